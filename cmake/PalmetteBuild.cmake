@@ -1,0 +1,102 @@
+# How rooms, tests and benchmarks are built. A room is a static library whose links are its row of the table in
+# ARCHITECTURE.md; the compiler then refuses nothing, but the linker and tools/check_house.py do.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+find_program(PALMETTE_CCACHE ccache)
+if(PALMETTE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PALMETTE_CCACHE})
+endif()
+
+add_library(palmette_options INTERFACE)
+target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
+  $<$<BOOL:${PALMETTE_WARNINGS_AS_ERRORS}>:-Werror>
+  $<$<BOOL:${PALMETTE_NATIVE}>:-march=native>)
+# Contraction to fused multiply-add is fixed per build, so that the same source line rounds the same way everywhere.
+target_compile_options(palmette_options INTERFACE -ffp-contract=fast)
+if(PALMETTE_SANITIZE)
+  add_compile_options(-fsanitize=${PALMETTE_SANITIZE} -fno-omit-frame-pointer -g -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${PALMETTE_SANITIZE})
+endif()
+
+set_property(GLOBAL PROPERTY PALMETTE_ROOMS "")
+
+# palmette_room(<name> [ROOMS other rooms…] [LIBS private libraries…] [PUBLIC_LIBS libraries…])
+function(palmette_room name)
+  cmake_parse_arguments(ARG "" "" "ROOMS;LIBS;PUBLIC_LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/*.cpp
+       ${PROJECT_SOURCE_DIR}/palmette/${name}/*/*.cpp)
+  list(TRANSFORM ARG_ROOMS PREPEND palmette_)
+  if(sources)
+    add_library(palmette_${name} STATIC ${sources})
+    target_include_directories(palmette_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(palmette_${name} PUBLIC ${ARG_ROOMS} ${ARG_PUBLIC_LIBS} PRIVATE ${ARG_LIBS}
+                          $<BUILD_INTERFACE:palmette_options>)
+  else()
+    add_library(palmette_${name} INTERFACE)
+    target_include_directories(palmette_${name} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(palmette_${name} INTERFACE ${ARG_ROOMS} ${ARG_PUBLIC_LIBS} ${ARG_LIBS})
+  endif()
+  set_target_properties(palmette_${name} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name})
+endfunction()
+
+# The one target that users link: every room through the hall.
+function(palmette_umbrella hall)
+  add_library(palmette INTERFACE)
+  add_library(palmette::palmette ALIAS palmette)
+  target_link_libraries(palmette INTERFACE palmette_${hall})
+  set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette)
+endfunction()
+
+# palmette_test(<room> [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>.
+function(palmette_test name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_link_libraries(test_${name} PRIVATE ${ARG_LIBS} GTest::gtest_main palmette_options)
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(test_${name} PRIVATE PALMETTE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/data"
+                             PALMETTE_MATRICES_FOLDER="${PROJECT_SOURCE_DIR}/../shared/matrices")
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
+endfunction()
+
+# palmette_bench(<name> [LIBS…]): bench/<name>.cpp, one program for one question.
+function(palmette_bench name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_executable(bench_${name} ${PROJECT_SOURCE_DIR}/bench/${name}.cpp)
+  target_link_libraries(bench_${name} PRIVATE ${ARG_LIBS} palmette_options)
+  target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+function(palmette_install)
+  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
+  install(TARGETS ${rooms} EXPORT palmette-targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY palmette DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  install(EXPORT palmette-targets NAMESPACE palmette:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
+  include(CMakePackageConfigHelpers)
+  configure_package_config_file(cmake/palmette-config.cmake.in palmette-config.cmake
+                                INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
+  write_basic_package_version_file(palmette-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/palmette-config.cmake ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
+endfunction()
+
+function(palmette_summary)
+  message(STATUS "Palmette ${PROJECT_VERSION}: BLAS ${PALMETTE_BLAS_SUMMARY}")
+  message(STATUS "Palmette orderings: ${PALMETTE_ORDERINGS_SUMMARY}")
+  message(STATUS "Palmette transports: loopback (${PALMETTE_MPI_SUMMARY})")
+  message(STATUS "Palmette devices: host (${PALMETTE_CUDA_SUMMARY})")
+endfunction()

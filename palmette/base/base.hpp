@@ -1,0 +1,11 @@
+// The door of `base`: the words that every room shares — index types, scalars, dense views, errors, outcomes,
+// timers, progress and the thread team. Depends on the standard library only.
+#pragma once
+
+#include "palmette/base/dense_view.hpp"
+#include "palmette/base/errors.hpp"
+#include "palmette/base/outcome.hpp"
+#include "palmette/base/progress.hpp"
+#include "palmette/base/scalars.hpp"
+#include "palmette/base/thread_team.hpp"
+#include "palmette/base/timing.hpp"

@@ -1,0 +1,23 @@
+// Wall-clock seconds and the peak memory of this process.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace palmette {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  void restart() { start_ = std::chrono::steady_clock::now(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Largest resident set of this process so far, in bytes; 0 where the system does not tell.
+std::int64_t peak_memory_bytes();
+/// Resident set of this process now, in bytes; 0 where the system does not tell.
+std::int64_t resident_memory_bytes();
+
+}  // namespace palmette

@@ -1,0 +1,74 @@
+// The door of `order`: a matrix → an Ordering, that is row and column permutations that keep the factor sparse, and for
+// unsymmetric and indefinite matrices a matching and scalings that keep static pivots large.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "palmette/matrix/matrix.hpp"
+
+namespace palmette {
+
+enum class OrderingMethod { automatic, amd, metis, scotch, natural, user };
+std::string_view name_of(OrderingMethod method);
+/// @throws UsageError listing the names if there is no such method
+OrderingMethod ordering_method(std::string_view name);
+
+/// One fill-reducing method of this build; `available` is false where its library was absent when Palmette was configured.
+struct OrderingMethodInfo {
+  OrderingMethod method;
+  bool available;
+  std::string_view summary;
+};
+const std::vector<OrderingMethodInfo>& ordering_method_list();
+
+/// What the factorization will need of the ordering.
+enum class PivotNeed {
+  none,         ///< LLᵀ: any symmetric permutation will do
+  indefinite,   ///< LDLᵀ: symmetric matching; matched pairs stay together as candidates for 2×2 pivots
+  unsymmetric,  ///< LU: maximum-product matching brings large entries to the diagonal
+};
+
+struct OrderOptions {
+  OrderingMethod method = OrderingMethod::automatic;
+  PivotNeed pivot_need = PivotNeed::none;
+  bool matching = true;      ///< false: leave rows where they are (pivot_need other than none)
+  bool scaling = true;       ///< false: no row and column scaling
+  Permutation user;          ///< for OrderingMethod::user: column order, new_to_old, length n
+  int threads = 1;
+};
+
+/// Entry (row.new_to_old[i], column.new_to_old[j]) of diag(row_scale)·A·diag(column_scale) becomes entry (i, j).
+/// Constant once made.
+struct Ordering {
+  OrderingMethod method = OrderingMethod::natural;  ///< the one used (never automatic)
+  Permutation row;                                   // length n; equal to `column` unless unsymmetric
+  Permutation column;                                // length n
+  std::vector<double> row_scale;                     // length n by original row, or empty: all ones; powers of two
+  std::vector<double> column_scale;                  // length n by original column, or empty
+  /// Length n or empty. paired_with_next[k] = 1: new columns k and k+1 were matched with each other and should end up in
+  /// one supernode. Only for PivotNeed::indefinite.
+  std::vector<char> paired_with_next;
+  bool matched = false;                              ///< a maximum-product matching was applied
+  double seconds = 0;                                ///< wall time of the call
+};
+
+/// Find row and column permutations and scalings.
+///
+/// The scalings are rounded to powers of two, so that scaling adds no rounding error. For PivotNeed::none there is no
+/// scaling and row == column. The result does not depend on `threads`.
+/// @param matrix  n × n; its values are read only for PivotNeed other than none (or scaling)
+/// @returns the ordering, or structurally_singular with all rows and columns that cannot be matched
+/// @throws DimensionError if the matrix is not square; UsageError for a method that this build lacks, naming the remedy
+/// @cost  matching: O(n·nnz) worst case, near-linear in practice; the rest as the method
+/// @source Duff and Koster, SIAM J. Matrix Anal. Appl. 22 (2001); Duff and Pralet, SIMAX 27 (2005) for pairs;
+///         Amestoy, Davis, Duff, SIMAX 17 (1996) for AMD
+template <class T>
+Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options = {});
+
+/// Row and column scaling factors, powers of two, that bring the largest entry of each row and column near one.
+/// @source Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034
+template <class T>
+void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale);
+
+}  // namespace palmette
