@@ -1,0 +1,76 @@
+// Sorting of columns and summation of duplicates, shared by every way into compressed columns.
+#include "palmette/matrix/compress.hpp"
+
+#include <algorithm>
+
+namespace palmette {
+namespace {
+
+/// An entry of one column while it is sorted; `position` keeps equal rows in the order given.
+template <class T>
+struct ColumnEntry {
+  index_t row;
+  offset_t position;
+  T value;
+  bool operator<(const ColumnEntry& other) const {
+    return row != other.row ? row < other.row : position < other.position;
+  }
+};
+
+template <class T>
+void sort_column(index_t* rows, T* values, offset_t count, std::vector<ColumnEntry<T>>& scratch) {
+  scratch.clear();
+  for (offset_t entry = 0; entry < count; ++entry) scratch.push_back({rows[entry], entry, values[entry]});
+  std::sort(scratch.begin(), scratch.end());
+  for (offset_t entry = 0; entry < count; ++entry) {
+    rows[entry] = scratch[static_cast<std::size_t>(entry)].row;
+    values[entry] = scratch[static_cast<std::size_t>(entry)].value;
+  }
+}
+
+/// Moves the first of each run of equal rows to `to`, the others added to it; returns how many are left.
+template <class T>
+offset_t sum_column(const index_t* rows, const T* values, offset_t count, index_t* to_rows, T* to_values) {
+  offset_t kept = 0;
+  for (offset_t entry = 0; entry < count; ++entry) {
+    if (kept > 0 && to_rows[kept - 1] == rows[entry]) {
+      to_values[kept - 1] += values[entry];
+      continue;
+    }
+    to_rows[kept] = rows[entry];
+    to_values[kept] = values[entry];
+    ++kept;
+  }
+  return kept;
+}
+
+}  // namespace
+
+template <class T>
+void sort_and_sum_columns(SparseMatrix<T>& matrix) {
+  SparsityPattern& pattern = matrix.pattern;
+  std::vector<ColumnEntry<T>> scratch;
+  index_t* rows = pattern.row_index.data();
+  T* values = matrix.values.data();
+  offset_t kept = 0;
+  for (index_t column = 0; column < pattern.cols; ++column) {
+    const offset_t begin = pattern.column_ptr[column];
+    const offset_t count = pattern.column_ptr[column + 1] - begin;
+    // The pointer of this column is not needed in its old form any more: it moves with what was left out before it.
+    pattern.column_ptr[column] = kept;
+    const index_t* column_rows = rows + begin;
+    if (!std::is_sorted(column_rows, column_rows + count)) sort_column(rows + begin, values + begin, count, scratch);
+    const bool has_duplicates = std::adjacent_find(column_rows, column_rows + count) != column_rows + count;
+    if (begin == kept && !has_duplicates) kept += count;
+    else kept += sum_column(rows + begin, values + begin, count, rows + kept, values + kept);
+  }
+  pattern.column_ptr[pattern.cols] = kept;
+  pattern.row_index.resize(static_cast<std::size_t>(kept));
+  matrix.values.resize(static_cast<std::size_t>(kept));
+}
+
+#define PALMETTE_INSTANTIATE(T) template void sort_and_sum_columns(SparseMatrix<T>&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

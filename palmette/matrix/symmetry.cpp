@@ -1,0 +1,111 @@
+// What can be seen in a matrix by looking: its symmetry, and whether it is well formed.
+#include "palmette/matrix/sparse_matrix.hpp"
+
+namespace palmette {
+namespace {
+
+/// Calls compare(entry, partner) for each entry (i, j) and its partner (j, i); false as soon as a partner is missing
+/// or `compare` says so.
+///
+/// Columns are walked in order, so the partners in column i are asked for by ascending row: one cursor a column suffices.
+template <class Compare>
+bool walk_pairs(const SparsityPattern& pattern, Compare compare) {
+  if (pattern.rows != pattern.cols) return false;
+  std::vector<offset_t> cursor(pattern.column_ptr.begin(), pattern.column_ptr.end() - 1);
+  for (index_t column = 0; column < pattern.cols; ++column)
+    for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry) {
+      const index_t row = pattern.row_index[entry];
+      const offset_t partner = cursor[row]++;
+      if (partner >= pattern.column_ptr[row + 1] || pattern.row_index[partner] != column) return false;
+      if (!compare(entry, partner)) return false;
+    }
+  return true;
+}
+
+std::string size_text(const SparsityPattern& pattern) {
+  return std::to_string(pattern.rows) + " × " + std::to_string(pattern.cols) + " matrix";
+}
+
+void check_sizes(const SparsityPattern& pattern, std::size_t num_values) {
+  if (pattern.rows < 0 || pattern.cols < 0) throw DimensionError("there is no " + size_text(pattern));
+  if (pattern.column_ptr.size() != static_cast<std::size_t>(pattern.cols) + 1)
+    throw DimensionError(size_text(pattern) + " has " + std::to_string(pattern.column_ptr.size()) +
+                         " column pointers; it needs " + std::to_string(static_cast<offset_t>(pattern.cols) + 1));
+  if (pattern.column_ptr[0] != 0)
+    throw UsageError("column pointers begin with " + std::to_string(pattern.column_ptr[0]) + ", not with 0");
+  for (index_t column = 0; column < pattern.cols; ++column)
+    if (pattern.column_ptr[column + 1] < pattern.column_ptr[column])
+      throw UsageError("column pointers decrease at column " + std::to_string(column + 1));
+  const auto nnz = static_cast<std::size_t>(pattern.nnz());
+  if (pattern.row_index.size() != nnz || num_values != nnz)
+    throw DimensionError("column pointers end with " + std::to_string(nnz) + ", but there are " +
+                         std::to_string(pattern.row_index.size()) + " row indices and " + std::to_string(num_values) +
+                         " values");
+}
+
+void check_column(const SparsityPattern& pattern, index_t column) {
+  index_t previous = -1;
+  for (const index_t row : pattern.column(column)) {
+    if (row < 0 || row >= pattern.rows)
+      throw UsageError("row " + std::to_string(static_cast<offset_t>(row) + 1) + " in column " +
+                       std::to_string(column + 1) + " does not exist in a " + size_text(pattern));
+    if (row <= previous)
+      throw UsageError("row " + std::to_string(row + 1) + " in column " + std::to_string(column + 1) +
+                       (row == previous ? " stands twice; sum duplicates with from_triplets"
+                                        : " is out of order; sort the column with from_compressed_columns"));
+    previous = row;
+  }
+}
+
+template <class T>
+bool is_not_a_number(const T& value) {
+  if constexpr (is_complex_v<T>) return value.real() != value.real() || value.imag() != value.imag();
+  else return value != value;
+}
+
+}  // namespace
+
+bool has_symmetric_pattern(const SparsityPattern& pattern) {
+  return walk_pairs(pattern, [](offset_t, offset_t) { return true; });
+}
+
+template <class T>
+Symmetry detect_symmetry(const SparseMatrix<T>& matrix) {
+  bool symmetric = true;
+  bool hermitian = is_complex_v<T>;
+  bool skew = true;
+  const bool paired = walk_pairs(matrix.pattern, [&](offset_t entry, offset_t partner) {
+    const T& value = matrix.values[entry];
+    const T& other = matrix.values[partner];
+    symmetric = symmetric && value == other;
+    hermitian = hermitian && value == conjugate(other);
+    skew = skew && value == -other;
+    return symmetric || hermitian || skew;
+  });
+  if (!paired) return Symmetry::general;
+  if (hermitian) return Symmetry::hermitian;
+  return symmetric ? Symmetry::symmetric : Symmetry::skew;
+}
+
+template <class T>
+void check_matrix(const SparseMatrix<T>& matrix) {
+  const SparsityPattern& pattern = matrix.pattern;
+  check_sizes(pattern, matrix.values.size());
+  for (index_t column = 0; column < pattern.cols; ++column) {
+    check_column(pattern, column);
+    for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry)
+      if (!is_finite(matrix.values[entry]))
+        throw UsageError(std::string("the entry in row ") + std::to_string(pattern.row_index[entry] + 1) + ", column " +
+                         std::to_string(column + 1) + " is " +
+                         (is_not_a_number(matrix.values[entry]) ? "not a number (NaN)" : "infinite") +
+                         "; a matrix needs finite values");
+  }
+}
+
+#define PALMETTE_INSTANTIATE(T)                                \
+  template Symmetry detect_symmetry(const SparseMatrix<T>&);   \
+  template void check_matrix(const SparseMatrix<T>&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette
