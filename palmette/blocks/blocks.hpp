@@ -1,0 +1,9 @@
+// The door of `blocks`: dense kernels on one block, the only room that calls BLAS and LAPACK, aligned storage for
+// panels, and the Factor made of them. All matrices are column-major with a leading dimension.
+#pragma once
+
+#include "palmette/blocks/dense_factor.hpp"
+#include "palmette/blocks/factor.hpp"
+#include "palmette/blocks/level3.hpp"
+#include "palmette/blocks/panel_array.hpp"
+#include "palmette/blocks/panel_kernels.hpp"

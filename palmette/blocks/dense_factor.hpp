@@ -1,0 +1,47 @@
+// Dense factorizations of one diagonal block, with static pivoting inside the block: tiny pivots are replaced and counted.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// Lower triangle of the w × w block A ← L with L·Lᴴ = A (LLᵀ for real); the strict upper triangle is not touched.
+/// @returns −1, or the column whose pivot is not positive (or not finite); the block is then undefined
+/// @cost w³/3 flops
+template <class T>
+index_t factor_llt(DenseView<T> block);
+
+/// Invert a triangular w × w block in place (strict other triangle untouched). @returns −1 or the first zero diagonal.
+template <class T>
+index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block);
+
+/// What a block's pivoting did. Places count inside the block.
+struct BlockPivots {
+  std::vector<index_t> perturbed;  ///< places (after pivoting) of pivots that were replaced
+};
+
+/// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), Bunch–Kaufman pivoting over the
+/// whole block, D of 1 × 1 and 2 × 2 blocks.
+///
+/// On return the strict lower triangle holds unit L. A pivot whose modulus is below `tiny` (a 2 × 2 one: both of its
+/// eigenvalue estimates) is replaced by ±tiny with its own sign and recorded.
+/// @param block     in: lower triangle of A; out: L below the diagonal (diagonal and upper triangle undefined)
+/// @param d         length w, out: diagonal of D
+/// @param d_below   length w, out: subdiagonal of D; nonzero at k exactly where (k, k+1) is a 2 × 2 pivot
+/// @param place     length w, out: row k of P·A is row place[k] of A
+/// @cost w³/3 flops
+/// @source Bunch and Kaufman, Math. Comp. 31 (1977); LAPACK xSYTF2/xHETF2 for the growth constants
+template <class T>
+BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<T> d, std::span<T> d_below,
+                        std::span<index_t> place);
+
+/// P·A = L·U with partial pivoting inside the w × w block; L unit lower and U upper overwrite the block.
+/// A pivot whose modulus is below `tiny` is replaced by tiny times its sign and recorded.
+/// @param place  length w, out: row k of P·A is row place[k] of A
+template <class T>
+BlockPivots factor_lu(real_t<T> tiny, DenseView<T> block, std::span<index_t> place);
+
+}  // namespace palmette

@@ -1,0 +1,46 @@
+// One large aligned array for the panels of a factor: not initialised page by page, freed as one.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// `size` scalars, 64-byte aligned, zero. Movable, not copyable.
+template <class T>
+class PanelArray {
+ public:
+  PanelArray() = default;
+  /// @throws MemoryError naming the bytes if the memory is not to be had
+  explicit PanelArray(offset_t size) : size_(size) {
+    if (size == 0) return;
+    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
+    data_ = static_cast<T*>(::operator new(bytes, std::align_val_t(64), std::nothrow));
+    if (data_ == nullptr)
+      throw MemoryError("cannot allocate " + std::to_string(bytes) + " bytes for the panels of a factor",
+                        static_cast<std::int64_t>(bytes));
+    std::memset(static_cast<void*>(data_), 0, bytes);
+  }
+  PanelArray(PanelArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PanelArray& operator=(PanelArray&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~PanelArray() { ::operator delete(data_, std::align_val_t(64)); }
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  offset_t size() const { return size_; }
+  offset_t bytes() const { return size_ * static_cast<offset_t>(sizeof(T)); }
+
+ private:
+  T* data_ = nullptr;
+  offset_t size_ = 0;
+};
+
+}  // namespace palmette

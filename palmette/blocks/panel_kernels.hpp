@@ -1,0 +1,21 @@
+// The inner loops of a solve with few right-hand sides, and the choice between them and BLAS-3 for many.
+#pragma once
+
+#include "palmette/base/base.hpp"
+#include "palmette/blocks/level3.hpp"
+
+namespace palmette {
+
+/// out ← A·x, overwriting: A is m × w, x is w × k, out is m × k. Bits depend on the shapes alone.
+template <class T>
+void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out);
+
+/// out ← out − op(A)·x with op transpose or adjoint: A is m × w, x is m × k, out is w × k.
+template <class T>
+void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out);
+
+/// out ← op(A)·x with op transpose or adjoint, overwriting: A is m × w, x is m × k, out is w × k.
+template <class T>
+void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out);
+
+}  // namespace palmette

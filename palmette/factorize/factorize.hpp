@@ -1,0 +1,47 @@
+// The door of `factorize`: values + tasks → Factor: LLᵀ, LDLᵀ or LU of the permuted and scaled matrix.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/blocks/blocks.hpp"
+#include "palmette/tasks/tasks.hpp"
+#include "palmette/transport/transport.hpp"
+
+namespace palmette {
+
+struct FactorizeOptions {
+  FactorKind kind = FactorKind::llt;
+  /// Pivots below this times the largest modulus of the scaled matrix are replaced (LDLᵀ, LU); 0: the default, which
+  /// is u^(2/3) in the precision's unit roundoff u.
+  double tiny_pivot = 0;
+  ThreadTeam* team = nullptr;  ///< null: the caller's thread alone
+  ProgressCallback progress;   ///< may be empty
+};
+
+/// Factor A, supernode by supernode, with BLAS-3; the bits do not depend on the number of threads.
+///
+/// Each panel gathers the updates of its descendants in ascending order (a left-looking supernodal method), then its
+/// diagonal block is factored and its rows are finished. Subtrees are single tasks; above them, panels are cut into
+/// row chunks that several threads share.
+/// @param matrix    n × n, every entry stored, in the user's numbering; for LLᵀ and LDLᵀ the part that lies in the lower
+///                  triangle after permutation is read
+/// @param symbolic  of this matrix's pattern
+/// @param ordering  whose scalings are applied
+/// @returns the factor; or not_positive_definite with row and column (LLᵀ), numerically_singular if the matrix is zero,
+///          not_finite
+/// @throws DimensionError if sizes differ; MemoryError
+/// @cost   factorization_flops; memory: see predicted_factor_bytes
+/// @source Ng and Peyton, SIAM J. Sci. Comput. 14 (1993); Li and Demmel, ACM TOMS 29 (2003) for static pivoting
+template <class T>
+Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
+                             const Ordering& ordering, const FactorizeOptions& options = {});
+
+/// Bytes of the Factor, and of the workspace that factorize needs beside it with `threads` threads.
+struct FactorMemory {
+  offset_t factor_bytes = 0;
+  offset_t workspace_bytes = 0;
+};
+FactorMemory predicted_factor_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, int threads);
+
+}  // namespace palmette

@@ -1,0 +1,35 @@
+// The door of `machine`: nouns of hardware. Today: what this computer is, and the measured rates that a solve's speed is
+// compared with.
+#pragma once
+
+#include <string>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// Rates of one computer, measured with `threads` threads.
+struct Machine {
+  std::string processor;                ///< model name, as the system tells it
+  int threads = 1;                      ///< threads that the rates were measured with
+  offset_t last_level_cache_bytes = 0;  ///< 0 where unknown
+  double read_bandwidth_gbs = 0;        ///< sum over a large array, 10⁹ bytes/s
+  double stream_bandwidth_gbs = 0;      ///< STREAM triad a = b + s·c, 24 bytes counted an entry, 10⁹ bytes/s
+};
+
+struct MeasureOptions {
+  int threads = 1;
+  /// Folder in which the figures are remembered, one file for each processor and thread count; empty: measure anew.
+  /// The caller names it, since the library never reads the environment.
+  std::string cache_folder;
+  offset_t array_bytes = 0;  ///< size of each array; 0: four times the last-level cache, at least 64 MiB, at most 512 MiB
+};
+
+/// What this computer can do. Measures for about a quarter of a second, unless the cache folder remembers.
+///
+/// A cache folder that cannot be read or written is no error: the figures are measured and not kept.
+/// @throws UsageError if threads < 1
+/// @source McCalpin, Memory bandwidth and machine balance in current high performance computers (1995)
+Machine measure_machine(const MeasureOptions& options);
+
+}  // namespace palmette

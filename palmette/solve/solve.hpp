@@ -1,0 +1,139 @@
+// The door of `solve`: Factor + b → x. A SolvePlan is made once for a factor (or for somebody else's triangular
+// matrices) and serves many solves by any method of the list.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "palmette/blocks/blocks.hpp"
+#include "palmette/matrix/matrix.hpp"
+#include "palmette/tasks/tasks.hpp"
+#include "palmette/transport/transport.hpp"
+
+namespace palmette {
+
+/// Who runs next. The arithmetic of a task is the same for all, so all give the same bits for any number of threads.
+enum class SolveMethod { automatic, serial, level_set, sync_free, task_driven };
+
+struct SolveMethodInfo {
+  SolveMethod method;
+  std::string_view name;
+  bool threaded;
+  std::string_view summary;
+};
+/// The one list that names every method (automatic is not in it): command, Python and tests loop over it.
+const std::vector<SolveMethodInfo>& solve_method_list();
+/// @throws UsageError listing the names ("auto" and those of the list) if there is no such method
+SolveMethod solve_method(std::string_view name);
+std::string_view name_of(SolveMethod method);
+
+/// What one solve costs at least; see docs/guide for the model.
+struct SolveCost {
+  double flops = 0;
+  double bytes = 0;              ///< factor read once for each sweep and block of right-hand sides, b and x once
+  double critical_path_bytes = 0;  ///< bytes of the costliest path of tasks: no number of threads moves less one after another
+};
+
+struct SolveRun {
+  SolveMethod method = SolveMethod::automatic;
+  ThreadTeam* team = nullptr;  ///< null: the caller's thread alone
+};
+
+/// What a solve did.
+struct SolveTrace {
+  SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
+  int threads = 1;                           ///< threads used
+};
+
+struct PlanOptions {
+  bool invert_diagonal_blocks = true;
+  /// A diagonal block whose inverse grows beyond this (‖B⁻¹‖₁·‖B‖₁ > limit) is not inverted but solved with.
+  double inverse_growth_limit = 1e8;
+};
+
+namespace detail {
+template <class T>
+class PlanBody;
+}
+
+/// Made once, constant, and safe to use from several threads at once (each solve has its own workspace).
+template <class T>
+class SolvePlan {
+ public:
+  SolvePlan();
+  explicit SolvePlan(std::unique_ptr<const detail::PlanBody<T>> body);
+  SolvePlan(SolvePlan&&) noexcept;
+  SolvePlan& operator=(SolvePlan&&) noexcept;
+  ~SolvePlan();
+
+  index_t size() const;
+
+  /// x ← op(A)⁻¹·b, A being the matrix that was factored (or the given triangle, or the product of given factors).
+  ///
+  /// @param b  n × k in the user's numbering, k ≥ 0
+  /// @param x  n × k; may be the same memory as b
+  /// @throws DimensionError if sizes differ; MemoryError
+  /// @cost  cost(k) flops and bytes; workspace O(n·min(k, 64))
+  SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
+
+  SolveCost cost(index_t num_rhs) const;
+  /// Diagonal blocks that were not inverted since their inverse would grow too much.
+  index_t guarded_blocks() const;
+  /// Bytes that the plan holds beyond the factor.
+  offset_t memory_bytes() const;
+
+ private:
+  std::unique_ptr<const detail::PlanBody<T>> body_;
+};
+
+/// Prepare solves with a factor: inverted diagonal blocks and the task graphs of both sweeps. The plan keeps the factor alive.
+/// @throws MemoryError
+/// @cost Σ w³ flops over supernodes of width w
+template <class T>
+SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {});
+
+/// Bytes that plan_solve will hold beyond the factor, and the workspace of one solve with num_rhs right-hand sides.
+struct PlanMemory {
+  offset_t plan_bytes = 0;
+  offset_t workspace_bytes = 0;
+};
+PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, index_t num_rhs);
+
+struct TriangleOptions {
+  bool lower = true;
+  bool unit_diagonal = false;  ///< the diagonal is taken as one, whatever is stored
+  PlanOptions plan;
+};
+
+/// Prepare solves with a sparse triangular matrix as it is. Entries in the other triangle are ignored, as
+/// scipy.sparse.linalg.spsolve_triangular and LAPACK do. A pattern that is closed under elimination (a factor of a
+/// direct method) is solved by supernodes, any other (an ILU factor) row by row.
+/// @returns the plan, or numerically_singular naming the first row whose diagonal is zero or missing
+/// @throws DimensionError if not square; UsageError naming row and column of a value that is not finite
+template <class T>
+Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const TriangleOptions& options = {});
+
+/// Somebody's factors of A: with S = diag(row_scale)·A·diag(column_scale),
+///   S(row.new_to_old[i], column.new_to_old[j]) = (L·U)(i, j).
+/// Empty U: L·Lᵀ (L·Lᴴ when `hermitian`). Empty permutations: identity. Empty scales: one.
+template <class T>
+struct OwnFactors {
+  SparseMatrix<T> lower;
+  SparseMatrix<T> upper;         ///< 0 × 0: absent
+  Permutation row;
+  Permutation column;
+  std::vector<double> row_scale;
+  std::vector<double> column_scale;
+  bool lower_unit_diagonal = false;
+  bool upper_unit_diagonal = false;
+  bool hermitian = false;
+  PlanOptions plan;
+};
+
+/// @returns the plan, or numerically_singular naming the factor and its first row with a zero or missing diagonal
+/// @throws DimensionError, UsageError as plan_triangle, and UsageError naming the place of an entry on the wrong side
+template <class T>
+Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors);
+
+}  // namespace palmette
