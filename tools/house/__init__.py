@@ -1,0 +1,1 @@
+"""The rules of the house as functions: each takes the Tree and the Architecture and yields Findings."""

@@ -1,0 +1,130 @@
+"""Rules about single files: the silent library, comments, purpose, length of files, and what may not be committed."""
+import gzip
+import re
+from pathlib import PurePosixPath
+
+from house.source import code_only, comments, includes, line_of
+from house.tree import Finding
+
+MAX_FILE_LINES = 600
+MAX_FILE_BYTES = 1_000_000
+MAX_MATRIX_BYTES = 100_000
+
+_SILENCE = [
+    (re.compile(r"\bstd::w?(?:cout|cerr|clog)\b"), "prints", "hand the text back in a report; cli/ prints"),
+    (re.compile(r"\b(?:stdout|stderr)\b"), "prints", "hand the text back in a report; cli/ prints"),
+    (re.compile(r"(?<![\w.>])(?:std::)?(?:v?printf|puts|putchar|perror)\s*\("), "prints",
+     "hand the text back in a report; cli/ prints"),
+    (re.compile(r"(?<![\w.>])(?<!void )(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate)\s*\("), "ends the process",
+     "throw an Error, or return an Outcome"),
+    (re.compile(r"\b(?:(?:secure_)?getenv|setenv|putenv|environ)\b"), "reads the environment",
+     "take it as an option; cli/ or python/ may ask the system"),
+]
+_UNFINISHED = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b")
+_CODE_IN_COMMENT = [
+    re.compile(r"^(?:return\b.*;|(?:if|for|while|switch)\s*\(.*\)\s*\{?|else\s*\{|\}\s*(?:else.*)?|#\s*(?:include|if|define)\b.*)$"),
+    re.compile(r"^(?!.*[a-z] [a-z]+ [a-z])(?:const |auto |int |double |float |bool |std::|[\w:<>]+[&*]? )?[\w.\[\]()*>-]+ [-+*/|&]?= [^=].*;$"),
+    re.compile(r"^[\w:]+(?:(?:\.|->)\w+)*\([^()]*(?:\([^()]*\))*[^()]*\);$"),
+]
+_PYTHON_CODE_IN_COMMENT = re.compile(
+    r"^\s*#\s?(?:import \w+(?:\.\w+)*$|from [\w.]+ import \w|def \w+\(.*\):$|return \w+\(|print\(|(?:if|for|while) [^#]*:$|\w+ = \w+\(.*\)$)")
+_MACHINE_PATH = re.compile(r"(?<![\w.\-}$])/(?:work|home|root|Users)(?=/\w)|(?<![\w.\-}$)])/tm[p]\b|\b\w+@[\w-]+:[~/]")
+_MATRIX_ENDINGS = re.compile(r"\.(?:mtx|mm|rb|hb|rua|rsa|rra|rza|cua|csa|cza|pua|psa|pra|rse|rsz|cxa|mps|mat)(?:\.gz|\.xz|\.bz2)?$", re.I)
+_THIRD_PARTY = re.compile(r"suitesparse|sparse\.tamu|UF sparse|math\.nist\.gov|%\s*author:|%\s*kind:|%\s*fields:", re.I)
+
+
+def silent_library(tree, architecture):
+    """Nothing in palmette/ prints, exits, or reads the environment."""
+    for path in tree.cpp_files():
+        if not path.startswith("palmette/"):
+            continue
+        text = tree.text(path) or ""
+        code = code_only(text)
+        for pattern, offence, remedy in _SILENCE:
+            for match in pattern.finditer(code):
+                yield Finding(path, line_of(code, match.start()), "silent", f"the library {offence} ({match[0].strip('( ')})", remedy)
+        for line, included in includes(text):
+            if included == "iostream":
+                yield Finding(path, line, "silent", "includes <iostream>", "include <istream>, <ostream> or <iosfwd>")
+
+
+def file_length(tree, architecture):
+    for path in tree.sources():
+        lines = (tree.text(path) or "").count("\n")
+        if lines > MAX_FILE_LINES:
+            yield Finding(path, lines, "file-length", f"{lines} lines, more than {MAX_FILE_LINES}", "split it at its own sections")
+
+
+def no_unfinished_work(tree, architecture):
+    for path in tree.sources():
+        for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
+            found = _UNFINISHED.search(line)
+            if found:
+                yield Finding(path, number, "unfinished", f"{found[0]} is left", "do it, or open an issue and take the note away")
+
+
+def no_commented_out_code(tree, architecture):
+    remedy = "delete it: git remembers (a formula in prose: write it without the semicolon)"
+    for path in tree.cpp_files():
+        text = tree.text(path) or ""
+        for line, comment, is_documentation in comments(text):
+            if not is_documentation and any(pattern.match(comment) for pattern in _CODE_IN_COMMENT):
+                yield Finding(path, line, "commented-out", f"looks like code: {comment}", remedy)
+        code = code_only(text)
+        for match in re.finditer(r"^\s*#\s*if\s+(?:0|false)\b", code, re.MULTILINE):
+            yield Finding(path, line_of(code, match.end()), "commented-out", "code behind a condition that is never true", remedy)
+    for path in tree.sources():
+        if path.endswith((".py", ".pyi")):
+            for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
+                if _PYTHON_CODE_IN_COMMENT.match(line):
+                    yield Finding(path, number, "commented-out", f"looks like code: {line.strip()}", remedy)
+
+
+def purpose(tree, architecture):
+    """A source file opens with a comment (or Python docstring) of at least three words."""
+    for path in tree.sources():
+        lines = (tree.text(path) or "").splitlines()
+        at = 0
+        while at < len(lines) and (not lines[at].strip() or lines[at].startswith("#!") or "pragma once" in lines[at]
+                                   or "SPDX-License-Identifier" in lines[at]):
+            at += 1
+        opening = " ".join(lines[at:at + 3])
+        mark = r'\s*(?://|/\*)' if tree.is_cpp(path) else r'\s*(?:#|r?"""|r?\'\'\')'
+        if not re.match(mark, opening) or len(re.findall(r"\w{2,}", opening)) < 3:
+            yield Finding(path, at + 1, "purpose", "does not open with its purpose", "begin with a comment of one to six lines: what and why")
+
+
+def matrix_files(tree, architecture):
+    """Matrices in the repository are small and of our own making."""
+    for path in tree.files:
+        if not _MATRIX_ENDINGS.search(path):
+            continue
+        if PurePosixPath(path).parts[0] not in ("data", "tests"):
+            yield Finding(path, 1, "matrix-file", "a matrix file outside data/ and tests/", "generate it when it is needed, or move it to data/")
+        if tree.size(path) > MAX_MATRIX_BYTES:
+            yield Finding(path, 1, "matrix-file", f"{tree.size(path)} bytes, more than {MAX_MATRIX_BYTES}", "generate it when it is needed")
+        content = tree.absolute(path).read_bytes()
+        if path.endswith(".gz"):
+            try:
+                content = gzip.decompress(content)
+            except (OSError, EOFError):
+                continue  # a broken file is a test of the readers
+        if _THIRD_PARTY.search(content[:4096].decode("latin-1")):
+            yield Finding(path, 1, "matrix-file", "its header names a collection", "third-party matrices are used from ../shared/matrices")
+
+
+def big_files(tree, architecture):
+    for path in tree.files:
+        if tree.size(path) > MAX_FILE_BYTES:
+            yield Finding(path, 1, "big-file", f"{tree.size(path)} bytes, more than {MAX_FILE_BYTES}", "make it when it is needed")
+
+
+def no_machine_paths(tree, architecture):
+    """No file names a folder or a prompt of somebody's machine."""
+    for path in tree.files:
+        text = tree.text(path)
+        for number, line in enumerate((text or "").splitlines(), 1):
+            found = _MACHINE_PATH.search(line)
+            if found:
+                yield Finding(path, number, "machine-path", f"names a place on one machine ({found[0]})",
+                              "use a relative path, or ask for a temporary folder (mktemp, std::filesystem::temp_directory_path)")
