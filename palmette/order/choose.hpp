@@ -1,0 +1,30 @@
+// From a graph to a fill-reducing order: shrinks the graph, calls a method, expands its order; and the rule of `automatic`.
+#pragma once
+
+#include "palmette/order/fill_count.hpp"
+#include "palmette/order/graph.hpp"
+#include "palmette/order/order.hpp"
+
+namespace palmette::order_detail {
+
+struct FillOrder {
+  OrderingMethod method = OrderingMethod::natural;  ///< the one used, never automatic
+  std::vector<index_t> order;                       ///< length n: the vertex at each place
+};
+
+/// Order a graph by amd, metis, scotch, natural or automatic.
+///
+/// Before nested dissection, indistinguishable vertices are merged where that leaves at most 3/4 of them, vertices
+/// without neighbours are put first, and vertices with very many neighbours last.
+/// @throws UsageError for a method that this build lacks
+FillOrder order_graph(const Graph& graph, OrderingMethod method);
+
+/// The rule of `automatic`, first half: is nested dissection worth trying after AMD has been counted?
+///
+/// Nested dissection takes about a microsecond for each vertex and entry of the (merged) graph, a factorization about a
+/// second for each 2·10¹⁰ flops, so below 10⁴ flops for each vertex and entry it could not earn its time even if it saved
+/// half of them. Very sparse factors (2D meshes, circuits, networks) stay with AMD, 3D meshes go on.
+/// The second half is: keep whichever order has the fewer flops.
+bool nested_dissection_may_pay(const FillCount& amd, const Graph& merged);
+
+}  // namespace palmette::order_detail

@@ -1,0 +1,78 @@
+// Ruiz's simultaneous row and column scaling in the maximum norm, carried out on exponents.
+#include <algorithm>
+#include <limits>
+
+#include "palmette/order/edge_list.hpp"
+#include "palmette/order/order.hpp"
+
+namespace palmette {
+namespace order_detail {
+namespace {
+
+constexpr exponent_t no_entry = std::numeric_limits<exponent_t>::min();
+constexpr int most_passes = 20;                   // the distance from one halves (in the exponent) with each pass: 2¹¹ → 2⁻⁹
+constexpr exponent_t near_one = one_power / 4;    // largest entries within 2^±¼ need no further pass
+
+/// Largest scaled entry of each row and column, as exponents; no_entry where there is none.
+ScalingExponents largest_entries(const EdgeList& edges, const ScalingExponents& scaling) {
+  ScalingExponents largest{std::vector<exponent_t>(scaling.row.size(), no_entry),
+                           std::vector<exponent_t>(scaling.column.size(), no_entry)};
+  for (index_t column = 0; column < edges.cols; ++column)
+    for (offset_t edge = edges.start[column]; edge < edges.start[column + 1]; ++edge) {
+      const index_t row = edges.row[edge];
+      const exponent_t scaled = edges.log[edge] + scaling.row[row] + scaling.column[column];
+      largest.row[row] = std::max(largest.row[row], scaled);
+      largest.column[column] = std::max(largest.column[column], scaled);
+    }
+  return largest;
+}
+
+/// Halve every exponent's distance from 0. @returns the largest distance met
+exponent_t halve(const std::vector<exponent_t>& largest, std::vector<exponent_t>& scaling) {
+  exponent_t distance = 0;
+  for (std::size_t at = 0; at < largest.size(); ++at) {
+    if (largest[at] == no_entry) continue;
+    distance = std::max(distance, std::abs(largest[at]));
+    scaling[at] -= largest[at] / 2;
+  }
+  return distance;
+}
+
+}  // namespace
+
+ScalingExponents equilibrating_exponents(const EdgeList& edges) {
+  ScalingExponents scaling{std::vector<exponent_t>(static_cast<std::size_t>(edges.rows), 0),
+                           std::vector<exponent_t>(static_cast<std::size_t>(edges.cols), 0)};
+  for (int pass = 0; pass < most_passes; ++pass) {
+    const ScalingExponents largest = largest_entries(edges, scaling);
+    const exponent_t row_distance = halve(largest.row, scaling.row);
+    const exponent_t column_distance = halve(largest.column, scaling.column);
+    if (std::max(row_distance, column_distance) <= near_one) break;
+  }
+  return scaling;
+}
+
+std::vector<double> powers_of_two(const std::vector<exponent_t>& exponents, int limit) {
+  std::vector<double> powers(exponents.size());
+  const exponent_t bound = limit;
+  for (std::size_t at = 0; at < exponents.size(); ++at)
+    powers[at] = std::ldexp(1.0, static_cast<int>(std::clamp(rounded_power(exponents[at]), -bound, bound)));
+  return powers;
+}
+
+}  // namespace order_detail
+
+template <class T>
+void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale) {
+  using namespace order_detail;
+  const ScalingExponents scaling = equilibrating_exponents(edge_list(matrix));
+  row_scale = powers_of_two(scaling.row, largest_scaling_exponent<T>);
+  column_scale = powers_of_two(scaling.column, largest_scaling_exponent<T>);
+}
+
+#define PALMETTE_INSTANTIATE(T) \
+  template void equilibrate(const SparseMatrix<T>&, std::vector<double>&, std::vector<double>&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

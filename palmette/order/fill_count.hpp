@@ -1,0 +1,22 @@
+// How many entries a factor will have under an ordering: exact column counts without forming the factor.
+#pragma once
+
+#include <vector>
+
+#include "palmette/order/graph.hpp"
+
+namespace palmette::order_detail {
+
+struct FillCount {
+  double entries = 0;  ///< nnz(L), diagonal included; a double, since 2⁶³ can be passed by foolish orders
+  double flops = 0;    ///< Σ (column count)², the multiplications and additions of LLᵀ
+};
+
+/// Exact counts for the Cholesky factor of the graph's matrix.
+/// A vertex of weight w stands for w unknowns with the same neighbours.
+/// @param order  length graph.n: the vertex at each place
+/// @cost O((n + edges)·α(edges, n)) time, O(n) memory beside the graph
+/// @source Gilbert, Ng, Peyton, SIAM J. Matrix Anal. Appl. 15 (1994); Davis, Direct Methods (2006), §4.4-4.5
+FillCount fill_count(const Graph& graph, const std::vector<index_t>& order);
+
+}  // namespace palmette::order_detail

@@ -1,0 +1,37 @@
+// The fill-reducing methods of outside libraries, each as one function from a graph to an order.
+#pragma once
+
+#include <vector>
+
+#include "palmette/order/graph.hpp"
+
+namespace palmette::order_detail {
+
+/// Approximate minimum degree. Weights are ignored.
+/// @returns length graph.n: the vertex at each place @throws MemoryError
+/// @source Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996)
+std::vector<index_t> amd_order(const Graph& graph);
+
+/// Nested dissection by METIS, always with the same seed. Calls wait for each other, since METIS draws from the C
+/// library's one random generator; another thread of the program that calls rand() meanwhile changes the order found.
+/// @param graph  at least one edge at each vertex
+/// @throws MemoryError; UsageError if this build has no METIS or the graph is too large for its index type
+/// @source Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998)
+std::vector<index_t> metis_order(const Graph& graph);
+
+/// Nested dissection by Scotch, always with the same seed, on one thread. Calls wait for each other.
+/// @param graph  at least one edge at each vertex
+/// @throws MemoryError; UsageError if this build has no Scotch or the graph is too large for its index type
+/// @source Pellegrini, Roman, Amestoy, Concurrency 12 (2000)
+std::vector<index_t> scotch_order(const Graph& graph);
+
+bool has_metis();
+bool has_scotch();
+
+/// A copy of an array in the integer type of an outside library.
+template <class To, class From>
+std::vector<To> copied_as(const std::vector<From>& from) {
+  return std::vector<To>(from.begin(), from.end());
+}
+
+}  // namespace palmette::order_detail
