@@ -95,7 +95,7 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 /// Pairs of `ordering.paired_with_next` end up adjacent and in one supernode.
 /// @param pattern   n × n, any symmetry
 /// @param ordering  of the same size
-/// @throws DimensionError if sizes differ or the matrix is not square; UsageError if a panel would pass 2³¹ − 1 rows
+/// @throws DimensionError if sizes differ or the matrix is not square
 /// @cost  O(nnz(A)·α(n)) for tree and counts, O(row_index) for the supernodes; memory O(nnz(A) + row_index)
 /// @source Liu, SIMAX 11 (1990) for the tree; Gilbert, Ng, Peyton, SIMAX 15 (1994) for the counts;
 ///         Ashcraft and Grimes, ACM TOMS 15 (1989) for relaxed supernodes

@@ -119,6 +119,7 @@ class ReadyTasks {
   bool all_finished() const { return unfinished_.load(std::memory_order_acquire) == 0; }
 
  private:
+  bool less_urgent(index_t a, index_t b) const;
   void push(index_t task);  // with mutex_ held
   const TaskGraph* graph_;
   std::unique_ptr<std::atomic<index_t>[]> waiting_for_;  // length num_tasks

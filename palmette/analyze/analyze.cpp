@@ -1,0 +1,152 @@
+// The path from a pattern to the SymbolicFactor.
+#include "palmette/analyze/analyze.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "palmette/analyze/block_structure.hpp"
+#include "palmette/analyze/elimination_tree.hpp"
+#include "palmette/analyze/supernodes.hpp"
+
+namespace palmette {
+namespace {
+
+/// Everything that is known before supernodes are formed, in postordered numbering.
+struct PostorderedTree {
+  Permutation order;  // on top of the Ordering's numbering
+  SymmetricGraph graph;
+  std::vector<index_t> parent;
+  std::vector<index_t> count;
+  std::vector<char> paired;
+};
+
+std::vector<index_t> renumber_tree(const std::vector<index_t>& parent, const Permutation& order) {
+  std::vector<index_t> result(parent.size());
+  for (std::size_t column = 0; column < parent.size(); ++column) {
+    const index_t above = parent[order.new_to_old()[column]];
+    result[column] = above == -1 ? -1 : order.old_to_new()[above];
+  }
+  return result;
+}
+
+template <class Value>
+std::vector<Value> renumber_values(const std::vector<Value>& values, const Permutation& order) {
+  std::vector<Value> result(values.size());
+  for (std::size_t column = 0; column < values.size(); ++column) result[column] = values[order.new_to_old()[column]];
+  return result;
+}
+
+PostorderedTree apply_order(PostorderedTree tree, const Permutation& next) {
+  tree.order = tree.order.then(next);
+  tree.graph = renumber(tree.graph, next);
+  tree.parent = renumber_tree(tree.parent, next);
+  tree.count = renumber_values(tree.count, next);
+  tree.paired = renumber_values(tree.paired, next);
+  return tree;
+}
+
+/// Postorder twice: once so that the columns can be counted, then with each vertex's fullest child last, since only the
+/// last child can share a supernode with its parent. The first of a pair always comes last: it must.
+PostorderedTree postordered_tree(SymmetricGraph graph, std::vector<char> paired) {
+  const index_t n = graph.n;
+  PostorderedTree tree{Permutation::identity(n), std::move(graph), {}, {}, std::move(paired)};
+  tree.parent = elimination_tree(tree.graph);
+  tree.count.assign(static_cast<std::size_t>(n), 0);
+  const auto rank_pairs_last = [&](std::vector<index_t> rank) {
+    if (!tree.paired.empty())
+      for (index_t column = 0; column < n; ++column)
+        if (tree.paired[column] && tree.parent[column] == column + 1) rank[column] = std::numeric_limits<index_t>::max();
+    return rank;
+  };
+  tree = apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
+  tree.count = column_counts(tree.graph, tree.parent);
+  tree = apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
+  return tree;
+}
+
+void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {
+  if (pattern.rows != pattern.cols)
+    throw DimensionError("a factorization needs a square matrix, this one is " + std::to_string(pattern.rows) + " × " +
+                         std::to_string(pattern.cols));
+  if (ordering.row.size() != pattern.rows || ordering.column.size() != pattern.cols)
+    throw DimensionError("the ordering has " + std::to_string(ordering.column.size()) + " columns, the matrix " +
+                         std::to_string(pattern.cols));
+}
+
+SymbolicFactor structure_of(PostorderedTree tree, const Ordering& ordering, const AnalyzeOptions& options) {
+  SymbolicFactor symbolic;
+  symbolic.n = tree.graph.n;
+  symbolic.row = ordering.row.then(tree.order);
+  symbolic.column = ordering.column.then(tree.order);
+  const ColumnTree columns{tree.parent, tree.count, tree.paired};
+  const std::vector<index_t> unsplit = find_supernodes(columns, options);
+  symbolic.supernode_begin = split_supernodes(unsplit, columns, options.max_width);
+  for (const index_t count : tree.count) {
+    symbolic.nnz_factor += count;
+    symbolic.flops_llt += double(count) * double(count);
+  }
+  fill_block_structure(tree.graph, tree.parent, unsplit, symbolic);
+  symbolic.column_parent = std::move(tree.parent);
+  symbolic.column_count = std::move(tree.count);
+  return symbolic;
+}
+
+}  // namespace
+
+std::string_view name_of(FactorKind kind) {
+  switch (kind) {
+    case FactorKind::llt: return "llt";
+    case FactorKind::ldlt: return "ldlt";
+    case FactorKind::lu: return "lu";
+  }
+  return "?";
+}
+
+SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering, const AnalyzeOptions& options) {
+  check_sizes(pattern, ordering);
+  return structure_of(postordered_tree(symmetric_graph(pattern, ordering.row, ordering.column), ordering.paired_with_next),
+                      ordering, options);
+}
+
+std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, const AnalyzeOptions& options) {
+  Ordering natural;
+  natural.row = Permutation::identity(lower.rows);
+  natural.column = Permutation::identity(lower.cols);
+  check_sizes(lower, natural);
+  offset_t entries = lower.cols;  // every diagonal entry counts
+  for (index_t column = 0; column < lower.cols; ++column)
+    for (const index_t row : lower.column(column)) {
+      if (row < column)
+        throw UsageError("entry (" + std::to_string(row + 1) + ", " + std::to_string(column + 1) +
+                         ") lies above the diagonal of a lower triangle");
+      if (row > column) ++entries;
+    }
+  PostorderedTree tree = postordered_tree(symmetric_graph(lower, natural.row, natural.column), {});
+  // Elimination adds entries exactly when the pattern is not closed under it.
+  if (std::accumulate(tree.count.begin(), tree.count.end(), offset_t{0}) != entries) return std::nullopt;
+  return structure_of(std::move(tree), natural, options);
+}
+
+double factorization_flops(const SymbolicFactor& symbolic, FactorKind kind) {
+  double flops = 0;
+  for (const index_t count : symbolic.column_count) {
+    const double c = count;
+    if (kind == FactorKind::llt) flops += c * c;
+    else if (kind == FactorKind::ldlt) flops += c * c + c;
+    else flops += 2 * (c - 1) * (c - 1) + (c - 1);
+  }
+  return flops;
+}
+
+offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind) {
+  return kind == FactorKind::lu ? 2 * symbolic.nnz_factor - symbolic.n : symbolic.nnz_factor;
+}
+
+offset_t SymbolicFactor::memory_bytes() const {
+  const auto bytes = [](const auto& array) { return static_cast<offset_t>(array.size() * sizeof(array[0])); };
+  return 4 * n * static_cast<offset_t>(sizeof(index_t)) + bytes(column_parent) + bytes(column_count) +
+         bytes(supernode_begin) + bytes(supernode_of) + bytes(parent) + bytes(first_descendant) + bytes(row_ptr) +
+         bytes(row_index) + bytes(block_ptr) + bytes(blocks) + bytes(updater_ptr) + bytes(updaters) + bytes(panel_offset);
+}
+
+}  // namespace palmette

@@ -1,0 +1,129 @@
+// The structure of a supernode is the union of its columns' structures in A and of its children's, less its own columns.
+#include "palmette/analyze/block_structure.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace palmette {
+namespace {
+
+/// Row lists of the unsplit supernodes, flat.
+struct RowUnion {
+  std::vector<offset_t> ptr = {0};
+  std::vector<index_t> row;
+};
+
+/// Children lists of the unsplit supernodes: first child and next sibling.
+struct ChildLists {
+  std::vector<index_t> first;
+  std::vector<index_t> next;
+};
+
+ChildLists children_of(const std::vector<index_t>& begin, const std::vector<index_t>& node_of,
+                       const std::vector<index_t>& column_parent) {
+  const index_t count = static_cast<index_t>(begin.size()) - 1;
+  ChildLists lists{std::vector<index_t>(static_cast<std::size_t>(count), -1),
+                   std::vector<index_t>(static_cast<std::size_t>(count), -1)};
+  for (index_t node = count - 1; node >= 0; --node) {
+    const index_t above = column_parent[begin[node + 1] - 1];
+    if (above == -1) continue;
+    lists.next[node] = lists.first[node_of[above]];
+    lists.first[node_of[above]] = node;
+  }
+  return lists;
+}
+
+std::vector<index_t> nodes_of_columns(const std::vector<index_t>& begin) {
+  std::vector<index_t> node_of(static_cast<std::size_t>(begin.back()));
+  for (std::size_t node = 0; node + 1 < begin.size(); ++node)
+    std::fill(node_of.begin() + begin[node], node_of.begin() + begin[node + 1], static_cast<index_t>(node));
+  return node_of;
+}
+
+RowUnion unite_rows(const SymmetricGraph& graph, const std::vector<index_t>& column_parent,
+                    const std::vector<index_t>& begin) {
+  const ChildLists children = children_of(begin, nodes_of_columns(begin), column_parent);
+  std::vector<index_t> stamp(static_cast<std::size_t>(graph.n), -1);
+  RowUnion lists;
+  for (index_t node = 0; node + 1 < static_cast<index_t>(begin.size()); ++node) {
+    const index_t end = begin[node + 1];
+    const auto add = [&](index_t row) {
+      if (row < end || stamp[row] == node) return;
+      stamp[row] = node;
+      lists.row.push_back(row);
+    };
+    for (index_t column = begin[node]; column < end; ++column)
+      for (const index_t row : graph.neighbours(column)) add(row);
+    for (index_t child = children.first[node]; child != -1; child = children.next[child])
+      for (offset_t entry = lists.ptr[child]; entry < lists.ptr[child + 1]; ++entry) add(lists.row[entry]);
+    std::sort(lists.row.begin() + lists.ptr.back(), lists.row.end());
+    lists.ptr.push_back(static_cast<offset_t>(lists.row.size()));
+  }
+  return lists;
+}
+
+/// Row list of each piece: the columns of its supernode that follow it, then the supernode's rows.
+void distribute_rows(const RowUnion& lists, const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
+  const std::size_t count = symbolic.supernode_begin.size() - 1;
+  symbolic.row_index.reserve(lists.row.size());
+  std::size_t node = 0;
+  for (std::size_t piece = 0; piece < count; ++piece) {
+    const index_t end = symbolic.supernode_begin[piece + 1];
+    while (unsplit[node + 1] < end) ++node;
+    for (index_t row = end; row < unsplit[node + 1]; ++row) symbolic.row_index.push_back(row);
+    symbolic.row_index.insert(symbolic.row_index.end(), lists.row.begin() + lists.ptr[node],
+                              lists.row.begin() + lists.ptr[node + 1]);
+    symbolic.row_ptr.push_back(static_cast<offset_t>(symbolic.row_index.size()));
+    const offset_t width = end - symbolic.supernode_begin[piece];
+    const offset_t rows = width + symbolic.row_ptr[piece + 1] - symbolic.row_ptr[piece];
+    symbolic.panel_offset.push_back(symbolic.panel_offset.back() + width * rows);
+  }
+}
+
+void fill_tree(SymbolicFactor& symbolic) {
+  const index_t count = static_cast<index_t>(symbolic.supernode_begin.size()) - 1;
+  symbolic.parent.assign(static_cast<std::size_t>(count), -1);
+  symbolic.first_descendant.resize(static_cast<std::size_t>(count));
+  std::iota(symbolic.first_descendant.begin(), symbolic.first_descendant.end(), 0);
+  for (index_t s = 0; s < count; ++s) {
+    if (symbolic.num_rows_below(s) == 0) continue;
+    const index_t above = symbolic.supernode_of[symbolic.rows_below(s).front()];
+    symbolic.parent[s] = above;
+    symbolic.first_descendant[above] = std::min(symbolic.first_descendant[above], symbolic.first_descendant[s]);
+  }
+}
+
+void fill_blocks(SymbolicFactor& symbolic) {
+  const index_t count = symbolic.num_supernodes();
+  std::vector<offset_t> updates(static_cast<std::size_t>(count) + 1, 0);
+  for (index_t s = 0; s < count; ++s) {
+    const std::span<const index_t> rows = symbolic.rows_below(s);
+    for (index_t first = 0; first < static_cast<index_t>(rows.size());) {
+      const index_t row_supernode = symbolic.supernode_of[rows[first]];
+      index_t end = first + 1;
+      while (end < static_cast<index_t>(rows.size()) && symbolic.supernode_of[rows[end]] == row_supernode) ++end;
+      symbolic.blocks.push_back({row_supernode, first, end - first});
+      ++updates[row_supernode + 1];
+      first = end;
+    }
+    symbolic.block_ptr.push_back(static_cast<offset_t>(symbolic.blocks.size()));
+  }
+  std::partial_sum(updates.begin(), updates.end(), updates.begin());
+  symbolic.updaters.resize(symbolic.blocks.size());
+  symbolic.updater_ptr = updates;
+  for (index_t s = 0; s < count; ++s)
+    for (offset_t block = symbolic.block_ptr[s]; block < symbolic.block_ptr[s + 1]; ++block)
+      symbolic.updaters[updates[symbolic.blocks[block].row_supernode]++] = {s, block};
+}
+
+}  // namespace
+
+void fill_block_structure(const SymmetricGraph& graph, const std::vector<index_t>& column_parent,
+                          const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
+  symbolic.supernode_of = nodes_of_columns(symbolic.supernode_begin);
+  distribute_rows(unite_rows(graph, column_parent, unsplit), unsplit, symbolic);
+  fill_tree(symbolic);
+  fill_blocks(symbolic);
+}
+
+}  // namespace palmette

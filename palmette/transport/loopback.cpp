@@ -1,0 +1,40 @@
+// The transport of a rank that is alone in the world.
+#include <deque>
+#include <mutex>
+
+#include "palmette/transport/transport.hpp"
+
+namespace palmette {
+namespace {
+
+class Loopback final : public Transport {
+ public:
+  index_t rank() const override { return 0; }
+  index_t num_ranks() const override { return 1; }
+  void send(index_t destination, std::int64_t tag, std::span<const std::byte> payload) override {
+    if (destination != 0)
+      throw UsageError("rank " + std::to_string(destination) + " does not exist: the loopback transport has one rank, 0");
+    const std::lock_guard lock(mutex_);
+    arrived_.push_back({0, tag, {payload.begin(), payload.end()}});
+  }
+  bool poll(Message& message) override {
+    const std::lock_guard lock(mutex_);
+    if (arrived_.empty()) return false;
+    message = std::move(arrived_.front());
+    arrived_.pop_front();
+    return true;
+  }
+  void flush() override {}
+  double sum(double value) override { return value; }
+  int agree(int status) override { return status; }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Message> arrived_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_loopback() { return std::make_unique<Loopback>(); }
+
+}  // namespace palmette
