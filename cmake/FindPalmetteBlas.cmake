@@ -1,7 +1,6 @@
 # Finds a CBLAS + LAPACK and makes the target palmette::blas. Palmette runs its own threads, so a serial BLAS is preferred;
 # a threaded one is kept to one thread at run time (palmette/blocks). Set PALMETTE_BLAS_LIBRARIES to choose another.
 set(PALMETTE_BLAS_LIBRARIES "" CACHE STRING "Libraries that provide CBLAS and LAPACK (empty: search)")
-include(CheckCXXSourceCompiles)
 if(PALMETTE_BLAS_LIBRARIES)
   set(_palmette_blas ${PALMETTE_BLAS_LIBRARIES})
 else()
@@ -17,7 +16,7 @@ endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(PalmetteBlas REQUIRED_VARS _palmette_blas
   REASON_FAILURE_MESSAGE "install libopenblas-serial-dev, or set PALMETTE_BLAS_LIBRARIES")
-if(NOT TARGET palmette::blas)
+if(PalmetteBlas_FOUND AND NOT TARGET palmette::blas)
   add_library(palmette::blas INTERFACE IMPORTED)
   target_link_libraries(palmette::blas INTERFACE ${_palmette_blas} ${CMAKE_DL_LIBS})
   # Debian's serial OpenBLAS shares its soname with the threaded ones: the run path picks it.

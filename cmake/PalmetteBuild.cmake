@@ -19,6 +19,12 @@ target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
   $<$<BOOL:${PALMETTE_NATIVE}>:-march=native>)
 # Contraction to fused multiply-add is fixed per build, so that the same source line rounds the same way everywhere.
 target_compile_options(palmette_options INTERFACE -ffp-contract=fast)
+# Sanitizer builds: little optimization and line numbers only, so that they compile fast; assertions stay on.
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1")
+if(PALMETTE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 if(PALMETTE_SANITIZE)
   add_compile_options(-fsanitize=${PALMETTE_SANITIZE} -fno-omit-frame-pointer -g -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${PALMETTE_SANITIZE})
@@ -56,9 +62,10 @@ function(palmette_umbrella hall)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette)
 endfunction()
 
-# palmette_test(<room> [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>.
+# palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>; its tests carry
+# the label unit, or unit-threaded, by which ./check chooses what runs under which sanitizer.
 function(palmette_test name)
-  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "THREADED" "" "LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_test.cpp)
   if(NOT sources)
     return()
@@ -67,8 +74,25 @@ function(palmette_test name)
   target_link_libraries(test_${name} PRIVATE ${ARG_LIBS} GTest::gtest_main palmette_options)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${name} PRIVATE PALMETTE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/data"
-                             PALMETTE_MATRICES_FOLDER="${PROJECT_SOURCE_DIR}/../shared/matrices")
-  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900)
+                             PALMETTE_MATRICES_FOLDER="${PALMETTE_MATRICES_FOLDER}")
+  add_dependencies(palmette_tests test_${name})
+  set(label unit)
+  if(ARG_THREADED)
+    add_dependencies(palmette_threaded_tests test_${name})
+    set(label unit-threaded)
+  endif()
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 900 LABELS ${label})
+endfunction()
+
+# palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program fuzzers/fuzz_<name>; its first inputs, if any, are
+# the files of tests/fuzz/corpus/fuzz_<name>.
+function(palmette_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
+  add_executable(fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.cpp)
+  target_link_libraries(fuzz_${name} PRIVATE ${ARG_LIBS} palmette_options)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+  add_dependencies(palmette_fuzzers fuzz_${name})
 endfunction()
 
 # palmette_bench(<name> [LIBS…]): bench/<name>.cpp, one program for one question.
@@ -84,10 +108,14 @@ function(palmette_install)
   install(TARGETS ${rooms} EXPORT palmette-targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY palmette DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  set(PALMETTE_CONFIG_METIS ${PALMETTE_HAVE_METIS})
+  set(PALMETTE_CONFIG_SCOTCH ${PALMETTE_HAVE_SCOTCH})
   install(EXPORT palmette-targets NAMESPACE palmette:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
   include(CMakePackageConfigHelpers)
+  # Paths stay out: an installed package finds its libraries again where it is used.
   configure_package_config_file(cmake/palmette-config.cmake.in palmette-config.cmake
-                                INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
+                                INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette
+                                NO_SET_AND_CHECK_MACRO)
   write_basic_package_version_file(palmette-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/palmette-config.cmake ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake

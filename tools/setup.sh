@@ -1,0 +1,136 @@
+# What ./quickstart and ./check share: lists of packages, and functions that install what is missing and say what they do.
+# Sourced by bash, from the root of the tree. Sets nothing that a user would have to know of.
+
+build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-serial-dev libsuitesparse-dev libmetis-dev libscotch-dev
+                libcli11-dev libfmt-dev nlohmann-json3-dev)
+test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev)
+debian_python_packages=(python3 python3-venv python3-dev)
+python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
+python_test_modules=(pytest lizard)                               # to run the checks
+python_here=.venv/bin/python
+# Python sources, pyproject.toml and the library: what the installed module is made of.
+python_module_inputs=(palmette python cmake CMakeLists.txt pyproject.toml)
+
+jobs=$(nproc)
+
+say() { printf '%s\n' "$*"; }
+
+# step TEXT COMMAND…: one line when it begins; when it ends, how long it took. The output goes to a log, shown if it fails.
+step() {
+  local text=$1 started=$EPOCHREALTIME log
+  shift
+  log=$(mktemp)
+  printf '%-64s' "$text …"
+  if "$@" >"$log" 2>&1; then
+    printf '%7.1f s\n' "$(seconds_since "$started")"
+    rm -f "$log"
+  else
+    local status=$?
+    printf 'failed\n'
+    tail -n 60 "$log"
+    rm -f "$log"
+    return $status
+  fi
+}
+
+seconds_since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
+
+# Those of the named Debian packages that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || echo "$package"
+  done
+}
+
+apt_install() {
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get -o Acquire::Retries=3 -qq update </dev/null || return
+  apt-get -o Acquire::Retries=3 -qq install -y --no-install-recommends "$@" </dev/null
+}
+
+# A Python of version 3.9 or later that can make an environment and has its headers.
+is_usable_python() {
+  "$1" -c 'import sys, sysconfig, os, venv, ensurepip
+ok = sys.version_info >= (3, 9) and os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))
+sys.exit(not ok)' >/dev/null 2>&1
+}
+
+# install_packages PACKAGE…: Debian packages that are not there yet, and Debian's Python where no usable one is on the path.
+install_packages() {
+  local wanted=("$@") missing
+  is_usable_python python3 || wanted+=("${debian_python_packages[@]}")
+  if ! command -v dpkg-query >/dev/null; then
+    say "This is no Debian system: nothing is installed. Needed are the equivalents of: ${wanted[*]}"
+    return 0
+  fi
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  if [ ${#missing[@]} -eq 0 ]; then
+    say "Debian packages: all there"
+  elif [ "$(id -u)" -eq 0 ]; then
+    step "Debian packages: installing ${#missing[@]} of ${#wanted[@]}" apt_install "${missing[@]}"
+  else
+    say "Missing Debian packages. Ask root to run:"
+    say "  apt-get install --no-install-recommends ${missing[*]}"
+    return 1
+  fi
+}
+
+# Whether the environment's Python finds all the named modules.
+has_modules() {
+  "$python_here" - "$@" 2>/dev/null <<'END'
+import importlib.util, sys
+sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))
+END
+}
+
+# install_modules MODULE…: the environment .venv, with these modules from PyPI (the name of a package is that of its module).
+install_modules() {
+  local python=python3
+  is_usable_python "$python" || python=/usr/bin/python3
+  if ! "$python_here" -c '' 2>/dev/null; then
+    step "Python environment .venv ($("$python" -V 2>&1))" "$python" -m venv --clear .venv || return
+  fi
+  if has_modules "$@"; then
+    say "Python packages: all there"
+  else
+    step "Python packages: installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check "${@//_/-}"
+  fi
+}
+
+# configure_and_build PRESET [OPTION…]: everything that the preset builds.
+configure_and_build() {
+  local preset=$1
+  shift
+  step "Configuring build/$preset" cmake --preset "$preset" "$@" || return
+  step "Building build/$preset with $jobs jobs" cmake --build "build/$preset" --parallel "$jobs"
+}
+
+# A fingerprint of what the Python module is made of.
+python_fingerprint() {
+  { "$python_here" -V; say "$@"; find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' 2>/dev/null | sort; } | sha256sum
+}
+
+# install_python [OPTION…]: the Python module into .venv, unless the installed one was made of the same sources.
+install_python() {
+  local stamp=build/python.stamp options=() option fingerprint
+  if [ ! -f pyproject.toml ]; then
+    say "Python module: skipped, there is no pyproject.toml yet"
+    return 0
+  fi
+  for option in PALMETTE_NATIVE=ON "$@"; do
+    options+=("--config-settings=cmake.define.$option")
+  done
+  fingerprint=$(python_fingerprint)
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$fingerprint" ] && has_modules palmette; then
+    say "Python module: up to date in .venv"
+    return 0
+  fi
+  mkdir -p build
+  step "Python module: building and installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check \
+    --no-build-isolation --no-deps --force-reinstall --config-settings=build-dir=build/python "${options[@]}" . || return
+  say "$fingerprint" >"$stamp"
+}
+
+# The command that a build made, as a path relative to the root; empty if it made none.
+built_command() { find "build/$1" -name palmette -type f -perm -u+x -not -path '*/_deps/*' 2>/dev/null | head -n 1; }
