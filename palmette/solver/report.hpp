@@ -1,0 +1,103 @@
+// What a run tells of itself: one struct for each phase, and one walk over all fields that every printer shares.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "palmette/factorize/factorize.hpp"
+#include "palmette/refine/refine.hpp"
+#include "palmette/solve/solve.hpp"
+
+namespace palmette {
+
+struct MatrixReport {
+  index_t rows = 0;
+  index_t cols = 0;
+  offset_t nnz = 0;  ///< both triangles
+  ScalarType scalar = ScalarType::float64;
+  Symmetry symmetry = Symmetry::general;
+};
+
+struct OrderReport {
+  OrderingMethod method = OrderingMethod::natural;
+  bool matched = false;
+  double seconds = 0;
+};
+
+struct AnalyzeReport {
+  double seconds = 0;
+  offset_t nnz_factor = 0;  ///< factor_entries: L, or L and U with one diagonal
+  double flops = 0;         ///< factorization_flops
+  index_t supernodes = 0;
+  offset_t memory_bytes_predicted = 0;  ///< peak of the whole process through factorization and one solve
+};
+
+struct FactorizeReport {
+  FactorKind kind = FactorKind::llt;
+  ScalarType scalar = ScalarType::float64;  ///< float32 or complex64 in mixed precision
+  double seconds = 0;
+  double gflops = 0;  ///< 10⁹ flops/s, counting AnalyzeReport::flops (a complex multiplication and addition as 8)
+  PivotReport pivots;
+  offset_t memory_bytes = 0;
+};
+
+struct SolveReport {
+  SolveMethod method = SolveMethod::serial;
+  int threads = 1;
+  index_t num_rhs = 0;
+  double seconds = 0;       ///< one solve without refinement: the median of the repeats, the first being a warm-up if there are several
+  double bytes = 0;         ///< SolveCost::bytes
+  double bandwidth_gbs = 0; ///< bytes / seconds
+  double stream_gbs = 0;    ///< measured stream bandwidth of this machine with these threads; 0 where not measured
+  double roofline_fraction = 0;       ///< least possible seconds by stream bandwidth over measured seconds; 0 where not measured
+  double critical_path_seconds = 0;   ///< bytes of the critical path over stream bandwidth; 0 where not measured
+  index_t guarded_blocks = 0;
+};
+
+/// Everything about one run. Constant copies are handed out; `notes` holds what a user should know, worst first.
+struct Report {
+  MatrixReport matrix;
+  OrderReport order;
+  AnalyzeReport analyze;
+  FactorizeReport factorize;
+  std::optional<SolveReport> solve;        // after a solve
+  std::optional<Verification> verify;      // after a solve
+  std::vector<std::string> notes;
+  std::int64_t peak_memory_bytes = 0;
+  std::string version;
+};
+
+/// Receives a Report's fields in order: sections open and close around their fields. Absent figures come as null.
+class ReportVisitor {
+ public:
+  virtual ~ReportVisitor() = default;
+  virtual void open(std::string_view section) = 0;
+  virtual void close() = 0;
+  virtual void field(std::string_view name, std::string_view value) = 0;
+  virtual void field(std::string_view name, double value) = 0;
+  virtual void field(std::string_view name, std::int64_t value) = 0;
+  virtual void field(std::string_view name, bool value) = 0;
+  virtual void null(std::string_view name) = 0;
+  virtual void list(std::string_view name, const std::vector<std::string>& values) = 0;
+  virtual void list(std::string_view name, const std::vector<index_t>& values) = 0;
+};
+
+/// Walk over all fields under their public names, which are those of the command's JSON:
+/// matrix{rows,cols,nnz,scalar,symmetry}, order{method,seconds,matched},
+/// analyze{seconds,nnz_factor,flops,supernodes,memory_bytes_predicted},
+/// factorize{kind,scalar,seconds,gflops,perturbed_pivots,perturbed_columns,inertia{positive,negative,zero},
+///           log_abs_determinant,memory_bytes},
+/// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,critical_path_seconds,
+///       guarded_blocks},
+/// verify{backward_error,componentwise_backward_error,condition_1norm,forward_error_bound,refine_steps,bound,verified},
+/// notes, peak_memory_bytes, version. perturbed_columns are 0-based. inertia is null where it is not defined.
+/// Sections of phases that did not take place (trisolve has no order; no solve yet) come as null.
+void visit(const Report& report, ReportVisitor& visitor);
+
+/// Version of the library, "major.minor.patch".
+std::string_view version();
+
+}  // namespace palmette

@@ -1,0 +1,120 @@
+// The door of `solver`, the hall: Solver owns the products of all phases, calls their verbs in order, and keeps what a
+// second matrix or right-hand side can reuse. Users need this door only.
+#pragma once
+
+#include <memory>
+
+#include "palmette/machine/machine.hpp"
+#include "palmette/solver/report.hpp"
+
+namespace palmette {
+
+struct SolverOptions {
+  /// Empty: LLᵀ if A is symmetric (Hermitian) with positive diagonal, then LDLᵀ when a pivot says no; LDLᵀ if symmetric
+  /// otherwise; LU if not symmetric, and where LDLᵀ cannot be verified.
+  std::optional<FactorKind> kind;
+  OrderingMethod ordering = OrderingMethod::automatic;
+  Permutation user_ordering;  ///< for OrderingMethod::user
+  SolveMethod method = SolveMethod::automatic;
+  int threads = 0;            ///< 0: all processors that this process may use
+  bool mixed_precision = false;  ///< factor in single precision, refine to the matrix's; double and complex<double> only
+  double tiny_pivot = 0;      ///< as FactorizeOptions
+  AnalyzeOptions analyze;
+  bool measure = true;        ///< measure the machine's stream bandwidth for the report
+  std::string cache_folder;   ///< remembers that measurement; empty: measure anew for each Solver
+  ProgressCallback progress;
+};
+
+struct SolveRequest {
+  Operation operation = Operation::plain;
+  int max_refine_steps = -1;  ///< −1: as many as help, and none where the first answer is verified; 0: none; N: up to N
+  bool condition = false;     ///< estimate condition and forward error bound as well
+  int repeat = 1;             ///< time so many solves (without refinement) and report the median
+};
+
+/// A factored matrix, ready to solve. Movable. Solves may be called from several threads at once; refactor may not.
+template <class T>
+class Solver {
+ public:
+  /// Order, analyze and factorize.
+  /// @param matrix  n × n; checked: values finite, pattern well formed; its symmetry is detected if marked general
+  /// @returns the solver, or the failure: structurally or numerically singular, not positive definite (if LLᵀ was asked for)
+  /// @throws DimensionError if not square; UsageError for values that are not finite (row and column named) and for options
+  ///         that cannot be; MemoryError
+  static Outcome<Solver> create(std::shared_ptr<const SparseMatrix<T>> matrix, const SolverOptions& options = {});
+
+  Solver(Solver&&) noexcept;
+  Solver& operator=(Solver&&) noexcept;
+  ~Solver();
+
+  index_t size() const;
+
+  /// x ← op(A)⁻¹·b, refined and verified.
+  /// @param b  n × k; x: n × k, may be b's memory
+  /// @returns the report of all phases; numerically_singular if pivots had to be replaced and the condition estimate passes
+  ///          1/u. An answer that is not verified is still returned: report.verify->verified is false then, and a
+  ///          note says so.
+  /// @throws DimensionError; UsageError for values of b that are not finite
+  Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+
+  /// New values in the same pattern: factorize again with the same ordering, scaling and structure.
+  /// @param matrix  of the same pattern @throws UsageError if the pattern differs
+  /// @returns true, or the failure; the solver then keeps its former factor
+  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
+
+  /// Report of the phases so far, without solve and verify.
+  const Report& report() const;
+  const SymbolicFactor& symbolic() const;
+  /// Sign (or phase) and logarithm of the modulus of the determinant.
+  std::pair<std::complex<double>, double> slogdet() const;
+  /// @throws UsageError for LU and for complex symmetric matrices, which have none
+  Inertia inertia() const;
+  /// The Factor in working precision. @throws UsageError in mixed precision
+  std::shared_ptr<const Factor<T>> factor() const;
+
+ private:
+  struct State;
+  explicit Solver(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+struct TriangularOptions {
+  TriangleOptions triangle;
+  SolveMethod method = SolveMethod::automatic;
+  int threads = 0;
+  bool measure = true;
+  std::string cache_folder;
+};
+
+/// Somebody's triangle, or somebody's factors, ready to solve, verified against what was given.
+template <class T>
+class TriangularSolver {
+ public:
+  /// @returns the solver, or numerically_singular naming the row with a zero or missing diagonal
+  static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle, const TriangularOptions& options = {});
+  /// Solve with the product of given factors. Verified against `matrix` if there is one (then also refined on request),
+  /// else against the product: |b − LUx|_i over (|L||U||x| + |b|)_i in the permuted and scaled system.
+  static Outcome<TriangularSolver> from_factors(std::shared_ptr<const OwnFactors<T>> factors,
+                                                std::shared_ptr<const SparseMatrix<T>> matrix,
+                                                const TriangularOptions& options = {});
+  TriangularSolver(TriangularSolver&&) noexcept;
+  TriangularSolver& operator=(TriangularSolver&&) noexcept;
+  ~TriangularSolver();
+
+  index_t size() const;
+  /// As Solver::solve; the report has no order, analyze and factorize sections (their seconds are 0).
+  Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+  const Report& report() const;
+
+ private:
+  struct State;
+  explicit TriangularSolver(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Bytes that a run will hold at its peak: the process's memory before the call, A and its working copies, structure,
+/// factor, plan and workspaces. Stated before factorization begins; kept within 10 % on factors above 100 MB.
+offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, int threads,
+                              index_t num_rhs, offset_t bytes_before);
+
+}  // namespace palmette
