@@ -198,6 +198,8 @@ INNOCENT = {
     "code_in_documentation": ("palmette/solve/a.cpp", "/// auto x = solve(a, b);\n"),
     "function_of_hundred_lines": ("cli/a.cpp", "int k() {\n" + "  step();\n" * 98 + "}\n"),
     "kernel_of_hundred_and_twenty_lines": ("cli/a.cpp", "int k_kernel() {\n" + "  step();\n" * 118 + "}\n"),
+    "cast_that_looks_like_a_function": (
+        "cli/a.cpp", "constexpr int k = 8 / static_cast<int>(sizeof(T)) > 0 ? 1 : 2;\n" + "int l;\n" * 120),
     "five_parameters": ("cli/a.cpp", "int k(int a, int b, int c, int d, int e) { return a; }\n"),
     "long_test": ("tests/solve/a_test.cpp", "int k() {\n" + "  step();\n" * 200 + "}\n"),
     "judge_of_a_test": ("tests/solve/a_test.cpp", "#include <cblas.h>\nvoid k() { dgemm_(); }\n"),

@@ -3,19 +3,25 @@ import ast
 import re
 from pathlib import PurePosixPath
 
+from house.source import code_only
 from house.tree import Finding
 
 MAX_FUNCTION_LINES = 100
 MAX_KERNEL_LINES = 120
 MAX_PARAMETERS = 5
+# lizard takes a cast that is compared with something for a function, and swallows what follows.
+_CAST = re.compile(r"\b(?:static|reinterpret|const|dynamic|bit)_cast\s*<(?:[^<>;()]|<[^<>;()]*>)*>")
+_NO_FUNCTION = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "requires", "noexcept", "alignas"}
 
 
 def _cpp_functions(tree, path):
     """(name, first line, lines, parameters) of each function."""
     import lizard
 
-    analysis = lizard.analyze_file.analyze_source_code(path, tree.text(path) or "")
+    analysis = lizard.analyze_file.analyze_source_code(path, _CAST.sub("", code_only(tree.text(path) or "")))
     for function in analysis.function_list:
+        if function.name.split("::")[-1] in _NO_FUNCTION:
+            continue
         yield function.name, function.start_line, function.end_line - function.start_line + 1, function.parameter_count
 
 
