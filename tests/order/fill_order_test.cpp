@@ -1,0 +1,255 @@
+// Every fill-reducing method on every awkward graph, merging of indistinguishable vertices, exact fill counts, and the
+// rule of `automatic`.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "palmette/order/choose.hpp"
+#include "palmette/order/order.hpp"
+#include "tests/order/small_graphs.hpp"
+
+namespace palmette {
+namespace {
+
+using namespace order_detail;
+using namespace order_test;
+
+Graph graph_of(const SparseMatrix<double>& matrix) { return adjacency(matrix.pattern, {}, false); }
+
+/// nnz(L) and Σ count² by eliminating vertices one by one from sets of neighbours.
+FillCount eliminated(const SparseMatrix<double>& matrix, const std::vector<index_t>& order) {
+  std::vector<std::set<index_t>> neighbours(static_cast<std::size_t>(matrix.cols()));
+  for (index_t column = 0; column < matrix.cols(); ++column)
+    for (const index_t row : matrix.pattern.column(column))
+      if (row != column) {
+        neighbours[column].insert(row);
+        neighbours[row].insert(column);
+      }
+  FillCount count;
+  for (const index_t vertex : order) {
+    const double length = static_cast<double>(neighbours[vertex].size()) + 1;
+    count.entries += length;
+    count.flops += length * length;
+    for (const index_t a : neighbours[vertex]) {
+      for (const index_t b : neighbours[vertex])
+        if (a != b) neighbours[a].insert(b);
+      neighbours[a].erase(vertex);
+    }
+  }
+  return count;
+}
+
+TEST(FillOrder, every_method_permutes_every_awkward_graph) {
+  for (const NamedMatrix& named : tricky_matrices())
+    for (const OrderingMethod method : available_methods()) {
+      OrderOptions options;
+      options.method = method;
+      const Ordering ordering = order(named.matrix, options).value();  // Permutation's constructor checks that it is one
+      EXPECT_EQ(ordering.column.size(), named.matrix.cols()) << named.name << ", " << name_of(method);
+      EXPECT_EQ(ordering.row.new_to_old(), ordering.column.new_to_old());
+      EXPECT_TRUE(ordering.row_scale.empty() && ordering.column_scale.empty());
+      EXPECT_TRUE(ordering.method == method || method == OrderingMethod::automatic);
+      EXPECT_NE(ordering.method, OrderingMethod::automatic);
+      EXPECT_GE(ordering.seconds, 0);
+    }
+}
+
+TEST(FillOrder, path_is_ordered_without_fill_by_minimum_degree) {
+  // A tree has an order without fill: n diagonal entries and n − 1 edges; minimum degree takes leaves first.
+  const SparseMatrix<double> matrix = path(300);
+  const FillOrder fill = order_graph(graph_of(matrix), OrderingMethod::amd);
+  EXPECT_EQ(fill_count(graph_of(matrix), fill.order).entries, 599);
+}
+
+TEST(FillOrder, hub_of_a_star_comes_last_for_every_method_that_reduces_fill) {
+  // Only an order with the hub among the last two has no fill: 300 + 299 entries.
+  for (const OrderingMethod method : available_methods()) {
+    if (method == OrderingMethod::natural) continue;
+    const FillOrder fill = order_graph(graph_of(star(300)), method);
+    EXPECT_EQ(fill_count(graph_of(star(300)), fill.order).entries, 599) << name_of(method);
+  }
+}
+
+TEST(FillOrder, dissection_of_a_grid_saves_fill) {
+  // Natural order of a 40 × 40 grid fills the band: about 1600 · 40 entries.
+  const Graph graph = graph_of(grid(40));
+  const double natural = fill_count(graph, order_graph(graph, OrderingMethod::natural).order).entries;
+  for (const OrderingMethod method : available_methods())
+    if (method != OrderingMethod::natural) {
+      EXPECT_LT(fill_count(graph, order_graph(graph, method).order).entries, 0.5 * natural) << name_of(method);
+    }
+}
+
+TEST(FillOrder, row_that_meets_all_others_stays_last_and_spoils_nothing) {
+  const Graph with = graph_of(grid_with_dense_row(40)), without = graph_of(grid(40));
+  for (const OrderingMethod method : available_methods()) {
+    if (method == OrderingMethod::natural) continue;
+    // The dense row adds its own 1601 entries, and no fill if it is last; ties broken another way cost the rest.
+    const double entries = fill_count(with, order_graph(with, method).order).entries;
+    const double grid_entries = fill_count(without, order_graph(without, method).order).entries;
+    EXPECT_LE(entries, 1.25 * grid_entries + 1601) << name_of(method);
+  }
+}
+
+TEST(FillOrder, same_call_gives_same_order_from_any_thread) {
+  const SparseMatrix<double> matrix = grid(50);
+  for (const OrderingMethod method : available_methods()) {
+    OrderOptions options;
+    options.method = method;
+    const std::vector<index_t> first = order(matrix, options).value().column.new_to_old();
+    std::vector<std::vector<index_t>> others(4);
+    std::vector<std::thread> threads;
+    for (std::vector<index_t>& other : others)
+      threads.emplace_back([&] { other = order(matrix, options).value().column.new_to_old(); });
+    for (std::thread& thread : threads) thread.join();
+    for (const std::vector<index_t>& other : others) EXPECT_EQ(other, first) << name_of(method);
+    options.threads = 3;
+    EXPECT_EQ(order(matrix, options).value().column.new_to_old(), first) << name_of(method);
+  }
+}
+
+TEST(FillOrder, renumbering_the_matrix_keeps_the_quality) {
+  const SparseMatrix<double> matrix = grid(40);
+  const Permutation shuffle = Dice(7).permutation(matrix.cols());
+  const Graph plain = graph_of(matrix), shuffled = graph_of(permute(matrix, shuffle, shuffle));
+  for (const OrderingMethod method : available_methods()) {
+    if (method == OrderingMethod::natural) continue;
+    const double ratio = fill_count(shuffled, order_graph(shuffled, method).order).entries /
+                         fill_count(plain, order_graph(plain, method).order).entries;
+    EXPECT_LT(ratio, 1.3) << name_of(method);
+    EXPECT_GT(ratio, 0.7) << name_of(method);
+  }
+}
+
+TEST(FillCountTest, counts_equal_elimination_on_random_graphs) {
+  Dice dice(3);
+  for (int trial = 0; trial < 60; ++trial) {
+    const index_t n = 1 + dice.below(40);
+    Edges edges;
+    for (index_t edge = dice.below(3 * n); edge > 0; --edge) {
+      const index_t a = dice.below(n), b = dice.below(n);
+      if (a != b) edges.emplace_back(a, b);
+    }
+    const SparseMatrix<double> matrix = from_edges(n, edges);
+    const std::vector<index_t> order = dice.permutation(n).new_to_old();
+    const FillCount expected = eliminated(matrix, order), counted = fill_count(graph_of(matrix), order);
+    EXPECT_EQ(counted.entries, expected.entries);
+    EXPECT_EQ(counted.flops, expected.flops);
+  }
+}
+
+TEST(FillCountTest, weighted_vertices_count_like_the_unknowns_they_stand_for) {
+  const Graph graph = graph_of(grid(12, 3));
+  const Groups groups = indistinguishable(graph);
+  ASSERT_EQ(groups.count(), 144);
+  const Graph merged = quotient(graph, groups, true);
+  const std::vector<index_t> order = Dice(5).permutation(144).new_to_old();
+  const FillCount whole = fill_count(graph, groups.expand(order)), small = fill_count(merged, order);
+  EXPECT_EQ(small.entries, whole.entries);
+  EXPECT_EQ(small.flops, whole.flops);
+}
+
+TEST(FillCountTest, long_chain_needs_no_recursion) {
+  const Graph graph = graph_of(path(200000));
+  EXPECT_EQ(fill_count(graph, order_graph(graph, OrderingMethod::natural).order).entries, 399999);
+}
+
+TEST(Merging, unknowns_of_a_point_form_one_group) {
+  const SparseMatrix<double> matrix = grid(6, 3);
+  const Groups groups = indistinguishable(graph_of(matrix));
+  ASSERT_EQ(groups.count(), 36);
+  for (index_t group = 0; group < 36; ++group) {
+    ASSERT_EQ(groups.start[group + 1] - groups.start[group], 3);
+    for (index_t a = 0; a < 3; ++a) EXPECT_EQ(groups.member[groups.start[group] + a], 3 * group + a);
+  }
+}
+
+TEST(Merging, groups_do_not_depend_on_the_numbering) {
+  const SparseMatrix<double> matrix = grid(6, 3);
+  const Permutation shuffle = Dice(11).permutation(matrix.cols());
+  const Groups groups = indistinguishable(graph_of(permute(matrix, shuffle, shuffle)));
+  ASSERT_EQ(groups.count(), 36);
+  for (index_t group = 0; group < 36; ++group)
+    for (index_t at = groups.start[group]; at < groups.start[group + 1]; ++at)
+      EXPECT_EQ(shuffle.new_to_old()[groups.member[at]] / 3, shuffle.new_to_old()[groups.member[groups.start[group]]] / 3);
+}
+
+TEST(Merging, vertices_with_equal_neighbours_that_are_not_adjacent_stay_apart) {
+  // The leaves of a star have the same neighbour, but each is its own neighbour too.
+  EXPECT_EQ(indistinguishable(graph_of(star(10))).count(), 10);
+  EXPECT_EQ(indistinguishable(graph_of(clique(10))).count(), 1);
+}
+
+TEST(Merging, dissection_keeps_merged_unknowns_together) {
+  for (const OrderingMethod method : {OrderingMethod::metis, OrderingMethod::scotch}) {
+    const std::vector<OrderingMethod> available = available_methods();
+    if (std::find(available.begin(), available.end(), method) == available.end()) continue;
+    const FillOrder fill = order_graph(graph_of(grid(15, 3)), method);
+    for (std::size_t place = 0; place < fill.order.size(); place += 3) {
+      EXPECT_EQ(fill.order[place] / 3, fill.order[place + 1] / 3);
+      EXPECT_EQ(fill.order[place] / 3, fill.order[place + 2] / 3);
+    }
+  }
+}
+
+TEST(Adjacency, of_an_unsymmetric_matrix_is_that_of_the_sum_with_its_transpose) {
+  // Entries (0,1), (2,1), (1,2), (0,0): edges 0-1 and 1-2.
+  const SparseMatrix<double> matrix = from_dense<double>({{1, 1, 0}, {0, 0, 1}, {0, 1, 0}});
+  const Graph graph = graph_of(matrix);
+  EXPECT_EQ(graph.start, (std::vector<offset_t>{0, 1, 3, 4}));
+  EXPECT_EQ(graph.neighbour, (std::vector<index_t>{1, 0, 2, 1}));
+}
+
+TEST(Adjacency, of_moved_rows_is_that_of_the_permuted_matrix) {
+  Dice dice(17);
+  Triplets<double> triplets{30, 30, {}, {}, {}};
+  for (int entry = 0; entry < 100; ++entry) {
+    triplets.row.push_back(dice.below(30));
+    triplets.column.push_back(dice.below(30));
+    triplets.value.push_back(1);
+  }
+  const SparseMatrix<double> matrix = from_triplets(triplets);
+  const Permutation rows = dice.permutation(30);
+  const Graph moved = adjacency(matrix.pattern, rows.old_to_new(), false);
+  const Graph expected = graph_of(permute(matrix, rows, Permutation::identity(30)));
+  EXPECT_EQ(moved.start, expected.start);
+  EXPECT_EQ(moved.neighbour, expected.neighbour);
+}
+
+TEST(Automatic, keeps_minimum_degree_on_plane_and_small_graphs) {
+  for (const index_t side : {1, 5, 40}) {
+    OrderOptions options;
+    const Ordering ordering = order(grid(side), options).value();
+    EXPECT_EQ(ordering.method, OrderingMethod::amd) << side;
+    options.method = OrderingMethod::amd;
+    EXPECT_EQ(ordering.column.new_to_old(), order(grid(side), options).value().column.new_to_old());
+  }
+}
+
+TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
+  std::vector<std::pair<std::string, index_t>> problems = {{"poisson2d5", 60}, {"poisson3d7", 12}, {"poisson3d7", 24},
+                                                           {"elasticity3d", 8}, {"circuit", 3000}};
+  bool below = false, above = false;
+  for (const auto& [problem, n] : problems) {
+    GenerateOptions generator;
+    generator.problem = problem;
+    generator.n = n;
+    const SparseMatrix<double> matrix = generate(generator);
+    const Graph graph = adjacency(matrix.pattern, {}, false);
+    const Groups groups = indistinguishable(graph);
+    const Graph merged = quotient(graph, groups, true);
+    const FillCount amd = fill_count(graph, order_graph(graph, OrderingMethod::amd).order);
+    const FillOrder chosen = order_graph(graph, OrderingMethod::automatic);
+    const FillCount best = fill_count(graph, chosen.order);
+    const bool tried = nested_dissection_may_pay(amd, groups.count() <= 0.75 * graph.n ? merged : graph);
+    (tried ? above : below) = true;
+    EXPECT_TRUE(tried || chosen.method == OrderingMethod::amd) << problem;
+    EXPECT_TRUE(chosen.method == OrderingMethod::amd ? best.flops == amd.flops : best.flops < amd.flops) << problem;
+  }
+  EXPECT_TRUE(below);
+  EXPECT_TRUE(above);
+}
+
+}  // namespace
+}  // namespace palmette
