@@ -1,0 +1,71 @@
+// Inside `matrix`: compressed columns from the entries of a file, the other triangle added on the way.
+#pragma once
+
+#include <string>
+
+#include "palmette/matrix/compress.hpp"
+
+namespace palmette {
+
+/// What (j, i) is when the file gives (i, j).
+template <class T>
+T mirrored(const T& value, Symmetry symmetry) {
+  if (symmetry == Symmetry::skew) return -value;
+  return symmetry == Symmetry::hermitian ? conjugate(value) : value;
+}
+
+/// A header may claim sizes that the file does not prove: beyond a million rows or columns, a thousand for each entry.
+inline bool sizes_are_absurd(index_t rows, index_t cols, std::int64_t stored_entries) {
+  const std::int64_t most = (std::int64_t{1} << 20) + 1024 * std::min<std::int64_t>(stored_entries, std::int64_t{1} << 40);
+  return rows > most || cols > most;
+}
+
+/// Compressed columns by counting: the entries are walked twice, once to count and once to place.
+///
+/// Off the diagonal every entry of a symmetric, skew or Hermitian file also stands mirrored, whichever triangle it is
+/// in. Duplicates are summed in the order of the file, on both sides of the diagonal alike.
+/// @param for_each_entry  for_each_entry(f) calls f(row, column, value) for each entry, in the same order each time
+/// @param duplicates_are_one  a second entry at the same place changes nothing (pattern files)
+template <class T, class ForEachEntry>
+SparseMatrix<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplicates_are_one,
+                         ForEachEntry&& for_each_entry) {
+  SparseMatrix<T> matrix;
+  SparsityPattern& pattern = matrix.pattern;
+  matrix.symmetry = symmetry;
+  pattern.rows = rows;
+  pattern.cols = cols;
+  const bool both = symmetry != Symmetry::general;
+  pattern.column_ptr.assign(static_cast<std::size_t>(cols) + 1, 0);
+  // The counts stand two places further on; placing then moves each pointer up to where its column ends.
+  std::vector<offset_t> next(static_cast<std::size_t>(cols) + 2, 0);
+  for_each_entry([&](index_t row, index_t column, const T&) {
+    ++next[static_cast<std::size_t>(column) + 2];
+    if (both && row != column) ++next[static_cast<std::size_t>(row) + 2];
+  });
+  for (std::size_t place = 2; place < next.size(); ++place) next[place] += next[place - 1];
+  pattern.row_index.resize(static_cast<std::size_t>(next.back()));
+  matrix.values.resize(static_cast<std::size_t>(next.back()));
+  for_each_entry([&](index_t row, index_t column, const T& value) {
+    const offset_t place = next[static_cast<std::size_t>(column) + 1]++;
+    pattern.row_index[place] = row;
+    matrix.values[place] = value;
+    if (!both || row == column) return;
+    const offset_t other = next[static_cast<std::size_t>(row) + 1]++;
+    pattern.row_index[other] = column;
+    matrix.values[other] = mirrored(value, symmetry);
+  });
+  std::copy(next.begin(), next.end() - 1, pattern.column_ptr.begin());
+  sort_and_sum_columns(matrix);
+  if (duplicates_are_one) std::fill(matrix.values.begin(), matrix.values.end(), T(1));
+  return matrix;
+}
+
+/// True if every value is finite: sums of duplicates may overflow although every entry was finite.
+template <class T>
+bool all_finite(const std::vector<T>& values) {
+  for (const T& value : values)
+    if (!is_finite(value)) return false;
+  return true;
+}
+
+}  // namespace palmette

@@ -1,0 +1,14 @@
+// Inside `matrix`: Rutherford–Boeing and Harwell–Boeing files. Formats: Duff, Grimes, Lewis, The Rutherford-Boeing sparse
+// matrix collection, RAL-TR-97-031 (1997); the same, Users' guide for the Harwell-Boeing sparse matrix collection (1992).
+#pragma once
+
+#include "palmette/matrix/read.hpp"
+#include "palmette/matrix/text_reader.hpp"
+
+namespace palmette {
+
+/// Reads an assembled matrix; right-hand sides and whatever else follows it are skipped. Throws IoError with the line where
+/// the text is neither format.
+ReadResult read_boeing(TextReader& reader, const ReadOptions& options);
+
+}  // namespace palmette
