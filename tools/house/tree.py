@@ -33,7 +33,7 @@ class Tree:
 
     def _list(self):
         if (self.root / ".git").exists():
-            command = ["git", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+            command = ["git", "-c", "safe.directory=*", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
             names = subprocess.run(command, check=True, capture_output=True).stdout.decode()
             return {name for name in names.split("\0") if name}
         found = (path.relative_to(self.root) for path in self.root.rglob("*"))
