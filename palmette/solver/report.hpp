@@ -60,11 +60,11 @@ struct SolveReport {
 /// Everything about one run. Constant copies are handed out; `notes` holds what a user should know, worst first.
 struct Report {
   MatrixReport matrix;
-  OrderReport order;
-  AnalyzeReport analyze;
-  FactorizeReport factorize;
-  std::optional<SolveReport> solve;        // after a solve
-  std::optional<Verification> verify;      // after a solve
+  std::optional<OrderReport> order;          // order, analyze, factorize: absent for given triangles and factors
+  std::optional<AnalyzeReport> analyze;
+  std::optional<FactorizeReport> factorize;
+  std::optional<SolveReport> solve;          // after a solve
+  std::optional<Verification> verify;        // after a solve
   std::vector<std::string> notes;
   std::int64_t peak_memory_bytes = 0;
   std::string version;

@@ -102,7 +102,7 @@ class TriangularSolver {
   ~TriangularSolver();
 
   index_t size() const;
-  /// As Solver::solve; the report has no order, analyze and factorize sections (their seconds are 0).
+  /// As Solver::solve; the report has no order, analyze and factorize sections.
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
   const Report& report() const;
 

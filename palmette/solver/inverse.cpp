@@ -1,0 +1,136 @@
+// The two inverses. In mixed precision the matrix is scaled by powers of two before it is rounded to single precision, so
+// that its range fits, and right-hand sides are brought to size one for the same reason.
+#include "palmette/solver/inverse.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace palmette {
+namespace {
+
+template <class T>
+class WorkingInverse final : public Inverse<T> {
+ public:
+  explicit WorkingInverse(std::shared_ptr<const Factor<T>> factor) : factor_(std::move(factor)), plan_(plan_solve(factor_)) {}
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
+    return plan_.solve(operation, b, x, run);
+  }
+  SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
+  index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
+  const PivotReport& pivots() const override { return factor_->pivots; }
+  bool hermitian() const override { return factor_->hermitian; }
+  ScalarType factor_scalar() const override { return ScalarTraits<T>::type; }
+  offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
+  double factor_seconds() const override { return factor_->seconds; }
+  std::shared_ptr<const Factor<T>> factor() const override { return factor_; }
+
+ private:
+  std::shared_ptr<const Factor<T>> factor_;
+  SolvePlan<T> plan_;
+};
+
+template <class T>
+class MixedInverse final : public Inverse<T> {
+ public:
+  using Low = with_precision_t<T, float>;
+  MixedInverse(std::shared_ptr<const Factor<Low>> factor, std::vector<double> row_scale, std::vector<double> column_scale)
+      : factor_(std::move(factor)), plan_(plan_solve(factor_)), row_scale_(std::move(row_scale)),
+        column_scale_(std::move(column_scale)), pivots_(factor_->pivots) {
+    for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
+    for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
+  }
+
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
+    const bool plain = operation == Operation::plain;
+    const std::vector<double>& before = plain ? row_scale_ : column_scale_;
+    const std::vector<double>& after = plain ? column_scale_ : row_scale_;
+    DenseMatrix<Low> low(b.rows, b.cols);
+    std::vector<double> size(static_cast<std::size_t>(b.cols), 0);
+    for (index_t j = 0; j < b.cols; ++j) {
+      for (index_t i = 0; i < b.rows; ++i) size[j] = std::max(size[j], double(cheap_modulus(b(i, j))) * before[i]);
+      if (!(size[j] > 0)) size[j] = 1;
+      for (index_t i = 0; i < b.rows; ++i)
+        low.view()(i, j) = static_cast<Low>(b(i, j) * real_t<T>(before[i]) / real_t<T>(size[j]));
+    }
+    const SolveTrace trace = plan_.solve(operation, std::as_const(low).view(), low.view(), run);
+    for (index_t j = 0; j < b.cols; ++j)
+      for (index_t i = 0; i < b.rows; ++i)
+        x(i, j) = static_cast<T>(low.view()(i, j)) * real_t<T>(after[i]) * real_t<T>(size[j]);
+    return trace;
+  }
+  SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
+  index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
+  const PivotReport& pivots() const override { return pivots_; }
+  bool hermitian() const override { return factor_->hermitian; }
+  ScalarType factor_scalar() const override { return ScalarTraits<Low>::type; }
+  offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
+  double factor_seconds() const override { return factor_->seconds; }
+  std::shared_ptr<const Factor<T>> factor() const override { return nullptr; }
+
+ private:
+  std::shared_ptr<const Factor<Low>> factor_;
+  SolvePlan<Low> plan_;
+  std::vector<double> row_scale_, column_scale_;  // length n
+  PivotReport pivots_;
+};
+
+double power_of_two_near(double value) { return std::exp2(-std::round(std::log2(value))); }
+
+/// Symmetric scaling that brings the diagonal to size one; used where the ordering brings none (LLᵀ).
+template <class T>
+std::vector<double> diagonal_scale(const SparseMatrix<T>& matrix) {
+  std::vector<double> scale(static_cast<std::size_t>(matrix.cols()), 1);
+  for (index_t j = 0; j < matrix.cols(); ++j)
+    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
+      if (matrix.pattern.row_index[entry] == j && matrix.values[entry] != T(0))
+        scale[j] = power_of_two_near(std::sqrt(double(std::abs(matrix.values[entry]))));
+  return scale;
+}
+
+template <class T>
+Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& matrix,
+                                                      std::shared_ptr<const SymbolicFactor> symbolic,
+                                                      const Ordering& ordering, const FactorizeOptions& options) {
+  using Low = with_precision_t<T, float>;
+  const bool scaled = !ordering.row_scale.empty();
+  std::vector<double> row_scale = scaled ? ordering.row_scale : diagonal_scale(matrix);
+  std::vector<double> column_scale = scaled ? ordering.column_scale : row_scale;
+  SparseMatrix<Low> low;
+  low.pattern = matrix.pattern;
+  low.symmetry = matrix.symmetry;
+  low.values.resize(matrix.values.size());
+  for (index_t j = 0; j < matrix.cols(); ++j)
+    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
+      low.values[entry] = static_cast<Low>(matrix.values[entry] * real_t<T>(row_scale[matrix.pattern.row_index[entry]]) *
+                                           real_t<T>(column_scale[j]));
+  Ordering unscaled = ordering;
+  unscaled.row_scale.clear();
+  unscaled.column_scale.clear();
+  Outcome<Factor<Low>> factor = factorize(low, std::move(symbolic), unscaled, options);
+  if (!factor) return factor.failure();
+  return std::shared_ptr<const Inverse<T>>(std::make_shared<MixedInverse<T>>(
+      std::make_shared<const Factor<Low>>(std::move(factor).value()), std::move(row_scale), std::move(column_scale)));
+}
+
+}  // namespace
+
+template <class T>
+Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& matrix,
+                                                        std::shared_ptr<const SymbolicFactor> symbolic,
+                                                        const Ordering& ordering, const InverseOptions& options) {
+  if constexpr (!std::is_same_v<real_t<T>, float>)
+    if (options.mixed_precision) return make_mixed(matrix, std::move(symbolic), ordering, options.factorize);
+  Outcome<Factor<T>> factor = factorize(matrix, std::move(symbolic), ordering, options.factorize);
+  if (!factor) return factor.failure();
+  return std::shared_ptr<const Inverse<T>>(
+      std::make_shared<WorkingInverse<T>>(std::make_shared<const Factor<T>>(std::move(factor).value())));
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                                 \
+  template Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>&,                      \
+                                                                   std::shared_ptr<const SymbolicFactor>,       \
+                                                                   const Ordering&, const InverseOptions&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,38 @@
+// A factored matrix as a function: op(A)⁻¹ in working precision, from a factor of working or of single precision.
+#pragma once
+
+#include <memory>
+
+#include "palmette/solver/solver.hpp"
+
+namespace palmette {
+
+/// Constant once made.
+template <class T>
+class Inverse {
+ public:
+  virtual ~Inverse() = default;
+  virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const = 0;
+  virtual SolveCost cost(index_t num_rhs) const = 0;
+  virtual index_t guarded_blocks() const = 0;
+  virtual const PivotReport& pivots() const = 0;
+  virtual bool hermitian() const = 0;
+  virtual ScalarType factor_scalar() const = 0;
+  virtual offset_t factor_bytes() const = 0;
+  virtual double factor_seconds() const = 0;
+  /// The factor in working precision, or null in mixed precision.
+  virtual std::shared_ptr<const Factor<T>> factor() const = 0;
+};
+
+struct InverseOptions {
+  FactorizeOptions factorize;
+  bool mixed_precision = false;
+};
+
+/// Factorize and plan the solves.
+template <class T>
+Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& matrix,
+                                                        std::shared_ptr<const SymbolicFactor> symbolic,
+                                                        const Ordering& ordering, const InverseOptions& options);
+
+}  // namespace palmette

@@ -1,0 +1,31 @@
+// What a run will hold at its peak: the larger of the two moments at which most is alive, factorization and solve.
+#include <algorithm>
+
+#include "palmette/solver/solver.hpp"
+
+namespace palmette {
+namespace {
+
+offset_t scalar_bytes(ScalarType scalar) {
+  switch (scalar) {
+    case ScalarType::float32: return 4;
+    case ScalarType::float64:
+    case ScalarType::complex64: return 8;
+    case ScalarType::complex128: return 16;
+  }
+  return 8;
+}
+
+}  // namespace
+
+offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, int threads,
+                              index_t num_rhs, offset_t bytes_before) {
+  const FactorMemory factor = predicted_factor_bytes(symbolic, kind, scalar, threads);
+  const PlanMemory plan = predicted_plan_bytes(symbolic, kind, scalar, num_rhs);
+  // Verification holds b, x, residual, correction and its accumulators: about ten vectors a right-hand side at a time.
+  const offset_t vectors = (2 * offset_t(num_rhs) + 10) * symbolic.n * scalar_bytes(scalar);
+  const offset_t kept = bytes_before + symbolic.memory_bytes() + factor.factor_bytes;
+  return kept + std::max(factor.workspace_bytes, plan.plan_bytes + plan.workspace_bytes + vectors);
+}
+
+}  // namespace palmette

@@ -1,0 +1,125 @@
+// The one walk over a report's fields.
+#include "palmette/solver/report.hpp"
+
+#include <cmath>
+
+namespace palmette {
+namespace {
+
+std::string_view name_of(ScalarType scalar) {
+  switch (scalar) {
+    case ScalarType::float32: return "float32";
+    case ScalarType::float64: return "float64";
+    case ScalarType::complex64: return "complex64";
+    case ScalarType::complex128: return "complex128";
+  }
+  return "?";
+}
+
+void optional_field(ReportVisitor& visitor, std::string_view name, const std::optional<double>& value) {
+  if (value) visitor.field(name, *value);
+  else visitor.null(name);
+}
+
+void visit_matrix(const MatrixReport& matrix, ReportVisitor& visitor) {
+  visitor.open("matrix");
+  visitor.field("rows", std::int64_t{matrix.rows});
+  visitor.field("cols", std::int64_t{matrix.cols});
+  visitor.field("nnz", std::int64_t{matrix.nnz});
+  visitor.field("scalar", name_of(matrix.scalar));
+  visitor.field("symmetry", name_of(matrix.symmetry));
+  visitor.close();
+}
+
+void visit_order(const OrderReport& order, ReportVisitor& visitor) {
+  visitor.open("order");
+  visitor.field("method", name_of(order.method));
+  visitor.field("seconds", order.seconds);
+  visitor.field("matched", order.matched);
+  visitor.close();
+}
+
+void visit_analyze(const AnalyzeReport& analyze, ReportVisitor& visitor) {
+  visitor.open("analyze");
+  visitor.field("seconds", analyze.seconds);
+  visitor.field("nnz_factor", std::int64_t{analyze.nnz_factor});
+  visitor.field("flops", analyze.flops);
+  visitor.field("supernodes", std::int64_t{analyze.supernodes});
+  visitor.field("memory_bytes_predicted", std::int64_t{analyze.memory_bytes_predicted});
+  visitor.close();
+}
+
+void visit_inertia(const PivotReport& pivots, ReportVisitor& visitor) {
+  const Inertia& inertia = pivots.inertia;
+  if (inertia.positive + inertia.negative + inertia.zero == 0) return visitor.null("inertia");
+  visitor.open("inertia");
+  visitor.field("positive", std::int64_t{inertia.positive});
+  visitor.field("negative", std::int64_t{inertia.negative});
+  visitor.field("zero", std::int64_t{inertia.zero});
+  visitor.close();
+}
+
+void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
+  visitor.open("factorize");
+  visitor.field("kind", name_of(factorize.kind));
+  visitor.field("scalar", name_of(factorize.scalar));
+  visitor.field("seconds", factorize.seconds);
+  visitor.field("gflops", factorize.gflops);
+  visitor.field("perturbed_pivots", std::int64_t{factorize.pivots.perturbed});
+  visitor.list("perturbed_columns", factorize.pivots.perturbed_columns);
+  visit_inertia(factorize.pivots, visitor);
+  visitor.field("log_abs_determinant", factorize.pivots.log_abs_determinant);
+  visitor.field("memory_bytes", std::int64_t{factorize.memory_bytes});
+  visitor.close();
+}
+
+void visit_solve(const SolveReport& solve, ReportVisitor& visitor) {
+  visitor.open("solve");
+  visitor.field("method", name_of(solve.method));
+  visitor.field("threads", std::int64_t{solve.threads});
+  visitor.field("num_rhs", std::int64_t{solve.num_rhs});
+  visitor.field("seconds", solve.seconds);
+  visitor.field("bytes", solve.bytes);
+  visitor.field("bandwidth_gbs", solve.bandwidth_gbs);
+  const auto measured = [](double value) { return value > 0 ? std::optional<double>(value) : std::nullopt; };
+  optional_field(visitor, "stream_gbs", measured(solve.stream_gbs));
+  optional_field(visitor, "roofline_fraction", measured(solve.roofline_fraction));
+  optional_field(visitor, "critical_path_seconds", measured(solve.critical_path_seconds));
+  visitor.field("guarded_blocks", std::int64_t{solve.guarded_blocks});
+  visitor.close();
+}
+
+void visit_verify(const Verification& verify, ReportVisitor& visitor) {
+  visitor.open("verify");
+  visitor.field("backward_error", verify.backward_error);
+  visitor.field("componentwise_backward_error", verify.componentwise_backward_error);
+  optional_field(visitor, "condition_1norm", verify.condition_1norm);
+  optional_field(visitor, "forward_error_bound", verify.forward_error_bound);
+  visitor.field("refine_steps", std::int64_t{verify.refine_steps});
+  visitor.field("bound", verify.bound);
+  visitor.field("verified", verify.verified);
+  visitor.close();
+}
+
+}  // namespace
+
+void visit(const Report& report, ReportVisitor& visitor) {
+  visit_matrix(report.matrix, visitor);
+  if (report.order) visit_order(*report.order, visitor);
+  else visitor.null("order");
+  if (report.analyze) visit_analyze(*report.analyze, visitor);
+  else visitor.null("analyze");
+  if (report.factorize) visit_factorize(*report.factorize, visitor);
+  else visitor.null("factorize");
+  if (report.solve) visit_solve(*report.solve, visitor);
+  else visitor.null("solve");
+  if (report.verify) visit_verify(*report.verify, visitor);
+  else visitor.null("verify");
+  visitor.list("notes", report.notes);
+  visitor.field("peak_memory_bytes", report.peak_memory_bytes);
+  visitor.field("version", report.version);
+}
+
+std::string_view version() { return PALMETTE_VERSION; }
+
+}  // namespace palmette

@@ -1,0 +1,52 @@
+// Medians and roofline fractions.
+#include "palmette/solver/timed_solve.hpp"
+
+#include <algorithm>
+
+namespace palmette {
+
+TimedSolve time_solves(int repeat, const std::function<SolveTrace()>& solve_once) {
+  if (repeat < 1) throw UsageError("a solve must be repeated at least once, not " + std::to_string(repeat) + " times");
+  TimedSolve timed;
+  if (repeat > 1) solve_once();
+  std::vector<double> seconds;
+  for (int run = 0; run < repeat; ++run) {
+    const Stopwatch watch;
+    timed.trace = solve_once();
+    seconds.push_back(watch.seconds());
+  }
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  timed.seconds = *middle;
+  return timed;
+}
+
+double BandwidthMemory::stream_gbs(int threads) {
+  if (!measure_) return 0;
+  const std::lock_guard lock(mutex_);
+  for (const Machine& machine : known_)
+    if (machine.threads == threads) return machine.stream_bandwidth_gbs;
+  MeasureOptions options;
+  options.threads = threads;
+  options.cache_folder = cache_folder_;
+  known_.push_back(measure_machine(options));
+  return known_.back().stream_bandwidth_gbs;
+}
+
+SolveReport solve_report(const TimedSolve& timed, const SolveCost& cost, index_t num_rhs, double stream_gbs) {
+  SolveReport report;
+  report.method = timed.trace.method;
+  report.threads = timed.trace.threads;
+  report.num_rhs = num_rhs;
+  report.seconds = timed.seconds;
+  report.bytes = cost.bytes;
+  if (timed.seconds > 0) report.bandwidth_gbs = cost.bytes / timed.seconds / 1e9;
+  report.stream_gbs = stream_gbs;
+  if (stream_gbs > 0) {
+    report.roofline_fraction = report.bandwidth_gbs / stream_gbs;
+    report.critical_path_seconds = cost.critical_path_bytes / (stream_gbs * 1e9);
+  }
+  return report;
+}
+
+}  // namespace palmette

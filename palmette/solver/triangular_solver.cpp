@@ -1,0 +1,140 @@
+// Solves with what somebody else computed: a triangle, or the factors of a matrix.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "palmette/solver/product_residual.hpp"
+#include "palmette/solver/solver.hpp"
+#include "palmette/solver/verified_answer.hpp"
+
+namespace palmette {
+namespace {
+
+/// The triangle that is meant: entries of the other side left out, a unit diagonal written down. Shared with the input
+/// where that is the same.
+template <class T>
+std::shared_ptr<const SparseMatrix<T>> meant_triangle(std::shared_ptr<const SparseMatrix<T>> given,
+                                                      const TriangleOptions& options) {
+  const auto belongs = [&](index_t row, index_t column) {
+    if (row == column) return !options.unit_diagonal;
+    return (row > column) == options.lower;
+  };
+  bool same = !options.unit_diagonal && given->symmetry == Symmetry::general;
+  for (index_t j = 0; j < given->cols() && same; ++j)
+    for (const index_t row : given->pattern.column(j)) same = same && belongs(row, j);
+  if (same) return given;
+  Triplets<T> kept{given->rows(), given->cols(), {}, {}, {}};
+  const auto keep = [&](index_t row, index_t column, T value) {
+    kept.row.push_back(row);
+    kept.column.push_back(column);
+    kept.value.push_back(value);
+  };
+  for (index_t j = 0; j < given->cols(); ++j) {
+    if (options.unit_diagonal) keep(j, j, T(1));
+    for (offset_t entry = given->pattern.column_ptr[j]; entry < given->pattern.column_ptr[j + 1]; ++entry)
+      if (belongs(given->pattern.row_index[entry], j)) keep(given->pattern.row_index[entry], j, given->values[entry]);
+  }
+  return std::make_shared<const SparseMatrix<T>>(from_triplets(kept));
+}
+
+template <class T>
+Report first_report(const SparseMatrix<T>& matrix) {
+  Report report;
+  report.matrix = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, matrix.symmetry};
+  report.version = version();
+  return report;
+}
+
+void check_threads(int threads) {
+  if (threads < 0)
+    throw UsageError("the number of threads is " + std::to_string(threads) + "; use 0 for all processors, or more");
+}
+
+}  // namespace
+
+template <class T>
+struct TriangularSolver<T>::State {
+  SolvePlan<T> plan;
+  std::shared_ptr<const SparseMatrix<T>> matrix;       // null: verified against the product of `factors`
+  std::shared_ptr<const OwnFactors<T>> factors;        // null for a triangle
+  SolveMethod method;
+  ThreadTeam team;
+  BandwidthMemory bandwidth;
+  Report report;
+
+  State(SolvePlan<T> p, const TriangularOptions& options)
+      : plan(std::move(p)), method(options.method), team(options.threads),
+        bandwidth(options.measure, options.cache_folder) {}
+};
+
+template <class T>
+TriangularSolver<T>::TriangularSolver(std::unique_ptr<State> state) : state_(std::move(state)) {}
+template <class T>
+TriangularSolver<T>::TriangularSolver(TriangularSolver&&) noexcept = default;
+template <class T>
+TriangularSolver<T>& TriangularSolver<T>::operator=(TriangularSolver&&) noexcept = default;
+template <class T>
+TriangularSolver<T>::~TriangularSolver() = default;
+
+template <class T>
+Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
+                                                         const TriangularOptions& options) {
+  check_threads(options.threads);
+  Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
+  if (!plan) return plan.failure();
+  auto state = std::make_unique<State>(std::move(plan).value(), options);
+  state->matrix = meant_triangle(triangle, options.triangle);
+  state->report = first_report(*triangle);
+  return TriangularSolver(std::move(state));
+}
+
+template <class T>
+Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<const OwnFactors<T>> factors,
+                                                               std::shared_ptr<const SparseMatrix<T>> matrix,
+                                                               const TriangularOptions& options) {
+  check_threads(options.threads);
+  if (matrix && (matrix->rows() != factors->lower.rows() || matrix->cols() != factors->lower.rows()))
+    throw DimensionError("the factors are of order " + std::to_string(factors->lower.rows()) + ", the matrix is " +
+                         std::to_string(matrix->rows()) + " x " + std::to_string(matrix->cols()));
+  Outcome<SolvePlan<T>> plan = plan_own_factors(*factors);
+  if (!plan) return plan.failure();
+  auto state = std::make_unique<State>(std::move(plan).value(), options);
+  state->report = first_report(matrix ? *matrix : factors->lower);
+  state->matrix = std::move(matrix);
+  state->factors = std::move(factors);
+  return TriangularSolver(std::move(state));
+}
+
+template <class T>
+Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+  check_right_hand_sides(size(), b, x);
+  const DenseMatrix<T> kept = copy_if_aliased(b, x);
+  const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
+  AnswerSource<T> source;
+  source.matrix = state_->matrix.get();
+  source.apply = [this](Operation operation, DenseView<const T> in, DenseView<T> out) {
+    return state_->plan.solve(operation, in, out, {state_->method, &state_->team});
+  };
+  source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
+    return verify_product(*state_->factors, operation, in, out);
+  };
+  source.cost = state_->plan.cost(b.cols);
+  source.guarded_blocks = state_->plan.guarded_blocks();
+  source.bandwidth = &state_->bandwidth;
+  return make_answer(source, state_->report, rhs, x, request);
+}
+
+template <class T>
+index_t TriangularSolver<T>::size() const {
+  return state_->plan.size();
+}
+template <class T>
+const Report& TriangularSolver<T>::report() const {
+  return state_->report;
+}
+
+#define PALMETTE_INSTANTIATE(T) template class TriangularSolver<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

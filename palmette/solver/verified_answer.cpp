@@ -1,0 +1,124 @@
+// The steps of an answer, in the order in which a user reads the report.
+#include "palmette/solver/verified_answer.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace palmette {
+namespace {
+
+constexpr int usual_refine_steps = 10;
+/// Each step of mixed precision gains about seven digits less those of the condition, so it may need more of them.
+constexpr int mixed_refine_steps = 30;
+
+std::string scientific(double value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1e", value);
+  return text;
+}
+
+template <class T>
+Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b,
+                              DenseView<T> x, const SolveRequest& request) {
+  if (source.matrix == nullptr) return source.verify_product(request.operation, b, x);
+  if (request.max_refine_steps == 0) return verify(*source.matrix, request.operation, b, DenseView<const T>(x));
+  RefineOptions options;
+  options.only_if_needed = request.max_refine_steps < 0;
+  options.max_steps = request.max_refine_steps > 0 ? request.max_refine_steps
+                      : source.mixed_precision     ? mixed_refine_steps
+                                                   : usual_refine_steps;
+  return refine(*source.matrix, request.operation, apply, b, x, options);
+}
+
+template <class T>
+void estimate_errors(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b, DenseView<T> x,
+                     const SolveRequest& request, Verification& verification) {
+  if (source.matrix == nullptr) return;
+  if (request.condition || source.may_be_singular)
+    verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
+  if (request.condition)
+    verification.forward_error_bound =
+        estimate_forward_error(*source.matrix, request.operation, apply, b, DenseView<const T>(x));
+}
+
+template <class T>
+void add_notes(const AnswerSource<T>& source, Report& report) {
+  const Verification& verification = *report.verify;
+  if (!verification.verified) {
+    std::string note = "NOT VERIFIED: the backward error " + scientific(verification.backward_error) + " exceeds its bound " +
+                       scientific(verification.bound);
+    if (verification.stalled) note += "; refinement stalled";
+    if (source.mixed_precision) note += "; the matrix is too ill-conditioned for mixed precision, use double";
+    report.notes.insert(report.notes.begin(), note);
+  }
+  if (verification.condition_1norm && *verification.condition_1norm * unit_roundoff<T> >= 1)
+    report.notes.push_back("singular to working precision: the condition is about " +
+                           scientific(*verification.condition_1norm) + ", so no digit of x is certain");
+}
+
+}  // namespace
+
+template <class T>
+void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
+  if (b.rows != n)
+    throw DimensionError("the right-hand side has " + std::to_string(b.rows) + " rows, the matrix " + std::to_string(n));
+  if (x.rows != b.rows || x.cols != b.cols)
+    throw DimensionError("the solution is " + std::to_string(x.rows) + " x " + std::to_string(x.cols) +
+                         ", the right-hand side " + std::to_string(b.rows) + " x " + std::to_string(b.cols));
+  for (index_t j = 0; j < b.cols; ++j)
+    for (index_t i = 0; i < b.rows; ++i)
+      if (!is_finite(b(i, j)))
+        throw UsageError("the right-hand side is not finite in row " + std::to_string(i + 1) + ", column " +
+                         std::to_string(j + 1));
+}
+
+template <class T>
+DenseMatrix<T> copy_if_aliased(DenseView<const T> b, DenseView<T> x) {
+  if (b.data != x.data) return {};
+  DenseMatrix<T> copy(b.rows, b.cols);
+  for (index_t j = 0; j < b.cols; ++j) std::copy(b.column(j), b.column(j) + b.rows, copy.view().column(j));
+  return copy;
+}
+
+template <class T>
+Report make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
+                   const SolveRequest& request) {
+  const TimedSolve timed = time_solves(request.repeat, [&] { return source.apply(request.operation, b, x); });
+  report.solve = solve_report(timed, source.cost, b.cols, source.bandwidth->stream_gbs(timed.trace.threads));
+  report.solve->guarded_blocks = source.guarded_blocks;
+  const ApplyInverse<T> apply = [&](Operation operation, DenseView<T> in_out) {
+    source.apply(operation, DenseView<const T>(in_out), in_out);
+  };
+  Verification verification = refine_or_verify(source, apply, b, x, request);
+  estimate_errors(source, apply, b, x, request, verification);
+  report.verify = verification;
+  add_notes(source, report);
+  report.peak_memory_bytes = peak_memory_bytes();
+  return report;
+}
+
+template <class T>
+Outcome<Report> judge_answer(Report report) {
+  const bool suspicious = report.factorize && report.factorize->pivots.perturbed > 0 && report.verify->condition_1norm;
+  if (!suspicious || *report.verify->condition_1norm * unit_roundoff<T> < 1) return report;
+  NumericalFailure failure;
+  failure.kind = FailureKind::numerically_singular;
+  failure.column = report.factorize->pivots.perturbed_columns.front();
+  failure.row = failure.column;
+  failure.message = "the matrix is singular to working precision: the pivot of column " + std::to_string(failure.column + 1) +
+                    " (row " + std::to_string(failure.row + 1) + ") vanishes, " +
+                    std::to_string(report.factorize->pivots.perturbed) + " pivots in all, and the condition is about " +
+                    scientific(*report.verify->condition_1norm) + "; remove dependent rows, or regularize";
+  return failure;
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                              \
+  template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                           \
+  template DenseMatrix<T> copy_if_aliased(DenseView<const T>, DenseView<T>);                                 \
+  template Report make_answer(const AnswerSource<T>&, Report, DenseView<const T>, DenseView<T>,              \
+                              const SolveRequest&);                                                          \
+  template Outcome<Report> judge_answer<T>(Report);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

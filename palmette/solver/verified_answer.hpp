@@ -1,0 +1,41 @@
+// From "apply the inverse" to a verified answer with its report: shared by factored matrices and given triangles.
+#pragma once
+
+#include <functional>
+
+#include "palmette/solver/solver.hpp"
+#include "palmette/solver/timed_solve.hpp"
+
+namespace palmette {
+
+/// What an answer is made from. The pointers outlive the call.
+template <class T>
+struct AnswerSource {
+  const SparseMatrix<T>* matrix = nullptr;  ///< what the answer is verified against; null: `verify_product` does it
+  std::function<SolveTrace(Operation, DenseView<const T>, DenseView<T>)> apply;
+  std::function<Verification(Operation, DenseView<const T> b, DenseView<const T> x)> verify_product;
+  SolveCost cost;  ///< for this number of right-hand sides
+  index_t guarded_blocks = 0;
+  BandwidthMemory* bandwidth = nullptr;
+  bool mixed_precision = false;
+  bool may_be_singular = false;  ///< pivots were replaced: estimate the condition in any case
+};
+
+/// @throws DimensionError naming both sizes; UsageError naming the entry of b that is not finite
+template <class T>
+void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x);
+
+/// A copy of b if x lies in the same memory, else an empty matrix.
+template <class T>
+DenseMatrix<T> copy_if_aliased(DenseView<const T> b, DenseView<T> x);
+
+/// Solve, time, refine, verify; fills solve, verify, notes and peak memory of a copy of `report`.
+template <class T>
+Report make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
+                   const SolveRequest& request);
+
+/// The report, or numerically_singular where pivots had to be replaced and the condition passes 1/u.
+template <class T>
+Outcome<Report> judge_answer(Report report);
+
+}  // namespace palmette
