@@ -80,7 +80,7 @@ std::vector<GenerateOptions> generated(bool match) {
           problem("poisson3d7", 30), problem("poisson3d7", 50), problem("poisson3d27", 25), problem("elasticity3d", 10),
           problem("elasticity3d", 20), problem("elasticity3d", 30), problem("thermal2d", 100000),
           problem("convection_diffusion2d", 400), problem("convection_diffusion3d", 30), problem("kkt3d", 15),
-          problem("circuit", 100000), problem("rmat", 20000), problem("road", 200000), problem("random_spd", 5000)};
+          problem("circuit", 100000), problem("rmat", 20000), problem("road", 450), problem("random_spd", 5000)};
 }
 
 /// The least of three times, or the first where that is over a second.

@@ -11,6 +11,7 @@ namespace palmette::order_detail {
 namespace {
 
 constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the merged graph
+constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
 constexpr double merge_ratio = 0.75;      // merged vertices ÷ vertices, above which merging is not worth its time
 constexpr index_t fewest_to_dissect = 32; // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
 
@@ -26,6 +27,7 @@ struct MergedGraph {
   Groups groups;        // empty if not merged
   bool merged = false;
 
+  const Graph& graph_of(const Graph& original) const { return merged ? graph : original; }
   std::vector<index_t> expand(std::vector<index_t> order) const { return merged ? groups.expand(order) : order; }
 };
 
@@ -57,7 +59,7 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   std::fill(place.begin(), place.end(), -1);
   for (std::size_t at = 0; at < core.size(); ++at) place[core[at]] = static_cast<index_t>(at);
   const Graph part = induced(graph, core, place);
-  for (const index_t at : part.n < fewest_to_dissect ? amd_order(part) : dissect(part)) order.push_back(core[at]);
+  for (const index_t at : part.n < fewest_to_dissect ? amd_order(part).order : dissect(part)) order.push_back(core[at]);
   order.insert(order.end(), last.begin(), last.end());
   return order;
 }
@@ -75,32 +77,42 @@ void require_available(OrderingMethod method) {
 
 /// AMD; then, where it may pay, nested dissection; the fewer flops win.
 FillOrder order_automatically(const Graph& graph) {
-  FillOrder chosen{OrderingMethod::amd, amd_order(graph)};
+  AmdOrder amd = amd_order(graph);
+  FillOrder chosen{OrderingMethod::amd, std::move(amd.order)};
   if (!has_metis() && !has_scotch()) return chosen;
   const MergedGraph merged = merge(graph);
-  const FillCount by_amd = fill_count(graph, chosen.order);
-  if (!nested_dissection_may_pay(by_amd, merged.merged ? merged.graph : graph)) return chosen;
+  if (!nested_dissection_may_pay(amd.flops_bound, merged.graph_of(graph))) return chosen;
   const OrderingMethod method = has_metis() ? OrderingMethod::metis : OrderingMethod::scotch;
-  std::vector<index_t> order = merged.expand(dissect(merged.merged ? merged.graph : graph, method));
-  if (fill_count(graph, order).flops < by_amd.flops) chosen = {method, std::move(order)};
+  std::vector<index_t> order = merged.expand(dissect(merged.graph_of(graph), method));
+  if (fill_count(graph, order).flops < fill_count(graph, chosen.order).flops) chosen = {method, std::move(order)};
   return chosen;
 }
 
 }  // namespace
 
-bool nested_dissection_may_pay(const FillCount& amd, const Graph& merged) {
-  return amd.flops > flops_to_pay * static_cast<double>(merged.n + merged.start.back());
+bool nested_dissection_may_pay(double amd_flops, const Graph& merged) {
+  if (amd_flops <= flops_to_pay * static_cast<double>(merged.n + merged.start.back())) return false;
+  const double crowded = quasi_dense_degree(merged);
+  double vertices = 0, sum = 0, square_sum = 0;
+  for (index_t vertex = 0; vertex < merged.n; ++vertex) {
+    const double degree = static_cast<double>(merged.degree(vertex));
+    if (degree > crowded) continue;
+    vertices += 1;
+    sum += degree;
+    square_sum += degree * degree;
+  }
+  return square_sum * vertices <= most_uneven * sum * sum;
 }
 
 FillOrder order_graph(const Graph& graph, OrderingMethod method) {
   require_available(method);
   switch (method) {
     case OrderingMethod::automatic: return order_automatically(graph);
-    case OrderingMethod::amd: return {method, amd_order(graph)};
+    case OrderingMethod::amd: return {method, amd_order(graph).order};
     case OrderingMethod::metis:
     case OrderingMethod::scotch: {
       const MergedGraph merged = merge(graph);
-      return {method, merged.expand(dissect(merged.merged ? merged.graph : graph, method))};
+      return {method, merged.expand(dissect(merged.graph_of(graph), method))};
     }
     default: return {OrderingMethod::natural, identity_order(graph.n)};
   }

@@ -19,12 +19,14 @@ struct FillOrder {
 /// @throws UsageError for a method that this build lacks
 FillOrder order_graph(const Graph& graph, OrderingMethod method);
 
-/// The rule of `automatic`, first half: is nested dissection worth trying after AMD has been counted?
+/// The rule of `automatic`, first half: is nested dissection worth trying, once AMD has said what it would cost without?
 ///
 /// Nested dissection takes about a microsecond for each vertex and entry of the (merged) graph, a factorization about a
 /// second for each 2·10¹⁰ flops, so below 10⁴ flops for each vertex and entry it could not earn its time even if it saved
-/// half of them. Very sparse factors (2D meshes, circuits, networks) stay with AMD, 3D meshes go on.
-/// The second half is: keep whichever order has the fewer flops.
-bool nested_dissection_may_pay(const FillCount& amd, const Graph& merged);
+/// half of them. Very sparse factors (2D meshes, circuits, networks) stay with AMD, 3D meshes go on. Graphs of very
+/// uneven degrees (mean square over 4 × square of the mean, as in scale-free networks) have no small separators.
+/// The second half is: keep whichever order has the fewer flops, counted exactly.
+/// @param amd_flops  AMD's bound for the whole graph
+bool nested_dissection_may_pay(double amd_flops, const Graph& merged);
 
 }  // namespace palmette::order_detail

@@ -7,19 +7,24 @@
 
 namespace palmette::order_detail {
 
-/// Approximate minimum degree. Weights are ignored.
-/// @returns length graph.n: the vertex at each place @throws MemoryError
-/// @source Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996)
-std::vector<index_t> amd_order(const Graph& graph);
+struct AmdOrder {
+  std::vector<index_t> order;  ///< length n: the vertex at each place
+  double flops_bound = 0;      ///< at least Σ (column count)², and seldom much more; comes for nothing. Weights are ignored
+};
 
-/// Nested dissection by METIS, always with the same seed. Calls wait for each other, since METIS draws from the C
+/// Approximate minimum degree. Weights are ignored.
+/// @throws MemoryError
+/// @source Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996)
+AmdOrder amd_order(const Graph& graph);
+
+/// Nested dissection by METIS, always with the same seed: length n, the vertex at each place. Calls wait for each other, since METIS draws from the C
 /// library's one random generator; another thread of the program that calls rand() meanwhile changes the order found.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no METIS or the graph is too large for its index type
 /// @source Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998)
 std::vector<index_t> metis_order(const Graph& graph);
 
-/// Nested dissection by Scotch, always with the same seed, on one thread. Calls wait for each other.
+/// Nested dissection by Scotch, always with the same seed, on one thread: length n, the vertex at each place. Calls wait for each other.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no Scotch or the graph is too large for its index type
 /// @source Pellegrini, Roman, Amestoy, Concurrency 12 (2000)

@@ -26,7 +26,7 @@ class Matcher {
   }
   void start_duals();
   void match_greedily();
-  bool match_in_two_steps(index_t column);
+  void match_in_two_steps(index_t column);
   void join(index_t column, offset_t edge);
   void augment_from(index_t root);
   void scan(index_t column, exponent_t distance);
@@ -106,7 +106,7 @@ void Matcher::match_greedily() {
 
 /// Give `column` a row whose owner can move to a free row at no cost. Each column is searched once in all, because a row
 /// never becomes free again.
-bool Matcher::match_in_two_steps(index_t column) {
+void Matcher::match_in_two_steps(index_t column) {
   for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge) {
     if (reduced(edge, column) != 0) continue;
     const index_t owner = column_of_row_[edges_.row[edge]];
@@ -114,10 +114,9 @@ bool Matcher::match_in_two_steps(index_t column) {
       if (column_of_row_[edges_.row[other]] < 0 && reduced(other, owner) == 0) {
         join(owner, other);
         join(column, edge);
-        return true;
+        return;
       }
   }
-  return false;
 }
 
 /// Lower the distances of the rows of a column at `distance`; remember the nearest free row.

@@ -58,9 +58,7 @@ bool keeps_given_order(OrderingMethod method) { return method == OrderingMethod:
 /// PivotNeed::none, and the other needs without matching: rows go as columns.
 template <class T>
 Ordering symmetric_ordering(const SparseMatrix<T>& matrix, const OrderOptions& options) {
-  Graph graph;
-  graph.n = matrix.cols();
-  graph.start.assign(static_cast<std::size_t>(graph.n) + 1, 0);
+  Graph graph{matrix.cols(), {}, {}, {}};
   if (!keeps_given_order(options.method)) graph = adjacency(matrix.pattern, {}, matrix.symmetry != Symmetry::general);
   FillOrder fill = fill_order(graph, options);
   Ordering ordering;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "palmette/order/choose.hpp"
+#include "palmette/order/fill_methods.hpp"
 #include "palmette/order/order.hpp"
 #include "tests/order/small_graphs.hpp"
 
@@ -227,6 +228,26 @@ TEST(Automatic, keeps_minimum_degree_on_plane_and_small_graphs) {
   }
 }
 
+TEST(Automatic, bound_of_minimum_degree_is_no_less_than_the_exact_count) {
+  for (const NamedMatrix& named : tricky_matrices()) {
+    const Graph graph = graph_of(named.matrix);
+    const AmdOrder amd = amd_order(graph);
+    const double exact = fill_count(graph, amd.order).flops;
+    EXPECT_GE(amd.flops_bound, exact) << named.name;
+    EXPECT_LE(amd.flops_bound, 2 * exact) << named.name;
+  }
+}
+
+TEST(Automatic, does_not_dissect_a_graph_without_small_separators) {
+  GenerateOptions generator;
+  generator.problem = "rmat";
+  generator.n = 20000;
+  const Graph graph = graph_of(generate(generator));
+  const AmdOrder amd = amd_order(graph);
+  EXPECT_GT(amd.flops_bound, 1e4 * static_cast<double>(graph.n + graph.start.back()));  // it would pay by the flops
+  EXPECT_FALSE(nested_dissection_may_pay(amd.flops_bound, graph));
+}
+
 TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
   std::vector<std::pair<std::string, index_t>> problems = {{"poisson2d5", 60}, {"poisson3d7", 12}, {"poisson3d7", 24},
                                                            {"elasticity3d", 8}, {"circuit", 3000}};
@@ -242,7 +263,7 @@ TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
     const FillCount amd = fill_count(graph, order_graph(graph, OrderingMethod::amd).order);
     const FillOrder chosen = order_graph(graph, OrderingMethod::automatic);
     const FillCount best = fill_count(graph, chosen.order);
-    const bool tried = nested_dissection_may_pay(amd, groups.count() <= 0.75 * graph.n ? merged : graph);
+    const bool tried = nested_dissection_may_pay(amd_order(graph).flops_bound, groups.count() <= 0.75 * graph.n ? merged : graph);
     (tried ? above : below) = true;
     EXPECT_TRUE(tried || chosen.method == OrderingMethod::amd) << problem;
     EXPECT_TRUE(chosen.method == OrderingMethod::amd ? best.flops == amd.flops : best.flops < amd.flops) << problem;

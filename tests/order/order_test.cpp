@@ -347,6 +347,29 @@ TEST(Order, natural_order_is_left_as_it_is_even_with_pairs) {
   EXPECT_EQ(std::count(ordering.paired_with_next.begin(), ordering.paired_with_next.end(), 1), 0);
 }
 
+TEST(OpenMatrices, directed_graph_of_structural_rank_18_is_refused) {
+  if (!std::filesystem::exists(matrix_path("Ragusa16.mtx"))) GTEST_SKIP() << "no " << matrix_path("Ragusa16.mtx");
+  const AnyMatrix any = read_matrix(matrix_path("Ragusa16.mtx")).matrix;
+  OrderOptions options;
+  options.pivot_need = PivotNeed::unsymmetric;
+  const Outcome<Ordering> outcome = order(std::get<SparseMatrix<double>>(any), options);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.failure().rows.size(), 6u);
+  EXPECT_EQ(outcome.failure().columns.size(), 6u);
+  EXPECT_NE(outcome.failure().message.find("18 of 24"), std::string::npos) << outcome.failure().message;
+}
+
+TEST(OpenMatrices, real_unsymmetric_matrices_keep_the_promises) {
+  for (const std::string file : {"west0479.rb", "arc130.rua", "fs_183_6.rua", "memplus.mtx.gz", "case9241pegase_J.mtx.gz"}) {
+    if (!std::filesystem::exists(matrix_path(file))) GTEST_SKIP() << "no " << matrix_path(file);
+    const AnyMatrix any = read_matrix(matrix_path(file)).matrix;
+    OrderOptions options;
+    options.pivot_need = PivotNeed::unsymmetric;
+    const auto& matrix = std::get<SparseMatrix<double>>(any);
+    expect_unsymmetric_promises(matrix, order(matrix, options).value());
+  }
+}
+
 TEST(MethodList, names_round_trip_and_unknown_ones_list_all) {
   for (const OrderingMethodInfo& info : ordering_method_list()) EXPECT_EQ(ordering_method(name_of(info.method)), info.method);
   EXPECT_EQ(ordering_method_list().size(), 6u);
