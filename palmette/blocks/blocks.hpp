@@ -7,3 +7,4 @@
 #include "palmette/blocks/level3.hpp"
 #include "palmette/blocks/panel_array.hpp"
 #include "palmette/blocks/panel_kernels.hpp"
+#include "palmette/blocks/small_products.hpp"

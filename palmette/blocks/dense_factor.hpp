@@ -1,6 +1,8 @@
 // Dense factorizations of one diagonal block, with static pivoting inside the block: tiny pivots are replaced and counted.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,19 +23,30 @@ index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block);
 /// What a block's pivoting did. Places count inside the block.
 struct BlockPivots {
   std::vector<index_t> perturbed;  ///< places (after pivoting) of pivots that were replaced
+  /// Smallest and largest modulus of a pivot before replacement (of a 2 × 2 one: of its eigenvalues).
+  double smallest_modulus = std::numeric_limits<double>::infinity();
+  double largest_modulus = 0;
+
+  void count(double modulus) {
+    smallest_modulus = std::min(smallest_modulus, modulus);
+    largest_modulus = std::max(largest_modulus, modulus);
+  }
 };
 
-/// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), Bunch–Kaufman pivoting over the
-/// whole block, D of 1 × 1 and 2 × 2 blocks.
+/// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), bounded Bunch–Kaufman (rook)
+/// pivoting over the whole block, D of 1 × 1 and 2 × 2 blocks; no entry of L exceeds 2.79 in modulus (4.0 as complex
+/// moduli are |re| + |im|), but for replaced pivots.
 ///
-/// On return the strict lower triangle holds unit L. A pivot whose modulus is below `tiny` (a 2 × 2 one: both of its
-/// eigenvalue estimates) is replaced by ±tiny with its own sign and recorded.
+/// On return the strict lower triangle holds unit L. A 1 × 1 pivot whose modulus is below `tiny` is replaced by tiny
+/// with its own sign (complex symmetric: its own phase; zero counts as positive) and recorded. 2 × 2 pivots have a
+/// subdiagonal of at least `tiny` and are never replaced.
 /// @param block     in: lower triangle of A; out: L below the diagonal (diagonal and upper triangle undefined)
 /// @param d         length w, out: diagonal of D
 /// @param d_below   length w, out: subdiagonal of D; nonzero at k exactly where (k, k+1) is a 2 × 2 pivot
 /// @param place     length w, out: row k of P·A is row place[k] of A
-/// @cost w³/3 flops
-/// @source Bunch and Kaufman, Math. Comp. 31 (1977); LAPACK xSYTF2/xHETF2 for the growth constants
+/// @cost w³/3 flops, up to twice that where many pivots must be searched for; workspace w² scalars
+/// @source Ashcraft, Grimes, Lewis, SIMAX 20 (1998), §2; LAPACK xLASYF_ROOK for the arrangement; the constants are those
+///         of Bunch and Kaufman, Math. Comp. 31 (1977)
 template <class T>
 BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<T> d, std::span<T> d_below,
                         std::span<index_t> place);
@@ -41,6 +54,7 @@ BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, std:
 /// P·A = L·U with partial pivoting inside the w × w block; L unit lower and U upper overwrite the block.
 /// A pivot whose modulus is below `tiny` is replaced by tiny times its sign and recorded.
 /// @param place  length w, out: row k of P·A is row place[k] of A
+/// @cost 2w³/3 flops
 template <class T>
 BlockPivots factor_lu(real_t<T> tiny, DenseView<T> block, std::span<index_t> place);
 

@@ -1,0 +1,106 @@
+// Inside `blocks`: the two loops over a panel's columns that everything small is made of. Columns are taken eight, four,
+// two and one at a time, rows a register at a time: the order of every sum is a function of the shapes alone.
+#pragma once
+
+#include <algorithm>
+
+#include "palmette/blocks/lanes.hpp"
+
+namespace palmette::kernels {
+
+/// One group of `Columns` columns of a panel against `Sides` right-hand sides.
+///
+/// out(:, side) ← (or +=) A·x(:, side), A being m × Columns; coefficients x[side][column] are already in registers.
+template <class T, int Columns, int Sides, bool accumulate>
+inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[Sides][Columns], T* out, offset_t ld_out) {
+  lanes::over_rows<T>(0, m, [&]<int Width>(index_t row) {
+    using L = lanes::Lanes<T, Width>;
+    typename L::Sum sum[Sides];
+    for (int column = 0; column < Columns; ++column) {
+      const auto entries = L::load(a + row + column * ld);
+      for (int side = 0; side < Sides; ++side) sum[side].add(entries, x[side][column]);
+    }
+    for (int side = 0; side < Sides; ++side) {
+      T* const place = out + row + side * ld_out;
+      auto value = sum[side].value();
+      if constexpr (accumulate) value += L::load(place);
+      L::store(value, place);
+    }
+  });
+}
+
+/// out ← (or +=) A·X for A m × w and X given by coefficient(column, side), for `Sides` columns of out.
+template <class T, int Sides, class Coefficient>
+inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&& coefficient, T* out, offset_t ld_out) {
+  index_t column = 0;
+  const auto group = [&]<int Columns>() {
+    T x[Sides][Columns];
+    for (int side = 0; side < Sides; ++side)
+      for (int c = 0; c < Columns; ++c) x[side][c] = coefficient(column + c, side);
+    if (accumulate) add_columns<T, Columns, Sides, true>(a.rows, a.column(column), a.ld, x, out, ld_out);
+    else add_columns<T, Columns, Sides, false>(a.rows, a.column(column), a.ld, x, out, ld_out);
+    column += Columns;
+    accumulate = true;
+  };
+  while (column + 8 <= a.cols) group.template operator()<8>();
+  if (column + 4 <= a.cols) group.template operator()<4>();
+  if (column + 2 <= a.cols) group.template operator()<2>();
+  if (column + 1 <= a.cols) group.template operator()<1>();
+  if (!accumulate)
+    for (int side = 0; side < Sides; ++side) std::fill_n(out + side * ld_out, a.rows, T(0));
+}
+
+/// result[side][column] = Σ op(a(row, column))·x(row, side), op being the conjugate where asked.
+template <class T, int Columns, int Sides>
+inline void dot_columns(bool conjugate_a, index_t m, const T* a, offset_t ld, const T* x, offset_t ld_x,
+                        T (&result)[Sides][Columns]) {
+  for (auto& side : result)
+    for (T& value : side) value = T(0);
+  const auto add_rows = [&]<int Width>(index_t first, index_t end) {
+    using L = lanes::Lanes<T, Width>;
+    typename L::Dot dot[Sides][Columns];
+    for (index_t row = first; row < end; row += Width) {
+      typename L::Vector given[Sides];
+      for (int side = 0; side < Sides; ++side) given[side] = L::load(x + row + side * ld_x);
+      for (int column = 0; column < Columns; ++column) {
+        const auto entries = L::load(a + row + column * ld);
+        for (int side = 0; side < Sides; ++side) dot[side][column].add(entries, given[side]);
+      }
+    }
+    for (int side = 0; side < Sides; ++side)
+      for (int column = 0; column < Columns; ++column) result[side][column] += dot[side][column].value(conjugate_a);
+  };
+  constexpr int full = lanes::full_width<T>;
+  index_t row = m / full * full;
+  if (row > 0) add_rows.template operator()<full>(0, row);
+  if constexpr (full >= 16) {
+    if (m - row >= 8) add_rows.template operator()<8>(row, row + 8), row += 8;
+  }
+  if constexpr (full >= 8) {
+    if (m - row >= 4) add_rows.template operator()<4>(row, row + 4), row += 4;
+  }
+  if constexpr (full >= 4) {
+    if (m - row >= 2) add_rows.template operator()<2>(row, row + 2), row += 2;
+  }
+  if (row < m) add_rows.template operator()<1>(row, m);
+}
+
+/// Calls consume(column, side, value) with value = Σ op(a(row, column))·x(row, side), once for each column and side.
+template <class T, int Sides, class Consume>
+inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, const T* x, offset_t ld_x, Consume&& consume) {
+  index_t column = 0;
+  const auto group = [&]<int Columns>() {
+    T result[Sides][Columns];
+    dot_columns<T, Columns, Sides>(conjugate_a, a.rows, a.column(column), a.ld, x, ld_x, result);
+    for (int side = 0; side < Sides; ++side)
+      for (int c = 0; c < Columns; ++c) consume(column + c, side, result[side][c]);
+    column += Columns;
+  };
+  if constexpr (Sides == 1)
+    while (column + 8 <= a.cols) group.template operator()<8>();
+  while (column + 4 <= a.cols) group.template operator()<4>();
+  if (column + 2 <= a.cols) group.template operator()<2>();
+  if (column + 1 <= a.cols) group.template operator()<1>();
+}
+
+}  // namespace palmette::kernels

@@ -1,0 +1,119 @@
+// LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that own loops finish.
+#include "palmette/blocks/column_kernels.hpp"
+#include "palmette/blocks/dense_factor.hpp"
+#include "palmette/blocks/small_products.hpp"
+
+namespace palmette {
+namespace {
+
+/// Blocks up to this width are factored column by column.
+constexpr index_t narrow_width = 24;
+
+template <class T>
+DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, index_t cols) {
+  return {view.data + row + column * view.ld, rows, cols, view.ld};
+}
+
+/// Left-looking: column j loses L(j:, :j)·L(j, :j)ᴴ, then is divided by the root of its pivot.
+template <class T>
+index_t factor_narrow(DenseView<T> block) {
+  for (index_t j = 0; j < block.cols; ++j) {
+    T* const column = block.column(j);
+    if (j > 0) {
+      const DenseView<const T> left = part(block, j, 0, block.rows - j, j);
+      const auto coefficient = [&](index_t k, int) { return -conjugate(left(0, k)); };
+      kernels::multiply_columns<T, 1>(true, left, coefficient, column + j, block.ld);
+    }
+    const real_t<T> pivot = std::real(column[j]);
+    if (!(pivot > 0) || !is_finite(pivot)) return j;
+    const real_t<T> root = std::sqrt(pivot);
+    column[j] = root;
+    const real_t<T> inverse = 1 / root;
+    for (index_t row = j + 1; row < block.rows; ++row) column[row] *= inverse;
+  }
+  return -1;
+}
+
+template <class T>
+void invert_narrow_lower(bool unit_diagonal, DenseView<T> a) {
+  // Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; the columns to its right are inverted already when j descends.
+  for (index_t j = a.cols - 1; j >= 0; --j) {
+    const T pivot = unit_diagonal ? T(1) : T(1) / a(j, j);
+    if (!unit_diagonal) a(j, j) = pivot;
+    for (index_t row = a.rows - 1; row > j; --row) {
+      T sum = unit_diagonal ? a(row, j) : T(0);
+      for (index_t k = unit_diagonal ? row - 1 : row; k > j; --k) sum += a(row, k) * a(k, j);
+      a(row, j) = -sum * pivot;
+    }
+  }
+}
+
+template <class T>
+void invert_narrow_upper(bool unit_diagonal, DenseView<T> a) {
+  // Column j of the inverse of U is −U₁₁⁻¹·u·U_jj⁻¹; the columns to its left are inverted already.
+  for (index_t j = 0; j < a.cols; ++j) {
+    const T pivot = unit_diagonal ? T(1) : T(1) / a(j, j);
+    if (!unit_diagonal) a(j, j) = pivot;
+    for (index_t row = 0; row < j; ++row) {
+      T sum = unit_diagonal ? a(row, j) : T(0);
+      for (index_t k = unit_diagonal ? row + 1 : row; k < j; ++k) sum += a(row, k) * a(k, j);
+      a(row, j) = -sum * pivot;
+    }
+  }
+}
+
+template <class T>
+void negate(DenseView<T> a) {
+  for (index_t column = 0; column < a.cols; ++column)
+    for (index_t row = 0; row < a.rows; ++row) a(row, column) = -a(row, column);
+}
+
+/// The off-diagonal quarter first, by two triangular solves with the halves as they are, then the halves.
+template <class T>
+void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
+  if (a.cols <= narrow_width) return lower ? invert_narrow_lower(unit_diagonal, a) : invert_narrow_upper(unit_diagonal, a);
+  const index_t half = a.cols / 2, rest = a.cols - half;
+  const DenseView<T> first = part(a, 0, 0, half, half), second = part(a, half, half, rest, rest);
+  const DenseView<T> between = lower ? part(a, half, 0, rest, half) : part(a, 0, half, half, rest);
+  blas::TriangularSolve how;
+  how.triangle = lower ? blas::Triangle::lower : blas::Triangle::upper;
+  how.diagonal = unit_diagonal ? blas::Diagonal::unit : blas::Diagonal::stored;
+  blas::trsm<T>(how, lower ? second : first, between);
+  how.side = blas::Side::right;
+  blas::trsm<T>(how, lower ? first : second, between);
+  negate(between);
+  invert_halves(lower, unit_diagonal, first);
+  invert_halves(lower, unit_diagonal, second);
+}
+
+}  // namespace
+
+template <class T>
+index_t factor_llt(DenseView<T> block) {
+  if (block.cols <= narrow_width) return factor_narrow(block);
+  const index_t half = (block.cols / 2 + 7) / 8 * 8, rest = block.cols - half;
+  const DenseView<T> first = part(block, 0, 0, half, half);
+  if (const index_t failed = factor_llt(first); failed >= 0) return failed;
+  const DenseView<T> below = part(block, half, 0, rest, half), second = part(block, half, half, rest, rest);
+  solve_panel_rows<T>({blas::Triangle::lower, blas::Transpose::adjoint, blas::Diagonal::stored}, first, below);
+  blas::syrk_lower<T>(true, T(-1), below, T(1), second);
+  const index_t failed = factor_llt(second);
+  return failed < 0 ? -1 : half + failed;
+}
+
+template <class T>
+index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block) {
+  if (!unit_diagonal)
+    for (index_t k = 0; k < block.cols; ++k)
+      if (block(k, k) == T(0)) return k;
+  invert_halves(lower, unit_diagonal, block);
+  return -1;
+}
+
+#define PALMETTE_INSTANTIATE(T)                     \
+  template index_t factor_llt<T>(DenseView<T>);     \
+  template index_t invert_triangle<T>(bool, bool, DenseView<T>);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

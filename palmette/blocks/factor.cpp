@@ -1,0 +1,24 @@
+// What a Factor occupies.
+#include "palmette/blocks/factor.hpp"
+
+namespace palmette {
+namespace {
+
+template <class Entry>
+offset_t bytes_of(const std::vector<Entry>& entries) {
+  return static_cast<offset_t>(entries.size() * sizeof(Entry));
+}
+
+}  // namespace
+
+template <class T>
+offset_t Factor<T>::memory_bytes() const {
+  return lower.bytes() + upper.bytes() + bytes_of(d) + bytes_of(d_below) + bytes_of(place) + bytes_of(row_scale) +
+         bytes_of(column_scale) + bytes_of(pivots.perturbed_columns);
+}
+
+#define PALMETTE_INSTANTIATE(T) template offset_t Factor<T>::memory_bytes() const;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

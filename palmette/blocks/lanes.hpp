@@ -1,0 +1,124 @@
+// Inside `blocks`: a few scalars side by side in one vector register, and the two products that the small kernels are
+// made of. Written with the vector extension that GCC and Clang share, so that one source serves every width.
+#pragma once
+
+#include <cstring>
+#include <utility>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette::lanes {
+
+#if defined(__AVX512F__)
+inline constexpr int register_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int register_bytes = 32;
+#else
+inline constexpr int register_bytes = 16;
+#endif
+
+/// Scalars of type T that fill one register.
+template <class T>
+inline constexpr int full_width = register_bytes / static_cast<int>(sizeof(T)) > 0 ? register_bytes / static_cast<int>(sizeof(T)) : 1;
+
+/// `Count` reals side by side; one real is the scalar itself.
+template <class Real, int Count>
+struct VectorOf {
+  typedef Real type __attribute__((vector_size(sizeof(Real) * Count)));
+};
+template <class Real>
+struct VectorOf<Real, 1> {
+  using type = Real;
+};
+
+/// `Width` scalars side by side. Complex ones lie interleaved, as in memory.
+template <class T, int Width>
+struct Lanes {
+  using Real = real_t<T>;
+  static constexpr int reals = is_complex_v<T> ? 2 * Width : Width;
+  using Vector = typename VectorOf<Real, reals>::type;
+
+  static Vector load(const T* from) {
+    Vector v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+  }
+  static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
+
+  /// Σ a·s for scalars s. Complex: by_real collects a·Re s, by_imag a·Im s; one crossing at the end joins them.
+  struct Sum {
+    Vector by_real{};
+    Vector by_imag{};
+    void add(Vector a, T s) {
+      if constexpr (is_complex_v<T>) {
+        by_real += a * s.real();
+        by_imag += a * s.imag();
+      } else {
+        by_real += a * s;
+      }
+    }
+    Vector value() const {
+      if constexpr (is_complex_v<T>) return by_real + crossed(by_imag);
+      else return by_real;
+    }
+  };
+
+  /// Σ of a·x lane by lane: a dot product in pieces.
+  struct Dot {
+    Vector straight{};  // complex: re·re, im·im in turn
+    Vector across{};    // complex: re·im, im·re in turn
+    void add(Vector a, Vector x) {
+      straight += a * x;
+      if constexpr (is_complex_v<T>) across += a * swapped(x);
+    }
+    /// The sum over lanes, in the order of the lanes; the first factor conjugated where asked.
+    T value(bool conjugate_first) const {
+      Real s[reals], c[reals];
+      std::memcpy(s, &straight, sizeof s);
+      if constexpr (!is_complex_v<T>) {
+        return sum_of(s);
+      } else {
+        std::memcpy(c, &across, sizeof c);
+        Real re_re = 0, im_im = 0, re_im = 0, im_re = 0;
+        for (int lane = 0; lane < reals; lane += 2) {
+          re_re += s[lane];
+          im_im += s[lane + 1];
+          re_im += c[lane];
+          im_re += c[lane + 1];
+        }
+        return conjugate_first ? T(re_re + im_im, re_im - im_re) : T(re_re - im_im, re_im + im_re);
+      }
+    }
+  };
+
+ private:
+  static Real sum_of(const Real* lane) {
+    Real part[reals];
+    for (int l = 0; l < reals; ++l) part[l] = lane[l];
+    for (int half = reals / 2; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l) part[l] += part[l + half];
+    return part[0];
+  }
+  template <int... Lane>
+  static Vector neighbours(Vector v, std::integer_sequence<int, Lane...>) {
+    return __builtin_shufflevector(v, v, (Lane ^ 1)...);
+  }
+  /// Real and imaginary parts exchanged.
+  static Vector swapped(Vector v) { return neighbours(v, std::make_integer_sequence<int, reals>()); }
+  /// i times v.
+  static Vector crossed(Vector v) {
+    Vector sign;
+    for (int l = 0; l < reals; ++l) sign[l] = l % 2 == 0 ? Real(-1) : Real(1);
+    return swapped(v) * sign;
+  }
+};
+
+/// Runs step.template operator()<Width>(row) over rows [0, rows): full registers first, then halves down to one scalar.
+template <class T, int Width = full_width<T>, class Step>
+inline void over_rows(index_t first, index_t rows, Step&& step) {
+  index_t row = first;
+  for (; row + Width <= rows; row += Width) step.template operator()<Width>(row);
+  if constexpr (Width > 1) over_rows<T, Width / 2>(row, rows, step);
+}
+
+}  // namespace palmette::lanes

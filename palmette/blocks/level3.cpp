@@ -1,0 +1,151 @@
+// BLAS-3 through CBLAS: one template a routine, the scalar's letter chosen by overload.
+#include "palmette/blocks/level3.hpp"
+
+#include <algorithm>
+#include <cblas.h>
+#include <dlfcn.h>
+
+namespace palmette::blas {
+namespace {
+
+using ComplexFloat = std::complex<float>;
+using ComplexDouble = std::complex<double>;
+
+CBLAS_TRANSPOSE code(Transpose op) {
+  return op == Transpose::no ? CblasNoTrans : op == Transpose::transpose ? CblasTrans : CblasConjTrans;
+}
+CBLAS_UPLO code(Triangle triangle) { return triangle == Triangle::lower ? CblasLower : CblasUpper; }
+CBLAS_SIDE code(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
+CBLAS_DIAG code(Diagonal diagonal) { return diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit; }
+
+/// BLAS refuses a leading dimension below max(1, rows), even of an empty matrix.
+template <class T>
+int leading(DenseView<T> view) {
+  return static_cast<int>(std::max<offset_t>({1, view.rows, view.ld}));
+}
+
+/// m × n product with inner size k, as BLAS wants it.
+struct Product {
+  CBLAS_TRANSPOSE op_a, op_b;
+  int m, n, k, lda, ldb, ldc;
+};
+
+void call_gemm(const Product& p, float alpha, const float* a, const float* b, float beta, float* c) {
+  cblas_sgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, alpha, a, p.lda, b, p.ldb, beta, c, p.ldc);
+}
+void call_gemm(const Product& p, double alpha, const double* a, const double* b, double beta, double* c) {
+  cblas_dgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, alpha, a, p.lda, b, p.ldb, beta, c, p.ldc);
+}
+void call_gemm(const Product& p, ComplexFloat alpha, const ComplexFloat* a, const ComplexFloat* b, ComplexFloat beta,
+               ComplexFloat* c) {
+  cblas_cgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb, &beta, c, p.ldc);
+}
+void call_gemm(const Product& p, ComplexDouble alpha, const ComplexDouble* a, const ComplexDouble* b, ComplexDouble beta,
+               ComplexDouble* c) {
+  cblas_zgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb, &beta, c, p.ldc);
+}
+
+struct RankUpdate {
+  int n, k, lda, ldc;
+};
+
+void call_syrk(bool, const RankUpdate& u, float alpha, const float* a, float beta, float* c) {
+  cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha, a, u.lda, beta, c, u.ldc);
+}
+void call_syrk(bool, const RankUpdate& u, double alpha, const double* a, double beta, double* c) {
+  cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha, a, u.lda, beta, c, u.ldc);
+}
+void call_syrk(bool hermitian, const RankUpdate& u, ComplexFloat alpha, const ComplexFloat* a, ComplexFloat beta,
+               ComplexFloat* c) {
+  if (hermitian)
+    cblas_cherk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha.real(), a, u.lda, beta.real(), c, u.ldc);
+  else
+    cblas_csyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, &alpha, a, u.lda, &beta, c, u.ldc);
+}
+void call_syrk(bool hermitian, const RankUpdate& u, ComplexDouble alpha, const ComplexDouble* a, ComplexDouble beta,
+               ComplexDouble* c) {
+  if (hermitian)
+    cblas_zherk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha.real(), a, u.lda, beta.real(), c, u.ldc);
+  else
+    cblas_zsyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, &alpha, a, u.lda, &beta, c, u.ldc);
+}
+
+struct TriangularCall {
+  CBLAS_SIDE side;
+  CBLAS_UPLO triangle;
+  CBLAS_TRANSPOSE op;
+  CBLAS_DIAG diagonal;
+  int m, n, lda, ldb;
+};
+
+void call_trsm(const TriangularCall& t, const float* a, float* b) {
+  cblas_strsm(CblasColMajor, t.side, t.triangle, t.op, t.diagonal, t.m, t.n, 1.0f, a, t.lda, b, t.ldb);
+}
+void call_trsm(const TriangularCall& t, const double* a, double* b) {
+  cblas_dtrsm(CblasColMajor, t.side, t.triangle, t.op, t.diagonal, t.m, t.n, 1.0, a, t.lda, b, t.ldb);
+}
+void call_trsm(const TriangularCall& t, const ComplexFloat* a, ComplexFloat* b) {
+  const ComplexFloat one = 1;
+  cblas_ctrsm(CblasColMajor, t.side, t.triangle, t.op, t.diagonal, t.m, t.n, &one, a, t.lda, b, t.ldb);
+}
+void call_trsm(const TriangularCall& t, const ComplexDouble* a, ComplexDouble* b) {
+  const ComplexDouble one = 1;
+  cblas_ztrsm(CblasColMajor, t.side, t.triangle, t.op, t.diagonal, t.m, t.n, &one, a, t.lda, b, t.ldb);
+}
+
+/// C ← beta·C with beta = 0 overwriting: what remains of a product whose inner size is 0.
+template <class T>
+void scale(T beta, DenseView<T> c) {
+  for (index_t column = 0; column < c.cols; ++column)
+    for (index_t row = 0; row < c.rows; ++row) c(row, column) = beta == T(0) ? T(0) : beta * c(row, column);
+}
+
+template <class Count>
+bool call_if_present(const char* name) {
+  void* const symbol = dlsym(RTLD_DEFAULT, name);
+  if (symbol == nullptr) return false;
+  reinterpret_cast<void (*)(Count)>(symbol)(1);
+  return true;
+}
+
+}  // namespace
+
+bool use_one_thread() {
+  // Looked up, not linked: the BLAS is the user's choice, and each has its own word for this.
+  static const bool obeyed = call_if_present<int>("openblas_set_num_threads") ||
+                             call_if_present<int>("MKL_Set_Num_Threads") ||
+                             call_if_present<std::int64_t>("bli_thread_set_num_threads");
+  return obeyed;
+}
+
+template <class T>
+void gemm(Transpose op_a, Transpose op_b, T alpha, DenseView<const T> a, DenseView<const T> b, T beta, DenseView<T> c) {
+  const index_t inner = op_a == Transpose::no ? a.cols : a.rows;
+  if (c.rows == 0 || c.cols == 0) return;
+  if (inner == 0) return scale(beta, c);
+  const Product product{code(op_a), code(op_b), c.rows, c.cols, inner, leading(a), leading(b), leading(c)};
+  call_gemm(product, alpha, a.data, b.data, beta, c.data);
+}
+
+template <class T>
+void syrk_lower(bool hermitian, T alpha, DenseView<const T> a, T beta, DenseView<T> c) {
+  if (c.cols == 0) return;
+  call_syrk(hermitian, {c.cols, a.cols, leading(a), leading(c)}, alpha, a.data, beta, c.data);
+}
+
+template <class T>
+void trsm(const TriangularSolve& how, DenseView<const T> a, DenseView<T> b) {
+  if (b.rows == 0 || b.cols == 0) return;
+  const TriangularCall call{code(how.side), code(how.triangle), code(how.op), code(how.diagonal), b.rows, b.cols,
+                            leading(a),     leading(b)};
+  call_trsm(call, a.data, b.data);
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                                     \
+  template void gemm<T>(Transpose, Transpose, T, DenseView<const T>, DenseView<const T>, T, DenseView<T>);          \
+  template void syrk_lower<T>(bool, T, DenseView<const T>, T, DenseView<T>);                                        \
+  template void trsm<T>(const TriangularSolve&, DenseView<const T>, DenseView<T>);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::blas

@@ -1,0 +1,69 @@
+// The choice between own loops for few right-hand sides and BLAS-3 for many. A panel times one vector is bound by
+// memory: the loops read each entry once, eight columns at a time, and call nothing.
+#include "palmette/blocks/panel_kernels.hpp"
+
+#include "palmette/blocks/column_kernels.hpp"
+
+namespace palmette {
+namespace {
+
+/// From this many right-hand sides on BLAS-3 is used, unless the panel is so small that calling it costs more.
+constexpr index_t blas_sides = 8;
+constexpr double blas_multiplications = 2048;
+
+template <class T>
+bool small(DenseView<const T> a, index_t sides) {
+  if (sides < blas_sides) return true;
+  return static_cast<double>(a.rows) * a.cols * sides < blas_multiplications;
+}
+
+/// Calls group.template operator()<Sides>(first) for groups of four, two and one right-hand sides.
+template <class Group>
+void over_sides(index_t sides, Group&& group) {
+  index_t first = 0;
+  for (; first + 4 <= sides; first += 4) group.template operator()<4>(first);
+  if (first + 2 <= sides) group.template operator()<2>(first), first += 2;
+  if (first < sides) group.template operator()<1>(first);
+}
+
+blas::Transpose transpose_code(bool adjoint) { return adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose; }
+
+}  // namespace
+
+template <class T>
+void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
+  if (!small(a, x.cols)) return blas::gemm(blas::Transpose::no, blas::Transpose::no, T(1), a, x, T(0), out);
+  over_sides(x.cols, [&]<int Sides>(index_t first) {
+    const auto coefficient = [&](index_t column, int side) { return x(column, first + side); };
+    kernels::multiply_columns<T, Sides>(false, a, coefficient, out.column(first), out.ld);
+  });
+}
+
+template <class T>
+void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
+  if (!small(a, x.cols)) return blas::gemm(transpose_code(adjoint), blas::Transpose::no, T(-1), a, x, T(1), out);
+  over_sides(x.cols, [&]<int Sides>(index_t first) {
+    kernels::multiply_transposed_columns<T, Sides>(
+        adjoint, a, x.column(first), x.ld,
+        [&](index_t column, int side, const T& value) { out(column, first + side) -= value; });
+  });
+}
+
+template <class T>
+void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
+  if (!small(a, x.cols)) return blas::gemm(transpose_code(adjoint), blas::Transpose::no, T(1), a, x, T(0), out);
+  over_sides(x.cols, [&]<int Sides>(index_t first) {
+    kernels::multiply_transposed_columns<T, Sides>(
+        adjoint, a, x.column(first), x.ld,
+        [&](index_t column, int side, const T& value) { out(column, first + side) = value; });
+  });
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                                    \
+  template void panel_multiply<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);                           \
+  template void panel_multiply_transposed_subtract<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>); \
+  template void panel_multiply_transposed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,44 @@
+// The two products of a factorization at every size: own loops where a call of BLAS costs more than the work, BLAS-3
+// beyond. The choice is a function of the shapes alone.
+#pragma once
+
+#include <span>
+
+#include "palmette/base/base.hpp"
+#include "palmette/blocks/level3.hpp"
+
+namespace palmette {
+
+/// C ← A·Bᵀ, or A·Bᴴ where `adjoint`; A is m × k, B is n × k, C is m × n and overwritten.
+template <class T>
+void multiply_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
+
+/// C ← C − A·Bᵀ, or A·Bᴴ where `adjoint`.
+template <class T>
+void subtract_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
+
+/// Which triangle divides the rows of a panel from the right.
+struct PanelDivision {
+  blas::Triangle triangle = blas::Triangle::lower;
+  blas::Transpose op = blas::Transpose::no;
+  blas::Diagonal diagonal = blas::Diagonal::stored;
+};
+/// X ← X·op(A)⁻¹ for the rows X (m × w) of a panel whose diagonal block holds the triangle A (w × w).
+template <class T>
+void solve_panel_rows(const PanelDivision& how, DenseView<const T> a, DenseView<T> x);
+
+/// The block diagonal D of an LDLᵀ, as factor_ldlt leaves it: 1 × 1 and 2 × 2 blocks, symmetric or Hermitian.
+template <class T>
+struct PairDiagonal {
+  bool hermitian = false;
+  std::span<const T> d;        // length w: the diagonal
+  std::span<const T> d_below;  // length w: the subdiagonal, nonzero where a 2 × 2 block begins
+};
+/// out ← A·D; both m × w, out overwritten.
+template <class T>
+void multiply_by_pairs(const PairDiagonal<T>& pairs, DenseView<const T> a, DenseView<T> out);
+/// A ← A·D⁻¹, m × w.
+template <class T>
+void divide_by_pairs(const PairDiagonal<T>& pairs, DenseView<T> a);
+
+}  // namespace palmette

@@ -1,0 +1,175 @@
+// Products and triangular solves against the definition, every scalar, shapes from nothing to beyond every threshold.
+#include <gtest/gtest.h>
+
+#include "tests/blocks/dense_testing.hpp"
+
+namespace palmette {
+namespace {
+
+using namespace palmette::testing;
+using blas::Transpose;
+
+template <class T>
+class Products : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Products, Scalars);
+
+/// Bound on the error of an inner product of `inner` entries of modulus ≤ √2: (inner + 2)·2u·2·inner would be the worst
+/// case; errors add up like a random walk, so a quarter of it is generous.
+template <class T>
+double product_bound(index_t inner) {
+  return 4.0 * (inner + 4) * unit_roundoff<T> * 2.0;
+}
+
+TYPED_TEST(Products, gemm_matches_the_definition_for_every_operation) {
+  using T = TypeParam;
+  for (const Transpose op_a : {Transpose::no, Transpose::transpose, Transpose::adjoint})
+    for (const Transpose op_b : {Transpose::no, Transpose::transpose, Transpose::adjoint}) {
+      const index_t m = 13, n = 7, k = 11;
+      const auto a = op_a == Transpose::no ? random_dense<T>(m, k, 1) : random_dense<T>(k, m, 1);
+      const auto b = op_b == Transpose::no ? random_dense<T>(k, n, 2) : random_dense<T>(n, k, 2);
+      DenseMatrix<T> c(m, n);
+      std::fill(c.values.begin(), c.values.end(), std::numeric_limits<real_t<T>>::quiet_NaN());  // beta = 0 overwrites
+      blas::gemm<T>(op_a, op_b, T(1), a.view(), b.view(), T(0), c.view());
+      const auto expected = naive_product<T>(op_a, op_b, a.view(), b.view());
+      EXPECT_LE(largest_difference<T>(c.view(), expected.view()), product_bound<T>(k));
+    }
+}
+
+TYPED_TEST(Products, gemm_with_inner_size_zero_scales_only) {
+  using T = TypeParam;
+  DenseMatrix<T> a(3, 0), b(0, 2), c = random_dense<T>(3, 2, 5);
+  const DenseMatrix<T> before = c;
+  blas::gemm<T>(Transpose::no, Transpose::no, T(1), a.view(), b.view(), T(2), c.view());
+  EXPECT_EQ(c.view()(2, 1), T(2) * before.view()(2, 1));
+  blas::gemm<T>(Transpose::no, Transpose::no, T(1), a.view(), b.view(), T(0), c.view());
+  EXPECT_EQ(largest<T>(c.view()), 0.0);
+}
+
+TYPED_TEST(Products, syrk_touches_the_lower_triangle_only) {
+  using T = TypeParam;
+  const index_t n = 9, k = 5;
+  const auto a = random_dense<T>(n, k, 3);
+  for (const bool hermitian : {false, true}) {
+    DenseMatrix<T> c(n, n);
+    blas::syrk_lower<T>(hermitian, T(1), a.view(), T(0), c.view());
+    const auto expected =
+        naive_product<T>(Transpose::no, hermitian ? Transpose::adjoint : Transpose::transpose, a.view(), a.view());
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) {
+        const T wanted = i >= j ? expected.view()(i, j) : T(0);
+        EXPECT_LE(std::abs(c.view()(i, j) - wanted), product_bound<T>(k));
+      }
+  }
+}
+
+TYPED_TEST(Products, panel_kernels_match_the_definition_for_every_shape) {
+  using T = TypeParam;
+  for (const index_t m : {0, 1, 2, 3, 5, 7, 8, 13, 16, 31, 64, 257})
+    for (const index_t w : {0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 33})
+      for (const index_t sides : {0, 1, 2, 3, 4, 7, 11, 50}) {
+        const auto a = random_dense<T>(m, w, 7);
+        const auto x = random_dense<T>(w, sides, 8), y = random_dense<T>(m, sides, 9);
+        DenseMatrix<T> out = random_dense<T>(m, sides, 10);
+        panel_multiply<T>(a.view(), x.view(), out.view());
+        const auto plain = naive_product<T>(Transpose::no, Transpose::no, a.view(), x.view());
+        ASSERT_LE(largest_difference<T>(out.view(), plain.view()), product_bound<T>(w)) << m << " " << w << " " << sides;
+        for (const bool adjoint : {false, true}) {
+          const auto wanted = naive_product<T>(adjoint ? Transpose::adjoint : Transpose::transpose, Transpose::no,
+                                               a.view(), y.view());
+          DenseMatrix<T> product = random_dense<T>(w, sides, 11), minuend = random_dense<T>(w, sides, 12);
+          DenseMatrix<T> difference = minuend;
+          panel_multiply_transposed<T>(adjoint, a.view(), y.view(), product.view());
+          panel_multiply_transposed_subtract<T>(adjoint, a.view(), y.view(), difference.view());
+          for (std::size_t entry = 0; entry < minuend.values.size(); ++entry) minuend.values[entry] -= wanted.values[entry];
+          ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(m)) << m << " " << w;
+          ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(m)) << m << " " << w;
+        }
+      }
+}
+
+TYPED_TEST(Products, panel_kernels_give_the_same_bits_wherever_the_panel_lies) {
+  using T = TypeParam;
+  const index_t m = 45, w = 11;
+  const auto a = random_dense<T>(m, w, 20);
+  const auto x = random_dense<T>(w, 3, 21);
+  DenseMatrix<T> reference(m, 3);
+  panel_multiply<T>(a.view(), x.view(), reference.view());
+  for (index_t shift = 1; shift < 9; ++shift) {
+    DenseMatrix<T> room(m + shift, w), out(m + shift, 3);
+    const DenseView<T> moved{room.values.data() + shift, m, w, m + shift};
+    for (index_t j = 0; j < w; ++j)
+      for (index_t i = 0; i < m; ++i) moved(i, j) = a.view()(i, j);
+    const DenseView<T> result{out.values.data() + shift, m, 3, m + shift};
+    panel_multiply<T>(moved, x.view(), result);
+    EXPECT_EQ(largest_difference<T>(result, reference.view()), 0.0);
+  }
+}
+
+TYPED_TEST(Products, row_products_match_the_definition_on_both_sides_of_the_threshold) {
+  using T = TypeParam;
+  for (const index_t m : {0, 1, 3, 8, 17, 100, 300})
+    for (const index_t n : {0, 1, 2, 3, 5, 8, 33})
+      for (const index_t k : {0, 1, 4, 5, 9, 40})
+        for (const bool adjoint : {false, true}) {
+          const auto a = random_dense<T>(m, k, 31), b = random_dense<T>(n, k, 32);
+          auto product = random_dense<T>(m, n, 33), minuend = random_dense<T>(m, n, 34), difference = minuend;
+          multiply_rows<T>(adjoint, a.view(), b.view(), product.view());
+          subtract_rows<T>(adjoint, a.view(), b.view(), difference.view());
+          const auto wanted = naive_product<T>(Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose,
+                                               a.view(), b.view());
+          for (std::size_t entry = 0; entry < minuend.values.size(); ++entry) minuend.values[entry] -= wanted.values[entry];
+          ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(k)) << m << " " << n << " " << k;
+          ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(k)) << m << " " << n;
+        }
+}
+
+TYPED_TEST(Products, dividing_a_panel_by_a_triangle_leaves_a_small_residual) {
+  using T = TypeParam;
+  for (const index_t w : {0, 1, 2, 5, 12, 13, 40})
+    for (const index_t m : {0, 1, 7, 30})
+      for (const auto triangle : {blas::Triangle::lower, blas::Triangle::upper})
+        for (const auto op : {Transpose::no, Transpose::transpose, Transpose::adjoint})
+          for (const auto diagonal : {blas::Diagonal::stored, blas::Diagonal::unit}) {
+            auto a = random_dense<T>(w, w, 41);
+            for (T& value : a.values) value *= real_t<T>(0.5 / (w + 1));
+            for (index_t k = 0; k < w; ++k) a.view()(k, k) += T(2);
+            DenseMatrix<T> dense(w, w);  // the triangle that is meant, all entries written out
+            for (index_t j = 0; j < w; ++j)
+              for (index_t i = 0; i < w; ++i) {
+                const bool inside = triangle == blas::Triangle::lower ? i > j : i < j;
+                dense.view()(i, j) = i == j ? (diagonal == blas::Diagonal::unit ? T(1) : a.view()(i, i))
+                                            : inside ? a.view()(i, j) : T(0);
+              }
+            const auto b = random_dense<T>(m, w, 42);
+            auto x = b;
+            solve_panel_rows<T>({triangle, op, diagonal}, a.view(), x.view());
+            const auto back = naive_product<T>(Transpose::no, op, x.view(), dense.view());
+            ASSERT_LE(largest_difference<T>(back.view(), b.view()), 40 * (w + 1) * unit_roundoff<T>) << w << " " << m;
+          }
+}
+
+TYPED_TEST(Products, dividing_by_pairs_undoes_multiplying) {
+  using T = TypeParam;
+  // D = diag(2, [[0, 1], [1, 0]], −3): the middle block's inverse is itself (its conjugate transpose in the Hermitian case).
+  const std::vector<T> d = {T(2), T(0), T(0), T(-3)}, below = {T(0), T(1), T(0), T(0)};
+  for (const bool hermitian : {false, true}) {
+    const PairDiagonal<T> pairs{hermitian, d, below};
+    const auto a = random_dense<T>(6, 4, 51);
+    DenseMatrix<T> product(6, 4);
+    multiply_by_pairs<T>(pairs, a.view(), product.view());
+    EXPECT_EQ(product.view()(3, 0), T(2) * a.view()(3, 0));
+    EXPECT_EQ(product.view()(3, 1), a.view()(3, 2));
+    EXPECT_EQ(product.view()(3, 2), a.view()(3, 1));
+    divide_by_pairs<T>(pairs, product.view());
+    EXPECT_LE(largest_difference<T>(product.view(), a.view()), 8 * unit_roundoff<T>);
+  }
+}
+
+TEST(blas, one_thread_is_obeyed_or_refused_but_never_crashes) {
+  const bool obeyed = blas::use_one_thread();
+  EXPECT_EQ(blas::use_one_thread(), obeyed);
+}
+
+}  // namespace
+}  // namespace palmette
