@@ -22,13 +22,17 @@ struct MeasureOptions {
   /// Folder in which the figures are remembered, one file for each processor and thread count; empty: measure anew.
   /// The caller names it, since the library never reads the environment.
   std::string cache_folder;
-  offset_t array_bytes = 0;  ///< size of each array; 0: four times the last-level cache, at least 64 MiB, at most 512 MiB
+  /// Size of each of the three arrays; 0: four times the last-level cache, at least 64 MiB, at most 85 MiB: together no
+  /// more than 256 MiB, so that the peak memory of a small solve is not drowned, and twice the cache up to 128 MiB of it.
+  offset_t array_bytes = 0;
 };
 
 /// What this computer can do. Measures for about a quarter of a second, unless the cache folder remembers.
 ///
-/// A cache folder that cannot be read or written is no error: the figures are measured and not kept.
-/// @throws UsageError if threads < 1
+/// A cache folder is made if it is missing; one that cannot be read or written is no error: the figures are measured and
+/// not kept. A remembered file that is malformed, of another version or of other options is measured anew and replaced.
+/// @throws UsageError if threads < 1 or array_bytes < 0, MemoryError if the arrays cannot be allocated
+/// @cost  three arrays (see MeasureOptions), freed on return
 /// @source McCalpin, Memory bandwidth and machine balance in current high performance computers (1995)
 Machine measure_machine(const MeasureOptions& options);
 

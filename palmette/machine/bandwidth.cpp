@@ -1,0 +1,112 @@
+// Sum and triad, each repeated for about a tenth of a second.
+#include "palmette/machine/bandwidth.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <new>
+
+namespace palmette {
+namespace {
+
+constexpr double seconds_each = 0.08;
+constexpr int least_passes = 3;
+constexpr int most_passes = 1000;
+constexpr std::size_t lanes = 32;
+
+/// Many independent sums, since one addition would have to wait for the one before it.
+double sum(const double* values, std::size_t count) {
+  std::array<double, lanes> partial{};
+  std::size_t place = 0;
+  for (; place + lanes <= count; place += lanes)
+    for (std::size_t lane = 0; lane < lanes; ++lane) partial[lane] += values[place + lane];
+  double total = 0;
+  for (; place < count; ++place) total += values[place];
+  for (const double part : partial) total += part;
+  return total;
+}
+
+void triad(double* __restrict to, const double* __restrict left, const double* __restrict right, std::size_t count) {
+  const double factor = 3.0;
+  for (std::size_t place = 0; place < count; ++place) to[place] = left[place] + factor * right[place];
+}
+
+class Arrays {
+ public:
+  Arrays(ThreadTeam& team, offset_t array_bytes)
+      : team_(team), count_(static_cast<std::size_t>(std::max<offset_t>(array_bytes / 8, 1))),
+        sums_(static_cast<std::size_t>(team.size()) * lanes) {
+    try {
+      // Left uninitialized: who touches a page first decides in which memory it lies.
+      for (auto& array : arrays_) array.reset(new double[count_]);
+    } catch (const std::bad_alloc&) {
+      throw MemoryError("no memory for three arrays of " + std::to_string(8 * count_) + " bytes to measure bandwidth with",
+                        static_cast<offset_t>(24 * count_));
+    }
+    each_part([this](int, std::size_t first, std::size_t count) {
+      for (std::size_t array = 0; array < 3; ++array)
+        std::fill_n(arrays_[array].get() + first, count, static_cast<double>(array) + 1.0);
+    });
+  }
+
+  void sum_pass() {
+    each_part([this](int member, std::size_t first, std::size_t count) {
+      sums_[static_cast<std::size_t>(member) * lanes] += sum(arrays_[0].get() + first, count);
+    });
+  }
+  void triad_pass() {
+    each_part([this](int, std::size_t first, std::size_t count) {
+      triad(arrays_[0].get() + first, arrays_[1].get() + first, arrays_[2].get() + first, count);
+    });
+  }
+
+  /// What the passes computed, so that no compiler may leave them out.
+  double evidence() const {
+    double total = arrays_[0][count_ / 2];
+    for (const double part : sums_) total += part;
+    return total;
+  }
+  double entries() const { return static_cast<double>(count_); }
+
+ private:
+  template <class Work>
+  void each_part(Work work) {
+    team_.run([&](int member) {
+      const std::size_t members = static_cast<std::size_t>(team_.size()), which = static_cast<std::size_t>(member);
+      // Whole vectors of eight, but for the last member's rest.
+      const std::size_t share = count_ / members / 8 * 8;
+      work(member, which * share, which + 1 == members ? count_ - which * share : share);
+    });
+  }
+
+  ThreadTeam& team_;
+  std::size_t count_;
+  std::array<std::unique_ptr<double[]>, 3> arrays_;  // length count_ each
+  std::vector<double> sums_;                         // one a member, on cache lines of their own
+};
+
+template <class Pass>
+double best_seconds(Pass pass) {
+  double best = 1e300;
+  const Stopwatch all;
+  for (int number = 0; number < most_passes && (number < least_passes || all.seconds() < seconds_each); ++number) {
+    const Stopwatch one;
+    pass();
+    best = std::min(best, one.seconds());
+  }
+  return std::max(best, 1e-9);
+}
+
+}  // namespace
+
+Bandwidth measure_bandwidth(ThreadTeam& team, offset_t array_bytes) {
+  Arrays arrays(team, array_bytes);
+  Bandwidth result;
+  result.read_gbs = 8e-9 * arrays.entries() / best_seconds([&] { arrays.sum_pass(); });
+  result.stream_gbs = 24e-9 * arrays.entries() / best_seconds([&] { arrays.triad_pass(); });
+  volatile double evidence = arrays.evidence();
+  (void)evidence;
+  return result;
+}
+
+}  // namespace palmette

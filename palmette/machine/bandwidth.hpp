@@ -1,0 +1,17 @@
+// Inside `machine`: how fast memory is read, and read and written.
+#pragma once
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+struct Bandwidth {
+  double read_gbs = 0;    ///< sum over an array, 8 bytes an entry
+  double stream_gbs = 0;  ///< triad, 24 bytes an entry
+};
+
+/// The best of several passes over three arrays of `array_bytes` each, every member of the team on its own part, which
+/// it was also the first to touch. @throws MemoryError if the arrays cannot be allocated
+Bandwidth measure_bandwidth(ThreadTeam& team, offset_t array_bytes);
+
+}  // namespace palmette

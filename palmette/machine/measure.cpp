@@ -1,0 +1,50 @@
+// Recall the figures, or measure and remember them.
+#include <algorithm>
+
+#include "palmette/machine/bandwidth.hpp"
+#include "palmette/machine/describe.hpp"
+#include "palmette/machine/remember.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr offset_t mebibyte = offset_t{1} << 20;
+
+offset_t array_size(offset_t asked, offset_t cache_bytes) {
+  if (asked > 0) return asked;
+  return std::clamp(4 * cache_bytes, 64 * mebibyte, 85 * mebibyte);
+}
+
+void check(const MeasureOptions& options) {
+  if (options.threads < 1)
+    throw UsageError("cannot measure with " + std::to_string(options.threads) + " threads; ask for 1 or more");
+  if (options.array_bytes < 0)
+    throw UsageError("cannot measure with arrays of " + std::to_string(options.array_bytes) +
+                     " bytes; give a size, or 0 for a fitting one");
+}
+
+}  // namespace
+
+Machine measure_machine(const MeasureOptions& options) {
+  check(options);
+  Machine machine;
+  machine.processor = processor_name();
+  machine.threads = options.threads;
+  machine.last_level_cache_bytes = last_level_cache_bytes();
+  const offset_t array_bytes = array_size(options.array_bytes, machine.last_level_cache_bytes);
+  std::filesystem::path file;
+  if (!options.cache_folder.empty()) {
+    file = remembered_file(options.cache_folder, machine, array_bytes);
+    if (const auto known = recall_machine(file, machine, array_bytes)) return *known;
+  }
+  ThreadTeam team(options.threads);
+  machine.threads = team.size();
+  const Bandwidth bandwidth = measure_bandwidth(team, array_bytes);
+  machine.read_bandwidth_gbs = bandwidth.read_gbs;
+  machine.stream_bandwidth_gbs = bandwidth.stream_gbs;
+  // Fewer threads than asked for, since the system refused: true today, but not to be remembered.
+  if (!file.empty() && machine.threads == options.threads) remember_machine(file, machine, array_bytes);
+  return machine;
+}
+
+}  // namespace palmette
