@@ -189,7 +189,7 @@ PlanePoint draw_point(RandomStream& random) {
   return {x, y};
 }
 
-void separate_duplicates(std::vector<PlanePoint>& points, std::size_t first, RandomStream& random) {
+void separate_duplicates(std::vector<PlanePoint>& points, RandomStream& random) {
   std::vector<std::pair<std::int64_t, std::size_t>> keyed(points.size());
   for (bool all_differ = false; !all_differ;) {
     for (std::size_t point = 0; point < points.size(); ++point)
@@ -197,7 +197,7 @@ void separate_duplicates(std::vector<PlanePoint>& points, std::size_t first, Ran
     std::sort(keyed.begin(), keyed.end());
     all_differ = true;
     for (std::size_t place = 1; place < keyed.size(); ++place) {
-      if (keyed[place].first != keyed[place - 1].first || keyed[place].second < first) continue;
+      if (keyed[place].first != keyed[place - 1].first) continue;
       points[keyed[place].second] = draw_point(random);
       all_differ = false;
     }

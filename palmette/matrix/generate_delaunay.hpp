@@ -39,8 +39,8 @@ bool in_circle(PlanePoint a, PlanePoint b, PlanePoint c, PlanePoint p);
 /// @source Bowyer and Watson, The Computer Journal 24 (1981); Amenta, Choi, Rote, Incremental constructions con BRIO (2003)
 std::vector<Triangle> triangulate(const std::vector<PlanePoint>& points);
 
-/// Draw points anew, from number `first` on, strictly inside the square, until all points differ.
-void separate_duplicates(std::vector<PlanePoint>& points, std::size_t first, RandomStream& random);
+/// Draw points anew, strictly inside the square, until all differ; of equal points the first in the list stays.
+void separate_duplicates(std::vector<PlanePoint>& points, RandomStream& random);
 
 /// A point strictly inside the square.
 PlanePoint draw_point(RandomStream& random);

@@ -97,7 +97,7 @@ class StreetMap {
         continue;
       }
       const index_t lower = std::min(path.back(), next), upper = std::max(path.back(), next);
-      streets_[lower] |= is_right_of(upper, lower) ? 1 : 2;
+      streets_[lower] |= upper == lower + 1 ? 1 : 2;
       visited[next] = true;
       path.push_back(next);
     }
@@ -123,8 +123,6 @@ class StreetMap {
   }
 
  private:
-  bool is_right_of(index_t upper, index_t lower) const { return upper == lower + 1 && upper % side_ != 0; }
-
   /// −1 where there is none.
   index_t unvisited_neighbour(index_t crossing, const std::vector<bool>& visited, RandomStream& random) const {
     index_t candidates[4], count = 0;

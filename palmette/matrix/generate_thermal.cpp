@@ -34,9 +34,8 @@ std::vector<PlanePoint> mesh_points(index_t n, RandomStream& random) {
   std::vector<PlanePoint> points;
   points.reserve(static_cast<std::size_t>(n));
   push_border(points, integer_root(n) / 2);
-  const std::size_t first_inside = points.size();
   while (points.size() < static_cast<std::size_t>(n)) points.push_back(draw_point(random));
-  separate_duplicates(points, first_inside, random);
+  separate_duplicates(points, random);
   return points;
 }
 

@@ -111,7 +111,7 @@ TEST(separate_duplicates, draws_points_anew_until_all_differ) {
   for (int copy = 0; copy < 50; ++copy) points.push_back({5, 5});
   points.push_back({square_side, 0});
   RandomStream random(3);
-  separate_duplicates(points, 4, random);
+  separate_duplicates(points, random);
   std::set<std::pair<std::int64_t, std::int64_t>> distinct;
   for (const PlanePoint& p : points) distinct.insert({p.x, p.y});
   EXPECT_EQ(distinct.size(), 55u);
@@ -137,9 +137,22 @@ TEST(thermal, constant_temperature_costs_only_the_mass) {
   EXPECT_NEAR(sum, 1000, 1e-7);
 }
 
-TEST(thermal, linear_temperature_is_in_balance_where_conductivity_does_not_jump) {
-  // Four corners, one triangulation of the square: stiffness times a linear function vanishes at no corner, but its sum
-  // does; with the mass negligible the row sums are those of the mass, 1e-6·(1/6 or 1/3).
+TEST(thermal, temperature_rising_in_x_costs_conductivity_times_area) {
+  // Four corners, two triangles of area 1/2 with centres (2/3, 1/3) and (1/3, 2/3), in columns 10 and 5 and rows 5 and 10
+  // of the 16 × 16 cells, whose conductivities are the first draws. For u = x, |∇u|² = 1: uᵀAu = (k_1 + k_2) / 2 + mass.
+  RandomStream random(11);
+  std::vector<double> cells(256);
+  for (double& cell : cells) cell = random.power_of_two(-6, 6);
+  const DenseMatrix<double> full = test::dense(make("thermal2d", 4, 11, 1e-6));
+  const double u[] = {0, 1, 1, 0};
+  double energy = 0;
+  for (index_t row = 0; row < 4; ++row)
+    for (index_t column = 0; column < 4; ++column) energy += u[row] * full.view()(row, column) * u[column];
+  EXPECT_NEAR(energy, (cells[5 * 16 + 10] + cells[10 * 16 + 5]) / 2, 2e-6);
+}
+
+TEST(thermal, rows_of_the_square_alone_sum_to_their_mass) {
+  // Corners 0 and 2 belong to both triangles, 1 and 3 to one; a third of a triangle's mass goes to each of its corners.
   const SparseMatrix<double> matrix = make("thermal2d", 4, 1, 1e-6);
   const DenseMatrix<double> full = test::dense(matrix);
   for (index_t row = 0; row < 4; ++row) {

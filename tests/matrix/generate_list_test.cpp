@@ -175,6 +175,7 @@ TEST(generate, unknown_name_gets_the_nearest_one_and_the_whole_list) {
   for (const std::string& name : all_names()) EXPECT_TRUE(holds(text, name)) << name;
   EXPECT_TRUE(holds(refusal("", 3), "unknown model problem ''"));
   EXPECT_TRUE(holds(refusal("elasticity", 3), "did you mean 'elasticity3d'?"));
+  EXPECT_TRUE(holds(refusal("bidiagonal_matrix", 3), "did you mean 'bidiagonal'?"));
   EXPECT_LT(refusal(std::string(100000, 'x'), 3).size(), 1000u);
 }
 
