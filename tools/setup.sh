@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # What ./quickstart and ./check share: lists of packages, and functions that install what is missing and say what they do.
 # Sourced by bash, from the root of the tree. Sets nothing that a user would have to know of.
 
@@ -108,7 +109,7 @@ configure_and_build() {
 
 # A fingerprint of what the Python module is made of.
 python_fingerprint() {
-  { "$python_here" -V; say "$@"; find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' 2>/dev/null | sort; } | sha256sum
+  { "$python_here" -V; find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' 2>/dev/null | sort; } | sha256sum
 }
 
 # install_python [OPTION…]: the Python module into .venv, unless the installed one was made of the same sources.
