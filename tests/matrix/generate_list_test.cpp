@@ -1,6 +1,8 @@
 // Laws that hold for every generator in the list, and the checks at the door.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -154,6 +156,17 @@ TEST(generator_list, names_are_unique_and_every_generator_says_what_it_is) {
     EXPECT_FALSE(info.summary.empty() || info.n_meaning.empty()) << info.name;
   }
   EXPECT_EQ(names.size(), 18u);
+}
+
+TEST(generator_list, stands_in_the_guide_in_this_order) {
+  std::ifstream file(PALMETTE_DATA_FOLDER "/../docs/guide/generators.md");
+  ASSERT_TRUE(file) << "docs/guide/generators.md is not beside data/";
+  const std::string guide{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::size_t place = 0;
+  for (const GeneratorInfo& info : generator_list()) {
+    place = guide.find("\n| `" + info.name + "` ", place);
+    ASSERT_NE(place, std::string::npos) << info.name;
+  }
 }
 
 TEST(generate, zero_parameter_means_the_default_of_the_list) {
