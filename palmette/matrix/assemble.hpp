@@ -4,6 +4,7 @@
 #include <string>
 
 #include "palmette/matrix/compress.hpp"
+#include "palmette/matrix/large_pages.hpp"
 
 namespace palmette {
 
@@ -43,8 +44,8 @@ SparseMatrix<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool dup
     if (both && row != column) ++next[static_cast<std::size_t>(row) + 2];
   });
   for (std::size_t place = 2; place < next.size(); ++place) next[place] += next[place - 1];
-  pattern.row_index.resize(static_cast<std::size_t>(next.back()));
-  matrix.values.resize(static_cast<std::size_t>(next.back()));
+  resize_on_large_pages(pattern.row_index, static_cast<std::size_t>(next.back()));
+  resize_on_large_pages(matrix.values, static_cast<std::size_t>(next.back()));
   for_each_entry([&](index_t row, index_t column, const T& value) {
     const offset_t place = next[static_cast<std::size_t>(column) + 1]++;
     pattern.row_index[place] = row;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "palmette/matrix/large_pages.hpp"
 #include "palmette/matrix/line_text.hpp"
 #include "palmette/matrix/matrix_market.hpp"
 
@@ -15,15 +16,40 @@ inline const char* skip_blanks(const char* text) {
   return text;
 }
 
-/// Entries in the order of the file, in pieces of exactly the size needed.
+/// Entries in the order of the file, in pieces that never move: growing costs no copy and no second memory.
 template <class Entry>
 struct EntryPieces {
   struct Piece {
     std::unique_ptr<Entry[]> entries;
     std::size_t count = 0;
+    std::size_t capacity = 0;
   };
+  static constexpr std::size_t piece_bytes = 2 * large_page_bytes;
   std::vector<Piece> pieces;
   std::int64_t total = 0;
+
+  /// @param expected  how many entries may still come, these included; bounds the size of a new piece
+  void append(const Entry* entries, std::size_t count, std::int64_t expected) {
+    total += static_cast<std::int64_t>(count);
+    while (count > 0) {
+      if (pieces.empty() || pieces.back().count == pieces.back().capacity) add_piece(expected);
+      Piece& piece = pieces.back();
+      const std::size_t taken = std::min(count, piece.capacity - piece.count);
+      std::copy(entries, entries + taken, piece.entries.get() + piece.count);
+      piece.count += taken;
+      entries += taken;
+      count -= taken;
+      expected -= static_cast<std::int64_t>(taken);
+    }
+  }
+
+  void add_piece(std::int64_t expected) {
+    Piece piece;
+    piece.capacity = static_cast<std::size_t>(std::min<std::int64_t>(expected, piece_bytes / sizeof(Entry)));
+    piece.entries = std::make_unique_for_overwrite<Entry[]>(piece.capacity);
+    prefer_large_pages(piece.entries.get(), piece.capacity * sizeof(Entry));
+    pieces.push_back(std::move(piece));
+  }
 
   template <class Visit>
   void for_each(Visit&& visit) const {
@@ -98,7 +124,7 @@ class EntryLines {
   }
 
  private:
-  static constexpr std::size_t part_bytes = std::size_t{1} << 18;
+  static constexpr std::size_t part_bytes = std::size_t{1} << 17;
 
   static int team_size(const TextReader& reader, const ReadOptions& options) {
     const int wanted = options.threads > 0 ? options.threads : ThreadTeam::available_processors();
@@ -121,7 +147,7 @@ class EntryLines {
         fail_too_many(block.first_line + lines + upto.lines);
       }
       if (result.stopped_at != nullptr) fail_at(result, block, block.first_line + lines + result.lines, room);
-      keep(scratch_[part].entries.get(), result.entries);
+      pieces_.append(scratch_[part].entries.get(), result.entries, room);
       lines += result.lines;
     }
     reader_.count_lines(lines);
@@ -140,14 +166,6 @@ class EntryLines {
       scratch.capacity = most;
     }
     return read_part(line_, begin, end, scratch.entries.get(), most);
-  }
-
-  void keep(const Entry* entries, std::size_t count) {
-    if (count == 0) return;
-    typename EntryPieces<Entry>::Piece piece{std::make_unique_for_overwrite<Entry[]>(count), count};
-    std::copy(entries, entries + count, piece.entries.get());
-    pieces_.pieces.push_back(std::move(piece));
-    pieces_.total += static_cast<std::int64_t>(count);
   }
 
   [[noreturn]] void fail_at(const PartResult& result, const TextBlock& block, std::int64_t line, std::int64_t room) const {

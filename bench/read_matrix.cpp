@@ -1,0 +1,301 @@
+// Question: is a Matrix Market file read at least as fast as by fast_matrix_market, on one thread and on several?
+// Palmette's time is that of the finished matrix (compressed columns, both triangles, everything checked). The rival is
+// timed twice: up to its unsorted triplets, and with the conversion to compressed columns that a solver needs.
+// Without -DFAST_MATRIX_MARKET_INCLUDE=FOLDER the rival is a plain reader, std::ifstream with operator>>, to triplets.
+//
+//   bench_read_matrix [--entries N] [--repeats R] [--threads T] [--json FILE] [MATRIX.mtx …]
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <time.h>
+
+#include "palmette/matrix/matrix.hpp"
+#ifdef PALMETTE_BENCH_FAST_MATRIX_MARKET
+#include <fast_matrix_market/fast_matrix_market.hpp>
+#endif
+
+namespace {
+
+using namespace palmette;
+
+struct Options {
+  std::int64_t entries = 2000000;
+  int repeats = 9;
+  int threads = 2;
+  std::string json;
+  std::vector<std::string> files;
+};
+
+struct Timing {
+  std::string reader;
+  int threads = 1;
+  std::string product;
+  std::vector<double> seconds;      // by the clock on the wall
+  std::vector<double> cpu_seconds;  // of all threads, user and system: hardly disturbed by other programs
+};
+
+double median(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers[numbers.size() / 2];
+}
+
+double cpu_seconds_now() {
+  timespec now;
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+struct Contender {
+  Timing timing;
+  std::function<std::int64_t()> read;  // returns a count of entries, so that nothing is optimized away
+};
+
+#ifdef PALMETTE_BENCH_FAST_MATRIX_MARKET
+constexpr const char* rival_name = "fast_matrix_market";
+
+template <class T>
+Triplets<T> read_rival(const std::string& path, int threads) {
+  fast_matrix_market::read_options options;
+  options.parallel_ok = threads > 1;
+  options.num_threads = threads;
+  Triplets<T> triplets;
+  std::ifstream file(path);
+  fast_matrix_market::read_matrix_market_triplet(file, triplets.rows, triplets.cols, triplets.row, triplets.column,
+                                                 triplets.value, options);
+  return triplets;
+}
+#else
+constexpr const char* rival_name = "ifstream";
+
+void read_number(std::istream& file, double& value) { file >> value; }
+void read_number(std::istream& file, std::complex<double>& value) {
+  double real = 0, imaginary = 0;
+  file >> real >> imaginary;
+  value = {real, imaginary};
+}
+
+template <class T>
+Triplets<T> read_rival(const std::string& path, int) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  const bool pattern = line.find("pattern") != std::string::npos;
+  const bool general = line.find("general") != std::string::npos;
+  while (file.peek() == '%') std::getline(file, line);
+  Triplets<T> triplets;
+  std::int64_t entries = 0;
+  file >> triplets.rows >> triplets.cols >> entries;
+  for (std::int64_t entry = 0; entry < entries; ++entry) {
+    index_t row = 0, column = 0;
+    T value(1);
+    file >> row >> column;
+    if (!pattern) read_number(file, value);
+    for (int side = 0; side < (general || row == column ? 1 : 2); ++side) {
+      triplets.row.push_back((side == 0 ? row : column) - 1);
+      triplets.column.push_back((side == 0 ? column : row) - 1);
+      triplets.value.push_back(value);
+    }
+  }
+  return triplets;
+}
+#endif
+
+/// Rows near the diagonal, 25 in a column, in column order; `body` prints the value.
+void write_case(const std::string& path, const char* kind, std::int64_t entries, bool lower, bool shuffled,
+                const std::function<void(std::FILE*, std::mt19937_64&)>& body) {
+  const std::int64_t n = std::max<std::int64_t>(entries / 25, 100);
+  std::mt19937_64 random(1);
+  std::vector<std::pair<std::int64_t, std::int64_t>> places;
+  for (std::int64_t column = 0; column < n; ++column)
+    for (std::int64_t part = 0; part < 25; ++part) {
+      const std::int64_t offset = (part < 13 ? part : 40 * part) - (lower ? 0 : 6);
+      if (column + offset >= 0 && column + offset < n) places.push_back({column + offset + 1, column + 1});
+    }
+  if (shuffled) std::shuffle(places.begin(), places.end(), random);
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  std::fprintf(file, "%%%%MatrixMarket matrix coordinate %s\n%lld %lld %zu\n", kind, static_cast<long long>(n),
+               static_cast<long long>(n), places.size());
+  for (const auto& [row, column] : places) {
+    std::fprintf(file, "%lld %lld", static_cast<long long>(row), static_cast<long long>(column));
+    body(file, random);
+    std::fputc('\n', file);
+  }
+  std::fclose(file);
+}
+
+struct Case {
+  std::string name;
+  std::string path;
+  bool is_complex = false;
+};
+
+std::vector<Case> make_cases(const std::filesystem::path& folder, const Options& options) {
+  const auto digits = [](const char* format) {
+    return [format](std::FILE* file, std::mt19937_64& random) {
+      std::fprintf(file, format, std::normal_distribution<double>(0, 100)(random));
+    };
+  };
+  const auto two = [](std::FILE* file, std::mt19937_64& random) {
+    std::normal_distribution<double> normal(0, 1);
+    std::fprintf(file, " %.16e %.16e", normal(random), normal(random));
+  };
+  const auto whole = [](std::FILE* file, std::mt19937_64& random) {
+    std::fprintf(file, " %d", static_cast<int>(random() % 20001) - 10000);
+  };
+  const auto nothing = [](std::FILE*, std::mt19937_64&) {};
+  std::vector<Case> cases;
+  const auto add = [&](const char* name, const char* kind, bool lower, bool shuffled, const auto& body) {
+    const std::string path = (folder / ("case" + std::to_string(cases.size()) + ".mtx")).string();
+    write_case(path, kind, options.entries, lower, shuffled, body);
+    cases.push_back({name, path, std::string(kind).find("complex") == 0});
+  };
+  add("real general, 17 digits", "real general", false, false, digits(" %.16e"));
+  add("real symmetric, 17 digits", "real symmetric", true, false, digits(" %.16e"));
+  add("real general, 6 digits", "real general", false, false, digits(" %.6g"));
+  add("real general, 17 digits, entries shuffled", "real general", false, true, digits(" %.16e"));
+  add("integer general", "integer general", false, false, whole);
+  add("complex general, 17 digits", "complex general", false, false, two);
+  add("pattern symmetric", "pattern symmetric", true, false, nothing);
+  for (const std::string& file : options.files) {
+    const auto header = read_matrix(file).header;
+    cases.push_back({std::filesystem::path(file).filename().string(), file, header.field == "complex"});
+  }
+  return cases;
+}
+
+template <class T>
+std::vector<Contender> contenders_for(const std::string& path, int threads) {
+  std::vector<Contender> contenders;
+  for (const int count : {1, threads}) {
+    if (count == 1 && !contenders.empty()) break;
+    contenders.push_back({{"palmette", count, "compressed columns", {}, {}}, [path, count] {
+                            ReadOptions options;
+                            options.threads = count;
+                            return std::get<SparseMatrix<T>>(read_matrix(path, options).matrix).nnz();
+                          }});
+    contenders.push_back({{rival_name, count, "triplets", {}, {}}, [path, count] {
+                            return static_cast<std::int64_t>(read_rival<T>(path, count).row.size());
+                          }});
+    contenders.push_back({{rival_name, count, "compressed columns", {}, {}},
+                          [path, count] { return from_triplets(read_rival<T>(path, count)).nnz(); }});
+  }
+  return contenders;
+}
+
+/// The contenders take turns, so that a disturbance of the machine meets all of them.
+void measure(std::vector<Contender>& contenders, int repeats) {
+  for (int turn = -1; turn < repeats; ++turn)
+    for (Contender& contender : contenders) {
+      const double cpu_before = cpu_seconds_now();
+      const Stopwatch watch;
+      const std::int64_t entries = contender.read();
+      if (turn >= 0) {
+        contender.timing.seconds.push_back(watch.seconds());
+        contender.timing.cpu_seconds.push_back(cpu_seconds_now() - cpu_before);
+      }
+      if (entries <= 0) throw UsageError("a reader found no entries");
+    }
+}
+
+std::string first_line_of(const char* command) {
+  std::string line;
+  if (std::FILE* pipe = ::popen(command, "r")) {
+    char buffer[256];
+    if (std::fgets(buffer, sizeof buffer, pipe) != nullptr) line = buffer;
+    ::pclose(pipe);
+  }
+  while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.pop_back();
+  return line;
+}
+
+std::string report(const Case& one, const std::vector<Contender>& contenders) {
+  const auto bytes = static_cast<double>(std::filesystem::file_size(one.path));
+  std::ostringstream json;
+  json << "{\"case\":\"" << one.name << "\",\"file_bytes\":" << bytes << ",\"readers\":[";
+  std::printf("| %s | %.1f |", one.name.c_str(), bytes / 1e6);
+  bool first = true;
+  for (const Contender& contender : contenders) {
+    const Timing& timing = contender.timing;
+    const auto palmette = std::find_if(contenders.begin(), contenders.end(), [&](const Contender& other) {
+      return other.timing.reader == "palmette" && other.timing.threads == timing.threads;
+    });
+    const double wall = median(timing.seconds);
+    const double cpu = median(timing.cpu_seconds);
+    const double wall_ratio = wall / median(palmette->timing.seconds);
+    const double cpu_ratio = cpu / median(palmette->timing.cpu_seconds);
+    json << (first ? "" : ",") << "{\"reader\":\"" << timing.reader << "\",\"threads\":" << timing.threads << ",\"product\":\""
+         << timing.product << "\",\"seconds\":" << wall << ",\"cpu_seconds\":" << cpu << ",\"time_over_palmette\":" << wall_ratio
+         << ",\"cpu_time_over_palmette\":" << cpu_ratio << "}";
+    if (timing.reader == "palmette") std::printf(" %.0f (%.0f) |", bytes / 1e6 / wall, bytes / 1e6 / cpu);
+    else std::printf(" %.2f (%.2f) |", wall_ratio, cpu_ratio);
+    first = false;
+  }
+  std::puts("");
+  std::fflush(stdout);
+  json << "]}";
+  return json.str();
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  const auto is = [&](int at, const char* name) { return std::strcmp(argv[at], name) == 0 && at + 1 < argc; };
+  for (int at = 1; at < argc; ++at) {
+    if (is(at, "--entries")) options.entries = std::stoll(argv[++at]);
+    else if (is(at, "--repeats")) options.repeats = std::max(1, std::stoi(argv[++at]));
+    else if (is(at, "--threads")) options.threads = std::stoi(argv[++at]);
+    else if (is(at, "--json")) options.json = argv[++at];
+    else options.files.push_back(argv[at]);
+  }
+  return options;
+}
+
+void run(const Options& options, const std::string& command) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("palmette_bench_read_" + std::to_string(std::random_device{}()));
+  std::filesystem::create_directories(folder);
+  std::ostringstream json;
+  json << "{\"question\":\"reading a Matrix Market file, against " << rival_name << "\",\"commit\":\""
+       << first_line_of("git rev-parse --short HEAD 2>/dev/null") << "\",\"machine\":\""
+       << first_line_of("grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'") << "\",\"compiler\":\"g++ or clang "
+       << __VERSION__ << "\",\"command\":\"" << command << "\",\"repeats\":" << options.repeats << ",\"cases\":[";
+  std::printf("MB/s of Palmette, and the rival's time over Palmette's: wall clock (processor time)\n"
+              "| case | MB | Palmette, 1 thread | %s triplets ÷ | …columns ÷ | Palmette, %d threads | triplets ÷ | columns ÷ |\n"
+              "|---|--:|--:|--:|--:|--:|--:|--:|\n", rival_name, options.threads);
+  bool first = true;
+  for (const Case& one : make_cases(folder, options)) {
+    auto contenders = one.is_complex ? contenders_for<std::complex<double>>(one.path, options.threads)
+                                     : contenders_for<double>(one.path, options.threads);
+    measure(contenders, options.repeats);
+    json << (first ? "\n" : ",\n") << report(one, contenders);
+    first = false;
+  }
+  json << "\n]}\n";
+  std::filesystem::remove_all(folder);
+  if (!options.json.empty()) std::ofstream(options.json) << json.str();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    std::string command;
+    for (int at = 0; at < argc; ++at) {
+      if (at > 0) command += ' ';
+      command += std::filesystem::path(argv[at]).filename().string();
+    }
+    run(parse(argc, argv), command);
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "bench_read_matrix: " << error.what() << '\n';
+    return 1;
+  }
+}

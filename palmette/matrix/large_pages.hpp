@@ -1,0 +1,34 @@
+// Inside `matrix`: asks the system for large pages under big arrays. First touches then cost a few hundred page faults
+// instead of hundreds of thousands; where the system does not offer them, nothing happens.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+namespace palmette {
+
+inline constexpr std::size_t large_page_bytes = std::size_t{1} << 21;
+
+/// To be called after allocation and before the first touch; only whole large pages inside the range are asked for.
+inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + large_page_bytes - 1) / large_page_bytes * large_page_bytes;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / large_page_bytes * large_page_bytes;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice only: may fail
+#endif
+}
+
+/// vector.resize on large pages; the vector must be empty.
+template <class T>
+void resize_on_large_pages(std::vector<T>& vector, std::size_t size) {
+  vector.reserve(size);
+  prefer_large_pages(vector.data(), size * sizeof(T));
+  vector.resize(size);
+}
+
+}  // namespace palmette
