@@ -1,0 +1,252 @@
+// The C functions: arguments checked, then the hall is called.
+#include <cmath>
+#include <limits>
+
+#include "palmette/capi/handle.hpp"
+
+namespace palmette::capi {
+
+template <class T>
+SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values) {
+  const std::span<const T> entries(values, static_cast<std::size_t>(given.column_ptr.back()));
+  SparseMatrix<T> matrix = from_compressed_columns<T>(given.n, given.n, given.column_ptr, given.row_index, entries);
+  if (given.storage == PALMETTE_FULL) return matrix;
+  const bool hermitian = given.storage == PALMETTE_LOWER_HERMITIAN && is_complex_v<T>;
+  Triplets<T> both{given.n, given.n, {}, {}, {}};
+  const auto add = [&](index_t row, index_t column, T value) {
+    both.row.push_back(row);
+    both.column.push_back(column);
+    both.value.push_back(value);
+  };
+  for (index_t j = 0; j < given.n; ++j)
+    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry) {
+      const index_t i = matrix.pattern.row_index[entry];
+      const T value = matrix.values[entry];
+      if (i < j)
+        throw UsageError("entry (" + std::to_string(i) + ", " + std::to_string(j) +
+                         ") lies above the diagonal, but only the lower triangle was announced");
+      if (i == j && hermitian && std::imag(value) != 0)
+        throw UsageError("diagonal entry " + std::to_string(i) + " of a Hermitian matrix is not real");
+      add(i, j, value);
+      if (i != j) add(j, i, hermitian ? conjugate(value) : value);
+    }
+  return from_triplets(both, hermitian ? Symmetry::hermitian : Symmetry::symmetric);
+}
+
+namespace {
+
+void require(bool condition, const char* message) {
+  if (!condition) throw UsageError(message);
+}
+
+struct Settings {
+  SolverOptions solver;
+  SolveRequest request;
+};
+
+Settings settings_from(const palmette_options* given) {
+  palmette_options options;
+  palmette_default_options(&options);
+  if (given != nullptr) options = *given;
+  require(options.kind >= PALMETTE_KIND_AUTO && options.kind <= PALMETTE_LU, "options.kind is none of palmette_kind");
+  Settings settings;
+  constexpr FactorKind kinds[] = {FactorKind::llt, FactorKind::ldlt, FactorKind::lu};
+  if (options.kind != PALMETTE_KIND_AUTO) settings.solver.kind = kinds[options.kind - 1];
+  if (options.ordering != nullptr) settings.solver.ordering = ordering_method(options.ordering);
+  require(settings.solver.ordering != OrderingMethod::user, "the ordering \"user\" is not offered in C");
+  if (options.method != nullptr) settings.solver.method = solve_method(options.method);
+  settings.solver.threads = options.threads;
+  settings.solver.mixed_precision = options.mixed_precision != 0;
+  settings.solver.measure = options.measure != 0;
+  settings.request.max_refine_steps = options.max_refine_steps;
+  settings.request.condition = options.condition != 0;
+  return settings;
+}
+
+template <class T>
+palmette_status make(GivenPattern given, SparseMatrix<T> matrix, const Settings& settings, palmette_solver** out) {
+  if (matrix.symmetry == Symmetry::general) matrix.symmetry = detect_symmetry(matrix);
+  auto made = Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), settings.solver);
+  if (!made) return record(made.failure());
+  *out = new palmette_solver{std::move(given), settings.request, std::move(made).value()};
+  return PALMETTE_OK;
+}
+
+struct CallerArrays {
+  int32_t n;
+  const int64_t* column_ptr;
+  const int32_t* row_index;
+  const double* values;
+  palmette_storage storage;
+};
+
+template <class T>
+palmette_status create(const CallerArrays& arrays, const palmette_options* options, palmette_solver** out) {
+  require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
+  *out = nullptr;
+  require(arrays.n >= 0, "n is negative");
+  require(arrays.column_ptr != nullptr, "column_ptr is NULL");
+  require(arrays.storage >= PALMETTE_FULL && arrays.storage <= PALMETTE_LOWER_HERMITIAN, "storage is none of palmette_storage");
+  require(arrays.column_ptr[0] == 0, "column_ptr[0] is not 0");
+  for (int32_t j = 0; j < arrays.n; ++j)
+    require(arrays.column_ptr[j] <= arrays.column_ptr[j + 1], "column_ptr decreases");
+  const int64_t nnz = arrays.column_ptr[arrays.n];
+  require(nnz == 0 || (arrays.row_index != nullptr && arrays.values != nullptr), "row_index or values is NULL");
+  GivenPattern given;
+  given.n = arrays.n;
+  given.column_ptr.assign(arrays.column_ptr, arrays.column_ptr + arrays.n + 1);
+  if (nnz > 0) given.row_index.assign(arrays.row_index, arrays.row_index + nnz);
+  given.storage = arrays.storage;
+  SparseMatrix<T> matrix = matrix_from(given, reinterpret_cast<const T*>(arrays.values));
+  return make(std::move(given), std::move(matrix), settings_from(options), out);
+}
+
+palmette_kind kind_of(FactorKind kind) {
+  switch (kind) {
+    case FactorKind::llt: return PALMETTE_LLT;
+    case FactorKind::ldlt: return PALMETTE_LDLT;
+    case FactorKind::lu: return PALMETTE_LU;
+  }
+  return PALMETTE_KIND_AUTO;
+}
+
+palmette_report report_of(const Report& report) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  palmette_report result{};
+  result.kind = kind_of(report.factorize->kind);
+  result.threads = report.solve->threads;
+  result.refine_steps = report.verify->refine_steps;
+  result.verified = report.verify->verified ? 1 : 0;
+  result.nnz_factor = report.analyze->nnz_factor;
+  result.perturbed_pivots = report.factorize->pivots.perturbed;
+  result.memory_bytes_predicted = report.analyze->memory_bytes_predicted;
+  result.factorize_seconds = report.factorize->seconds;
+  result.solve_seconds = report.solve->seconds;
+  result.bandwidth_gbs = report.solve->bandwidth_gbs;
+  result.roofline_fraction = report.solve->stream_gbs > 0 ? report.solve->roofline_fraction : unknown;
+  result.backward_error = report.verify->backward_error;
+  result.componentwise_backward_error = report.verify->componentwise_backward_error;
+  result.condition_1norm = report.verify->condition_1norm.value_or(unknown);
+  result.forward_error_bound = report.verify->forward_error_bound.value_or(unknown);
+  return result;
+}
+
+template <class T>
+Solver<T>& typed_solver(palmette_solver* handle) {
+  require(handle != nullptr, "solver is NULL");
+  Solver<T>* solver = std::get_if<Solver<T>>(&handle->solver);
+  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function"
+                                             : "the matrix is complex: use the _z function");
+  return *solver;
+}
+
+struct CallerColumns {
+  int32_t num_rhs;
+  const double* b;
+  int64_t ldb;
+  double* x;
+  int64_t ldx;
+};
+
+template <class T>
+palmette_status solve(palmette_solver* handle, palmette_operation operation, const CallerColumns& columns,
+                      palmette_report* report) {
+  Solver<T>& solver = typed_solver<T>(handle);
+  require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT, "operation is none of palmette_operation");
+  require(columns.num_rhs >= 0, "num_rhs is negative");
+  const index_t n = solver.size();
+  const bool empty = n == 0 || columns.num_rhs == 0;
+  require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
+  require(empty || (columns.ldb >= n && columns.ldx >= n), "ldb or ldx is smaller than the order of the matrix");
+  constexpr Operation operations[] = {Operation::plain, Operation::transpose, Operation::adjoint};
+  SolveRequest request = handle->request;
+  request.operation = operations[operation];
+  const DenseView<const T> b{reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb};
+  const DenseView<T> x{reinterpret_cast<T*>(columns.x), n, columns.num_rhs, columns.ldx};
+  const Outcome<Report> answer = solver.solve(b, x, request);
+  if (!answer) return record(answer.failure());
+  if (report != nullptr) *report = report_of(answer.value());
+  if (answer.value().verify->verified) return PALMETTE_OK;
+  NumericalFailure unverified;
+  unverified.message = answer.value().notes.front();
+  record(unverified);
+  return PALMETTE_NOT_VERIFIED;
+}
+
+template <class T>
+palmette_status refactor(palmette_solver* handle, const double* values) {
+  Solver<T>& solver = typed_solver<T>(handle);
+  require(!handle->given.from_file, "a handle made from a file has no arrays to take new values in");
+  require(values != nullptr || handle->given.column_ptr.back() == 0, "values is NULL");
+  SparseMatrix<T> matrix = matrix_from(handle->given, reinterpret_cast<const T*>(values));
+  if (matrix.symmetry == Symmetry::general) matrix.symmetry = detect_symmetry(matrix);
+  const Outcome<bool> made = solver.refactor(std::make_shared<const SparseMatrix<T>>(std::move(matrix)));
+  return made ? PALMETTE_OK : record(made.failure());
+}
+
+palmette_status create_from_file(const char* path, const palmette_options* options, palmette_solver** out) {
+  require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
+  *out = nullptr;
+  require(path != nullptr, "path is NULL");
+  const Settings settings = settings_from(options);
+  GivenPattern given;
+  given.from_file = true;
+  AnyMatrix matrix = read_matrix(path).matrix;
+  if (auto* real = std::get_if<SparseMatrix<double>>(&matrix)) return make(std::move(given), std::move(*real), settings, out);
+  return make(std::move(given), std::move(std::get<SparseMatrix<std::complex<double>>>(matrix)), settings, out);
+}
+
+}  // namespace
+}  // namespace palmette::capi
+
+namespace capi = palmette::capi;
+using complex_double = std::complex<double>;
+
+void palmette_default_options(palmette_options* options) {
+  if (options == nullptr) return;
+  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0};
+}
+
+const char* palmette_version(void) { return palmette::version().data(); }
+
+palmette_status palmette_create_d(int32_t n, const int64_t* column_ptr, const int32_t* row_index, const double* values,
+                                  palmette_storage storage, const palmette_options* options, palmette_solver** solver) {
+  return capi::guarded([&] { return capi::create<double>({n, column_ptr, row_index, values, storage}, options, solver); });
+}
+
+palmette_status palmette_create_z(int32_t n, const int64_t* column_ptr, const int32_t* row_index, const double* values,
+                                  palmette_storage storage, const palmette_options* options, palmette_solver** solver) {
+  return capi::guarded(
+      [&] { return capi::create<complex_double>({n, column_ptr, row_index, values, storage}, options, solver); });
+}
+
+palmette_status palmette_create_from_file(const char* path, const palmette_options* options, palmette_solver** solver) {
+  return capi::guarded([&] { return capi::create_from_file(path, options, solver); });
+}
+
+void palmette_destroy(palmette_solver* solver) { delete solver; }
+
+int32_t palmette_size(const palmette_solver* solver) {
+  if (solver == nullptr) return 0;
+  return std::visit([](const auto& typed) { return typed.size(); }, solver->solver);
+}
+
+int palmette_is_complex(const palmette_solver* solver) { return solver != nullptr && solver->solver.index() == 1 ? 1 : 0; }
+
+palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
+                                 int64_t ldb, double* x, int64_t ldx, palmette_report* report) {
+  return capi::guarded([&] { return capi::solve<double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report); });
+}
+
+palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
+                                 int64_t ldb, double* x, int64_t ldx, palmette_report* report) {
+  return capi::guarded([&] { return capi::solve<complex_double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report); });
+}
+
+palmette_status palmette_refactor_d(palmette_solver* solver, const double* values) {
+  return capi::guarded([&] { return capi::refactor<double>(solver, values); });
+}
+
+palmette_status palmette_refactor_z(palmette_solver* solver, const double* values) {
+  return capi::guarded([&] { return capi::refactor<complex_double>(solver, values); });
+}

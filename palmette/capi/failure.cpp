@@ -1,0 +1,62 @@
+// The last error of each thread, and the one place where exceptions end before they reach C.
+#include <new>
+
+#include "palmette/capi/handle.hpp"
+
+namespace palmette::capi {
+namespace {
+
+struct LastError {
+  std::string message;
+  std::int64_t row = -1;
+  std::int64_t column = -1;
+};
+thread_local LastError last_error;
+
+palmette_status fail(palmette_status status, const char* message) noexcept {
+  try {
+    last_error = {message, -1, -1};
+  } catch (...) {
+    last_error.message.clear();  // no memory even for the message: the status says enough
+  }
+  return status;
+}
+
+}  // namespace
+
+palmette_status record(const NumericalFailure& failure) {
+  last_error = {failure.message, failure.row, failure.column};
+  return PALMETTE_NUMERICAL;
+}
+
+palmette_status guarded(const std::function<palmette_status()>& work) noexcept {
+  try {
+    last_error = {};
+    return work();
+  } catch (const IoError& error) {
+    return fail(PALMETTE_IO, error.what());
+  } catch (const MemoryError& error) {
+    return fail(PALMETTE_MEMORY, error.what());
+  } catch (const UsageError& error) {
+    return fail(PALMETTE_USAGE, error.what());
+  } catch (const NumericalError& error) {
+    return fail(PALMETTE_NUMERICAL, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(PALMETTE_MEMORY, "out of memory");
+  } catch (const std::length_error&) {
+    return fail(PALMETTE_MEMORY, "an array would be longer than this machine can hold");
+  } catch (const std::exception& error) {
+    return fail(PALMETTE_INTERNAL, error.what());
+  } catch (...) {
+    return fail(PALMETTE_INTERNAL, "unknown failure");
+  }
+}
+
+}  // namespace palmette::capi
+
+const char* palmette_last_error(void) { return palmette::capi::last_error.message.c_str(); }
+
+void palmette_last_error_place(int64_t* row, int64_t* column) {
+  if (row != nullptr) *row = palmette::capi::last_error.row;
+  if (column != nullptr) *column = palmette::capi::last_error.column;
+}

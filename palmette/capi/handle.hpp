@@ -1,0 +1,38 @@
+// What a C handle holds: a solver for one of two scalar types, and how new values reach its matrix.
+#pragma once
+
+#include <variant>
+
+#include "palmette/capi/palmette.h"
+#include "palmette/solver/solver.hpp"
+
+namespace palmette::capi {
+
+/// The caller's arrays, kept so that refactor can put new values in the same places.
+struct GivenPattern {
+  index_t n = 0;
+  std::vector<offset_t> column_ptr;
+  std::vector<index_t> row_index;
+  palmette_storage storage = PALMETTE_FULL;
+  bool from_file = false;
+};
+
+using AnySolver = std::variant<Solver<double>, Solver<std::complex<double>>>;
+
+/// Matrix from a caller's arrays: checked, sorted, duplicates summed, the second triangle added.
+template <class T>
+SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values);
+
+/// Run `work`, which returns a status, and turn whatever it throws into a status and this thread's last error.
+palmette_status guarded(const std::function<palmette_status()>& work) noexcept;
+
+/// Record a failure that is a value. @returns PALMETTE_NUMERICAL
+palmette_status record(const NumericalFailure& failure);
+
+}  // namespace palmette::capi
+
+struct palmette_solver {
+  palmette::capi::GivenPattern given;
+  palmette::SolveRequest request;
+  palmette::capi::AnySolver solver;
+};

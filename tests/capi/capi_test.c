@@ -1,0 +1,116 @@
+/* The C interface, used as a C program would: solves, refactors, transposes, complex matrices, and every kind of error. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "palmette/capi/palmette.h"
+
+static int failures = 0;
+
+#define EXPECT(condition)                                                                   \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      printf("%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #condition, palmette_last_error()); \
+      ++failures;                                                                           \
+    }                                                                                       \
+  } while (0)
+
+/* A = [4 1 0; 2 5 1; 0 3 6] by columns. A·(1, 1, 1) = (5, 8, 9); Aᵀ·(1, 1, 1) = (6, 9, 7). */
+static const int64_t column_ptr[] = {0, 2, 5, 7};
+static const int32_t row_index[] = {0, 1, 0, 1, 2, 1, 2};
+static const double values[] = {4, 2, 1, 5, 3, 1, 6};
+
+static int near(double value, double expected) { return fabs(value - expected) <= 1e-13; }
+
+static void solves_and_refactors(void) {
+  palmette_solver* solver = NULL;
+  palmette_report report;
+  const double b[] = {5, 8, 9, 10, 16, 18};
+  const double bt[] = {6, 9, 7};
+  double x[6], doubled[7];
+  int k;
+  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_size(solver) == 3 && !palmette_is_complex(solver));
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 2, b, 3, x, 3, &report) == PALMETTE_OK);
+  for (k = 0; k < 6; ++k) EXPECT(near(x[k], k < 3 ? 1 : 2));
+  EXPECT(report.verified && report.kind == PALMETTE_LU && report.backward_error <= 1e-14);
+  EXPECT(isnan(report.condition_1norm));
+  EXPECT(palmette_solve_d(solver, PALMETTE_TRANSPOSE, 1, bt, 3, x, 3, NULL) == PALMETTE_OK);
+  for (k = 0; k < 3; ++k) EXPECT(near(x[k], 1));
+  for (k = 0; k < 7; ++k) doubled[k] = 2 * values[k];
+  EXPECT(palmette_refactor_d(solver, doubled) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 3, x, 3, NULL) == PALMETTE_OK);
+  for (k = 0; k < 3; ++k) EXPECT(near(x[k], 0.5));
+  EXPECT(palmette_solve_z(solver, PALMETTE_PLAIN, 1, b, 3, x, 3, NULL) == PALMETTE_USAGE);
+  EXPECT(strstr(palmette_last_error(), "_d") != NULL);
+  palmette_destroy(solver);
+}
+
+/* Hermitian, lower triangle: [2, -i; i, 3] (entry (1, 0) = i). A·(1, 1) = (2 - i, 3 + i). */
+static void solves_a_hermitian_matrix(void) {
+  const int64_t ptr[] = {0, 2, 3};
+  const int32_t rows[] = {0, 1, 1};
+  const double entries[] = {2, 0, 0, 1, 3, 0};
+  const double b[] = {2, -1, 3, 1};
+  double x[4];
+  palmette_options options;
+  palmette_report report;
+  palmette_solver* solver = NULL;
+  palmette_default_options(&options);
+  options.condition = 1;
+  options.threads = 1;
+  EXPECT(palmette_create_z(2, ptr, rows, entries, PALMETTE_LOWER_HERMITIAN, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_is_complex(solver));
+  EXPECT(palmette_solve_z(solver, PALMETTE_ADJOINT, 1, b, 2, x, 2, &report) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 0) && near(x[2], 1) && near(x[3], 0));
+  EXPECT(report.kind == PALMETTE_LLT && report.condition_1norm >= 1 && report.forward_error_bound < 1e-12);
+  palmette_destroy(solver);
+}
+
+static void errors_name_their_place(void) {
+  const int32_t bad_rows[] = {0, 7, 0, 1, 2, 1, 2};
+  const double singular[] = {0, 0, 1, 5, 3, 1, 6};
+  const double not_finite[] = {4, 2, NAN, 5, 3, 1, 6};
+  double b[3] = {1, 1, 1}, x[3];
+  int64_t row = 5, column = 5;
+  palmette_options options;
+  palmette_solver* solver = (palmette_solver*)&options;
+  EXPECT(palmette_create_d(3, column_ptr, bad_rows, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
+  EXPECT(solver == NULL && strlen(palmette_last_error()) > 0);
+  EXPECT(palmette_create_d(-1, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_create_d(3, NULL, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_create_d(3, column_ptr, row_index, not_finite, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_create_d(3, column_ptr, row_index, singular, PALMETTE_FULL, NULL, &solver) == PALMETTE_NUMERICAL);
+  palmette_last_error_place(&row, &column);
+  EXPECT(column == 0);
+  palmette_default_options(&options);
+  options.method = "no_such_method";
+  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, &options, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_create_from_file("no/such/file.mtx", NULL, &solver) == PALMETTE_IO);
+  EXPECT(strstr(palmette_last_error(), "no/such/file.mtx") != NULL);
+  EXPECT(palmette_solve_d(NULL, PALMETTE_PLAIN, 1, b, 3, x, 3, NULL) == PALMETTE_USAGE);
+  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(strcmp(palmette_last_error(), "") == 0);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 2, x, 3, NULL) == PALMETTE_USAGE);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, NULL, 3, x, 3, NULL) == PALMETTE_USAGE);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 0, NULL, 3, NULL, 3, NULL) == PALMETTE_OK);
+  palmette_destroy(solver);
+  palmette_destroy(NULL);
+}
+
+static void empty_matrix_is_solved(void) {
+  const int64_t ptr[] = {0};
+  palmette_solver* solver = NULL;
+  EXPECT(palmette_create_d(0, ptr, NULL, NULL, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 3, NULL, 0, NULL, 0, NULL) == PALMETTE_OK);
+  palmette_destroy(solver);
+}
+
+int main(void) {
+  solves_and_refactors();
+  solves_a_hermitian_matrix();
+  errors_name_their_place();
+  empty_matrix_is_solved();
+  printf("%s, version %s\n", failures == 0 ? "passed" : "FAILED", palmette_version());
+  return failures == 0 ? 0 : 1;
+}
