@@ -1,0 +1,147 @@
+// The condition estimate and the forward error bound: both are 1-norms of an inverse that can only be applied.
+#include <algorithm>
+
+#include "palmette/refine/one_norm.hpp"
+#include "palmette/refine/residual.hpp"
+#include "palmette/refine/system.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+template <class T>
+void conjugate_all(DenseView<T> v) {
+  if constexpr (is_complex_v<T>)
+    for (index_t column = 0; column < v.cols; ++column)
+      for (index_t row = 0; row < v.rows; ++row) v(row, column) = std::conj(v(row, column));
+}
+
+/// v ← op(A)⁻ᴴ·v. For op = transpose that is the inverse of conj(A), which `apply` offers for conjugated v only.
+template <class T>
+void apply_adjoint(const InvertibleOperator<T>& inverse, DenseView<T> v) {
+  if (inverse.operation == Operation::plain) return inverse.apply(Operation::adjoint, v);
+  if (inverse.operation == Operation::adjoint) return inverse.apply(Operation::plain, v);
+  conjugate_all(v);
+  inverse.apply(Operation::plain, v);
+  conjugate_all(v);
+}
+
+template <class T>
+void scale_rows(DenseView<T> v, const std::vector<double>& weight) {
+  for (index_t column = 0; column < v.cols; ++column)
+    for (index_t row = 0; row < v.rows; ++row) v(row, column) = narrow<T>(widen(v(row, column), weight[row]));
+}
+
+/// Entries of the fullest row of op(A).
+template <class T>
+offset_t longest_row(const SparseMatrix<T>& matrix, Operation operation) {
+  const SparsityPattern& pattern = matrix.pattern;
+  offset_t longest = 0;
+  if (operation == Operation::plain) {
+    std::vector<offset_t> count(static_cast<std::size_t>(pattern.rows), 0);
+    for (const index_t row : pattern.row_index) longest = std::max(longest, ++count[row]);
+  } else {
+    for (index_t column = 0; column < pattern.cols; ++column)
+      longest = std::max(longest, pattern.column_ptr[column + 1] - pattern.column_ptr[column]);
+  }
+  return longest;
+}
+
+/// Relative to |op(A)||x| + |b|: how far a computed residual may be off, beyond its own rounding.
+/// @source Ogita, Rump, Oishi, SISC 26 (2005), theorem 5.4 for double; the ordinary bound of a sum in double for float
+template <class T>
+double residual_uncertainty(offset_t longest) {
+  const double of_ordinary_sum = (static_cast<double>(longest) + 2) * unit_roundoff<double>;
+  return std::is_same_v<real_t<T>, double> ? of_ordinary_sum * of_ordinary_sum : of_ordinary_sum;
+}
+
+/// The weights |r| + uncertainty, divided by their maximum (returned as a norm), so that no precision overflows.
+template <class T>
+ScaledNorm error_weights(const Residual<T>& residual, double uncertainty, std::vector<double>& weight) {
+  double largest = 0;
+  for (index_t row = 0; row < residual.rows(); ++row) {
+    weight[row] = residual.modulus_of(row) * (1 + 4 * unit_roundoff<T>) + uncertainty * residual.magnitude(row);
+    largest = std::max(largest, weight[row]);
+  }
+  const ScaledNorm norm = ScaledNorm::of(largest);
+  if (!norm.finite() || largest == 0) return norm;
+  for (double& value : weight) value = value / largest;
+  return norm;
+}
+
+/// ‖ |op(A)⁻¹|·weight ‖∞ = ‖diag(weight)·op(A)⁻ᴴ‖₁.
+template <class T>
+double estimate_weighted_inverse(const InvertibleOperator<T>& inverse, const std::vector<double>& weight) {
+  LinearMap<T> map;
+  map.size = inverse.matrix.rows();
+  map.forward = [&](DenseView<T> v) {
+    apply_adjoint(inverse, v);
+    scale_rows(v, weight);
+  };
+  map.adjoint = [&](DenseView<T> v) {
+    scale_rows(v, weight);
+    inverse.apply(inverse.operation, v);
+  };
+  return estimate_one_norm(map);
+}
+
+}  // namespace
+
+template <class T>
+double estimate_condition_1norm(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) {
+  check_square(matrix);
+  const ScaledNorm norm = operator_norm(matrix, Operation::transpose);
+  if (!norm.finite()) return infinity;
+  if (matrix.rows() == 0) return 0;
+  // The inverse of A·2^−e is applied instead of that of A: it neither overflows nor underflows for a badly scaled A.
+  const int highest = std::numeric_limits<real_t<T>>::max_exponent - 2;
+  const int exponent = std::clamp(norm.exponent, -highest, highest);
+  const std::vector<double> factor(static_cast<std::size_t>(matrix.rows()), std::ldexp(1.0, exponent));
+  LinearMap<T> map;
+  map.size = matrix.rows();
+  map.forward = [&](DenseView<T> v) {
+    scale_rows(v, factor);
+    apply(Operation::plain, v);
+  };
+  map.adjoint = [&](DenseView<T> v) {
+    scale_rows(v, factor);
+    apply(Operation::adjoint, v);
+  };
+  return std::ldexp(norm.mantissa * estimate_one_norm(map), norm.exponent - exponent);
+}
+
+template <class T>
+double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
+                              DenseView<const T> b, DenseView<const T> x) {
+  check_square(matrix);
+  check_sizes(matrix, operation, b, x);
+  if (b.cols == 0 || matrix.rows() == 0) return 0;
+  const InvertibleOperator<T> inverse{matrix, operation, apply};
+  const double uncertainty = residual_uncertainty<T>(longest_row(matrix, operation));
+  Residual<T> residual(matrix, operation);
+  std::vector<double> weight(static_cast<std::size_t>(matrix.rows()));
+  double worst = 0;
+  for (index_t column = 0; column < b.cols; ++column) {
+    const ColumnError error = residual.evaluate(b.column(column), x.column(column));
+    if (!error.finite()) return infinity;
+    const ScaledNorm largest = error_weights(residual, uncertainty, weight);
+    if (largest.mantissa == 0) continue;
+    const double inverse_norm = estimate_weighted_inverse(inverse, weight);
+    const ScaledNorm solution = ScaledNorm::of(error.solution_norm);
+    // A zero x with a residual that is not: no figure relative to x is large enough.
+    if (solution.mantissa == 0) return inverse_norm > 0 ? infinity : 0;
+    const double quotient = inverse_norm * (largest.mantissa / solution.mantissa);
+    worst = std::max(worst, std::ldexp(quotient, largest.exponent - solution.exponent));
+  }
+  return worst;
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                                    \
+  template double estimate_condition_1norm(const SparseMatrix<T>&, const ApplyInverse<T>&);                        \
+  template double estimate_forward_error(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&,                \
+                                         DenseView<const T>, DenseView<const T>);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

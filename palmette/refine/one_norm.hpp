@@ -1,0 +1,26 @@
+// Inside `refine`: a lower bound of ‖B‖₁, nearly always a sharp one, for a B that can only be applied.
+#pragma once
+
+#include <functional>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// An n × n operator known by what it does: v ← B·v and v ← Bᴴ·v, all columns of v.
+template <class T>
+struct LinearMap {
+  index_t size = 0;
+  std::function<void(DenseView<T>)> forward;
+  std::function<void(DenseView<T>)> adjoint;
+};
+
+/// Estimate ‖B‖₁; exact for n ≤ 4. The start vectors are always the same, so the estimate is too.
+/// @return infinity if B yields what is not finite
+/// @cost  typically 2 applications of B and of Bᴴ to two or three columns, at most 5 each
+/// @source Higham and Tisseur, SIMAX 21 (2000), algorithm 2.4 with t = 2; the extra alternating vector is that of
+///         LAPACK xLACN2 (Higham, TOMS 14 (1988))
+template <class T>
+double estimate_one_norm(const LinearMap<T>& map);
+
+}  // namespace palmette

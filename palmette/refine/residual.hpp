@@ -1,0 +1,76 @@
+// Inside `refine`: the residual b − op(A)x of one column in twice the working precision, and the backward errors of x.
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "palmette/matrix/matrix.hpp"
+#include "palmette/refine/compensated.hpp"
+
+namespace palmette {
+
+/// A nonnegative number mantissa·2^exponent, the mantissa in [½, 1) or 0: a norm that may lie beyond the range of double.
+struct ScaledNorm {
+  double mantissa = 0;  ///< infinity if what is measured is not finite
+  int exponent = 0;
+
+  static ScaledNorm of(double value, int exponent = 0);
+  bool finite() const { return mantissa <= 1; }
+  double value() const { return std::ldexp(mantissa, exponent); }
+};
+
+/// ‖op(A)‖∞, right up to the largest double in every entry. @cost O(nnz), n doubles for Operation::plain
+template <class T>
+ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation);
+
+/// How wrong one column is.
+struct ColumnError {
+  double backward = std::numeric_limits<double>::infinity();
+  double componentwise = std::numeric_limits<double>::infinity();
+  double residual_norm = 0;    ///< ‖b − op(A)x‖∞·2^shift
+  double solution_norm = 0;    ///< ‖x‖∞·2^shift
+  int shift = 0;               ///< 0 but for systems near the ends of the range of double
+  bool finite() const { return backward <= std::numeric_limits<double>::max(); }
+};
+
+/// Computes residuals of one system, a column at a time, in its own scratch memory.
+///
+/// x and b are multiplied by 2^shift where the products would leave the range of double or come so near to its lower
+/// end that the error terms underflow; backward errors do not depend on it.
+template <class T>
+class Residual {
+ public:
+  Residual(const SparseMatrix<T>& matrix, Operation operation);
+
+  /// Residual and backward errors of x. @param b  length rows(op(A)); x: length cols(op(A))
+  ColumnError evaluate(const T* b, const T* x);
+
+  /// The last residual times a power of two, so that its ∞-norm lies in [½, 1): no precision that it is handed to can
+  /// overflow or underflow as a whole. @return e with residual = to·2^e; `to` is zero if the residual is
+  int write_scaled(T* to) const;
+
+  index_t rows() const { return static_cast<index_t>(rows_.size()); }
+  double modulus_of(index_t row) const { return modulus(rows_[row].residual.value()); }  ///< |b − op(A)x|_row·2^shift
+  double magnitude(index_t row) const { return rows_[row].magnitude; }                   ///< (|op(A)||x| + |b|)_row·2^shift
+
+ private:
+  struct Row {
+    ProductSum<T> residual;
+    double magnitude = 0;
+  };
+  int choose_shift(double b_norm, double x_norm) const;
+  void subtract_plain();
+  template <bool conjugated>
+  void subtract_transposed();
+  ColumnError measure(double b_norm, double x_norm);
+
+  const SparseMatrix<T>& matrix_;
+  Operation operation_;
+  ScaledNorm norm_;
+  std::vector<Row> rows_;                // length rows(op(A))
+  std::vector<wide_t<T>> negative_x_;    // length cols(op(A)): −x·2^shift
+  std::vector<double> x_modulus_;        // the same length for complex scalars, else empty
+  ColumnError error_;
+};
+
+}  // namespace palmette
