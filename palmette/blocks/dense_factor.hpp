@@ -11,7 +11,8 @@
 namespace palmette {
 
 /// Lower triangle of the w × w block A ← L with L·Lᴴ = A (LLᵀ for real); the strict upper triangle is not touched.
-/// @returns −1, or the column whose pivot is not positive (or not finite); the block is then undefined
+/// @returns −1, or the column k whose pivot is not positive (or not finite); block(k, k) then holds that pivot, the rest of
+///          the block is undefined
 /// @cost w³/3 flops
 template <class T>
 index_t factor_llt(DenseView<T> block);
@@ -26,10 +27,16 @@ struct BlockPivots {
   /// Smallest and largest modulus of a pivot before replacement (of a 2 × 2 one: of its eigenvalues).
   double smallest_modulus = std::numeric_limits<double>::infinity();
   double largest_modulus = 0;
+  /// When the first replacement was made, its whole remaining column was exactly zero: the block is singular.
+  bool exactly_singular = false;
 
   void count(double modulus) {
     smallest_modulus = std::min(smallest_modulus, modulus);
     largest_modulus = std::max(largest_modulus, modulus);
+  }
+  void replaced(index_t place_of_pivot, bool column_is_zero) {
+    if (perturbed.empty()) exactly_singular = column_is_zero;
+    perturbed.push_back(place_of_pivot);
   }
 };
 

@@ -125,7 +125,7 @@ class RookFactorization {
     pivots_.count(modulus);
     if (modulus < tiny_) {
       pivot = modulus > 0 ? pivot * (tiny_ / modulus) : T(tiny_);
-      pivots_.perturbed.push_back(k);
+      pivots_.replaced(k, modulus == 0 && largest_outside(k, k, first_).place < 0);
     }
     d[k] = pivot;
     const T inverse = T(1) / pivot;

@@ -74,7 +74,7 @@ class PartialPivoting {
     pivots_.count(modulus);
     if (modulus < tiny_) {
       column[j] = modulus > 0 ? column[j] * (tiny_ / modulus) : T(tiny_);
-      pivots_.perturbed.push_back(j);
+      pivots_.replaced(j, modulus == 0);
     }
     const T inverse = T(1) / column[j];
     for (index_t row = j + 1; row < width_; ++row) column[row] *= inverse;

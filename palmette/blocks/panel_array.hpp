@@ -1,29 +1,35 @@
-// One large aligned array for the panels of a factor: not initialised page by page, freed as one.
+// One large aligned array for the panels of a factor, allocated and freed as one; pages may be left for their first writer.
 #pragma once
 
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "palmette/base/base.hpp"
 
 namespace palmette {
 
-/// `size` scalars, 64-byte aligned, zero. Movable, not copyable.
+/// For PanelArray: the caller writes every entry before it is read.
+struct Uninitialised {};
+
+/// `size` scalars, 64-byte aligned, zero unless asked otherwise. Movable, not copyable.
 template <class T>
 class PanelArray {
  public:
   PanelArray() = default;
   /// @throws MemoryError naming the bytes if the memory is not to be had
-  explicit PanelArray(offset_t size) : size_(size) {
+  explicit PanelArray(offset_t size) : PanelArray(size, Uninitialised()) {
+    if (size > 0) std::memset(static_cast<void*>(data_), 0, static_cast<std::size_t>(bytes()));
+  }
+  PanelArray(offset_t size, Uninitialised) : size_(size) {
     if (size == 0) return;
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
     data_ = static_cast<T*>(::operator new(bytes, std::align_val_t(64), std::nothrow));
     if (data_ == nullptr)
       throw MemoryError("cannot allocate " + std::to_string(bytes) + " bytes for the panels of a factor",
                         static_cast<std::int64_t>(bytes));
-    std::memset(static_cast<void*>(data_), 0, bytes);
   }
   PanelArray(PanelArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   PanelArray& operator=(PanelArray&& other) noexcept {

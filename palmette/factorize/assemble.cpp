@@ -1,0 +1,92 @@
+// Scattering the matrix's entries into panels.
+#include "palmette/factorize/assemble.hpp"
+
+#include <algorithm>
+
+namespace palmette::factorizing {
+namespace {
+
+double scale_of(const std::vector<double>& scales, index_t place) { return scales.empty() ? 1.0 : scales[place]; }
+
+/// Calls visit(new row, scaled value) for each entry of the column that has come to place `column`.
+template <class T, class Visit>
+void visit_column(const Work<T>& work, index_t column, Visit&& visit) {
+  const SparsityPattern& pattern = work.matrix.pattern;
+  const index_t original = work.symbolic.column.new_to_old()[column];
+  const std::vector<index_t>& new_row = work.symbolic.row.old_to_new();
+  const double column_scale = scale_of(work.factor.column_scale, original);
+  for (offset_t entry = pattern.column_ptr[original]; entry < pattern.column_ptr[original + 1]; ++entry) {
+    const index_t row = pattern.row_index[entry];
+    const double scale = column_scale * scale_of(work.factor.row_scale, row);
+    visit(new_row[row], work.matrix.values[entry] * static_cast<real_t<T>>(scale));
+  }
+}
+
+template <class T>
+void assemble_upper_column(const Work<T>& work, index_t column) {
+  const SymbolicFactor& symbolic = work.symbolic;
+  const index_t above = symbolic.supernode_begin[symbolic.supernode_of[column]];
+  visit_column(work, column, [&](index_t row, const T& value) {
+    if (row >= above) return;
+    const index_t owner = symbolic.supernode_of[row];
+    const std::span<const index_t> rows = symbolic.rows_below(owner);
+    const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
+    const DenseView<T> panel = work.rows_of(work.factor.upper, owner, {0, work.panel_rows(owner)});
+    panel(symbolic.width(owner) + place, row - work.first_column(owner)) = value;
+  });
+}
+
+}  // namespace
+
+template <class T>
+void assemble_lower(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range) {
+  const DenseView<T> panel = work.rows_of(work.factor.lower, s, range);
+  for (index_t column = 0; column < panel.cols; ++column) std::fill_n(panel.column(column), panel.rows, T(0));
+  const index_t begin = work.first_column(s);
+  const bool whole_diagonal = work.kind() == FactorKind::lu;
+  for (index_t column = 0; column < panel.cols; ++column) {
+    const index_t first_row = whole_diagonal ? begin : begin + column;
+    T* const target = panel.column(column) - range.first;
+    visit_column(work, begin + column, [&](index_t row, const T& value) {
+      if (row < first_row) return;
+      const index_t local = scratch.local_row[row];
+      if (local >= range.first && local < range.end) target[local] = value;
+    });
+  }
+}
+
+template <class T>
+void assemble_upper(const Work<T>& work, ThreadTeam& team) {
+  SpinBarrier zeroed(team.size());
+  team.run([&](int member) {
+    const auto share = [&](offset_t total, int part) { return total * part / team.size(); };
+    PanelArray<T>& upper = work.factor.upper;
+    std::fill(upper.data() + share(upper.size(), member), upper.data() + share(upper.size(), member + 1), T(0));
+    zeroed.wait();
+    const auto end = static_cast<index_t>(share(work.symbolic.n, member + 1));
+    for (auto column = static_cast<index_t>(share(work.symbolic.n, member)); column < end; ++column)
+      assemble_upper_column(work, column);
+  });
+}
+
+template <class T>
+double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& ordering) {
+  double largest = 0;
+  for (index_t column = 0; column < matrix.cols(); ++column) {
+    const double column_scale = scale_of(ordering.column_scale, column);
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+      const double row_scale = scale_of(ordering.row_scale, matrix.pattern.row_index[entry]);
+      largest = std::max(largest, static_cast<double>(cheap_modulus(matrix.values[entry])) * row_scale * column_scale);
+    }
+  }
+  return largest;
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                  \
+  template void assemble_lower<T>(const Work<T>&, Scratch<T>&, index_t, RowRange); \
+  template void assemble_upper<T>(const Work<T>&, ThreadTeam&);                  \
+  template double largest_scaled_entry<T>(const SparseMatrix<T>&, const Ordering&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::factorizing

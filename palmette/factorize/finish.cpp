@@ -1,0 +1,133 @@
+// Dense factorization of the diagonal block; triangular solves for the rows below it.
+#include "palmette/factorize/finish.hpp"
+
+#include <algorithm>
+
+namespace palmette::factorizing {
+namespace {
+
+/// The strict upper triangle holds the halves of symmetric updates that nobody needs: make it zero.
+template <class T>
+void clear_upper_triangle(DenseView<T> block) {
+  for (index_t column = 1; column < block.cols; ++column) std::fill_n(block.column(column), column, T(0));
+}
+
+template <class T>
+BadPivot finish_llt(const Work<T>& work, index_t s, PivotTally& tally) {
+  const DenseView<T> block = work.diagonal_block(s);
+  const index_t failed = factor_llt(block);
+  if (failed >= 0) return {s, work.first_column(s) + failed, is_finite(block(failed, failed))};
+  clear_upper_triangle(block);
+  for (index_t k = 0; k < block.cols; ++k) tally.add_square(static_cast<double>(std::real(block(k, k))));
+  return {};
+}
+
+/// Columns of the permuted matrix whose pivots were replaced; LDLᵀ moves columns, LU only rows.
+template <class T>
+void tally_replaced(const Work<T>& work, index_t s, const BlockPivots& pivots, PivotTally& tally) {
+  tally.add_moduli(pivots.smallest_modulus, pivots.largest_modulus);
+  const bool columns_move = work.kind() == FactorKind::ldlt;
+  for (const index_t k : pivots.perturbed)
+    tally.perturbed_columns.push_back(work.first_column(s) + (columns_move ? work.place(s)[k] : k));
+  // Behind a root block nothing can save an exactly singular one; elsewhere the rows below may.
+  if (pivots.exactly_singular && work.symbolic.num_rows_below(s) == 0) tally.singular_root = true;
+  if (!pivots.perturbed.empty() && !pivots.exactly_singular) tally.inexact_replacement = true;
+  if (!pivots.perturbed.empty() && work.symbolic.num_rows_below(s) > 0) tally.inexact_replacement = true;
+}
+
+template <class T>
+BadPivot finish_ldlt(const Work<T>& work, index_t s, PivotTally& tally) {
+  const DenseView<T> block = work.diagonal_block(s);
+  const auto begin = static_cast<std::size_t>(work.first_column(s)), width = static_cast<std::size_t>(block.cols);
+  const std::span<T> d = std::span<T>(work.factor.d).subspan(begin, width);
+  const std::span<T> below = std::span<T>(work.factor.d_below).subspan(begin, width);
+  const BlockPivots pivots = factor_ldlt<T>(work.factor.hermitian, work.tiny, block, d, below, work.place(s));
+  clear_upper_triangle(block);
+  for (index_t k = 0; k < block.cols; ++k) {
+    if (!is_finite(d[k]) || !is_finite(below[k])) return {s, work.first_column(s) + work.place(s)[k], false};
+    block(k, k) = T(1);
+  }
+  tally_replaced(work, s, pivots, tally);
+  std::size_t next_replaced = 0;
+  for (index_t k = 0; k < block.cols; ++k) {
+    const bool replaced = next_replaced < pivots.perturbed.size() && pivots.perturbed[next_replaced] == k;
+    if (replaced) ++next_replaced;
+    if (below[k] == T(0)) {
+      tally.add(std::complex<double>(d[k]), replaced);
+    } else {
+      const auto b = std::complex<double>(below[k]);
+      const auto product = b * (work.factor.hermitian ? std::conj(b) : b);
+      tally.add_pair(std::complex<double>(d[k]), std::complex<double>(d[k + 1]), product);
+      ++k;
+    }
+  }
+  return {};
+}
+
+template <class T>
+BadPivot finish_lu(const Work<T>& work, index_t s, PivotTally& tally) {
+  const DenseView<T> block = work.diagonal_block(s);
+  const BlockPivots pivots = factor_lu<T>(work.tiny, block, work.place(s));
+  for (index_t k = 0; k < block.cols; ++k)
+    if (!is_finite(block(k, k))) return {s, work.first_column(s) + k, false};
+  tally_replaced(work, s, pivots, tally);
+  for (index_t k = 0; k < block.cols; ++k) tally.add(std::complex<double>(block(k, k)), false);
+  tally.add_permutation(work.place(s));
+  return {};
+}
+
+/// Columns of X moved: new column k is old column place[k]; cycle by cycle, a slab of rows at a time.
+template <class T>
+void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector<T>& spare) {
+  for (index_t start = 0; start < x.cols; ++start) {
+    // A cycle is walked from its smallest member only.
+    index_t member = place[start];
+    while (member > start) member = place[member];
+    if (member < start || place[start] == start) continue;
+    for (index_t first = 0; first < x.rows; first += slab_rows) {
+      const index_t rows = std::min(slab_rows, x.rows - first);
+      std::copy_n(x.column(start) + first, rows, spare.data());
+      index_t to = start;
+      for (; place[to] != start; to = place[to]) std::copy_n(x.column(place[to]) + first, rows, x.column(to) + first);
+      std::copy_n(spare.data(), rows, x.column(to) + first);
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+BadPivot finish_diagonal(const Work<T>& work, index_t s, PivotTally& tally) {
+  if (work.kind() == FactorKind::llt) return finish_llt(work, s, tally);
+  return work.kind() == FactorKind::ldlt ? finish_ldlt(work, s, tally) : finish_lu(work, s, tally);
+}
+
+template <class T>
+void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range) {
+  using blas::Diagonal;
+  using blas::Transpose;
+  using blas::Triangle;
+  range.first = std::max(range.first, work.symbolic.width(s));
+  if (range.first >= range.end) return;
+  const DenseView<const T> block = work.diagonal_block(s);
+  const DenseView<T> rows = work.rows_of(work.factor.lower, s, range);
+  const Transpose turned = work.adjoint() ? Transpose::adjoint : Transpose::transpose;
+  if (work.kind() == FactorKind::llt) return solve_panel_rows<T>({Triangle::lower, turned, Diagonal::stored}, block, rows);
+  if (work.kind() == FactorKind::ldlt) {
+    permute_columns<T>(work.place(s), rows, scratch.product);
+    solve_panel_rows<T>({Triangle::lower, turned, Diagonal::unit}, block, rows);
+    return divide_by_pairs<T>(work.pairs(s), rows);
+  }
+  solve_panel_rows<T>({Triangle::upper, Transpose::no, Diagonal::stored}, block, rows);
+  const DenseView<T> upper_rows = work.rows_of(work.factor.upper, s, range);
+  permute_columns<T>(work.place(s), upper_rows, scratch.product);
+  solve_panel_rows<T>({Triangle::lower, Transpose::transpose, Diagonal::unit}, block, upper_rows);
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                    \
+  template BadPivot finish_diagonal<T>(const Work<T>&, index_t, PivotTally&);      \
+  template void finish_rows<T>(const Work<T>&, Scratch<T>&, index_t, RowRange);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::factorizing

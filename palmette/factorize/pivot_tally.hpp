@@ -1,0 +1,46 @@
+// Inside `factorize`: pivots counted as they are made. Each task that makes pivots has its own tally; they are joined in
+// the order of the tasks, so that the sums do not depend on the number of threads.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "palmette/blocks/factor.hpp"
+
+namespace palmette::factorizing {
+
+struct PivotTally {
+  Inertia inertia;
+  double smallest = std::numeric_limits<double>::infinity();
+  double largest = 0;
+  std::complex<double> sign = 1;           ///< product of the pivots' phases and of in-block row permutations
+  std::vector<index_t> perturbed_columns;  ///< of the permuted matrix
+  bool singular_root = false;        ///< a root block was exactly singular
+  bool inexact_replacement = false;  ///< some pivot was replaced that does not prove singularity
+
+  /// A 1 × 1 pivot of LDLᵀ or LU.
+  void add(std::complex<double> pivot, bool replaced);
+  /// A 2 × 2 pivot with diagonal a, c; the product of its off-diagonal entries is b_squared.
+  void add_pair(std::complex<double> a, std::complex<double> c, std::complex<double> b_squared);
+  /// A pivot of LLᵀ, given by its root; counts its modulus too.
+  void add_square(double root);
+  void add_moduli(double smallest_modulus, double largest_modulus);
+  void add_permutation(std::span<const index_t> place);
+  /// Append `later`, the tally of later columns.
+  void append(const PivotTally& later);
+  /// Sum of the logarithms of the pivots' moduli.
+  double log_modulus() const { return log_ + std::log(product_); }
+
+ private:
+  void multiply(double modulus);
+  double log_ = 0;
+  double product_ = 1;  // of moduli not in log_ yet: one logarithm for many pivots
+};
+
+/// 1 or −1: the sign of the permutation.
+int parity(std::span<const index_t> new_to_old);
+
+}  // namespace palmette::factorizing

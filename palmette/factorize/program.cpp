@@ -1,0 +1,102 @@
+// Tasks of a factorization and what each of them does.
+#include "palmette/factorize/program.hpp"
+
+#include <limits>
+
+#include "palmette/factorize/assemble.hpp"
+#include "palmette/factorize/gather.hpp"
+
+namespace palmette::factorizing {
+namespace {
+
+/// The caller hears of progress in steps of at least this fraction.
+constexpr double progress_step = 0.01;
+
+}  // namespace
+
+template <class T>
+Program<T>::Program(const Work<T>& work, const FactorizationTasks& tasks, int members, const ProgressCallback& progress)
+    : work_(work), tasks_(tasks), progress_(progress), ready_(tasks.graph), tallies_(tasks.graph.tasks.size()),
+      cost_total_(tasks.graph.total_cost()), first_bad_(std::numeric_limits<index_t>::max()) {
+  const ScratchSizes sizes = scratch_sizes(work.symbolic);
+  scratch_.reserve(static_cast<std::size_t>(members));
+  for (int member = 0; member < members; ++member) scratch_.emplace_back(sizes, work.kind());
+}
+
+template <class T>
+bool Program<T>::run_one_task(int member) {
+  const index_t number = ready_.take();
+  if (number < 0) return false;
+  const Task& task = tasks_.graph.tasks[number];
+  if (!stopped(task.first)) run(task, member, tallies_[number]);
+  ready_.finish(number);
+  report(member, task.cost);
+  return true;
+}
+
+template <class T>
+void Program<T>::run(const Task& task, int member, PivotTally& tally) {
+  Scratch<T>& scratch = scratch_[static_cast<std::size_t>(member)];
+  if (task.kind == TaskKind::subtree) return run_subtree(task, member, tally);
+  if (task.kind == TaskKind::update) return update_rows(task.first, chunk_rows(task), scratch);
+  if (task.kind == TaskKind::panel) return finish_rows(work_, scratch, task.first, chunk_rows(task));
+  const BadPivot bad = finish_diagonal(work_, task.first, tally);
+  if (bad.supernode >= 0) record(bad);
+}
+
+template <class T>
+void Program<T>::run_subtree(const Task& task, int member, PivotTally& tally) {
+  Scratch<T>& scratch = scratch_[static_cast<std::size_t>(member)];
+  for (index_t s = task.first; s < task.last && !stopped(s); ++s) {
+    const RowRange all{0, work_.panel_rows(s)};
+    update_rows(s, all, scratch);
+    const BadPivot bad = finish_diagonal(work_, s, tally);
+    if (bad.supernode >= 0) return record(bad);
+    finish_rows(work_, scratch, s, all);
+  }
+}
+
+template <class T>
+void Program<T>::update_rows(index_t s, RowRange range, Scratch<T>& scratch) {
+  scratch.map(work_.symbolic, s);
+  assemble_lower(work_, scratch, s, range);
+  gather_updates(work_, scratch, s, range);
+}
+
+template <class T>
+RowRange Program<T>::chunk_rows(const Task& task) const {
+  const index_t first = task.chunk * tasks_.chunks.chunk_rows;
+  return {first, std::min(work_.panel_rows(task.first), first + tasks_.chunks.chunk_rows)};
+}
+
+template <class T>
+void Program<T>::record(const BadPivot& bad) {
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_.supernode >= 0 && failure_.supernode < bad.supernode) return;
+  failure_ = bad;
+  first_bad_.store(bad.supernode, std::memory_order_relaxed);
+}
+
+template <class T>
+void Program<T>::report(int member, double cost) {
+  if (!progress_) return;
+  const double done = cost_done_.fetch_add(cost, std::memory_order_relaxed) + cost;
+  if (member != 0 || cost_total_ <= 0) return;
+  const double fraction = std::min(1.0, done / cost_total_);
+  if (fraction < reported_ + progress_step) return;
+  reported_ = fraction;
+  progress_("factorize", fraction);
+}
+
+template <class T>
+PivotTally Program<T>::tally() const {
+  PivotTally sum;
+  for (const PivotTally& part : tallies_) sum.append(part);
+  return sum;
+}
+
+#define PALMETTE_INSTANTIATE(T) template class Program<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::factorizing

@@ -1,0 +1,53 @@
+// Inside `factorize`: one rank's part of a factorization as a state machine.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "palmette/factorize/finish.hpp"
+
+namespace palmette::factorizing {
+
+/// Runs the tasks of a factorization. A bad pivot stops every task of a larger supernode; tasks of smaller ones still
+/// run, since one of them may fail too: so the failure that is reported, the one of the smallest supernode, does not
+/// depend on the number of threads.
+template <class T>
+class Program final : public RankProgram {
+ public:
+  Program(const Work<T>& work, const FactorizationTasks& tasks, int members, const ProgressCallback& progress);
+
+  void start() override {}
+  void on_message(const Message&) override {}
+  bool run_one_task(int member) override;
+  bool done() const override { return ready_.all_finished(); }
+
+  /// supernode −1 if every pivot was good.
+  const BadPivot& failure() const { return failure_; }
+  /// All pivots, after a run without failure.
+  PivotTally tally() const;
+
+ private:
+  void run(const Task& task, int member, PivotTally& tally);
+  void run_subtree(const Task& task, int member, PivotTally& tally);
+  void update_rows(index_t s, RowRange range, Scratch<T>& scratch);
+  RowRange chunk_rows(const Task& task) const;
+  bool stopped(index_t s) const { return s > first_bad_.load(std::memory_order_relaxed); }
+  void record(const BadPivot& bad);
+  void report(int member, double cost);
+
+  const Work<T>& work_;
+  const FactorizationTasks& tasks_;
+  const ProgressCallback& progress_;
+  ReadyTasks ready_;
+  std::vector<Scratch<T>> scratch_;   // one for each member
+  std::vector<PivotTally> tallies_;   // one for each task
+  std::atomic<double> cost_done_{0};
+  double cost_total_;
+  double reported_ = 0;               // member 0 only
+  std::atomic<index_t> first_bad_;
+  std::mutex failure_mutex_;
+  BadPivot failure_;
+};
+
+}  // namespace palmette::factorizing

@@ -1,0 +1,89 @@
+// Inside `factorize`: what every step of a factorization reads and writes, and the scratch memory of one thread.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "palmette/factorize/factorize.hpp"
+
+namespace palmette::factorizing {
+
+/// Source rows that one product takes at a time: the product then stays in the second cache.
+inline constexpr index_t slab_rows = 256;
+
+/// Local rows [first, end) of a panel, the diagonal block included.
+struct RowRange {
+  index_t first = 0;
+  index_t end = 0;
+};
+
+/// One factorization. `factor` is being written; everything else is constant.
+template <class T>
+struct Work {
+  const SparseMatrix<T>& matrix;
+  const SymbolicFactor& symbolic;
+  Factor<T>& factor;
+  real_t<T> tiny = 0;  ///< pivots below are replaced
+
+  FactorKind kind() const { return factor.kind; }
+  /// Products take the conjugate transpose.
+  bool adjoint() const { return factor.hermitian; }
+
+  index_t first_column(index_t s) const { return symbolic.supernode_begin[s]; }
+  index_t panel_rows(index_t s) const { return static_cast<index_t>(symbolic.leading_dimension(s)); }
+  /// Rows [range.first, range.end) of the panel of s in `panels`, which is factor.lower or factor.upper.
+  DenseView<T> rows_of(PanelArray<T>& panels, index_t s, RowRange range) const {
+    return {panels.data() + symbolic.panel_offset[s] + range.first, range.end - range.first, symbolic.width(s),
+            symbolic.leading_dimension(s)};
+  }
+  DenseView<T> diagonal_block(index_t s) const { return rows_of(factor.lower, s, {0, symbolic.width(s)}); }
+  /// D of supernode s.
+  PairDiagonal<T> pairs(index_t s) const {
+    const auto begin = static_cast<std::size_t>(first_column(s)), width = static_cast<std::size_t>(symbolic.width(s));
+    return {factor.hermitian, std::span<const T>(factor.d).subspan(begin, width),
+            std::span<const T>(factor.d_below).subspan(begin, width)};
+  }
+  std::span<index_t> place(index_t s) const {
+    return std::span<index_t>(factor.place)
+        .subspan(static_cast<std::size_t>(first_column(s)), static_cast<std::size_t>(symbolic.width(s)));
+  }
+};
+
+/// Sizes of a thread's scratch, known from the structure.
+struct ScratchSizes {
+  index_t n = 0;
+  index_t widest = 0;       ///< supernode
+  index_t tallest_block = 0;
+  offset_t product_entries() const { return static_cast<offset_t>(slab_rows) * std::max<index_t>(tallest_block, 1); }
+  offset_t scaled_entries(FactorKind kind) const {
+    return kind == FactorKind::ldlt ? static_cast<offset_t>(tallest_block) * widest : 0;
+  }
+  offset_t bytes(FactorKind kind, offset_t scalar_bytes) const;
+};
+ScratchSizes scratch_sizes(const SymbolicFactor& symbolic);
+
+template <class T>
+struct Scratch {
+  std::vector<index_t> local_row;   // length n: place in the panel of `mapped` of each row that occurs there
+  index_t mapped = -1;              // supernode whose rows local_row holds
+  std::vector<index_t> target_row;  // length slab_rows
+  std::vector<T> product;           // slab_rows × tallest block
+  std::vector<T> scaled;            // tallest block × widest: rows of L·D
+
+  Scratch(const ScratchSizes& sizes, FactorKind kind)
+      : local_row(static_cast<std::size_t>(sizes.n)), target_row(slab_rows),
+        product(static_cast<std::size_t>(sizes.product_entries())),
+        scaled(static_cast<std::size_t>(sizes.scaled_entries(kind))) {}
+
+  /// Make local_row hold the rows of supernode s.
+  void map(const SymbolicFactor& symbolic, index_t s) {
+    if (mapped == s) return;
+    const index_t begin = symbolic.supernode_begin[s], width = symbolic.width(s);
+    for (index_t column = 0; column < width; ++column) local_row[begin + column] = column;
+    index_t place = width;
+    for (const index_t row : symbolic.rows_below(s)) local_row[row] = place++;
+    mapped = s;
+  }
+};
+
+}  // namespace palmette::factorizing

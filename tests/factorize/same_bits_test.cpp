@@ -1,0 +1,55 @@
+// The bits of a factor do not depend on the number of threads.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tests/factorize/factor_testing.hpp"
+
+namespace palmette {
+namespace {
+
+using namespace palmette::testing;
+
+template <class T>
+void expect_same_bits(const PanelArray<T>& a, const PanelArray<T>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  if (a.size() == 0) return;
+  EXPECT_EQ(std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.bytes())), 0);
+}
+
+template <class T>
+void expect_same_factor(const Factor<T>& a, const Factor<T>& b) {
+  expect_same_bits(a.lower, b.lower);
+  expect_same_bits(a.upper, b.upper);
+  EXPECT_EQ(a.d, b.d);
+  EXPECT_EQ(a.d_below, b.d_below);
+  EXPECT_EQ(a.place, b.place);
+  EXPECT_EQ(a.pivots.perturbed_columns, b.pivots.perturbed_columns);
+  EXPECT_EQ(a.pivots.log_abs_determinant, b.pivots.log_abs_determinant);
+  EXPECT_EQ(a.pivots.determinant_sign, b.pivots.determinant_sign);
+}
+
+template <class T>
+void compare_threads(const std::string& problem_name, index_t n, FactorKind kind) {
+  const Problem<T> problem(convert<T>(generate({problem_name, n})), kind);
+  const FactorizationTasks tasks = factorization_tasks(*problem.symbolic, place(*problem.symbolic), kind);
+  ASSERT_GT(tasks.graph.num_tasks(), tasks.partition.num_groups()) << "no panel above the subtrees: the test is empty";
+  const auto alone = problem.factored(kind).value();
+  for (const int threads : {1, 2, 3, 5, 8}) {
+    ThreadTeam team(threads);
+    expect_same_factor(problem.factored(kind, 0, &team).value(), alone);
+  }
+}
+
+TEST(same_bits, llt_of_a_cube) { compare_threads<double>("poisson3d7", 15, FactorKind::llt); }
+TEST(same_bits, llt_of_a_square) { compare_threads<double>("poisson2d9", 90, FactorKind::llt); }
+TEST(same_bits, llt_of_elasticity_in_single_precision) { compare_threads<float>("elasticity3d", 8, FactorKind::llt); }
+TEST(same_bits, ldlt_of_a_saddle_point) { compare_threads<double>("kkt3d", 12, FactorKind::ldlt); }
+TEST(same_bits, ldlt_of_an_indefinite_square) { compare_threads<double>("indefinite2d", 90, FactorKind::ldlt); }
+TEST(same_bits, lu_of_convection_and_diffusion) { compare_threads<double>("convection_diffusion3d", 14, FactorKind::lu); }
+TEST(same_bits, lu_of_complex_numbers) {
+  compare_threads<std::complex<double>>("convection_diffusion2d", 70, FactorKind::lu);
+}
+
+}  // namespace
+}  // namespace palmette
