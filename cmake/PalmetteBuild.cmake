@@ -22,6 +22,7 @@ target_compile_options(palmette_options INTERFACE -ffp-contract=fast)
 # Sanitizer builds: little optimization and line numbers only, so that they compile fast; assertions stay on.
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
 set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1")
+# The libraries report their coverage to the fuzzers.
 if(PALMETTE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
@@ -87,15 +88,14 @@ function(palmette_test name)
   gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 900 LABELS ${label})
 endfunction()
 
-# palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program fuzzers/fuzz_<name>; its first inputs, if any, are
-# the files of tests/fuzz/corpus/fuzz_<name>.
+# palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of data/ as seeds, and
+# tests/fuzz/<name>.dict, where there is one, as dictionary.
 function(palmette_fuzzer name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
-  add_executable(fuzz_${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.cpp)
-  target_link_libraries(fuzz_${name} PRIVATE ${ARG_LIBS} palmette_options)
-  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
-  add_dependencies(palmette_fuzzers fuzz_${name})
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.cpp)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} palmette_options)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(palmette_fuzzers ${name})
 endfunction()
 
 # palmette_bench(<name> [LIBS…]): bench/<name>.cpp, one program for one question.
