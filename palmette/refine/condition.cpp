@@ -86,6 +86,37 @@ double estimate_weighted_inverse(const InvertibleOperator<T>& inverse, const std
   return estimate_one_norm(map);
 }
 
+/// ‖op(A)⁻¹ r‖∞ / ‖x‖∞: the error itself, as far as the inverse is right.
+template <class T>
+double size_of_correction(const InvertibleOperator<T>& inverse, const Residual<T>& residual, const ColumnError& error) {
+  std::vector<T> correction(static_cast<std::size_t>(residual.rows()));
+  const int exponent = residual.write_scaled(correction.data()) + error.shift;
+  inverse.apply(inverse.operation, {correction.data(), residual.rows(), 1, residual.rows()});
+  double largest = 0;
+  for (const T& value : correction) {
+    if (!is_finite(value)) return infinity;
+    largest = std::max(largest, modulus(widen(value)));
+  }
+  const ScaledNorm solution = ScaledNorm::of(error.solution_norm);
+  return std::ldexp(largest / solution.mantissa, exponent - solution.exponent);
+}
+
+/// The bound for the column that was evaluated last: never less than what a correction would change.
+template <class T>
+double forward_error_of_column(const InvertibleOperator<T>& inverse, const Residual<T>& residual,
+                               const ColumnError& error, double uncertainty) {
+  std::vector<double> weight(static_cast<std::size_t>(residual.rows()));
+  const ScaledNorm largest = error_weights(residual, uncertainty, weight);
+  if (largest.mantissa == 0) return 0;
+  // A zero x with a residual that is not: no figure relative to x is large enough.
+  if (error.solution_norm == 0) return infinity;
+  const ScaledNorm solution = ScaledNorm::of(error.solution_norm);
+  const double quotient = estimate_weighted_inverse(inverse, weight) * (largest.mantissa / solution.mantissa);
+  // The estimate is a lower bound of a bound; the correction keeps it above the error where it falls short.
+  return std::max(std::ldexp(quotient, largest.exponent - solution.exponent),
+                  size_of_correction(inverse, residual, error));
+}
+
 }  // namespace
 
 template <class T>
@@ -120,19 +151,11 @@ double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation
   const InvertibleOperator<T> inverse{matrix, operation, apply};
   const double uncertainty = residual_uncertainty<T>(longest_row(matrix, operation));
   Residual<T> residual(matrix, operation);
-  std::vector<double> weight(static_cast<std::size_t>(matrix.rows()));
   double worst = 0;
   for (index_t column = 0; column < b.cols; ++column) {
     const ColumnError error = residual.evaluate(b.column(column), x.column(column));
     if (!error.finite()) return infinity;
-    const ScaledNorm largest = error_weights(residual, uncertainty, weight);
-    if (largest.mantissa == 0) continue;
-    const double inverse_norm = estimate_weighted_inverse(inverse, weight);
-    const ScaledNorm solution = ScaledNorm::of(error.solution_norm);
-    // A zero x with a residual that is not: no figure relative to x is large enough.
-    if (solution.mantissa == 0) return inverse_norm > 0 ? infinity : 0;
-    const double quotient = inverse_norm * (largest.mantissa / solution.mantissa);
-    worst = std::max(worst, std::ldexp(quotient, largest.exponent - solution.exponent));
+    worst = std::max(worst, forward_error_of_column(inverse, residual, error, uncertainty));
   }
   return worst;
 }

@@ -115,12 +115,13 @@ class Refinement {
     if (options_.only_if_needed && column.error.backward <= options_.bound) return false;
     const double size = accepted ? relative_size(candidate_, correction, exponent) : infinity;
     const bool smaller_error = column.error.backward <= least_gain * before;
-    // Once the backward error is at rounding level the forward error can still fall: the corrections then do too.
-    const bool smaller_step = !options_.only_if_needed && size <= least_gain * column.last_size;
+    // Once the backward error is at rounding level the forward error can still fall, as long as the corrections do.
+    const bool smaller_step =
+        !options_.only_if_needed && size <= least_gain * column.last_size && size > unit_roundoff<T>;
     column.last_size = size;
-    const bool helped = accepted && (smaller_error || smaller_step);
-    column.stalled = !helped && column.error.backward > options_.bound;
-    return helped && size > unit_roundoff<T>;
+    const bool go_on = accepted && (smaller_error || smaller_step);
+    column.stalled = !go_on && column.error.backward > options_.bound;
+    return go_on;
   }
 
   /// Keeps candidate_ as the column's x unless that makes the backward error worse by more than rounding.

@@ -71,7 +71,8 @@ double estimate_condition_1norm(const SparseMatrix<T>& matrix, const ApplyInvers
 /// Bound of ‖x − x*‖∞ / ‖x‖∞ for the worst column: an estimate of ‖ |op(A)⁻¹| (|r| + γ·(|op(A)||x| + |b|)) ‖∞ / ‖x‖∞
 /// with r the residual and γ what its computation may be off by: ((m+2)·2⁻⁵³)² in double, (m+2)·2⁻⁵³ in float, m the most
 /// entries in a row. A and b count as exact. Infinity if x is not finite, or x = 0 with a residual that is not.
-/// @cost  a column: one residual and about 4 applies to two or three columns
+/// Never less than ‖op(A)⁻¹r‖∞ / ‖x‖∞, since the estimate of the first norm is only nearly always sharp.
+/// @cost  a column: one residual and about 5 applies to one to three columns
 /// @source Arioli, Demmel, Duff, SIMAX 10 (1989); LAPACK xGERFS
 template <class T>
 double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
