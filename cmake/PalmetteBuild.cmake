@@ -91,7 +91,7 @@ function(palmette_test name)
 endfunction()
 
 # palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of data/ as seeds, and
-# tests/fuzz/<name>.dict, where there is one, as dictionary.
+# tests/fuzz/<name without fuzz_read_>.dict, where there is one, as dictionary.
 function(palmette_fuzzer name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.cpp)
