@@ -7,7 +7,7 @@ build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-serial-dev l
 test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev)
 debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
-python_test_modules=(pytest lizard)                               # to run the checks
+python_test_modules=(pytest lizard matplotlib)                    # to run the checks; matplotlib for palmette.plots
 python_here=.venv/bin/python
 # Python sources, pyproject.toml and the library: what the installed module is made of.
 python_module_inputs=(palmette python cmake CMakeLists.txt pyproject.toml)
@@ -129,9 +129,9 @@ install_python() {
   fi
   mkdir -p build
   step "Python module: building and installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check \
-    --no-build-isolation --no-deps --force-reinstall --config-settings=build-dir=build/python "${options[@]}" . || return
+    --no-build-isolation --no-deps --force-reinstall "${options[@]}" . || return
   say "$fingerprint" >"$stamp"
 }
 
 # The command that a build made, as a path relative to the root; empty if it made none.
-built_command() { find "build/$1" -name palmette -type f -perm -u+x -not -path '*/_deps/*' 2>/dev/null | head -n 1; }
+built_command() { find "build/$1" -name palmette -type f -perm -u+x -not -path '*/tests/*' 2>/dev/null | head -n 1; }
