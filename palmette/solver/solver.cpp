@@ -191,7 +191,7 @@ struct Solver<T>::State {
     return made;
   }
 
-  Report answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+  Outcome<Report> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     AnswerSource<T> source;
     source.matrix = matrix.get();
     source.apply = [this](Operation operation, DenseView<const T> in, DenseView<T> out) {
@@ -201,9 +201,10 @@ struct Solver<T>::State {
     source.guarded_blocks = inverse->guarded_blocks();
     source.bandwidth = &bandwidth;
     source.mixed_precision = options.mixed_precision;
-    source.may_be_singular = inverse->pivots().perturbed > 0;
+    source.factored = true;
+    source.pivots_replaced = inverse->pivots().perturbed > 0;
     tell("solve", 0);
-    Report result = make_answer(source, report, b, x, request);
+    Outcome<Report> result = make_answer(source, report, b, x, request);
     tell("solve", 1);
     return result;
   }
@@ -234,16 +235,15 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
   const DenseMatrix<T> kept = copy_if_aliased(b, x);
   const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
   std::shared_lock shared(state_->products);
-  Report report = state_->answer(rhs, x, request);
-  const bool try_lu = !report.verify->verified && !state_->options.kind && state_->kind == FactorKind::ldlt;
-  if (try_lu) {
-    shared.unlock();
-    const Outcome<bool> made = state_->change_to_lu();
-    if (!made) return made.failure();
-    shared.lock();
-    report = state_->answer(rhs, x, request);
-  }
-  return judge_answer<T>(std::move(report));
+  Outcome<Report> answer = state_->answer(rhs, x, request);
+  const bool try_lu = answer && !answer.value().verify->verified && request.max_refine_steps != 0 &&
+                      !state_->options.kind && state_->kind == FactorKind::ldlt;
+  if (!try_lu) return answer;
+  shared.unlock();
+  const Outcome<bool> made = state_->change_to_lu();
+  if (!made) return made.failure();
+  shared.lock();
+  return state_->answer(rhs, x, request);
 }
 
 template <class T>

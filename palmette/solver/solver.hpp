@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "palmette/machine/machine.hpp"
+#include "palmette/solver/extract.hpp"
 #include "palmette/solver/report.hpp"
 
 namespace palmette {

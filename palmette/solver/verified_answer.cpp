@@ -1,8 +1,11 @@
 // The steps of an answer, in the order in which a user reads the report.
 #include "palmette/solver/verified_answer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+
+#include "palmette/solver/singularity.hpp"
 
 namespace palmette {
 namespace {
@@ -34,11 +37,10 @@ template <class T>
 void estimate_errors(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b, DenseView<T> x,
                      const SolveRequest& request, Verification& verification) {
   if (source.matrix == nullptr) return;
-  if (request.condition || source.may_be_singular)
-    verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
-  if (request.condition)
-    verification.forward_error_bound =
-        estimate_forward_error(*source.matrix, request.operation, apply, b, DenseView<const T>(x));
+  if (!request.condition) return;
+  verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
+  verification.forward_error_bound =
+      estimate_forward_error(*source.matrix, request.operation, apply, b, DenseView<const T>(x));
 }
 
 template <class T>
@@ -51,9 +53,43 @@ void add_notes(const AnswerSource<T>& source, Report& report) {
     if (source.mixed_precision) note += "; the matrix is too ill-conditioned for mixed precision, use double";
     report.notes.insert(report.notes.begin(), note);
   }
-  if (verification.condition_1norm && *verification.condition_1norm * unit_roundoff<T> >= 1)
-    report.notes.push_back("singular to working precision: the condition is about " +
-                           scientific(*verification.condition_1norm) + ", so no digit of x is certain");
+  if (verification.forward_error_bound && *verification.forward_error_bound >= 1)
+    report.notes.push_back("no digit of x is certain: the forward error bound is " +
+                           scientific(*verification.forward_error_bound));
+}
+
+/// ‖A‖∞·‖x‖∞ / ‖b‖∞ of the worst column: no more than the condition, and of its size where b lies along the weakest direction.
+template <class T>
+double growth(const SparseMatrix<T>& matrix, DenseView<const T> b, DenseView<const T> x) {
+  const double norm = norm_infinity(matrix);
+  double worst = 0;
+  for (index_t j = 0; j < b.cols; ++j) {
+    double size_b = 0, size_x = 0;
+    for (index_t i = 0; i < b.rows; ++i) {
+      size_b = std::max(size_b, double(std::abs(b(i, j))));
+      size_x = std::max(size_x, double(std::abs(x(i, j))));
+    }
+    if (size_x > 0) worst = std::max(worst, norm * size_x / size_b);
+  }
+  return worst;
+}
+
+template <class T>
+std::optional<NumericalFailure> singular_failure(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
+                                                 DenseView<const T> b, DenseView<const T> x) {
+  if (source.matrix == nullptr || !source.factored) return std::nullopt;
+  if (!source.pivots_replaced && growth(*source.matrix, b, x) * unit_roundoff<T> < 1e-2) return std::nullopt;
+  const Singularity singularity = find_singularity(*source.matrix, apply);
+  if (singularity.distance > singular_distance<T>) return std::nullopt;
+  NumericalFailure failure;
+  failure.kind = FailureKind::numerically_singular;
+  failure.row = singularity.row;
+  failure.column = singularity.column;
+  failure.message = "the matrix is singular to working precision: column " + std::to_string(failure.column + 1) +
+                    " depends on the other columns and row " + std::to_string(failure.row + 1) +
+                    " on the other rows (relative distance to a singular matrix " + scientific(singularity.distance) +
+                    "); remove dependent rows and columns, or regularize";
+  return failure;
 }
 
 }  // namespace
@@ -81,8 +117,8 @@ DenseMatrix<T> copy_if_aliased(DenseView<const T> b, DenseView<T> x) {
 }
 
 template <class T>
-Report make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
-                   const SolveRequest& request) {
+Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
+                            const SolveRequest& request) {
   const TimedSolve timed = time_solves(request.repeat, [&] { return source.apply(request.operation, b, x); });
   report.solve = solve_report(timed, source.cost, b.cols, source.bandwidth->stream_gbs(timed.trace.threads));
   report.solve->guarded_blocks = source.guarded_blocks;
@@ -90,6 +126,7 @@ Report make_answer(const AnswerSource<T>& source, Report report, DenseView<const
     source.apply(operation, DenseView<const T>(in_out), in_out);
   };
   Verification verification = refine_or_verify(source, apply, b, x, request);
+  if (std::optional<NumericalFailure> failure = singular_failure(source, apply, b, DenseView<const T>(x))) return *failure;
   estimate_errors(source, apply, b, x, request, verification);
   report.verify = verification;
   add_notes(source, report);
@@ -97,27 +134,11 @@ Report make_answer(const AnswerSource<T>& source, Report report, DenseView<const
   return report;
 }
 
-template <class T>
-Outcome<Report> judge_answer(Report report) {
-  const bool suspicious = report.factorize && report.factorize->pivots.perturbed > 0 && report.verify->condition_1norm;
-  if (!suspicious || *report.verify->condition_1norm * unit_roundoff<T> < 1) return report;
-  NumericalFailure failure;
-  failure.kind = FailureKind::numerically_singular;
-  failure.column = report.factorize->pivots.perturbed_columns.front();
-  failure.row = failure.column;
-  failure.message = "the matrix is singular to working precision: the pivot of column " + std::to_string(failure.column + 1) +
-                    " (row " + std::to_string(failure.row + 1) + ") vanishes, " +
-                    std::to_string(report.factorize->pivots.perturbed) + " pivots in all, and the condition is about " +
-                    scientific(*report.verify->condition_1norm) + "; remove dependent rows, or regularize";
-  return failure;
-}
-
 #define PALMETTE_INSTANTIATE(T)                                                                              \
   template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                           \
   template DenseMatrix<T> copy_if_aliased(DenseView<const T>, DenseView<T>);                                 \
-  template Report make_answer(const AnswerSource<T>&, Report, DenseView<const T>, DenseView<T>,              \
-                              const SolveRequest&);                                                          \
-  template Outcome<Report> judge_answer<T>(Report);
+  template Outcome<Report> make_answer(const AnswerSource<T>&, Report, DenseView<const T>, DenseView<T>,     \
+                                       const SolveRequest&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -18,7 +18,8 @@ struct AnswerSource {
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
   bool mixed_precision = false;
-  bool may_be_singular = false;  ///< pivots were replaced: estimate the condition in any case
+  bool factored = false;  ///< by Palmette, of `matrix`: singularity is then looked for
+  bool pivots_replaced = false;  ///< then the matrix may be singular: look closer
 };
 
 /// @throws DimensionError naming both sizes; UsageError naming the entry of b that is not finite
@@ -30,12 +31,9 @@ template <class T>
 DenseMatrix<T> copy_if_aliased(DenseView<const T> b, DenseView<T> x);
 
 /// Solve, time, refine, verify; fills solve, verify, notes and peak memory of a copy of `report`.
+/// @returns the report; or numerically_singular where the answer or the pivots made that likely and the matrix proved to be
 template <class T>
-Report make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
-                   const SolveRequest& request);
-
-/// The report, or numerically_singular where pivots had to be replaced and the condition passes 1/u.
-template <class T>
-Outcome<Report> judge_answer(Report report);
+Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
+                            const SolveRequest& request);
 
 }  // namespace palmette

@@ -1,0 +1,123 @@
+// From panels to compressed columns: L by its columns, U by its rows (Uᵀ has the structure of L) and then transposed.
+#include "palmette/solver/extract.hpp"
+
+#include <string>
+
+namespace palmette {
+namespace {
+
+/// Compressed columns that grow at their end.
+template <class T>
+struct GrowingColumns {
+  std::vector<offset_t> column_ptr = {0};
+  std::vector<index_t> row_index;
+  std::vector<T> values;
+
+  void add(index_t row, T value) {
+    if (value == T(0)) return;
+    row_index.push_back(row);
+    values.push_back(value);
+  }
+  void end_column() { column_ptr.push_back(static_cast<offset_t>(row_index.size())); }
+  SparseMatrix<T> finish(index_t n) const {
+    return from_compressed_columns<T>(n, n, column_ptr, row_index, values);
+  }
+};
+
+/// Pivoted row k of the whole matrix is row result[k] before pivoting: `place` counted from the first column of the matrix.
+template <class T>
+std::vector<index_t> global_places(const Factor<T>& factor) {
+  const SymbolicFactor& symbolic = *factor.symbolic;
+  std::vector<index_t> places(factor.place.begin(), factor.place.end());
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+    for (index_t k = symbolic.supernode_begin[s]; k < symbolic.supernode_begin[s + 1]; ++k)
+      places[k] += symbolic.supernode_begin[s];
+  return places;
+}
+
+/// Scale factors in the order of a permutation; ones where there are none.
+std::vector<double> permuted_scale(const std::vector<double>& scale, const Permutation& order) {
+  std::vector<double> permuted(static_cast<std::size_t>(order.size()), 1.0);
+  if (scale.empty()) return permuted;
+  for (index_t k = 0; k < order.size(); ++k) permuted[k] = scale[order.new_to_old()[k]];
+  return permuted;
+}
+
+/// What both triangles are read with. Scales are powers of two: a quotient of them is exact.
+template <class T>
+struct Reading {
+  const Factor<T>& factor;
+  const Permutation& pivoting;  // new_to_old: pivoted row → row of the stored structure
+  std::vector<double> row_scale;     // by pivoted row
+  std::vector<double> column_scale;  // by column
+
+  T scaled(T value, double factor_of_two) const { return value * static_cast<real_t<T>>(factor_of_two); }
+
+  SparseMatrix<T> lower() const {
+    const SymbolicFactor& symbolic = *factor.symbolic;
+    GrowingColumns<T> columns;
+    for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+      const index_t begin = symbolic.supernode_begin[s], width = symbolic.width(s);
+      for (index_t local = 0; local < width; ++local) {
+        const index_t k = begin + local;
+        const T* panel = factor.lower.data() + symbolic.panel_offset[s] + local * symbolic.leading_dimension(s);
+        columns.add(k, T(1));
+        for (index_t below = local + 1; below < width; ++below)
+          columns.add(begin + below, scaled(panel[below], row_scale[k] / row_scale[begin + below]));
+        const auto rows = symbolic.rows_below(s);
+        for (std::size_t place = 0; place < rows.size(); ++place) {
+          const index_t row = pivoting.old_to_new()[rows[place]];
+          columns.add(row, scaled(panel[width + static_cast<index_t>(place)], row_scale[k] / row_scale[row]));
+        }
+        columns.end_column();
+      }
+    }
+    return columns.finish(factor.size());
+  }
+
+  SparseMatrix<T> upper() const {
+    const SymbolicFactor& symbolic = *factor.symbolic;
+    GrowingColumns<T> rows_of_u;
+    for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+      const index_t begin = symbolic.supernode_begin[s], width = symbolic.width(s);
+      const offset_t ld = symbolic.leading_dimension(s);
+      for (index_t local = 0; local < width; ++local) {
+        const index_t k = begin + local;
+        const T* block = factor.lower.data() + symbolic.panel_offset[s];
+        for (index_t right = local; right < width; ++right)
+          rows_of_u.add(begin + right, scaled(block[local + right * ld], 1 / row_scale[k] / column_scale[begin + right]));
+        const T* beside = factor.upper.data() + symbolic.panel_offset[s] + local * ld + width;
+        const auto columns = symbolic.rows_below(s);
+        for (std::size_t place = 0; place < columns.size(); ++place)
+          rows_of_u.add(columns[place], scaled(beside[place], 1 / row_scale[k] / column_scale[columns[place]]));
+        rows_of_u.end_column();
+      }
+    }
+    return transpose(rows_of_u.finish(factor.size()));
+  }
+};
+
+}  // namespace
+
+template <class T>
+ExtractedLu<T> extract_lu(const Factor<T>& factor) {
+  if (factor.kind != FactorKind::lu)
+    throw UsageError("L and U are asked of a factor of kind " + std::string(name_of(factor.kind)) +
+                     "; factorize with kind lu");
+  ExtractedLu<T> result;
+  if (!factor.symbolic) return result;
+  const Permutation pivoting(global_places(factor));
+  result.row = factor.symbolic->row.then(pivoting);
+  result.column = factor.symbolic->column;
+  const Reading<T> reading{factor, pivoting, permuted_scale(factor.row_scale, result.row),
+                           permuted_scale(factor.column_scale, result.column)};
+  result.lower = reading.lower();
+  result.upper = reading.upper();
+  return result;
+}
+
+#define PALMETTE_INSTANTIATE(T) template ExtractedLu<T> extract_lu(const Factor<T>&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

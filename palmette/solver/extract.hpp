@@ -1,0 +1,28 @@
+// The factors L and U as plain sparse matrices, for who wants to look at them or hand them on.
+#pragma once
+
+#include "palmette/blocks/blocks.hpp"
+
+namespace palmette {
+
+/// L·U = A permuted: (L·U)(i, j) = A(row.new_to_old[i], column.new_to_old[j]), scalings undone.
+template <class T>
+struct ExtractedLu {
+  SparseMatrix<T> lower;  ///< unit lower triangular, the diagonal stored
+  SparseMatrix<T> upper;  ///< upper triangular
+  Permutation row;        ///< length n: ordering, postorder, and the pivoting inside supernodes
+  Permutation column;     ///< length n
+};
+
+/// Take L and U out of a factor.
+///
+/// The factor holds P·R·A·C·Qᵀ = L·U with scalings R and C. Let D be the diagonal of R in the order of the pivoted rows;
+/// then L' = D⁻¹·L·D is unit lower triangular, U' = D⁻¹·U·C⁻¹, and L'·U' = P·A·Qᵀ. R and C hold powers of two, so nothing
+/// is rounded. Entries that are exactly zero are left out, the zeros of relaxed supernodes among them; where pivots were
+/// replaced, L'·U' is the matrix that was factored in A's stead.
+/// @throws UsageError if the factor is not of kind LU
+/// @cost  O(panel entries) time; the result and one more copy of L and of U in memory
+template <class T>
+ExtractedLu<T> extract_lu(const Factor<T>& factor);
+
+}  // namespace palmette
