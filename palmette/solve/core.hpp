@@ -1,0 +1,89 @@
+// Inside `solve`: what a plan is made of. A core is a triangle, or the product of two, that can be solved with; a
+// stage says how a core takes part in A.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/solve/engines.hpp"
+#include "palmette/solve/vector_map.hpp"
+
+namespace palmette::sweep {
+
+/// Right-hand sides that pass through a sweep together.
+inline constexpr index_t rhs_block = 64;
+
+/// Scalars that one solve with a block of right-hand sides needs.
+struct SpaceNeed {
+  offset_t work = 0;      ///< shared by all members: the vectors between the sweeps
+  offset_t boundary = 0;  ///< shared: what groups hand to their parents
+  offset_t member = 0;    ///< for each member
+};
+
+/// Workspace of one solve at a time; kept by the plan for the next one.
+template <class T>
+struct SolveSpace {
+  PanelArray<T> work;
+  PanelArray<T> boundary;
+  PanelArray<T> members;
+  PanelArray<T> middle;  ///< n × block: the vector between two stages
+  offset_t member_stride = 0;
+  std::vector<std::unique_ptr<EngineState>> states;  // two for each stage
+
+  T* member(int number) { return members.data() + number * member_stride; }
+  EngineState& state(index_t slot, const SweepSchedule& schedule) {
+    if (!states[slot]) states[slot] = std::make_unique<EngineState>(schedule);
+    return *states[slot];
+  }
+};
+
+/// One block of right-hand sides through one core.
+template <class T>
+struct CoreRun {
+  Reader<T> in;
+  Writer<T> out;  ///< out.to.cols right-hand sides; may be the memory that `in` reads
+  SolveSpace<T>& space;
+  index_t slot = 0;  ///< of the core's two engine states in space.states
+  SolveMethod method = SolveMethod::serial;
+  ThreadTeam* team = nullptr;
+
+  index_t num_rhs() const { return out.to.cols; }
+};
+
+/// What one solve through a core costs for one right-hand side; flops in real operations.
+struct CoreCost {
+  double flops = 0;
+  double bytes = 0;
+  double critical_path_bytes = 0;
+};
+
+/// How a core's matrix S is related to its transpose: symmetric S = Sᵀ, hermitian S = conj(Sᵀ).
+enum class Relation { general, symmetric, hermitian };
+
+template <class T>
+class SweepCore {
+ public:
+  virtual ~SweepCore() = default;
+  /// out ← S⁻¹·in, or S⁻ᵀ·in; only asked for the transpose if relation() is general.
+  virtual void solve(bool transposed, const CoreRun<T>& run) const = 0;
+  virtual Relation relation() const { return Relation::general; }
+  virtual SpaceNeed space_need(index_t num_rhs) const = 0;
+  virtual CoreCost cost() const = 0;
+  virtual index_t guarded_blocks() const { return 0; }
+  virtual offset_t memory_bytes() const = 0;
+};
+
+/// A core's part in A, with the maps from the vectors on its two sides to those of its neighbours: for the plain solve
+/// `range` maps what it reads (b) and `domain` what it writes (x); for the transposed one the other way round.
+template <class T>
+struct Stage {
+  std::shared_ptr<const SweepCore<T>> core;
+  bool transposed = false;  ///< the core stands in A transposed
+  bool conjugated = false;  ///< and conjugated
+  IndexMap range;
+  IndexMap domain;
+  std::shared_ptr<const void> maps;  ///< what owns the arrays of the maps; null: the core keeps them
+  offset_t maps_bytes = 0;           ///< of them, where this stage is the only owner
+};
+
+}  // namespace palmette::sweep

@@ -1,0 +1,83 @@
+// Inside `solve`: an engine runs the tasks of any graph with any body; it only decides who runs next. What a task
+// computes is the body's business and the same for every engine, so all engines give the same bits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "palmette/solve/solve.hpp"
+
+namespace palmette::sweep {
+
+/// What the tasks of a graph do. run_task is called once for each task, after all its predecessors have returned;
+/// `member` tells which workspace is free, 0 ≤ member < members of the run.
+class SweepBody {
+ public:
+  virtual ~SweepBody() = default;
+  virtual void run_task(index_t task, int member) = 0;
+};
+
+/// Tasks levels.task[begin … end) that the level-set engine runs between two barriers.
+struct Phase {
+  index_t begin;
+  index_t end;
+  bool alone;  ///< too little to share: one member runs them in order
+};
+
+/// A task graph with what the engines need to run it again and again. Constant once made.
+struct SweepSchedule {
+  TaskGraph graph;
+  LevelSets levels;
+  std::vector<Phase> phases;         ///< cover levels.task in order
+  std::vector<index_t> by_priority;  ///< length num_tasks: a topological order, costliest remaining path first
+
+  offset_t memory_bytes() const;
+};
+SweepSchedule make_schedule(TaskGraph graph);
+
+/// Flags and counters of one run of a schedule; reused by later runs, one run at a time.
+struct EngineState {
+  explicit EngineState(const SweepSchedule& schedule);
+
+  std::unique_ptr<std::atomic<std::uint32_t>[]> finished_in_run;  // length num_tasks: number of the run that finished it
+  std::uint32_t run_number = 0;
+  std::unique_ptr<std::atomic<index_t>[]> next_in_phase;  // length phases
+  std::atomic<index_t> next_ticket{0};
+  std::atomic<bool> failed{false};
+  std::unique_ptr<ReadyTasks> ready;      // made when task_driven first runs
+  std::unique_ptr<Transport> transport;   // likewise
+};
+
+/// One schedule with its state and body, as the engines take it.
+struct SweepRun {
+  const SweepSchedule& schedule;
+  EngineState& state;
+  SweepBody& body;
+  ThreadTeam* team;  ///< null: the caller alone, as member 0
+};
+
+/// Tasks in number order, by the caller.
+void run_serial(const SweepRun& run);
+/// Level after level, a barrier between; the tasks of a level are taken as members become free.
+void run_level_set(const SweepRun& run);
+/// Members take tasks in a topological order and wait for the flags of their predecessors; no barriers, no locks.
+void run_sync_free(const SweepRun& run);
+/// A RankProgram over loopback: dependency counters and a queue of ready tasks, costliest remaining path first.
+void run_task_driven(const SweepRun& run);
+
+/// Run all tasks by this method (not automatic). An exception of a task stops the run and is rethrown.
+void run_sweep(SolveMethod method, const SweepRun& run);
+
+/// What the choice of a method looks at: the costs of all sweeps of a solve, in bytes.
+struct SweepWork {
+  double bytes = 0;
+  double critical_path_bytes = 0;
+};
+/// The method that a solve uses: `wanted` itself, or for automatic the one that the work makes worth while.
+SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int members);
+
+inline int member_count(const ThreadTeam* team) { return team != nullptr ? team->size() : 1; }
+
+}  // namespace palmette::sweep

@@ -1,0 +1,61 @@
+// The level-set engine: all tasks whose longest chain of predecessors has the same length may run at once.
+#include <exception>
+
+#include "palmette/solve/engines.hpp"
+
+namespace palmette::sweep {
+namespace {
+
+class LevelSetRun {
+ public:
+  explicit LevelSetRun(const SweepRun& run) : run_(run), barrier_(member_count(run.team)) {
+    for (std::size_t phase = 0; phase < run.schedule.phases.size(); ++phase)
+      run.state.next_in_phase[phase].store(run.schedule.phases[phase].begin, std::memory_order_relaxed);
+    run.state.failed.store(false, std::memory_order_relaxed);
+  }
+
+  void run_member(int member) {
+    std::exception_ptr error;
+    for (std::size_t phase = 0; phase < run_.schedule.phases.size(); ++phase) {
+      if (phase > 0) barrier_.wait();
+      // A member that failed still comes to every barrier, since the others wait for it there.
+      if (run_.state.failed.load(std::memory_order_relaxed)) continue;
+      try {
+        run_phase(phase, member);
+      } catch (...) {
+        error = std::current_exception();
+        run_.state.failed.store(true, std::memory_order_relaxed);
+      }
+    }
+    if (error) std::rethrow_exception(error);
+  }
+
+ private:
+  void run_phase(std::size_t number, int member) {
+    const Phase& phase = run_.schedule.phases[number];
+    const std::vector<index_t>& tasks = run_.schedule.levels.task;
+    if (phase.alone) {
+      if (member != 0) return;
+      for (index_t place = phase.begin; place < phase.end; ++place) run_.body.run_task(tasks[place], member);
+      return;
+    }
+    for (;;) {
+      const index_t place = run_.state.next_in_phase[number].fetch_add(1, std::memory_order_relaxed);
+      if (place >= phase.end) return;
+      run_.body.run_task(tasks[place], member);
+    }
+  }
+
+  const SweepRun& run_;
+  SpinBarrier barrier_;
+};
+
+}  // namespace
+
+void run_level_set(const SweepRun& run) {
+  LevelSetRun level_set(run);
+  if (run.team == nullptr) level_set.run_member(0);
+  else run.team->run([&level_set](int member) { level_set.run_member(member); });
+}
+
+}  // namespace palmette::sweep

@@ -1,0 +1,187 @@
+// One solve: right-hand sides in blocks, each block through the stages, permutations and scalings done on the way.
+#include "palmette/solve/plan_body.hpp"
+
+#include <algorithm>
+#include <new>
+#include <set>
+
+namespace palmette::detail {
+namespace {
+
+template <class T>
+void grow(PanelArray<T>& array, offset_t size) {
+  if (array.size() < size) array = PanelArray<T>(size);
+}
+
+std::string shape(index_t rows, index_t cols) { return std::to_string(rows) + " × " + std::to_string(cols); }
+
+}  // namespace
+
+template <class T>
+struct PlanBody<T>::Chain {
+  bool transposed;
+  bool conjugated;
+  DenseView<const T> b;
+  DenseView<T> x;
+  SolveMethod method;
+  ThreadTeam* team;
+};
+
+template <class T>
+void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
+  if (b.rows != n_)
+    throw DimensionError("the right-hand side is " + shape(b.rows, b.cols) + " but the matrix is " + shape(n_, n_) +
+                         ": b must have " + std::to_string(n_) + " rows");
+  if (x.rows != n_ || x.cols != b.cols)
+    throw DimensionError("the solution is " + shape(x.rows, x.cols) + " but the right-hand side is " +
+                         shape(b.rows, b.cols) + ": both must have the same shape");
+  if (b.cols < 0) throw DimensionError("the right-hand side has " + std::to_string(b.cols) + " columns");
+  if (b.cols > 1 && (b.ld < n_ || x.ld < n_))
+    throw DimensionError("leading dimensions " + std::to_string(b.ld) + " (b) and " + std::to_string(x.ld) +
+                         " (x) must be at least " + std::to_string(n_));
+}
+
+template <class T>
+SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
+  check_sizes(b, x);
+  const int members = sweep::member_count(run.team);
+  const sweep::SweepWork one = work();
+  const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
+  const SolveMethod method = sweep::choose_method(
+      run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, members);
+  ThreadTeam* const team = method == SolveMethod::serial ? nullptr : run.team;
+  const SolveTrace trace{method, sweep::member_count(team)};
+  if (n_ == 0 || b.cols == 0) return trace;
+  try {
+    std::unique_ptr<Space> space = borrow_space(std::min(b.cols, sweep::rhs_block), trace.threads);
+    for (index_t first = 0; first < b.cols; first += sweep::rhs_block) {
+      const index_t count = std::min(sweep::rhs_block, b.cols - first);
+      run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count),
+                 x.columns(first, count), method, team}, *space);
+    }
+    give_back(std::move(space));
+  } catch (const std::bad_alloc&) {
+    throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) + " right-hand sides");
+  }
+  return trace;
+}
+
+template <class T>
+void PlanBody<T>::run_chain(const Chain& chain, Space& space) const {
+  for (std::size_t place = 0; place < stages_.size(); ++place) run_stage(chain, place, space);
+}
+
+template <class T>
+void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space) const {
+  // The transpose of a product is the product of the transposes in reverse order, each with its sides exchanged.
+  const std::size_t number = chain.transposed ? stages_.size() - 1 - place : place;
+  const sweep::Stage<T>& stage = stages_[number];
+  bool transposed = chain.transposed != stage.transposed;
+  bool conjugated = chain.conjugated != stage.conjugated;
+  if (transposed && stage.core->relation() != sweep::Relation::general) {
+    transposed = false;
+    if (stage.core->relation() == sweep::Relation::hermitian) conjugated = !conjugated;
+  }
+  const DenseView<T> middle{space.middle.data(), n_, chain.x.cols, n_};
+  const bool last = place + 1 == stages_.size();
+  sweep::CoreRun<T> run{
+      {place == 0 ? chain.b : DenseView<const T>(middle), chain.transposed ? stage.domain : stage.range, conjugated},
+      {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
+      space,
+      static_cast<index_t>(2 * number),
+      chain.method,
+      chain.team};
+  stage.core->solve(transposed, run);
+}
+
+template <class T>
+std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t num_rhs, int members) const {
+  std::unique_ptr<Space> space;
+  {
+    const std::lock_guard lock(pool_mutex_);
+    if (!pool_.empty()) {
+      space = std::move(pool_.back());
+      pool_.pop_back();
+    }
+  }
+  if (!space) space = std::make_unique<Space>();
+  prepare(*space, num_rhs, members);
+  return space;
+}
+
+template <class T>
+void PlanBody<T>::give_back(std::unique_ptr<Space> space) const {
+  const std::lock_guard lock(pool_mutex_);
+  pool_.push_back(std::move(space));
+}
+
+template <class T>
+void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
+  space.states.resize(2 * stages_.size());
+  sweep::SpaceNeed need;
+  for (const sweep::Stage<T>& stage : stages_) {
+    const sweep::SpaceNeed own = stage.core->space_need(num_rhs);
+    need.work = std::max(need.work, own.work);
+    need.boundary = std::max(need.boundary, own.boundary);
+    need.member = std::max(need.member, own.member);
+  }
+  grow(space.work, need.work);
+  grow(space.boundary, need.boundary);
+  // A page apart: members must not share cache lines.
+  const offset_t stride = (need.member + 1023) / 512 * 512;
+  if (space.member_stride < stride) space.member_stride = stride;
+  grow(space.members, space.member_stride * members);
+  if (stages_.size() > 1) grow(space.middle, offset_t{n_} * num_rhs);
+}
+
+template <class T>
+sweep::SweepWork PlanBody<T>::work() const {
+  sweep::SweepWork sum;
+  for (const sweep::Stage<T>& stage : stages_) {
+    const sweep::CoreCost cost = stage.core->cost();
+    sum.bytes += cost.bytes;
+    sum.critical_path_bytes += cost.critical_path_bytes;
+  }
+  return sum;
+}
+
+template <class T>
+SolveCost PlanBody<T>::cost(index_t num_rhs) const {
+  if (num_rhs < 0) throw UsageError("cost of " + std::to_string(num_rhs) + " right-hand sides: the number must be at least 0");
+  const double blocks = (num_rhs + sweep::rhs_block - 1) / sweep::rhs_block;
+  SolveCost sum;
+  for (const sweep::Stage<T>& stage : stages_) {
+    const sweep::CoreCost cost = stage.core->cost();
+    sum.flops += cost.flops * num_rhs;
+    sum.bytes += cost.bytes * blocks;
+    sum.critical_path_bytes += cost.critical_path_bytes * blocks;
+  }
+  sum.bytes += 2.0 * n_ * num_rhs * sizeof(T);
+  return sum;
+}
+
+template <class T>
+index_t PlanBody<T>::guarded_blocks() const {
+  index_t count = 0;
+  std::set<const void*> seen;
+  for (const sweep::Stage<T>& stage : stages_)
+    if (seen.insert(stage.core.get()).second) count += stage.core->guarded_blocks();
+  return count;
+}
+
+template <class T>
+offset_t PlanBody<T>::memory_bytes() const {
+  offset_t bytes = 0;
+  std::set<const void*> seen;
+  for (const sweep::Stage<T>& stage : stages_) {
+    bytes += stage.maps_bytes;
+    if (seen.insert(stage.core.get()).second) bytes += stage.core->memory_bytes();
+  }
+  return bytes;
+}
+
+#define PALMETTE_INSTANTIATE(T) template class PlanBody<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::detail

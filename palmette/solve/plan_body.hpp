@@ -1,0 +1,42 @@
+// Inside `solve`: the body of a SolvePlan: a chain of stages, and a pool of workspaces.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "palmette/solve/core.hpp"
+
+namespace palmette::detail {
+
+template <class T>
+class PlanBody {
+ public:
+  /// @param stages  in the order of the plain solve, each n × n, one or more
+  PlanBody(index_t n, std::vector<sweep::Stage<T>> stages) : n_(n), stages_(std::move(stages)) {}
+
+  index_t size() const { return n_; }
+  SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
+  SolveCost cost(index_t num_rhs) const;
+  index_t guarded_blocks() const;
+  offset_t memory_bytes() const;
+
+ private:
+  using Space = sweep::SolveSpace<T>;
+  struct Chain;  // one block of right-hand sides on its way through the stages
+
+  void check_sizes(DenseView<const T> b, DenseView<T> x) const;
+  std::unique_ptr<Space> borrow_space(index_t num_rhs, int members) const;
+  void give_back(std::unique_ptr<Space> space) const;
+  void prepare(Space& space, index_t num_rhs, int members) const;
+  void run_chain(const Chain& chain, Space& space) const;
+  void run_stage(const Chain& chain, std::size_t place, Space& space) const;
+  sweep::SweepWork work() const;
+
+  index_t n_;
+  std::vector<sweep::Stage<T>> stages_;
+  mutable std::mutex pool_mutex_;
+  mutable std::vector<std::unique_ptr<Space>> pool_;  // workspaces that no solve uses now
+};
+
+}  // namespace palmette::detail

@@ -1,0 +1,88 @@
+// plan_solve: a plan from a Factor, and its memory predicted from the structure alone.
+#include <new>
+
+#include "palmette/solve/plan_body.hpp"
+#include "palmette/solve/supernodal_core.hpp"
+
+namespace palmette {
+namespace {
+
+/// Bytes that a sweep reads for one entry of the factor: one array serves each sweep, for LU too.
+int bytes_of(ScalarType scalar) {
+  switch (scalar) {
+    case ScalarType::float32: return 4;
+    case ScalarType::float64: return 8;
+    case ScalarType::complex64: return 8;
+    case ScalarType::complex128: return 16;
+  }
+  return 0;
+}
+
+template <class T>
+sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options) {
+  using Triangle = sweep::SupernodalTriangle<T>;
+  sweep::SupernodalParts<T> parts;
+  parts.structure = std::make_shared<const sweep::SweepStructure>(factor->symbolic, bytes_of(ScalarTraits<T>::type));
+  sweep::TriangleSource<T> lower;
+  lower.diagonal = lower.below = factor->lower.data();
+  lower.unit_diagonal = factor->kind != FactorKind::llt;
+  lower.place = factor->kind != FactorKind::llt ? factor->place.data() : nullptr;
+  parts.lower = std::make_unique<Triangle>(*parts.structure, lower, options);
+  if (factor->kind == FactorKind::lu) {
+    sweep::TriangleSource<T> upper;
+    upper.diagonal = factor->lower.data();
+    upper.below = factor->upper.data();
+    upper.diagonal_is_upper = true;
+    parts.upper = std::make_unique<Triangle>(*parts.structure, upper, options);
+  }
+  if (factor->kind == FactorKind::ldlt) parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d), std::span<const T>(factor->d_below));
+  parts.adjoint = factor->kind == FactorKind::llt || factor->hermitian;
+  parts.values = std::move(factor);
+  return parts;
+}
+
+}  // namespace
+
+template <class T>
+SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options) {
+  if (!factor || !factor->symbolic) throw UsageError("plan_solve was given no factor: factorize first, and check that it succeeded");
+  blas::use_one_thread();
+  try {
+    sweep::Stage<T> stage;
+    // Permutations and scalings stay where they are, in the factor, which the core keeps alive.
+    const SymbolicFactor& symbolic = *factor->symbolic;
+    if (!symbolic.row.is_identity()) stage.range.place = symbolic.row.new_to_old().data();
+    if (!symbolic.column.is_identity()) stage.domain.place = symbolic.column.new_to_old().data();
+    if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
+    if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
+    const index_t n = factor->size();
+    stage.core = std::make_shared<const sweep::SupernodalCore<T>>(parts_of(std::move(factor), options));
+    std::vector<sweep::Stage<T>> stages;
+    stages.push_back(std::move(stage));
+    return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages)));
+  } catch (const std::bad_alloc&) {
+    throw MemoryError("cannot allocate the plan of a solve");
+  }
+}
+
+PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, index_t num_rhs) {
+  const offset_t scalar_bytes = bytes_of(scalar);
+  // The symbolic factor is the caller's and outlives this call: shared without ownership.
+  const sweep::SweepStructure structure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic),
+                                        static_cast<int>(scalar_bytes));
+  const offset_t triangles = kind == FactorKind::lu ? 2 : 1;
+  const offset_t n = symbolic.n;
+  PlanMemory memory;
+  memory.plan_bytes = structure.memory_bytes() +
+                      triangles * sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes);
+  if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
+  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, false, std::min(num_rhs, sweep::rhs_block));
+  memory.workspace_bytes = (need.work + need.boundary + need.member) * scalar_bytes;
+  return memory;
+}
+
+#define PALMETTE_INSTANTIATE(T) template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,11 @@
+// The serial engine: the judge of all others.
+#include "palmette/solve/engines.hpp"
+
+namespace palmette::sweep {
+
+void run_serial(const SweepRun& run) {
+  // Every edge goes to a larger number, so number order is a topological order.
+  for (index_t task = 0; task < run.schedule.graph.num_tasks(); ++task) run.body.run_task(task, 0);
+}
+
+}  // namespace palmette::sweep

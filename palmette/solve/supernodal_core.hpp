@@ -1,0 +1,49 @@
+// Inside `solve`: the sweeps through a supernodal factor, or through one supernodal triangle.
+#pragma once
+
+#include <optional>
+
+#include "palmette/solve/core.hpp"
+#include "palmette/solve/supernodal_triangle.hpp"
+
+namespace palmette::sweep {
+
+/// What a core is made of. The values that the triangles point to must live as long: `values` keeps them.
+template <class T>
+struct SupernodalParts {
+  std::shared_ptr<const SweepStructure> structure;
+  std::shared_ptr<const void> values;             ///< whatever owns the panels
+  std::unique_ptr<SupernodalTriangle<T>> lower;
+  std::unique_ptr<SupernodalTriangle<T>> upper;   ///< Uᵀ as a lower triangle; null: the transpose (or adjoint) of lower
+  std::optional<BlockDiagonal<T>> diagonal;       ///< D of LDLᵀ
+  bool lower_only = false;                        ///< S = L: one sweep
+  bool adjoint = false;                           ///< without upper: S = L·(D)·Lᴴ instead of L·(D)·Lᵀ
+  offset_t values_bytes = 0;                      ///< that the core counts as its own (values copied for it)
+};
+
+/// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone, by sweeps over groups of supernodes.
+template <class T>
+class SupernodalCore final : public SweepCore<T> {
+ public:
+  explicit SupernodalCore(SupernodalParts<T> parts) : parts_(std::move(parts)) {}
+
+  void solve(bool transposed, const CoreRun<T>& run) const override;
+  Relation relation() const override {
+    if (parts_.upper || parts_.lower_only) return Relation::general;
+    return parts_.adjoint && is_complex_v<T> ? Relation::hermitian : Relation::symmetric;
+  }
+  SpaceNeed space_need(index_t num_rhs) const override;
+  CoreCost cost() const override;
+  index_t guarded_blocks() const override {
+    return parts_.lower->guarded_blocks() + (parts_.upper ? parts_.upper->guarded_blocks() : 0);
+  }
+  offset_t memory_bytes() const override;
+
+ private:
+  SupernodalParts<T> parts_;
+};
+
+/// Scalars that one solve needs, from the structure alone.
+SpaceNeed supernodal_space_need(const SweepStructure& structure, bool lower_only, index_t num_rhs);
+
+}  // namespace palmette::sweep

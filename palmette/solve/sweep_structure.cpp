@@ -1,0 +1,174 @@
+// Gathers supernodes into groups and finds every local place once, so that a sweep looks nothing up.
+#include "palmette/solve/sweep_structure.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace palmette::sweep {
+namespace {
+
+// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small factors
+// are cut finer, so that they have tasks to share at all. A function of the structure alone: results keep their bits.
+constexpr double largest_group_bytes = 512 * 1024;
+constexpr double smallest_group_bytes = 16 * 1024;
+constexpr double groups_wanted = 64;
+
+/// Entries that one sweep reads of supernode s: its triangle and its rows below.
+double entries_of(const SymbolicFactor& symbolic, index_t s) {
+  const double width = symbolic.width(s);
+  return width * (width + 1) / 2 + width * symbolic.num_rows_below(s);
+}
+
+/// Neighbours that are whole small subtrees under one parent (or roots) become one group: a forest of thousands of
+/// tiny trees must not become thousands of tasks.
+TreePartition join_small_siblings(const TreePartition& cut, std::span<const double> group_weight, double limit) {
+  std::vector<char> has_children(group_weight.size(), 0);
+  for (const index_t above : cut.parent)
+    if (above != -1) has_children[above] = 1;
+  TreePartition joined;
+  std::vector<index_t> place(group_weight.size());
+  std::vector<index_t> parent_before;
+  double weight = 0;
+  for (index_t group = 0; group < cut.num_groups(); ++group) {
+    const bool joins = group > 0 && !has_children[group] && !has_children[group - 1] &&
+                       cut.parent[group] == cut.parent[group - 1] && weight + group_weight[group] <= limit;
+    weight = joins ? weight + group_weight[group] : group_weight[group];
+    if (joins) joined.group_begin.back() = cut.group_begin[group + 1];
+    else joined.group_begin.push_back(cut.group_begin[group + 1]), parent_before.push_back(cut.parent[group]);
+    place[group] = static_cast<index_t>(parent_before.size()) - 1;
+  }
+  for (const index_t above : parent_before) joined.parent.push_back(above == -1 ? -1 : place[above]);
+  return joined;
+}
+
+/// One after another from `start` on? Then nothing is stored.
+offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list) {
+  bool consecutive = true;
+  for (std::size_t k = 1; k < found.size() && consecutive; ++k) consecutive = found[k] == found[0] + static_cast<index_t>(k);
+  if (consecutive) return found.empty() ? 0 : found[0];
+  const offset_t begin = static_cast<offset_t>(list.size());
+  list.insert(list.end(), found.begin(), found.end());
+  return -1 - begin;
+}
+
+}  // namespace
+
+SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes)
+    : symbolic_(std::move(symbolic)) {
+  find_groups(entry_bytes, group_bytes);
+  find_boundaries();
+  find_local_rows();
+  find_places_in_parents();
+  make_graphs(entry_bytes);
+}
+
+void SweepStructure::find_groups(int entry_bytes, double group_bytes) {
+  const index_t count = symbolic_->num_supernodes();
+  std::vector<double> weight(static_cast<std::size_t>(count));
+  block_offset_.assign(static_cast<std::size_t>(count) + 1, 0);
+  for (index_t s = 0; s < count; ++s) {
+    weight[s] = entries_of(*symbolic_, s) * entry_bytes;
+    entries_ += entries_of(*symbolic_, s);
+    block_offset_[s + 1] = block_offset_[s] + offset_t{symbolic_->width(s)} * symbolic_->width(s);
+    widest_ = std::max(widest_, symbolic_->width(s));
+    most_rows_below_ = std::max(most_rows_below_, symbolic_->num_rows_below(s));
+  }
+  if (group_bytes <= 0)
+    group_bytes = std::clamp(entries_ * entry_bytes / groups_wanted, smallest_group_bytes, largest_group_bytes);
+  const TreePartition cut = partition_tree(*symbolic_, weight, group_bytes);
+  std::vector<double> group_weight(static_cast<std::size_t>(cut.num_groups()), 0.0);
+  for (index_t group = 0; group < cut.num_groups(); ++group)
+    group_weight[group] =
+        std::accumulate(weight.begin() + cut.group_begin[group], weight.begin() + cut.group_begin[group + 1], 0.0);
+  partition_ = join_small_siblings(cut, group_weight, group_bytes);
+  child_ptr_.assign(static_cast<std::size_t>(num_groups()) + 1, 0);
+  for (const index_t above : partition_.parent)
+    if (above != -1) ++child_ptr_[above + 1];
+  std::partial_sum(child_ptr_.begin(), child_ptr_.end(), child_ptr_.begin());
+  child_.resize(static_cast<std::size_t>(child_ptr_.back()));
+  std::vector<offset_t> next(child_ptr_);
+  for (index_t group = 0; group < num_groups(); ++group)
+    if (partition_.parent[group] != -1) child_[next[partition_.parent[group]]++] = group;
+}
+
+void SweepStructure::find_boundaries() {
+  boundary_ptr_ = {0};
+  for (index_t group = 0; group < num_groups(); ++group) {
+    const offset_t begin = static_cast<offset_t>(boundary_row_.size());
+    index_t roots = 0;
+    // Rows beyond the group are those of its topmost supernodes: every other's occur in its parent.
+    for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
+      if (symbolic_->parent[s] != -1 && symbolic_->parent[s] < supernode_end(group)) continue;
+      const auto rows = symbolic_->rows_below(s);
+      boundary_row_.insert(boundary_row_.end(), rows.begin(), rows.end());
+      ++roots;
+    }
+    if (roots > 1) {
+      std::sort(boundary_row_.begin() + begin, boundary_row_.end());
+      boundary_row_.erase(std::unique(boundary_row_.begin() + begin, boundary_row_.end()), boundary_row_.end());
+    }
+    boundary_ptr_.push_back(static_cast<offset_t>(boundary_row_.size()));
+    longest_local_ = std::max(longest_local_, num_columns(group) + static_cast<index_t>(boundary(group).size()));
+  }
+}
+
+index_t SweepStructure::local_place(index_t group, index_t row) const {
+  const index_t columns = num_columns(group);
+  if (row < column_begin(group) + columns) return row - column_begin(group);
+  const auto rows = boundary(group);
+  return columns + static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
+}
+
+void SweepStructure::find_local_rows() {
+  row_start_.resize(static_cast<std::size_t>(symbolic_->num_supernodes()));
+  std::vector<index_t> place_of(static_cast<std::size_t>(symbolic_->n));  // of boundary rows, valid for the group at hand
+  std::vector<index_t> found;
+  for (index_t group = 0; group < num_groups(); ++group) {
+    const index_t first = column_begin(group);
+    const index_t columns = num_columns(group);
+    const auto rows = boundary(group);
+    for (std::size_t k = 0; k < rows.size(); ++k) place_of[rows[k]] = columns + static_cast<index_t>(k);
+    for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
+      found.clear();
+      for (const index_t row : symbolic_->rows_below(s)) found.push_back(row < first + columns ? row - first : place_of[row]);
+      row_start_[s] = keep_places(found, row_list_);
+    }
+  }
+  row_list_.shrink_to_fit();
+}
+
+void SweepStructure::find_places_in_parents() {
+  up_start_.assign(static_cast<std::size_t>(num_groups()), 0);
+  std::vector<index_t> found;
+  for (index_t group = 0; group < num_groups(); ++group) {
+    if (partition_.parent[group] == -1) continue;
+    found.clear();
+    for (const index_t row : boundary(group)) found.push_back(local_place(partition_.parent[group], row));
+    up_start_[group] = keep_places(found, up_list_);
+  }
+  up_list_.shrink_to_fit();
+}
+
+void SweepStructure::make_graphs(int entry_bytes) {
+  std::vector<double> cost(static_cast<std::size_t>(num_groups()));
+  for (index_t group = 0; group < num_groups(); ++group) {
+    double bytes = 0;
+    for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
+      bytes += entries_of(*symbolic_, s) * entry_bytes;
+      if (local_rows(s).list != nullptr) bytes += 4.0 * symbolic_->num_rows_below(s);
+    }
+    cost[group] = bytes + 2.0 * entry_bytes * (num_columns(group) + static_cast<double>(boundary(group).size()));
+  }
+  TaskGraph graph = tree_tasks(partition_, cost);
+  backward_ = make_schedule(reversed(graph));
+  forward_ = make_schedule(std::move(graph));
+}
+
+offset_t SweepStructure::memory_bytes() const {
+  const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.capacity() * sizeof(list[0])); };
+  return bytes(partition_.group_begin) + bytes(partition_.parent) + bytes(boundary_ptr_) + bytes(boundary_row_) +
+         bytes(row_start_) + bytes(row_list_) + bytes(up_start_) + bytes(up_list_) + bytes(child_ptr_) + bytes(child_) +
+         bytes(block_offset_) + forward_.memory_bytes() + backward_.memory_bytes();
+}
+
+}  // namespace palmette::sweep

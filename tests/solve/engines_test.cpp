@@ -1,0 +1,185 @@
+// The engines alone, on random graphs with a body that notices when a task runs too early, twice or never.
+#include "palmette/solve/engines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace palmette::sweep {
+namespace {
+
+/// Each task looks whether all its predecessors have run in this run.
+class WatchfulBody final : public SweepBody {
+ public:
+  explicit WatchfulBody(const TaskGraph& graph) : graph_(graph), runs_(graph.tasks.size()), values_(graph.tasks.size()) {}
+
+  void run_task(index_t task, int) override {
+    double value = 1.0 + task;
+    for (const index_t before : graph_.predecessors(task)) {
+      if (runs_[before].load(std::memory_order_relaxed) != round_) ++early_;
+      value += 0.5 * values_[before];  // not atomic: a data race here is the engine's fault
+    }
+    values_[task] = value;
+    if (++runs_[task] != round_) ++wrong_count_;
+  }
+  void next_round() { ++round_; }
+  void expect_all_ran_once() {
+    for (const auto& count : runs_) EXPECT_EQ(count.load(), round_);
+    EXPECT_EQ(early_.load(), 0);
+    EXPECT_EQ(wrong_count_.load(), 0);
+  }
+  const std::vector<double>& values() const { return values_; }
+
+ private:
+  const TaskGraph& graph_;
+  std::vector<std::atomic<int>> runs_;
+  std::vector<double> values_;
+  std::atomic<int> early_{0};
+  std::atomic<int> wrong_count_{0};
+  int round_ = 0;
+};
+
+TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Task> list(static_cast<std::size_t>(tasks));
+  for (Task& task : list) task.cost = cost * std::uniform_real_distribution<double>(0.0, 1.0)(random);
+  std::vector<Edge> edges;
+  for (index_t k = 0; tasks > 1 && k < tasks * edges_per_task; ++k) {
+    const index_t from = std::uniform_int_distribution<index_t>(0, tasks - 2)(random);
+    const index_t reach = std::min<index_t>(tasks - 1 - from, 1 + static_cast<index_t>(random() % 40));
+    edges.push_back({from, from + std::uniform_int_distribution<index_t>(1, reach)(random)});
+  }
+  return make_task_graph(std::move(list), std::move(edges));
+}
+
+TEST(engines, every_method_runs_each_task_once_after_its_predecessors) {
+  for (const index_t tasks : {0, 1, 2, 7, 100, 700})
+    for (const double cost : {0.0, 100.0, 1e5}) {
+      const SweepSchedule schedule = make_schedule(random_graph(tasks, 2.5, cost, 31 + static_cast<std::uint64_t>(tasks)));
+      std::vector<double> judge;
+      for (const SolveMethodInfo& method : solve_method_list())
+        for (const int threads : {1, 2, 3, 8}) {
+          ThreadTeam team(threads);
+          EngineState state(schedule);
+          WatchfulBody body(schedule.graph);
+          for (int repeat = 0; repeat < 20; ++repeat) {
+            body.next_round();
+            run_sweep(method.method, {schedule, state, body, threads == 1 && repeat % 2 ? nullptr : &team});
+            body.expect_all_ran_once();
+          }
+          if (judge.empty()) judge = body.values();
+          EXPECT_EQ(body.values(), judge) << method.name << " with " << threads << " threads";
+        }
+    }
+}
+
+TEST(engines, chain_and_star_and_independent_tasks_are_run) {
+  const auto graph_of = [](index_t tasks, const std::vector<Edge>& edges) {
+    std::vector<Task> list(static_cast<std::size_t>(tasks));
+    for (Task& task : list) task.cost = 1e6;
+    return make_schedule(make_task_graph(std::move(list), edges));
+  };
+  std::vector<Edge> chain, star;
+  for (index_t k = 0; k + 1 < 50; ++k) chain.push_back({k, k + 1}), star.push_back({k, 49});
+  ThreadTeam team(4);
+  for (const std::vector<Edge>& edges : {chain, star, std::vector<Edge>{}}) {
+    const SweepSchedule schedule = graph_of(50, edges);
+    for (const SolveMethodInfo& method : solve_method_list()) {
+      EngineState state(schedule);
+      WatchfulBody body(schedule.graph);
+      for (int repeat = 0; repeat < 100; ++repeat) {
+        body.next_round();
+        run_sweep(method.method, {schedule, state, body, &team});
+        body.expect_all_ran_once();
+      }
+    }
+  }
+}
+
+class FailingBody final : public SweepBody {
+ public:
+  explicit FailingBody(index_t bad) : bad_(bad) {}
+  void run_task(index_t task, int) override {
+    if (task == bad_) throw std::runtime_error("task " + std::to_string(task));
+  }
+
+ private:
+  index_t bad_;
+};
+
+TEST(engines, exception_of_a_task_reaches_the_caller_and_the_next_run_works) {
+  const SweepSchedule schedule = make_schedule(random_graph(200, 3, 1e5, 5));
+  ThreadTeam team(3);
+  for (const SolveMethodInfo& method : solve_method_list()) {
+    EngineState state(schedule);
+    for (const index_t bad : {0, 100, 199}) {
+      FailingBody failing(bad);
+      EXPECT_THROW(run_sweep(method.method, {schedule, state, failing, &team}), std::runtime_error) << method.name;
+      WatchfulBody body(schedule.graph);
+      body.next_round();
+      run_sweep(method.method, {schedule, state, body, &team});
+      body.expect_all_ran_once();
+    }
+  }
+}
+
+TEST(engines, flags_survive_the_wrap_of_the_run_counter) {
+  const SweepSchedule schedule = make_schedule(random_graph(60, 2, 10, 8));
+  ThreadTeam team(3);
+  EngineState state(schedule);
+  state.run_number = 0xfffffffdU;
+  WatchfulBody body(schedule.graph);
+  for (int repeat = 0; repeat < 6; ++repeat) {
+    body.next_round();
+    run_sync_free({schedule, state, body, &team});
+    body.expect_all_ran_once();
+  }
+}
+
+TEST(engines, ticket_order_is_topological_even_with_costs_of_zero) {
+  const SweepSchedule schedule = make_schedule(random_graph(300, 3, 0.0, 9));
+  std::vector<index_t> ticket(schedule.by_priority.size());
+  for (std::size_t k = 0; k < ticket.size(); ++k) ticket[schedule.by_priority[k]] = static_cast<index_t>(k);
+  for (index_t task = 0; task < schedule.graph.num_tasks(); ++task)
+    for (const index_t next : schedule.graph.successors(task)) EXPECT_LT(ticket[task], ticket[next]);
+}
+
+TEST(engines, phases_cover_all_tasks_once) {
+  for (const double cost : {1.0, 1e4, 1e6}) {
+    const SweepSchedule schedule = make_schedule(random_graph(500, 2, cost, 10));
+    index_t next = 0;
+    for (const Phase& phase : schedule.phases) {
+      EXPECT_EQ(phase.begin, next);
+      next = phase.end;
+    }
+    EXPECT_EQ(next, 500);
+  }
+}
+
+TEST(method_list, names_lead_back_to_their_methods_and_unknown_names_list_all) {
+  for (const SolveMethodInfo& info : solve_method_list()) {
+    EXPECT_EQ(solve_method(info.name), info.method);
+    EXPECT_EQ(name_of(info.method), info.name);
+  }
+  EXPECT_EQ(solve_method("auto"), SolveMethod::automatic);
+  try {
+    solve_method("quick");
+    FAIL() << "no exception";
+  } catch (const UsageError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("quick"), std::string::npos);
+    for (const SolveMethodInfo& info : solve_method_list()) EXPECT_NE(text.find(info.name), std::string::npos);
+  }
+}
+
+TEST(method_choice, automatic_takes_threads_only_where_they_save_enough) {
+  const SweepWork small{1e5, 1e4}, large{1e8, 1e6}, chain{1e8, 1e8};
+  EXPECT_EQ(choose_method(SolveMethod::automatic, large, 1), SolveMethod::serial);
+  EXPECT_EQ(choose_method(SolveMethod::automatic, small, 8), SolveMethod::serial);
+  EXPECT_EQ(choose_method(SolveMethod::automatic, chain, 8), SolveMethod::serial);
+  EXPECT_NE(choose_method(SolveMethod::automatic, large, 2), SolveMethod::serial);
+  EXPECT_EQ(choose_method(SolveMethod::level_set, small, 1), SolveMethod::level_set);
+}
+
+}  // namespace
+}  // namespace palmette::sweep
