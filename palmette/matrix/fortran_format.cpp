@@ -82,9 +82,9 @@ class FormatParser {
     if (count == 0) throw FormatError{"has a repeat count of 0"};
     for (int turn = 0; turn < count; ++turn) {
       place_ = begin;
-      const std::size_t before = fields_.size();
+      const int column = column_;
       group(depth + 1);
-      if (fields_.size() == before) break;  // nothing in it that could be repeated
+      if (column_ == column) break;  // nothing in it that could be repeated
     }
   }
 
