@@ -83,8 +83,9 @@ FillOrder order_automatically(const Graph& graph) {
   const MergedGraph merged = merge(graph);
   if (!nested_dissection_may_pay(amd.flops_bound, merged.graph_of(graph))) return chosen;
   const OrderingMethod method = has_metis() ? OrderingMethod::metis : OrderingMethod::scotch;
-  std::vector<index_t> order = merged.expand(dissect(merged.graph_of(graph), method));
-  if (fill_count(graph, order).flops < fill_count(graph, chosen.order).flops) chosen = {method, std::move(order)};
+  std::vector<index_t> dissected = dissect(merged.graph_of(graph), method);
+  if (fill_count(merged.graph_of(graph), dissected).flops < fill_count(graph, chosen.order).flops)
+    chosen = {method, merged.expand(std::move(dissected))};
   return chosen;
 }
 

@@ -5,12 +5,17 @@
 #include <limits>
 #include <numeric>
 
+#include "palmette/order/cardinality.hpp"
 #include "palmette/order/index_heap.hpp"
 
 namespace palmette::order_detail {
 namespace {
 
 constexpr exponent_t infinite = std::numeric_limits<exponent_t>::max();
+constexpr offset_t cheap_passes = 20;                    // edges that searches may scan before prices are mended ÷ edges
+constexpr offset_t bidding_passes = 20;                  // edges that one stage of an auction may look at ÷ edges
+constexpr exponent_t coarsest_increment = 8 * one_power, finest_increment = one_power / 1024;
+constexpr exponent_t lone_row_raise = 64 * one_power;    // what a column with one row pays: any price will do
 
 /// Throughout: cost(edge) − row_dual − column_dual ≥ 0 for every edge, = 0 for matched ones (complementary slackness), so
 /// a perfect matching is a cheapest one.
@@ -25,9 +30,14 @@ class Matcher {
     return cost(edge, column) - row_dual_[edges_.row[edge]] - column_dual_[column];
   }
   void start_duals();
+  void tighten_column_duals();
   void match_greedily();
   void match_in_two_steps(index_t column);
   void join(index_t column, offset_t edge);
+  index_t matchable(RowsAndColumns& largest) const;
+  index_t bid(index_t column, exponent_t increment);
+  void reprice();
+  void augment_all();
   void augment_from(index_t root);
   void scan(index_t column, exponent_t distance);
   index_t nearest_unfinished_row(exponent_t distance);
@@ -41,7 +51,6 @@ class Matcher {
   std::vector<index_t> row_of_column_, column_of_row_;
   std::vector<offset_t> edge_of_column_;      // the matched edge
   std::vector<offset_t> next_free_;           // where the search for a free row in a column stopped
-  std::vector<char> dead_;                    // rows that no free row can be reached from
   // One search; rows not in touched_ have distance infinite.
   std::vector<exponent_t> distance_;          // length n, by row
   std::vector<char> finished_;                // length n, by row: its distance is final and its column scanned
@@ -52,12 +61,13 @@ class Matcher {
   IndexHeap heap_;
   exponent_t shortest_ = infinite;            // length of the shortest path to a free row found so far
   index_t end_row_ = -1;
+  offset_t scanned_ = 0;                      // edges, by all searches so far
 };
 
 Matcher::Matcher(const EdgeList& edges)
     : edges_(edges), n_(edges.cols), column_log_(edges.cols, 0), row_dual_(edges.rows, 0), column_dual_(edges.cols, 0),
       row_of_column_(edges.cols, -1), column_of_row_(edges.rows, -1), edge_of_column_(edges.cols, -1),
-      next_free_(edges.start.begin(), edges.start.end() - 1), dead_(edges.rows, 0), distance_(edges.rows, infinite),
+      next_free_(edges.start.begin(), edges.start.end() - 1), distance_(edges.rows, infinite),
       finished_(edges.rows, 0), arriving_edge_(edges.rows, -1), arriving_column_(edges.rows, -1), heap_(distance_) {}
 
 /// Row duals: the row's smallest cost; column duals: the smallest cost that is left.
@@ -72,6 +82,11 @@ void Matcher::start_duals() {
       row_dual_[edges_.row[edge]] = std::min(row_dual_[edges_.row[edge]], cost(edge, column));
   for (exponent_t& dual : row_dual_)
     if (dual == infinite) dual = 0;
+  tighten_column_duals();
+}
+
+/// The largest column duals that the row duals allow.
+void Matcher::tighten_column_duals() {
   for (index_t column = 0; column < n_; ++column) {
     exponent_t smallest = infinite;
     for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge)
@@ -91,7 +106,8 @@ void Matcher::join(index_t column, offset_t edge) {
 void Matcher::match_greedily() {
   for (index_t column = 0; column < n_; ++column)
     for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge)
-      if (edges_.row[edge] == column && reduced(edge, column) == 0) join(column, edge);
+      if (edges_.row[edge] == column && row_of_column_[column] < 0 && column_of_row_[column] < 0 && reduced(edge, column) == 0)
+        join(column, edge);
   for (index_t column = 0; column < n_; ++column) {
     if (row_of_column_[column] >= 0) continue;
     for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge)
@@ -119,11 +135,57 @@ void Matcher::match_in_two_steps(index_t column) {
   }
 }
 
+/// An unmatched column takes its cheapest row, from another column if need be, and raises its price (lowers its dual) to
+/// where the second cheapest is, and by `increment` more. @returns the column that has lost its row, −1 if none has
+index_t Matcher::bid(index_t column, exponent_t increment) {
+  exponent_t cheapest = infinite, second = infinite;
+  offset_t best = -1;
+  for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge) {
+    const exponent_t price = cost(edge, column) - row_dual_[edges_.row[edge]];
+    if (price < cheapest) {
+      second = cheapest;
+      cheapest = price;
+      best = edge;
+    } else if (price < second) {
+      second = price;
+    }
+  }
+  const index_t row = edges_.row[best], owner = column_of_row_[row];
+  row_dual_[row] -= increment + (second == infinite ? lone_row_raise : second - cheapest);
+  if (owner >= 0) row_of_column_[owner] = -1;
+  join(column, best);
+  return owner;
+}
+
+/// Better row duals by an auction: every column bids for rows until each has one, first with coarse increments, then with
+/// finer ones. With them the distances to free rows become short, and so do the searches. A stage whose bidding wars
+/// grow too long is cut off: any row duals are good for the searches, some only make them longer.
+/// @source Bertsekas, Ann. Oper. Res. 14 (1988): auction with scaled increments
+void Matcher::reprice() {
+  for (exponent_t increment = coarsest_increment; increment >= finest_increment; increment /= 4) {
+    std::fill(row_of_column_.begin(), row_of_column_.end(), -1);
+    std::fill(column_of_row_.begin(), column_of_row_.end(), -1);
+    offset_t budget = bidding_passes * (edges_.start.back() + n_);
+    for (index_t first = 0; first < n_ && budget > 0; ++first)
+      for (index_t column = first; column >= 0 && budget > 0; column = bid(column, increment))
+        budget -= edges_.start[column + 1] - edges_.start[column] + 1;
+  }
+  tighten_column_duals();
+  for (index_t column = 0; column < n_; ++column) {
+    const index_t row = row_of_column_[column];
+    if (row < 0 || reduced(edge_of_column_[column], column) == 0) continue;
+    row_of_column_[column] = column_of_row_[row] = -1;
+  }
+  std::copy(edges_.start.begin(), edges_.start.end() - 1, next_free_.begin());
+  match_greedily();
+}
+
 /// Lower the distances of the rows of a column at `distance`; remember the nearest free row.
 void Matcher::scan(index_t column, exponent_t distance) {
+  scanned_ += edges_.start[column + 1] - edges_.start[column] + 1;
   for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge) {
     const index_t row = edges_.row[edge];
-    if (finished_[row] || dead_[row]) continue;
+    if (finished_[row]) continue;
     const exponent_t reach = distance + reduced(edge, column);
     if (reach >= shortest_ || reach >= distance_[row]) continue;
     if (distance_[row] == infinite) touched_.push_back(row);
@@ -173,12 +235,8 @@ void Matcher::augment_from(index_t root) {
   forget_search();
 }
 
-/// Duals of the tree so that the path costs nothing; flip it. Without a path: no free row is reachable from the tree.
+/// Duals of the tree so that the path costs nothing; flip it. There is a path, since a perfect matching exists.
 void Matcher::finish(index_t root) {
-  if (end_row_ < 0) {
-    for (const index_t row : tree_) dead_[row] = 1;
-    return;
-  }
   for (const index_t row : tree_) row_dual_[row] += distance_[row] - shortest_;
   for (index_t row = end_row_, column = -1; column != root;) {
     column = arriving_column_[row];
@@ -207,13 +265,36 @@ void Matcher::forget_search() {
   end_row_ = -1;
 }
 
+/// The structural rank, from a copy of the matching so far.
+index_t Matcher::matchable(RowsAndColumns& largest) const {
+  largest = {row_of_column_, column_of_row_};
+  return extend_to_largest_cardinality(edges_, largest);
+}
+
+/// A search for each column left over. Where the searches turn out long, the prices are mended once.
+void Matcher::augment_all() {
+  bool mended = false;
+  for (index_t column = 0; column < n_; ++column) {
+    if (row_of_column_[column] < 0) augment_from(column);
+    if (mended || scanned_ <= cheap_passes * (edges_.start.back() + n_)) continue;
+    mended = true;
+    reprice();
+    column = -1;  // from the first column again
+  }
+}
+
 Matching Matcher::match() {
   start_duals();
   match_greedily();
-  for (index_t column = 0; column < n_; ++column)
-    if (row_of_column_[column] < 0) augment_from(column);
+  RowsAndColumns largest;
   Matching matching;
-  for (const index_t row : row_of_column_) matching.size += row >= 0;
+  matching.size = matchable(largest);
+  if (matching.size < n_) {  // no product to maximize
+    matching.row_of_column = std::move(largest.row_of_column);
+    matching.column_of_row = std::move(largest.column_of_row);
+    return matching;
+  }
+  augment_all();
   for (index_t column = 0; column < n_; ++column) column_dual_[column] -= column_log_[column];
   matching.row_of_column = std::move(row_of_column_);
   matching.column_of_row = std::move(column_of_row_);

@@ -19,9 +19,10 @@ struct Matching {
 
 /// Match the rows and columns of a square matrix so that the product of the moduli of the matched entries is largest.
 ///
-/// Shortest augmenting paths on the costs log(column's largest modulus) − log|a_ij|, with dual variables that keep all
-/// reduced costs at least zero; the dual variables of the end are the scaling. A column whose search fails proves that
-/// the rows it met can serve no later column either, so they are never met again.
+/// First the largest cardinality; if that is n, shortest augmenting paths on the costs log(column's largest modulus) −
+/// log|a_ij|, with dual variables that keep all reduced costs at least zero; the dual variables of the end are the scaling.
+/// Where the paths' trees grow large, an auction with scaled increments brings the dual variables close first; the
+/// result is as exact, since the paths have the last word.
 /// @param edges  rows == cols
 /// @cost O(n·nnz·log n) worst case, near-linear in practice
 /// @source Duff and Koster, SIAM J. Matrix Anal. Appl. 22 (2001), §3-4 (MC64, job 5)
