@@ -1,0 +1,20 @@
+// All subcommands, each in the file of its name.
+#pragma once
+
+#include "cli/options.hpp"
+
+namespace palmette::cli {
+
+Command add_solve(CLI::App& root);
+Command add_trisolve(CLI::App& root);
+Command add_order(CLI::App& root);
+Command add_analyze(CLI::App& root);
+Command add_info(CLI::App& root);
+Command add_generate(CLI::App& root);
+Command add_convert(CLI::App& root);
+Command add_bench(CLI::App& root);
+
+/// A subcommand without options yet, with its description, examples and exit codes.
+CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description, const std::string& examples);
+
+}  // namespace palmette::cli

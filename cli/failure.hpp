@@ -1,0 +1,57 @@
+// How a run of the command ends: its exit code, and what it tells of a failure, in words and in JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "palmette/solver/solver.hpp"
+
+namespace palmette::cli {
+
+enum ExitCode : int {
+  exit_success = 0,
+  exit_internal = 1,  ///< a defect of Palmette
+  exit_usage = 2,
+  exit_outside_world = 3,
+  exit_numerical = 4,
+  exit_resources = 5,
+  exit_not_verified = 6,
+};
+
+/// The exit codes, as every help text ends with them.
+extern const char* const exit_codes_text;
+
+/// A result could not be written.
+class OutputError : public Error {
+ public:
+  OutputError(std::string file, const std::string& what) : Error(what), file_(std::move(file)) {}
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+};
+
+/// What is told of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line` likewise.
+struct Failure {
+  std::string kind;     ///< usage, dimension, file, output, memory, device, not_verified, internal, or a FailureKind's name
+  std::string message;  ///< one sentence
+  std::int64_t row = 0;
+  std::int64_t column = 0;
+  std::string file;
+  std::int64_t line = 0;
+  int exit_code = exit_internal;
+};
+
+/// To be called in a catch block: what the exception in flight means.
+Failure describe_current_exception();
+Failure describe(const NumericalFailure& failure);
+/// For an answer whose backward error is above its bound.
+Failure describe_not_verified(const Verification& verification);
+
+/// {"kind","message","row","column","file","line","exit_code"}; what is not known is null.
+nlohmann::ordered_json to_json(const Failure& failure);
+
+}  // namespace palmette::cli

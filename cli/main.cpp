@@ -1,0 +1,96 @@
+// The command palmette: reads the command line, runs one subcommand, and turns every failure into one sentence and an exit code.
+#include <csignal>
+#include <exception>
+#include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+
+namespace palmette::cli {
+
+CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description, const std::string& examples) {
+  CLI::App& app = *root.add_subcommand(name, description);
+  app.set_help_flag("-h,--help", "print this help and exit")->group("Report");
+  app.formatter(help_formatter());
+  app.footer(help_footer(examples));
+  return app;
+}
+
+namespace {
+
+constexpr const char* overview =
+    "Palmette solves sparse linear systems A x = b, and says how wrong the answer may\n"
+    "be and how near to the speed of this machine's memory it ran.";
+
+constexpr const char* overview_footer =
+    "Examples:\n"
+    "  palmette generate poisson3d7 --n 30 --out A.mtx    a model problem to try things on\n"
+    "  palmette solve A.mtx --out x.mtx                   solve with a right-hand side of ones\n"
+    "  palmette solve A.mtx --rhs b.mtx --json -          the report for a program\n"
+    "\n"
+    "'palmette COMMAND --help' explains a command, with its options and examples.\n";
+
+/// A closed standard stream must not be given to the next file that is opened: it would receive our output.
+void occupy_closed_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY) == -1) return;
+}
+
+/// The destination of --json as it stands on the command line: known even if the rest cannot be understood.
+std::string json_destination(const std::vector<std::string>& arguments) {
+  for (std::size_t place = 1; place < arguments.size(); ++place) {
+    if (arguments[place] == "--json" && place + 1 < arguments.size()) return arguments[place + 1];
+    if (arguments[place].compare(0, 7, "--json=") == 0) return arguments[place].substr(7);
+  }
+  return "";
+}
+
+void describe_root(CLI::App& root) {
+  root.name("palmette");
+  root.set_help_flag("-h,--help", "print this help and exit");
+  root.set_version_flag("--version", fmt::format("palmette {}", version()), "print the version and exit");
+  root.formatter(help_formatter());
+  root.footer(fmt::format("{}\n{}", overview_footer, exit_codes_text));
+  root.require_subcommand(1);
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App root(overview);
+  describe_root(root);
+  std::vector<Command> commands;
+  for (const auto add : {add_solve, add_trisolve, add_order, add_analyze, add_info, add_generate, add_convert, add_bench})
+    commands.push_back(add(root));
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto parsed = root.get_subcommands();
+    print(parsed.empty() ? root.help() : parsed.front()->help());
+    return exit_success;
+  } catch (const CLI::CallForVersion& call) {
+    print(std::string(call.what()) + "\n");
+    return exit_success;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(usage_sentence(root, error));
+  }
+  for (const Command& command : commands)
+    if (command.app->parsed()) return command.run();
+  throw UsageError("no command is given; see 'palmette --help'");
+}
+
+}  // namespace
+}  // namespace palmette::cli
+
+int main(int argc, char** argv) {
+  using namespace palmette::cli;
+  std::signal(SIGPIPE, SIG_IGN);
+  occupy_closed_streams();
+  try {
+    return parse_and_run(argc, argv);
+  } catch (...) {
+    return finish_failed(json_destination(std::vector<std::string>(argv, argv + argc)), describe_current_exception());
+  }
+}

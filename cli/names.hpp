@@ -1,0 +1,32 @@
+// Words and numbers of the command line, read strictly; a wrong word is answered with the nearest right one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace palmette::cli {
+
+/// The candidate that is nearest to `text` in spelling; empty if none is near enough to be meant.
+std::string nearest_name(std::string_view text, const std::vector<std::string>& candidates);
+
+/// " (did you mean 'x'?)", or nothing where no candidate is near.
+std::string suggestion(std::string_view text, const std::vector<std::string>& candidates);
+
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& names);
+
+/// Place of `text` in `names`. @throws UsageError naming the option, the nearest name and all names
+std::size_t choose_name(std::string_view option, const std::string& text, const std::vector<std::string>& names);
+
+/// The whole text as a decimal integer. @throws UsageError naming the option, the text and the range
+std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t smallest, std::int64_t largest);
+
+/// The whole text as a finite number. @throws UsageError
+double parse_real(std::string_view option, std::string_view text);
+
+/// "1,50" as integers. @throws UsageError
+std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text, std::int64_t smallest, std::int64_t largest);
+
+}  // namespace palmette::cli

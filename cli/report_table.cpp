@@ -1,0 +1,123 @@
+// Draws the report of a solve in 80 columns.
+#include "cli/report_table.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/text.hpp"
+
+namespace palmette::cli {
+namespace {
+
+/// "  phase       12.3 ms   text", the text wrapped; further paragraphs of the same phase follow below it.
+class PhaseTable {
+ public:
+  void head() { text_ += fmt::format("  {:<9}  {:>8}   {}\n  {:-<9}  {:->8}   {:-<55}\n", "phase", "time", "what it did", "", "", ""); }
+  void phase(std::string_view name, double seconds, std::string_view text) {
+    text_ += paragraph(fmt::format("  {:<9}  {:>8}   ", name, seconds > 0 ? format_seconds(seconds) : ""), text);
+  }
+  void more(std::string_view text) { text_ += paragraph(std::string(24, ' '), text); }
+  void rule() { text_ += fmt::format("  {:-<9}  {:->8}   {:-<55}\n", "", "", ""); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// "[##########----------]".
+std::string gauge(double fraction) {
+  constexpr int width = 24;
+  const int filled = static_cast<int>(std::clamp(fraction, 0.0, 1.0) * width + 0.5);
+  return "[" + std::string(filled, '#') + std::string(width - filled, '-') + "]";
+}
+
+std::string inertia_sentence(const FactorizeReport& report) {
+  const Inertia& inertia = report.pivots.inertia;
+  if (report.kind != FactorKind::ldlt || inertia.positive + inertia.negative + inertia.zero == 0) return "";
+  return fmt::format("inertia: {} positive, {} negative, {} zero", format_count(inertia.positive), format_count(inertia.negative),
+                     format_count(inertia.zero));
+}
+
+void add_factor_phases(PhaseTable& table, const Report& report) {
+  const bool is_perturbed = report.factorize->pivots.perturbed > 0;
+  table.phase("order", report.order->seconds,
+              fmt::format("{}{}", name_of(report.order->method), report.order->matched ? ", with matching and scaling" : ""));
+  table.phase("analyze", report.analyze->seconds,
+              fmt::format("{} in the factor, {} flops, {}, {} predicted", plural(report.analyze->nnz_factor, "entry"),
+                          format_large(report.analyze->flops), plural(report.analyze->supernodes, "supernode"),
+                          format_bytes(static_cast<double>(report.analyze->memory_bytes_predicted))));
+  table.phase("factorize", report.factorize->seconds,
+              fmt::format("{} in {}, {:.3g} Gflop/s, {}", kind_sentence(report.factorize->kind), scalar_name(report.factorize->scalar),
+                          report.factorize->gflops, format_bytes(static_cast<double>(report.factorize->memory_bytes))));
+  if (const std::string inertia = inertia_sentence(*report.factorize); !inertia.empty()) table.more(inertia);
+  if (is_perturbed)
+    table.more(fmt::format("{} perturbed, the first in column {}", plural(report.factorize->pivots.perturbed, "tiny pivot"),
+                           report.factorize->pivots.perturbed_columns.empty() ? 0 : report.factorize->pivots.perturbed_columns.front() + 1));
+}
+
+void add_solve_phase(PhaseTable& table, const SolveReport& solve) {
+  table.phase("solve", solve.seconds,
+              fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
+                          plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
+  if (solve.stream_gbs > 0 && solve.seconds > 0) {
+    table.more(fmt::format("{:.3g} GB/s, where memory streams {:.3g} GB/s", solve.bandwidth_gbs, solve.stream_gbs));
+    table.more(fmt::format("{} {} of the memory roofline", gauge(solve.roofline_fraction), format_percent(solve.roofline_fraction)));
+  } else if (solve.seconds > 0) {
+    table.more(fmt::format("{:.3g} GB/s", solve.bandwidth_gbs));
+  }
+  if (solve.guarded_blocks > 0)
+    table.more(fmt::format("{} not inverted, since the inverse would grow too much", plural(solve.guarded_blocks, "diagonal block")));
+}
+
+void add_verify_phase(PhaseTable& table, const Verification& verify) {
+  table.phase("verify", 0,
+              fmt::format("backward error {:.1e}, componentwise {:.1e}, after {}", verify.backward_error,
+                          verify.componentwise_backward_error, plural(verify.refine_steps, "refinement step")));
+  if (verify.condition_1norm) table.more(fmt::format("condition (1-norm, estimated) {:.1e}", *verify.condition_1norm));
+  if (verify.forward_error_bound) table.more(fmt::format("forward error at most {:.1e}", *verify.forward_error_bound));
+}
+
+std::string verdict(const Verification& verify) {
+  return verify.verified ? fmt::format("Verified: the backward error {:.1e} is within {:.1e}.", verify.backward_error, verify.bound)
+                         : fmt::format("NOT VERIFIED: the backward error {:.1e} is above {:.1e}.", verify.backward_error, verify.bound);
+}
+
+}  // namespace
+
+std::string kind_sentence(FactorKind kind) {
+  switch (kind) {
+    case FactorKind::llt: return "LL^T";
+    case FactorKind::ldlt: return "LDL^T";
+    case FactorKind::lu: return "LU";
+  }
+  return "";
+}
+
+std::string matrix_sentence(const MatrixReport& matrix) {
+  const bool is_hermitian = matrix.symmetry == Symmetry::hermitian;
+  return fmt::format("{} x {}, {}, {} {}", format_count(matrix.rows), format_count(matrix.cols),
+                     matrix.nnz == 1 ? "1 entry" : format_count(matrix.nnz) + " entries", field_name(matrix.scalar),
+                     is_hermitian ? "Hermitian" : matrix.symmetry == Symmetry::skew ? "skew-symmetric"
+                                                  : matrix.symmetry == Symmetry::general ? "unsymmetric" : "symmetric");
+}
+
+std::string report_table(const Report& report, const RunFigures& figures) {
+  std::string text = paragraph("", fmt::format("Palmette {}: {} {}", report.version, figures.command, figures.path)) + "\n";
+  PhaseTable table;
+  table.head();
+  table.phase("read", figures.read_seconds, matrix_sentence(report.matrix));
+  if (report.factorize) add_factor_phases(table, report);
+  if (report.solve) add_solve_phase(table, *report.solve);
+  if (report.verify) add_verify_phase(table, *report.verify);
+  if (!figures.out.empty()) table.phase("write", figures.write_seconds, figures.out);
+  table.rule();
+  table.phase("total", figures.total_seconds, fmt::format("{} of memory at the peak", format_bytes(static_cast<double>(report.peak_memory_bytes))));
+  text += table.text() + "\n";
+  for (const std::string& note : report.notes) text += paragraph("  Note: ", note);
+  if (!report.notes.empty()) text += "\n";
+  if (report.verify) text += "  " + verdict(*report.verify) + "\n";
+  return text;
+}
+
+}  // namespace palmette::cli

@@ -1,0 +1,64 @@
+// The beginning and the end of solve and trisolve.
+#include "cli/system_run.hpp"
+
+#include <utility>
+
+namespace palmette::cli {
+namespace {
+
+/// Checks that cost nothing come before files are read.
+const SolvingOptions& checked(const MatrixOptions& matrix, const SolvingOptions& solving, const OutputOptions& output) {
+  if (matrix.path == "-" && solving.rhs == "-")
+    throw UsageError("the matrix and --rhs cannot both come from standard input; give one of them as a file");
+  if (output.json == "-" && solving.out == "-")
+    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
+  check_writable("--out", solving.out);
+  check_writable("--json", output.json);
+  return solving;
+}
+
+}  // namespace
+
+SystemRun::SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving, const OutputOptions& output)
+    : command_(std::move(command)), solving_(&solving), output_(&output), progress_(!output.quiet), rhs_(checked(matrix, solving, output)) {
+  const Stopwatch read;
+  input_ = read_input(matrix, solving.threads, progress_);
+  progress_.end();
+  figures_.read_seconds = read.seconds();
+  figures_.command = command_;
+  figures_.path = matrix.path == "-" ? "standard input" : matrix.path;
+  figures_.header = input_.header;
+  check_square(input_, figures_.path, command_);
+  rhs_.check(input_.header.rows);
+}
+
+AnyMatrix SystemRun::take_matrix() {
+  return with_scalar(std::move(input_.matrix), rhs_.is_complex(), solving_->precision == Precision::float_precision);
+}
+
+std::optional<Failure> SystemRun::write_solution(const WriteSolution& write) {
+  if (solving_->out.empty()) return {};
+  const Stopwatch watch;
+  try {
+    if (solving_->out == "-") print_file(write);
+    else write_or_rescue(solving_->out, write);
+  } catch (const Error&) {
+    return describe_current_exception();
+  }
+  figures_.write_seconds = watch.seconds();
+  figures_.out = solving_->out;
+  return {};
+}
+
+int SystemRun::report(const Report& report, const WriteSolution& write) {
+  std::optional<Failure> failure = write_solution(write);
+  if (!failure && report.verify && !report.verify->verified) failure = describe_not_verified(*report.verify);
+  figures_.total_seconds = since_start_.seconds();
+  if (output_->shows_table() && solving_->out != "-") {
+    const std::optional<Failure> unprinted = print_table(report_table(report, figures_));
+    if (!failure) failure = unprinted;
+  }
+  return finish(*output_, to_json(report), failure);
+}
+
+}  // namespace palmette::cli

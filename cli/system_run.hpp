@@ -1,0 +1,50 @@
+// What solve and trisolve share: read and check everything first, then solve, write and report.
+#pragma once
+
+#include <memory>
+
+#include "cli/input.hpp"
+#include "cli/report_json.hpp"
+#include "cli/report_table.hpp"
+
+namespace palmette::cli {
+
+class SystemRun {
+ public:
+  /// Checks that results can be written, reads right-hand sides and matrix, and checks that they fit.
+  SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving, const OutputOptions& output);
+
+  const ReadResult& input() const { return input_; }
+  ProgressBar& progress() { return progress_; }
+  /// The matrix in the precision asked for; only once.
+  AnyMatrix take_matrix();
+
+  /// Solve with what was made of the matrix (Solver or TriangularSolver), write, report. @returns the exit code
+  template <class T, class AnySolver>
+  int solve_and_report(AnySolver& solver) {
+    const index_t n = solver.size();
+    DenseMatrix<T> solution = rhs_.make<T>(n);
+    progress_.begin("solve");
+    const Report report = solver.solve(std::as_const(solution).view(), solution.view(), solving_->request).value();
+    progress_.end();
+    return this->report(report, [&](const std::string& path) {
+      write_dense<T>(path, std::as_const(solution).view(), "solution, made by palmette " + command_);
+    });
+  }
+
+ private:
+  using WriteSolution = std::function<void(const std::string& path)>;
+  int report(const Report& report, const WriteSolution& write);
+  std::optional<Failure> write_solution(const WriteSolution& write);
+
+  std::string command_;
+  const SolvingOptions* solving_;
+  const OutputOptions* output_;
+  Stopwatch since_start_;
+  ProgressBar progress_;
+  RunFigures figures_;
+  RightHandSide rhs_;
+  ReadResult input_;
+};
+
+}  // namespace palmette::cli
