@@ -1,0 +1,79 @@
+// What the files of the bindings share: conversions between Python's words and the library's. No logic lives here: Python
+// prepares the arguments (palmette/_input.py), the library does the work.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "palmette/solver/solver.hpp"
+
+namespace palmette::python {
+
+namespace nb = nanobind;
+
+/// A constant matrix that Python holds and solvers share.
+template <class T>
+struct MatrixHandle {
+  std::shared_ptr<const SparseMatrix<T>> matrix;
+};
+
+template <class V>
+using ArrayIn = nb::ndarray<const V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using DenseIn = nb::ndarray<const T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+template <class T>
+using DenseOut = nb::ndarray<T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+
+template <class V>
+std::span<const V> span_of(const ArrayIn<V>& array) {
+  return {array.data(), array.size()};
+}
+
+template <class T, class Array>
+DenseView<T> view_of(const Array& array) {
+  const auto rows = static_cast<index_t>(array.shape(0));
+  return {array.data(), rows, static_cast<index_t>(array.shape(1)), rows};
+}
+
+/// A NumPy array that takes the vector over; nothing is copied.
+template <class V>
+nb::object to_numpy(std::vector<V>&& values) {
+  auto* kept = new std::vector<V>(std::move(values));
+  nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::vector<V>*>(pointer); });
+  return nb::cast(nb::ndarray<nb::numpy, V, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+}
+template <class V>
+nb::object to_numpy(const std::vector<V>& values) {
+  return to_numpy(std::vector<V>(values));
+}
+
+/// (shape, column_ptr, row_index, values)
+template <class T>
+nb::tuple to_arrays(SparseMatrix<T>&& matrix) {
+  const auto shape = nb::make_tuple(matrix.rows(), matrix.cols());
+  return nb::make_tuple(shape, to_numpy(std::move(matrix.pattern.column_ptr)), to_numpy(std::move(matrix.pattern.row_index)),
+                        to_numpy(std::move(matrix.values)));
+}
+
+/// "Solver_float64" and the like: one class for each scalar.
+template <class T>
+std::string class_name(const char* stem) {
+  return std::string(stem) + "_" + std::string(ScalarTraits<T>::name);
+}
+
+nb::dict to_dict(const Report& report);
+
+void bind_errors(nb::module_& module);
+void bind_matrix(nb::module_& module);
+void bind_lists(nb::module_& module);
+void bind_solver(nb::module_& module);
+void bind_triangular_solver(nb::module_& module);
+
+}  // namespace palmette::python

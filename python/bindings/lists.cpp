@@ -1,0 +1,38 @@
+// The lists that name everything there is: generators, solve methods, orderings.
+#include "bindings.hpp"
+
+namespace palmette::python {
+namespace {
+
+std::string text(std::string_view view) { return std::string(view); }
+
+nb::list generators() {
+  nb::list list;
+  for (const GeneratorInfo& info : generator_list())
+    list.append(nb::make_tuple(info.name, info.summary, info.n_meaning, info.parameter_meaning, info.default_parameter));
+  return list;
+}
+
+nb::list methods() {
+  nb::list list;
+  for (const SolveMethodInfo& info : solve_method_list())
+    list.append(nb::make_tuple(text(info.name), info.threaded, text(info.summary)));
+  return list;
+}
+
+nb::list orderings() {
+  nb::list list;
+  for (const OrderingMethodInfo& info : ordering_method_list())
+    list.append(nb::make_tuple(text(name_of(info.method)), info.available, text(info.summary)));
+  return list;
+}
+
+}  // namespace
+
+void bind_lists(nb::module_& module) {
+  module.def("generators", generators);
+  module.def("methods", methods);
+  module.def("orderings", orderings);
+}
+
+}  // namespace palmette::python

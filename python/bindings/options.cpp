@@ -1,0 +1,71 @@
+// One place where each option's Python name meets its C++ name.
+#include "options.hpp"
+
+namespace palmette::python {
+namespace {
+
+template <class V>
+V get(const nb::dict& given, const char* name) {
+  return nb::cast<V>(given[name]);
+}
+
+std::optional<FactorKind> factor_kind(const std::string& name) {
+  if (name == "auto") return std::nullopt;
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
+    if (name == name_of(kind)) return kind;
+  throw UsageError("there is no factorization of kind '" + name + "'; use auto, llt, ldlt or lu");
+}
+
+Operation operation(const std::string& name) {
+  if (name == "N") return Operation::plain;
+  if (name == "T") return Operation::transpose;
+  if (name == "H") return Operation::adjoint;
+  throw UsageError("trans is '" + name + "'; use 'N', 'T' or 'H'");
+}
+
+/// Lets Ctrl-C end a long phase: raises KeyboardInterrupt in the caller's thread.
+void raise_pending_signals(std::string_view, double) {
+  const nb::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+SolverOptions solver_options(const nb::dict& given) {
+  SolverOptions options;
+  options.kind = factor_kind(get<std::string>(given, "kind"));
+  if (given["permutation"].is_none()) {
+    options.ordering = ordering_method(get<std::string>(given, "ordering"));
+  } else {
+    options.ordering = OrderingMethod::user;
+    const auto order = span_of(get<ArrayIn<index_t>>(given, "permutation"));
+    options.user_ordering = Permutation(std::vector<index_t>(order.begin(), order.end()));
+  }
+  options.method = solve_method(get<std::string>(given, "method"));
+  options.threads = get<int>(given, "threads");
+  options.mixed_precision = get<bool>(given, "mixed");
+  options.measure = get<bool>(given, "measure");
+  options.cache_folder = get<std::string>(given, "cache_folder");
+  options.progress = raise_pending_signals;
+  return options;
+}
+
+TriangularOptions triangular_options(const nb::dict& given) {
+  TriangularOptions options;
+  options.method = solve_method(get<std::string>(given, "method"));
+  options.threads = get<int>(given, "threads");
+  options.measure = get<bool>(given, "measure");
+  options.cache_folder = get<std::string>(given, "cache_folder");
+  return options;
+}
+
+SolveRequest solve_request(const nb::dict& given) {
+  SolveRequest request;
+  request.operation = operation(get<std::string>(given, "trans"));
+  request.max_refine_steps = get<int>(given, "refine");
+  request.condition = get<bool>(given, "condition");
+  request.repeat = get<int>(given, "repeat");
+  return request;
+}
+
+}  // namespace palmette::python

@@ -1,0 +1,12 @@
+// Options as Python hands them down: dicts with a fixed set of keys (see palmette/_solver.py) → the library's structs.
+#pragma once
+
+#include "bindings.hpp"
+
+namespace palmette::python {
+
+SolverOptions solver_options(const nb::dict& given);
+TriangularOptions triangular_options(const nb::dict& given);
+SolveRequest solve_request(const nb::dict& given);
+
+}  // namespace palmette::python

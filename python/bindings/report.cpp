@@ -1,0 +1,40 @@
+// A Report as a dict of dicts, under the names of the command's JSON.
+#include "bindings.hpp"
+
+namespace palmette::python {
+namespace {
+
+class DictMaker final : public ReportVisitor {
+ public:
+  void open(std::string_view section) override {
+    nb::dict inner;
+    top()[key(section)] = inner;
+    open_.push_back(inner);
+  }
+  void close() override { open_.pop_back(); }
+  void field(std::string_view name, std::string_view value) override { top()[key(name)] = nb::str(value.data(), value.size()); }
+  void field(std::string_view name, double value) override { top()[key(name)] = nb::float_(value); }
+  void field(std::string_view name, std::int64_t value) override { top()[key(name)] = nb::int_(value); }
+  void field(std::string_view name, bool value) override { top()[key(name)] = nb::bool_(value); }
+  void null(std::string_view name) override { top()[key(name)] = nb::none(); }
+  void list(std::string_view name, const std::vector<std::string>& values) override { top()[key(name)] = nb::cast(values); }
+  void list(std::string_view name, const std::vector<index_t>& values) override { top()[key(name)] = nb::cast(values); }
+
+  nb::dict result() const { return open_.front(); }
+
+ private:
+  static nb::str key(std::string_view name) { return nb::str(name.data(), name.size()); }
+  nb::dict& top() { return open_.back(); }
+
+  std::vector<nb::dict> open_ = {nb::dict()};
+};
+
+}  // namespace
+
+nb::dict to_dict(const Report& report) {
+  DictMaker maker;
+  visit(report, maker);
+  return maker.result();
+}
+
+}  // namespace palmette::python

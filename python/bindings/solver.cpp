@@ -1,0 +1,83 @@
+// Solver, once for each scalar. The interpreter lock is released wherever the library works.
+#include "options.hpp"
+
+namespace palmette::python {
+namespace {
+
+template <class T>
+Solver<T> create(const MatrixHandle<T>& matrix, const nb::dict& given) {
+  const SolverOptions options = solver_options(given);
+  const nb::gil_scoped_release release;
+  return Solver<T>::create(matrix.matrix, options).value();
+}
+
+template <class T>
+nb::dict solve(Solver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
+  const SolveRequest request = solve_request(given);
+  const auto answer = [&] {
+    const nb::gil_scoped_release release;
+    return self.solve(view_of<const T>(b), view_of<T>(x), request).value();
+  };
+  return to_dict(answer());
+}
+
+template <class T>
+void refactor(Solver<T>& self, const MatrixHandle<T>& matrix) {
+  const nb::gil_scoped_release release;
+  self.refactor(matrix.matrix).value();
+}
+
+template <class T>
+nb::tuple inertia(const Solver<T>& self) {
+  const Inertia found = self.inertia();
+  return nb::make_tuple(found.positive, found.negative, found.zero);
+}
+
+template <class T>
+nb::dict structure(const Solver<T>& self) {
+  const SymbolicFactor& symbolic = self.symbolic();
+  nb::dict arrays;
+  arrays["row"] = to_numpy(symbolic.row.new_to_old());
+  arrays["column"] = to_numpy(symbolic.column.new_to_old());
+  arrays["column_parent"] = to_numpy(symbolic.column_parent);
+  arrays["supernode_begin"] = to_numpy(symbolic.supernode_begin);
+  arrays["parent"] = to_numpy(symbolic.parent);
+  arrays["row_ptr"] = to_numpy(symbolic.row_ptr);
+  arrays["row_index"] = to_numpy(symbolic.row_index);
+  return arrays;
+}
+
+/// (L, U, row, column): both as arrays of to_arrays; both permutations new_to_old.
+template <class T>
+nb::tuple extract(const Solver<T>& self) {
+  ExtractedLu<T> factors;
+  {
+    const nb::gil_scoped_release release;
+    factors = extract_lu(*self.factor());
+  }
+  return nb::make_tuple(to_arrays(std::move(factors.lower)), to_arrays(std::move(factors.upper)),
+                        to_numpy(factors.row.new_to_old()), to_numpy(factors.column.new_to_old()));
+}
+
+template <class T>
+void bind_solver_of(nb::module_& module) {
+  nb::class_<Solver<T>>(module, class_name<T>("Solver").c_str())
+      .def_static("create", create<T>)
+      .def("solve", solve<T>)
+      .def("refactor", refactor<T>)
+      .def("report", [](const Solver<T>& self) { return to_dict(self.report()); })
+      .def("slogdet", [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
+      .def("inertia", inertia<T>)
+      .def("structure", structure<T>)
+      .def("extract_lu", extract<T>);
+}
+
+}  // namespace
+
+void bind_solver(nb::module_& module) {
+#define PALMETTE_BIND(T) bind_solver_of<T>(module);
+  PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
+#undef PALMETTE_BIND
+}
+
+}  // namespace palmette::python

@@ -1,0 +1,79 @@
+// TriangularSolver, once for each scalar: somebody's triangle, or somebody's factors.
+#include "options.hpp"
+
+namespace palmette::python {
+namespace {
+
+template <class T>
+TriangularSolver<T> create(const MatrixHandle<T>& triangle, const nb::dict& given) {
+  TriangularOptions options = triangular_options(given);
+  options.triangle.lower = nb::cast<bool>(given["lower"]);
+  options.triangle.unit_diagonal = nb::cast<bool>(given["unit_diagonal"]);
+  const nb::gil_scoped_release release;
+  return TriangularSolver<T>::create(triangle.matrix, options).value();
+}
+
+Permutation permutation(const nb::dict& given, const char* name) {
+  if (given[name].is_none()) return {};
+  const auto order = span_of(nb::cast<ArrayIn<index_t>>(given[name]));
+  return Permutation(std::vector<index_t>(order.begin(), order.end()));
+}
+
+std::vector<double> scale(const nb::dict& given, const char* name) {
+  if (given[name].is_none()) return {};
+  const auto factors = span_of(nb::cast<ArrayIn<double>>(given[name]));
+  return {factors.begin(), factors.end()};
+}
+
+/// The matrix under that name; nothing where it is None.
+template <class T>
+std::shared_ptr<const SparseMatrix<T>> matrix(const nb::dict& given, const char* name) {
+  return given[name].is_none() ? nullptr : nb::cast<const MatrixHandle<T>&>(given[name]).matrix;
+}
+
+template <class T>
+TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given) {
+  const TriangularOptions options = triangular_options(given);
+  auto own = std::make_shared<OwnFactors<T>>();
+  own->lower = *matrix<T>(factors, "L");
+  if (const auto upper = matrix<T>(factors, "U")) own->upper = *upper;
+  own->row = permutation(factors, "row_perm");
+  own->column = permutation(factors, "col_perm");
+  own->row_scale = scale(factors, "row_scale");
+  own->column_scale = scale(factors, "col_scale");
+  own->lower_unit_diagonal = nb::cast<bool>(factors["unit_lower"]);
+  own->upper_unit_diagonal = nb::cast<bool>(factors["unit_upper"]);
+  own->hermitian = nb::cast<bool>(factors["hermitian"]);
+  const auto product = matrix<T>(factors, "A");
+  const nb::gil_scoped_release release;
+  return TriangularSolver<T>::from_factors(std::move(own), product, options).value();
+}
+
+template <class T>
+nb::dict solve(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
+  const SolveRequest request = solve_request(given);
+  const auto answer = [&] {
+    const nb::gil_scoped_release release;
+    return self.solve(view_of<const T>(b), view_of<T>(x), request).value();
+  };
+  return to_dict(answer());
+}
+
+template <class T>
+void bind_triangular_solver_of(nb::module_& module) {
+  nb::class_<TriangularSolver<T>>(module, class_name<T>("TriangularSolver").c_str())
+      .def_static("create", create<T>)
+      .def_static("from_factors", from_factors<T>)
+      .def("solve", solve<T>)
+      .def("report", [](const TriangularSolver<T>& self) { return to_dict(self.report()); });
+}
+
+}  // namespace
+
+void bind_triangular_solver(nb::module_& module) {
+#define PALMETTE_BIND(T) bind_triangular_solver_of<T>(module);
+  PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
+#undef PALMETTE_BIND
+}
+
+}  // namespace palmette::python

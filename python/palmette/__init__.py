@@ -1,0 +1,51 @@
+"""Palmette solves sparse linear systems. Every answer is verified and measured.
+
+>>> import palmette
+>>> A = palmette.generate("poisson2d5", 30)
+>>> x = palmette.solve(A, A @ ([1.0] * 900))
+
+`solve` for one system, `Solver` for many with the same matrix, `TriangularSolver` and `from_factors` for what somebody else
+factorized; `palmette.scipy` has the functions of `scipy.sparse.linalg`, `palmette.plots` draws.
+"""
+
+from ._core import __version__
+from ._problems import Generator, Method, OrderingMethod, generate, generators, methods, orderings, read, write
+from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
+from ._triangular import FactoredMatrix, TriangularSolver, from_factors
+from .errors import (ConvergenceError, DimensionError, Error, IoError, NotFiniteError, NotPositiveDefiniteError,
+                     NumericalError, OutOfMemoryError, SingularError, StructurallySingularError, UnverifiedWarning,
+                     UsageError)
+
+__all__ = [
+    "ConvergenceError",
+    "DimensionError",
+    "Error",
+    "FactoredMatrix",
+    "Generator",
+    "Inertia",
+    "IoError",
+    "Method",
+    "NotFiniteError",
+    "NotPositiveDefiniteError",
+    "NumericalError",
+    "OrderingMethod",
+    "OutOfMemoryError",
+    "SingularError",
+    "SlogdetResult",
+    "Solver",
+    "StructurallySingularError",
+    "TriangularSolver",
+    "UnverifiedWarning",
+    "UsageError",
+    "__version__",
+    "from_factors",
+    "generate",
+    "generators",
+    "inertia",
+    "methods",
+    "orderings",
+    "read",
+    "slogdet",
+    "solve",
+    "write",
+]

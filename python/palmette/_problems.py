@@ -1,0 +1,126 @@
+"""Matrices from files and generators, and the lists that name what there is."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, List, NamedTuple, Optional
+
+import scipy.sparse as sparse
+
+from . import _core, _input
+
+
+class Generator(NamedTuple):
+    """A model problem."""
+
+    name: str
+    summary: str
+    n_meaning: str
+    parameter_meaning: str  # empty where there is none
+    default_parameter: float
+
+
+class Method(NamedTuple):
+    """A way to solve with triangular factors."""
+
+    name: str
+    threaded: bool
+    summary: str
+
+
+class OrderingMethod(NamedTuple):
+    """A way to order rows and columns; `available` is False where this build lacks its library."""
+
+    name: str
+    available: bool
+    summary: str
+
+
+def generators() -> List[Generator]:
+    """All model problems that `generate` makes."""
+    return [Generator(*entry) for entry in _core.generators()]
+
+
+def methods() -> List[Method]:
+    """All solve methods. All give the same x, bit for bit, with any number of threads."""
+    return [Method(*entry) for entry in _core.methods()]
+
+
+def orderings() -> List[OrderingMethod]:
+    """All orderings."""
+    return [OrderingMethod(*entry) for entry in _core.orderings()]
+
+
+def generate(name: str, n: int, seed: int = 1, parameter: Optional[float] = None) -> sparse.csc_array:
+    """Make a model problem; the same arguments give the same matrix on every machine.
+
+    Parameters
+    ----------
+    name : str
+        One of `generators()`.
+    n : int
+        Its size; what it counts is in the list (mostly grid points a side).
+    seed : int
+        For problems with something random in them.
+    parameter : float, optional
+        Its meaning is in the list; None means its default.
+
+    Returns
+    -------
+    scipy.sparse.csc_array of float64
+
+    Raises
+    ------
+    UsageError
+        For an unknown name (the nearest is named) or a size out of range.
+
+    Examples
+    --------
+    >>> import palmette
+    >>> palmette.generate("poisson2d5", 10).shape
+    (100, 100)
+    """
+    return _input.from_core(_core.generate(name, n, seed, 0.0 if parameter is None else parameter))
+
+
+def read(path: Any, *, threads: int = 1) -> sparse.csc_array:
+    """Read a Matrix Market, Rutherford-Boeing or Harwell-Boeing file, plain or gzip-compressed.
+
+    The format is told from the contents. Both triangles of symmetric matrices are there; duplicates are summed, explicit
+    zeros kept; entries of pattern-only files are 1.
+
+    Parameters
+    ----------
+    path : str or path-like
+    threads : int
+
+    Returns
+    -------
+    scipy.sparse.csc_array of float64 or complex128
+
+    Raises
+    ------
+    IoError
+        If the file cannot be read or is malformed; ``file`` and ``line`` name the place.
+    """
+    return _input.from_core(_core.read(os.fspath(path), threads))
+
+
+def write(path: Any, A: Any, comment: str = "") -> None:
+    """Write a Matrix Market file; reading it back gives the same bits.
+
+    Symmetric, Hermitian and skew-symmetric matrices store their lower triangle only. A path that ends in ".gz" is compressed.
+
+    Parameters
+    ----------
+    path : str or path-like
+    A : array_like or any SciPy sparse array or matrix
+    comment : str
+        Written into the head of the file.
+
+    Raises
+    ------
+    IoError
+        If the file cannot be written completely; no partial file is left behind.
+    """
+    _input.to_core(_input.as_csc(A)).write(os.fspath(path), comment)

@@ -1,0 +1,418 @@
+"""Solver for whole matrices: factorize once, solve often."""
+
+from __future__ import annotations
+
+import operator
+import threading
+import warnings
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _input
+from ._cache import cache_folder
+from .errors import DimensionError, SingularError, UnverifiedWarning, UsageError
+
+# Warnings of this kind are shown each time, unless the user's own filters (which come first) say otherwise.
+warnings.filterwarnings("always", category=UnverifiedWarning, append=True)
+
+
+class SlogdetResult(NamedTuple):
+    """Sign (or phase) of a determinant, and the logarithm of its modulus."""
+
+    sign: Union[float, complex]
+    logabsdet: float
+
+
+class Inertia(NamedTuple):
+    """Numbers of positive, negative and zero eigenvalues."""
+
+    positive: int
+    negative: int
+    zero: int
+
+
+def machine_options(method: str, threads: Optional[int], measure: bool) -> Dict[str, Any]:
+    """Options that all solvers share, as the bindings take them."""
+    if threads is not None and operator.index(threads) < 1:
+        raise UsageError(f"threads is {threads}; use 1 or more, or None for all processors")
+    return {"method": method, "threads": 0 if threads is None else operator.index(threads), "measure": bool(measure),
+            "cache_folder": cache_folder() if measure else ""}
+
+
+def _refine_steps(refine: Union[str, int]) -> int:
+    if isinstance(refine, str):
+        if refine not in ("auto", "off"):
+            raise UsageError(f"refine is {refine!r}; use 'auto', 'off' or a number of steps")
+        return -1 if refine == "auto" else 0
+    steps = operator.index(refine)
+    if steps < 0:
+        raise UsageError(f"refine is {refine}; a number of steps is 0 or more")
+    return steps
+
+
+class SolveOptions(NamedTuple):
+    """How one right-hand side, or several, are solved for."""
+
+    trans: str = "N"
+    refine: Union[str, int] = "auto"
+    condition: bool = False
+    repeat: int = 1
+
+    def for_core(self) -> Dict[str, Any]:
+        if self.trans not in ("N", "T", "H"):
+            raise UsageError(f"trans is {self.trans!r}; use 'N', 'T' or 'H'")
+        if operator.index(self.repeat) < 1:
+            raise UsageError(f"repeat is {self.repeat}; use 1 or more")
+        return {"trans": self.trans, "refine": _refine_steps(self.refine), "condition": bool(self.condition),
+                "repeat": operator.index(self.repeat)}
+
+
+class VerifiedSolves:
+    """What all solvers have in common: solves that are verified, and the report of the last one."""
+
+    _core: Any
+    _dtype: np.dtype
+    _shape: Tuple[int, int]
+    _nnz: int
+    _report: Dict[str, Any]
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Shape of the matrix."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Scalar type that is worked in: float32, float64, complex64 or complex128."""
+        return self._dtype
+
+    @property
+    def nnz(self) -> int:
+        """Stored entries of the matrix, both triangles, duplicates summed."""
+        return self._nnz
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        """What the phases and the last solve tell of themselves, as a dict of dicts with the names of the command's JSON.
+
+        Sections of phases that did not take place are None. With several threads that solve at once, it is the report
+        of the solve that ended last.
+        """
+        return self._report
+
+    def solve(self, b: Any, *, trans: str = "N", refine: Union[str, int] = "auto", condition: bool = False,
+              repeat: int = 1) -> np.ndarray:
+        """Solve op(A) x = b, refine x and verify it.
+
+        May be called from several threads at once; the interpreter lock is released meanwhile.
+
+        Parameters
+        ----------
+        b : array_like or sparse, shape (n,) or (n, k)
+            Right-hand side, or k of them. Brought to the precision of the solver; a complex b of a real matrix is solved
+            for by its real and imaginary parts.
+        trans : {"N", "T", "H"}
+            op(A) is A, its transpose, or its conjugate transpose.
+        refine : "auto", "off" or int
+            "auto" corrects x only as long as it is not verified; a number asks for up to so many corrections, as long as
+            they help.
+        condition : bool
+            Estimate the 1-norm condition and a bound of the forward error too (in ``report["verify"]``).
+        repeat : int
+            Time so many solves and report their median, to measure speed.
+
+        Returns
+        -------
+        ndarray, of the shape of b
+
+        Raises
+        ------
+        DimensionError
+            If b does not have n rows.
+        UsageError
+            If a value of b is not finite (the message names its place), or for an option that cannot be.
+        SingularError
+            If pivots had to be replaced and the condition says that the matrix is singular to working precision.
+
+        Warns
+        -----
+        UnverifiedWarning
+            If the backward error of x is above its bound.
+        """
+        return self._answer(b, SolveOptions(trans, refine, condition, repeat))
+
+    def solve_transpose(self, b: Any, conjugate: bool = False, **options: Any) -> np.ndarray:
+        """Solve Aᵀ x = b, or Aᴴ x = b with ``conjugate=True``; otherwise as `solve`."""
+        return self._answer(b, SolveOptions("H" if conjugate else "T", **options))
+
+    def _answer(self, b: Any, options: SolveOptions) -> np.ndarray:
+        x, report = self._solve_quietly(b, options)
+        if not report["verify"]["verified"]:
+            self._warn(report)
+        return x
+
+    def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Dict[str, Any]]:
+        """x and its report, without a warning where it is not verified."""
+        request = options.for_core()
+        rhs = _input.as_right_hand_sides(b, self._shape[0], self._dtype)
+        if rhs.is_split and options.trans == "H":
+            request["trans"] = "T"
+        x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
+        report = self._core.solve(rhs.columns, x, request)
+        self._report = report
+        return rhs.answer(x), report
+
+    @staticmethod
+    def _warn(report: Dict[str, Any]) -> None:
+        verify = report["verify"]
+        notes = [note for note in report["notes"] if note.startswith("NOT VERIFIED")]
+        text = notes[0] if notes else (f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
+                                       f"{verify['bound']:.1e}")
+        warnings.warn(text, UnverifiedWarning, stacklevel=4)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled: it holds a factorization in the memory of this process; "
+                        "send the matrix instead and make a new one there")
+
+    def __repr__(self) -> str:
+        rows, columns = self._shape
+        return f"<palmette.{type(self).__name__} of a {rows} x {columns} matrix, {self._dtype}{self._what()}>"
+
+    def _what(self) -> str:
+        return ""
+
+
+class Solver(VerifiedSolves):
+    """A factored matrix, ready to solve.
+
+    Orders, analyzes and factorizes A on creation. Solves may be called from several threads at once.
+
+    Parameters
+    ----------
+    A : array_like or any SciPy sparse array or matrix, shape (n, n)
+        float32, float64, complex64 and complex128 are worked with as they are; integers and booleans become float64.
+        Duplicate entries are summed.
+    kind : {"auto", "llt", "ldlt", "lu"}
+        "auto": LLᵀ for a symmetric (Hermitian) matrix with positive diagonal, then LDLᵀ when a pivot says no; LDLᵀ for other
+        symmetric ones; LU for all others, and where LDLᵀ cannot be verified.
+    ordering : str or array_like of n integers
+        One of `orderings()`, "auto", or a permutation: element k is the column that is eliminated k-th.
+    method : str
+        Solve method: one of `methods()`, or "auto".
+    threads : int, optional
+        None: all processors that this process may use.
+    precision : {"working", "mixed"}
+        "mixed": factorize in single precision, refine to double.
+    measure : bool
+        Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a second) and
+        remembered in the user's cache folder.
+
+    Raises
+    ------
+    DimensionError
+        If A is not square.
+    UsageError
+        If a value of A is not finite (the message names its place), or for an option that cannot be.
+    SingularError
+        If A is singular; its attributes name row and column. `StructurallySingularError` lists all of them.
+    NotPositiveDefiniteError
+        If ``kind="llt"`` was asked for, and a pivot is not positive.
+
+    Examples
+    --------
+    >>> import palmette
+    >>> A = palmette.generate("poisson2d5", 30)
+    >>> solver = palmette.Solver(A)
+    >>> x = solver.solve(A @ [1.0] * 1)     # doctest: +SKIP
+    >>> solver.report["verify"]["verified"]  # doctest: +SKIP
+    True
+    """
+
+    def __init__(self, A: Any, *, kind: str = "auto", ordering: Any = "auto", method: str = "auto",
+                 threads: Optional[int] = None, precision: str = "working", measure: bool = True) -> None:
+        if precision not in ("working", "mixed"):
+            raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")
+        A = _input.as_csc(A)
+        _input.check_square(A.shape)
+        options = machine_options(method, threads, measure)
+        options["kind"] = kind
+        options["ordering"] = ordering if isinstance(ordering, str) else "auto"
+        options["permutation"] = None if isinstance(ordering, str) else _input.as_order(ordering, A.shape[0], "ordering")
+        options["mixed"] = precision == "mixed"
+        matrix = _input.to_core(A)
+        self._shape, self._dtype = tuple(map(int, A.shape)), A.dtype
+        self._pattern = (A.indptr, A.indices)
+        self._precision = precision
+        self._one_at_a_time = threading.Lock()
+        self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
+        self._nnz = matrix.nnz
+        self._report = self._core.report()
+
+    @property
+    def kind(self) -> str:
+        """Kind of the factorization: "llt", "ldlt" or "lu"."""
+        return self._report["factorize"]["kind"]
+
+    def refactor(self, A: Any) -> None:
+        """Factorize a matrix of the same pattern again, with the same ordering, scaling and structure.
+
+        Solves of other threads that are under way end first. If it fails, the former factorization stays.
+
+        Parameters
+        ----------
+        A : sparse matrix of the pattern of the first one, or array of its values
+            An array of shape (nnz,) holds the values in the order of the ``data`` of the first matrix, in compressed columns.
+
+        Raises
+        ------
+        UsageError
+            If the pattern is another, or a value is not finite.
+        NumericalError
+            As on creation.
+        """
+        matrix = _input.to_core(self._same_pattern(A), dtype=self._dtype)
+        with self._one_at_a_time:
+            self._core.refactor(matrix)
+            self._report = self._core.report()
+
+    def _same_pattern(self, A: Any) -> Any:
+        values = None if hasattr(A, "tocsc") else np.asarray(A)
+        if values is None or values.ndim != 1:
+            A = _input.as_csc(A)
+            if A.shape != self._shape:
+                raise DimensionError(f"A has shape {A.shape}, but the first one had {self._shape}")
+        else:
+            pointers, rows = self._pattern
+            if len(values) != pointers[-1]:
+                raise DimensionError(f"there are {len(values)} values, but the first matrix has {pointers[-1]} entries")
+            A = _input.sparse.csc_array((values.astype(_input.working_dtype(values.dtype, "A"), copy=False),
+                                         rows[:pointers[-1]], pointers), shape=self._shape)
+        if A.dtype.kind == "c" and self._dtype.kind != "c":
+            raise UsageError("the values are complex, but those of the first matrix were real; make a new Solver")
+        return A
+
+    def slogdet(self) -> SlogdetResult:
+        """Sign (complex matrices: phase) of the determinant, and the logarithm of its modulus.
+
+        Returns
+        -------
+        sign : float or complex
+        logabsdet : float
+            ``sign * exp(logabsdet)`` is the determinant, where that does not overflow.
+        """
+        with self._one_at_a_time:
+            sign, logarithm = self._core.slogdet()
+        return SlogdetResult(complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm))
+
+    @property
+    def inertia(self) -> Inertia:
+        """Numbers of positive, negative and zero eigenvalues of a symmetric or Hermitian matrix.
+
+        Pivots that had to be replaced count as zero.
+
+        Raises
+        ------
+        UsageError
+            For LU, and for complex symmetric matrices.
+        """
+        with self._one_at_a_time:
+            return Inertia(*self._core.inertia())
+
+    def structure(self) -> Dict[str, np.ndarray]:
+        """Structure of the factor: permutations, elimination tree and supernodes, as arrays.
+
+        Returns
+        -------
+        dict
+            ``row``, ``column``: permutations, shape (n,); ``A[row][:, column]`` is what was factorized.
+            ``column_parent``: elimination tree, shape (n,), −1 at roots. ``supernode_begin``: first columns of the supernodes
+            and n, shape (s + 1,). ``parent``: tree of the supernodes, shape (s,). ``row_index[row_ptr[i]:row_ptr[i + 1]]``:
+            rows below the diagonal block of supernode i.
+        """
+        with self._one_at_a_time:
+            return self._core.structure()
+
+    def _extract_lu(self) -> tuple:
+        """(L, U, row, column) of an LU factorization, with (L U)[i, j] = A[row[i], column[j]]."""
+        with self._one_at_a_time:
+            lower, upper, row, column = self._core.extract_lu()
+        return _input.from_core(lower), _input.from_core(upper), row, column
+
+    def _what(self) -> str:
+        return f", {self.kind}"
+
+
+def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method: str = "auto",
+          threads: Optional[int] = None, precision: str = "working", trans: str = "N",
+          refine: Union[str, int] = "auto") -> np.ndarray:
+    """Solve op(A) x = b once; x is refined and verified.
+
+    Parameters
+    ----------
+    A : array_like or any SciPy sparse array or matrix, shape (n, n)
+        See `Solver` for it and for `kind`, `ordering`, `method`, `threads` and `precision`.
+    b : array_like or sparse, shape (n,) or (n, k)
+        See `Solver.solve` for it and for `trans` and `refine`. x has the precision of A and b together.
+
+    Returns
+    -------
+    ndarray, of the shape of b
+
+    Raises
+    ------
+    DimensionError, UsageError, NumericalError
+        As `Solver` and `Solver.solve`.
+
+    Warns
+    -----
+    UnverifiedWarning
+        If the backward error of x is above its bound.
+
+    Examples
+    --------
+    >>> import numpy as np, palmette
+    >>> palmette.solve(np.array([[2.0, 1.0], [1.0, 3.0]]), [3.0, 4.0])
+    array([1., 1.])
+    """
+    options = SolveOptions(trans, refine)
+    A, b = _input.as_csc(A), _input.dense(b)
+    if b.ndim not in (1, 2) or b.shape[0] != A.shape[0]:
+        _input.check_square(A.shape)
+        raise DimensionError(f"b has shape {b.shape}, but A has shape {A.shape}: b needs {A.shape[0]} rows")
+    A = A.astype(_input.common_dtype(A, b), copy=False)
+    solver = Solver(A, kind=kind, ordering=ordering, method=method, threads=threads, precision=precision, measure=False)
+    return solver._answer(b, options)
+
+
+def slogdet(A: Any) -> SlogdetResult:
+    """Sign (or phase) of det A, and the logarithm of its modulus; (0, −inf) if A is singular, as `numpy.linalg.slogdet`.
+
+    Examples
+    --------
+    >>> import numpy as np, palmette
+    >>> palmette.slogdet(np.diag([2.0, -3.0]))
+    SlogdetResult(sign=-1.0, logabsdet=1.791759469228055)
+    """
+    A = _input.as_csc(A)
+    try:
+        return Solver(A, measure=False).slogdet()
+    except SingularError:
+        return SlogdetResult(0j if A.dtype.kind == "c" else 0.0, -np.inf)
+
+
+def inertia(A: Any) -> Inertia:
+    """Numbers of positive, negative and zero eigenvalues of a symmetric or Hermitian matrix.
+
+    Raises
+    ------
+    UsageError
+        If A is neither symmetric nor Hermitian, or complex symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np, palmette
+    >>> palmette.inertia(np.diag([2.0, -3.0]))
+    Inertia(positive=1, negative=1, zero=0)
+    """
+    return Solver(A, measure=False).inertia

@@ -1,0 +1,147 @@
+"""Solvers for what somebody else computed: a triangle, or the factors of a matrix."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from . import _input
+from ._solver import VerifiedSolves, machine_options
+from .errors import DimensionError, UsageError
+
+
+class TriangularSolver(VerifiedSolves):
+    """A triangular matrix, ready to solve.
+
+    Parameters
+    ----------
+    T : array_like or any SciPy sparse array or matrix, shape (n, n)
+        Entries in the other triangle are ignored, as SciPy and LAPACK do.
+    lower : bool
+        Which triangle is meant.
+    unit_diagonal : bool
+        Take the diagonal as one, whatever is stored.
+    method, threads, measure
+        See `Solver`.
+
+    Raises
+    ------
+    SingularError
+        If a diagonal entry is zero or missing; ``row`` names the first one.
+    DimensionError, UsageError
+        As `Solver`.
+
+    Examples
+    --------
+    >>> import numpy as np, palmette
+    >>> palmette.TriangularSolver(np.array([[2.0, 0.0], [1.0, 4.0]])).solve([2.0, 9.0])
+    array([1., 2.])
+    """
+
+    def __init__(self, T: Any, lower: bool = True, unit_diagonal: bool = False, *, method: str = "auto",
+                 threads: Optional[int] = None, measure: bool = True) -> None:
+        T = _input.as_csc(T, "T")
+        _input.check_square(T.shape, "T")
+        options = machine_options(method, threads, measure)
+        options["lower"], options["unit_diagonal"] = bool(lower), bool(unit_diagonal)
+        matrix = _input.to_core(T, "T")
+        self._shape, self._dtype, self._nnz = tuple(map(int, T.shape)), T.dtype, matrix.nnz
+        self._core = _input.core_class("TriangularSolver", T.dtype).create(matrix, options)
+        self._report = self._core.report()
+
+
+class FactoredMatrix(VerifiedSolves):
+    """A matrix by its factors, ready to solve. Made by `from_factors`."""
+
+    def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any]) -> None:
+        self._shape, self._dtype = shape, np.dtype(dtype)
+        self._core = _input.core_class("TriangularSolver", dtype).from_factors(factors, options)
+        self._report = self._core.report()
+        given = factors["A"] or factors["L"]
+        self._nnz = given.nnz
+
+
+def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm: Any = None, col_perm: Any = None,
+                 row_scale: Any = None, col_scale: Any = None, unit_lower: Optional[bool] = None, hermitian: bool = False,
+                 A: Any = None, method: str = "auto", threads: Optional[int] = None, measure: bool = True) -> FactoredMatrix:
+    """Solve with factors that somebody else computed.
+
+    The factors are those of A with rows and columns scaled and permuted, in the convention of NumPy's indexing::
+
+        (row_scale[:, None] * A * col_scale)[row_perm][:, col_perm] == L @ U
+
+    Parameters
+    ----------
+    superlu : SuperLU object, optional
+        From `scipy.sparse.linalg.splu`, `spilu` or `palmette.scipy.splu`; then L, U and the permutations are its.
+    L : sparse or array_like, shape (n, n)
+        Lower triangular.
+    U : sparse or array_like, shape (n, n), optional
+        Upper triangular. Without it the matrix is L Lᵀ, or L Lᴴ with ``hermitian=True``.
+    row_perm, col_perm : array_like of n integers, optional
+        Element i is the row (column) of A that became row (column) i. CHOLMOD's ``P`` is both of them.
+    row_scale, col_scale : array_like of n floats, optional
+    unit_lower : bool, optional
+        Take the diagonal of L as one, whatever is stored. None: if L stores no diagonal entry.
+    hermitian : bool
+        See U.
+    A : sparse or array_like, shape (n, n), optional
+        The matrix itself: answers are then verified against it and refined, else against the product of the factors.
+    method, threads, measure
+        See `Solver`.
+
+    Returns
+    -------
+    FactoredMatrix
+        With `solve`, `solve_transpose`, `report`, `shape`, `dtype` and `nnz`.
+
+    Raises
+    ------
+    SingularError
+        If a diagonal entry of a factor is zero or missing; ``row`` names the first one.
+    DimensionError, UsageError
+        For sizes that do not agree, and entries on the wrong side of the diagonal.
+
+    Examples
+    --------
+    >>> import scipy.sparse.linalg, palmette
+    >>> A = palmette.generate("convection_diffusion2d", 20)
+    >>> palmette.from_factors(scipy.sparse.linalg.splu(A), A=A).solve(A @ ([1.0] * 400))[:3]  # doctest: +SKIP
+    array([1., 1., 1.])
+    """
+    if superlu is not None:
+        L, U, row_perm, col_perm = _factors_of_superlu(superlu, (L, U, row_perm, col_perm))
+    if L is None:
+        raise UsageError("no factor was given: give L (and U), or an object of splu")
+    given = {name: _input.as_csc(matrix, name) for name, matrix in (("L", L), ("U", U), ("A", A)) if matrix is not None}
+    shape = tuple(map(int, given["L"].shape))
+    for name, matrix in given.items():
+        _input.check_square(matrix.shape, name)
+        if matrix.shape != shape:
+            raise DimensionError(f"{name} has shape {matrix.shape}, but L has shape {shape}")
+    dtype = np.result_type(*(matrix.dtype for matrix in given.values()))
+    stores_diagonal = bool(np.any(_has_diagonal_entry(given["L"])))
+    factors: Dict[str, Any] = {name: _input.to_core(given[name], name, dtype) if name in given else None for name in "LUA"}
+    for name, order in (("row_perm", row_perm), ("col_perm", col_perm)):
+        factors[name] = None if order is None else _input.as_order(order, shape[0], name)
+    for name, scale in (("row_scale", row_scale), ("col_scale", col_scale)):
+        factors[name] = None if scale is None else _input.as_scale(scale, shape[0], name)
+    factors["unit_lower"] = not stores_diagonal and shape[0] > 0 if unit_lower is None else bool(unit_lower)
+    factors["unit_upper"] = False
+    factors["hermitian"] = bool(hermitian)
+    return FactoredMatrix(factors, shape, dtype, machine_options(method, threads, measure))
+
+
+def _factors_of_superlu(superlu: Any, given: tuple) -> tuple:
+    """SuperLU's permutations send old to new: row i of A became row perm_r[i] of L U."""
+    if any(part is not None for part in given):
+        raise UsageError("give either an object of splu or L, U and permutations, not both")
+    if not all(hasattr(superlu, name) for name in ("L", "U", "perm_r", "perm_c")):
+        raise UsageError(f"a {type(superlu).__name__} has no L, U, perm_r and perm_c; for a matrix write from_factors(L=...)")
+    return superlu.L, superlu.U, np.argsort(superlu.perm_r), np.argsort(superlu.perm_c)
+
+
+def _has_diagonal_entry(matrix: Any) -> np.ndarray:
+    columns = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    return columns == matrix.indices[:len(columns)]

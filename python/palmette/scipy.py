@@ -1,0 +1,390 @@
+"""The direct solvers of `scipy.sparse.linalg`, by Palmette: change one import.
+
+Same signatures, semantics, warnings and errors as SciPy 1.17; answers are refined and verified besides. What differs:
+
+- a value of A that is not finite raises ValueError and names its place (SciPy calls such a matrix singular, or returns NaN);
+- a matrix that is singular to working precision is treated as SciPy treats an exactly singular one;
+- `spsolve_triangular` raises LinAlgError for a matrix that is not triangular, as SciPy documents (but does not do);
+- an answer that cannot be verified comes with a `palmette.UnverifiedWarning`;
+- options that steer SuperLU (`relax`, `panel_size`, `diag_pivot_thresh`, `use_umfpack`) are checked, and change nothing;
+  ``permc_spec="NATURAL"`` keeps the order but for a postorder of the elimination tree, any other lets Palmette choose.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Dict, Optional
+from warnings import warn
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
+from scipy.sparse.linalg import MatrixRankWarning
+
+from ._solver import SolveOptions, Solver, VerifiedSolves
+from ._triangular import TriangularSolver
+from .errors import SingularError
+
+__all__ = ["MatrixRankWarning", "SuperLU", "factorized", "splu", "spsolve", "spsolve_triangular"]
+
+_COLUMN_PERMUTATIONS = ("NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD", "MY_PERMC")
+_OPTION_NAMES = frozenset("""Equil ColPerm Trans IterRefine DiagPivotThresh PivotGrowth ConditionNumber RowPerm SymmetricMode
+    PrintStat ReplaceTinyPivot SolveInitialized RefactInitialized ILU_Norm ILU_MILU ILU_DropTol ILU_FillTol ILU_FillFactor
+    ILU_DropRule PanelSize Relax""".split())
+_SINGULAR = "Factor is exactly singular"
+# Columns of a sparse right-hand side that are dense at the same time.
+_DENSE_COLUMNS = 64
+
+
+class SuperLU:
+    """LU factorization of a sparse matrix, as `splu` returns it: ``Pr @ A @ Pc == L @ U``.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    nnz : int
+        Stored entries of L and U.
+    perm_r, perm_c : ndarray of int32, shape (n,)
+        Row i of A is row ``perm_r[i]`` of L U, and column j of A its column ``perm_c[j]``.
+    L : csc_array
+        Lower triangular with unit diagonal.
+    U : csc_array
+        Upper triangular.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._factors: Optional[tuple] = None
+
+    @property
+    def shape(self) -> tuple:
+        return self._solver.shape
+
+    @property
+    def nnz(self) -> int:
+        return int(self.L.nnz + self.U.nnz)
+
+    @property
+    def L(self) -> csc_array:
+        return self._extracted()[0]
+
+    @property
+    def U(self) -> csc_array:
+        return self._extracted()[1]
+
+    @property
+    def perm_r(self) -> np.ndarray:
+        return self._extracted()[2]
+
+    @property
+    def perm_c(self) -> np.ndarray:
+        return self._extracted()[3]
+
+    def solve(self, rhs: np.ndarray, trans: str = "N") -> np.ndarray:
+        """Solve A x = rhs, or the transposed system.
+
+        Parameters
+        ----------
+        rhs : ndarray, shape (n,) or (n, k)
+            Of a type that can be cast safely to that of the factorization.
+        trans : {"N", "T", "H"}
+            Solve with A, its transpose, or its conjugate transpose.
+
+        Returns
+        -------
+        ndarray, of the shape of rhs
+        """
+        if not isinstance(rhs, np.ndarray):
+            raise TypeError(f"argument 1 must be numpy.ndarray, not {type(rhs).__name__}")
+        trans = trans.upper() if isinstance(trans, str) else trans
+        if trans not in ("N", "T", "H"):
+            raise ValueError("trans must be N, T, or H")
+        if rhs.ndim not in (1, 2):
+            raise ValueError("object too deep for desired array" if rhs.ndim else "b is of incompatible size")
+        if rhs.shape[0] != self.shape[0]:
+            raise ValueError("b is of incompatible size")
+        return _solve_columns(self._solver, rhs.astype(self._solver.dtype, casting="safe", copy=False), trans)
+
+    def _extracted(self) -> tuple:
+        if self._factors is None:
+            L, U, row, column = self._solver._extract_lu()
+            self._factors = (L, U, _inverse(row), _inverse(column))
+        return self._factors
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("cannot pickle 'SuperLU' object")
+
+
+def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[float] = None, relax: Optional[int] = None,
+         panel_size: Optional[int] = None, options: Optional[Dict[str, Any]] = None) -> SuperLU:
+    """Compute the LU factorization of a sparse, square matrix; see `scipy.sparse.linalg.splu`.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n, n)
+        Formats other than CSC are converted, with a SparseEfficiencyWarning.
+    permc_spec : str, optional
+        "NATURAL" keeps the order of the columns, but for a postorder; for the other names of SciPy Palmette chooses.
+    diag_pivot_thresh, relax, panel_size, options
+        Checked, and of no effect.
+
+    Returns
+    -------
+    SuperLU
+
+    Raises
+    ------
+    RuntimeError
+        "Factor is exactly singular".
+    ValueError
+        If A is not square, or holds a value that is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from palmette.scipy import splu
+    >>> A = csc_array([[1., 0., 0.], [5., 0., 2.], [0., -1., 0.]])
+    >>> splu(A).solve(np.array([1., 2., 3.]))
+    array([ 1. , -3. , -1.5])
+    """
+    if not (issparse(A) and A.format == "csc"):
+        A = csc_array(A)
+        warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=2)
+    A = _as_floating(A)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError("can only factor square matrices")
+    settings = {"DiagPivotThresh": diag_pivot_thresh, "ColPerm": permc_spec, "PanelSize": panel_size, "Relax": relax}
+    settings.update(options or {})
+    return SuperLU(_factor(A, "lu", _ordering(settings)))
+
+
+def factorized(A: Any) -> Callable[[np.ndarray], np.ndarray]:
+    """A function that solves A x = b for a b, with A factorized once; see `scipy.sparse.linalg.factorized`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from palmette.scipy import factorized
+    >>> factorized(csc_array([[2., 1.], [0., 4.]]))(np.array([3., 4.]))
+    array([1., 1.])
+    """
+    if not (issparse(A) and A.format == "csc"):
+        A = csc_array(A)
+        warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=2)
+    return splu(A).solve
+
+
+def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool = True) -> Any:
+    """Solve the sparse linear system A x = b; see `scipy.sparse.linalg.spsolve`.
+
+    Parameters
+    ----------
+    A : ndarray or sparse array or matrix, shape (n, n)
+        Formats other than CSC and CSR are converted, with a SparseEfficiencyWarning.
+    b : ndarray or sparse array or matrix, shape (n,), (n, 1) or (n, k)
+    permc_spec : str, optional
+        As for `splu`.
+    use_umfpack : bool
+        Of no effect.
+
+    Returns
+    -------
+    ndarray or sparse array or matrix
+        Of shape (n,) if b is a vector, also for b of shape (n, 1); otherwise (n, k), sparse if b is. NaN throughout, with a
+        MatrixRankWarning, if A is singular and b is not sparse.
+
+    Raises
+    ------
+    ValueError
+        If A is not square or b does not fit, or A holds a value that is not finite.
+    RuntimeError
+        "Factor is exactly singular", for a sparse b with several columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from palmette.scipy import spsolve
+    >>> spsolve(csc_array([[3., 2., 0.], [1., -1., 0.], [0., 5., 1.]]), np.array([5., 0., 6.]))
+    array([1., 1., 1.])
+    """
+    if not (issparse(A) and A.format in ("csc", "csr")):
+        A = csc_array(A)
+        warn("spsolve requires A be CSC or CSR matrix format", SparseEfficiencyWarning, stacklevel=2)
+    sparse_b = issparse(b)
+    if not sparse_b:
+        b = np.asarray(b)
+    is_vector = b.ndim == 1 or (b.ndim == 2 and b.shape[1] == 1)
+    A = _as_floating(A)
+    result_dtype = np.promote_types(A.dtype, b.dtype)
+    A, b = A.astype(result_dtype, copy=False), b.astype(result_dtype, copy=False)
+    _check_system(A, b)
+    ordering = _ordering({"ColPerm": permc_spec})
+    if sparse_b and not is_vector:
+        return _spsolve_sparse(A, b, ordering)
+    if sparse_b:
+        b = b.toarray()
+    if b.ndim > 2:
+        raise ValueError("object too deep for desired array")
+    try:
+        x = _solve_columns(_factor(A, "auto", ordering), b, "N")
+    except (RuntimeError, SingularError):
+        warn("Matrix is exactly singular", MatrixRankWarning, stacklevel=2)
+        x = np.full(b.shape, np.nan, dtype=result_dtype, order="F")
+    return x.ravel() if is_vector else x
+
+
+def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
+                       unit_diagonal: bool = False) -> np.ndarray:
+    """Solve A x = b with a triangular matrix; see `scipy.sparse.linalg.spsolve_triangular`.
+
+    Parameters
+    ----------
+    A : sparse array or matrix, shape (n, n)
+        Formats other than CSC and CSR are converted, with a SparseEfficiencyWarning.
+    b : array_like, shape (n,) or (n, k)
+    lower : bool
+        Whether A is lower or upper triangular.
+    overwrite_A, overwrite_b : bool
+        Allowed, and never done.
+    unit_diagonal : bool
+        Take the diagonal as one, whatever is stored.
+
+    Returns
+    -------
+    ndarray, of the shape of b
+
+    Raises
+    ------
+    LinAlgError
+        If A is singular or not triangular.
+    ValueError
+        If the shape of A or b is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from palmette.scipy import spsolve_triangular
+    >>> A = csc_array([[3, 0, 0], [1, -1, 0], [2, 0, 1]], dtype=float)
+    >>> spsolve_triangular(A, np.array([3., 0., 3.]))
+    array([1., 1., 1.])
+    """
+    if not (issparse(A) and A.format in ("csc", "csr")):
+        warn("CSC or CSR matrix format is required. Converting to CSC matrix.", SparseEfficiencyWarning, stacklevel=2)
+        A = csc_array(A)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
+    if not unit_diagonal and np.any(A.diagonal() == 0):
+        raise LinAlgError("A is singular: zero entry on diagonal.")
+    b = np.asarray(b)
+    if b.ndim not in (1, 2):
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {b.shape}.")
+    if A.shape[0] != b.shape[0]:
+        raise ValueError("The size of the dimensions of A must be equal to the size of the first dimension of b but the shape "
+                         f"of A is {A.shape} and the shape of b is {b.shape}.")
+    _check_triangular(A, lower)
+    result_dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
+    solver = TriangularSolver(A.astype(result_dtype, copy=False), lower, unit_diagonal, measure=False)
+    return _solve_columns(solver, b.astype(result_dtype, copy=False), "N")
+
+
+def _as_floating(A: Any) -> Any:
+    """A in the narrowest of SuperLU's four types that holds its values."""
+    for char in "fdFD":
+        if A.dtype.char == char:
+            return A
+    for char in "fdFD":
+        if np.can_cast(A.dtype, char):
+            return A.astype(char)
+    raise TypeError(f"cannot upcast [{A.dtype.name}] to a floating point format")
+
+
+def _check_system(A: Any, b: Any) -> None:
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"matrix must be square (has shape {A.shape})")
+    if A.shape[0] != b.shape[0]:
+        raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape[0]})")
+
+
+def _check_triangular(A: Any, lower: bool) -> None:
+    entries = A.tocoo()
+    outside = (entries.row < entries.col if lower else entries.row > entries.col) & (entries.data != 0)
+    if outside.any():
+        place = int(np.argmax(outside))
+        raise LinAlgError(f"A is not triangular: A[{entries.row[place]}, {entries.col[place]}] is nonzero.")
+
+
+def _ordering(settings: Dict[str, Any]) -> str:
+    """Palmette's ordering for SuperLU's settings, which are checked as SciPy does."""
+    for name in settings:
+        if name not in _OPTION_NAMES:
+            raise TypeError(f"'{name}' is an invalid keyword argument for this function")
+    wanted = settings.get("ColPerm")
+    if isinstance(wanted, str) and wanted.upper() not in _COLUMN_PERMUTATIONS:
+        raise ValueError("invalid value for 'ColPerm' parameter")
+    if settings.get("DiagPivotThresh") is not None and not isinstance(settings["DiagPivotThresh"], (int, float, np.number)):
+        raise TypeError(f"must be real number, not {type(settings['DiagPivotThresh']).__name__}")
+    for name in ("PanelSize", "Relax"):
+        if settings.get(name) is not None:
+            operator.index(settings[name])
+    return "natural" if isinstance(wanted, str) and wanted.upper() == "NATURAL" else "auto"
+
+
+def _factor(A: Any, kind: str, ordering: str) -> Solver:
+    """A solver; RuntimeError for a matrix that is singular to working precision, as SuperLU does for zero pivots."""
+    try:
+        solver = Solver(A, kind=kind, ordering=ordering, measure=False)
+        factorization = solver.report["factorize"]
+        if factorization is not None and factorization["perturbed_pivots"]:
+            _check_regular(solver)
+    except SingularError as failure:
+        raise RuntimeError(_SINGULAR) from failure
+    return solver
+
+
+def _check_regular(solver: Solver) -> None:
+    """Pivots were replaced: one solve estimates the condition, and raises SingularError where it passes 1/u."""
+    if solver.slogdet().sign == 0:
+        raise SingularError("a pivot is zero")
+    probe = np.ones(solver.shape[0], dtype=solver.dtype)
+    solver._solve_quietly(probe, SolveOptions())
+
+
+def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndarray:
+    """x of the shape of b. Columns of b that hold NaN or infinity give NaN, the others are solved for."""
+    options = SolveOptions(trans)
+    finite = np.isfinite(b).all(axis=0) if b.size else np.ones(b.shape[1:], dtype=bool)
+    if finite.all():
+        return solver._answer(b, options)
+    x = np.full(b.shape, np.nan, dtype=solver.dtype, order="F")
+    if b.ndim == 2 and finite.any():
+        x[:, finite] = solver._answer(b[:, finite], options)
+    return x
+
+
+def _spsolve_sparse(A: Any, b: Any, ordering: str) -> Any:
+    """x of A's class for a sparse b of several columns."""
+    if A.format != "csc":
+        warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=3)
+    if b.format != "csc":
+        warn("spsolve is more efficient when sparse b is in the CSC matrix format", SparseEfficiencyWarning, stacklevel=3)
+        b = csc_array(b)
+    solver = _factor(A, "auto", ordering)
+    rows, columns, values = [], [], []
+    for first in range(0, b.shape[1], _DENSE_COLUMNS):
+        x = _solve_columns(solver, b[:, first:first + _DENSE_COLUMNS].toarray(), "N")
+        column, row = np.nonzero(x.T)
+        rows.append(row)
+        columns.append(column + first)
+        values.append(x[row, column])
+    entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))) if values else None
+    return type(A)(entries if entries is not None else b.shape, shape=b.shape, dtype=A.dtype)
+
+
+def _inverse(order: np.ndarray) -> np.ndarray:
+    inverse = np.empty(len(order), dtype=np.int32)
+    inverse[order] = np.arange(len(order), dtype=np.int32)
+    return inverse

@@ -1,0 +1,53 @@
+"""What the tests of the Python package share: matrices of every kind that are quickly solved."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+
+import palmette
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+@pytest.fixture(autouse=True)
+def cache_of_the_test(tmp_path_factory, monkeypatch):
+    """The measured bandwidth is remembered for the session of tests, not in the user's own cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def backward_error(A, x, b):
+    """Normwise: max over columns of ‖b − A x‖∞ / (‖A‖∞ ‖x‖∞ + ‖b‖∞), in double precision."""
+    A = sparse.csr_array(A).astype(np.result_type(A.dtype, np.float64))
+    x, b = (np.asarray(v).reshape(A.shape[0], -1) for v in (x, b))
+    residual = np.abs(b - A @ x).max(axis=0, initial=0)
+    norm = abs(A).sum(axis=1).max(initial=0)
+    return float((residual / (norm * np.abs(x).max(axis=0, initial=0) + np.abs(b).max(axis=0, initial=0))).max(initial=0))
+
+
+def bound(dtype):
+    """Ten unit roundoffs: what refined answers keep."""
+    return 10 * np.finfo(np.dtype(dtype)).eps
+
+
+def random_unsymmetric(n, seed=0, dtype="float64"):
+    """A random sparse matrix with an entry in each row and column of a random permutation, diagonal mostly missing."""
+    rng = np.random.default_rng(seed)
+    A = sparse.random_array((n, n), density=min(1.0, 4 / n), rng=rng, format="coo")
+    P = sparse.coo_array((rng.uniform(1, 2, n), (rng.permutation(n), np.arange(n))), shape=(n, n))
+    A = (A + P).tocsc().astype(dtype)
+    if A.dtype.kind == "c":
+        A.data *= np.exp(1j * rng.uniform(0, 6, A.nnz)).astype(dtype)
+    return A
+
+
+def spd(n=12, dtype="float64"):
+    A = palmette.generate("poisson2d5", n).astype(dtype)
+    if A.dtype.kind == "c":  # D A Dᴴ is Hermitian and positive definite as A is
+        D = sparse.diags_array(np.exp(1j * np.arange(A.shape[0])).astype(dtype))
+        A = ((D @ A) @ D.conj()).tocsc()
+        A = ((A + A.conj().T) / 2).tocsc().astype(dtype)
+    return A
+
+
+def indefinite(n=12, dtype="float64"):
+    return (spd(n, dtype) - 1.7 * sparse.eye_array(n * n)).tocsc().astype(dtype)
