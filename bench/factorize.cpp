@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -33,7 +34,7 @@ struct Options {
 
 std::vector<Case> default_cases() {
   return {{"poisson2d9", 512, FactorKind::llt},    {"poisson3d7", 40, FactorKind::llt},
-          {"elasticity3d", 20, FactorKind::llt},   {"thermal3d", 100000, FactorKind::llt},
+          {"elasticity3d", 20, FactorKind::llt},   {"thermal2d", 100000, FactorKind::llt},
           {"kkt3d", 20, FactorKind::ldlt},         {"convection_diffusion2d", 512, FactorKind::lu},
           {"convection_diffusion3d", 40, FactorKind::lu}};
 }
@@ -62,6 +63,7 @@ struct Row {
   Case what;
   int threads = 1;
   double seconds = 0, gigaflops = 0, dgemm_fraction = 0, speed_up = 1;
+  double processor_seconds = 1e30;  // of all threads together; tells the work where other programs share the machine
   index_t perturbed = 0;
   offset_t entries = 0, panel_entries = 0;
 };
@@ -69,7 +71,7 @@ struct Row {
 std::string json_of(const Row& row) {
   std::ostringstream out;
   out << "{\"problem\":\"" << row.what.problem << "\",\"n\":" << row.what.n << ",\"kind\":\"" << name_of(row.what.kind)
-      << "\",\"threads\":" << row.threads << ",\"seconds\":" << row.seconds << ",\"gigaflops\":" << row.gigaflops
+      << "\",\"threads\":" << row.threads << ",\"seconds\":" << row.seconds << ",\"processor_seconds\":" << row.processor_seconds << ",\"gigaflops\":" << row.gigaflops
       << ",\"fraction_of_dgemm\":" << row.dgemm_fraction << ",\"speed_up\":" << row.speed_up
       << ",\"factor_entries\":" << row.entries << ",\"panel_entries\":" << row.panel_entries
       << ",\"perturbed\":" << row.perturbed << "}";
@@ -92,7 +94,10 @@ void run_case(const Case& what, const Options& options, double peak, std::vector
     Row row{what, threads};
     row.seconds = 1e30;
     for (int repeat = 0; repeat < options.repeats; ++repeat) {
+      const std::clock_t before = std::clock();
       const auto factor = factorize(matrix, symbolic, ordering, how).value();
+      row.processor_seconds =
+          std::min(row.processor_seconds, static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
       row.seconds = std::min(row.seconds, factor.seconds);
       row.gigaflops = factor.flops * 1e-9 / row.seconds;
       row.perturbed = factor.pivots.perturbed;
@@ -102,8 +107,8 @@ void run_case(const Case& what, const Options& options, double peak, std::vector
     row.dgemm_fraction = row.gigaflops / (peak * threads);
     row.entries = factor_entries(*symbolic, what.kind);
     row.panel_entries = symbolic->panel_entries();
-    std::printf("| %s %d | %s | %d | %.1f | %.2f | %.2f | %.2f | %.3g | %d |\n", what.problem.c_str(), what.n,
-                std::string(name_of(what.kind)).c_str(), threads, 1e3 * row.seconds, row.gigaflops, row.dgemm_fraction,
+    std::printf("| %s %d | %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.3g | %d |\n", what.problem.c_str(), what.n,
+                std::string(name_of(what.kind)).c_str(), threads, 1e3 * row.seconds, 1e3 * row.processor_seconds, row.gigaflops, row.dgemm_fraction,
                 row.speed_up, static_cast<double>(row.entries), row.perturbed);
     std::fflush(stdout);
     json.push_back(json_of(row));
@@ -155,7 +160,7 @@ int main(int argc, char** argv) {
     blas::use_one_thread();
     const double peak = dgemm_rate();
     std::printf("dgemm: %.1f GFLOP/s on one thread\n\n", peak);
-    std::puts("| problem | kind | threads | ms | GFLOP/s | of dgemm | speed-up | entries | replaced |\n|---|---|--:|--:|--:|--:|--:|--:|--:|");
+    std::puts("| problem | kind | threads | ms | processor ms | GFLOP/s | of dgemm | speed-up | entries | replaced |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     std::vector<std::string> json;
     for (const Case& what : options.cases) run_case(what, options, peak, json);
     if (!options.json.empty()) write_json(options.json, peak, json, argc, argv);

@@ -10,7 +10,8 @@
 
 namespace palmette {
 
-/// Lower triangle of the w × w block A ← L with L·Lᴴ = A (LLᵀ for real); the strict upper triangle is not touched.
+/// Lower triangle of the w × w block A ← L with L·Lᴴ = A (LLᵀ for real); parts of the strict upper triangle
+/// may be overwritten.
 /// @returns −1, or the column k whose pivot is not positive (or not finite); block(k, k) then holds that pivot, the rest of
 ///          the block is undefined
 /// @cost w³/3 flops

@@ -96,7 +96,7 @@ index_t factor_llt(DenseView<T> block) {
   if (const index_t failed = factor_llt(first); failed >= 0) return failed;
   const DenseView<T> below = part(block, half, 0, rest, half), second = part(block, half, half, rest, rest);
   solve_panel_rows<T>({blas::Triangle::lower, blas::Transpose::adjoint, blas::Diagonal::stored}, first, below);
-  blas::syrk_lower<T>(true, T(-1), below, T(1), second);
+  subtract_lower<T>(true, below, second);
   const index_t failed = factor_llt(second);
   return failed < 0 ? -1 : half + failed;
 }

@@ -39,8 +39,8 @@ class PartialPivoting {
     blas::TriangularSolve how;
     how.diagonal = blas::Diagonal::unit;
     blas::trsm<T>(how, part(first, first, half, half), part(first, middle, half, rest));
-    blas::gemm<T>(blas::Transpose::no, blas::Transpose::no, T(-1), part(middle, first, width_ - middle, half),
-                  part(first, middle, half, rest), T(1), part(middle, middle, width_ - middle, rest));
+    subtract_plain<T>(part(middle, first, width_ - middle, half), part(first, middle, half, rest),
+                      part(middle, middle, width_ - middle, rest));
     factor_columns(middle, end);
   }
 

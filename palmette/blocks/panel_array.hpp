@@ -6,6 +6,9 @@
 #include <new>
 #include <string>
 #include <utility>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "palmette/base/base.hpp"
 
@@ -26,10 +29,14 @@ class PanelArray {
   PanelArray(offset_t size, Uninitialised) : size_(size) {
     if (size == 0) return;
     const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
-    data_ = static_cast<T*>(::operator new(bytes, std::align_val_t(64), std::nothrow));
+    data_ = static_cast<T*>(::operator new(bytes, alignment(), std::nothrow));
     if (data_ == nullptr)
       throw MemoryError("cannot allocate " + std::to_string(bytes) + " bytes for the panels of a factor",
                         static_cast<std::int64_t>(bytes));
+#ifdef __linux__
+    // Few large pages instead of many small ones: a factor is written once and then read in long strides.
+    if (is_large()) madvise(static_cast<void*>(data_), bytes, MADV_HUGEPAGE);
+#endif
   }
   PanelArray(PanelArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   PanelArray& operator=(PanelArray&& other) noexcept {
@@ -37,7 +44,7 @@ class PanelArray {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~PanelArray() { ::operator delete(data_, std::align_val_t(64)); }
+  ~PanelArray() { ::operator delete(data_, alignment()); }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -45,6 +52,10 @@ class PanelArray {
   offset_t bytes() const { return size_ * static_cast<offset_t>(sizeof(T)); }
 
  private:
+  static constexpr std::size_t large_page_bytes = std::size_t(1) << 21;
+  bool is_large() const { return static_cast<std::size_t>(bytes()) >= 4 * large_page_bytes; }
+  std::align_val_t alignment() const { return std::align_val_t(is_large() ? large_page_bytes : 64); }
+
   T* data_ = nullptr;
   offset_t size_ = 0;
 };

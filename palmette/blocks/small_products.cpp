@@ -1,5 +1,5 @@
-// Products of narrow panels: four columns of C at a time in registers, all of k innermost; and row-wise division by a
-// narrow triangle.
+// Products of panels: a tile of C stays in vector registers while all of k runs; and division by a triangle in halves,
+// down to narrow ones whose rows stay in registers too.
 #include "palmette/blocks/small_products.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"
@@ -7,48 +7,92 @@
 namespace palmette {
 namespace {
 
-/// A call of BLAS, its packing included, costs about as much as this many multiplications in the own loops.
+/// With registers of 32 bytes and more the own loops keep up with BLAS at every size that occurs, so BLAS is left to
+/// inner sizes beyond `longest_inner`. With 16 bytes (a build for any x86-64) BLAS, which chooses its kernels at run time,
+/// pays from this many multiplications on.
+constexpr bool wide_registers = lanes::register_bytes >= 32;
 template <class T>
 constexpr double blas_pays_from = is_complex_v<T> ? 4096 : 12288;
+constexpr index_t longest_inner = 192;
 
 /// Narrow triangles are divided by in own loops.
 constexpr index_t narrow_triangle = 12;
 
 template <class T>
 bool own_loops(index_t m, index_t n, index_t k) {
-  if (n <= 2 || k <= 4) return true;
-  return static_cast<double>(m) * n * k < blas_pays_from<T>;
+  if (wide_registers) return k <= longest_inner;
+  return n <= 2 || k <= 4 || static_cast<double>(m) * n * k < blas_pays_from<T>;
 }
 
-/// `Sides` columns of C ← (or −=) A·Bᵀ: rows of C stay in registers while k runs.
-template <class T, int Sides, bool subtract>
-void product_columns(bool adjoint, DenseView<const T> a, const T* b, offset_t ld_b, T* c, offset_t ld_c) {
-  lanes::over_rows<T>(0, a.rows, [&]<int Width>(index_t row) {
-    using L = lanes::Lanes<T, Width>;
-    typename L::Sum sum[Sides];
-    for (index_t k = 0; k < a.cols; ++k) {
-      const auto entries = L::load(a.data + row + k * a.ld);
-      const T* const factors = b + k * ld_b;
-      for (int side = 0; side < Sides; ++side) sum[side].add(entries, adjoint ? conjugate(factors[side]) : factors[side]);
-    }
+/// Vector registers a tile of C may fill, and its shape: rows in registers, columns beside each other. A complex scalar
+/// needs two registers.
+constexpr int tile_rows = lanes::register_bytes >= 32 ? 3 : 2;
+template <class T>
+constexpr int tile_columns = (lanes::register_bytes == 64 ? 8 : 4) / (is_complex_v<T> ? 2 : 1);
+
+/// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
+enum class Right { transposed, adjoint, plain };
+
+/// A tile of C ← (or −=) A·op(B), `Registers` · `Width` rows by `Sides` columns: it stays in registers while k runs.
+template <class T, int Width, int Registers, int Sides, bool subtract, Right right>
+inline void product_tile( index_t inner, const T* a, offset_t ld_a, const T* b, offset_t ld_b, T* c,
+                         offset_t ld_c) {
+  using L = lanes::Lanes<T, Width>;
+  typename L::Sum sum[Sides][Registers];
+  for (index_t k = 0; k < inner; ++k) {
+    typename L::Vector entries[Registers];
+    for (int r = 0; r < Registers; ++r) entries[r] = L::load(a + k * ld_a + r * Width);
     for (int side = 0; side < Sides; ++side) {
-      T* const place = c + row + side * ld_c;
-      if constexpr (subtract) L::store(L::load(place) - sum[side].value(), place);
-      else L::store(sum[side].value(), place);
+      const T entry = right == Right::plain ? b[k + side * ld_b] : b[side + k * ld_b];
+      const T factor = right == Right::adjoint ? conjugate(entry) : entry;
+      for (int r = 0; r < Registers; ++r) sum[side][r].add(entries[r], factor);
     }
-  });
+  }
+  for (int side = 0; side < Sides; ++side)
+    for (int r = 0; r < Registers; ++r) {
+      T* const place = c + r * Width + side * ld_c;
+      if constexpr (subtract) L::store(L::load(place) - sum[side][r].value(), place);
+      else L::store(sum[side][r].value(), place);
+    }
 }
 
-template <class T, bool subtract>
-void product(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+/// The rows of one tile against every column of C.
+template <class T, int Width, int Registers, bool subtract, Right right>
+inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   index_t column = 0;
-  const auto group = [&]<int Sides>() {
-    product_columns<T, Sides, subtract>(adjoint, a, b.data + column, b.ld, c.column(column), c.ld);
-    column += Sides;
+  const auto tiles = [&]<int Sides>() {
+    for (; column + Sides <= c.cols; column += Sides) {
+      const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
+      product_tile<T, Width, Registers, Sides, subtract, right>(a.cols, a.data, a.ld, factors, b.ld, c.column(column), c.ld);
+    }
   };
-  while (column + 4 <= c.cols) group.template operator()<4>();
-  if (column + 2 <= c.cols) group.template operator()<2>();
-  if (column + 1 <= c.cols) group.template operator()<1>();
+  constexpr int widest = tile_columns<T>;
+  tiles.template operator()<widest>();
+  if constexpr (widest > 4) tiles.template operator()<4>();
+  if constexpr (widest > 2) tiles.template operator()<2>();
+  tiles.template operator()<1>();
+}
+
+/// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power of two its
+/// columns would push each other out of the first cache.
+constexpr index_t copy_pays_from = 16;
+
+template <class T, bool subtract, Right right>
+void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  constexpr int full = lanes::full_width<T>, tile = full * tile_rows;
+  alignas(64) T copy[tile * longest_inner];
+  index_t row = 0;
+  const bool copied = c.cols >= copy_pays_from && a.cols <= longest_inner;
+  for (; row + tile <= c.rows; row += tile) {
+    if (copied)
+      for (index_t k = 0; k < a.cols; ++k) std::copy_n(a.column(k) + row, tile, copy + k * tile);
+    const DenseView<const T> rows = copied ? DenseView<const T>{copy, tile, a.cols, tile}
+                                           : DenseView<const T>{a.data + row, tile, a.cols, a.ld};
+    product_rows<T, full, tile_rows, subtract, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
+  }
+  lanes::over_rows<T>(row, c.rows, [&]<int Width>(index_t at) {
+    product_rows<T, Width, 1, subtract, right>({a.data + at, Width, a.cols, a.ld}, b, {c.data + at, Width, c.cols, c.ld});
+  });
 }
 
 /// Column j of X·A⁻¹ needs the columns before it (A upper, or the transpose of a lower triangle): forward, each column
@@ -79,30 +123,81 @@ void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T>
   });
 }
 
+/// C ← A·op(B), or C ← C − A·op(B): own loops or BLAS.
+template <class T, bool subtract>
+void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  if (own_loops<T>(c.rows, c.cols, a.cols)) {
+    if (right == Right::plain) return product<T, subtract, Right::plain>(a, b, c);
+    if (is_complex_v<T> && right == Right::adjoint) return product<T, subtract, Right::adjoint>(a, b, c);
+    return product<T, subtract, Right::transposed>(a, b, c);
+  }
+  const blas::Transpose op_b = right == Right::plain     ? blas::Transpose::no
+                               : right == Right::adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose;
+  blas::gemm<T>(blas::Transpose::no, op_b, T(subtract ? -1 : 1), a, b, T(subtract ? 1 : 0), c);
+}
+
+template <class T>
+DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, index_t cols) {
+  return {view.data + row + column * view.ld, rows, cols, view.ld};
+}
+
+/// The left half of X, its share of the right half, the right half.
+template <class T>
+void divide_halves(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
+  if (x.cols <= narrow_triangle) return divide_forward(how, a, x);
+  const index_t half = (x.cols / 2 + 3) / 4 * 4, rest = x.cols - half;
+  const DenseView<T> left = x.columns(0, half), right = x.columns(half, rest);
+  divide_halves(how, part(a, 0, 0, half, half), left);
+  if (how.op == blas::Transpose::no) choose_product<T, true>(Right::plain, left, part(a, 0, half, half, rest), right);
+  else subtract_rows<T>(how.op == blas::Transpose::adjoint, left, part(a, half, 0, rest, half), right);
+  divide_halves(how, part(a, half, half, rest, rest), right);
+}
+
 }  // namespace
 
 template <class T>
 void multiply_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  if (own_loops<T>(c.rows, c.cols, a.cols)) return product<T, false>(adjoint, a, b, c);
-  blas::gemm<T>(blas::Transpose::no, adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose, T(1), a, b, T(0), c);
+  choose_product<T, false>(adjoint ? Right::adjoint : Right::transposed, a, b, c);
 }
 
 template <class T>
 void subtract_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  if (own_loops<T>(c.rows, c.cols, a.cols)) return product<T, true>(adjoint, a, b, c);
-  blas::gemm<T>(blas::Transpose::no, adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose, T(-1), a, b, T(1), c);
+  choose_product<T, true>(adjoint ? Right::adjoint : Right::transposed, a, b, c);
+}
+
+template <class T>
+void multiply_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  choose_product<T, false>(Right::plain, a, b, c);
+}
+
+template <class T>
+void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  choose_product<T, true>(Right::plain, a, b, c);
+}
+
+template <class T>
+void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c) {
+  constexpr index_t strip = 32;
+  for (index_t first = 0; first < c.cols; first += strip) {
+    const index_t cols = std::min(strip, c.cols - first), rows = c.rows - first;
+    subtract_rows<T>(adjoint, part(a, first, 0, rows, a.cols), part(a, first, 0, cols, a.cols),
+                     part(c, first, first, rows, cols));
+  }
 }
 
 template <class T>
 void solve_panel_rows(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
   const bool forward = (how.triangle == blas::Triangle::upper) == (how.op == blas::Transpose::no);
-  if (forward && x.cols <= narrow_triangle) return divide_forward(how, a, x);
+  if (forward && (wide_registers || x.cols <= narrow_triangle)) return divide_halves(how, a, x);
   blas::trsm<T>({blas::Side::right, how.triangle, how.op, how.diagonal}, a, x);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                       \
   template void multiply_rows<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);         \
   template void subtract_rows<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);         \
+  template void multiply_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
+  template void subtract_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
+  template void subtract_lower<T>(bool, DenseView<const T>, DenseView<T>);                            \
   template void solve_panel_rows<T>(const PanelDivision&, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

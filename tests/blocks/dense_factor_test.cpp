@@ -58,7 +58,7 @@ struct Ldlt {
   }
 };
 
-TYPED_TEST(DenseFactor, llt_multiplies_back_and_leaves_the_upper_triangle_alone) {
+TYPED_TEST(DenseFactor, llt_multiplies_back_and_never_reads_the_upper_triangle) {
   using T = TypeParam;
   for (const index_t w : widths) {
     const auto b = random_dense<T>(w, w, 3);
@@ -66,13 +66,12 @@ TYPED_TEST(DenseFactor, llt_multiplies_back_and_leaves_the_upper_triangle_alone)
     for (index_t k = 0; k < w; ++k) a.view()(k, k) += T(1);
     auto block = a;
     for (index_t j = 0; j < w; ++j)
-      for (index_t i = 0; i < j; ++i) block.view()(i, j) = T(77);
+      for (index_t i = 0; i < j; ++i) block.view()(i, j) = T(std::numeric_limits<real_t<T>>::quiet_NaN());
     ASSERT_EQ(factor_llt<T>(block.view()), -1);
     DenseMatrix<T> l(w, w);
     for (index_t j = 0; j < w; ++j)
       for (index_t i = 0; i < w; ++i) {
-        if (i >= j) l.view()(i, j) = block.view()(i, j);
-        else ASSERT_EQ(block.view()(i, j), T(77)) << "the upper triangle was touched";
+        if (i >= j) { l.view()(i, j) = block.view()(i, j); }
       }
     const auto back = naive_product<T>(Transpose::no, Transpose::adjoint, l.view(), l.view());
     EXPECT_LE(largest_difference<T>(back.view(), a.view()), backward_bound<T>(w) * std::max(1.0, largest<T>(a.view()))) << w;

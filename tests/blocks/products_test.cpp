@@ -124,6 +124,38 @@ TYPED_TEST(Products, row_products_match_the_definition_on_both_sides_of_the_thre
         }
 }
 
+TYPED_TEST(Products, plain_products_match_the_definition) {
+  using T = TypeParam;
+  for (const index_t m : {0, 1, 7, 24, 100})
+    for (const index_t n : {0, 1, 3, 8, 33})
+      for (const index_t k : {0, 1, 5, 40, 200}) {
+        const auto a = random_dense<T>(m, k, 61), b = random_dense<T>(k, n, 62);
+        auto product = random_dense<T>(m, n, 63), minuend = random_dense<T>(m, n, 64), difference = minuend;
+        multiply_plain<T>(a.view(), b.view(), product.view());
+        subtract_plain<T>(a.view(), b.view(), difference.view());
+        const auto wanted = naive_product<T>(Transpose::no, Transpose::no, a.view(), b.view());
+        for (std::size_t entry = 0; entry < minuend.values.size(); ++entry) minuend.values[entry] -= wanted.values[entry];
+        ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(k)) << m << " " << n << " " << k;
+        ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(k)) << m << " " << n;
+      }
+}
+
+TYPED_TEST(Products, subtracting_a_lower_trapezoid_gives_its_lower_part) {
+  using T = TypeParam;
+  for (const auto& [m, n] : {std::pair(1, 1), {9, 5}, {70, 70}, {100, 40}})
+    for (const bool adjoint : {false, true}) {
+      const auto a = random_dense<T>(m, 13, 71);
+      const DenseView<const T> first{a.values.data(), n, 13, m};
+      auto c = random_dense<T>(m, n, 72);
+      const auto before = c;
+      subtract_lower<T>(adjoint, a.view(), c.view());
+      const auto product = naive_product<T>(Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), first);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = j; i < m; ++i)
+          ASSERT_LE(std::abs(c.view()(i, j) - (before.view()(i, j) - product.view()(i, j))), product_bound<T>(13));
+    }
+}
+
 TYPED_TEST(Products, dividing_a_panel_by_a_triangle_leaves_a_small_residual) {
   using T = TypeParam;
   for (const index_t w : {0, 1, 2, 5, 12, 13, 40})
