@@ -76,6 +76,7 @@ class VerifiedSolves:
     _shape: Tuple[int, int]
     _nnz: int
     _report: Dict[str, Any]
+    _refactoring: threading.Lock
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -159,6 +160,8 @@ class VerifiedSolves:
         if rhs.is_split and options.trans == "H":
             request["trans"] = "T"
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
+        with self._refactoring:
+            pass  # a refactor that waits for solves to end goes before those that have not begun
         report = self._core.solve(rhs.columns, x, request)
         self._report = report
         return rhs.answer(x), report
@@ -244,7 +247,7 @@ class Solver(VerifiedSolves):
         self._shape, self._dtype = tuple(map(int, A.shape)), A.dtype
         self._pattern = (A.indptr, A.indices)
         self._precision = precision
-        self._one_at_a_time = threading.Lock()
+        self._refactoring = threading.Lock()
         self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
         self._nnz = matrix.nnz
         self._report = self._core.report()
@@ -272,7 +275,7 @@ class Solver(VerifiedSolves):
             As on creation.
         """
         matrix = _input.to_core(self._same_pattern(A), dtype=self._dtype)
-        with self._one_at_a_time:
+        with self._refactoring:
             self._core.refactor(matrix)
             self._report = self._core.report()
 
@@ -301,7 +304,7 @@ class Solver(VerifiedSolves):
         logabsdet : float
             ``sign * exp(logabsdet)`` is the determinant, where that does not overflow.
         """
-        with self._one_at_a_time:
+        with self._refactoring:
             sign, logarithm = self._core.slogdet()
         return SlogdetResult(complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm))
 
@@ -316,7 +319,7 @@ class Solver(VerifiedSolves):
         UsageError
             For LU, and for complex symmetric matrices.
         """
-        with self._one_at_a_time:
+        with self._refactoring:
             return Inertia(*self._core.inertia())
 
     def structure(self) -> Dict[str, np.ndarray]:
@@ -330,12 +333,12 @@ class Solver(VerifiedSolves):
             and n, shape (s + 1,). ``parent``: tree of the supernodes, shape (s,). ``row_index[row_ptr[i]:row_ptr[i + 1]]``:
             rows below the diagonal block of supernode i.
         """
-        with self._one_at_a_time:
+        with self._refactoring:
             return self._core.structure()
 
     def _extract_lu(self) -> tuple:
         """(L, U, row, column) of an LU factorization, with (L U)[i, j] = A[row[i], column[j]]."""
-        with self._one_at_a_time:
+        with self._refactoring:
             lower, upper, row, column = self._core.extract_lu()
         return _input.from_core(lower), _input.from_core(upper), row, column
 

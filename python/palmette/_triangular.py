@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
@@ -47,6 +48,7 @@ class TriangularSolver(VerifiedSolves):
         options["lower"], options["unit_diagonal"] = bool(lower), bool(unit_diagonal)
         matrix = _input.to_core(T, "T")
         self._shape, self._dtype, self._nnz = tuple(map(int, T.shape)), T.dtype, matrix.nnz
+        self._refactoring = threading.Lock()
         self._core = _input.core_class("TriangularSolver", T.dtype).create(matrix, options)
         self._report = self._core.report()
 
@@ -56,6 +58,7 @@ class FactoredMatrix(VerifiedSolves):
 
     def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any]) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
+        self._refactoring = threading.Lock()
         self._core = _input.core_class("TriangularSolver", dtype).from_factors(factors, options)
         self._report = self._core.report()
         given = factors["A"] or factors["L"]

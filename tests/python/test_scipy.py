@@ -1,0 +1,218 @@
+"""palmette.scipy against scipy.sparse.linalg: the same inputs give the same answers, types, warnings and errors."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sparse
+import scipy.sparse.linalg as theirs
+
+import palmette
+import palmette.scipy as ours
+from conftest import DTYPES, bound, indefinite, random_unsymmetric, spd
+
+A = sparse.csc_array([[4.0, 1, 0], [1, 3, 1], [0, 2, 5]])
+T = sparse.csr_array([[2.0, 0, 0], [1, 3, 0], [0, 1, 4]])
+SINGULAR = sparse.csc_array([[1.0, 2], [2, 4]])
+STRUCTURALLY_SINGULAR = sparse.csc_array([[1.0, 0], [1, 0]])
+RECTANGLE = sparse.csc_array(np.ones((2, 3)))
+EMPTY = sparse.csc_array((0, 0))
+one, two = np.ones(3), np.arange(6.0).reshape(3, 2)
+
+
+def outcome(call):
+    """What a caller sees: the answer or the error, and the warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            result = call()
+        except Exception as error:  # compared below, whatever it is
+            result = error
+    return result, [(warning.category, str(warning.message), warning.filename) for warning in seen]
+
+
+def assert_same(call):
+    """`call` takes one of both modules."""
+    (expected, expected_warnings), (found, found_warnings) = outcome(lambda: call(theirs)), outcome(lambda: call(ours))
+    assert [seen[:2] for seen in found_warnings] == [seen[:2] for seen in expected_warnings]
+    assert all(filename == __file__ for _, _, filename in found_warnings)  # they point at the user's own line
+    if isinstance(expected, Exception):
+        assert isinstance(found, type(expected)), found
+        assert str(found) == str(expected)
+        return
+    assert not isinstance(found, Exception), found
+    if sparse.issparse(expected):
+        assert type(found) is type(expected)
+    else:
+        assert isinstance(found, np.ndarray)
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    expected, found = (x.toarray() if sparse.issparse(x) else x for x in (expected, found))
+    tolerance = 100 * bound(expected.dtype)
+    assert np.allclose(found, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+SPSOLVE = {
+    "vector": (A, one), "column": (A, one[:, None]), "matrix": (A, two), "csr": (A.tocsr(), two), "coo": (A.tocoo(), one),
+    "lil": (A.tolil(), one), "dok": (A.todok(), one), "bsr": (A.tobsr(), one), "dia": (A.todia(), one),
+    "spmatrix": (sparse.csr_matrix(A), one), "dense": (A.toarray(), one), "list b": (A, [1, 2, 3]),
+    "singular": (SINGULAR, np.ones(2)), "singular, two": (SINGULAR, np.ones((2, 2))),
+    "singular, column": (SINGULAR, np.ones((2, 1))), "singular, sparse b": (SINGULAR, sparse.csc_array(np.ones((2, 2)))),
+    "singular, sparse column": (SINGULAR, sparse.csc_array(np.ones((2, 1)))),
+    "singular float32": (SINGULAR.astype("float32"), np.ones(2, "float32")),
+    "structurally singular": (STRUCTURALLY_SINGULAR, np.ones(2)), "zero": (sparse.csc_array((2, 2)), np.ones(2)),
+    "sparse b": (A, sparse.csc_array(two)), "sparse identity": (A, sparse.eye_array(3, format="csc")),
+    "sparse csr b": (A, sparse.csr_array(two)), "csr and csr": (A.tocsr(), sparse.csr_array(two)),
+    "spmatrix, sparse b": (sparse.csc_matrix(A), sparse.csc_matrix(two)), "sparse column": (A, sparse.coo_array(one[:, None])),
+    "rectangle": (RECTANGLE, np.ones(2)), "size": (A, np.ones(4)), "size of matrix": (A, np.ones((4, 2))),
+    "three dimensions": (A, np.ones((3, 1, 1))), "complex b": (A, 1j * one), "complex A": (A * 1j, one),
+    "complex sparse b": (A, sparse.csc_array(two * 1j)), "float32": (A.astype("float32"), one.astype("float32")),
+    "float32 and integers": (A.astype("float32"), np.ones(3, int)), "float32 and complex": (A.astype("float32"), one * 1j),
+    "float32 and complex64": (A.astype("float32"), (one * 1j).astype("complex64")),
+    "integers": (A.astype(int), np.ones(3, int)), "int8": (A.astype("int8"), np.ones(3, "int8")),
+    "bool": (A.astype(bool), np.ones(3, bool)), "longdouble": (A.astype(np.longdouble), one), "empty": (EMPTY, np.ones(0)),
+    "no columns": (A, np.ones((3, 0))), "nan b": (A, np.array([1, np.nan, 1])), "n = 1": (sparse.csc_array([[2.0]]), np.ones(1)),
+}
+
+
+@pytest.mark.parametrize("name", SPSOLVE)
+def test_spsolve_does_what_scipy_does(name):
+    assert_same(lambda module: module.spsolve(*SPSOLVE[name]))
+
+
+@pytest.mark.parametrize("permc_spec", [None, "NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD", "colamd", "FOO"])
+def test_spsolve_and_splu_take_the_same_names(permc_spec):
+    assert_same(lambda module: module.spsolve(A, one, permc_spec=permc_spec, use_umfpack=False))
+    assert_same(lambda module: module.splu(A, permc_spec=permc_spec).solve(one))
+
+
+SPLU = {
+    "csr": lambda m: m.splu(A.tocsr()).solve(one), "dense": lambda m: m.splu(A.toarray()).solve(one),
+    "integers": lambda m: m.splu(A.astype(int)).solve(one), "singular": lambda m: m.splu(SINGULAR),
+    "structurally singular": lambda m: m.splu(STRUCTURALLY_SINGULAR), "zero": lambda m: m.splu(sparse.csc_array((1, 1))),
+    "rectangle": lambda m: m.splu(RECTANGLE), "empty": lambda m: m.splu(EMPTY).solve(np.ones(0)),
+    "unknown option": lambda m: m.splu(A, options={"Foo": 1}),
+    "known options": lambda m: m.splu(A, options={"Equil": False, "SymmetricMode": True}).solve(one),
+    "threshold": lambda m: m.splu(A, diag_pivot_thresh="x"), "relax": lambda m: m.splu(A, relax="x"),
+    "panel": lambda m: m.splu(A, panel_size=1.5), "numbers": lambda m: m.splu(A, None, 0.5, 1, 4).solve(one),
+    "matrix": lambda m: m.splu(A).solve(two), "column": lambda m: m.splu(A).solve(one[:, None]),
+    "integer rhs": lambda m: m.splu(A).solve(np.ones(3, int)), "list": lambda m: m.splu(A).solve([1, 2, 3]),
+    "scalar": lambda m: m.splu(A).solve(1.0), "complex rhs": lambda m: m.splu(A).solve(one * 1j),
+    "float32 factor": lambda m: m.splu(A.astype("float32")).solve(one),
+    "float32 and int16": lambda m: m.splu(A.astype("float32")).solve(np.ones(3, "int16")),
+    "float32 rhs": lambda m: m.splu(A).solve(one.astype("float32")), "longdouble": lambda m: m.splu(A).solve(one.astype(np.longdouble)),
+    "complex factor": lambda m: m.splu(A * 1j).solve(one), "size": lambda m: m.splu(A).solve(np.ones(4)),
+    "size of matrix": lambda m: m.splu(A).solve(np.ones((4, 2))), "three dimensions": lambda m: m.splu(A).solve(np.ones((3, 1, 1))),
+    "no columns": lambda m: m.splu(A).solve(np.ones((3, 0))), "trans X": lambda m: m.splu(A).solve(one, "X"),
+    "trans t": lambda m: m.splu(A).solve(one, "t"), "trans H": lambda m: m.splu(A * 1j).solve(rhs=one, trans="H"),
+    "sparse rhs": lambda m: m.splu(A).solve(sparse.csc_array(two)), "nan": lambda m: m.splu(A).solve(np.array([1, np.nan, 1])),
+    "factorized": lambda m: m.factorized(A)(one), "factorized csr": lambda m: m.factorized(A.tocsr())(one),
+    "factorized singular": lambda m: m.factorized(SINGULAR), "factorized rectangle": lambda m: m.factorized(RECTANGLE),
+    "duplicates": lambda m: m.splu(sparse.csc_array(([1.0, 1, 2], [0, 0, 1], [0, 2, 3]), shape=(2, 2))).solve(np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("name", SPLU)
+def test_splu_does_what_scipy_does(name):
+    assert_same(SPLU[name])
+
+
+TRIANGULAR = {
+    "csr": (T, one), "csc": (T.tocsc(), two), "column": (T, one[:, None]), "coo": (T.tocoo(), two), "dense": (T.toarray(), one),
+    "list": (T, [1, 2, 3]), "upper": (T.T.tocsc(), two, False), "upper csr": (T.T.tocsr(), two, False),
+    "singular": (STRUCTURALLY_SINGULAR, np.ones(2)), "unit": (STRUCTURALLY_SINGULAR, np.ones(2), True, False, False, True),
+    "unit over stored": (T, one, True, False, False, True), "rectangle": (RECTANGLE, np.ones(2)),
+    "three dimensions": (T, np.ones((3, 1, 1))), "scalar": (T, 1.0), "size": (T, np.ones(4)), "size of matrix": (T, np.ones((4, 2))),
+    "integers": (T.astype(int), np.ones(3, int)), "float32": (T.astype("float32"), one.astype("float32")),
+    "float32 and int16": (T.astype("float32"), np.ones(3, "int16")), "complex": (T, one * 1j), "complex T": (T * 1j, one),
+    "empty": (EMPTY, np.ones(0)), "no columns": (T, np.ones((3, 0))), "overwriting": (T, one.copy(), True, True, True),
+    "explicit zero outside": (sparse.csc_array(([1.0, 1, 0, 1], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2)), np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("name", TRIANGULAR)
+def test_spsolve_triangular_does_what_scipy_does(name):
+    assert_same(lambda module: module.spsolve_triangular(*TRIANGULAR[name]))
+
+
+def test_spsolve_triangular_refuses_what_is_not_triangular():
+    for matrix, lower in ((A, True), (A.tocsr(), False)):
+        with pytest.raises(np.linalg.LinAlgError, match="not triangular"):
+            ours.spsolve_triangular(matrix, one, lower)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("seed", range(4))
+def test_pr_a_pc_is_l_u(dtype, seed):
+    n = 30 + 60 * seed
+    for matrix in (random_unsymmetric(n, seed, dtype), spd(6, dtype), indefinite(6, dtype)):
+        rng = np.random.default_rng(seed)
+        # Rows and columns of very different size, so that scaling has something to undo.
+        size = matrix.shape[0]
+        rows, columns = (sparse.diags_array(10.0 ** rng.uniform(-4, 4, size)) for _ in "rc")
+        matrix = (rows @ matrix @ columns).tocsc().astype(dtype)
+        lu = ours.splu(matrix)
+        ones, places = np.ones(size), np.arange(size)
+        Pr = sparse.csc_array((ones, (lu.perm_r, places)))
+        Pc = sparse.csc_array((ones, (places, lu.perm_c)))
+        assert lu.perm_r.dtype == lu.perm_c.dtype == np.int32 and lu.shape == (size, size)
+        assert lu.L.dtype == lu.U.dtype == dtype and lu.L.format == lu.U.format == "csc"
+        assert (sparse.triu(lu.L, 1).nnz, sparse.tril(lu.U, -1).nnz) == (0, 0)
+        assert (lu.L.diagonal() == 1).all() and lu.nnz == lu.L.nnz + lu.U.nnz
+        product, sizes = (lu.L @ lu.U).toarray(), (abs(lu.L) @ abs(lu.U)).toarray()
+        assert (np.abs(product - (Pr @ matrix @ Pc).toarray()) <= size * np.finfo(dtype).eps * sizes).all()
+
+
+def test_the_object_of_splu_is_used_like_scipys():
+    lu = ours.splu(A)
+    with pytest.raises(AttributeError):
+        lu.shape = (1, 1)
+    with pytest.raises(TypeError):
+        pickle.dumps(lu)
+    assert lu.L is lu.L
+    x = lu.solve(two)
+    assert x.flags.f_contiguous == theirs.splu(A).solve(two).flags.f_contiguous
+
+
+def test_values_that_are_not_finite_are_named():
+    bad = sparse.csc_array([[np.nan, 1], [1, 1.0]])
+    for call in (lambda: ours.spsolve(bad, np.ones(2)), lambda: ours.splu(bad)):
+        with pytest.raises(ValueError, match=r"A\[0, 0\] is nan"):
+            call()
+
+
+def test_columns_of_nan_do_not_spoil_the_others():
+    b = two.copy()
+    b[1, 0] = np.nan
+    x = ours.spsolve(A, b)
+    assert np.isnan(x[:, 0]).all() and np.allclose(A @ x[:, 1], b[:, 1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrices_that_are_singular_to_working_precision_count_as_singular(dtype):
+    n = 40
+    B = random_unsymmetric(n, 5).toarray().astype(dtype)
+    B[:, 7] = B[:, 3] + B[:, 11] / 3  # rounding leaves pivots that are tiny, not zero
+    B = sparse.csc_array(B)
+    with pytest.raises(RuntimeError, match="Factor is exactly singular"):
+        ours.splu(B)
+    with pytest.warns(ours.MatrixRankWarning):
+        assert np.isnan(ours.spsolve(B, np.ones(n, dtype))).all()
+
+
+@pytest.mark.parametrize("name, n", [("poisson2d9", 20), ("poisson3d7", 8), ("convection_diffusion2d", 20), ("circuit", 300),
+                                     ("kkt3d", 4), ("random_unsymmetric", 200), ("elasticity3d", 4)])
+def test_model_problems_are_solved_as_scipy_does(name, n):
+    B = palmette.generate(name, n)
+    b = B @ np.linspace(1, 2, B.shape[0])
+    x, y = ours.spsolve(B, b), theirs.spsolve(B, b)
+    assert np.allclose(B @ x, b, rtol=1e-9, atol=1e-9 * np.abs(b).max())
+    assert np.linalg.norm(B @ x - b) <= 2 * np.linalg.norm(B @ y - b) + 1e-13 * np.linalg.norm(b)
+
+
+def test_the_users_matrix_is_as_it_was():
+    given = sparse.csc_array((np.array([1.0, 1.0, 2.0]), np.array([1, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
+    before = given.indices.copy()
+    ours.spsolve(given, np.ones(2))
+    ours.splu(given)
+    assert np.array_equal(given.indices, before)
