@@ -1,21 +1,15 @@
-// The choice between own loops for few right-hand sides and BLAS-3 for many. A panel times one vector is bound by
-// memory: the loops read each entry once, eight columns at a time, and call nothing.
+// The choice between loops for few right-hand sides and products of tiles for many. A panel times one vector is bound by
+// memory: those loops read each entry once, eight columns at a time, along the columns.
 #include "palmette/blocks/panel_kernels.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"
+#include "palmette/blocks/small_products.hpp"
 
 namespace palmette {
 namespace {
 
-/// From this many right-hand sides on BLAS-3 is used, unless the panel is so small that calling it costs more.
-constexpr index_t blas_sides = 8;
-constexpr double blas_multiplications = 2048;
-
-template <class T>
-bool small(DenseView<const T> a, index_t sides) {
-  if (sides < blas_sides) return true;
-  return static_cast<double>(a.rows) * a.cols * sides < blas_multiplications;
-}
+/// Up to this many right-hand sides the panel is read along its columns, beyond it goes tile by tile.
+constexpr index_t few_sides = 5;
 
 /// Calls group.template operator()<Sides>(first) for groups of four, two and one right-hand sides.
 template <class Group>
@@ -26,13 +20,11 @@ void over_sides(index_t sides, Group&& group) {
   if (first < sides) group.template operator()<1>(first);
 }
 
-blas::Transpose transpose_code(bool adjoint) { return adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose; }
-
 }  // namespace
 
 template <class T>
 void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  if (!small(a, x.cols)) return blas::gemm(blas::Transpose::no, blas::Transpose::no, T(1), a, x, T(0), out);
+  if (x.cols > few_sides) return multiply_plain(a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     const auto coefficient = [&](index_t column, int side) { return x(column, first + side); };
     kernels::multiply_columns<T, Sides>(false, a, coefficient, out.column(first), out.ld);
@@ -41,7 +33,7 @@ void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out
 
 template <class T>
 void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  if (!small(a, x.cols)) return blas::gemm(transpose_code(adjoint), blas::Transpose::no, T(-1), a, x, T(1), out);
+  if (x.cols > few_sides) return subtract_transposed(adjoint, a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
         adjoint, a, x.column(first), x.ld,
@@ -51,7 +43,7 @@ void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, Dens
 
 template <class T>
 void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  if (!small(a, x.cols)) return blas::gemm(transpose_code(adjoint), blas::Transpose::no, T(1), a, x, T(0), out);
+  if (x.cols > few_sides) return multiply_transposed(adjoint, a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
         adjoint, a, x.column(first), x.ld,

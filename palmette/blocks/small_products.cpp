@@ -33,8 +33,11 @@ constexpr int tile_columns = (lanes::register_bytes == 64 ? 8 : 4) / (is_complex
 /// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
 enum class Right { transposed, adjoint, plain };
 
-/// A tile of C ← (or −=) A·op(B), `Registers` · `Width` rows by `Sides` columns: it stays in registers while k runs.
-template <class T, int Width, int Registers, int Sides, bool subtract, Right right>
+/// What becomes of C.
+enum class Into { overwrite, add, subtract };
+
+/// A tile of C ← (or +=, −=) A·op(B), `Registers` · `Width` rows by `Sides` columns: it stays in registers while k runs.
+template <class T, int Width, int Registers, int Sides, Into into, Right right>
 inline void product_tile( index_t inner, const T* a, offset_t ld_a, const T* b, offset_t ld_b, T* c,
                          offset_t ld_c) {
   using L = lanes::Lanes<T, Width>;
@@ -51,19 +54,21 @@ inline void product_tile( index_t inner, const T* a, offset_t ld_a, const T* b, 
   for (int side = 0; side < Sides; ++side)
     for (int r = 0; r < Registers; ++r) {
       T* const place = c + r * Width + side * ld_c;
-      if constexpr (subtract) L::store(L::load(place) - sum[side][r].value(), place);
-      else L::store(sum[side][r].value(), place);
+      const auto value = sum[side][r].value();
+      if constexpr (into == Into::overwrite) L::store(value, place);
+      else if constexpr (into == Into::add) L::store(L::load(place) + value, place);
+      else L::store(L::load(place) - value, place);
     }
 }
 
 /// The rows of one tile against every column of C.
-template <class T, int Width, int Registers, bool subtract, Right right>
+template <class T, int Width, int Registers, Into into, Right right>
 inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   index_t column = 0;
   const auto tiles = [&]<int Sides>() {
     for (; column + Sides <= c.cols; column += Sides) {
       const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
-      product_tile<T, Width, Registers, Sides, subtract, right>(a.cols, a.data, a.ld, factors, b.ld, c.column(column), c.ld);
+      product_tile<T, Width, Registers, Sides, into, right>(a.cols, a.data, a.ld, factors, b.ld, c.column(column), c.ld);
     }
   };
   constexpr int widest = tile_columns<T>;
@@ -77,7 +82,7 @@ inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T
 /// columns would push each other out of the first cache.
 constexpr index_t copy_pays_from = 16;
 
-template <class T, bool subtract, Right right>
+template <class T, Into into, Right right>
 void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   constexpr int full = lanes::full_width<T>, tile = full * tile_rows;
   alignas(64) T copy[tile * longest_inner];
@@ -88,10 +93,10 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
       for (index_t k = 0; k < a.cols; ++k) std::copy_n(a.column(k) + row, tile, copy + k * tile);
     const DenseView<const T> rows = copied ? DenseView<const T>{copy, tile, a.cols, tile}
                                            : DenseView<const T>{a.data + row, tile, a.cols, a.ld};
-    product_rows<T, full, tile_rows, subtract, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
+    product_rows<T, full, tile_rows, into, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
   }
   lanes::over_rows<T>(row, c.rows, [&]<int Width>(index_t at) {
-    product_rows<T, Width, 1, subtract, right>({a.data + at, Width, a.cols, a.ld}, b, {c.data + at, Width, c.cols, c.ld});
+    product_rows<T, Width, 1, into, right>({a.data + at, Width, a.cols, a.ld}, b, {c.data + at, Width, c.cols, c.ld});
   });
 }
 
@@ -123,13 +128,49 @@ void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T>
   });
 }
 
+/// C ← (or +=, −=) op(A)·B for rows [first, first + A.rows) of B, A.rows ≤ longest_inner: a tile's columns of A are copied
+/// as its rows, conjugated where asked.
+template <class T, Into into>
+void transposed_piece(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  constexpr int full = lanes::full_width<T>, tile = full * tile_rows;
+  alignas(64) T copy[tile * longest_inner];
+  const auto turn = [&]<int Width, int Registers>(index_t first) {
+    constexpr int columns = Width * Registers;
+    for (int column = 0; column < columns; ++column) {
+      const T* const from = a.column(first + column);
+      for (index_t k = 0; k < a.rows; ++k) copy[k * columns + column] = adjoint ? conjugate(from[k]) : from[k];
+    }
+    product_rows<T, Width, Registers, into, Right::plain>({copy, columns, a.rows, columns}, b,
+                                                          {c.data + first, columns, c.cols, c.ld});
+  };
+  index_t column = 0;
+  for (; column + tile <= a.cols; column += tile) turn.template operator()<full, tile_rows>(column);
+  lanes::over_rows<T>(column, a.cols, [&]<int Width>(index_t at) { turn.template operator()<Width, 1>(at); });
+}
+
+template <class T, bool subtract>
+void product_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  if (!wide_registers || a.rows == 0) {
+    const blas::Transpose op = adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose;
+    return blas::gemm<T>(op, blas::Transpose::no, T(subtract ? -1 : 1), a, b, T(subtract ? 1 : 0), c);
+  }
+  for (index_t first = 0; first < a.rows; first += longest_inner) {
+    const index_t rows = std::min(longest_inner, a.rows - first);
+    const DenseView<const T> a_rows{a.data + first, rows, a.cols, a.ld}, b_rows{b.data + first, rows, b.cols, b.ld};
+    if constexpr (subtract) transposed_piece<T, Into::subtract>(adjoint, a_rows, b_rows, c);
+    else if (first == 0) transposed_piece<T, Into::overwrite>(adjoint, a_rows, b_rows, c);
+    else transposed_piece<T, Into::add>(adjoint, a_rows, b_rows, c);
+  }
+}
+
 /// C ← A·op(B), or C ← C − A·op(B): own loops or BLAS.
 template <class T, bool subtract>
 void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  constexpr Into into = subtract ? Into::subtract : Into::overwrite;
   if (own_loops<T>(c.rows, c.cols, a.cols)) {
-    if (right == Right::plain) return product<T, subtract, Right::plain>(a, b, c);
-    if (is_complex_v<T> && right == Right::adjoint) return product<T, subtract, Right::adjoint>(a, b, c);
-    return product<T, subtract, Right::transposed>(a, b, c);
+    if (right == Right::plain) return product<T, into, Right::plain>(a, b, c);
+    if (is_complex_v<T> && right == Right::adjoint) return product<T, into, Right::adjoint>(a, b, c);
+    return product<T, into, Right::transposed>(a, b, c);
   }
   const blas::Transpose op_b = right == Right::plain     ? blas::Transpose::no
                                : right == Right::adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose;
@@ -176,6 +217,16 @@ void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) 
 }
 
 template <class T>
+void multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  product_transposed<T, false>(adjoint, a, b, c);
+}
+
+template <class T>
+void subtract_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  product_transposed<T, true>(adjoint, a, b, c);
+}
+
+template <class T>
 void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c) {
   constexpr index_t strip = 32;
   for (index_t first = 0; first < c.cols; first += strip) {
@@ -197,6 +248,8 @@ void solve_panel_rows(const PanelDivision& how, DenseView<const T> a, DenseView<
   template void subtract_rows<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);         \
   template void multiply_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
   template void subtract_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
+  template void multiply_transposed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);   \
+  template void subtract_transposed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);   \
   template void subtract_lower<T>(bool, DenseView<const T>, DenseView<T>);                            \
   template void solve_panel_rows<T>(const PanelDivision&, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

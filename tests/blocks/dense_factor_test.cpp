@@ -71,7 +71,7 @@ TYPED_TEST(DenseFactor, llt_multiplies_back_and_never_reads_the_upper_triangle) 
     DenseMatrix<T> l(w, w);
     for (index_t j = 0; j < w; ++j)
       for (index_t i = 0; i < w; ++i) {
-        if (i >= j) { l.view()(i, j) = block.view()(i, j); }
+        if (i >= j) l.view()(i, j) = block.view()(i, j);
       }
     const auto back = naive_product<T>(Transpose::no, Transpose::adjoint, l.view(), l.view());
     EXPECT_LE(largest_difference<T>(back.view(), a.view()), backward_bound<T>(w) * std::max(1.0, largest<T>(a.view()))) << w;
@@ -109,7 +109,7 @@ TYPED_TEST(DenseFactor, inverse_of_a_triangle_times_the_triangle_is_the_identity
             if (i == j) {
               left.view()(i, j) = unit ? T(1) : a.view()(i, j);
               right.view()(i, j) = unit ? T(1) : inverse.view()(i, j);
-              if (unit) ASSERT_EQ(inverse.view()(i, j), T(55));
+              if (unit) { ASSERT_EQ(inverse.view()(i, j), T(55)); }
             } else if (strictly_inside) {
               left.view()(i, j) = a.view()(i, j);
               right.view()(i, j) = inverse.view()(i, j);
