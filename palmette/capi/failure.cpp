@@ -1,4 +1,4 @@
-// The last error of each thread, and the one place where exceptions end before they reach C.
+// The last error of each thread, and the one place where exceptions are told apart before they reach C.
 #include <new>
 
 #include "palmette/capi/handle.hpp"
@@ -15,10 +15,11 @@ thread_local LastError last_error;
 
 palmette_status fail(palmette_status status, const char* message) noexcept {
   try {
-    last_error = {message, -1, -1};
+    last_error.message = message;
   } catch (...) {
     last_error.message.clear();  // no memory even for the message: the status says enough
   }
+  last_error.row = last_error.column = -1;
   return status;
 }
 
@@ -29,10 +30,14 @@ palmette_status record(const NumericalFailure& failure) {
   return PALMETTE_NUMERICAL;
 }
 
-palmette_status guarded(const std::function<palmette_status()>& work) noexcept {
+void clear_last_error() noexcept {
+  last_error.message.clear();
+  last_error.row = last_error.column = -1;
+}
+
+palmette_status record_exception() noexcept {
   try {
-    last_error = {};
-    return work();
+    throw;
   } catch (const IoError& error) {
     return fail(PALMETTE_IO, error.what());
   } catch (const MemoryError& error) {

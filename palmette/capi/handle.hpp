@@ -23,8 +23,22 @@ using AnySolver = std::variant<Solver<double>, Solver<std::complex<double>>>;
 template <class T>
 SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values);
 
-/// Run `work`, which returns a status, and turn whatever it throws into a status and this thread's last error.
-palmette_status guarded(const std::function<palmette_status()>& work) noexcept;
+/// The status of the exception that is being handled; its message becomes this thread's last error.
+palmette_status record_exception() noexcept;
+/// Forget this thread's last error.
+void clear_last_error() noexcept;
+
+/// Run `work`, which returns a status, and turn whatever it throws into a status. Takes the callable as it is: wrapping it
+/// might allocate, and so throw into C.
+template <class Work>
+palmette_status guarded(const Work& work) noexcept {
+  clear_last_error();
+  try {
+    return work();
+  } catch (...) {
+    return record_exception();
+  }
+}
 
 /// Record a failure that is a value. @returns PALMETTE_NUMERICAL
 palmette_status record(const NumericalFailure& failure);
