@@ -1,0 +1,20 @@
+// Somebody else computed L and U: Palmette solves with them as they are.
+#include <cstdio>
+
+#include "palmette/solver/solver.hpp"
+
+int main() {
+  using namespace palmette;
+  const auto lower = from_triplets<double>({3, 3, {0, 1, 2, 2}, {0, 1, 0, 2}, {1, 1, 0.5, 1}});
+  const auto upper = from_triplets<double>({3, 3, {0, 0, 1, 2}, {0, 2, 1, 2}, {4, 1, 5, 6}});
+  auto factors = std::make_shared<OwnFactors<double>>();
+  factors->lower = lower;
+  factors->upper = upper;
+  factors->row = Permutation({2, 0, 1});  // row 0 of L·U is row 2 of A
+  auto solver = TriangularSolver<double>::from_factors(factors, nullptr).value();
+  const DenseMatrix<double> b{3, 1, {1, 2, 3}};
+  DenseMatrix<double> x(3, 1);
+  const Report report = solver.solve(b.view(), x.view()).value();
+  std::printf("x = (%g, %g, %g), backward error %.1e\n", x.values[0], x.values[1], x.values[2], report.verify->backward_error);
+  return report.verify->verified ? 0 : 1;
+}
