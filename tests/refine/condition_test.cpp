@@ -206,5 +206,31 @@ TEST(condition, forward_error_bound_does_not_depend_on_the_scale) {
     }
 }
 
+TEST(guide, worked_example_of_the_verification_page_has_its_figures) {
+  // A = (1 1; 1 1.000001), b = (2, 2.000001); derivations are on the page.
+  const auto matrix = from_dense<double>(2, 2, {1, 1, 1, 1.000001});
+  const auto apply = inverse_of<double>(matrix);
+  DenseMatrix<double> b(2, 1), x(2, 1);
+  b.values = {2, 2.000001};
+  const auto figures_of = [&](std::vector<double> answer) {
+    x.values = std::move(answer);
+    Verification result = verify<double>(matrix, Operation::plain, b.view(), x.view());
+    result.forward_error_bound = estimate_forward_error<double>(matrix, Operation::plain, apply, b.view(), x.view());
+    return result;
+  };
+  EXPECT_NEAR(estimate_condition_1norm<double>(matrix, apply), 4.0e6, 0.05e6);
+  EXPECT_NEAR(figures_of({2, 0}).backward_error, 1.7e-7, 0.05e-7);
+  EXPECT_NEAR(*figures_of({2, 0}).forward_error_bound, 0.50, 0.005);
+  EXPECT_NEAR(figures_of({1.1, 0.9}).backward_error, 2.4e-8, 0.05e-8);
+  EXPECT_NEAR(*figures_of({1.1, 0.9}).forward_error_bound, 0.091, 0.0005);
+  EXPECT_NEAR(figures_of({1.0000001, 0.9999999}).backward_error, 2.5e-14, 0.05e-14);
+  EXPECT_FALSE(figures_of({1.0000001, 0.9999999}).verified);
+  EXPECT_NEAR(*figures_of({1.0000001, 0.9999999}).forward_error_bound, 1.0e-7, 0.05e-7);
+  std::vector<double> eliminated = b.values;
+  apply(Operation::plain, {eliminated.data(), 2, 1, 2});
+  EXPECT_TRUE(figures_of(eliminated).verified);
+  EXPECT_LT(*figures_of(eliminated).forward_error_bound, 1e-16);
+}
+
 }  // namespace
 }  // namespace palmette
