@@ -7,7 +7,8 @@ int main() {
   using namespace palmette;
   const auto stiffness = std::make_shared<const SparseMatrix<double>>(generate({"convection_diffusion2d", 60}));
   Solver<double> solver = Solver<double>::create(stiffness).value();
-  DenseMatrix<double> state{stiffness->rows(), 1, std::vector<double>(3600, 1.0)};
+  DenseMatrix<double> state(stiffness->rows(), 1);
+  state.values.assign(state.values.size(), 1.0);
   for (const double step : {1.0, 0.5, 0.25}) {
     auto shifted = std::make_shared<SparseMatrix<double>>(*stiffness);
     for (index_t j = 0; j < shifted->cols(); ++j)

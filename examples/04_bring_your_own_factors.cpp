@@ -12,9 +12,9 @@ int main() {
   factors->upper = upper;
   factors->row = Permutation({2, 0, 1});  // row 0 of L·U is row 2 of A
   auto solver = TriangularSolver<double>::from_factors(factors, nullptr).value();
-  const DenseMatrix<double> b{3, 1, {1, 2, 3}};
-  DenseMatrix<double> x(3, 1);
-  const Report report = solver.solve(b.view(), x.view()).value();
+  DenseMatrix<double> b(3, 1), x(3, 1);
+  b.values = {1, 2, 3};
+  const Report report = solver.solve(std::as_const(b).view(), x.view()).value();
   std::printf("x = (%g, %g, %g), backward error %.1e\n", x.values[0], x.values[1], x.values[2], report.verify->backward_error);
   return report.verify->verified ? 0 : 1;
 }
