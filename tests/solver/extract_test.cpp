@@ -53,9 +53,9 @@ void expect_product_is_the_permuted_matrix(const SparseMatrix<T>& matrix, const 
         sizes += std::abs(lower.view()(i, k)) * std::abs(upper.view()(k, j));
       }
       EXPECT_LE(std::abs(product - wanted.view()(i, j)), 4 * n * unit_roundoff<T> * sizes) << "entry " << i << ", " << j;
-      if (i == j) EXPECT_EQ(lower.view()(i, j), T(1));
-      if (i < j) EXPECT_EQ(lower.view()(i, j), T(0));
-      if (i > j) EXPECT_EQ(upper.view()(i, j), T(0));
+      if (i == j) { EXPECT_EQ(lower.view()(i, j), T(1)); }
+      if (i < j) { EXPECT_EQ(lower.view()(i, j), T(0)); }
+      if (i > j) { EXPECT_EQ(upper.view()(i, j), T(0)); }
     }
 }
 
