@@ -183,11 +183,10 @@ std::string analyze_text(const Structure& structure, const AnalyzeFigures& figur
 
 template <class T>
 int analyze_matrix(const AnalyzeCommand& command, const SparseMatrix<T>& matrix, ProgressBar& progress) {
-  const offset_t bytes_before = resident_memory_bytes();
   Structure structure = find_structure(matrix, command.structure, progress);
   structure.report.analyze->memory_bytes_predicted =
-      predicted_peak_bytes(structure.symbolic, structure.kind, ScalarTraits<T>::type, number_of_threads(command.structure.threads),
-                           command.num_rhs, bytes_before);
+      predicted_peak_bytes(structure.symbolic, {structure.kind, ScalarTraits<T>::type, number_of_threads(command.structure.threads),
+                                                command.num_rhs, resident_memory_bytes()});
   const AnalyzeFigures figures = {structure_figures(structure.symbolic), task_figures(structure.symbolic, structure.kind),
                                   memory_figures(command, structure, ScalarTraits<T>::type)};
   Json document = structure_json(structure.report);

@@ -18,13 +18,12 @@ offset_t scalar_bytes(ScalarType scalar) {
 
 }  // namespace
 
-offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, int threads,
-                              index_t num_rhs, offset_t bytes_before) {
-  const FactorMemory factor = predicted_factor_bytes(symbolic, kind, scalar, threads);
-  const PlanMemory plan = predicted_plan_bytes(symbolic, kind, scalar, num_rhs);
+offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const RunShape& shape) {
+  const FactorMemory factor = predicted_factor_bytes(symbolic, shape.kind, shape.scalar, shape.threads);
+  const PlanMemory plan = predicted_plan_bytes(symbolic, shape.kind, shape.scalar, shape.num_rhs);
   // Verification holds b, x, residual, correction and its accumulators: about ten vectors a right-hand side at a time.
-  const offset_t vectors = (2 * offset_t(num_rhs) + 10) * symbolic.n * scalar_bytes(scalar);
-  const offset_t kept = bytes_before + symbolic.memory_bytes() + factor.factor_bytes;
+  const offset_t vectors = (2 * offset_t(shape.num_rhs) + 10) * symbolic.n * scalar_bytes(shape.scalar);
+  const offset_t kept = shape.bytes_before + factor.factor_bytes;
   return kept + std::max(factor.workspace_bytes, plan.plan_bytes + plan.workspace_bytes + vectors);
 }
 

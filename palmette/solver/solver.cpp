@@ -85,7 +85,6 @@ struct Solver<T>::State {
   SolverOptions options;
   ThreadTeam team;
   BandwidthMemory bandwidth;
-  offset_t bytes_before;
   FactorKind kind = FactorKind::llt;
   Ordering ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;
@@ -94,8 +93,7 @@ struct Solver<T>::State {
   std::shared_mutex products;  // solves share it; a change of kind or of values takes it alone
 
   State(std::shared_ptr<const SparseMatrix<T>> a, const SolverOptions& o)
-      : matrix(std::move(a)), options(o), team(o.threads), bandwidth(o.measure, o.cache_folder),
-        bytes_before(resident_memory_bytes()) {
+      : matrix(std::move(a)), options(o), team(o.threads), bandwidth(o.measure, o.cache_folder) {
     report.matrix = {matrix->rows(), matrix->cols(), matrix->nnz(), ScalarTraits<T>::type, matrix->symmetry};
     report.version = version();
   }
@@ -126,7 +124,7 @@ struct Solver<T>::State {
     analyzed.flops = factorization_flops(*symbolic, kind);
     analyzed.supernodes = symbolic->num_supernodes();
     analyzed.memory_bytes_predicted =
-        predicted_peak_bytes(*symbolic, kind, factor_scalar(), team.size(), 1, bytes_before);
+        predicted_peak_bytes(*symbolic, {kind, factor_scalar(), team.size(), 1, resident_memory_bytes()});
     report.analyze = analyzed;
     tell("analyze", 1);
     return true;

@@ -113,9 +113,17 @@ class TriangularSolver {
   std::unique_ptr<State> state_;
 };
 
-/// Bytes that a run will hold at its peak: the process's memory before the call, A and its working copies, structure,
-/// factor, plan and workspaces. Stated before factorization begins; kept within 10 % on factors above 100 MB.
-offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, int threads,
-                              index_t num_rhs, offset_t bytes_before);
+/// What a memory prediction depends on besides the structure.
+struct RunShape {
+  FactorKind kind = FactorKind::llt;
+  ScalarType scalar = ScalarType::float64;  ///< of the factor
+  int threads = 1;
+  index_t num_rhs = 1;
+  offset_t bytes_before = 0;  ///< resident when the prediction is made: A, the ordering, the program itself
+};
+
+/// Bytes that a run will hold at its peak: what is there already, structure, factor, plan and workspaces. Stated before
+/// factorization begins; kept within 10 % on factors above 100 MB.
+offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const RunShape& shape);
 
 }  // namespace palmette

@@ -34,16 +34,6 @@ Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<
 }
 
 template <class T>
-void estimate_errors(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b, DenseView<T> x,
-                     const SolveRequest& request, Verification& verification) {
-  if (source.matrix == nullptr) return;
-  if (!request.condition) return;
-  verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
-  verification.forward_error_bound =
-      estimate_forward_error(*source.matrix, request.operation, apply, b, DenseView<const T>(x));
-}
-
-template <class T>
 void add_notes(const AnswerSource<T>& source, Report& report) {
   const Verification& verification = *report.verify;
   if (!verification.verified) {
@@ -120,17 +110,22 @@ template <class T>
 Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
                             const SolveRequest& request) {
   const TimedSolve timed = time_solves(request.repeat, [&] { return source.apply(request.operation, b, x); });
-  report.solve = solve_report(timed, source.cost, b.cols, source.bandwidth->stream_gbs(timed.trace.threads));
-  report.solve->guarded_blocks = source.guarded_blocks;
   const ApplyInverse<T> apply = [&](Operation operation, DenseView<T> in_out) {
     source.apply(operation, DenseView<const T>(in_out), in_out);
   };
   Verification verification = refine_or_verify(source, apply, b, x, request);
   if (std::optional<NumericalFailure> failure = singular_failure(source, apply, b, DenseView<const T>(x))) return *failure;
-  estimate_errors(source, apply, b, x, request, verification);
+  if (request.condition && source.matrix != nullptr) {
+    verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
+    verification.forward_error_bound =
+        estimate_forward_error(*source.matrix, request.operation, apply, b, DenseView<const T>(x));
+  }
   report.verify = verification;
   add_notes(source, report);
+  // Measuring the machine needs memory of its own, so the peak is read before.
   report.peak_memory_bytes = peak_memory_bytes();
+  report.solve = solve_report(timed, source.cost, b.cols, source.bandwidth->stream_gbs(timed.trace.threads));
+  report.solve->guarded_blocks = source.guarded_blocks;
   return report;
 }
 
