@@ -1,7 +1,7 @@
 // Question: how near to the memory's read bandwidth do solves run, by which method, and how do plain triangles compare
 // with the simplest loop over compressed rows? Both yardsticks are measured in the same run.
 //
-//   bench_solve [--repeats N] [--threads N] [--json FILE] [problem:n[:kind] …]      kind: llt, ldlt, lu or triangle
+//   bench_solve [--repeats N] [--threads N] [--sides N]… [--json FILE] [problem:n[:kind] …]      kind: llt, ldlt, lu or triangle
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +30,7 @@ struct Options {
   int repeats = 15;
   int threads = 2;
   std::string json;
+  std::vector<index_t> sides;
   std::vector<Case> cases;
 };
 
@@ -143,7 +144,7 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick, st
   const SparseMatrix<double> matrix = generate({what.problem, what.n});
   const SolvePlan<double> plan = plan_of(what, matrix);
   const double loop = what.kind == "triangle" ? simple_loop_seconds(matrix, options.repeats) : 0;
-  for (const index_t num_rhs : {1, 50}) {
+  for (const index_t num_rhs : options.sides) {
     DenseMatrix<double> b(plan.size(), num_rhs), x(plan.size(), num_rhs);
     std::fill(b.values.begin(), b.values.end(), 1.0);
     double serial = 0;
@@ -186,10 +187,12 @@ Options parse(int argc, char** argv) {
     const bool more = at + 1 < argc;
     if (std::strcmp(argv[at], "--repeats") == 0 && more) options.repeats = std::stoi(argv[++at]);
     else if (std::strcmp(argv[at], "--threads") == 0 && more) options.threads = std::stoi(argv[++at]);
+    else if (std::strcmp(argv[at], "--sides") == 0 && more) options.sides.push_back(std::stoi(argv[++at]));
     else if (std::strcmp(argv[at], "--json") == 0 && more) options.json = argv[++at];
     else options.cases.push_back(parse_case(argv[at]));
   }
   if (options.cases.empty()) options.cases = default_cases();
+  if (options.sides.empty()) options.sides = {1, 50};
   return options;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "palmette/solve/narrow_kernels.hpp"
+
 namespace palmette::sweep {
 namespace {
 
@@ -60,15 +62,6 @@ RowLists<T> transposed_lists(const RowSweep<T>& sweep) {
       lists.value[target] = sweep.value[entry];
     }
   return lists;
-}
-
-/// sum − a·x without the checks for infinities that std::complex makes.
-template <class T>
-inline void subtract_product(T& sum, const T& a, const T& x) {
-  if constexpr (is_complex_v<T>)
-    sum = T(sum.real() - (a.real() * x.real() - a.imag() * x.imag()), sum.imag() - (a.real() * x.imag() + a.imag() * x.real()));
-  else
-    sum -= a * x;
 }
 
 /// b − Σ a·x over one row: four partial sums for long rows, since each addition waits for the one before it.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "palmette/solve/narrow_kernels.hpp"
+
 namespace palmette::sweep {
 namespace {
 
@@ -41,6 +43,13 @@ struct SweepSides {
   DenseView<T> boundary(index_t group) const {
     const index_t rows = static_cast<index_t>(structure().boundary(group).size());
     return {space.boundary.data() + structure().boundary_offset(group) * num_rhs, rows, num_rhs, rows};
+  }
+  /// Supernode s for the narrow kernels; inverse null where they do not apply.
+  NarrowSupernode<T> narrow(index_t s, DenseView<T> local_values, index_t first_column) const {
+    if (num_rhs != 1 || symbolic().width(s) > narrow_width) return {};
+    const DenseView<const T> below = triangle.below(s);
+    return {triangle.bare_inverse(s), below.data, below.ld, structure().local_rows(s),
+            local_values.data + (symbolic().supernode_begin[s] - first_column), local_values.data};
   }
   void write_columns(index_t group, DenseView<T> values) const {
     const index_t columns = structure().num_columns(group);
@@ -79,7 +88,7 @@ class ForwardBody final : public SweepBody {
     const DenseView<T> local = sides_.local(group, member);
     begin(group, local);
     for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s)
-      eliminate(s, local, structure.column_begin(group), member);
+      eliminate(s, local, group, member);
     sides_.write_columns(group, local);
     const DenseView<T> boundary = sides_.boundary(group);
     for (index_t column = 0; column < boundary.cols; ++column)
@@ -97,8 +106,12 @@ class ForwardBody final : public SweepBody {
       add_at<T, false>(structure.places_in_parent(child), sides_.boundary(child), local);
   }
 
-  void eliminate(index_t s, DenseView<T> local, index_t first_column, int member) {
+  void eliminate(index_t s, DenseView<T> local, index_t group, int member) {
     const SymbolicFactor& symbolic = sides_.symbolic();
+    const index_t first_column = sides_.structure().column_begin(group);
+    if (s + 1 < sides_.structure().supernode_end(group)) sides_.triangle.prefetch_supernode(s + 1);
+    const NarrowSupernode<T> narrow = sides_.narrow(s, local, first_column);
+    if (narrow.inverse != nullptr) return eliminate_narrow(symbolic.width(s), narrow);
     const DenseView<T> own = rows_of(local, symbolic.supernode_begin[s] - first_column, symbolic.width(s));
     sides_.triangle.solve_diagonal(s, own, sides_.spare(own.rows, member));
     const index_t rows = symbolic.num_rows_below(s);
@@ -122,7 +135,7 @@ class BackwardBody final : public SweepBody {
     const DenseView<T> local = sides_.local(group, member);
     begin(group, local);
     for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s)
-      substitute(s, local, structure.column_begin(group), member);
+      substitute(s, local, group, member);
     sides_.write_columns(group, local);
   }
 
@@ -141,8 +154,13 @@ class BackwardBody final : public SweepBody {
     }
   }
 
-  void substitute(index_t s, DenseView<T> local, index_t first_column, int member) {
+  void substitute(index_t s, DenseView<T> local, index_t group, int member) {
     const SymbolicFactor& symbolic = sides_.symbolic();
+    const index_t first_column = sides_.structure().column_begin(group);
+    if (s > sides_.structure().supernode_begin(group)) sides_.triangle.prefetch_supernode(s - 1);
+    const NarrowSupernode<T> narrow = sides_.narrow(s, local, first_column);
+    if (narrow.inverse != nullptr)
+      return adjoint_ ? substitute_narrow<T, true>(symbolic.width(s), narrow) : substitute_narrow<T, false>(symbolic.width(s), narrow);
     const DenseView<T> own = rows_of(local, symbolic.supernode_begin[s] - first_column, symbolic.width(s));
     const index_t rows = symbolic.num_rows_below(s);
     if (rows > 0)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palmette/solve/narrow_kernels.hpp"
+
 namespace palmette::sweep {
 namespace {
 
@@ -140,6 +142,14 @@ void SupernodalTriangle<T>::solve_diagonal_transposed(bool adjoint, index_t s, D
     copy<T>(t, spare);
   }
   scatter<T>(places(s), spare, t);
+}
+
+template <class T>
+void SupernodalTriangle<T>::prefetch_supernode(index_t s) const {
+  const DenseView<const T> panel = below(s);
+  prefetch(panel.data, panel.ld * panel.cols * static_cast<offset_t>(sizeof(T)));
+  if (inverted_[s])
+    prefetch(inverse_.data() + structure_.block_offset(s), offset_t{panel.cols} * panel.cols * static_cast<offset_t>(sizeof(T)));
 }
 
 template <class T>

@@ -36,8 +36,14 @@ class SupernodalTriangle {
             symbolic.leading_dimension(s)};
   }
 
+  /// The inverse of B where out ← B⁻¹·t is all there is to solve_diagonal; null where blocks are guarded or permuted.
+  const T* bare_inverse(index_t s) const {
+    return inverted_[s] && !has_places_[s] ? inverse_.data() + structure_.block_offset(s) : nullptr;
+  }
   const SweepStructure& structure() const { return structure_; }
   index_t guarded_blocks() const { return guarded_count_; }
+  /// Bring the panel and the inverse of supernode s nearer; they are read soon.
+  void prefetch_supernode(index_t s) const;
   offset_t memory_bytes() const;
   static offset_t predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes);
 
