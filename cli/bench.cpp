@@ -31,6 +31,7 @@ struct Measurement {
   index_t num_rhs = 1;
   double seconds = 0;  // median of the warm solves
   double bandwidth_gbs = 0;
+  double gflops = 0;
   double stream_gbs = 0;
   double speedup = 0;  // against serial with as many right-hand sides
 };
@@ -76,9 +77,11 @@ std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>
       if (!info.threaded && threads > 1) continue;
       for (std::size_t place = 0; place < command.num_rhs.size(); ++place) {
         progress.begin(info.name);
-        Measurement measurement{info.method, threads, static_cast<index_t>(command.num_rhs[place]), 0, 0, stream_gbs, 0};
+        Measurement measurement{info.method, threads, static_cast<index_t>(command.num_rhs[place]), 0, 0, 0, stream_gbs, 0};
         measurement.seconds = median_seconds(plan, {info.method, &team}, measurement.num_rhs, command.repeat);
-        measurement.bandwidth_gbs = plan.cost(measurement.num_rhs).bytes / measurement.seconds * 1e-9;
+        const SolveCost cost = plan.cost(measurement.num_rhs);
+        measurement.bandwidth_gbs = cost.bytes / measurement.seconds * 1e-9;
+        measurement.gflops = cost.flops / measurement.seconds * 1e-9;
         if (info.method == SolveMethod::serial) serial_seconds[place] = measurement.seconds;
         measurement.speedup = serial_seconds[place] / measurement.seconds;
         measurements.push_back(measurement);
@@ -90,11 +93,11 @@ std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>
 }
 
 std::string bench_text(const std::vector<Measurement>& measurements) {
-  TextTable table({"method", "threads", "rhs", "time", "GB/s", "of stream", "speed-up"});
+  TextTable table({"method", "threads", "rhs", "time", "GB/s", "of stream", "Gflop/s", "speed-up"});
   for (const Measurement& each : measurements)
     table.add({std::string(name_of(each.method)), std::to_string(each.threads), std::to_string(each.num_rhs), format_seconds(each.seconds),
                fmt::format("{:.2f}", each.bandwidth_gbs),
-               each.stream_gbs > 0 ? format_percent(each.bandwidth_gbs / each.stream_gbs) : "", fmt::format("{:.2f}", each.speedup)});
+               each.stream_gbs > 0 ? format_percent(each.bandwidth_gbs / each.stream_gbs) : "", fmt::format("{:.2f}", each.gflops), fmt::format("{:.2f}", each.speedup)});
   return table.text({0});
 }
 
@@ -102,7 +105,7 @@ Json bench_json(const std::vector<Measurement>& measurements) {
   Json list = Json::array();
   for (const Measurement& each : measurements)
     list.push_back({{"method", name_of(each.method)}, {"threads", each.threads}, {"num_rhs", each.num_rhs}, {"seconds", each.seconds},
-                    {"bandwidth_gbs", number_or_null(each.bandwidth_gbs)}, {"stream_gbs", each.stream_gbs},
+                    {"bandwidth_gbs", number_or_null(each.bandwidth_gbs)}, {"gflops", number_or_null(each.gflops)}, {"stream_gbs", each.stream_gbs},
                     {"stream_fraction", each.stream_gbs > 0 ? number_or_null(each.bandwidth_gbs / each.stream_gbs) : Json(nullptr)},
                     {"speedup", number_or_null(each.speedup)}});
   return list;

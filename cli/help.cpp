@@ -11,6 +11,7 @@ namespace palmette::cli {
 namespace {
 
 constexpr std::size_t help_column = 28;
+constexpr const char* group_titles[] = {"Problem", "System", "Method", "Report", "Options"};
 
 /// "  left      text", the text wrapped in its column, on a line of its own where the left part is too long.
 std::string help_line(const std::string& left, const std::string& text) {
@@ -48,9 +49,12 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
-    for (std::size_t place; (place = text.find("\n\n\n")) != std::string::npos;) text.erase(place, 1);
-    return text;
+    std::string text = make_description(app) + make_usage(app, std::move(name)) + make_positionals(app);
+    for (const char* title : group_titles) {
+      const auto options = app->get_options([title](const CLI::Option* each) { return each->nonpositional() && each->get_group() == title; });
+      if (!options.empty()) text += make_group(title, false, options);
+    }
+    return text + make_subcommands(app, mode) + "\n" + make_footer(app);
   }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
@@ -121,6 +125,9 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
   for (const std::string& word : root.remaining(true))
     if (!word.empty() && word != "--") return sentence_of_unknown_word(root, command, word);
   if (!command) return fmt::format("no command is given; the commands are {}; see 'palmette --help'", joined(command_names(root)));
+  for (const CLI::Option* option : command->get_options())
+    if (option->get_required() && option->count() == 0)
+      return fmt::format("{}: {} is missing; see 'palmette {} --help'", command->get_name(), option->get_option_text(), command->get_name());
   std::string reason = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) reason = reason.substr(0, reason.find(':')) + " takes one value, once";
   return fmt::format("{}: {}; see 'palmette {} --help'", command->get_name(), reason, command->get_name());

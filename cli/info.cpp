@@ -84,7 +84,7 @@ std::string matrix_text(const ReadResult& input, const MatrixReport& matrix, con
   facts.add("rows", fmt::format("{} empty, at most {}, {} diagonally dominant", format_count(figures.empty_rows),
                                 plural(figures.most_in_a_row, "entry"), format_count(figures.dominant_rows)));
   facts.add("columns", fmt::format("{} empty, at most {}", format_count(figures.empty_columns), plural(figures.most_in_a_column, "entry")));
-  facts.add("solve begins with", solve_sentence(input));
+  facts.add("solve begins by", solve_sentence(input));
   return facts.text();
 }
 

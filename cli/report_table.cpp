@@ -56,7 +56,7 @@ void add_factor_phases(PhaseTable& table, const Report& report) {
                            report.factorize->pivots.perturbed_columns.empty() ? 0 : report.factorize->pivots.perturbed_columns.front() + 1));
 }
 
-void add_solve_phase(PhaseTable& table, const SolveReport& solve) {
+void add_solve_phase(PhaseTable& table, const SolveReport& solve, int repeat) {
   table.phase("solve", solve.seconds,
               fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
                           plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
@@ -66,6 +66,7 @@ void add_solve_phase(PhaseTable& table, const SolveReport& solve) {
   } else if (solve.seconds > 0) {
     table.more(fmt::format("{:.3g} GB/s", solve.bandwidth_gbs));
   }
+  table.more(repeat > 1 ? fmt::format("median of {} warm solves", repeat) : std::string("one cold solve: --repeat 5 would time warm ones"));
   if (solve.guarded_blocks > 0)
     table.more(fmt::format("{} not inverted, since the inverse would grow too much", plural(solve.guarded_blocks, "diagonal block")));
 }
@@ -108,7 +109,7 @@ std::string report_table(const Report& report, const RunFigures& figures) {
   table.head();
   table.phase("read", figures.read_seconds, matrix_sentence(report.matrix));
   if (report.factorize) add_factor_phases(table, report);
-  if (report.solve) add_solve_phase(table, *report.solve);
+  if (report.solve) add_solve_phase(table, *report.solve, figures.repeat);
   if (report.verify) add_verify_phase(table, *report.verify);
   if (!figures.out.empty()) table.phase("write", figures.write_seconds, figures.out);
   table.rule();

@@ -12,6 +12,7 @@ struct RunFigures {
   std::string command;  ///< "solve" or "trisolve"
   std::string path;
   FileHeader header;
+  int repeat = 1;
   double read_seconds = 0;
   double write_seconds = 0;  ///< 0: nothing was written
   double total_seconds = 0;

@@ -25,6 +25,7 @@ SystemRun::SystemRun(std::string command, const MatrixOptions& matrix, const Sol
   input_ = read_input(matrix, solving.threads, progress_);
   progress_.end();
   figures_.read_seconds = read.seconds();
+  figures_.repeat = solving.request.repeat;
   figures_.command = command_;
   figures_.path = matrix.path == "-" ? "standard input" : matrix.path;
   figures_.header = input_.header;
