@@ -140,6 +140,15 @@ class VerifiedSolves:
         -----
         UnverifiedWarning
             If the backward error of x is above its bound.
+
+        Examples
+        --------
+        >>> import palmette
+        >>> solver = palmette.Solver([[2.0, 1.0], [0.0, 4.0]])
+        >>> solver.solve([3.0, 4.0])
+        array([1., 1.])
+        >>> solver.solve([2.0, 5.0], trans="T")
+        array([1., 1.])
         """
         return self._answer(b, SolveOptions(trans, refine, condition, repeat))
 
@@ -224,11 +233,12 @@ class Solver(VerifiedSolves):
 
     Examples
     --------
-    >>> import palmette
-    >>> A = palmette.generate("poisson2d5", 30)
-    >>> solver = palmette.Solver(A)
-    >>> x = solver.solve(A @ [1.0] * 1)     # doctest: +SKIP
-    >>> solver.report["verify"]["verified"]  # doctest: +SKIP
+    >>> import numpy as np, palmette
+    >>> solver = palmette.Solver(palmette.generate("poisson2d5", 30))
+    >>> solver
+    <palmette.Solver of a 900 x 900 matrix, float64, llt>
+    >>> x = solver.solve(np.ones(900))
+    >>> solver.report["verify"]["verified"]
     True
     """
 
