@@ -50,10 +50,10 @@ inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&
     for (int side = 0; side < Sides; ++side) std::fill_n(out + side * ld_out, a.rows, T(0));
 }
 
-/// result[side][column] = Σ op(a(row, column))·x(row, side), op being the conjugate where asked.
+/// result[side][column] = Σ op(a(row, column))·x(row, side), op being the conjugate where asked; A has `Columns` columns,
+/// x `Sides`.
 template <class T, int Columns, int Sides>
-inline void dot_columns(bool conjugate_a, index_t m, const T* a, offset_t ld, const T* x, offset_t ld_x,
-                        T (&result)[Sides][Columns]) {
+inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x, T (&result)[Sides][Columns]) {
   for (auto& side : result)
     for (T& value : side) value = T(0);
   const auto add_rows = [&]<int Width>(index_t first, index_t end) {
@@ -61,9 +61,9 @@ inline void dot_columns(bool conjugate_a, index_t m, const T* a, offset_t ld, co
     typename L::Dot dot[Sides][Columns];
     for (index_t row = first; row < end; row += Width) {
       typename L::Vector given[Sides];
-      for (int side = 0; side < Sides; ++side) given[side] = L::load(x + row + side * ld_x);
+      for (int side = 0; side < Sides; ++side) given[side] = L::load(x.column(side) + row);
       for (int column = 0; column < Columns; ++column) {
-        const auto entries = L::load(a + row + column * ld);
+        const auto entries = L::load(a.column(column) + row);
         for (int side = 0; side < Sides; ++side) dot[side][column].add(entries, given[side]);
       }
     }
@@ -71,6 +71,7 @@ inline void dot_columns(bool conjugate_a, index_t m, const T* a, offset_t ld, co
       for (int column = 0; column < Columns; ++column) result[side][column] += dot[side][column].value(conjugate_a);
   };
   constexpr int full = lanes::full_width<T>;
+  const index_t m = a.rows;
   index_t row = m / full * full;
   if (row > 0) add_rows.template operator()<full>(0, row);
   if constexpr (full >= 16) {
@@ -85,13 +86,14 @@ inline void dot_columns(bool conjugate_a, index_t m, const T* a, offset_t ld, co
   if (row < m) add_rows.template operator()<1>(row, m);
 }
 
-/// Calls consume(column, side, value) with value = Σ op(a(row, column))·x(row, side), once for each column and side.
+/// Calls consume(column, side, value) with value = Σ op(a(row, column))·x(row, side), once for each column of A and of the
+/// first `Sides` columns of x.
 template <class T, int Sides, class Consume>
-inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, const T* x, offset_t ld_x, Consume&& consume) {
+inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x, Consume&& consume) {
   index_t column = 0;
   const auto group = [&]<int Columns>() {
     T result[Sides][Columns];
-    dot_columns<T, Columns, Sides>(conjugate_a, a.rows, a.column(column), a.ld, x, ld_x, result);
+    dot_columns<T, Columns, Sides>(conjugate_a, a.columns(column, Columns), x, result);
     for (int side = 0; side < Sides; ++side)
       for (int c = 0; c < Columns; ++c) consume(column + c, side, result[side][c]);
     column += Columns;

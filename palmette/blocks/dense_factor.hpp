@@ -41,6 +41,13 @@ struct BlockPivots {
   }
 };
 
+/// Where D goes.
+template <class T>
+struct PairStorage {
+  std::span<T> d;        ///< length w: diagonal of D
+  std::span<T> d_below;  ///< length w: subdiagonal of D; nonzero at k exactly where (k, k+1) is a 2 × 2 pivot
+};
+
 /// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), bounded Bunch–Kaufman (rook)
 /// pivoting over the whole block, D of 1 × 1 and 2 × 2 blocks; no entry of L exceeds 2.79 in modulus (4.0 as complex
 /// moduli are |re| + |im|), but for replaced pivots.
@@ -49,14 +56,13 @@ struct BlockPivots {
 /// with its own sign (complex symmetric: its own phase; zero counts as positive) and recorded. 2 × 2 pivots have a
 /// subdiagonal of at least `tiny` and are never replaced.
 /// @param block     in: lower triangle of A; out: L below the diagonal (diagonal and upper triangle undefined)
-/// @param d         length w, out: diagonal of D
-/// @param d_below   length w, out: subdiagonal of D; nonzero at k exactly where (k, k+1) is a 2 × 2 pivot
+/// @param pairs     out: D
 /// @param place     length w, out: row k of P·A is row place[k] of A
 /// @cost w³/3 flops, up to twice that where many pivots must be searched for; workspace w² scalars
 /// @source Ashcraft, Grimes, Lewis, SIMAX 20 (1998), §2; LAPACK xLASYF_ROOK for the arrangement; the constants are those
 ///         of Bunch and Kaufman, Math. Comp. 31 (1977)
 template <class T>
-BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<T> d, std::span<T> d_below,
+BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, const PairStorage<T>& pairs,
                         std::span<index_t> place);
 
 /// P·A = L·U with partial pivoting inside the w × w block; L unit lower and U upper overwrite the block.

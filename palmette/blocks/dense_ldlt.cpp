@@ -170,13 +170,13 @@ class RookFactorization {
 }  // namespace
 
 template <class T>
-BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<T> d, std::span<T> d_below,
+BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, const PairStorage<T>& pairs,
                         std::span<index_t> place) {
-  return RookFactorization<T>(hermitian && is_complex_v<T>, tiny, block, place).run(d, d_below);
+  return RookFactorization<T>(hermitian && is_complex_v<T>, tiny, block, place).run(pairs.d, pairs.d_below);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                    \
-  template BlockPivots factor_ldlt<T>(bool, real_t<T>, DenseView<T>, std::span<T>, std::span<T>, std::span<index_t>);
+#define PALMETTE_INSTANTIATE(T) \
+  template BlockPivots factor_ldlt<T>(bool, real_t<T>, DenseView<T>, const PairStorage<T>&, std::span<index_t>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -36,7 +36,7 @@ void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, Dens
   if (x.cols > few_sides) return subtract_transposed(adjoint, a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
-        adjoint, a, x.column(first), x.ld,
+        adjoint, a, x.columns(first, Sides),
         [&](index_t column, int side, const T& value) { out(column, first + side) -= value; });
   });
 }
@@ -46,7 +46,7 @@ void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<con
   if (x.cols > few_sides) return multiply_transposed(adjoint, a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
-        adjoint, a, x.column(first), x.ld,
+        adjoint, a, x.columns(first, Sides),
         [&](index_t column, int side, const T& value) { out(column, first + side) = value; });
   });
 }

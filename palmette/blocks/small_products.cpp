@@ -38,13 +38,12 @@ enum class Into { overwrite, add, subtract };
 
 /// A tile of C ← (or +=, −=) A·op(B), `Registers` · `Width` rows by `Sides` columns: it stays in registers while k runs.
 template <class T, int Width, int Registers, int Sides, Into into, Right right>
-inline void product_tile( index_t inner, const T* a, offset_t ld_a, const T* b, offset_t ld_b, T* c,
-                         offset_t ld_c) {
+inline void product_tile(DenseView<const T> a, const T* b, offset_t ld_b, DenseView<T> c) {
   using L = lanes::Lanes<T, Width>;
   typename L::Sum sum[Sides][Registers];
-  for (index_t k = 0; k < inner; ++k) {
+  for (index_t k = 0; k < a.cols; ++k) {
     typename L::Vector entries[Registers];
-    for (int r = 0; r < Registers; ++r) entries[r] = L::load(a + k * ld_a + r * Width);
+    for (int r = 0; r < Registers; ++r) entries[r] = L::load(a.column(k) + r * Width);
     for (int side = 0; side < Sides; ++side) {
       const T entry = right == Right::plain ? b[k + side * ld_b] : b[side + k * ld_b];
       const T factor = right == Right::adjoint ? conjugate(entry) : entry;
@@ -53,7 +52,7 @@ inline void product_tile( index_t inner, const T* a, offset_t ld_a, const T* b, 
   }
   for (int side = 0; side < Sides; ++side)
     for (int r = 0; r < Registers; ++r) {
-      T* const place = c + r * Width + side * ld_c;
+      T* const place = c.column(side) + r * Width;
       const auto value = sum[side][r].value();
       if constexpr (into == Into::overwrite) L::store(value, place);
       else if constexpr (into == Into::add) L::store(L::load(place) + value, place);
@@ -68,7 +67,7 @@ inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T
   const auto tiles = [&]<int Sides>() {
     for (; column + Sides <= c.cols; column += Sides) {
       const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
-      product_tile<T, Width, Registers, Sides, into, right>(a.cols, a.data, a.ld, factors, b.ld, c.column(column), c.ld);
+      product_tile<T, Width, Registers, Sides, into, right>(a, factors, b.ld, c.columns(column, Sides));
     }
   };
   constexpr int widest = tile_columns<T>;

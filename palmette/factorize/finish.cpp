@@ -41,7 +41,7 @@ BadPivot finish_ldlt(const Work<T>& work, index_t s, PivotTally& tally) {
   const auto begin = static_cast<std::size_t>(work.first_column(s)), width = static_cast<std::size_t>(block.cols);
   const std::span<T> d = std::span<T>(work.factor.d).subspan(begin, width);
   const std::span<T> below = std::span<T>(work.factor.d_below).subspan(begin, width);
-  const BlockPivots pivots = factor_ldlt<T>(work.factor.hermitian, work.tiny, block, d, below, work.place(s));
+  const BlockPivots pivots = factor_ldlt<T>(work.factor.hermitian, work.tiny, block, {d, below}, work.place(s));
   clear_upper_triangle(block);
   for (index_t k = 0; k < block.cols; ++k) {
     if (!is_finite(d[k]) || !is_finite(below[k])) return {s, work.first_column(s) + work.place(s)[k], false};

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "palmette/blocks/factor.hpp"
+#include "palmette/blocks/blocks.hpp"
 
 namespace palmette::factorizing {
 

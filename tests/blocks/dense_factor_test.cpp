@@ -43,7 +43,7 @@ struct Ldlt {
 
   Ldlt(bool hermitian, real_t<T> tiny, const DenseMatrix<T>& a)
       : block(a), d(static_cast<std::size_t>(a.cols)), d_below(d.size()), place(d.size()) {
-    pivots = factor_ldlt<T>(hermitian, tiny, block.view(), d, d_below, place);
+    pivots = factor_ldlt<T>(hermitian, tiny, block.view(), {d, d_below}, place);
   }
   /// ‖P·A·Pᵀ − L·D·Lᵀ‖_max / ‖A‖_max
   double backward_error(bool hermitian, const DenseMatrix<T>& a) const {
