@@ -109,20 +109,26 @@ Triplets<T> read_rival(const std::string& path, int) {
 }
 #endif
 
-/// Rows near the diagonal, 25 in a column, in column order; `body` prints the value.
-void write_case(const std::string& path, const char* kind, std::int64_t entries, bool lower, bool shuffled,
+struct Shape {
+  const char* kind;  // field and symmetry, as in the banner
+  bool lower;        // lower triangle only
+  bool shuffled;     // else in column order
+};
+
+/// Rows near the diagonal, 25 in a column; `body` prints the value.
+void write_case(const std::string& path, const Shape& shape, std::int64_t entries,
                 const std::function<void(std::FILE*, std::mt19937_64&)>& body) {
   const std::int64_t n = std::max<std::int64_t>(entries / 25, 100);
   std::mt19937_64 random(1);
   std::vector<std::pair<std::int64_t, std::int64_t>> places;
   for (std::int64_t column = 0; column < n; ++column)
     for (std::int64_t part = 0; part < 25; ++part) {
-      const std::int64_t offset = (part < 13 ? part : 40 * part) - (lower ? 0 : 6);
+      const std::int64_t offset = (part < 13 ? part : 40 * part) - (shape.lower ? 0 : 6);
       if (column + offset >= 0 && column + offset < n) places.push_back({column + offset + 1, column + 1});
     }
-  if (shuffled) std::shuffle(places.begin(), places.end(), random);
+  if (shape.shuffled) std::shuffle(places.begin(), places.end(), random);
   std::FILE* file = std::fopen(path.c_str(), "w");
-  std::fprintf(file, "%%%%MatrixMarket matrix coordinate %s\n%lld %lld %zu\n", kind, static_cast<long long>(n),
+  std::fprintf(file, "%%%%MatrixMarket matrix coordinate %s\n%lld %lld %zu\n", shape.kind, static_cast<long long>(n),
                static_cast<long long>(n), places.size());
   for (const auto& [row, column] : places) {
     std::fprintf(file, "%lld %lld", static_cast<long long>(row), static_cast<long long>(column));
@@ -153,18 +159,18 @@ std::vector<Case> make_cases(const std::filesystem::path& folder, const Options&
   };
   const auto nothing = [](std::FILE*, std::mt19937_64&) {};
   std::vector<Case> cases;
-  const auto add = [&](const char* name, const char* kind, bool lower, bool shuffled, const auto& body) {
+  const auto add = [&](const char* name, const Shape& shape, const auto& body) {
     const std::string path = (folder / ("case" + std::to_string(cases.size()) + ".mtx")).string();
-    write_case(path, kind, options.entries, lower, shuffled, body);
-    cases.push_back({name, path, std::string(kind).find("complex") == 0});
+    write_case(path, shape, options.entries, body);
+    cases.push_back({name, path, std::string(shape.kind).find("complex") == 0});
   };
-  add("real general, 17 digits", "real general", false, false, digits(" %.16e"));
-  add("real symmetric, 17 digits", "real symmetric", true, false, digits(" %.16e"));
-  add("real general, 6 digits", "real general", false, false, digits(" %.6g"));
-  add("real general, 17 digits, entries shuffled", "real general", false, true, digits(" %.16e"));
-  add("integer general", "integer general", false, false, whole);
-  add("complex general, 17 digits", "complex general", false, false, two);
-  add("pattern symmetric", "pattern symmetric", true, false, nothing);
+  add("real general, 17 digits", {"real general", false, false}, digits(" %.16e"));
+  add("real symmetric, 17 digits", {"real symmetric", true, false}, digits(" %.16e"));
+  add("real general, 6 digits", {"real general", false, false}, digits(" %.6g"));
+  add("real general, 17 digits, entries shuffled", {"real general", false, true}, digits(" %.16e"));
+  add("integer general", {"integer general", false, false}, whole);
+  add("complex general, 17 digits", {"complex general", false, false}, two);
+  add("pattern symmetric", {"pattern symmetric", true, false}, nothing);
   for (const std::string& file : options.files) {
     const auto header = read_matrix(file).header;
     cases.push_back({std::filesystem::path(file).filename().string(), file, header.field == "complex"});

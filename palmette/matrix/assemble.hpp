@@ -1,7 +1,8 @@
 // Inside `matrix`: compressed columns from the entries of a file, the other triangle added on the way.
 #pragma once
 
-#include <string>
+#include <algorithm>
+#include <utility>
 
 #include "palmette/matrix/compress.hpp"
 #include "palmette/matrix/large_pages.hpp"
@@ -21,6 +22,18 @@ inline bool sizes_are_absurd(index_t rows, index_t cols, std::int64_t stored_ent
   return rows > most || cols > most;
 }
 
+template <class T>
+struct Assembled {
+  SparseMatrix<T> matrix;
+  bool had_duplicates = false;
+
+  /// A sum of duplicates can overflow although every entry is finite.
+  bool sums_are_finite() const {
+    if (!had_duplicates) return true;
+    return std::all_of(matrix.values.begin(), matrix.values.end(), [](const T& value) { return is_finite(value); });
+  }
+};
+
 /// Compressed columns by counting: the entries are walked twice, once to count and once to place.
 ///
 /// Off the diagonal every entry of a symmetric, skew or Hermitian file also stands mirrored, whichever triangle it is
@@ -28,8 +41,7 @@ inline bool sizes_are_absurd(index_t rows, index_t cols, std::int64_t stored_ent
 /// @param for_each_entry  for_each_entry(f) calls f(row, column, value) for each entry, in the same order each time
 /// @param duplicates_are_one  a second entry at the same place changes nothing (pattern files)
 template <class T, class ForEachEntry>
-SparseMatrix<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplicates_are_one,
-                         ForEachEntry&& for_each_entry) {
+Assembled<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplicates_are_one, ForEachEntry&& for_each_entry) {
   SparseMatrix<T> matrix;
   SparsityPattern& pattern = matrix.pattern;
   matrix.symmetry = symmetry;
@@ -56,17 +68,9 @@ SparseMatrix<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool dup
     matrix.values[other] = mirrored(value, symmetry);
   });
   std::copy(next.begin(), next.end() - 1, pattern.column_ptr.begin());
-  sort_and_sum_columns(matrix);
+  const bool had_duplicates = sort_and_sum_columns(matrix);
   if (duplicates_are_one) std::fill(matrix.values.begin(), matrix.values.end(), T(1));
-  return matrix;
-}
-
-/// True if every value is finite: sums of duplicates may overflow although every entry was finite.
-template <class T>
-bool all_finite(const std::vector<T>& values) {
-  for (const T& value : values)
-    if (!is_finite(value)) return false;
-  return true;
+  return {std::move(matrix), had_duplicates};
 }
 
 }  // namespace palmette

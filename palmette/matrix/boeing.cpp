@@ -97,9 +97,12 @@ void read_type_and_sizes(TextReader& reader, BoeingHeader& header) {
   header.file.stored_entries = sizes[2];
 }
 
-std::vector<FortranField> format_at(TextReader& reader, std::string_view line, std::size_t column, std::size_t width,
-                                    bool of_integers, const char* what) {
-  const std::string_view text = column < line.size() ? trimmed(line.substr(column, width)) : std::string_view{};
+/// The columns of a line that belong to one item, without the blanks around it; empty behind the end of the line.
+std::string_view columns_of(std::string_view line, std::size_t first, std::size_t width) {
+  return first < line.size() ? trimmed(line.substr(first, width)) : std::string_view{};
+}
+
+std::vector<FortranField> format_from(const TextReader& reader, std::string_view text, bool of_integers, const char* what) {
   std::string error;
   std::vector<FortranField> format = parse_fortran_format(text, error);
   if (format.empty()) reader.fail(reader.line_number(), std::string("the format of the ") + what + ", " + quoted(text) + ", " + error);
@@ -122,10 +125,10 @@ BoeingHeader read_header(TextReader& reader) {
   if (header.has_values && cards[3] == 0 && header.file.stored_entries > 0)
     reader.fail(reader.line_number(), "the matrix type promises values, but the header announces no lines of them");
   const std::string_view line = header_line(reader);
-  header.pointer_format = format_at(reader, line, 0, 16, true, "pointers");
-  header.index_format = format_at(reader, line, 16, 16, true, "row indices");
+  header.pointer_format = format_from(reader, columns_of(line, 0, 16), true, "pointers");
+  header.index_format = format_from(reader, columns_of(line, 16, 16), true, "row indices");
   if (header.has_values && cards[3] > 0)
-    header.value_format = format_at(reader, line, 32, 20, false, "values");
+    header.value_format = format_from(reader, columns_of(line, 32, 20), false, "values");
   if (has_right_hand_sides) header_line(reader);
   return header;
 }
@@ -196,23 +199,26 @@ void check_diagonal(const TextReader& reader, const SparseMatrix<T>& stored, Sym
     }
 }
 
+/// Columns in order, duplicates summed, the other triangle added.
 template <class T>
 SparseMatrix<T> complete(const TextReader& reader, const BoeingHeader& header, SparseMatrix<T> stored) {
   const Symmetry symmetry = header.file.symmetry;
   check_diagonal(reader, stored, symmetry);
   const bool pattern_only = header.field == Field::pattern;
+  Assembled<T> result;
   if (symmetry != Symmetry::general) {
-    stored = assemble<T>(stored.rows(), stored.cols(), symmetry, pattern_only, [&](auto&& visit) {
+    result = assemble<T>(stored.rows(), stored.cols(), symmetry, pattern_only, [&](auto&& visit) {
       for (index_t column = 0; column < stored.cols(); ++column)
         for (offset_t entry = stored.pattern.column_ptr[column]; entry < stored.pattern.column_ptr[column + 1]; ++entry)
           visit(stored.pattern.row_index[entry], column, stored.values[entry]);
     });
   } else {
-    sort_and_sum_columns(stored);
+    result.had_duplicates = sort_and_sum_columns(stored);
     if (pattern_only) std::fill(stored.values.begin(), stored.values.end(), T(1));
+    result.matrix = std::move(stored);
   }
-  if (!all_finite(stored.values)) reader.fail(0, "the sum of duplicate entries overflows");
-  return stored;
+  if (!result.sums_are_finite()) reader.fail(0, "the sum of duplicate entries overflows");
+  return std::move(result.matrix);
 }
 
 template <class T>

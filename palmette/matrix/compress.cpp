@@ -28,6 +28,12 @@ void sort_column(index_t* rows, T* values, offset_t count, std::vector<ColumnEnt
   }
 }
 
+bool rises_strictly(const index_t* rows, offset_t count) {
+  bool rises = true;
+  for (offset_t entry = 1; entry < count; ++entry) rises &= rows[entry - 1] < rows[entry];
+  return rises;
+}
+
 /// Moves the first of each run of equal rows to `to`, the others added to it; returns how many are left.
 template <class T>
 offset_t sum_column(const index_t* rows, const T* values, offset_t count, index_t* to_rows, T* to_values) {
@@ -47,7 +53,7 @@ offset_t sum_column(const index_t* rows, const T* values, offset_t count, index_
 }  // namespace
 
 template <class T>
-void sort_and_sum_columns(SparseMatrix<T>& matrix) {
+bool sort_and_sum_columns(SparseMatrix<T>& matrix) {
   SparsityPattern& pattern = matrix.pattern;
   std::vector<ColumnEntry<T>> scratch;
   index_t* rows = pattern.row_index.data();
@@ -58,18 +64,22 @@ void sort_and_sum_columns(SparseMatrix<T>& matrix) {
     const offset_t count = pattern.column_ptr[column + 1] - begin;
     // The pointer of this column is not needed in its old form any more: it moves with what was left out before it.
     pattern.column_ptr[column] = kept;
-    const index_t* column_rows = rows + begin;
-    if (!std::is_sorted(column_rows, column_rows + count)) sort_column(rows + begin, values + begin, count, scratch);
-    const bool has_duplicates = std::adjacent_find(column_rows, column_rows + count) != column_rows + count;
-    if (begin == kept && !has_duplicates) kept += count;
-    else kept += sum_column(rows + begin, values + begin, count, rows + kept, values + kept);
+    const bool in_order = rises_strictly(rows + begin, count);
+    if (begin == kept && in_order) {
+      kept += count;
+      continue;
+    }
+    if (!in_order) sort_column(rows + begin, values + begin, count, scratch);
+    kept += sum_column(rows + begin, values + begin, count, rows + kept, values + kept);
   }
+  const bool had_duplicates = kept != pattern.column_ptr[pattern.cols];
   pattern.column_ptr[pattern.cols] = kept;
   pattern.row_index.resize(static_cast<std::size_t>(kept));
   matrix.values.resize(static_cast<std::size_t>(kept));
+  return had_duplicates;
 }
 
-#define PALMETTE_INSTANTIATE(T) template void sort_and_sum_columns(SparseMatrix<T>&);
+#define PALMETTE_INSTANTIATE(T) template bool sort_and_sum_columns(SparseMatrix<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -100,9 +100,9 @@ SparseMatrix<matrix_scalar<field>> read_coordinates(TextReader& reader, const Ma
       else visit(entry.row, entry.column, entry.value);
     });
   };
-  auto matrix = assemble<T>(header.rows, header.cols, header.symmetry, field == Field::pattern, for_each_entry);
-  if (!all_finite(matrix.values)) reader.fail(0, "the sum of duplicate entries overflows");
-  return matrix;
+  auto assembled = assemble<T>(header.rows, header.cols, header.symmetry, field == Field::pattern, for_each_entry);
+  if (!assembled.sums_are_finite()) reader.fail(0, "the sum of duplicate entries overflows");
+  return std::move(assembled.matrix);
 }
 
 AnyMatrix read_pattern(TextReader& reader, const MatrixMarketHeader& header, const ReadOptions& options) {
@@ -137,7 +137,8 @@ SparseMatrix<double> laplacian_of_pattern(const SparsityPattern& pattern, Symmet
         if (row != column) visit(row, column, -1.0);
     }
   };
-  auto matrix = assemble<double>(pattern.rows, pattern.cols, Symmetry::general, false, for_each_entry);
+  SparseMatrix<double> matrix =
+      assemble<double>(pattern.rows, pattern.cols, Symmetry::general, false, for_each_entry).matrix;
   matrix.symmetry = symmetry;
   return matrix;
 }

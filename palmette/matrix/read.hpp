@@ -15,7 +15,7 @@ enum class PatternValues {
 
 struct ReadOptions {
   PatternValues pattern_values = PatternValues::ones;
-  int threads = 1;
+  int threads = 1;            ///< for Matrix Market bodies; 0 means one for each processor; the matrix is the same for all
   ProgressCallback progress;  ///< may be empty
 };
 
@@ -39,10 +39,11 @@ struct ReadResult {
 ///
 /// Duplicates are summed, explicit zeros kept, blank lines, comments and CRLF tolerated. Memory is allocated as the
 /// file proves its sizes, never from the header alone. The second triangle of symmetric, skew and Hermitian files is
-/// added. Dense (array) files become sparse with every entry stored.
+/// added; an off-diagonal entry in their upper triangle is mirrored too, as SciPy does. Duplicates of pattern files stay 1.
+/// Dense (array) files become sparse with every entry stored. Sizes beyond 2²⁰ + 1024·entries are refused as absurd.
 /// @throws IoError naming file and line: unreadable, malformed, truncated, index out of range, NaN or Inf, sizes above
-///         2³¹ − 1 rows
-/// @cost one pass over the file; about twice the matrix in memory
+///         2³¹ − 1 rows; UsageError for a negative number of threads; MemoryError if an allocation fails
+/// @cost one pass over the file; in memory at most 2.4 times the matrix (1.7 times for symmetric files)
 ReadResult read_matrix(const std::string& path, const ReadOptions& options = {});
 /// The same from memory; `name` stands for the file in messages.
 ReadResult read_matrix_text(std::string_view text, const std::string& name, const ReadOptions& options = {});

@@ -57,7 +57,7 @@ struct Triplets {
 
 /// Compressed columns from coordinates; duplicates summed in the order given, explicit zeros kept.
 /// @throws DimensionError if the arrays differ in length; UsageError naming the entry if an index is out of range
-/// @cost O(nnz + rows + cols) time, one copy of the entries
+/// @cost O(nnz + cols) time, a logarithm more for columns whose rows are not in order; one copy of the entries
 template <class T>
 SparseMatrix<T> from_triplets(const Triplets<T>& triplets, Symmetry symmetry = Symmetry::general);
 
