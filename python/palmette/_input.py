@@ -6,7 +6,7 @@ in Fortran order.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 import scipy.sparse as sparse
@@ -15,30 +15,43 @@ from . import _core
 from .errors import DimensionError, UsageError
 
 LARGEST_INDEX = np.iinfo(np.int32).max
-_SCALARS = ("float32", "float64", "complex64", "complex128")
+_SCALARS = {"f": "float32", "d": "float64", "F": "complex64", "D": "complex128"}
 _WIDER = {"b": np.float64, "i": np.float64, "u": np.float64}
 
 
 def core_class(stem: str, dtype: Any) -> Any:
     """The class of the bindings for this scalar: Matrix, Solver or TriangularSolver."""
-    return getattr(_core, f"{stem}_{np.dtype(dtype).name}")
+    return getattr(_core, f"{stem}_{_SCALARS[np.dtype(dtype).char]}")
+
+
+def is_sparse(A: Any) -> bool:
+    """Whether A is one of SciPy's sparse arrays or matrices."""
+    return bool(sparse.issparse(A))
+
+
+def square_shape(A: Any, name: str = "A") -> Tuple[int, int]:
+    """The shape of a square matrix."""
+    rows, columns = A.shape
+    if rows != columns:
+        raise DimensionError(f"{name} has shape {A.shape}: {rows} rows but {columns} columns; a solve needs a square matrix")
+    return int(rows), int(columns)
 
 
 def working_dtype(dtype: Any, name: str) -> np.dtype:
     """The scalar type in which data of this type are worked with."""
     dtype = np.dtype(dtype).newbyteorder("=")
-    if dtype.name in _SCALARS:
+    if dtype.char in _SCALARS:
         return dtype
     if dtype.kind in _WIDER:
         return np.dtype(np.float64)
     if dtype == np.float16:
         return np.dtype(np.float32)
-    raise UsageError(f"{name} has dtype {dtype}, which cannot be solved with; convert it to one of {', '.join(_SCALARS)}")
+    raise UsageError(f"{name} has dtype {dtype}, which cannot be solved with; convert it to one of {', '.join(_SCALARS.values())}")
 
 
 def as_csc(A: Any, name: str = "A") -> Any:
     """A in compressed columns and a working scalar type; the caller's own object where it is that already."""
-    if not sparse.issparse(A):
+    if not is_sparse(A):
         A = np.asarray(A)
         dtype = working_dtype(A.dtype, name)
         if A.ndim != 2:
@@ -49,11 +62,6 @@ def as_csc(A: Any, name: str = "A") -> Any:
         raise DimensionError(f"{name} has shape {A.shape}; a matrix needs two dimensions")
     A = A.tocsc()
     return A if A.dtype == dtype else A.astype(dtype)
-
-
-def check_square(shape: tuple, name: str = "A") -> None:
-    if shape[0] != shape[1]:
-        raise DimensionError(f"{name} has shape {shape}: {shape[0]} rows but {shape[1]} columns; a solve needs a square matrix")
 
 
 def to_core(A: Any, name: str = "A", dtype: Any = None) -> Any:
@@ -133,11 +141,11 @@ def as_right_hand_sides(b: Any, n: int, dtype: np.dtype) -> RightHandSides:
 
 def dense(b: Any) -> np.ndarray:
     """b as a dense array of a working scalar type."""
-    b = b.toarray() if sparse.issparse(b) else np.asarray(b)
+    b = b.toarray() if is_sparse(b) else np.asarray(b)
     return b.astype(working_dtype(b.dtype, "b"), copy=False)
 
 
-def common_dtype(A: Any, b: np.ndarray) -> Optional[np.dtype]:
+def common_dtype(A: Any, b: np.ndarray) -> np.dtype:
     """The type A must have so that x has the precision of A and b together; A stays real where it is real."""
     precision = np.result_type(A.dtype, b.dtype.type(0).real.dtype)
     return np.dtype(precision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 import threading
 import warnings
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
@@ -77,6 +78,13 @@ class VerifiedSolves:
     _nnz: int
     _report: Dict[str, Any]
     _refactoring: threading.Lock
+    _process: int
+
+    def _belongs_here(self) -> None:
+        """Worker threads do not come along into a forked process: there a solve would wait for them for ever."""
+        if self._process != os.getpid():
+            raise UsageError(f"this {type(self).__name__} was made in process {self._process}, and its threads stayed there; make "
+                             "a new one in the forked process")
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -164,6 +172,7 @@ class VerifiedSolves:
 
     def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Dict[str, Any]]:
         """x and its report, without a warning where it is not verified."""
+        self._belongs_here()
         request = options.for_core()
         rhs = _input.as_right_hand_sides(b, self._shape[0], self._dtype)
         if rhs.is_split and options.trans == "H":
@@ -247,17 +256,17 @@ class Solver(VerifiedSolves):
         if precision not in ("working", "mixed"):
             raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")
         A = _input.as_csc(A)
-        _input.check_square(A.shape)
+        self._shape = _input.square_shape(A)
         options = machine_options(method, threads, measure)
         options["kind"] = kind
         options["ordering"] = ordering if isinstance(ordering, str) else "auto"
         options["permutation"] = None if isinstance(ordering, str) else _input.as_order(ordering, A.shape[0], "ordering")
         options["mixed"] = precision == "mixed"
         matrix = _input.to_core(A)
-        self._shape, self._dtype = tuple(map(int, A.shape)), A.dtype
+        self._dtype = A.dtype
         self._pattern = (A.indptr, A.indices)
         self._precision = precision
-        self._refactoring = threading.Lock()
+        self._refactoring, self._process = threading.Lock(), os.getpid()
         self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
         self._nnz = matrix.nnz
         self._report = self._core.report()
@@ -284,6 +293,7 @@ class Solver(VerifiedSolves):
         NumericalError
             As on creation.
         """
+        self._belongs_here()
         matrix = _input.to_core(self._same_pattern(A), dtype=self._dtype)
         with self._refactoring:
             self._core.refactor(matrix)
@@ -391,7 +401,7 @@ def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method:
     options = SolveOptions(trans, refine)
     A, b = _input.as_csc(A), _input.dense(b)
     if b.ndim not in (1, 2) or b.shape[0] != A.shape[0]:
-        _input.check_square(A.shape)
+        _input.square_shape(A)
         raise DimensionError(f"b has shape {b.shape}, but A has shape {A.shape}: b needs {A.shape[0]} rows")
     A = A.astype(_input.common_dtype(A, b), copy=False)
     solver = Solver(A, kind=kind, ordering=ordering, method=method, threads=threads, precision=precision, measure=False)

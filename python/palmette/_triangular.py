@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any, Dict, Optional, Tuple
 
@@ -43,12 +44,12 @@ class TriangularSolver(VerifiedSolves):
     def __init__(self, T: Any, lower: bool = True, unit_diagonal: bool = False, *, method: str = "auto",
                  threads: Optional[int] = None, measure: bool = True) -> None:
         T = _input.as_csc(T, "T")
-        _input.check_square(T.shape, "T")
+        self._shape = _input.square_shape(T, "T")
         options = machine_options(method, threads, measure)
         options["lower"], options["unit_diagonal"] = bool(lower), bool(unit_diagonal)
         matrix = _input.to_core(T, "T")
-        self._shape, self._dtype, self._nnz = tuple(map(int, T.shape)), T.dtype, matrix.nnz
-        self._refactoring = threading.Lock()
+        self._dtype, self._nnz = T.dtype, matrix.nnz
+        self._refactoring, self._process = threading.Lock(), os.getpid()
         self._core = _input.core_class("TriangularSolver", T.dtype).create(matrix, options)
         self._report = self._core.report()
 
@@ -58,7 +59,7 @@ class FactoredMatrix(VerifiedSolves):
 
     def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any]) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
-        self._refactoring = threading.Lock()
+        self._refactoring, self._process = threading.Lock(), os.getpid()
         self._core = _input.core_class("TriangularSolver", dtype).from_factors(factors, options)
         self._report = self._core.report()
         given = factors["A"] or factors["L"]
@@ -119,10 +120,9 @@ def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm:
     if L is None:
         raise UsageError("no factor was given: give L (and U), or an object of splu")
     given = {name: _input.as_csc(matrix, name) for name, matrix in (("L", L), ("U", U), ("A", A)) if matrix is not None}
-    shape = tuple(map(int, given["L"].shape))
+    shape = _input.square_shape(given["L"], "L")
     for name, matrix in given.items():
-        _input.check_square(matrix.shape, name)
-        if matrix.shape != shape:
+        if _input.square_shape(matrix, name) != shape:
             raise DimensionError(f"{name} has shape {matrix.shape}, but L has shape {shape}")
     dtype = np.result_type(*(matrix.dtype for matrix in given.values()))
     stores_diagonal = bool(np.any(_has_diagonal_entry(given["L"])))

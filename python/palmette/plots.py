@@ -127,7 +127,7 @@ def elimination_tree(A: Any, axes: Any = None) -> Any:
     children = nodes[parent[nodes] >= 0]
     ends = np.stack([np.stack([across[children], depth[children]], -1),
                      np.stack([across[parent[children]], depth[parent[children]]], -1)], axis=1)
-    plot.add_collection(LineCollection(ends, colors="0.6", linewidths=0.6, zorder=1))
+    plot.add_collection(LineCollection(list(ends), colors="0.6", linewidths=0.6, zorder=1))
     largest = max(1, panels.max(initial=1))
     area = 4 + 220 * panels[nodes] / largest
     dots = plot.scatter(across[nodes], depth[nodes], s=area, c=widths[nodes], cmap=_COLORS,
@@ -189,8 +189,8 @@ def bandwidth(runs: Union[Solver, Mapping[str, Any]], axes: Any = None) -> Any:
         plot.spines[side].set_visible(False)
     plot.tick_params(axis="y", length=0)
     plot.set_ylim(len(solves) - 0.4, -0.6)
-    owner, place = (plot, "best") if axes is not None else (plot.figure, "outside lower center")
-    owner.legend(*plot.get_legend_handles_labels(), loc=place, ncol=2, frameon=False, markerscale=0.6)
+    owner, where = (plot, "best") if axes is not None else (plot.figure, "outside lower center")
+    owner.legend(*plot.get_legend_handles_labels(), loc=where, ncol=2, frameon=False, markerscale=0.6)
     return plot
 
 
@@ -293,7 +293,7 @@ def _factor_density(structure: Dict[str, np.ndarray], n: int, by_width: bool = F
     last = np.where(np.arange(len(rows)) < n, rows + 1, begin[owner + 1])  # in the diagonal block: up to the diagonal
     first_cell = _bin_of(begin[:-1], edges)
     cells = _bin_of(begin[1:] - 1, edges) - first_cell + 1
-    density, weighted = 0.0, 0.0
+    density, weighted = np.zeros((2, len(edges) - 1, len(edges) - 1))
     for step in range(int(cells.max(initial=0))):
         cell = first_cell[owner] + step
         inside = cell < len(edges) - 1
@@ -304,7 +304,7 @@ def _factor_density(structure: Dict[str, np.ndarray], n: int, by_width: bool = F
         density = density + _density(rows[there], low[there], n, overlap[there])
         weighted = weighted + _density(rows[there], low[there], n, (overlap * widths[owner])[there])
     if not by_width:
-        return np.zeros((len(edges) - 1,) * 2) + density
+        return density
     return np.divide(weighted, density, out=np.zeros_like(weighted), where=density > 0)
 
 
@@ -345,7 +345,7 @@ def _draw_rectangles(plot: Any, boxes: Tuple[np.ndarray, ...], colors: Any) -> N
     upper_right = np.where(top == left, left, right)
     corners = np.stack([np.stack([left, top], -1), np.stack([upper_right, top], -1), np.stack([right, bottom], -1),
                         np.stack([left, bottom], -1)], axis=1)
-    plot.add_collection(PolyCollection(corners, facecolors=colors, edgecolors=colors, linewidths=0.4))
+    plot.add_collection(PolyCollection(list(corners), facecolors=colors, edgecolors=colors, linewidths=0.4))
 
 
 def _largest_subtrees(parent: np.ndarray, widths: np.ndarray) -> np.ndarray:

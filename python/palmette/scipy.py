@@ -18,9 +18,10 @@ from warnings import warn
 
 import numpy as np
 from numpy.linalg import LinAlgError
-from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
+from scipy.sparse import SparseEfficiencyWarning, csc_array
 from scipy.sparse.linalg import MatrixRankWarning
 
+from ._input import is_sparse
 from ._solver import SolveOptions, Solver, VerifiedSolves
 from ._triangular import TriangularSolver
 from .errors import SingularError
@@ -148,7 +149,7 @@ def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[f
     >>> splu(A).solve(np.array([1., 2., 3.]))
     array([ 1. , -3. , -1.5])
     """
-    if not (issparse(A) and A.format == "csc"):
+    if not (is_sparse(A) and A.format == "csc"):
         A = csc_array(A)
         warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=2)
     A = _as_floating(A)
@@ -170,7 +171,7 @@ def factorized(A: Any) -> Callable[[np.ndarray], np.ndarray]:
     >>> factorized(csc_array([[2., 1.], [0., 4.]]))(np.array([3., 4.]))
     array([1., 1.])
     """
-    if not (issparse(A) and A.format == "csc"):
+    if not (is_sparse(A) and A.format == "csc"):
         A = csc_array(A)
         warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=2)
     return splu(A).solve
@@ -210,10 +211,10 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     >>> spsolve(csc_array([[3., 2., 0.], [1., -1., 0.], [0., 5., 1.]]), np.array([5., 0., 6.]))
     array([1., 1., 1.])
     """
-    if not (issparse(A) and A.format in ("csc", "csr")):
+    if not (is_sparse(A) and A.format in ("csc", "csr")):
         A = csc_array(A)
         warn("spsolve requires A be CSC or CSR matrix format", SparseEfficiencyWarning, stacklevel=2)
-    sparse_b = issparse(b)
+    sparse_b = is_sparse(b)
     if not sparse_b:
         b = np.asarray(b)
     is_vector = b.ndim == 1 or (b.ndim == 2 and b.shape[1] == 1)
@@ -272,7 +273,7 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     >>> spsolve_triangular(A, np.array([3., 0., 3.]))
     array([1., 1., 1.])
     """
-    if not (issparse(A) and A.format in ("csc", "csr")):
+    if not (is_sparse(A) and A.format in ("csc", "csr")):
         warn("CSC or CSR matrix format is required. Converting to CSC matrix.", SparseEfficiencyWarning, stacklevel=2)
         A = csc_array(A)
     if A.shape[0] != A.shape[1]:

@@ -123,3 +123,18 @@ def test_an_interrupt_ends_a_factorization():
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+def test_a_forked_process_is_told_to_make_its_own_solver():
+    program = ("import os, sys, numpy as np, palmette\n"
+               "A = palmette.generate('poisson2d5', 40)\n"
+               "solver = palmette.Solver(A, threads=2, method='task_driven')\n"
+               "child = os.fork()\n"
+               "if child == 0:\n"
+               "    try: solver.solve(np.ones(1600))\n"
+               "    except palmette.UsageError as error:\n"
+               "        x = palmette.Solver(A, threads=2).solve(np.ones(1600))\n"
+               "        os._exit(42 if 'forked' in str(error) and np.allclose(A @ x, 1) else 1)\n"
+               "    os._exit(2)\n"
+               "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n")
+    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 42
