@@ -12,8 +12,8 @@ namespace palmette::order_detail {
 namespace {
 
 constexpr exponent_t infinite = std::numeric_limits<exponent_t>::max();
-constexpr offset_t cheap_passes = 20;                    // edges that searches may scan before prices are mended ÷ edges
-constexpr offset_t bidding_passes = 20;                  // edges that one stage of an auction may look at ÷ edges
+constexpr offset_t cheap_passes = 40;                    // edges that searches may scan before prices are mended ÷ edges
+constexpr offset_t bidding_passes = 40;                  // edges that one stage of an auction may look at ÷ edges
 constexpr exponent_t coarsest_increment = 8 * one_power, finest_increment = one_power / 1024;
 constexpr exponent_t lone_row_raise = 64 * one_power;    // what a column with one row pays: any price will do
 
@@ -162,7 +162,7 @@ index_t Matcher::bid(index_t column, exponent_t increment) {
 /// grow too long is cut off: any row duals are good for the searches, some only make them longer.
 /// @source Bertsekas, Ann. Oper. Res. 14 (1988): auction with scaled increments
 void Matcher::reprice() {
-  for (exponent_t increment = coarsest_increment; increment >= finest_increment; increment /= 4) {
+  for (exponent_t increment = coarsest_increment; increment >= finest_increment; increment /= 8) {
     std::fill(row_of_column_.begin(), row_of_column_.end(), -1);
     std::fill(column_of_row_.begin(), column_of_row_.end(), -1);
     offset_t budget = bidding_passes * (edges_.start.back() + n_);

@@ -47,7 +47,8 @@ struct Ordering {
   std::vector<double> row_scale;                     // length n by original row, or empty: all ones; powers of two
   std::vector<double> column_scale;                  // length n by original column, or empty
   /// Length n or empty. paired_with_next[k] = 1: new columns k and k+1 were matched with each other and should end up in
-  /// one supernode. Only for PivotNeed::indefinite.
+  /// one supernode. Only for PivotNeed::indefinite. Orders given (natural, user) are not changed for the sake of pairs:
+  /// there only pairs that are adjacent already are marked.
   std::vector<char> paired_with_next;
   bool matched = false;                              ///< a maximum-product matching was applied
   double seconds = 0;                                ///< wall time of the call
@@ -55,8 +56,11 @@ struct Ordering {
 
 /// Find row and column permutations and scalings.
 ///
-/// The scalings are rounded to powers of two, so that scaling adds no rounding error. For PivotNeed::none there is no
-/// scaling and row == column. The result does not depend on `threads`.
+/// The scalings are rounded to powers of two, so that scaling adds no rounding error. After matching, scaled entries have
+/// moduli of at most 2, the matched ones of at least 1/2, except where that would need factors outside 2^±500 (2^±60 in
+/// single precision). Within these bounds row_scale[i]·column_scale[j] is finite in T, and so is a_ij times it; multiply
+/// the two factors first. For PivotNeed::none there is no scaling and row == column. The result does not depend on
+/// `threads`. Stored zeros belong to the pattern, but cannot be matched.
 /// @param matrix  n × n; its values are read only for PivotNeed other than none (or scaling)
 /// @returns the ordering, or structurally_singular with all rows and columns that cannot be matched
 /// @throws DimensionError if the matrix is not square; UsageError for a method that this build lacks, naming the remedy
