@@ -81,7 +81,9 @@ FillOrder order_automatically(const Graph& graph) {
   FillOrder chosen{OrderingMethod::amd, std::move(amd.order)};
   if (!has_metis() && !has_scotch()) return chosen;
   const MergedGraph merged = merge(graph);
-  if (!nested_dissection_may_pay(amd.flops_bound, merged.graph_of(graph))) return chosen;
+  // AMD's own bound takes every vertex for one unknown.
+  const double amd_flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, chosen.order).flops;
+  if (!nested_dissection_may_pay(amd_flops, merged.graph_of(graph))) return chosen;
   const OrderingMethod method = has_metis() ? OrderingMethod::metis : OrderingMethod::scotch;
   std::vector<index_t> dissected = dissect(merged.graph_of(graph), method);
   if (fill_count(merged.graph_of(graph), dissected).flops < fill_count(graph, chosen.order).flops)
