@@ -64,8 +64,8 @@ const char* const exit_codes_text =
 
 Failure describe(const NumericalFailure& numerical) {
   Failure failure = failure_of(name_of(numerical.kind), exit_numerical, numerical.message);
-  failure.row = numerical.row + 1;
-  failure.column = numerical.column + 1;
+  failure.row = (numerical.row < 0 && !numerical.rows.empty() ? numerical.rows.front() : numerical.row) + 1;
+  failure.column = (numerical.column < 0 && !numerical.columns.empty() ? numerical.columns.front() : numerical.column) + 1;
   return failure;
 }
 

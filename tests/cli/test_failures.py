@@ -37,7 +37,8 @@ def test_malformed_standard_input_is_named(palmette):
 def test_structurally_singular_ends_with_4_naming_row_and_column(palmette, tmp_path):
     (tmp_path / "s.mtx").write_text(coordinate(3, 3, [(1, 1, 1.0), (3, 3, 1.0), (1, 3, 2.0)]))
     done = palmette("solve", "s.mtx", "--json", "-").fails_with(4, "row", "column", "2")
-    assert done.json["error"]["kind"] == "structurally_singular"
+    error = done.json["error"]
+    assert error["kind"] == "structurally_singular" and (error["row"], error["column"]) == (2, 2)
 
 
 def test_numerically_singular_ends_with_4(palmette, tmp_path):
