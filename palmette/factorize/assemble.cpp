@@ -39,18 +39,19 @@ void assemble_upper_column(const Work<T>& work, index_t column) {
 }  // namespace
 
 template <class T>
-void assemble_lower(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range) {
-  const DenseView<T> panel = work.rows_of(work.factor.lower, s, range);
+void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, const Target<T>& target) {
+  const DenseView<T> panel = target.lower;
+  const RowRange range = target.range;
   for (index_t column = 0; column < panel.cols; ++column) std::fill_n(panel.column(column), panel.rows, T(0));
   const index_t begin = work.first_column(s);
   const bool whole_diagonal = work.kind() == FactorKind::lu;
   for (index_t column = 0; column < panel.cols; ++column) {
     const index_t first_row = whole_diagonal ? begin : begin + column;
-    T* const target = panel.column(column) - range.first;
+    T* const entries = panel.column(column);
     visit_column(work, begin + column, [&](index_t row, const T& value) {
       if (row < first_row) return;
       const index_t local = scratch.local_row[row];
-      if (local >= range.first && local < range.end) target[local] = value;
+      if (local >= range.first && local < range.end) entries[local - range.first] = value;
     });
   }
 }
@@ -83,7 +84,7 @@ double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& order
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                  \
-  template void assemble_lower<T>(const Work<T>&, Scratch<T>&, index_t, RowRange); \
+  template void assemble_lower<T>(const Work<T>&, const Scratch<T>&, index_t, const Target<T>&); \
   template void assemble_upper<T>(const Work<T>&, ThreadTeam&);                  \
   template double largest_scaled_entry<T>(const SparseMatrix<T>&, const Ordering&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

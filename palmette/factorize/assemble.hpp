@@ -5,9 +5,9 @@
 
 namespace palmette::factorizing {
 
-/// Set rows `range` of the lower panel of s to the matrix's entries and zeros. scratch.mapped == s.
+/// Set target.lower, rows of the panel of s, to the matrix's entries and zeros. scratch.mapped == s.
 template <class T>
-void assemble_lower(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range);
+void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, const Target<T>& target);
 
 /// Set the whole upper panel array to the entries above the diagonal blocks and zeros (LU).
 ///

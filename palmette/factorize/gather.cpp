@@ -17,8 +17,8 @@ struct Source {
 template <class T>
 class Gatherer {
  public:
-  Gatherer(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range)
-      : work_(work), scratch_(scratch), target_(s), range_(range) {}
+  Gatherer(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& sums)
+      : work_(work), scratch_(scratch), target_(s), sums_(sums), range_(sums.range) {}
 
   void run() {
     const SymbolicFactor& symbolic = work_.symbolic;
@@ -27,12 +27,12 @@ class Gatherer {
       const Source source = clip(updater.source, block);
       if (source.first == source.end) continue;
       if (work_.kind() == FactorKind::lu) {
-        subtract(source, work_.factor.lower, factors_of(work_.factor.upper, source), work_.factor.lower);
+        subtract(source, work_.factor.lower, factors_of(work_.factor.upper, source), sums_.lower);
         Source beyond = source;
         beyond.first = std::min(std::max(source.first, block.first + block.count), source.end);
-        subtract(beyond, work_.factor.upper, factors_of(work_.factor.lower, source), work_.factor.upper);
+        subtract(beyond, work_.factor.upper, factors_of(work_.factor.lower, source), sums_.upper);
       } else {
-        subtract(source, work_.factor.lower, scaled_factors(source), work_.factor.lower);
+        subtract(source, work_.factor.lower, scaled_factors(source), sums_.lower);
       }
     }
   }
@@ -77,9 +77,8 @@ class Gatherer {
     return scaled;
   }
 
-  void subtract(const Source& source, PanelArray<T>& left, DenseView<const T> right, PanelArray<T>& into) {
+  void subtract(const Source& source, PanelArray<T>& left, DenseView<const T> right, DenseView<T> into) {
     const std::span<const index_t> rows = work_.symbolic.rows_below(source.supernode);
-    const DenseView<T> panel = work_.rows_of(into, target_, {0, work_.panel_rows(target_)});
     const std::span<const index_t> columns = rows.subspan(static_cast<std::size_t>(source.block.first),
                                                           static_cast<std::size_t>(source.block.count));
     const bool columns_adjoin = columns.back() - columns.front() == source.block.count - 1;
@@ -88,23 +87,24 @@ class Gatherer {
       const DenseView<const T> slab = below(left, source.supernode, first, end);
       const index_t top = scratch_.local_row[rows[first]], bottom = scratch_.local_row[rows[end - 1]];
       if (columns_adjoin && bottom - top == end - first - 1) {
-        const DenseView<T> place{panel.column(scratch_.local_row[columns.front()]) + top, slab.rows, right.rows, panel.ld};
+        const DenseView<T> place{into.column(scratch_.local_row[columns.front()]) + top - range_.first, slab.rows, right.rows,
+                                 into.ld};
         subtract_rows<T>(work_.adjoint(), slab, right, place);
         continue;
       }
       const DenseView<T> product{scratch_.product.data(), slab.rows, right.rows, slab.rows};
       multiply_rows<T>(work_.adjoint(), slab, right, product);
-      scatter(product, rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(slab.rows)), columns, panel);
+      scatter(product, rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(slab.rows)), columns, into);
     }
   }
 
   /// Subtract a product at the local rows and columns of the target.
   void scatter(DenseView<const T> product, std::span<const index_t> rows, std::span<const index_t> columns,
-               DenseView<T> panel) {
+               DenseView<T> into) {
     index_t* const target_row = scratch_.target_row.data();
-    for (index_t row = 0; row < product.rows; ++row) target_row[row] = scratch_.local_row[rows[row]];
+    for (index_t row = 0; row < product.rows; ++row) target_row[row] = scratch_.local_row[rows[row]] - range_.first;
     for (index_t column = 0; column < product.cols; ++column) {
-      T* const target = panel.column(scratch_.local_row[columns[column]]);
+      T* const target = into.column(scratch_.local_row[columns[column]]);
       const T* const value = product.column(column);
       for (index_t row = 0; row < product.rows; ++row) target[target_row[row]] -= value[row];
     }
@@ -113,17 +113,18 @@ class Gatherer {
   const Work<T>& work_;
   Scratch<T>& scratch_;
   index_t target_;
+  Target<T> sums_;
   RowRange range_;
 };
 
 }  // namespace
 
 template <class T>
-void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range) {
-  Gatherer<T>(work, scratch, s, range).run();
+void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target) {
+  Gatherer<T>(work, scratch, s, target).run();
 }
 
-#define PALMETTE_INSTANTIATE(T) template void gather_updates<T>(const Work<T>&, Scratch<T>&, index_t, RowRange);
+#define PALMETTE_INSTANTIATE(T) template void gather_updates<T>(const Work<T>&, Scratch<T>&, index_t, const Target<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -5,9 +5,9 @@
 
 namespace palmette::factorizing {
 
-/// Subtract from rows `range` of the panel of s what every descendant owes them, descendants in ascending order; for LU
-/// from the upper panel's rows too. scratch.mapped == s.
+/// Subtract from `target`, rows of the panel of s, what every descendant owes them, descendants in ascending order.
+/// scratch.mapped == s.
 template <class T>
-void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range);
+void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target);
 
 }  // namespace palmette::factorizing

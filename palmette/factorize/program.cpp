@@ -1,6 +1,7 @@
 // Tasks of a factorization and what each of them does.
 #include "palmette/factorize/program.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "palmette/factorize/assemble.hpp"
@@ -12,13 +13,19 @@ namespace {
 /// The caller hears of progress in steps of at least this fraction.
 constexpr double progress_step = 0.01;
 
+template <class T>
+void copy(DenseView<T> from, DenseView<T> to) {
+  for (index_t column = 0; column < from.cols; ++column) std::copy_n(from.column(column), from.rows, to.column(column));
+}
+
 }  // namespace
 
 template <class T>
 Program<T>::Program(const Work<T>& work, const FactorizationTasks& tasks, int members, const ProgressCallback& progress)
     : work_(work), tasks_(tasks), progress_(progress), ready_(tasks.graph), tallies_(tasks.graph.tasks.size()),
       cost_total_(tasks.graph.total_cost()), first_bad_(std::numeric_limits<index_t>::max()) {
-  const ScratchSizes sizes = scratch_sizes(work.symbolic);
+  ScratchSizes sizes = scratch_sizes(work.symbolic);
+  sizes.chunk_rows = tasks.chunks.chunk_rows;
   scratch_.reserve(static_cast<std::size_t>(members));
   for (int member = 0; member < members; ++member) scratch_.emplace_back(sizes, work.kind());
 }
@@ -38,7 +45,7 @@ template <class T>
 void Program<T>::run(const Task& task, int member, PivotTally& tally) {
   Scratch<T>& scratch = scratch_[static_cast<std::size_t>(member)];
   if (task.kind == TaskKind::subtree) return run_subtree(task, member, tally);
-  if (task.kind == TaskKind::update) return update_rows(task.first, chunk_rows(task), scratch);
+  if (task.kind == TaskKind::update) return update_chunk(task.first, chunk_rows(task), scratch);
   if (task.kind == TaskKind::panel) return finish_rows(work_, scratch, task.first, chunk_rows(task));
   const BadPivot bad = finish_diagonal(work_, task.first, tally);
   if (bad.supernode >= 0) record(bad);
@@ -49,7 +56,7 @@ void Program<T>::run_subtree(const Task& task, int member, PivotTally& tally) {
   Scratch<T>& scratch = scratch_[static_cast<std::size_t>(member)];
   for (index_t s = task.first; s < task.last && !stopped(s); ++s) {
     const RowRange all{0, work_.panel_rows(s)};
-    update_rows(s, all, scratch);
+    update_rows(s, in_place(s, all), scratch);
     const BadPivot bad = finish_diagonal(work_, s, tally);
     if (bad.supernode >= 0) return record(bad);
     finish_rows(work_, scratch, s, all);
@@ -57,10 +64,31 @@ void Program<T>::run_subtree(const Task& task, int member, PivotTally& tally) {
 }
 
 template <class T>
-void Program<T>::update_rows(index_t s, RowRange range, Scratch<T>& scratch) {
+Target<T> Program<T>::in_place(index_t s, RowRange range) const {
+  Target<T> target{range, work_.rows_of(work_.factor.lower, s, range), {}};
+  if (work_.kind() == FactorKind::lu) target.upper = work_.rows_of(work_.factor.upper, s, range);
+  return target;
+}
+
+template <class T>
+void Program<T>::update_rows(index_t s, const Target<T>& target, Scratch<T>& scratch) {
   scratch.map(work_.symbolic, s);
-  assemble_lower(work_, scratch, s, range);
-  gather_updates(work_, scratch, s, range);
+  assemble_lower(work_, scratch, s, target);
+  gather_updates(work_, scratch, s, target);
+}
+
+template <class T>
+void Program<T>::update_chunk(index_t s, RowRange range, Scratch<T>& scratch) {
+  const Target<T> panel = in_place(s, range);
+  const index_t rows = range.end - range.first, width = panel.lower.cols;
+  Target<T> staged{range, {scratch.staged.data(), rows, width, scratch.staged_rows}, {}};
+  if (work_.kind() == FactorKind::lu) {
+    staged.upper = {staged.lower.data + staged.lower.ld * width, rows, width, staged.lower.ld};
+    copy(panel.upper, staged.upper);
+  }
+  update_rows(s, staged, scratch);
+  copy(staged.lower, panel.lower);
+  if (work_.kind() == FactorKind::lu) copy(staged.upper, panel.upper);
 }
 
 template <class T>

@@ -30,7 +30,9 @@ class Program final : public RankProgram {
  private:
   void run(const Task& task, int member, PivotTally& tally);
   void run_subtree(const Task& task, int member, PivotTally& tally);
-  void update_rows(index_t s, RowRange range, Scratch<T>& scratch);
+  void update_rows(index_t s, const Target<T>& target, Scratch<T>& scratch);
+  void update_chunk(index_t s, RowRange range, Scratch<T>& scratch);
+  Target<T> in_place(index_t s, RowRange range) const;
   RowRange chunk_rows(const Task& task) const;
   bool stopped(index_t s) const { return s > first_bad_.load(std::memory_order_relaxed); }
   void record(const BadPivot& bad);

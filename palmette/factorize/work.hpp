@@ -17,6 +17,14 @@ struct RowRange {
   index_t end = 0;
 };
 
+/// Where the rows `range` of a panel are being summed up: the panel itself, or a thread's own copy of those rows.
+template <class T>
+struct Target {
+  RowRange range;
+  DenseView<T> lower;  ///< range.end − range.first rows, the panel's columns
+  DenseView<T> upper;  ///< LU only
+};
+
 /// One factorization. `factor` is being written; everything else is constant.
 template <class T>
 struct Work {
@@ -54,6 +62,12 @@ struct ScratchSizes {
   index_t n = 0;
   index_t widest = 0;       ///< supernode
   index_t tallest_block = 0;
+  index_t chunk_rows = RowChunks().chunk_rows;
+  /// Rows of a chunk with the padding that keeps its columns out of each other's way in the caches.
+  index_t staged_rows() const { return chunk_rows + 8; }
+  offset_t staged_entries(FactorKind kind) const {
+    return static_cast<offset_t>(staged_rows()) * widest * (kind == FactorKind::lu ? 2 : 1);
+  }
   offset_t product_entries() const { return static_cast<offset_t>(slab_rows) * std::max<index_t>(tallest_block, 1); }
   offset_t scaled_entries(FactorKind kind) const {
     return kind == FactorKind::ldlt ? static_cast<offset_t>(tallest_block) * widest : 0;
@@ -63,17 +77,22 @@ struct ScratchSizes {
 ScratchSizes scratch_sizes(const SymbolicFactor& symbolic);
 
 template <class T>
-struct Scratch {
+struct alignas(128) Scratch {
   std::vector<index_t> local_row;   // length n: place in the panel of `mapped` of each row that occurs there
   index_t mapped = -1;              // supernode whose rows local_row holds
   std::vector<index_t> target_row;  // length slab_rows
   std::vector<T> product;           // slab_rows × tallest block
   std::vector<T> scaled;            // tallest block × widest: rows of L·D
+  /// Two threads that sum up neighbouring chunks of one panel would fight for the cache lines between them: each sums in a
+  /// copy.
+  std::vector<T> staged;            // staged_rows × widest, twice for LU
+  index_t staged_rows;
 
   Scratch(const ScratchSizes& sizes, FactorKind kind)
       : local_row(static_cast<std::size_t>(sizes.n)), target_row(slab_rows),
         product(static_cast<std::size_t>(sizes.product_entries())),
-        scaled(static_cast<std::size_t>(sizes.scaled_entries(kind))) {}
+        scaled(static_cast<std::size_t>(sizes.scaled_entries(kind))),
+        staged(static_cast<std::size_t>(sizes.staged_entries(kind))), staged_rows(sizes.staged_rows()) {}
 
   /// Make local_row hold the rows of supernode s.
   void map(const SymbolicFactor& symbolic, index_t s) {
