@@ -6,6 +6,7 @@ Same signatures, semantics, warnings and errors as SciPy 1.17; answers are refin
 - a matrix that is singular to working precision is treated as SciPy treats an exactly singular one;
 - `spsolve_triangular` raises LinAlgError for a matrix that is not triangular, as SciPy documents (but does not do);
 - an answer that cannot be verified comes with a `palmette.UnverifiedWarning`;
+- L and U of `splu` are found when they are first asked for; where a pivot had to be replaced, by another factorization;
 - options that steer SuperLU (`relax`, `panel_size`, `diag_pivot_thresh`, `use_umfpack`) are checked, and change nothing;
   ``permc_spec="NATURAL"`` keeps the order but for a postorder of the elimination tree, any other lets Palmette choose.
 """
@@ -17,11 +18,13 @@ from typing import Any, Callable, Dict, Optional
 from warnings import warn
 
 import numpy as np
+import scipy.sparse.linalg
 from numpy.linalg import LinAlgError
 from scipy.sparse import SparseEfficiencyWarning, csc_array
 from scipy.sparse.linalg import MatrixRankWarning
 
 from ._input import is_sparse
+from ._problems import orderings
 from ._solver import SolveOptions, Solver, VerifiedSolves
 from ._triangular import TriangularSolver
 from .errors import SingularError
@@ -53,8 +56,9 @@ class SuperLU:
         Upper triangular.
     """
 
-    def __init__(self, solver: Solver) -> None:
+    def __init__(self, solver: Solver, A: Any) -> None:
         self._solver = solver
+        self._matrix = A.copy() if _replaced_pivots(solver) else None
         self._factors: Optional[tuple] = None
 
     @property
@@ -108,9 +112,24 @@ class SuperLU:
 
     def _extracted(self) -> tuple:
         if self._factors is None:
-            L, U, row, column = self._solver._extract_lu()
-            self._factors = (L, U, _inverse(row), _inverse(column))
+            self._factors = self._exact_factors()
         return self._factors
+
+    def _exact_factors(self) -> tuple:
+        """(L, U, perm_r, perm_c) of a factorization none of whose pivots was replaced, so that L U is A.
+
+        Where this one has replaced pivots, other orderings are tried, and at last SuperLU, which pivots in whole columns.
+        Solves do without: refinement makes good what a replaced pivot has spoilt.
+        """
+        if self._matrix is None:
+            return _factors_of(self._solver)
+        for ordering in orderings():
+            if ordering.available and ordering.name not in ("auto", "user"):
+                other = Solver(self._matrix, kind="lu", ordering=ordering.name, measure=False)
+                if not _replaced_pivots(other):
+                    return _factors_of(other)
+        theirs = scipy.sparse.linalg.splu(csc_array(self._matrix))
+        return theirs.L, theirs.U, theirs.perm_r, theirs.perm_c
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("cannot pickle 'SuperLU' object")
@@ -157,7 +176,7 @@ def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[f
         raise ValueError("can only factor square matrices")
     settings = {"DiagPivotThresh": diag_pivot_thresh, "ColPerm": permc_spec, "PanelSize": panel_size, "Relax": relax}
     settings.update(options or {})
-    return SuperLU(_factor(A, "lu", _ordering(settings)))
+    return SuperLU(_factor(A, "lu", _ordering(settings)), A)
 
 
 def factorized(A: Any) -> Callable[[np.ndarray], np.ndarray]:
@@ -338,12 +357,20 @@ def _factor(A: Any, kind: str, ordering: str) -> Solver:
     """A solver; RuntimeError for a matrix that is singular to working precision, as SuperLU does for zero pivots."""
     try:
         solver = Solver(A, kind=kind, ordering=ordering, measure=False)
-        factorization = solver.report["factorize"]
-        if factorization is not None and factorization["perturbed_pivots"]:
+        if _replaced_pivots(solver):
             _check_regular(solver)
     except SingularError as failure:
         raise RuntimeError(_SINGULAR) from failure
     return solver
+
+
+def _factors_of(solver: Solver) -> tuple:
+    L, U, row, column = solver._extract_lu()
+    return L, U, _inverse(row), _inverse(column)
+
+
+def _replaced_pivots(solver: Solver) -> int:
+    return solver.report["factorize"]["perturbed_pivots"]
 
 
 def _check_regular(solver: Solver) -> None:

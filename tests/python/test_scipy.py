@@ -163,6 +163,23 @@ def test_pr_a_pc_is_l_u(dtype, seed):
         assert (np.abs(product - (Pr @ matrix @ Pc).toarray()) <= size * np.finfo(dtype).eps * sizes).all()
 
 
+def test_l_u_is_a_where_pivots_had_to_be_replaced():
+    # A random permutation and a few ±1: exact cancellations leave pivots of zero that no row of their block can replace.
+    n, met = 60, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        B = sparse.random_array((n, n), density=2 / n, rng=rng, data_sampler=lambda size: rng.choice([-1.0, 1.0], size))
+        B = (B + sparse.coo_array((np.ones(n), (np.arange(n), rng.permutation(n))))).tocsc()
+        if abs(np.linalg.det(B.toarray())) < 0.5:
+            continue
+        lu = ours.splu(B)
+        met += lu._matrix is not None
+        P = B[np.argsort(lu.perm_r)][:, np.argsort(lu.perm_c)]
+        assert (abs(lu.L @ lu.U - P).toarray() <= 20 * n * 2**-53 * (abs(lu.L) @ abs(lu.U)).toarray()).all()
+        assert np.allclose(B @ lu.solve(np.ones(n)), 1)
+    assert met >= 3
+
+
 def test_the_object_of_splu_is_used_like_scipys():
     lu = ours.splu(A)
     with pytest.raises(AttributeError):
