@@ -1,13 +1,18 @@
-# Finds a CBLAS + LAPACK and makes the target palmette::blas. Palmette runs its own threads, so a serial BLAS is preferred;
-# a threaded one is kept to one thread at run time (palmette/blocks). Set PALMETTE_BLAS_LIBRARIES to choose another.
+# Finds a CBLAS + LAPACK and makes the target palmette::blas. Palmette runs its own threads and keeps the BLAS to one
+# (palmette/blocks), but calls it from several: Debian's serial OpenBLAS is not made for that and gives wrong products, so
+# the pthread build is taken, and calls to a serial one take turns. Set PALMETTE_BLAS_LIBRARIES to choose another.
 set(PALMETTE_BLAS_LIBRARIES "" CACHE STRING "Libraries that provide CBLAS and LAPACK (empty: search)")
 if(PALMETTE_BLAS_LIBRARIES)
   set(_palmette_blas ${PALMETTE_BLAS_LIBRARIES})
 else()
-  find_library(PALMETTE_OPENBLAS_SERIAL NAMES openblas PATH_SUFFIXES openblas-serial
-    PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} NO_CMAKE_SYSTEM_PATH)
-  if(PALMETTE_OPENBLAS_SERIAL)
-    set(_palmette_blas ${PALMETTE_OPENBLAS_SERIAL})
+  foreach(_palmette_variant pthread openmp serial)
+    if(NOT PALMETTE_OPENBLAS)
+      find_library(PALMETTE_OPENBLAS NAMES openblas PATH_SUFFIXES openblas-${_palmette_variant}
+        PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE} NO_CMAKE_SYSTEM_PATH)
+    endif()
+  endforeach()
+  if(PALMETTE_OPENBLAS)
+    set(_palmette_blas ${PALMETTE_OPENBLAS})
   else()
     find_package(LAPACK QUIET)
     set(_palmette_blas ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
@@ -15,11 +20,11 @@ else()
 endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(PalmetteBlas REQUIRED_VARS _palmette_blas
-  REASON_FAILURE_MESSAGE "install libopenblas-serial-dev, or set PALMETTE_BLAS_LIBRARIES")
+  REASON_FAILURE_MESSAGE "install libopenblas-pthread-dev, or set PALMETTE_BLAS_LIBRARIES")
 if(PalmetteBlas_FOUND AND NOT TARGET palmette::blas)
   add_library(palmette::blas INTERFACE IMPORTED)
   target_link_libraries(palmette::blas INTERFACE ${_palmette_blas} ${CMAKE_DL_LIBS})
-  # Debian's serial OpenBLAS shares its soname with the threaded ones: the run path picks it.
+  # Debian's builds of OpenBLAS share one soname: the run path picks the one that was found.
   list(GET _palmette_blas 0 _palmette_blas_first)
   if(IS_ABSOLUTE "${_palmette_blas_first}")
     get_filename_component(_palmette_blas_folder ${_palmette_blas_first} DIRECTORY)

@@ -2,7 +2,7 @@
 # What ./quickstart and ./check share: lists of packages, and functions that install what is missing and say what they do.
 # Sourced by bash, from the root of the tree. Sets nothing that a user would have to know of.
 
-build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-serial-dev libsuitesparse-dev libmetis-dev libscotch-dev
+build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev libmetis-dev libscotch-dev
                 libcli11-dev libfmt-dev nlohmann-json3-dev)
 test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev)
 debian_python_packages=(python3 python3-venv python3-dev)

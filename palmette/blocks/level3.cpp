@@ -3,10 +3,40 @@
 
 #include <algorithm>
 #include <cblas.h>
-#include <dlfcn.h>
+#include <mutex>
+
+// Each BLAS has its own word for the number of threads. Weak, so that whichever is linked answers, and found where this
+// library finds its BLAS: a look-up by name would miss it in a module that Python has loaded privately.
+extern "C" {
+#pragma weak openblas_set_num_threads
+#pragma weak openblas_get_parallel
+#pragma weak MKL_Set_Num_Threads
+#pragma weak bli_thread_set_num_threads
+void openblas_set_num_threads(int threads);
+int openblas_get_parallel(void);
+void MKL_Set_Num_Threads(int threads);
+void bli_thread_set_num_threads(std::int64_t threads);
+}
 
 namespace palmette::blas {
 namespace {
+
+/// A sequential build of OpenBLAS shares its buffers between callers without a lock and then returns wrong products, so
+/// that calls to it take turns. Any other BLAS is called by all threads at once.
+class Turn {
+ public:
+  Turn() {
+    static const bool take_turns = openblas_get_parallel != nullptr && openblas_get_parallel() == 0;
+    if (take_turns) lock_ = std::unique_lock(mutex());
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex one;
+    return one;
+  }
+  std::unique_lock<std::mutex> lock_;
+};
 
 using ComplexFloat = std::complex<float>;
 using ComplexDouble = std::complex<double>;
@@ -100,22 +130,14 @@ void scale(T beta, DenseView<T> c) {
     for (index_t row = 0; row < c.rows; ++row) c(row, column) = beta == T(0) ? T(0) : beta * c(row, column);
 }
 
-template <class Count>
-bool call_if_present(const char* name) {
-  void* const symbol = dlsym(RTLD_DEFAULT, name);
-  if (symbol == nullptr) return false;
-  reinterpret_cast<void (*)(Count)>(symbol)(1);
-  return true;
-}
-
 }  // namespace
 
 bool use_one_thread() {
-  // Looked up, not linked: the BLAS is the user's choice, and each has its own word for this.
-  static const bool obeyed = call_if_present<int>("openblas_set_num_threads") ||
-                             call_if_present<int>("MKL_Set_Num_Threads") ||
-                             call_if_present<std::int64_t>("bli_thread_set_num_threads");
-  return obeyed;
+  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
+  else if (MKL_Set_Num_Threads != nullptr) MKL_Set_Num_Threads(1);
+  else if (bli_thread_set_num_threads != nullptr) bli_thread_set_num_threads(1);
+  else return false;
+  return true;
 }
 
 template <class T>
@@ -124,12 +146,14 @@ void gemm(Transpose op_a, Transpose op_b, T alpha, DenseView<const T> a, DenseVi
   if (c.rows == 0 || c.cols == 0) return;
   if (inner == 0) return scale(beta, c);
   const Product product{code(op_a), code(op_b), c.rows, c.cols, inner, leading(a), leading(b), leading(c)};
+  const Turn turn;
   call_gemm(product, alpha, a.data, b.data, beta, c.data);
 }
 
 template <class T>
 void syrk_lower(bool hermitian, T alpha, DenseView<const T> a, T beta, DenseView<T> c) {
   if (c.cols == 0) return;
+  const Turn turn;
   call_syrk(hermitian, {c.cols, a.cols, leading(a), leading(c)}, alpha, a.data, beta, c.data);
 }
 
@@ -138,6 +162,7 @@ void trsm(const TriangularSolve& how, DenseView<const T> a, DenseView<T> b) {
   if (b.rows == 0 || b.cols == 0) return;
   const TriangularCall call{code(how.side), code(how.triangle), code(how.op), code(how.diagonal), b.rows, b.cols,
                             leading(a),     leading(b)};
+  const Turn turn;
   call_trsm(call, a.data, b.data);
 }
 
