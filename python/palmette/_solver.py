@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 import threading
 import warnings
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
@@ -50,6 +51,14 @@ def _refine_steps(refine: Union[str, int]) -> int:
     if steps < 0:
         raise UsageError(f"refine is {refine}; a number of steps is 0 or more")
     return steps
+
+
+def _frames_to_the_user() -> int:
+    """The stack level, seen from the caller, of the first frame outside this package: whose line a warning should name."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 class SolveOptions(NamedTuple):
@@ -190,7 +199,7 @@ class VerifiedSolves:
         notes = [note for note in report["notes"] if note.startswith("NOT VERIFIED")]
         text = notes[0] if notes else (f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
                                        f"{verify['bound']:.1e}")
-        warnings.warn(text, UnverifiedWarning, stacklevel=4)
+        warnings.warn(text, UnverifiedWarning, stacklevel=_frames_to_the_user())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be pickled: it holds a factorization in the memory of this process; "

@@ -200,6 +200,20 @@ def test_an_answer_that_is_not_verified_warns_each_time():
         assert x.shape == (64,) and not solver.report["verify"]["verified"]
 
 
+def test_the_warning_names_the_users_line_wherever_it_comes_from(monkeypatch):
+    import palmette.scipy
+    from palmette._solver import SolveOptions
+    A, b = spd(8), np.linspace(1, 2, 64)
+    lu = palmette.scipy.SuperLU(palmette.Solver(A, precision="mixed"), A)
+    monkeypatch.setattr(palmette.scipy, "SolveOptions", lambda trans: SolveOptions(trans, refine="off"))
+    calls = [lambda: palmette.solve(A, b, precision="mixed", refine="off"), lambda: lu.solve(b),
+             lambda: palmette.Solver(A, precision="mixed").solve_transpose(b, refine="off")]
+    for call in calls:
+        with pytest.warns(palmette.UnverifiedWarning) as seen:
+            call()
+        assert seen[0].filename == __file__
+
+
 def test_a_verified_answer_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

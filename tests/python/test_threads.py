@@ -8,46 +8,70 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 
 import palmette
+from palmette import _input
 from conftest import backward_error, bound, random_unsymmetric, spd
 
 
-def longest_pause_beside(work):
-    """(seconds of `work`, longest time for which another Python thread could not run meanwhile)."""
-    pause, running = [0.0], threading.Event()
-    stop = threading.Event()
+@pytest.fixture
+def advances_during():
+    """Whether another Python thread makes a step while `call` runs; it may be called often, until one does.
 
-    def watch():
-        last = time.perf_counter()
-        running.set()
+    The interpreter takes the lock from no thread by itself here (the switch interval is a minute), so that the other thread
+    can only run where `call` lets go of the lock.
+    """
+    steps, stop = [0], threading.Event()
+
+    def count():
         while not stop.is_set():
-            time.sleep(0.001)
-            now = time.perf_counter()
-            pause[0], last = max(pause[0], now - last), now
+            steps[0] += 1
+            time.sleep(0.0002)
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    running.wait()
-    begin = time.perf_counter()
-    work()
-    seconds = time.perf_counter() - begin
+    def advances(call):
+        for _ in range(200):
+            before = steps[0]
+            call()
+            if steps[0] > before:
+                return True
+        return False
+
+    interval = sys.getswitchinterval()
+    counter = threading.Thread(target=count)
+    counter.start()
+    sys.setswitchinterval(60)
+    yield advances
+    sys.setswitchinterval(interval)
     stop.set()
-    watcher.join()
-    return seconds, pause[0]
+    counter.join()
 
 
-def test_other_threads_run_while_a_matrix_is_factorized_and_solved():
-    A = palmette.generate("poisson3d7", 28)
-    b = np.ones((A.shape[0], 8))
-    seconds, pause = longest_pause_beside(lambda: palmette.Solver(A, threads=1).solve(b))
-    # With the lock held, the pause would be all of it.
-    assert seconds > 0.1 and pause < 0.6 * seconds
+def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
+    A = palmette.generate("poisson3d7", 14)
+    solver, matrix = palmette.Solver(A, kind="lu", threads=1), _input.to_core(A)
+    options = {"kind": "auto", "ordering": "auto", "permutation": None, "method": "auto", "threads": 1, "mixed": False,
+               "measure": False, "cache_folder": ""}
+    request = {"trans": "N", "refine": -1, "condition": False, "repeat": 1}
+    b, x = (np.ones((A.shape[0], 8), order="F") for _ in "bx")
+    pointers, rows = A.indptr.astype(np.int64), A.indices.astype(np.int32)
+    path = str(tmp_path / "a.mtx")
+    matrix.write(path, "")
+    core = palmette._core
+    assert advances_during(lambda: core.generate("poisson3d7", 14, 1, 0.0))
+    assert advances_during(lambda: core.Matrix_float64.from_csc(*A.shape, pointers, rows, A.data))
+    assert advances_during(lambda: core.Solver_float64.create(matrix, options))
+    assert advances_during(lambda: solver._core.solve(b, x, request))
+    assert advances_during(lambda: solver._core.refactor(matrix))
+    assert advances_during(lambda: solver._core.extract_lu())
+    assert advances_during(lambda: core.read(path, 1))
+    assert advances_during(lambda: matrix.write(path, ""))
 
 
-def test_other_threads_run_while_a_matrix_is_generated():
-    seconds, pause = longest_pause_beside(lambda: palmette.generate("elasticity3d", 24))
-    assert seconds > 0.05 and pause < 0.8 * seconds
+def test_a_call_that_keeps_the_lock_lets_no_other_thread_run(advances_during):
+    # The counterpart that shows that the test above can fail: sorting a list of integers is one call that keeps the lock.
+    numbers = list(range(20000, 0, -1))
+    assert not advances_during(lambda: sorted(numbers))
 
 
 def test_solves_of_several_threads_give_the_same_bits():
