@@ -22,6 +22,9 @@ struct MeasureOptions {
   /// Folder in which the figures are remembered, one file for each processor and thread count; empty: measure anew.
   /// The caller names it, since the library never reads the environment.
   std::string cache_folder;
+  /// A remembered triad bandwidth below this is not believed, since something moved faster: the machine was busy when it
+  /// was measured. It is measured anew, and the larger figures are kept.
+  double faster_than_gbs = 0;
   /// Size of each of the three arrays; 0: four times the last-level cache, at least 64 MiB, at most 85 MiB: together no
   /// more than 256 MiB, so that the peak memory of a small solve is not drowned, and twice the cache up to 128 MiB of it.
   offset_t array_bytes = 0;

@@ -21,13 +21,18 @@ class BandwidthMemory {
  public:
   BandwidthMemory(bool measure, std::string cache_folder) : measure_(measure), cache_folder_(std::move(cache_folder)) {}
   /// 10⁹ bytes/s; 0 if measuring is switched off. Thread-safe.
-  double stream_gbs(int threads);
+  ///
+  /// Where a solve that cannot live in the cache was clearly faster than the figure at hand, that figure was taken on a busy
+  /// machine: it is measured anew, once.
+  double stream_gbs(int threads, const SolveCost& cost, double seconds);
 
  private:
+  const Machine& machine_with(int threads, double faster_than_gbs);  // with mutex_ held
   bool measure_;
   std::string cache_folder_;
   std::mutex mutex_;
   std::vector<Machine> known_;
+  bool doubted_ = false;
 };
 
 SolveReport solve_report(const TimedSolve& timed, const SolveCost& cost, index_t num_rhs, double stream_gbs);

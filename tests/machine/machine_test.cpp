@@ -53,6 +53,19 @@ class machine : public ::testing::Test {
   MeasureOptions options_;
 };
 
+TEST_F(machine, figures_slower_than_what_was_seen_are_measured_anew_and_the_larger_ones_kept) {
+  measure_machine(options_);
+  plant(only_file(), "stream_bandwidth_gbs", "1e-3");
+  plant(only_file(), "read_bandwidth_gbs", "1e6");
+  EXPECT_EQ(measure_machine(options_).stream_bandwidth_gbs, 1e-3) << "nothing speaks against it yet";
+  options_.faster_than_gbs = 2e-3;
+  const Machine renewed = measure_machine(options_);
+  EXPECT_GT(renewed.stream_bandwidth_gbs, 2e-3);
+  EXPECT_EQ(renewed.read_bandwidth_gbs, 1e6);
+  options_.faster_than_gbs = 0;
+  EXPECT_EQ(measure_machine(options_).stream_bandwidth_gbs, renewed.stream_bandwidth_gbs) << "the new figure is remembered";
+}
+
 TEST_F(machine, rates_are_positive_and_finite_for_one_and_several_threads) {
   for (const int threads : {1, 2, 3}) {
     MeasureOptions options;
