@@ -30,7 +30,7 @@ std::string shape_sentence(const MatrixFigures& figures) {
 
 std::string solve_sentence(const ReadResult& input) {
   if (input.header.rows != input.header.cols) return "nothing: it is not square";
-  const FactorKind kind = std::visit([](const auto& matrix) { return first_kind(matrix, {}); }, input.matrix);
+  const FactorKind kind = std::visit([](const auto& matrix) { return choose_kind(matrix); }, input.matrix);
   return fmt::format("{}{}", kind_sentence(kind), kind == FactorKind::llt ? ", and LDL^T if it is not positive definite" : "");
 }
 

@@ -4,43 +4,10 @@
 #include "cli/report_json.hpp"
 
 namespace palmette::cli {
-namespace {
-
-template <class T>
-bool has_positive_diagonal(const SparseMatrix<T>& matrix) {
-  for (index_t column = 0; column < matrix.cols(); ++column) {
-    bool is_positive = false;
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
-      if (matrix.pattern.row_index[entry] == column) is_positive = std::real(matrix.values[entry]) > 0;
-    if (!is_positive) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-template <class T>
-FactorKind first_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> asked) {
-  if (asked) return *asked;
-  const Symmetry symmetry = matrix.symmetry == Symmetry::general ? detect_symmetry(matrix) : matrix.symmetry;
-  const bool is_hermitian = symmetry == Symmetry::hermitian || (!is_complex_v<T> && symmetry == Symmetry::symmetric);
-  if (is_hermitian && has_positive_diagonal(matrix)) return FactorKind::llt;
-  return is_hermitian || symmetry == Symmetry::symmetric ? FactorKind::ldlt : FactorKind::lu;
-}
-
-PivotNeed pivot_need(FactorKind kind) {
-  switch (kind) {
-    case FactorKind::llt: return PivotNeed::none;
-    case FactorKind::ldlt: return PivotNeed::indefinite;
-    case FactorKind::lu: return PivotNeed::unsymmetric;
-  }
-  return PivotNeed::none;
-}
-
 template <class T>
 Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& options, ProgressBar& progress) {
   Structure structure;
-  structure.kind = first_kind(matrix, options.kind_and_order.kind);
+  structure.kind = choose_kind(matrix, options.kind_and_order.kind);
   OrderChoice choice = order_choice(options.kind_and_order.order, matrix.rows());
   OrderOptions order_options;
   order_options.method = choice.method;
@@ -66,8 +33,7 @@ Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& 
   return structure;
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                             \
-  template FactorKind first_kind(const SparseMatrix<T>&, std::optional<FactorKind>);        \
+#define PALMETTE_INSTANTIATE(T) \
   template Structure find_structure(const SparseMatrix<T>&, const StructureOptions&, ProgressBar&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -4,15 +4,9 @@
 #include "cli/input.hpp"
 #include "palmette/analyze/analyze.hpp"
 #include "palmette/order/order.hpp"
+#include "palmette/solver/solver.hpp"
 
 namespace palmette::cli {
-
-/// The kind that solve begins with: the one asked for, or llt, ldlt, lu by symmetry and diagonal.
-template <class T>
-FactorKind first_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> asked);
-
-/// The pivots that a kind of factorization has to choose.
-PivotNeed pivot_need(FactorKind kind);
 
 /// Matrix, order and analyze sections of a report.
 struct Structure {

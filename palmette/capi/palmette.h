@@ -22,10 +22,28 @@ typedef enum {
   PALMETTE_INTERNAL = 7       /* a defect of Palmette: please report it */
 } palmette_status;
 
-typedef enum { PALMETTE_KIND_AUTO = 0, PALMETTE_LLT = 1, PALMETTE_LDLT = 2, PALMETTE_LU = 3 } palmette_kind;
-typedef enum { PALMETTE_PLAIN = 0, PALMETTE_TRANSPOSE = 1, PALMETTE_ADJOINT = 2 } palmette_operation;
+/* The ..._MAX entries make every non-negative int a value of its enum, so that wrong ones can be refused rather than be
+ * undefined behaviour. */
+typedef enum {
+  PALMETTE_KIND_AUTO = 0,
+  PALMETTE_LLT = 1,
+  PALMETTE_LDLT = 2,
+  PALMETTE_LU = 3,
+  PALMETTE_KIND_MAX = 0x7fffffff
+} palmette_kind;
+typedef enum {
+  PALMETTE_PLAIN = 0,
+  PALMETTE_TRANSPOSE = 1,
+  PALMETTE_ADJOINT = 2,
+  PALMETTE_OPERATION_MAX = 0x7fffffff
+} palmette_operation;
 /* Which entries of A are handed over: all of them, or the lower triangle of a symmetric or Hermitian matrix. */
-typedef enum { PALMETTE_FULL = 0, PALMETTE_LOWER_SYMMETRIC = 1, PALMETTE_LOWER_HERMITIAN = 2 } palmette_storage;
+typedef enum {
+  PALMETTE_FULL = 0,
+  PALMETTE_LOWER_SYMMETRIC = 1,
+  PALMETTE_LOWER_HERMITIAN = 2,
+  PALMETTE_STORAGE_MAX = 0x7fffffff
+} palmette_storage;
 
 /* Fill with palmette_default_options, then change what you like. */
 typedef struct {

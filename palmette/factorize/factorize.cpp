@@ -76,7 +76,7 @@ NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic)
   if (bad.finite) {
     failure.kind = FailureKind::not_positive_definite;
     failure.message =
-        "pivot of column " + column + " is not positive: the matrix is not positive definite; use LDLᵀ (--kind ldlt)";
+        "pivot of column " + column + " is not positive: the matrix is not positive definite; use LDLᵀ (kind ldlt)";
   } else {
     failure.kind = FailureKind::not_finite;
     failure.message = "pivot of column " + column +

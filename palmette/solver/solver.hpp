@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "palmette/machine/machine.hpp"
+#include "palmette/solver/choose_kind.hpp"
 #include "palmette/solver/extract.hpp"
 #include "palmette/solver/report.hpp"
 
@@ -33,7 +34,8 @@ struct SolveRequest {
   int repeat = 1;             ///< time so many solves (without refinement) and report the median
 };
 
-/// A factored matrix, ready to solve. Movable. Solves may be called from several threads at once; refactor may not.
+/// A factored matrix, ready to solve. Movable. Every function may be called from several threads at once; refactor waits for
+/// the solves under way and keeps later ones waiting.
 template <class T>
 class Solver {
  public:
@@ -64,8 +66,8 @@ class Solver {
   Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
 
   /// Report of the phases so far, without solve and verify.
-  const Report& report() const;
-  const SymbolicFactor& symbolic() const;
+  Report report() const;
+  std::shared_ptr<const SymbolicFactor> symbolic() const;
   /// Sign (or phase) and logarithm of the modulus of the determinant.
   std::pair<std::complex<double>, double> slogdet() const;
   /// @throws UsageError for LU and for complex symmetric matrices, which have none

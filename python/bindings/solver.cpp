@@ -35,7 +35,8 @@ nb::tuple inertia(const Solver<T>& self) {
 
 template <class T>
 nb::dict structure(const Solver<T>& self) {
-  const SymbolicFactor& symbolic = self.symbolic();
+  const std::shared_ptr<const SymbolicFactor> kept = self.symbolic();
+  const SymbolicFactor& symbolic = *kept;
   nb::dict arrays;
   arrays["row"] = to_numpy(symbolic.row.new_to_old());
   arrays["column"] = to_numpy(symbolic.column.new_to_old());

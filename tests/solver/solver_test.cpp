@@ -297,5 +297,41 @@ TEST(solver, several_threads_may_solve_at_once) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+TEST(solver, refactorization_is_not_starved_by_a_stream_of_solves) {
+  const auto matrix = generated<double>("poisson2d9", 20);
+  auto solver = Solver<double>::create(matrix, quiet_options(1)).value();
+  const DenseMatrix<double> b = some_right_hand_sides<double>(400, 1);
+  std::atomic<bool> stop = false;
+  std::atomic<int> unverified = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&] {
+      while (!stop) {
+        DenseMatrix<double> x(400, 1);
+        if (!solver.solve(b.view(), x.view()).value().verify->verified) ++unverified;
+      }
+    });
+  auto scaled = std::make_shared<SparseMatrix<double>>(*matrix);
+  for (int step = 0; step < 20; ++step) {
+    for (double& value : scaled->values) value *= 1.5;
+    EXPECT_TRUE(solver.refactor(std::make_shared<SparseMatrix<double>>(*scaled)).ok());
+    EXPECT_EQ(solver.report().factorize->kind, FactorKind::llt);
+  }
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(unverified.load(), 0);
+}
+
+TEST(choose_kind, follows_symmetry_and_diagonal_and_names_a_kind_that_fits) {
+  using C = std::complex<double>;
+  EXPECT_EQ(choose_kind(*matrix_of<double>({{2, 1}, {1, 2}})), FactorKind::llt);
+  EXPECT_EQ(choose_kind(*matrix_of<double>({{2, 1}, {1, -2}})), FactorKind::ldlt);
+  EXPECT_EQ(choose_kind(*matrix_of<double>({{2, 1}, {0, 2}})), FactorKind::lu);
+  EXPECT_EQ(choose_kind(*matrix_of<C>({{C(2), C(0, 1)}, {C(0, -1), C(2)}})), FactorKind::llt);
+  EXPECT_EQ(choose_kind(*matrix_of<C>({{C(2), C(0, 1)}, {C(0, 1), C(2)}})), FactorKind::ldlt);
+  EXPECT_EQ(choose_kind(*matrix_of<double>({{0, 1}, {-1, 0}})), FactorKind::lu);  // skew
+  EXPECT_THROW(choose_kind(*matrix_of<C>({{C(2), C(0, 1)}, {C(0, 1), C(2)}}), FactorKind::llt), UsageError);
+}
+
 }  // namespace
 }  // namespace palmette
