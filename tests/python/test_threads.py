@@ -132,7 +132,9 @@ def test_an_error_in_one_thread_leaves_the_others_alone():
 
 
 def test_an_interrupt_ends_a_factorization():
-    program = ("import palmette, sys\n"
+    # A shell that starts its jobs in the background has them ignore interrupts: ask for them.
+    program = ("import palmette, signal, sys\n"
+               "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                "A = palmette.generate('poisson3d7', 60)\n"
                "print('go', flush=True)\n"
                "try: palmette.Solver(A, ordering='natural', threads=2)\n"
