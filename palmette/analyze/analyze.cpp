@@ -73,6 +73,13 @@ void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {
                          std::to_string(pattern.cols));
 }
 
+void check_options(const AnalyzeOptions& options) {
+  if (options.max_width < 1)
+    throw UsageError("max_width is " + std::to_string(options.max_width) + "; supernodes have at least one column");
+  if (!(options.relax_zero_fraction >= 0 && options.relax_zero_fraction <= 1))
+    throw UsageError("relax_zero_fraction is " + std::to_string(options.relax_zero_fraction) + "; it lies between 0 and 1");
+}
+
 SymbolicFactor structure_of(PostorderedTree tree, const Ordering& ordering, const AnalyzeOptions& options) {
   SymbolicFactor symbolic;
   symbolic.n = tree.graph.n;
@@ -104,6 +111,7 @@ std::string_view name_of(FactorKind kind) {
 
 SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering, const AnalyzeOptions& options) {
   check_sizes(pattern, ordering);
+  check_options(options);
   return structure_of(postordered_tree(symmetric_graph(pattern, ordering.row, ordering.column), ordering.paired_with_next),
                       ordering, options);
 }
@@ -113,6 +121,7 @@ std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, con
   natural.row = Permutation::identity(lower.rows);
   natural.column = Permutation::identity(lower.cols);
   check_sizes(lower, natural);
+  check_options(options);
   offset_t entries = lower.cols;  // every diagonal entry counts
   for (index_t column = 0; column < lower.cols; ++column)
     for (const index_t row : lower.column(column)) {

@@ -128,7 +128,9 @@ struct OwnFactors {
   bool lower_unit_diagonal = false;
   bool upper_unit_diagonal = false;
   bool hermitian = false;
-  PlanOptions plan;
+  /// Inverted diagonal blocks lose digits where they grow; without A at hand nothing refines them again, so that the limit is
+  /// low here.
+  PlanOptions plan{true, 1e2};
 };
 
 /// @returns the plan, or numerically_singular naming the factor and its first row with a zero or missing diagonal

@@ -72,28 +72,29 @@ struct Side {
   double factor(index_t k) const { return scale.empty() ? 1 : scale[place(k)]; }
 };
 
+/// In double whatever T is, so that products of single-precision factors do not overflow.
 template <class T>
 void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b, const T* x, Verification& worst) {
-  using Real = real_t<T>;
+  using Wide = with_precision_t<T, double>;
   const std::size_t n = static_cast<std::size_t>(factors.lower.rows());
   const bool plain = operation == Operation::plain;
   const Side rows{factors.row, factors.row_scale}, columns{factors.column, factors.column_scale};
   const Side& in = plain ? columns : rows;  // the side of x
   const Side& out = plain ? rows : columns;  // the side of b
-  std::vector<T> scaled(n);
-  std::vector<Real> modulus(n);
+  std::vector<Wide> scaled(n);
+  std::vector<double> modulus(n);
   for (std::size_t k = 0; k < n; ++k) {
-    scaled[k] = x[in.place(index_t(k))] / Real(in.factor(index_t(k)));
+    scaled[k] = Wide(x[in.place(index_t(k))]) / in.factor(index_t(k));
     modulus[k] = std::abs(scaled[k]);
   }
   const Product<T> lu(factors);
-  const std::vector<T> image = lu.times(operation, scaled, [](T value) { return value; });
-  const std::vector<Real> bound = lu.times(operation, modulus, [](T value) { return Real(std::abs(value)); });
+  const std::vector<Wide> image = lu.times(operation, scaled, [](const T& value) { return Wide(value); });
+  const std::vector<double> bound = lu.times(operation, modulus, [](const T& value) { return std::abs(Wide(value)); });
   double largest_residual = 0, largest_bound = 0, componentwise = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    const T right = b[out.place(index_t(k))] * Real(out.factor(index_t(k)));
-    const double residual = double(std::abs(right - image[k])), limit = double(bound[k]) + double(std::abs(right));
-    if (!(residual <= std::numeric_limits<double>::max())) componentwise = std::numeric_limits<double>::infinity();
+    const Wide right = Wide(b[out.place(index_t(k))]) * out.factor(index_t(k));
+    const double residual = std::abs(right - image[k]), limit = bound[k] + std::abs(right);
+    if (!std::isfinite(residual) || !std::isfinite(limit)) componentwise = std::numeric_limits<double>::infinity();
     if (residual > 0) componentwise = std::max(componentwise, residual / limit);
     largest_residual = std::max(largest_residual, residual);
     largest_bound = std::max(largest_bound, limit);

@@ -95,13 +95,17 @@ Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T
   for (std::size_t i = 0; i < n; ++i) start[i] = T(real_t<T>((i % 2 == 0 ? 1.0 : -1.0) * (1 + double(i) / double(n))));
   std::vector<T> left = scaled.solve(Operation::adjoint, start);
   std::vector<T> z = scaled.solve(Operation::plain, std::move(start));
-  for (int step = 0; step < 4 && normalize(z); ++step) {
+  // Several replaced pivots leave several directions to be told apart: go on while it helps.
+  int without_gain = 0;
+  for (int step = 0; step < 20 && without_gain < 4 && normalize(z); ++step) {
     std::vector<T> image = scaled.multiply(z);
     const double distance = largest_modulus(image) / scaled.norm();
+    without_gain = distance < 0.5 * found.distance ? 0 : without_gain + 1;
     if (distance < found.distance) {
       found.distance = distance;
       found.column = place_of_largest(z);
     }
+    if (found.distance <= singular_distance<T> / 4) break;
     const std::vector<T> correction = scaled.solve(Operation::plain, std::move(image));
     for (std::size_t i = 0; i < n; ++i) z[i] -= correction[i];
   }

@@ -18,7 +18,7 @@ struct SolverOptions {
   OrderingMethod ordering = OrderingMethod::automatic;
   Permutation user_ordering;  ///< for OrderingMethod::user
   SolveMethod method = SolveMethod::automatic;
-  int threads = 0;            ///< 0: all processors that this process may use
+  int threads = 0;            ///< 0: all processors that this process may use; at most 4096
   bool mixed_precision = false;  ///< factor in single precision, refine to the matrix's; double and complex<double> only
   double tiny_pivot = 0;      ///< as FactorizeOptions
   AnalyzeOptions analyze;
@@ -29,18 +29,19 @@ struct SolverOptions {
 
 struct SolveRequest {
   Operation operation = Operation::plain;
-  int max_refine_steps = -1;  ///< −1: as many as help, and none where the first answer is verified; 0: none; N: up to N
+  int max_refine_steps = -1;  ///< −1: as many as help (GMRES included), none where the first answer is verified; 0: none; N: up to N
   bool condition = false;     ///< estimate condition and forward error bound as well
   int repeat = 1;             ///< time so many solves (without refinement) and report the median
 };
 
-/// A factored matrix, ready to solve. Movable. Every function may be called from several threads at once; refactor waits for
-/// the solves under way and keeps later ones waiting.
+/// A factored matrix, ready to solve. Movable. Every function may be called from several threads at once: a solve goes on with
+/// the factor that it began with, whatever refactor does meanwhile (both factors are then in memory).
 template <class T>
 class Solver {
  public:
   /// Order, analyze and factorize.
-  /// @param matrix  n × n; checked: values finite, pattern well formed; its symmetry is detected if marked general
+  /// @param matrix  n × n, every entry stored, both triangles of a symmetric matrix too; checked: values finite, pattern well
+  ///                formed, its symmetry as promised; detected if marked general
   /// @returns the solver, or the failure: structurally or numerically singular, not positive definite (if LLᵀ was asked for)
   /// @throws DimensionError if not square; UsageError for values that are not finite (row and column named) and for options
   ///         that cannot be; MemoryError
@@ -54,9 +55,10 @@ class Solver {
 
   /// x ← op(A)⁻¹·b, refined and verified.
   /// @param b  n × k; x: n × k, may be b's memory
-  /// @returns the report of all phases; numerically_singular if pivots had to be replaced and the condition estimate passes
-  ///          1/u. An answer that is not verified is still returned: report.verify->verified is false then, and a
-  ///          note says so.
+  /// @returns the report of all phases; or numerically_singular, if pivots were replaced or x is so large that A may be
+  ///          singular, and A (equilibrated) then proves to be within 20 u of a singular matrix; dependent row and column are
+  ///          named. An answer that is not verified is still returned: report.verify->verified is false then, and a note
+  ///          says so.
   /// @throws DimensionError; UsageError for values of b that are not finite
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 

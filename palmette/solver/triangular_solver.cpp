@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "palmette/solver/checks.hpp"
 #include "palmette/solver/product_residual.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/verified_answer.hpp"
@@ -45,11 +46,6 @@ Report first_report(const SparseMatrix<T>& matrix) {
   return report;
 }
 
-void check_threads(int threads) {
-  if (threads < 0)
-    throw UsageError("the number of threads is " + std::to_string(threads) + "; use 0 for all processors, or more");
-}
-
 }  // namespace
 
 template <class T>
@@ -79,7 +75,8 @@ TriangularSolver<T>::~TriangularSolver() = default;
 template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                                          const TriangularOptions& options) {
-  check_threads(options.threads);
+  if (!triangle) throw UsageError("there is no triangle");
+  check_triangle(*triangle, options);
   Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
@@ -92,7 +89,10 @@ template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<const OwnFactors<T>> factors,
                                                                std::shared_ptr<const SparseMatrix<T>> matrix,
                                                                const TriangularOptions& options) {
-  check_threads(options.threads);
+  if (!factors) throw UsageError("there are no factors");
+  check_triangle(factors->lower, options);
+  check_triangle(factors->upper, options);
+  if (matrix) check_matrix(*matrix);
   if (matrix && (matrix->rows() != factors->lower.rows() || matrix->cols() != factors->lower.rows()))
     throw DimensionError("the factors are of order " + std::to_string(factors->lower.rows()) + ", the matrix is " +
                          std::to_string(matrix->rows()) + " x " + std::to_string(matrix->cols()));
@@ -108,7 +108,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
 template <class T>
 Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
   check_right_hand_sides(size(), b, x);
-  const DenseMatrix<T> kept = copy_if_aliased(b, x);
+  const DenseMatrix<T> kept = copy_if_overlapping(b, x);
   const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
   AnswerSource<T> source;
   source.matrix = state_->matrix.get();

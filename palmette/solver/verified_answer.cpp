@@ -27,6 +27,7 @@ Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<
   if (request.max_refine_steps == 0) return verify(*source.matrix, request.operation, b, DenseView<const T>(x));
   RefineOptions options;
   options.only_if_needed = request.max_refine_steps < 0;
+  options.krylov = request.max_refine_steps < 0;  // a stated number of steps is kept
   options.max_steps = request.max_refine_steps > 0 ? request.max_refine_steps
                       : source.mixed_precision     ? mixed_refine_steps
                                                    : usual_refine_steps;
@@ -85,28 +86,6 @@ std::optional<NumericalFailure> singular_failure(const AnswerSource<T>& source, 
 }  // namespace
 
 template <class T>
-void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
-  if (b.rows != n)
-    throw DimensionError("the right-hand side has " + std::to_string(b.rows) + " rows, the matrix " + std::to_string(n));
-  if (x.rows != b.rows || x.cols != b.cols)
-    throw DimensionError("the solution is " + std::to_string(x.rows) + " x " + std::to_string(x.cols) +
-                         ", the right-hand side " + std::to_string(b.rows) + " x " + std::to_string(b.cols));
-  for (index_t j = 0; j < b.cols; ++j)
-    for (index_t i = 0; i < b.rows; ++i)
-      if (!is_finite(b(i, j)))
-        throw UsageError("the right-hand side is not finite in row " + std::to_string(i + 1) + ", column " +
-                         std::to_string(j + 1));
-}
-
-template <class T>
-DenseMatrix<T> copy_if_aliased(DenseView<const T> b, DenseView<T> x) {
-  if (b.data != x.data) return {};
-  DenseMatrix<T> copy(b.rows, b.cols);
-  for (index_t j = 0; j < b.cols; ++j) std::copy(b.column(j), b.column(j) + b.rows, copy.view().column(j));
-  return copy;
-}
-
-template <class T>
 Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
                             const SolveRequest& request) {
   const TimedSolve timed = time_solves(request.repeat, [&] { return source.apply(request.operation, b, x); });
@@ -130,8 +109,6 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \
-  template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                           \
-  template DenseMatrix<T> copy_if_aliased(DenseView<const T>, DenseView<T>);                                 \
   template Outcome<Report> make_answer(const AnswerSource<T>&, Report, DenseView<const T>, DenseView<T>,     \
                                        const SolveRequest&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -22,14 +22,6 @@ struct AnswerSource {
   bool pivots_replaced = false;  ///< then the matrix may be singular: look closer
 };
 
-/// @throws DimensionError naming both sizes; UsageError naming the entry of b that is not finite
-template <class T>
-void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x);
-
-/// A copy of b if x lies in the same memory, else an empty matrix.
-template <class T>
-DenseMatrix<T> copy_if_aliased(DenseView<const T> b, DenseView<T> x);
-
 /// Solve, time, refine, verify; fills solve, verify, notes and peak memory of a copy of `report`.
 /// @returns the report; or numerically_singular where the answer or the pivots made that likely and the matrix proved to be
 template <class T>

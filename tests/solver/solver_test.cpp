@@ -333,5 +333,86 @@ TEST(choose_kind, follows_symmetry_and_diagonal_and_names_a_kind_that_fits) {
   EXPECT_THROW(choose_kind(*matrix_of<C>({{C(2), C(0, 1)}, {C(0, 1), C(2)}}), FactorKind::llt), UsageError);
 }
 
+TEST(solver, symmetry_that_is_promised_and_not_kept_is_refused_with_the_entries_that_differ) {
+  auto lower_only = std::make_shared<SparseMatrix<double>>(*matrix_of<double>({{2, 0}, {-1, 2}}));
+  lower_only->symmetry = Symmetry::symmetric;
+  auto unequal = std::make_shared<SparseMatrix<double>>(*matrix_of<double>({{2, 0.5}, {-1, 2}}));
+  unequal->symmetry = Symmetry::symmetric;
+  for (const auto& matrix : {lower_only, unequal}) {
+    try {
+      (void)Solver<double>::create(matrix, quiet_options()).ok();
+      FAIL() << "accepted";
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("(2, 1)"), std::string::npos) << error.what();
+    }
+  }
+  auto good = Solver<double>::create(matrix_of<double>({{2, -1}, {-1, 2}}), quiet_options()).value();
+  auto worse = std::make_shared<SparseMatrix<double>>(*matrix_of<double>({{2, 0.5}, {-1, 2}}));
+  worse->symmetry = Symmetry::symmetric;
+  EXPECT_THROW((void)good.refactor(worse).ok(), UsageError);
+  EXPECT_TRUE(solved(good, 1).verify->verified);
+}
+
+TEST(solver, overlapping_memory_of_solution_and_right_hand_side_does_no_harm) {
+  const auto matrix = generated<double>("poisson2d5", 8);
+  auto solver = Solver<double>::create(matrix, quiet_options()).value();
+  const DenseMatrix<double> b = some_right_hand_sides<double>(64, 2);
+  DenseMatrix<double> expected(64, 2), shared(64, 3);
+  ASSERT_TRUE(solver.solve(b.view(), expected.view()).ok());
+  std::copy(b.values.begin(), b.values.end(), shared.values.begin());
+  const DenseView<double> first = shared.view().columns(0, 2), second = shared.view().columns(1, 2);
+  EXPECT_TRUE(solver.solve(first, second).value().verify->verified);
+  for (index_t j = 0; j < 2; ++j)
+    for (index_t i = 0; i < 64; ++i) ASSERT_EQ(second(i, j), expected.view()(i, j));
+}
+
+TEST(solver, stated_number_of_refinement_steps_is_kept_even_where_it_stalls) {
+  SolverOptions options = quiet_options();
+  options.kind = FactorKind::lu;
+  options.tiny_pivot = 0.3;  // replaces so many pivots that refinement cannot converge
+  auto made = Solver<double>::create(generated<double>("random_unsymmetric", 80), options);
+  ASSERT_TRUE(made.ok());
+  Solver<double> solver = std::move(made).value();
+  const DenseMatrix<double> b = some_right_hand_sides<double>(80, 1);
+  DenseMatrix<double> x(80, 1);
+  SolveRequest request;
+  request.max_refine_steps = 3;
+  const auto answer = solver.solve(b.view(), x.view(), request);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_LE(answer.value().verify->refine_steps, 3);
+}
+
+TEST(solver, a_callback_may_ask_the_solver_during_any_phase) {
+  const auto matrix = generated<double>("poisson2d5", 12);
+  Solver<double>* asked = nullptr;
+  int answers = 0;
+  SolverOptions options = quiet_options();
+  options.progress = [&](std::string_view, double) {
+    if (asked != nullptr && asked->report().analyze->nnz_factor > 0 && asked->size() == 144) ++answers;
+  };
+  auto solver = Solver<double>::create(matrix, options).value();
+  asked = &solver;
+  EXPECT_TRUE(solver.refactor(matrix).ok());
+  EXPECT_TRUE(solved(solver, 1).verify->verified);
+  EXPECT_GT(answers, 0);
+}
+
+TEST(solver, absurd_options_and_absent_matrices_are_misuse) {
+  const auto matrix = matrix_of<double>({{1}});
+  EXPECT_THROW((void)Solver<double>::create(nullptr, quiet_options()).ok(), UsageError);
+  EXPECT_THROW((void)Solver<double>::create(matrix, quiet_options(2000000000)).ok(), UsageError);
+  for (const double tiny : {-1.0, 1.0, double(NAN), double(INFINITY)}) {
+    SolverOptions options = quiet_options();
+    options.tiny_pivot = tiny;
+    EXPECT_THROW((void)Solver<double>::create(matrix, options).ok(), UsageError) << tiny;
+  }
+  SolverOptions options = quiet_options();
+  options.analyze.max_width = 0;
+  EXPECT_THROW((void)Solver<double>::create(matrix, options).ok(), UsageError);
+  auto solver = Solver<double>::create(matrix, quiet_options()).value();
+  double value = 1;
+  EXPECT_THROW((void)solver.solve({&value, 1, -1, 1}, {&value, 1, -1, 1}).ok(), DimensionError);
+}
+
 }  // namespace
 }  // namespace palmette
