@@ -1,6 +1,8 @@
 // Exceptions and numerical failures → exit code, one sentence, and the "error" object of the JSON.
 #include "cli/failure.hpp"
 
+#include <cmath>
+
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -70,9 +72,12 @@ Failure describe(const NumericalFailure& numerical) {
 }
 
 Failure describe_not_verified(const Verification& verification) {
+  if (!std::isfinite(verification.backward_error))
+    return failure_of("not_verified", exit_not_verified,
+                      "the answer is not finite: x leaves the range of the precision used; scale the system, or use a higher precision");
   return failure_of("not_verified", exit_not_verified,
-                    fmt::format("the answer is not verified: its backward error {:.1e} is above the bound {:.1e}; try --refine 30, "
-                                "--kind lu or --precision double, and see --condition",
+                    fmt::format("the answer is not verified: its backward error {:.1e} is above the bound {:.1e}; try --refine 30 "
+                                "or double precision throughout, and see --condition",
                                 verification.backward_error, verification.bound));
 }
 

@@ -50,6 +50,7 @@ int run_generate(const GenerateCommand& command) {
   if (command.out.empty()) throw UsageError(fmt::format("generate {}: where to? Give --out A.mtx, or --out - for standard output", command.options.problem));
   if (command.out == "-" && command.output.json == "-")
     throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
+  check_apart("--out", command.out, "--json", command.output.json);
   check_writable("--out", command.out);
   ProgressBar progress(!command.output.quiet);
   progress.begin("generate");

@@ -82,6 +82,8 @@ int run_order(const OrderCommand& command) {
     throw UsageError("--compare makes several orderings, so there is none to write with --out; choose one by --method instead");
   if (command.out == "-" && command.output.json == "-")
     throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
+  check_apart("--out", command.out, "--json", command.output.json);
+  check_apart("--out", command.out, "the matrix", command.matrix.path);
   check_writable("--out", command.out);
   check_writable("--json", command.output.json);
   ProgressBar progress(!command.output.quiet);

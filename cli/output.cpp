@@ -101,6 +101,16 @@ void check_writable(std::string_view option, const std::string& path) {
   if (::access(folder.c_str(), W_OK) != 0) refuse(fmt::format("folder '{}': {}", folder.string(), std::strerror(errno)));
 }
 
+void check_apart(std::string_view first_name, const std::string& first, std::string_view second_name, const std::string& second) {
+  const auto is_file = [](const std::string& path) { return !path.empty() && path != "-"; };
+  if (!is_file(first) || !is_file(second)) return;
+  std::error_code error;
+  // Devices such as /dev/null take everything.
+  if (fs::exists(first, error) && !fs::is_regular_file(first, error)) return;
+  if (first != second && !fs::equivalent(first, second, error)) return;
+  throw UsageError(fmt::format("{} and {} are the same file, '{}'; give them different names", first_name, second_name, first));
+}
+
 void write_or_rescue(const std::string& path, const std::function<void(const std::string&)>& write) {
   std::string reason;
   try {

@@ -34,6 +34,10 @@ void print_error(std::string_view message);
 /// @throws OutputError naming the option, the file and the remedy
 void check_writable(std::string_view option, const std::string& path);
 
+/// Two results must not go to one file, nor a result over its input. Empty paths and "-" are apart from everything.
+/// @throws UsageError naming both
+void check_apart(std::string_view first_name, const std::string& first, std::string_view second_name, const std::string& second);
+
 /// Let `write` make the file. If it cannot, the result goes to the folder for temporary files instead, so that nothing is lost.
 /// @throws OutputError that says so
 void write_or_rescue(const std::string& path, const std::function<void(const std::string& path)>& write);

@@ -12,6 +12,9 @@ const SolvingOptions& checked(const MatrixOptions& matrix, const SolvingOptions&
     throw UsageError("the matrix and --rhs cannot both come from standard input; give one of them as a file");
   if (output.json == "-" && solving.out == "-")
     throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
+  check_apart("--out", solving.out, "--json", output.json);
+  check_apart("--out", solving.out, "the matrix", matrix.path);
+  check_apart("--json", output.json, "the matrix", matrix.path);
   check_writable("--out", solving.out);
   check_writable("--json", output.json);
   return solving;

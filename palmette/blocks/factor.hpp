@@ -13,7 +13,7 @@ namespace palmette {
 struct Inertia {
   index_t positive = 0;
   index_t negative = 0;
-  index_t zero = 0;  ///< pivots that were perturbed
+  index_t zero = 0;  ///< pivots that were replaced: undecided, since a tiny pivot need not be a tiny eigenvalue
 };
 
 /// What pivoting did, in the numbering of the user's matrix.

@@ -44,12 +44,23 @@ class ScaledMatrix {
     norm_ = scaled_norm(matrix, row_scale_, column_scale_);
   }
   double norm() const { return norm_; }
-  std::vector<T> multiply(std::vector<T> z) const {
+  /// op(S)·z
+  std::vector<T> multiply(Operation operation, std::vector<T> z) const {
+    const bool plain = operation == Operation::plain;
+    const std::vector<double>& before = plain ? column_scale_ : row_scale_;
+    const std::vector<double>& after = plain ? row_scale_ : column_scale_;
     std::vector<T> image(z.size(), T(0));
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] *= real_t<T>(column_scale_[i]);
-    multiply_add<T>(matrix_, Operation::plain, T(1), DenseView<const T>(view(z)), view(image));
-    for (std::size_t i = 0; i < z.size(); ++i) image[i] *= real_t<T>(row_scale_[i]);
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] *= real_t<T>(before[i]);
+    multiply_add<T>(matrix_, operation, T(1), DenseView<const T>(view(z)), view(image));
+    for (std::size_t i = 0; i < z.size(); ++i) image[i] *= real_t<T>(after[i]);
     return image;
+  }
+  /// The unknowns of op(S) for a solution x of op(A)·x = b.
+  std::vector<T> scaled_solution(Operation operation, DenseView<const T> x) const {
+    const std::vector<double>& scale = operation == Operation::plain ? column_scale_ : row_scale_;
+    std::vector<T> z(static_cast<std::size_t>(x.rows));
+    for (index_t i = 0; i < x.rows; ++i) z[i] = x(i, 0) / real_t<T>(scale[i]);
+    return z;
   }
   /// op(S)⁻¹·z
   std::vector<T> solve(Operation operation, std::vector<T> z) const {
@@ -82,10 +93,32 @@ bool normalize(std::vector<T>& z) {
   return true;
 }
 
+/// z − y with A·y = A·z solved anew: zero up to rounding if A is regular, a null vector of A if it is singular and the solver
+/// came to another solution than z. Refinement does what single corrections cannot where the inverse is poor.
+template <class T>
+std::vector<T> difference_of_solutions(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) {
+  const index_t n = matrix.rows();
+  DenseMatrix<T> z(n, 1), b(n, 1);
+  // Sizes between 1 and 2 in no pattern that a grid could have: multiples of the golden ratio, without their whole parts.
+  for (index_t i = 0; i < n; ++i) {
+    const double multiple = 0.6180339887498949 * (double(i) + 1);
+    z.values[i] = T(real_t<T>(1 + multiple - std::floor(multiple)));
+  }
+  multiply_add<T>(matrix, Operation::plain, T(1), std::as_const(z).view(), b.view());
+  DenseMatrix<T> y = b;
+  apply(Operation::plain, y.view());
+  RefineOptions options;
+  options.only_if_needed = false;
+  refine<T>(matrix, Operation::plain, apply, std::as_const(b).view(), y.view(), options);
+  for (index_t i = 0; i < n; ++i) z.values[i] -= y.values[i];
+  return std::move(z.values);
+}
+
 }  // namespace
 
 template <class T>
-Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) {
+Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply, Operation operation,
+                             DenseView<const T> x) {
   const std::size_t n = static_cast<std::size_t>(matrix.rows());
   Singularity found;
   if (n == 0) return found;
@@ -94,26 +127,38 @@ Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T
   std::vector<T> start(n);
   for (std::size_t i = 0; i < n; ++i) start[i] = T(real_t<T>((i % 2 == 0 ? 1.0 : -1.0) * (1 + double(i) / double(n))));
   std::vector<T> left = scaled.solve(Operation::adjoint, start);
+  if (normalize(left)) found.row = place_of_largest(left);
+  // A candidate direction with the distance that it proves.
+  const auto consider = [&](Operation op, const std::vector<T>& direction) {
+    std::vector<T> image = scaled.multiply(op, direction);
+    const double distance = largest_modulus(image) / scaled.norm();
+    index_t& place = op == Operation::plain ? found.column : found.row;
+    if (distance < found.distance || place < 0) place = place_of_largest(direction);
+    found.distance = std::min(found.distance, distance);
+    return image;
+  };
+  const auto is_proved = [&] { return found.distance <= singular_distance<T> / 4; };
   std::vector<T> z = scaled.solve(Operation::plain, std::move(start));
+  std::vector<T> answer = scaled.scaled_solution(operation, x);
+  if (normalize(answer)) consider(operation, answer);
   // Several replaced pivots leave several directions to be told apart: go on while it helps.
   int without_gain = 0;
-  for (int step = 0; step < 20 && without_gain < 4 && normalize(z); ++step) {
-    std::vector<T> image = scaled.multiply(z);
-    const double distance = largest_modulus(image) / scaled.norm();
-    without_gain = distance < 0.5 * found.distance ? 0 : without_gain + 1;
-    if (distance < found.distance) {
-      found.distance = distance;
-      found.column = place_of_largest(z);
-    }
-    if (found.distance <= singular_distance<T> / 4) break;
+  for (int step = 0; step < 20 && without_gain < 4 && !is_proved() && normalize(z); ++step) {
+    const double before = found.distance;
+    std::vector<T> image = consider(Operation::plain, z);
+    without_gain = found.distance < 0.5 * before ? 0 : without_gain + 1;
     const std::vector<T> correction = scaled.solve(Operation::plain, std::move(image));
     for (std::size_t i = 0; i < n; ++i) z[i] -= correction[i];
   }
-  if (normalize(left)) found.row = place_of_largest(left);
+  if (is_proved()) return found;
+  const std::vector<T> difference = difference_of_solutions(matrix, apply);
+  z = scaled.scaled_solution(Operation::plain, {difference.data(), matrix.rows(), 1, matrix.rows()});
+  if (normalize(z)) consider(Operation::plain, z);
   return found;
 }
 
-#define PALMETTE_INSTANTIATE(T) template Singularity find_singularity(const SparseMatrix<T>&, const ApplyInverse<T>&);
+#define PALMETTE_INSTANTIATE(T) \
+  template Singularity find_singularity(const SparseMatrix<T>&, const ApplyInverse<T>&, Operation, DenseView<const T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

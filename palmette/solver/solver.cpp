@@ -115,7 +115,8 @@ struct Solver<T>::State {
     if (factorized.pivots.perturbed > 0)
       made.report.notes.push_back(std::to_string(factorized.pivots.perturbed) +
                                   " tiny pivots were replaced; the first stands in column " +
-                                  std::to_string(factorized.pivots.perturbed_columns.front() + 1));
+                                  std::to_string(factorized.pivots.perturbed_columns.front() + 1) +
+                                  (made.kind == FactorKind::ldlt ? "; the inertia counts them as zero, that is as undecided" : ""));
     return true;
   }
 

@@ -44,33 +44,43 @@ void add_notes(const AnswerSource<T>& source, Report& report) {
     if (source.mixed_precision) note += "; the matrix is too ill-conditioned for mixed precision, use double";
     report.notes.insert(report.notes.begin(), note);
   }
+  if (verification.condition_1norm && *verification.condition_1norm * unit_roundoff<T> >= 1)
+    report.notes.push_back("the condition is about " + scientific(*verification.condition_1norm) +
+                           ": nearly singular, or badly scaled; the forward error bound knows the difference");
   if (verification.forward_error_bound && *verification.forward_error_bound >= 1)
     report.notes.push_back("no digit of x is certain: the forward error bound is " +
                            scientific(*verification.forward_error_bound));
 }
 
-/// ‖A‖∞·‖x‖∞ / ‖b‖∞ of the worst column: no more than the condition, and of its size where b lies along the weakest direction.
+/// ‖A‖∞·‖x‖∞ / ‖b‖∞ is no more than the condition, and of its size where b lies along the weakest direction.
+struct Growth {
+  double largest = 0;
+  index_t column = 0;  ///< right-hand side that it belongs to
+};
+
 template <class T>
-double growth(const SparseMatrix<T>& matrix, DenseView<const T> b, DenseView<const T> x) {
+Growth largest_growth(const SparseMatrix<T>& matrix, DenseView<const T> b, DenseView<const T> x) {
   const double norm = norm_infinity(matrix);
-  double worst = 0;
+  Growth growth;
   for (index_t j = 0; j < b.cols; ++j) {
     double size_b = 0, size_x = 0;
     for (index_t i = 0; i < b.rows; ++i) {
       size_b = std::max(size_b, double(std::abs(b(i, j))));
       size_x = std::max(size_x, double(std::abs(x(i, j))));
     }
-    if (size_x > 0) worst = std::max(worst, norm * size_x / size_b);
+    if (size_x > 0 && norm * size_x / size_b > growth.largest) growth = {norm * size_x / size_b, j};
   }
-  return worst;
+  return growth;
 }
 
 template <class T>
 std::optional<NumericalFailure> singular_failure(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
-                                                 DenseView<const T> b, DenseView<const T> x) {
-  if (source.matrix == nullptr || !source.factored) return std::nullopt;
-  if (!source.pivots_replaced && growth(*source.matrix, b, x) * unit_roundoff<T> < 1e-2) return std::nullopt;
-  const Singularity singularity = find_singularity(*source.matrix, apply);
+                                                 DenseView<const T> b, DenseView<T> x, Operation operation) {
+  if (source.matrix == nullptr || !source.factored || b.rows == 0 || b.cols == 0) return std::nullopt;
+  const Growth growth = largest_growth(*source.matrix, b, DenseView<const T>(x));
+  if (!source.pivots_replaced && growth.largest * unit_roundoff<T> < 1e-2) return std::nullopt;
+  const Singularity singularity =
+      find_singularity(*source.matrix, apply, operation, DenseView<const T>(x.columns(growth.column, 1)));
   if (singularity.distance > singular_distance<T>) return std::nullopt;
   NumericalFailure failure;
   failure.kind = FailureKind::numerically_singular;
@@ -93,7 +103,7 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
     source.apply(operation, DenseView<const T>(in_out), in_out);
   };
   Verification verification = refine_or_verify(source, apply, b, x, request);
-  if (std::optional<NumericalFailure> failure = singular_failure(source, apply, b, DenseView<const T>(x))) return *failure;
+  if (std::optional<NumericalFailure> failure = singular_failure(source, apply, b, x, request.operation)) return *failure;
   if (request.condition && source.matrix != nullptr) {
     verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
     verification.forward_error_bound =

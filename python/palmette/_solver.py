@@ -34,11 +34,20 @@ class Inertia(NamedTuple):
     zero: int
 
 
+def _count(name: str, value: Any, least: int) -> int:
+    """A whole number that a C int holds."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} is {value!r}; it is a whole number") from None
+    if not least <= number <= 2**31 - 1:
+        raise UsageError(f"{name} is {number}; use {least} or more, within 32 bits")
+    return number
+
+
 def machine_options(method: str, threads: Optional[int], measure: bool) -> Dict[str, Any]:
     """Options that all solvers share, as the bindings take them."""
-    if threads is not None and operator.index(threads) < 1:
-        raise UsageError(f"threads is {threads}; use 1 or more, or None for all processors")
-    return {"method": method, "threads": 0 if threads is None else operator.index(threads), "measure": bool(measure),
+    return {"method": method, "threads": 0 if threads is None else _count("threads", threads, 1), "measure": bool(measure),
             "cache_folder": cache_folder() if measure else ""}
 
 
@@ -47,10 +56,7 @@ def _refine_steps(refine: Union[str, int]) -> int:
         if refine not in ("auto", "off"):
             raise UsageError(f"refine is {refine!r}; use 'auto', 'off' or a number of steps")
         return -1 if refine == "auto" else 0
-    steps = operator.index(refine)
-    if steps < 0:
-        raise UsageError(f"refine is {refine}; a number of steps is 0 or more")
-    return steps
+    return _count("refine", refine, 0)
 
 
 def _frames_to_the_user() -> int:
@@ -72,10 +78,8 @@ class SolveOptions(NamedTuple):
     def for_core(self) -> Dict[str, Any]:
         if self.trans not in ("N", "T", "H"):
             raise UsageError(f"trans is {self.trans!r}; use 'N', 'T' or 'H'")
-        if operator.index(self.repeat) < 1:
-            raise UsageError(f"repeat is {self.repeat}; use 1 or more")
         return {"trans": self.trans, "refine": _refine_steps(self.refine), "condition": bool(self.condition),
-                "repeat": operator.index(self.repeat)}
+                "repeat": _count("repeat", self.repeat, 1)}
 
 
 class VerifiedSolves:

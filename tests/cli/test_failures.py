@@ -185,3 +185,11 @@ def test_a_closed_or_full_standard_output_ends_with_3(palmette, spd):
 
 def test_standard_error_has_no_progress_where_it_is_no_terminal(palmette):
     assert palmette("solve", DATA / "real_symmetric.mtx").err == ""
+
+
+@pytest.mark.parametrize("options", [["--out", "a.mtx", "--json", "a.mtx"], ["--out", "in.mtx"], ["--json", "in.mtx"]])
+def test_results_do_not_overwrite_each_other_or_the_matrix(palmette, tmp_path, options):
+    text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n"
+    (tmp_path / "in.mtx").write_text(text)
+    palmette("solve", "in.mtx", *options).fails_with(2, "same file")
+    assert (tmp_path / "in.mtx").read_text() == text

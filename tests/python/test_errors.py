@@ -101,7 +101,8 @@ def test_wrong_shapes_name_both(A, b, said):
 
 @pytest.mark.parametrize("options, said", [
     ({"kind": "qr"}, "qr"), ({"ordering": "magic"}, "magic"), ({"method": "fast"}, "fast"), ({"threads": 0}, "threads is 0"),
-    ({"threads": -2}, "threads is -2"), ({"precision": "half"}, "half"), ({"trans": "X"}, "'X'"), ({"refine": "much"}, "much"),
+    ({"threads": -2}, "threads is -2"), ({"threads": 10**12}, "threads is 1000000000000"),
+    ({"threads": 2.5}, "threads is 2.5"), ({"refine": 10**12}, "refine is"), ({"precision": "half"}, "half"), ({"trans": "X"}, "'X'"), ({"refine": "much"}, "much"),
     ({"refine": -1}, "-1"), ({"ordering": [0, 1]}, r"\(2,\)"), ({"ordering": [0, 1, 1]}, "1"), ({"ordering": [0, 1, 3]}, "3"),
     ({"ordering": [0.0, 1.0, 2.0]}, "integers")])
 def test_options_that_cannot_be_are_refused_with_the_remedy(options, said):
