@@ -90,6 +90,10 @@ Failure describe_current_exception() {
     return describe(error);
   } catch (const IoError& error) {
     return describe(error);
+  } catch (const SameFileError& error) {
+    Failure failure = failure_of("usage", exit_usage, error.what());
+    failure.file = error.file();
+    return failure;
   } catch (const DimensionError& error) {
     return failure_of("dimension", exit_usage, error.what());
   } catch (const UsageError& error) {

@@ -34,6 +34,16 @@ class OutputError : public Error {
   std::string file_;
 };
 
+/// A result was meant for a file that holds something else which is needed: nothing may be written there, no error either.
+class SameFileError : public UsageError {
+ public:
+  SameFileError(std::string file, const std::string& what) : UsageError(what), file_(std::move(file)) {}
+  const std::string& file() const { return file_; }
+
+ private:
+  std::string file_;
+};
+
 /// What is told of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line` likewise.
 struct Failure {
   std::string kind;     ///< usage, dimension, file, output, memory, device, not_verified, internal, or a FailureKind's name

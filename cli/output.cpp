@@ -108,7 +108,7 @@ void check_apart(std::string_view first_name, const std::string& first, std::str
   // Devices such as /dev/null take everything.
   if (fs::exists(first, error) && !fs::is_regular_file(first, error)) return;
   if (first != second && !fs::equivalent(first, second, error)) return;
-  throw UsageError(fmt::format("{} and {} are the same file, '{}'; give them different names", first_name, second_name, first));
+  throw SameFileError(first, fmt::format("{} and {} are the same file, '{}'; give them different names", first_name, second_name, first));
 }
 
 void write_or_rescue(const std::string& path, const std::function<void(const std::string&)>& write) {
@@ -156,7 +156,7 @@ int finish(const OutputOptions& options, Json document, const std::optional<Fail
 
 int finish_failed(const std::string& json_destination, const Failure& failure) {
   print_error(failure.message);
-  const bool destination_failed = failure.kind == "output" && failure.file == json_destination;
+  const bool destination_failed = (failure.kind == "output" || failure.kind == "usage") && failure.file == json_destination;
   if (json_destination.empty() || destination_failed) return failure.exit_code;
   try {
     check_writable("--json", json_destination);
