@@ -5,38 +5,35 @@
 //   bench_factorize [--repeats N] [--threads N] [--json FILE] [problem:n[:kind] …]      kind: llt, ldlt or lu
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/model_cases.hpp"
 #include "palmette/factorize/factorize.hpp"
 
 namespace {
 
 using namespace palmette;
 
-struct Case {
-  std::string problem;
-  index_t n;
-  FactorKind kind;
-};
+using bench::Case;
+using bench::Options;
 
-struct Options {
-  int repeats = 3;
-  int threads = 2;
-  std::string json;
-  std::vector<Case> cases;
-};
+Options defaults() {
+  Options options;
+  options.cases = {{"poisson2d9", 512, "llt"},        {"poisson3d7", 40, "llt"},
+                   {"elasticity3d", 20, "llt"},       {"thermal2d", 100000, "llt"},
+                   {"kkt3d", 20, "ldlt"},             {"convection_diffusion2d", 512, "lu"},
+                   {"convection_diffusion3d", 40, "lu"}};
+  return options;
+}
 
-std::vector<Case> default_cases() {
-  return {{"poisson2d9", 512, FactorKind::llt},    {"poisson3d7", 40, FactorKind::llt},
-          {"elasticity3d", 20, FactorKind::llt},   {"thermal2d", 100000, FactorKind::llt},
-          {"kkt3d", 20, FactorKind::ldlt},         {"convection_diffusion2d", 512, FactorKind::lu},
-          {"convection_diffusion3d", 40, FactorKind::lu}};
+FactorKind kind_named(const std::string& name) {
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
+    if (name == name_of(kind)) return kind;
+  throw UsageError("unknown kind '" + name + "': llt, ldlt or lu");
 }
 
 PivotNeed need_of(FactorKind kind) {
@@ -70,7 +67,7 @@ struct Row {
 
 std::string json_of(const Row& row) {
   std::ostringstream out;
-  out << "{\"problem\":\"" << row.what.problem << "\",\"n\":" << row.what.n << ",\"kind\":\"" << name_of(row.what.kind)
+  out << "{\"problem\":\"" << row.what.problem << "\",\"n\":" << row.what.n << ",\"kind\":\"" << row.what.kind
       << "\",\"threads\":" << row.threads << ",\"seconds\":" << row.seconds << ",\"processor_seconds\":" << row.processor_seconds << ",\"gigaflops\":" << row.gigaflops
       << ",\"fraction_of_dgemm\":" << row.dgemm_fraction << ",\"speed_up\":" << row.speed_up
       << ",\"factor_entries\":" << row.entries << ",\"panel_entries\":" << row.panel_entries
@@ -79,17 +76,18 @@ std::string json_of(const Row& row) {
 }
 
 void run_case(const Case& what, const Options& options, double peak, std::vector<std::string>& json) {
+  const FactorKind kind = kind_named(what.kind);
   SparseMatrix<double> matrix = generate({what.problem, what.n});
   OrderOptions order_options;
   order_options.method = OrderingMethod::metis;
-  order_options.pivot_need = need_of(what.kind);
+  order_options.pivot_need = need_of(kind);
   const Ordering ordering = order(matrix, order_options).value();
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
   double alone = 0;
   for (int threads = 1; threads <= options.threads; ++threads) {
     ThreadTeam team(threads);
     FactorizeOptions how;
-    how.kind = what.kind;
+    how.kind = kind;
     how.team = &team;
     Row row{what, threads};
     row.seconds = 1e30;
@@ -105,65 +103,28 @@ void run_case(const Case& what, const Options& options, double peak, std::vector
     if (threads == 1) alone = row.seconds;
     row.speed_up = alone / row.seconds;
     row.dgemm_fraction = row.gigaflops / (peak * threads);
-    row.entries = factor_entries(*symbolic, what.kind);
+    row.entries = factor_entries(*symbolic, kind);
     row.panel_entries = symbolic->panel_entries();
     std::printf("| %s %d | %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.3g | %d |\n", what.problem.c_str(), what.n,
-                std::string(name_of(what.kind)).c_str(), threads, 1e3 * row.seconds, 1e3 * row.processor_seconds, row.gigaflops, row.dgemm_fraction,
+                what.kind.c_str(), threads, 1e3 * row.seconds, 1e3 * row.processor_seconds, row.gigaflops, row.dgemm_fraction,
                 row.speed_up, static_cast<double>(row.entries), row.perturbed);
     std::fflush(stdout);
     json.push_back(json_of(row));
   }
 }
 
-FactorKind kind_named(const std::string& name) {
-  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
-    if (name == name_of(kind)) return kind;
-  throw UsageError("unknown kind '" + name + "': llt, ldlt or lu");
-}
-
-Case parse_case(const std::string& text) {
-  std::istringstream in(text);
-  std::string problem, n, kind;
-  std::getline(in, problem, ':');
-  std::getline(in, n, ':');
-  std::getline(in, kind, ':');
-  return {problem, static_cast<index_t>(std::stoi(n)), kind.empty() ? FactorKind::llt : kind_named(kind)};
-}
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int at = 1; at < argc; ++at) {
-    const bool more = at + 1 < argc;
-    if (std::strcmp(argv[at], "--repeats") == 0 && more) options.repeats = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--threads") == 0 && more) options.threads = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--json") == 0 && more) options.json = argv[++at];
-    else options.cases.push_back(parse_case(argv[at]));
-  }
-  if (options.cases.empty()) options.cases = default_cases();
-  return options;
-}
-
-void write_json(const std::string& path, double peak, const std::vector<std::string>& rows, int argc, char** argv) {
-  std::ofstream out(path);
-  out << "{\"compiler\":\"" << __VERSION__ << "\",\"dgemm_gigaflops\":" << peak << ",\"command\":\"";
-  for (int at = 0; at < argc; ++at) out << (at > 0 ? " " : "") << argv[at];
-  out << "\",\"rows\":[";
-  for (std::size_t at = 0; at < rows.size(); ++at) out << (at > 0 ? ",\n" : "\n") << rows[at];
-  out << "\n]}\n";
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    const Options options = parse(argc, argv);
+    const Options options = bench::parse(argc, argv, defaults());
     blas::use_one_thread();
     const double peak = dgemm_rate();
     std::printf("dgemm: %.1f GFLOP/s on one thread\n\n", peak);
     std::puts("| problem | kind | threads | ms | processor ms | GFLOP/s | of dgemm | speed-up | entries | replaced |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     std::vector<std::string> json;
     for (const Case& what : options.cases) run_case(what, options, peak, json);
-    if (!options.json.empty()) write_json(options.json, peak, json, argc, argv);
+    if (!options.json.empty()) bench::write_json(options.json, "\"dgemm_gigaflops\":" + std::to_string(peak), json, argv);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 2;

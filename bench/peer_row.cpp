@@ -1,27 +1,46 @@
-// How fast is Palmette beside other solvers? One matrix, one row: prints a JSON object with the phases' seconds in the form
-// that the comparison's runner collects (see docs/results/peers.md). Threads: PEERS_THREADS, 1 where absent.
+// How fast is Palmette beside other solvers? One matrix, one row: prints a JSON object with the names that the other solvers'
+// drivers use, and more (docs/results/speed.md). Threads: PEERS_THREADS, 1 where absent.
+//
+//   bench_peer_row MATRIX.mtx [ordering]
+//
+// Seconds are medians of warm repeats: solves, factorizations with new values, and whole passes from the file to the verified
+// answer (first_s, with its phases; cold_s is the first of them). plan_s is what a factorization costs beyond the factor itself
+// before it can solve. Rows of single precision begin with mixed_ and are null where mixed precision is refused.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
+#include <functional>
+#include <map>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 #include "palmette/solver/solver.hpp"
 
 namespace {
 
 using namespace palmette;
+using nlohmann::ordered_json;
+using Matrix = std::shared_ptr<const SparseMatrix<double>>;
 
-struct Row {
-  double analyze_s, factor_s, solve1_s, solve50_s, berr, berr50;
-};
+constexpr double budget_seconds = 0.8;  // for the repeats of one figure, as in the other solvers' drivers
 
-std::string number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[40];
-  std::snprintf(text, sizeof(text), "%.9g", value);
-  return text;
+double median(std::vector<double> seconds) {
+  std::sort(seconds.begin(), seconds.end());
+  const std::size_t middle = seconds.size() / 2;
+  return seconds.size() % 2 == 1 ? seconds[middle] : 0.5 * (seconds[middle - 1] + seconds[middle]);
+}
+
+/// Median of what `work` returns: one warm-up, then as often as the budget allows, within [least, most].
+double median_of(std::size_t least, std::size_t most, const std::function<double()>& work) {
+  std::vector<double> seconds;
+  double spent = work();
+  for (spent = 0; seconds.size() < least || (spent < budget_seconds && seconds.size() < most);) {
+    seconds.push_back(work());
+    spent += seconds.back();
+  }
+  return median(seconds);
 }
 
 /// b = A·x for a repeatable x with entries in [−1, 1].
@@ -36,58 +55,165 @@ DenseMatrix<double> right_hand_sides(const SparseMatrix<double>& matrix, index_t
   return b;
 }
 
-struct Timed {
-  double seconds;
-  double backward_error;
-};
+Matrix read(const std::string& path, int threads) {
+  ReadOptions how;
+  how.threads = threads;
+  AnyMatrix any = read_matrix(path, how).matrix;
+  auto* given = std::get_if<SparseMatrix<double>>(&any);
+  if (given == nullptr) throw UsageError("the comparison is of real matrices");
+  return std::make_shared<const SparseMatrix<double>>(std::move(*given));
+}
 
-Timed timed_solve(Solver<double>& solver, const SparseMatrix<double>& matrix, index_t num_rhs) {
+/// The same pattern with a diagonal one per cent larger: as definite as before.
+Matrix with_new_values(const SparseMatrix<double>& matrix) {
+  SparseMatrix<double> changed = matrix;
+  for (index_t column = 0; column < matrix.cols(); ++column)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+      if (matrix.pattern.row_index[entry] == column) changed.values[entry] *= 1.01;
+  return std::make_shared<const SparseMatrix<double>>(std::move(changed));
+}
+
+Solver<double> made(const Matrix& matrix, const SolverOptions& options) {
+  Outcome<Solver<double>> outcome = Solver<double>::create(matrix, options);
+  if (!outcome) throw NumericalError(outcome.failure());
+  return std::move(outcome.value());
+}
+
+void refactor(Solver<double>& solver, const Matrix& matrix) {
+  const Outcome<bool> again = solver.refactor(matrix);
+  if (!again) throw NumericalError(again.failure());
+}
+
+Report solved(Solver<double>& solver, const DenseMatrix<double>& b, DenseMatrix<double>& x, const SolveRequest& request) {
+  Outcome<Report> report = solver.solve(b.view(), x.view(), request);
+  if (!report) throw NumericalError(report.failure());
+  return std::move(report.value());
+}
+
+// ---------------------------------------------------------------------------------------------------- the figures
+
+/// Whole passes from the file to the verified answer; the phases are those of the median pass.
+void add_first_solution(ordered_json& row, const std::string& path, const SolverOptions& options) {
+  std::map<double, ordered_json> passes;
+  DenseMatrix<double> b;
+  double total = 0;
+  for (int pass = 0; pass < 5 && (pass < 3 || total < 2 * budget_seconds); ++pass) {
+    Stopwatch watch;
+    const Matrix matrix = read(path, options.threads);
+    const double read_s = watch.seconds();
+    if (pass == 0) b = right_hand_sides(*matrix, 1);
+    DenseMatrix<double> x(matrix->rows(), 1);
+    watch.restart();
+    Solver<double> solver = made(matrix, options);
+    const double create_s = watch.seconds();
+    watch.restart();
+    const Report report = solved(solver, b, x, {});
+    const double answer_s = watch.seconds(), seconds = read_s + create_s + answer_s;
+    if (pass == 0) row["cold_s"] = seconds, row["cold_read_s"] = read_s, row["cold_verify_s"] = answer_s - report.solve->seconds;
+    total += seconds;
+    passes[seconds] = {{"first_s", seconds},
+                       {"read_s", read_s},
+                       {"create_s", create_s},
+                       {"order_s", report.order->seconds},
+                       {"symbolic_s", report.analyze->seconds},
+                       {"first_factor_s", report.factorize->seconds},
+                       {"first_solve_s", report.solve->seconds},
+                       {"verify_s", answer_s - report.solve->seconds}};
+    row["first_berr"] = report.verify->backward_error;
+    row["verified"] = report.verify->verified;
+  }
+  row.update(std::next(passes.begin(), static_cast<std::ptrdiff_t>(passes.size() / 2))->second);
+  row["analyze_s"] = row["order_s"].get<double>() + row["symbolic_s"].get<double>();
+}
+
+/// Factorize again with new values, and solve: as one, and the factorization by itself.
+void add_refactor(ordered_json& row, Solver<double>& solver, const Matrix& matrix) {
+  const Matrix changed = with_new_values(*matrix);
+  const DenseMatrix<double> b = right_hand_sides(*matrix, 1);
+  DenseMatrix<double> x(matrix->rows(), 1);
+  SolveRequest plain;
+  plain.max_refine_steps = 0;
+  bool odd = false;
+  std::vector<double> factor, plan;
+  row["refactor_solve_s"] = median_of(3, 51, [&] {
+    odd = !odd;
+    const Stopwatch watch;
+    refactor(solver, odd ? changed : matrix);
+    const double refactor_s = watch.seconds();
+    const double solve_s = solved(solver, b, x, plain).solve->seconds;
+    factor.push_back(solver.report().factorize->seconds);
+    plan.push_back(refactor_s - factor.back());
+    return refactor_s + solve_s;
+  });
+  factor.erase(factor.begin());  // the warm-up
+  plan.erase(plan.begin());
+  row["factor_s"] = median(factor);
+  row["plan_s"] = median(plan);
+  refactor(solver, matrix);
+}
+
+void add_solve(ordered_json& row, Solver<double>& solver, const SparseMatrix<double>& matrix, index_t num_rhs) {
   const DenseMatrix<double> b = right_hand_sides(matrix, num_rhs);
   DenseMatrix<double> x(matrix.rows(), num_rhs);
   SolveRequest request;
-  request.repeat = 7;
   request.max_refine_steps = 0;
-  const Report report = solver.solve(b.view(), x.view(), request).value();
-  return {report.solve->seconds, report.verify->backward_error};
+  const double once = solved(solver, b, x, request).solve->seconds;
+  request.repeat = static_cast<int>(std::clamp(budget_seconds / std::max(once, 1e-9), 5.0, 101.0));
+  const Report report = solved(solver, b, x, request);
+  const std::string sides = std::to_string(num_rhs);
+  row["solve" + sides + "_s"] = report.solve->seconds;
+  row["solve" + sides + "_bytes"] = report.solve->bytes;
+  row["solve" + sides + "_method"] = name_of(report.solve->method);
+  row["solve" + sides + "_threads"] = report.solve->threads;
+  row[num_rhs == 1 ? "berr" : "berr" + sides] = report.verify->backward_error;
 }
 
-void print_row(const std::string& name, int threads, const Report& report, const Row& row) {
-  std::printf("{\"solver\": \"palmette\", \"matrix\": \"%s\", \"threads\": %d, \"ranks\": 1, \"n\": %d, \"nnz_a\": %lld, "
-              "\"analyze_s\": %s, \"factor_s\": %s, \"nnz_l\": %lld, \"flops\": %s, \"solve1_s\": %s, \"solve50_s\": %s, "
-              "\"fwd1_s\": null, \"bwd1_s\": null, \"fwd50_s\": null, \"bwd50_s\": null, \"berr\": %s, \"berr50\": %s, "
-              "\"rss_mb\": %s, \"note\": \"%s %s\"}\n",
-              name.c_str(), threads, report.matrix.rows, static_cast<long long>(report.matrix.nnz),
-              number(row.analyze_s).c_str(), number(row.factor_s).c_str(),
-              static_cast<long long>(report.analyze->nnz_factor), number(report.analyze->flops).c_str(),
-              number(row.solve1_s).c_str(), number(row.solve50_s).c_str(), number(row.berr).c_str(),
-              number(row.berr50).c_str(), number(double(peak_memory_bytes()) / 1e6).c_str(),
-              std::string(name_of(report.factorize->kind)).c_str(), std::string(name_of(report.order->method)).c_str());
-}
-
-int run(const std::string& path, const SolverOptions& options) {
-  AnyMatrix any = read_matrix(path).matrix;
-  auto* given = std::get_if<SparseMatrix<double>>(&any);
-  if (given == nullptr) throw UsageError("the comparison is of real matrices");
-  if (given->symmetry == Symmetry::general) given->symmetry = detect_symmetry(*given);
-  const auto matrix = std::make_shared<const SparseMatrix<double>>(std::move(*given));
-  Solver<double> solver = Solver<double>::create(matrix, options).value();
-  Row row{};
-  row.analyze_s = solver.report().order->seconds + solver.report().analyze->seconds;
-  row.factor_s = solver.report().factorize->seconds;
-  // Warm figures: the first passes also pay for memory that the system has yet to find.
-  for (int warm = 0; warm < 3; ++warm) {
-    const Outcome<bool> again = solver.refactor(matrix);
-    if (!again) throw NumericalError(again.failure());
-    row.factor_s = std::min(row.factor_s, solver.report().factorize->seconds);
+void add_mixed_precision(ordered_json& row, const Matrix& matrix, SolverOptions options) {
+  options.mixed_precision = true;
+  Outcome<Solver<double>> outcome = Solver<double>::create(matrix, options);
+  row["mixed_factor_s"] = nullptr;
+  if (!outcome) {
+    row["mixed_refused"] = outcome.failure().message;
+    return;
   }
-  const Timed one = timed_solve(solver, *matrix, 1), fifty = timed_solve(solver, *matrix, 50);
-  row.solve1_s = one.seconds;
-  row.berr = one.backward_error;
-  row.solve50_s = fifty.seconds;
-  row.berr50 = fifty.backward_error;
+  Solver<double> solver = std::move(outcome.value());
+  const DenseMatrix<double> b = right_hand_sides(*matrix, 1);
+  DenseMatrix<double> x(matrix->rows(), 1);
+  const Outcome<Report> answer = solver.solve(b.view(), x.view(), {});
+  if (!answer || !answer.value().verify->verified) {
+    row["mixed_refused"] = answer ? "the refined answer is not verified" : answer.failure().message;
+    return;
+  }
+  row["mixed_berr"] = answer.value().verify->backward_error;
+  row["mixed_refine_steps"] = answer.value().verify->refine_steps;
+  row["mixed_factor_bytes"] = solver.report().factorize->memory_bytes;
+  row["mixed_factor_s"] = median_of(3, 51, [&] {
+    refactor(solver, matrix);
+    return solver.report().factorize->seconds;
+  });
+}
+
+ordered_json figures(const std::string& path, const SolverOptions& options) {
+  ordered_json row = {{"solver", "palmette"}, {"threads", options.threads}, {"ranks", 1}};
   std::string name = path.substr(path.find_last_of('/') + 1);
-  print_row(name.substr(0, name.find(".mtx")), options.threads, solver.report(), row);
-  return 0;
+  row["matrix"] = name.substr(0, name.find(".mtx"));
+  add_first_solution(row, path, options);
+  const Matrix matrix = read(path, options.threads);
+  Solver<double> solver = made(matrix, options);
+  const Report report = solver.report();
+  row["n"] = report.matrix.rows;
+  row["nnz_a"] = report.matrix.nnz;
+  row["kind"] = name_of(report.factorize->kind);
+  row["ordering"] = name_of(report.order->method);
+  row["nnz_l"] = report.analyze->nnz_factor;
+  row["flops"] = report.analyze->flops;
+  row["factor_bytes"] = report.factorize->memory_bytes;
+  add_refactor(row, solver, matrix);
+  add_solve(row, solver, *matrix, 1);
+  add_solve(row, solver, *matrix, 50);
+  row["rss_mb"] = static_cast<double>(peak_memory_bytes()) / 1e6;
+  add_mixed_precision(row, matrix, options);
+  return row;
 }
 
 }  // namespace
@@ -103,7 +229,8 @@ int main(int argc, char** argv) {
   options.measure = false;
   try {
     if (argc == 3) options.ordering = ordering_method(argv[2]);
-    return run(argv[1], options);
+    std::puts(figures(argv[1], options).dump().c_str());
+    return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

@@ -4,6 +4,10 @@
 // Without -DFAST_MATRIX_MARKET_INCLUDE=FOLDER the rival is a plain reader, std::ifstream with operator>>, to triplets.
 //
 //   bench_read_matrix [--entries N] [--repeats R] [--threads T] [--json FILE] [MATRIX.mtx …]
+//   bench_read_matrix --alone [--repeats R] [--threads T] [--json FILE] MATRIX.mtx …
+//
+// --alone: the given files only and without a rival, since that takes minutes for a file of a gigabyte; with the peak of
+// memory over the finished matrix.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -31,6 +35,7 @@ struct Options {
   std::int64_t entries = 2000000;
   int repeats = 9;
   int threads = 2;
+  bool alone = false;
   std::string json;
   std::vector<std::string> files;
 };
@@ -259,9 +264,63 @@ Options parse(int argc, char** argv) {
     else if (is(at, "--repeats")) options.repeats = std::max(1, std::stoi(argv[++at]));
     else if (is(at, "--threads")) options.threads = std::stoi(argv[++at]);
     else if (is(at, "--json")) options.json = argv[++at];
+    else if (std::strcmp(argv[at], "--alone") == 0) options.alone = true;
     else options.files.push_back(argv[at]);
   }
   return options;
+}
+
+/// Bytes of the finished matrix, which every reader must hold.
+offset_t matrix_bytes(const AnyMatrix& any) {
+  return std::visit(
+      [](const auto& matrix) {
+        const auto size_of = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
+        return size_of(matrix.values) + size_of(matrix.pattern.row_index) + size_of(matrix.pattern.column_ptr);
+      },
+      any);
+}
+
+struct Reading {
+  double seconds = 0;  // the median
+  double cpu_seconds = 0;
+  double memory_ratio = 0;  // peak over resident before, divided by the finished matrix
+};
+
+Reading read_alone(const std::string& path, int threads, int repeats) {
+  std::ofstream("/proc/self/clear_refs") << "5\n";  // forgets the peaks of earlier files, where the system allows it
+  ReadOptions how;
+  how.threads = threads;
+  std::vector<double> seconds, cpu_seconds;
+  Reading result;
+  for (int turn = -1; turn < repeats; ++turn) {
+    const std::int64_t before = resident_memory_bytes();
+    const double cpu_before = cpu_seconds_now();
+    const Stopwatch watch;
+    const AnyMatrix matrix = read_matrix(path, how).matrix;
+    if (turn >= 0) seconds.push_back(watch.seconds()), cpu_seconds.push_back(cpu_seconds_now() - cpu_before);
+    else result.memory_ratio = static_cast<double>(peak_memory_bytes() - before) / static_cast<double>(matrix_bytes(matrix));
+  }
+  result.seconds = median(seconds);
+  result.cpu_seconds = median(cpu_seconds);
+  return result;
+}
+
+void run_alone(const Options& options) {
+  std::ostringstream json;
+  std::puts("| file | MB | threads | seconds | MB/s (of processor time) | memory ÷ matrix |\n|---|--:|--:|--:|--:|--:|");
+  for (const std::string& path : options.files)
+    for (const int threads : {1, options.threads}) {
+      const Reading reading = read_alone(path, threads, options.repeats);
+      const std::string name = std::filesystem::path(path).filename().string();
+      const double megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
+      std::printf("| %s | %.1f | %d | %.3f | %.0f (%.0f) | %.2f |\n", name.c_str(), megabytes, threads, reading.seconds,
+                  megabytes / reading.seconds, megabytes / reading.cpu_seconds, reading.memory_ratio);
+      std::fflush(stdout);
+      json << (json.tellp() > 0 ? ",\n" : "") << "{\"file\":\"" << name << "\",\"megabytes\":" << megabytes
+           << ",\"threads\":" << threads << ",\"seconds\":" << reading.seconds
+           << ",\"cpu_seconds\":" << reading.cpu_seconds << ",\"memory_ratio\":" << reading.memory_ratio << "}";
+    }
+  if (!options.json.empty()) std::ofstream(options.json) << "{\"rows\":[\n" << json.str() << "\n]}\n";
 }
 
 void run(const Options& options, const std::string& command) {
@@ -298,7 +357,8 @@ int main(int argc, char** argv) {
       if (at > 0) command += ' ';
       command += std::filesystem::path(argv[at]).filename().string();
     }
-    run(parse(argc, argv), command);
+    const Options options = parse(argc, argv);
+    options.alone ? run_alone(options) : run(options, command);
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "bench_read_matrix: " << error.what() << '\n';

@@ -4,14 +4,13 @@
 //   bench_solve [--repeats N] [--threads N] [--sides N]… [--json FILE] [problem:n[:kind] …]      kind: llt, ldlt, lu or triangle
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "bench/model_cases.hpp"
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/machine/machine.hpp"
 #include "palmette/solve/solve.hpp"
@@ -20,25 +19,18 @@ namespace {
 
 using namespace palmette;
 
-struct Case {
-  std::string problem;
-  index_t n;
-  std::string kind;
-};
+using bench::Case;
+using bench::Options;
 
-struct Options {
-  int repeats = 15;
-  int threads = 2;
-  std::string json;
-  std::vector<index_t> sides;
-  std::vector<Case> cases;
-};
-
-std::vector<Case> default_cases() {
-  return {{"poisson2d9", 512, "llt"},      {"poisson2d9", 1024, "llt"},    {"poisson3d7", 40, "llt"},
-          {"elasticity3d", 18, "llt"},     {"thermal2d", 100000, "llt"},   {"kkt3d", 20, "ldlt"},
-          {"convection_diffusion2d", 512, "lu"}, {"poisson2d9", 512, "triangle"}, {"poisson3d7", 64, "triangle"},
-          {"thermal2d", 300000, "triangle"}};
+Options defaults() {
+  Options options;
+  options.repeats = 15;
+  options.sides = {1, 50};
+  options.cases = {{"poisson2d9", 512, "llt"},      {"poisson2d9", 1024, "llt"},    {"poisson3d7", 40, "llt"},
+                   {"elasticity3d", 18, "llt"},     {"thermal2d", 100000, "llt"},   {"kkt3d", 20, "ldlt"},
+                   {"convection_diffusion2d", 512, "lu"}, {"poisson2d9", 512, "triangle"}, {"poisson3d7", 64, "triangle"},
+                   {"thermal2d", 300000, "triangle"}};
+  return options;
 }
 
 struct Row {
@@ -172,47 +164,17 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick, st
   }
 }
 
-Case parse_case(const std::string& text) {
-  std::istringstream in(text);
-  std::string problem, n, kind;
-  std::getline(in, problem, ':');
-  std::getline(in, n, ':');
-  std::getline(in, kind, ':');
-  return {problem, static_cast<index_t>(std::stoi(n)), kind.empty() ? "llt" : kind};
-}
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int at = 1; at < argc; ++at) {
-    const bool more = at + 1 < argc;
-    if (std::strcmp(argv[at], "--repeats") == 0 && more) options.repeats = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--threads") == 0 && more) options.threads = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--sides") == 0 && more) options.sides.push_back(std::stoi(argv[++at]));
-    else if (std::strcmp(argv[at], "--json") == 0 && more) options.json = argv[++at];
-    else options.cases.push_back(parse_case(argv[at]));
-  }
-  if (options.cases.empty()) options.cases = default_cases();
-  if (options.sides.empty()) options.sides = {1, 50};
-  return options;
-}
-
-void write_json(const std::string& path, Yardstick& yardstick, const Options& options, const std::vector<std::string>& rows,
-                char** argv) {
-  std::ofstream out(path);
-  out << "{\"compiler\":\"" << __VERSION__ << "\",\"processor\":\"" << measure_machine({}).processor << "\",\"read_gbs\":[";
-  for (int threads = 1; threads <= options.threads; ++threads) out << (threads > 1 ? "," : "") << yardstick.read_gbs(threads);
-  out << "],\"command\":\"";
-  for (char** word = argv; *word != nullptr; ++word) out << (word != argv ? " " : "") << *word;
-  out << "\",\"rows\":[";
-  for (std::size_t at = 0; at < rows.size(); ++at) out << (at > 0 ? ",\n" : "\n") << rows[at];
-  out << "\n]}\n";
+std::string yardsticks_of(Yardstick& yardstick, int threads) {
+  std::string text = "\"processor\":\"" + measure_machine({}).processor + "\",\"read_gbs\":[";
+  for (int count = 1; count <= threads; ++count) text += (count > 1 ? "," : "") + std::to_string(yardstick.read_gbs(count));
+  return text + "]";
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
-    const Options options = parse(argc, argv);
+    const Options options = bench::parse(argc, argv, defaults());
     Yardstick yardstick;
     for (int threads = 1; threads <= options.threads; ++threads)
       std::printf("read bandwidth, %d threads: %.1f GB/s\n", threads, yardstick.read_gbs(threads));
@@ -220,7 +182,7 @@ int main(int argc, char** argv) {
               "\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     std::vector<std::string> json;
     for (const Case& what : options.cases) run_case(what, options, yardstick, json);
-    if (!options.json.empty()) write_json(options.json, yardstick, options, json, argv);
+    if (!options.json.empty()) bench::write_json(options.json, yardsticks_of(yardstick, options.threads), json, argv);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 2;
