@@ -5,6 +5,7 @@
 #include <string>
 
 #include "palmette/base/base.hpp"
+#include "palmette/machine/traffic.hpp"
 
 namespace palmette {
 

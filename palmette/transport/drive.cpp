@@ -1,24 +1,80 @@
 // The driver of one rank: members run tasks while there are any and look for messages in between.
-#include "palmette/transport/transport.hpp"
+#include <thread>
+
+#include "palmette/transport/rank.hpp"
 
 namespace palmette {
+namespace {
 
-void drive(RankProgram& program, Transport& transport, ThreadTeam& team) {
+constexpr int turns_before_sleep = 2000;
+constexpr auto longest_sleep = std::chrono::microseconds(200);
+
+/// Ends the run when nothing happens for too long.
+class Watchdog {
+ public:
+  Watchdog(const RankProgram& program, Transport& transport, double seconds)
+      : program_(program), transport_(transport), seconds_(seconds) {}
+  void something_happened() { quiet_ = false; }
+  void nothing_happened() {
+    if (seconds_ <= 0) return;
+    if (!quiet_) since_.restart();
+    quiet_ = true;
+    if (since_.seconds() < seconds_) return;
+    const std::string why = "rank " + std::to_string(transport_.rank()) + " of " + std::to_string(transport_.num_ranks()) +
+                            " has waited " + std::to_string(seconds_) + " s for " + program_.waiting_for();
+    transport_.abandon(why);
+    throw BrokenRun(why);
+  }
+
+ private:
+  const RankProgram& program_;
+  Transport& transport_;
+  double seconds_;
+  bool quiet_ = false;
+  Stopwatch since_;
+};
+
+bool take_messages(RankProgram& program, Transport& transport) {
+  Message message;
+  bool any = false;
+  while (transport.poll(message)) {
+    program.on_message(message);
+    message = {};
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace
+
+void Transport::rest(int turns) {
+  if (turns < turns_before_sleep) {
+    SpinWait().pause();
+    if (turns % 16 == 15) std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(longest_sleep);
+  }
+}
+
+void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   program.start();
   std::atomic<bool> failed{false};
   team.run([&](int member) {
+    Watchdog watchdog(program, transport, member == 0 ? options.watchdog_seconds : 0);
     SpinWait idle;
-    Message message;
+    int turns = 0;
     try {
       while (!failed.load(std::memory_order_relaxed) && !program.done()) {
-        bool worked = false;
-        if (member == 0)
-          while (transport.poll(message)) {
-            program.on_message(message);
-            worked = true;
-          }
+        bool worked = member == 0 && take_messages(program, transport);
         worked = program.run_one_task(member) || worked;
-        if (worked) idle = SpinWait();
+        if (worked) {
+          turns = 0;
+          idle = SpinWait();
+          watchdog.something_happened();
+          continue;
+        }
+        watchdog.nothing_happened();
+        if (member == 0 && transport.num_ranks() > 1) transport.rest(turns++);
         else idle.pause();
       }
     } catch (...) {

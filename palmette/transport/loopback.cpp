@@ -2,7 +2,7 @@
 #include <deque>
 #include <mutex>
 
-#include "palmette/transport/transport.hpp"
+#include "palmette/transport/thread_world.hpp"
 
 namespace palmette {
 namespace {
@@ -11,14 +11,15 @@ class Loopback final : public Transport {
  public:
   index_t rank() const override { return 0; }
   index_t num_ranks() const override { return 1; }
-  void send(index_t destination, std::int64_t tag, std::span<const std::byte> payload) override {
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     if (destination != 0)
       throw UsageError("rank " + std::to_string(destination) + " does not exist: the loopback transport has one rank, 0");
     const std::lock_guard lock(mutex_);
-    arrived_.push_back({0, tag, {payload.begin(), payload.end()}});
+    arrived_.push_back({0, tag, std::move(payload)});
   }
   bool poll(Message& message) override {
     const std::lock_guard lock(mutex_);
+    if (!why_.empty()) throw BrokenRun(why_);
     if (arrived_.empty()) return false;
     message = std::move(arrived_.front());
     arrived_.pop_front();
@@ -27,10 +28,15 @@ class Loopback final : public Transport {
   void flush() override {}
   double sum(double value) override { return value; }
   int agree(int status) override { return status; }
+  void abandon(const std::string& why) override {
+    const std::lock_guard lock(mutex_);
+    why_ = why;
+  }
 
  private:
   std::mutex mutex_;
   std::deque<Message> arrived_;
+  std::string why_;
 };
 
 }  // namespace

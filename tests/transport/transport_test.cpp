@@ -9,7 +9,10 @@
 namespace palmette {
 namespace {
 
-std::span<const std::byte> bytes_of(const int& value) { return std::as_bytes(std::span(&value, 1)); }
+SharedBytes bytes_of(const int& value) {
+  static BytePool pool;
+  return pool.copy(std::as_bytes(std::span(&value, 1)));
+}
 
 TEST(loopback, messages_arrive_in_the_order_sent_with_tag_and_payload) {
   const auto transport = make_loopback();

@@ -1,0 +1,96 @@
+// Small messages travel together. A packet is a row of records: tag (8 bytes), size (8 bytes), payload padded to 8 bytes. Tag
+// `packet_tag` marks packets; a message that travels alone keeps its own tag.
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "palmette/transport/wrappers.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr std::int64_t packet_tag = std::numeric_limits<std::int64_t>::min();
+constexpr std::size_t header_bytes = 16;
+
+std::size_t record_bytes(std::size_t payload) { return header_bytes + (payload + 7) / 8 * 8; }
+
+}  // namespace
+
+struct Aggregator::State {
+  struct Packet {
+    SharedBytes bytes;
+    std::size_t used = 0;
+  };
+  Options options;
+  BytePool pool;
+  std::mutex mutex;
+  std::map<index_t, Packet> open;  // by destination
+  // The packet that poll is reading, its reader's alone.
+  Message opened;
+  std::size_t read_at = 0;
+
+  void append(Packet& packet, std::int64_t tag, const SharedBytes& payload) {
+    if (packet.bytes.size() == 0) packet = {pool.take(options.packet_bytes + record_bytes(options.small_bytes)), 0};
+    std::byte* const at = packet.bytes.writable().data() + packet.used;
+    const std::uint64_t size = payload.size();
+    std::memcpy(at, &tag, 8);
+    std::memcpy(at + 8, &size, 8);
+    if (size > 0) std::memcpy(at + header_bytes, payload.data(), size);
+    packet.used += record_bytes(size);
+  }
+  void leave(Transport& inner, index_t destination, Packet& packet) {
+    if (packet.used == 0) return;
+    inner.send(destination, packet_tag, packet.bytes.first(packet.used));
+    packet = {};
+  }
+};
+
+Aggregator::Aggregator(Transport& inner, const Options& options) : inner_(inner), state_(std::make_unique<State>()) {
+  state_->options = options;
+}
+Aggregator::~Aggregator() = default;
+
+void Aggregator::send(index_t destination, std::int64_t tag, SharedBytes payload) {
+  if (tag == packet_tag) throw UsageError("the tag " + std::to_string(tag) + " is the aggregator's own");
+  if (payload.size() > state_->options.small_bytes) return inner_.send(destination, tag, std::move(payload));
+  if (destination < 0 || destination >= num_ranks()) return inner_.send(destination, tag, std::move(payload));
+  const std::lock_guard lock(state_->mutex);
+  State::Packet& packet = state_->open[destination];
+  state_->append(packet, tag, payload);
+  if (packet.used >= state_->options.packet_bytes) state_->leave(inner_, destination, packet);
+}
+
+bool Aggregator::poll(Message& message) {
+  State& state = *state_;
+  if (state.read_at == state.opened.payload.size()) {
+    state.opened = {};
+    state.read_at = 0;
+    if (!inner_.poll(message)) return false;
+    if (message.tag != packet_tag) return true;
+    state.opened = std::move(message);
+  }
+  const std::byte* const at = state.opened.payload.data() + state.read_at;
+  std::uint64_t size = 0;
+  message.source = state.opened.source;
+  std::memcpy(&message.tag, at, 8);
+  std::memcpy(&size, at + 8, 8);
+  message.payload = state.opened.payload.part(state.read_at + header_bytes, size);
+  state.read_at += record_bytes(size);
+  return true;
+}
+
+void Aggregator::flush() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (auto& [destination, packet] : state_->open) state_->leave(inner_, destination, packet);
+  }
+  inner_.flush();
+}
+
+void Aggregator::rest(int turns) {
+  flush();
+  inner_.rest(turns);
+}
+
+}  // namespace palmette

@@ -1,0 +1,112 @@
+// Queues of messages in remote memory: each rank has one region for each rank that sends to it, sized when the plan is made, so
+// that every message has its place without a handshake. Any directed acyclic graph of tasks can use them.
+// Source: Ding, Liu, Williams, Li, "Leveraging one-sided communication for sparse triangular solvers" (2020), section 5; how
+// a message is published is our own, since a local flush orders nothing.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "palmette/transport/remote_memory.hpp"
+
+namespace palmette {
+
+/// How the receiver learns that a message is complete.
+enum class Publication {
+  checksum,  ///< one put of header, payload and their checksum: read again until it fits
+  counter,   ///< put, flush, then one is added to a counter of the receiver
+};
+std::string_view name_of(Publication publication);
+/// @throws UsageError listing the names
+Publication publication(std::string_view name);
+
+/// What one rank receives in one run at most.
+struct Inbound {
+  index_t source = 0;
+  std::int64_t messages = 0;
+  std::int64_t payload_bytes = 0;  ///< sum over the messages
+};
+/// What the ranks of a run exchange: inbound[r] by ascending source, each source at most once. The same on every rank.
+struct TransportPlan {
+  std::vector<std::vector<Inbound>> inbound;  ///< length num_ranks
+};
+
+namespace transporting {
+
+/// Where the regions lie. Computed from the plan alone, so that sender and receiver agree without talking.
+class QueueLayout {
+ public:
+  QueueLayout() = default;
+  explicit QueueLayout(const TransportPlan& plan);
+
+  struct Region {
+    index_t source = 0;
+    std::size_t counter = 0;   ///< offset of its counter
+    std::size_t begin = 0;     ///< offset of its first message
+    std::size_t end = 0;
+  };
+  /// Regions of a receiver, by ascending source.
+  std::span<const Region> regions(index_t receiver) const { return regions_[static_cast<std::size_t>(receiver)]; }
+  /// @throws UsageError if the plan lets source send nothing to receiver
+  const Region& region(index_t receiver, index_t source) const;
+  /// Bytes of a rank's window.
+  std::size_t window_bytes(index_t rank) const { return bytes_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  std::vector<std::vector<Region>> regions_;
+  std::vector<std::size_t> bytes_;
+};
+
+/// One rank's queues. One thread at a time. Runs are numbered alike on all ranks; between two runs every rank must know that every
+/// other has finished the earlier one (a barrier).
+class OneSidedQueue {
+ public:
+  OneSidedQueue(RemoteMemory& memory, const TransportPlan& plan, Publication publication);
+  virtual ~OneSidedQueue() = default;
+
+  /// Begin run number `run` ≥ 1, larger than the one before: regions are filled from their beginnings again.
+  void begin(std::uint32_t run);
+  /// @throws UsageError if the plan has no room for this message
+  void send(index_t destination, std::int64_t tag, const SharedBytes& payload);
+  /// The next complete message of any source; sources take turns.
+  bool poll(Message& message);
+  void flush();
+  /// "message 3 of rank 5 has not come whole" for sources of which something is missing; for the watchdog.
+  std::string state() const;
+
+ protected:
+  /// Make a record known to its receiver; overridden by tests that show what goes wrong with less.
+  virtual void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset, std::span<const std::byte> record);
+  /// Is a payload with this checksum the one that was sent? Anything less than equality is for the same tests.
+  virtual bool intact(std::uint64_t expected, std::uint64_t found) const { return expected == found; }
+  /// May message `number` of this region be looked at?
+  virtual bool announced(const QueueLayout::Region& region, std::int64_t number);
+  RemoteMemory& memory() { return memory_; }
+  Publication publication() const { return publication_; }
+
+ private:
+  struct Sending {
+    std::size_t next = 0;
+    std::int64_t sent = 0;
+  };
+  struct Receiving {
+    std::size_t next = 0;
+    std::int64_t received = 0;
+    std::uint64_t counted_before = 0;  ///< the counter's value when the run began
+  };
+  bool take(const QueueLayout::Region& region, Receiving& from, Message& message);
+
+  RemoteMemory& memory_;
+  QueueLayout layout_;
+  Publication publication_;
+  std::uint32_t run_ = 0;
+  std::vector<Sending> sending_;      // by destination
+  std::vector<Receiving> receiving_;  // by own region
+  std::size_t turn_ = 0;
+  BytePool pool_;
+  std::vector<SharedBytes> in_flight_;  // origins of puts not yet flushed
+  std::size_t in_flight_bytes_ = 0;
+};
+
+}  // namespace transporting
+}  // namespace palmette

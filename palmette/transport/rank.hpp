@@ -1,0 +1,87 @@
+// A rank: its end of the exchange, its program, and the driver that brings both together. A rank is a state machine that never
+// blocks and never asks for the time; where it lives is the driver's and the transport's business.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "palmette/base/base.hpp"
+#include "palmette/machine/machine.hpp"
+#include "palmette/transport/shared_bytes.hpp"
+
+namespace palmette {
+
+/// Bytes from one rank to another. `tag` is the sender's business: the programs of one run share its meaning.
+struct Message {
+  index_t source = 0;
+  std::int64_t tag = 0;
+  SharedBytes payload;
+};
+
+/// The run cannot go on: a rank has died or fallen silent, or a message arrived damaged. Names who waits for what.
+class BrokenRun : public Error {
+ public:
+  using Error::Error;
+};
+
+/// One rank's end of the exchange. Five verbs: send, poll, flush, sum, agree. Messages between two ranks may overtake each
+/// other. send may be called by several threads at once, the others by one thread at a time.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual index_t rank() const = 0;
+  virtual index_t num_ranks() const = 0;
+  /// Hand a message over; returns at once. Nobody may write to the payload from now on.
+  /// @throws UsageError if there is no such rank
+  virtual void send(index_t destination, std::int64_t tag, SharedBytes payload) = 0;
+  /// Take the next message that has arrived; false if there is none.
+  /// @throws BrokenRun if the run has been ended by another rank, or the message is damaged
+  virtual bool poll(Message& message) = 0;
+  /// Let everything sent so far go on its way.
+  virtual void flush() = 0;
+  /// Sum over ranks in the order of ranks; every rank must call it, and gets the same bits.
+  virtual double sum(double value) = 0;
+  /// The largest status over ranks: 0 means that all are well. Every rank must call it.
+  virtual int agree(int status) = 0;
+  /// A driver with nothing to do for the `turns`-th time in a row rests here: shortly at first, then until a message comes or
+  /// a millisecond has gone, so that ranks may outnumber processors.
+  virtual void rest(int turns);
+  /// End the run for all ranks: each finds BrokenRun with this text at its next poll.
+  virtual void abandon(const std::string& why) = 0;
+};
+
+/// A rank's part of a factorization or a solve.
+class RankProgram {
+ public:
+  virtual ~RankProgram() = default;
+  /// Make the first tasks ready. Called once, before anything else.
+  virtual void start() = 0;
+  /// A message has arrived: count it against the tasks that wait for it.
+  virtual void on_message(const Message& message) = 0;
+  /// Run the ready task of highest priority, if there is one; false if none is ready now. May be called by several
+  /// threads at once, each with its own `member` number.
+  virtual bool run_one_task(int member) = 0;
+  /// True once nothing is left to run, or once the program has failed and will run nothing more.
+  virtual bool done() const = 0;
+  /// For the watchdog: what this rank waits for, and from whom.
+  virtual std::string waiting_for() const { return "nothing that it names"; }
+  /// Cost of the task that ran last, in the unit of its TaskGraph: simulated time is charged by it.
+  virtual double last_cost() const { return 0; }
+};
+
+struct DriveOptions {
+  /// A rank that is not done and has neither run a task nor received a message for so long ends the run with BrokenRun;
+  /// 0: it waits for ever.
+  double watchdog_seconds = 0;
+};
+
+/// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown by a task
+/// stops all members and is rethrown.
+/// @throws BrokenRun see DriveOptions and Transport::poll
+void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options = {});
+
+}  // namespace palmette

@@ -1,0 +1,127 @@
+// Counted buffers on shelves by size, each size a power of two.
+#include "palmette/transport/shared_bytes.hpp"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr int smallest_log = 6;
+constexpr int size_classes = 58;
+
+int class_of(std::size_t size) {
+  const int log = size <= 1 ? 0 : std::bit_width(size - 1);
+  return log < smallest_log ? 0 : log - smallest_log;
+}
+
+}  // namespace
+
+struct BytePool::Shelf {
+  std::mutex mutex;
+  std::array<std::vector<SharedBytes::Buffer*>, size_classes> free;
+  std::array<std::size_t, size_classes> made{};
+  std::int64_t made_in_all = 0;
+  ~Shelf();
+};
+
+/// The bytes follow the header, which fills one alignment unit.
+struct alignas(64) SharedBytes::Buffer {
+  std::atomic<int> holders{1};
+  int size_class = 0;
+  std::shared_ptr<BytePool::Shelf> home;  ///< empty while on the shelf
+
+  std::byte* bytes() { return reinterpret_cast<std::byte*>(this) + sizeof(Buffer); }
+
+  static Buffer* make(int size_class) {
+    const std::size_t capacity = std::size_t{1} << (size_class + smallest_log);
+    try {
+      void* const memory = ::operator new(sizeof(Buffer) + capacity, std::align_val_t{alignment});
+      Buffer* const buffer = new (memory) Buffer;
+      buffer->size_class = size_class;
+      return buffer;
+    } catch (const std::bad_alloc&) {
+      throw MemoryError("no memory for a message of " + std::to_string(capacity) + " bytes",
+                        static_cast<std::int64_t>(capacity));
+    }
+  }
+  static void destroy(Buffer* buffer) {
+    buffer->~Buffer();
+    ::operator delete(buffer, std::align_val_t{alignment});
+  }
+  static void give_back(Buffer* buffer) {
+    const std::shared_ptr<BytePool::Shelf> home = std::move(buffer->home);
+    const std::lock_guard lock(home->mutex);
+    home->free[static_cast<std::size_t>(buffer->size_class)].push_back(buffer);
+  }
+};
+
+BytePool::Shelf::~Shelf() {
+  for (auto& buffers : free)
+    for (SharedBytes::Buffer* buffer : buffers) SharedBytes::Buffer::destroy(buffer);
+}
+
+SharedBytes::SharedBytes(const SharedBytes& other) : buffer_(other.buffer_), bytes_(other.bytes_), size_(other.size_) {
+  if (buffer_ != nullptr) buffer_->holders.fetch_add(1, std::memory_order_relaxed);
+}
+
+SharedBytes::~SharedBytes() {
+  if (buffer_ != nullptr && buffer_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) Buffer::give_back(buffer_);
+}
+
+SharedBytes SharedBytes::part(std::size_t at, std::size_t size) const {
+  if (at > size_ || size > size_ - at)
+    throw UsageError("bytes " + std::to_string(at) + " to " + std::to_string(at + size) + " of a buffer of " + std::to_string(size_));
+  SharedBytes piece(*this);
+  piece.bytes_ += at;
+  piece.size_ = size;
+  return piece;
+}
+
+int SharedBytes::holders() const { return buffer_ != nullptr ? buffer_->holders.load(std::memory_order_relaxed) : 0; }
+
+BytePool::BytePool() : shelf_(std::make_shared<Shelf>()) {}
+BytePool::~BytePool() = default;
+
+SharedBytes BytePool::take(std::size_t size) {
+  if (size == 0) return {};
+  const int size_class = class_of(size);
+  SharedBytes::Buffer* buffer = nullptr;
+  {
+    const std::lock_guard lock(shelf_->mutex);
+    auto& free = shelf_->free[static_cast<std::size_t>(size_class)];
+    if (!free.empty()) {
+      buffer = free.back();
+      free.pop_back();
+    } else {
+      // Room for its way back is made now, so that giving back never allocates and never fails.
+      free.reserve(++shelf_->made[static_cast<std::size_t>(size_class)]);
+      ++shelf_->made_in_all;
+    }
+  }
+  if (buffer == nullptr) buffer = SharedBytes::Buffer::make(size_class);
+  buffer->holders.store(1, std::memory_order_relaxed);
+  buffer->home = shelf_;
+  return SharedBytes(buffer, buffer->bytes(), size);
+}
+
+SharedBytes BytePool::copy(std::span<const std::byte> bytes) {
+  SharedBytes taken = take(bytes.size());
+  if (!bytes.empty()) std::memcpy(taken.writable().data(), bytes.data(), bytes.size());
+  return taken;
+}
+
+std::int64_t BytePool::buffers_made() const {
+  const std::lock_guard lock(shelf_->mutex);
+  return shelf_->made_in_all;
+}
+
+}  // namespace palmette

@@ -1,0 +1,72 @@
+// Bytes of a message, held by several at once: a block that is sent to ten ranks of one process is stored once. Buffers
+// come from a pool and go back to it, so that a solve that has run before allocates nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace palmette {
+
+class BytePool;
+
+/// A counted reference to a buffer. Whoever took it from the pool may write until it is first shared; afterwards it is constant.
+class SharedBytes {
+ public:
+  SharedBytes() = default;
+  SharedBytes(const SharedBytes& other);
+  SharedBytes(SharedBytes&& other) noexcept
+      : buffer_(std::exchange(other.buffer_, nullptr)), bytes_(std::exchange(other.bytes_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  SharedBytes& operator=(SharedBytes other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~SharedBytes();
+
+  std::size_t size() const { return size_; }
+  const std::byte* data() const { return bytes_; }
+  std::span<const std::byte> view() const { return {bytes_, size_}; }
+  /// `size` of these bytes from `at` on, in the same buffer.
+  SharedBytes part(std::size_t at, std::size_t size) const;
+  SharedBytes first(std::size_t size) const { return part(0, size); }
+  /// The same bytes to write, for the one who took them and has not yet shared them.
+  std::span<std::byte> writable() { return {bytes_, size_}; }
+  /// How many references there are.
+  int holders() const;
+
+ private:
+  friend class BytePool;
+  struct Buffer;
+  SharedBytes(Buffer* buffer, std::byte* bytes, std::size_t size) : buffer_(buffer), bytes_(bytes), size_(size) {}
+  Buffer* buffer_ = nullptr;
+  std::byte* bytes_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Where buffers come from. Thread-safe. Buffers may outlive the pool.
+class BytePool {
+ public:
+  BytePool();
+  ~BytePool();
+  BytePool(const BytePool&) = delete;
+  BytePool& operator=(const BytePool&) = delete;
+
+  /// A buffer of `size` bytes, uninitialized, aligned for any scalar (64 bytes).
+  /// @throws MemoryError
+  SharedBytes take(std::size_t size);
+  SharedBytes copy(std::span<const std::byte> bytes);
+  /// Buffers made so far: stops growing once every size in use has been seen.
+  std::int64_t buffers_made() const;
+
+ private:
+  friend class SharedBytes;
+  struct Shelf;
+  std::shared_ptr<Shelf> shelf_;
+};
+
+}  // namespace palmette

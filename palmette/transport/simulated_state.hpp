@@ -1,0 +1,43 @@
+// Inside `transport`: what simulated ranks share.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <random>
+
+#include "palmette/transport/simulated.hpp"
+
+namespace palmette {
+
+namespace transporting {
+
+/// A message on its way.
+struct Flight {
+  index_t destination = 0;
+  Message message;
+};
+
+/// "rank 3 waits for …" for every rank that is not done, at most ten of them.
+std::string who_waits(std::span<RankProgram* const> programs);
+
+}  // namespace transporting
+
+struct SimulatedWorld::State {
+  class Rank;
+  explicit State(index_t num_ranks, SimulationOptions chosen);
+  ~State();
+
+  SimulationOptions options;
+  std::mt19937_64 random;
+  std::vector<std::unique_ptr<Rank>> ranks;
+  std::vector<transporting::Flight> sent;  // by the task or handler that runs now
+  std::vector<std::deque<Message>> inbox;  // length num_ranks: arrived, not yet polled
+  std::map<std::pair<index_t, index_t>, TrafficEntry> counts;
+  std::string why;  // the run was abandoned
+
+  /// In [0, 1), the same on every platform.
+  double draw() { return static_cast<double>(random() >> 11) * 0x1p-53; }
+  Transport& transport(index_t rank);
+};
+
+}  // namespace palmette

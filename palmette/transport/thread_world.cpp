@@ -1,0 +1,188 @@
+// Ranks that are threads: a mailbox for each, and one place where all meet for sums.
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "palmette/transport/thread_world.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr int turns_before_sleep = 200;
+constexpr auto longest_sleep = std::chrono::milliseconds(1);
+
+/// Messages in the order of arrival. Two arrays change places, so that in the long run none is allocated.
+class Mailbox {
+ public:
+  void put(Message message) {
+    const std::lock_guard lock(mutex_);
+    arriving_.push_back(std::move(message));
+    waiting_.store(true, std::memory_order_release);
+    if (asleep_) came_.notify_one();
+  }
+  bool take(Message& message) {
+    if (next_ == taken_.size()) {
+      taken_.clear();
+      next_ = 0;
+      if (!waiting_.load(std::memory_order_acquire)) return false;
+      const std::lock_guard lock(mutex_);
+      taken_.swap(arriving_);
+      waiting_.store(false, std::memory_order_relaxed);
+    }
+    if (next_ == taken_.size()) return false;
+    message = std::move(taken_[next_++]);
+    return true;
+  }
+  void sleep() {
+    std::unique_lock lock(mutex_);
+    asleep_ = true;
+    came_.wait_for(lock, longest_sleep, [&] { return !arriving_.empty() || woken_; });
+    asleep_ = false;
+  }
+  void wake() {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+    came_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::vector<Message> arriving_;
+  std::atomic<bool> waiting_{false};
+  bool asleep_ = false;
+  bool woken_ = false;
+  std::vector<Message> taken_;  // the receiver's
+  std::size_t next_ = 0;
+};
+
+/// Where all ranks meet: each brings a value, each sees all.
+class Meeting {
+ public:
+  explicit Meeting(index_t num_ranks) : values_(static_cast<std::size_t>(num_ranks)) {}
+
+  template <class Join>
+  double exchange(index_t rank, double value, const Join& join) {
+    std::unique_lock lock(mutex_);
+    if (!why_.empty()) throw BrokenRun(why_);
+    values_[static_cast<std::size_t>(rank)] = value;
+    const std::uint64_t round = round_;
+    if (++arrived_ == values_.size()) {
+      result_ = join(values_);
+      arrived_ = 0;
+      ++round_;
+      all_here_.notify_all();
+      return result_;
+    }
+    all_here_.wait(lock, [&] { return round_ != round || !why_.empty(); });
+    if (round_ == round) throw BrokenRun(why_);
+    return result_;
+  }
+  void abandon(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (why_.empty()) why_ = why;
+    broken_.store(true, std::memory_order_release);
+    all_here_.notify_all();
+  }
+  void look() {
+    if (!broken_.load(std::memory_order_acquire)) return;
+    const std::lock_guard lock(mutex_);
+    throw BrokenRun(why_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  std::vector<double> values_;
+  std::size_t arrived_ = 0;
+  std::uint64_t round_ = 0;
+  // Nobody can begin a later round before all have left this one with its result: a round needs every rank.
+  double result_ = 0;
+  std::string why_;
+  std::atomic<bool> broken_{false};
+};
+
+class ThreadRank final : public Transport {
+ public:
+  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, Meeting& meeting)
+      : rank_(rank), mailboxes_(mailboxes), meeting_(meeting) {}
+  index_t rank() const override { return rank_; }
+  index_t num_ranks() const override { return static_cast<index_t>(mailboxes_.size()); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    if (destination < 0 || destination >= num_ranks())
+      throw UsageError("rank " + std::to_string(destination) + " does not exist: there are " + std::to_string(num_ranks()) +
+                       " ranks, from 0");
+    mailboxes_[static_cast<std::size_t>(destination)].put({rank_, tag, std::move(payload)});
+  }
+  bool poll(Message& message) override {
+    meeting_.look();
+    return own().take(message);
+  }
+  void flush() override {}
+  double sum(double value) override {
+    return meeting_.exchange(rank_, value, [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); });
+  }
+  int agree(int status) override {
+    return static_cast<int>(meeting_.exchange(
+        rank_, status, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); }));
+  }
+  void rest(int turns) override {
+    if (turns < turns_before_sleep) Transport::rest(turns);
+    else own().sleep();
+  }
+  void abandon(const std::string& why) override {
+    meeting_.abandon(why);
+    for (Mailbox& mailbox : mailboxes_) mailbox.wake();
+  }
+
+ private:
+  Mailbox& own() { return mailboxes_[static_cast<std::size_t>(rank_)]; }
+  index_t rank_;
+  std::vector<Mailbox>& mailboxes_;
+  Meeting& meeting_;
+};
+
+}  // namespace
+
+struct ThreadWorld::State {
+  explicit State(index_t num_ranks) : mailboxes(static_cast<std::size_t>(num_ranks)), meeting(num_ranks) {
+    for (index_t rank = 0; rank < num_ranks; ++rank)
+      ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, meeting));
+  }
+  std::vector<Mailbox> mailboxes;
+  Meeting meeting;
+  std::vector<std::unique_ptr<ThreadRank>> ranks;
+};
+
+ThreadWorld::ThreadWorld(index_t num_ranks) {
+  if (num_ranks < 1) throw UsageError("a world of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
+  state_ = std::make_unique<State>(num_ranks);
+}
+ThreadWorld::~ThreadWorld() = default;
+
+index_t ThreadWorld::num_ranks() const { return static_cast<index_t>(state_->ranks.size()); }
+Transport& ThreadWorld::rank(index_t rank) { return *state_->ranks.at(static_cast<std::size_t>(rank)); }
+
+void ThreadWorld::run(const std::function<void(Transport&)>& work) {
+  std::mutex mutex;
+  std::exception_ptr first;
+  std::vector<std::thread> threads;
+  for (const auto& rank : state_->ranks)
+    threads.emplace_back([&, transport = rank.get()] {
+      try {
+        work(*transport);
+      } catch (const std::exception& error) {
+        {
+          const std::lock_guard lock(mutex);
+          if (!first) first = std::current_exception();
+        }
+        transport->abandon("rank " + std::to_string(transport->rank()) + " failed: " + error.what());
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace palmette

@@ -1,0 +1,272 @@
+// Queues in remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions overtake puts. Ours
+// must give the serial values; a protocol that flushes locally before its signal must be caught.
+#include <gtest/gtest.h>
+
+#include "dag_program.hpp"
+#include "palmette/transport/one_sided_queue.hpp"
+
+namespace palmette {
+namespace {
+
+using testing_transport::Dag;
+using testing_transport::DagProgram;
+using testing_transport::random_dag;
+using testing_transport::serial_values;
+using transporting::OneSidedQueue;
+using transporting::QueueLayout;
+using transporting::RemoteMemory;
+
+/// Memory of all ranks, with every word that is still on its way.
+class Fabric {
+ public:
+  Fabric(const std::vector<std::size_t>& bytes, std::uint64_t seed) : random_(seed) {
+    for (const std::size_t size : bytes) memory_.emplace_back(size);
+  }
+  struct Word {
+    index_t source;
+    index_t destination;
+    std::size_t offset;
+    std::uint64_t value;
+    bool added;
+  };
+  void send(const Word& word) { coming_.push_back(word); }
+  void arrive_all(index_t source, index_t destination) {
+    std::vector<Word> rest;
+    for (const Word& word : coming_)
+      if (word.source == source && word.destination == destination) apply(word);
+      else rest.push_back(word);
+    coming_ = std::move(rest);
+  }
+  /// Some of what comes to a rank arrives, in any order.
+  void arrive_some(index_t destination) {
+    std::shuffle(coming_.begin(), coming_.end(), random_);
+    std::vector<Word> rest;
+    for (const Word& word : coming_)
+      if (word.destination == destination && random_() % 3 == 0) apply(word);
+      else rest.push_back(word);
+    coming_ = std::move(rest);
+  }
+  std::vector<std::byte>& memory(index_t rank) { return memory_[static_cast<std::size_t>(rank)]; }
+  std::mt19937_64& random() { return random_; }
+
+ private:
+  void apply(const Word& word) {
+    std::uint64_t value = word.value;
+    std::byte* const at = memory(word.destination).data() + word.offset;
+    if (word.added) {
+      std::uint64_t old = 0;
+      std::memcpy(&old, at, 8);
+      value += old;
+    }
+    std::memcpy(at, &value, 8);
+  }
+  std::mt19937_64 random_;
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<Word> coming_;
+};
+
+class TearingMemory final : public RemoteMemory {
+ public:
+  TearingMemory(Fabric& fabric, index_t rank, index_t num_ranks) : fabric_(fabric), rank_(rank), num_ranks_(num_ranks) {}
+  index_t rank() const override { return rank_; }
+  index_t num_ranks() const override { return num_ranks_; }
+  void put(index_t destination, std::size_t offset, std::span<const std::byte> bytes) override {
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, bytes.data() + at, 8);
+      fabric_.send({rank_, destination, offset + at, value, false});
+    }
+  }
+  void add(index_t destination, std::size_t offset, std::uint64_t value) override {
+    fabric_.send({rank_, destination, offset, value, true});
+  }
+  void flush(index_t destination) override { fabric_.arrive_all(rank_, destination); }
+  void flush_local(index_t) override {}
+  void sync() override { fabric_.arrive_some(rank_); }
+  void read(std::size_t offset, std::span<std::byte> bytes) override {
+    if (!bytes.empty()) std::memcpy(bytes.data(), fabric_.memory(rank_).data() + offset, bytes.size());
+  }
+  std::uint64_t read_word(std::size_t offset) override {
+    std::uint64_t value = 0;
+    std::memcpy(&value, fabric_.memory(rank_).data() + offset, 8);
+    return value;
+  }
+
+ private:
+  Fabric& fabric_;
+  index_t rank_;
+  index_t num_ranks_;
+};
+
+/// Data put, local flush, then a signal that the receiver believes: what papers/002's code on some networks did.
+class LocallyFlushed final : public OneSidedQueue {
+ public:
+  using OneSidedQueue::OneSidedQueue;
+
+ protected:
+  void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset, std::span<const std::byte> record) override {
+    memory().put(destination, offset, record);
+    memory().flush_local(destination);
+    memory().add(destination, region.counter, 1);
+  }
+  bool intact(std::uint64_t, std::uint64_t) const override { return true; }
+};
+
+/// A transport for one thread that drives all ranks in turn.
+class QueueEnd final : public Transport {
+ public:
+  QueueEnd(RemoteMemory& memory, OneSidedQueue& queue) : memory_(memory), queue_(queue) {}
+  index_t rank() const override { return memory_.rank(); }
+  index_t num_ranks() const override { return memory_.num_ranks(); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override { queue_.send(destination, tag, payload); }
+  bool poll(Message& message) override { return queue_.poll(message); }
+  void flush() override { queue_.flush(); }
+  double sum(double value) override { return value; }
+  int agree(int status) override { return status; }
+  void abandon(const std::string&) override {}
+
+ private:
+  RemoteMemory& memory_;
+  OneSidedQueue& queue_;
+};
+
+TransportPlan plan_of(const Dag& dag, std::size_t payload_bytes) {
+  TransportPlan plan;
+  for (index_t receiver = 0; receiver < dag.num_ranks; ++receiver) {
+    std::map<index_t, std::set<index_t>> from;
+    for (index_t task = 0; task < dag.num_tasks(); ++task)
+      for (const index_t later : dag.successors[task])
+        if (dag.owner[later] == receiver && dag.owner[task] != receiver) from[dag.owner[task]].insert(task);
+    std::vector<Inbound> inbound;
+    for (const auto& [source, tasks] : from)
+      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()), static_cast<std::int64_t>(tasks.size() * payload_bytes)});
+    plan.inbound.push_back(inbound);
+  }
+  return plan;
+}
+
+/// What became of the graph: true if every value is the serial one.
+template <class Queue>
+bool run_over_queues(const Dag& dag, Publication publication, std::uint64_t seed, int runs = 2) {
+  const std::size_t payload_bytes = 8 * (1 + seed % 5);
+  const TransportPlan plan = plan_of(dag, payload_bytes);
+  const QueueLayout layout(plan);
+  std::vector<std::size_t> bytes;
+  for (index_t rank = 0; rank < dag.num_ranks; ++rank) bytes.push_back(layout.window_bytes(rank));
+  Fabric fabric(bytes, seed);
+  std::vector<std::unique_ptr<TearingMemory>> memory;
+  std::vector<std::unique_ptr<OneSidedQueue>> queues;
+  std::vector<std::unique_ptr<QueueEnd>> ends;
+  for (index_t rank = 0; rank < dag.num_ranks; ++rank) {
+    memory.push_back(std::make_unique<TearingMemory>(fabric, rank, dag.num_ranks));
+    queues.push_back(std::make_unique<Queue>(*memory.back(), plan, publication));
+    ends.push_back(std::make_unique<QueueEnd>(*memory.back(), *queues.back()));
+  }
+  for (int run = 1; run <= runs; ++run) {
+    std::vector<std::unique_ptr<DagProgram>> programs;
+    for (index_t rank = 0; rank < dag.num_ranks; ++rank) {
+      queues[rank]->begin(static_cast<std::uint32_t>(run));
+      programs.push_back(std::make_unique<DagProgram>(dag, *ends[rank], payload_bytes));
+      programs.back()->start();
+    }
+    // All words arrive in the end with probability 1; a run of this many turns without it is a fault.
+    for (int turn = 0; turn < 200000; ++turn) {
+      const auto rank = static_cast<index_t>(fabric.random()() % static_cast<std::uint64_t>(dag.num_ranks));
+      Message message;
+      if (ends[rank]->poll(message)) programs[rank]->on_message(message);
+      else programs[rank]->run_one_task(0);
+      if (std::all_of(programs.begin(), programs.end(), [](const auto& program) { return program->done(); })) break;
+    }
+    std::map<index_t, std::uint64_t> values;
+    for (const auto& program : programs) {
+      if (!program->done()) return false;
+      values.merge(program->results());
+    }
+    const std::vector<std::uint64_t> expected = serial_values(dag);
+    for (const auto& [task, value] : values)
+      if (value != expected[task]) return false;
+    for (const auto& queue : queues) queue->flush();
+  }
+  return true;
+}
+
+TEST(one_sided_queue, both_protocols_give_the_serial_values_when_words_arrive_in_any_order) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Dag dag = random_dag(static_cast<index_t>(5 + seed % 40), static_cast<index_t>(2 + seed % 4), 0.1, seed);
+    ASSERT_TRUE(run_over_queues<OneSidedQueue>(dag, Publication::checksum, seed)) << "seed " << seed;
+    ASSERT_TRUE(run_over_queues<OneSidedQueue>(dag, Publication::counter, seed)) << "seed " << seed;
+  }
+}
+
+TEST(one_sided_queue, a_signal_after_a_local_flush_is_caught) {
+  int caught = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Dag dag = random_dag(30, 3, 0.15, seed);
+    try {
+      caught += run_over_queues<LocallyFlushed>(dag, Publication::counter, seed, 1) ? 0 : 1;
+    } catch (const Error&) {
+      ++caught;  // a size or a tag that had not come
+    }
+  }
+  EXPECT_GE(caught, 40) << "the test would not see a protocol that is wrong";
+}
+
+/// Two ranks; rank 0 sends, rank 1 receives, nothing is torn.
+struct Pair {
+  TransportPlan plan{{{}, {{0, 3, 100}}}};
+  QueueLayout layout{plan};
+  Fabric fabric{{layout.window_bytes(0), layout.window_bytes(1)}, 1};
+  TearingMemory from{fabric, 0, 2}, to{fabric, 1, 2};
+  OneSidedQueue sender{from, plan, Publication::checksum}, receiver{to, plan, Publication::checksum};
+  BytePool pool;
+  Pair() {
+    sender.begin(1);
+    receiver.begin(1);
+  }
+};
+
+TEST(one_sided_queue, what_the_plan_does_not_allow_is_refused) {
+  Pair pair;
+  EXPECT_THROW(pair.receiver.send(0, 1, {}), UsageError);
+  EXPECT_THROW(pair.sender.send(2, 1, {}), UsageError);
+  EXPECT_THROW(pair.sender.send(1, 1, pair.pool.take(1000)), UsageError);
+  EXPECT_THROW(pair.sender.begin(1), UsageError);
+  EXPECT_THROW(publication("flag"), UsageError);
+  EXPECT_EQ(publication("counter"), Publication::counter);
+}
+
+TEST(one_sided_queue, a_flipped_bit_anywhere_in_a_record_keeps_it_from_being_delivered_and_the_watchdog_hears_of_it) {
+  const std::size_t record = 32 + 24;
+  for (std::size_t bit = 0; bit < 8 * record; ++bit) {
+    Pair pair;
+    const SharedBytes payload = pair.pool.copy(std::vector<std::byte>(20, std::byte{0x5A}));
+    pair.sender.send(1, 9, payload);
+    pair.sender.flush();
+    const std::size_t begin = pair.layout.region(1, 0).begin;
+    pair.fabric.memory(1)[begin + bit / 8] ^= std::byte{static_cast<unsigned char>(1u << bit % 8)};
+    Message message;
+    const bool padding = bit >= 8 * (32 + 20);  // zeros behind the payload, which nobody reads
+    EXPECT_EQ(pair.receiver.poll(message), padding) << "bit " << bit;
+    if (!padding && bit >= 64) { EXPECT_NE(pair.receiver.state().find("message 0 of rank 0"), std::string::npos); }
+  }
+}
+
+TEST(one_sided_queue, a_message_of_an_earlier_run_is_not_taken_for_one_of_this) {
+  Pair pair;
+  pair.sender.send(1, 7, pair.pool.copy(std::vector<std::byte>(8, std::byte{1})));
+  pair.sender.flush();
+  Message message;
+  ASSERT_TRUE(pair.receiver.poll(message));
+  EXPECT_EQ(message.tag, 7);
+  pair.sender.begin(2);
+  pair.receiver.begin(2);
+  EXPECT_FALSE(pair.receiver.poll(message));
+  pair.sender.send(1, 8, {});
+  pair.sender.flush();
+  ASSERT_TRUE(pair.receiver.poll(message));
+  EXPECT_EQ(message.tag, 8);
+  EXPECT_EQ(message.payload.size(), 0u);
+}
+
+}  // namespace
+}  // namespace palmette
