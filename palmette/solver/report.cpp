@@ -63,6 +63,7 @@ void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visitor.open("factorize");
   visitor.field("kind", name_of(factorize.kind));
   visitor.field("scalar", name_of(factorize.scalar));
+  visitor.field("threads", std::int64_t{factorize.threads});
   visitor.field("seconds", factorize.seconds);
   visitor.field("gflops", factorize.gflops);
   visitor.field("perturbed_pivots", std::int64_t{factorize.pivots.perturbed});

@@ -38,6 +38,7 @@ struct AnalyzeReport {
 struct FactorizeReport {
   FactorKind kind = FactorKind::llt;
   ScalarType scalar = ScalarType::float64;  ///< float32 or complex64 in mixed precision
+  int threads = 1;    ///< one where the work would be over before the others have woken up
   double seconds = 0;
   double gflops = 0;  ///< 10⁹ flops/s, counting AnalyzeReport::flops (a complex multiplication and addition as 8)
   PivotReport pivots;
@@ -88,7 +89,7 @@ class ReportVisitor {
 /// Walk over all fields under their public names, which are those of the command's JSON:
 /// matrix{rows,cols,nnz,scalar,symmetry}, order{method,seconds,matched},
 /// analyze{seconds,nnz_factor,flops,supernodes,memory_bytes_predicted},
-/// factorize{kind,scalar,seconds,gflops,perturbed_pivots,perturbed_columns,inertia{positive,negative,zero},
+/// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,inertia{positive,negative,zero},
 ///           log_abs_determinant,memory_bytes},
 /// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,critical_path_seconds,
 ///       guarded_blocks},

@@ -24,6 +24,34 @@ struct Products {
   Report report;
 };
 
+/// Fewer flops (of a factorization) or bytes (of a solve) are over before a team has woken up.
+constexpr double flops_worth_a_team = 2e7;
+constexpr double bytes_worth_a_team = 1 << 20;
+
+/// Factors below this many entries or bytes leave the memory figures of the process as good as unchanged.
+constexpr offset_t bytes_worth_a_reading = 1 << 20;
+std::int64_t known_resident_bytes(offset_t factor_entries) {
+  return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes() : resident_memory_bytes();
+}
+
+/// The threads that the options allow, started when first there is work for them.
+class TeamOnDemand {
+ public:
+  explicit TeamOnDemand(int threads) : size_(threads > 0 ? threads : ThreadTeam::available_processors()) {}
+  int size() const { return size_; }
+  /// The team, or null where one thread is to do it.
+  ThreadTeam* for_work(bool worth_a_team) {
+    if (!worth_a_team || size_ == 1) return nullptr;
+    std::call_once(started_, [&] { team_.emplace(size_); });
+    return &*team_;
+  }
+
+ private:
+  const int size_;
+  std::once_flag started_;
+  std::optional<ThreadTeam> team_;
+};
+
 void check_same_pattern(const SparsityPattern& known, const SparsityPattern& given) {
   if (given.rows == known.rows && given.cols == known.cols && given.column_ptr == known.column_ptr &&
       given.row_index == known.row_index)
@@ -39,7 +67,7 @@ template <class T>
 struct Solver<T>::State {
   const index_t n;
   const SolverOptions options;
-  ThreadTeam team;
+  TeamOnDemand team;
   BandwidthMemory bandwidth;
   std::mutex writer;  // one change of values or of kind at a time; solves go on with the products they have begun with
 
@@ -85,8 +113,8 @@ struct Solver<T>::State {
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);
     analyzed.flops = factorization_flops(*made.symbolic, made.kind);
     analyzed.supernodes = made.symbolic->num_supernodes();
-    analyzed.memory_bytes_predicted =
-        predicted_peak_bytes(*made.symbolic, {made.kind, factor_scalar(), team.size(), 1, resident_memory_bytes()});
+    analyzed.memory_bytes_predicted = predicted_peak_bytes(
+        *made.symbolic, {made.kind, factor_scalar(), team.size(), 1, known_resident_bytes(made.symbolic->panel_entries())});
     made.report.analyze = analyzed;
     tell("analyze", 1);
   }
@@ -97,7 +125,8 @@ struct Solver<T>::State {
     inverse_options.mixed_precision = options.mixed_precision;
     inverse_options.factorize.kind = made.kind;
     inverse_options.factorize.tiny_pivot = options.tiny_pivot;
-    inverse_options.factorize.team = &team;
+    inverse_options.factorize.team =
+        team.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team);
     inverse_options.factorize.progress = options.progress;
     auto inverse = make_inverse(*made.matrix, made.symbolic, made.ordering, inverse_options);
     if (!inverse) return inverse.failure();
@@ -105,6 +134,7 @@ struct Solver<T>::State {
     FactorizeReport factorized;
     factorized.kind = made.kind;
     factorized.scalar = made.inverse->factor_scalar();
+    factorized.threads = inverse_options.factorize.team != nullptr ? inverse_options.factorize.team->size() : 1;
     factorized.seconds = made.inverse->factor_seconds();
     const double real_flops = (is_complex_v<T> ? 4 : 1) * made.report.analyze->flops;
     factorized.gflops = factorized.seconds > 0 ? real_flops / factorized.seconds / 1e9 : 0;
@@ -174,17 +204,24 @@ struct Solver<T>::State {
     return factored;
   }
 
+  /// Null where `automatic` would leave the solve to one thread anyway: then no thread needs to be there.
+  ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs) {
+    const double sweeps = std::max(1.0, num_rhs / 4.0);
+    return team.for_work(options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team);
+  }
+
   Outcome<Report> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     const auto now = products();
     const Inverse<T>& inverse = *now->inverse;
     AnswerSource<T> source;
     source.matrix = now->matrix.get();
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-      return inverse.apply(operation, in, out, {options.method, &team});
+      return inverse.apply(operation, in, out, {options.method, team_for_solve(inverse, in.cols)});
     };
     source.cost = inverse.cost(b.cols);
     source.guarded_blocks = inverse.guarded_blocks();
     source.bandwidth = &bandwidth;
+    source.small = inverse.factor_bytes() < bytes_worth_a_reading;
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
     source.pivots_replaced = inverse.pivots().perturbed > 0;

@@ -112,7 +112,7 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
   report.verify = verification;
   add_notes(source, report);
   // Measuring the machine needs memory of its own, so the peak is read before.
-  report.peak_memory_bytes = peak_memory_bytes();
+  report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
   report.solve = solve_report(timed, source.cost, b.cols, source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds));
   report.solve->guarded_blocks = source.guarded_blocks;
   return report;

@@ -17,6 +17,7 @@ struct AnswerSource {
   SolveCost cost;  ///< for this number of right-hand sides
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
+  bool small = false;  ///< the factor is so small that no solve with it can change the process's peak memory much
   bool mixed_precision = false;
   bool factored = false;  ///< by Palmette, of `matrix`: singularity is then looked for
   bool pivots_replaced = false;  ///< then the matrix may be singular: look closer

@@ -26,6 +26,8 @@ struct MatrixHandle {
 
 template <class V>
 using ArrayIn = nb::ndarray<const V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class V>
+using ArrayOut = nb::ndarray<V, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using DenseIn = nb::ndarray<const T, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 template <class T>
@@ -70,7 +72,21 @@ std::string class_name(const char* stem) {
 
 nb::dict to_dict(const Report& report);
 
+/// A report that becomes a dict when somebody looks at it: for a small system that takes longer than the solve.
+struct ReportHandle {
+  Report report;
+};
+
+/// Solve once with one right-hand side and the usual options; b and x of length n. @throws UsageError as Solver::solve
+template <class T, template <class> class AnySolver>
+ReportHandle solve_one(AnySolver<T>& self, ArrayIn<T> b, ArrayOut<T> x) {
+  const nb::gil_scoped_release release;
+  const auto rows = static_cast<index_t>(b.size()), unknowns = static_cast<index_t>(x.size());
+  return {self.solve({b.data(), rows, 1, rows}, {x.data(), unknowns, 1, unknowns}).value()};
+}
+
 void bind_errors(nb::module_& module);
+void bind_report(nb::module_& module);
 void bind_matrix(nb::module_& module);
 void bind_lists(nb::module_& module);
 void bind_solver(nb::module_& module);

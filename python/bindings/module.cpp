@@ -6,6 +6,7 @@ NB_MODULE(_core, module) {
   module.doc() = "Bindings of the library. Use the package palmette, which checks and converts what it hands down.";
   module.attr("__version__") = std::string(palmette::version());
   python::bind_errors(module);
+  python::bind_report(module);
   python::bind_matrix(module);
   python::bind_lists(module);
   python::bind_solver(module);

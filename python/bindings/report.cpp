@@ -37,4 +37,10 @@ nb::dict to_dict(const Report& report) {
   return maker.result();
 }
 
+void bind_report(nb::module_& module) {
+  nb::class_<ReportHandle>(module, "Report")
+      .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })
+      .def_prop_ro("verified", [](const ReportHandle& self) { return self.report.verify->verified; });
+}
+
 }  // namespace palmette::python

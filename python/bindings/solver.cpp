@@ -12,13 +12,10 @@ Solver<T> create(const MatrixHandle<T>& matrix, const nb::dict& given) {
 }
 
 template <class T>
-nb::dict solve(Solver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
+ReportHandle solve(Solver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
   const SolveRequest request = solve_request(given);
-  const auto answer = [&] {
-    const nb::gil_scoped_release release;
-    return self.solve(view_of<const T>(b), view_of<T>(x), request).value();
-  };
-  return to_dict(answer());
+  const nb::gil_scoped_release release;
+  return {self.solve(view_of<const T>(b), view_of<T>(x), request).value()};
 }
 
 template <class T>
@@ -65,8 +62,9 @@ void bind_solver_of(nb::module_& module) {
   nb::class_<Solver<T>>(module, class_name<T>("Solver").c_str())
       .def_static("create", create<T>)
       .def("solve", solve<T>)
+      .def("solve_one", solve_one<T, Solver>)
       .def("refactor", refactor<T>)
-      .def("report", [](const Solver<T>& self) { return to_dict(self.report()); })
+      .def("report", [](const Solver<T>& self) { return ReportHandle{self.report()}; })
       .def("slogdet", [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
       .def("inertia", inertia<T>)
       .def("structure", structure<T>)

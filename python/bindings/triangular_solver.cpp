@@ -50,13 +50,10 @@ TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given)
 }
 
 template <class T>
-nb::dict solve(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
+ReportHandle solve(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
   const SolveRequest request = solve_request(given);
-  const auto answer = [&] {
-    const nb::gil_scoped_release release;
-    return self.solve(view_of<const T>(b), view_of<T>(x), request).value();
-  };
-  return to_dict(answer());
+  const nb::gil_scoped_release release;
+  return {self.solve(view_of<const T>(b), view_of<T>(x), request).value()};
 }
 
 template <class T>
@@ -65,7 +62,8 @@ void bind_triangular_solver_of(nb::module_& module) {
       .def_static("create", create<T>)
       .def_static("from_factors", from_factors<T>)
       .def("solve", solve<T>)
-      .def("report", [](const TriangularSolver<T>& self) { return to_dict(self.report()); });
+      .def("solve_one", solve_one<T, TriangularSolver>)
+      .def("report", [](const TriangularSolver<T>& self) { return ReportHandle{self.report()}; });
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ class SolveOptions(NamedTuple):
                 "repeat": _count("repeat", self.repeat, 1)}
 
 
+USUAL_OPTIONS = SolveOptions()
+
+
 class VerifiedSolves:
     """What all solvers have in common: solves that are verified, and the report of the last one."""
 
@@ -89,7 +92,7 @@ class VerifiedSolves:
     _dtype: np.dtype
     _shape: Tuple[int, int]
     _nnz: int
-    _report: Dict[str, Any]
+    _told: Any  # the report as the library gave it; a dict once somebody has asked for it
     _refactoring: threading.Lock
     _process: int
 
@@ -122,6 +125,13 @@ class VerifiedSolves:
         of the solve that ended last.
         """
         return self._report
+
+    @property
+    def _report(self) -> Dict[str, Any]:
+        told = self._told
+        if not isinstance(told, dict):
+            told = self._told = told.as_dict()
+        return told
 
     def solve(self, b: Any, *, trans: str = "N", refine: Union[str, int] = "auto", condition: bool = False,
               repeat: int = 1) -> np.ndarray:
@@ -171,6 +181,8 @@ class VerifiedSolves:
         >>> solver.solve([2.0, 5.0], trans="T")
         array([1., 1.])
         """
+        if trans == "N" and refine == "auto" and not condition and type(repeat) is int and repeat == 1:
+            return self._answer(b, USUAL_OPTIONS)
         return self._answer(b, SolveOptions(trans, refine, condition, repeat))
 
     def solve_transpose(self, b: Any, conjugate: bool = False, **options: Any) -> np.ndarray:
@@ -178,14 +190,18 @@ class VerifiedSolves:
         return self._answer(b, SolveOptions("H" if conjugate else "T", **options))
 
     def _answer(self, b: Any, options: SolveOptions) -> np.ndarray:
-        x, report = self._solve_quietly(b, options)
-        if not report["verify"]["verified"]:
-            self._warn(report)
+        x, told = self._solve_quietly(b, options)
+        if not told.verified:
+            self._warn(told.as_dict())
         return x
 
-    def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Dict[str, Any]]:
+    def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Any]:
         """x and its report, without a warning where it is not verified."""
         self._belongs_here()
+        if options is USUAL_OPTIONS and type(b) is np.ndarray and b.dtype is self._dtype and b.shape == self._shape[:1]:
+            quickly = self._solve_vector(b)
+            if quickly is not None:
+                return quickly
         request = options.for_core()
         rhs = _input.as_right_hand_sides(b, self._shape[0], self._dtype)
         if rhs.is_split and options.trans == "H":
@@ -193,9 +209,20 @@ class VerifiedSolves:
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
         with self._refactoring:
             pass  # a refactor that waits for solves to end goes before those that have not begun
-        report = self._core.solve(rhs.columns, x, request)
-        self._report = report
-        return rhs.answer(x), report
+        told = self._told = self._core.solve(rhs.columns, x, request)
+        return rhs.answer(x), told
+
+    def _solve_vector(self, b: np.ndarray) -> Optional[Tuple[np.ndarray, Any]]:
+        """The short way for a vector that the library can take as it is; None where it cannot: the long way then says why."""
+        x = np.empty(b.shape, dtype=self._dtype)
+        with self._refactoring:
+            pass
+        try:
+            told = self._core.solve_one(b if b.flags.c_contiguous else b.copy(), x)
+        except UsageError:
+            return None
+        self._told = told
+        return x, told
 
     @staticmethod
     def _warn(report: Dict[str, Any]) -> None:
@@ -282,7 +309,7 @@ class Solver(VerifiedSolves):
         self._refactoring, self._process = threading.Lock(), os.getpid()
         self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
         self._nnz = matrix.nnz
-        self._report = self._core.report()
+        self._told = self._core.report()
 
     @property
     def kind(self) -> str:
@@ -310,7 +337,7 @@ class Solver(VerifiedSolves):
         matrix = _input.to_core(self._same_pattern(A), dtype=self._dtype)
         with self._refactoring:
             self._core.refactor(matrix)
-            self._report = self._core.report()
+            self._told = self._core.report()
 
     def _same_pattern(self, A: Any) -> Any:
         values = None if hasattr(A, "tocsc") else np.asarray(A)

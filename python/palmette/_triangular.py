@@ -51,7 +51,7 @@ class TriangularSolver(VerifiedSolves):
         self._dtype, self._nnz = T.dtype, matrix.nnz
         self._refactoring, self._process = threading.Lock(), os.getpid()
         self._core = _input.core_class("TriangularSolver", T.dtype).create(matrix, options)
-        self._report = self._core.report()
+        self._told = self._core.report()
 
 
 class FactoredMatrix(VerifiedSolves):
@@ -61,7 +61,7 @@ class FactoredMatrix(VerifiedSolves):
         self._shape, self._dtype = shape, np.dtype(dtype)
         self._refactoring, self._process = threading.Lock(), os.getpid()
         self._core = _input.core_class("TriangularSolver", dtype).from_factors(factors, options)
-        self._report = self._core.report()
+        self._told = self._core.report()
         given = factors["A"] or factors["L"]
         self._nnz = given.nnz
 

@@ -25,7 +25,7 @@ from scipy.sparse.linalg import MatrixRankWarning
 
 from ._input import is_sparse
 from ._problems import orderings
-from ._solver import SolveOptions, Solver, VerifiedSolves
+from ._solver import USUAL_OPTIONS, SolveOptions, Solver, VerifiedSolves
 from ._triangular import TriangularSolver
 from .errors import SingularError
 
@@ -383,7 +383,7 @@ def _check_regular(solver: Solver) -> None:
 
 def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndarray:
     """x of the shape of b. Columns of b that hold NaN or infinity give NaN, the others are solved for."""
-    options = SolveOptions(trans)
+    options = USUAL_OPTIONS if trans == "N" else SolveOptions(trans)
     finite = np.isfinite(b).all(axis=0) if b.size else np.ones(b.shape[1:], dtype=bool)
     if finite.all():
         return solver._answer(b, options)

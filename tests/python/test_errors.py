@@ -206,7 +206,7 @@ def test_the_warning_names_the_users_line_wherever_it_comes_from(monkeypatch):
     from palmette._solver import SolveOptions
     A, b = spd(8), np.linspace(1, 2, 64)
     lu = palmette.scipy.SuperLU(palmette.Solver(A, precision="mixed"), A)
-    monkeypatch.setattr(palmette.scipy, "SolveOptions", lambda trans: SolveOptions(trans, refine="off"))
+    monkeypatch.setattr(palmette.scipy, "USUAL_OPTIONS", SolveOptions(refine="off"))
     calls = [lambda: palmette.solve(A, b, precision="mixed", refine="off"), lambda: lu.solve(b),
              lambda: palmette.Solver(A, precision="mixed").solve_transpose(b, refine="off")]
     for call in calls:

@@ -258,3 +258,19 @@ def test_speed_is_not_measured_where_that_is_not_wanted(tmp_path, monkeypatch):
     measured.solve(np.ones(25))
     assert measured.report["solve"]["stream_gbs"] > 0
     assert [folder.name for folder in tmp_path.iterdir()] == ["palmette"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_the_short_way_for_a_vector_gives_what_the_long_way_gives(dtype):
+    A = palmette.generate("convection_diffusion2d", 6).astype(dtype)
+    solver = palmette.Solver(A, measure=False)
+    b = np.linspace(1, 2, 36).astype(dtype)
+    x = solver.solve(b)
+    assert solver.report["verify"]["verified"] and x.dtype == A.dtype
+    assert np.array_equal(x, solver.solve(list(b)).astype(dtype)) and np.array_equal(x, solver.solve(b[:, None])[:, 0])
+    assert np.array_equal(x, solver.solve(np.repeat(b, 2)[::2]))
+    b[7] = np.nan
+    with pytest.raises(palmette.UsageError, match=r"b\[7\]"):
+        solver.solve(b)
+    with pytest.raises(palmette.DimensionError):
+        solver.solve(b[:5])

@@ -34,7 +34,7 @@ TEST(report, fields_of_a_solve_stand_under_their_public_names) {
   const std::vector<std::string> expected = {
       "matrix.rows", "matrix.cols", "matrix.nnz", "matrix.scalar", "matrix.symmetry", "order.method", "order.seconds",
       "order.matched", "analyze.seconds", "analyze.nnz_factor", "analyze.flops", "analyze.supernodes",
-      "analyze.memory_bytes_predicted", "factorize.kind", "factorize.scalar", "factorize.seconds", "factorize.gflops",
+      "analyze.memory_bytes_predicted", "factorize.kind", "factorize.scalar", "factorize.threads", "factorize.seconds", "factorize.gflops",
       "factorize.perturbed_pivots", "factorize.perturbed_columns", "inertia.positive", "inertia.negative", "inertia.zero",
       "factorize.log_abs_determinant", "factorize.memory_bytes", "solve.method", "solve.threads", "solve.num_rhs",
       "solve.seconds", "solve.bytes", "solve.bandwidth_gbs", "solve.stream_gbs=null", "solve.roofline_fraction=null",

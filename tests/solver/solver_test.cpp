@@ -322,6 +322,15 @@ TEST(solver, refactorization_is_not_starved_by_a_stream_of_solves) {
   EXPECT_EQ(unverified.load(), 0);
 }
 
+TEST(solver, threads_that_would_come_too_late_are_left_out_and_the_report_says_so) {
+  auto small = Solver<double>::create(generated<double>("poisson2d5", 10), quiet_options(2)).value();
+  const Report report = solved(small, 1);
+  EXPECT_EQ(report.factorize->threads, 1);
+  EXPECT_EQ(report.solve->threads, 1);
+  auto large = Solver<double>::create(generated<double>("poisson3d7", 16), quiet_options(2)).value();
+  EXPECT_EQ(large.report().factorize->threads, 2);
+}
+
 TEST(choose_kind, follows_symmetry_and_diagonal_and_names_a_kind_that_fits) {
   using C = std::complex<double>;
   EXPECT_EQ(choose_kind(*matrix_of<double>({{2, 1}, {1, 2}})), FactorKind::llt);
