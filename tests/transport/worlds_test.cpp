@@ -383,8 +383,8 @@ Exploration explore_graph(const Dag& dag, std::int64_t most_orders) {
 }
 
 TEST(explore, small_graphs_give_the_serial_values_in_all_orders) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Exploration result = explore_graph(random_dag(6, static_cast<index_t>(2 + seed % 3), 0.4, seed), 200000);
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Exploration result = explore_graph(random_dag(5, static_cast<index_t>(2 + seed % 3), 0.4, seed), 200000);
     EXPECT_TRUE(result.complete) << "seed " << seed << ": " << result.orders << " orders were not all";
     EXPECT_GE(result.orders, 1);
   }

@@ -1,0 +1,38 @@
+// Inside `transport`: a duplicated communicator, waiting that leaves the processor to others, and the verbs that all MPI transports
+// share.
+#pragma once
+
+#include <mpi.h>
+
+#include "palmette/transport/one_sided_transport.hpp"
+
+namespace palmette::transporting {
+
+/// Throws BrokenRun with MPI's own words.
+void check(int code, const char* what);
+
+class Communicator final : public Gathering {
+ public:
+  /// Every rank must call it.
+  explicit Communicator(int fortran_handle);
+  ~Communicator() override;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  MPI_Comm get() const { return comm_; }
+  index_t rank() const { return rank_; }
+  index_t num_ranks() const { return num_ranks_; }
+  double sum(double value) override;
+  int agree(int status) override;
+  void barrier();
+  void abandon(const std::string& why) override;
+
+ private:
+  void wait(MPI_Request& request) const;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  index_t rank_ = 0;
+  index_t num_ranks_ = 1;
+  std::vector<double> gathered_;  // length num_ranks on rank 0
+};
+
+}  // namespace palmette::transporting

@@ -1,0 +1,123 @@
+// Messages by MPI_Isend and matched probes. A message on the wire: its tag in 16 bytes, then the payload.
+#include <cstring>
+#include <limits>
+
+#include "palmette/transport/mpi/communicator.hpp"
+#include "palmette/transport/mpi_world.hpp"
+
+namespace palmette {
+namespace {
+
+using transporting::check;
+
+constexpr std::size_t header_bytes = 16;
+constexpr int wire_tag = 1;
+
+class TwoSided final : public Transport {
+ public:
+  explicit TwoSided(int communicator) : communicator_(communicator) {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    any_thread_ = level >= MPI_THREAD_SERIALIZED;
+  }
+  ~TwoSided() override {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0 && !requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+  index_t rank() const override { return communicator_.rank(); }
+  index_t num_ranks() const override { return communicator_.num_ranks(); }
+
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    if (destination < 0 || destination >= num_ranks())
+      throw UsageError("rank " + std::to_string(destination) + " does not exist: there are " + std::to_string(num_ranks()) +
+                       " ranks, from 0");
+    if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) - header_bytes)
+      throw UsageError("a message of " + std::to_string(payload.size()) + " bytes: MPI counts to 2^31 − 1");
+    SharedBytes wire = pool_.take(header_bytes + payload.size());
+    std::byte* const at = wire.writable().data();
+    std::memset(at, 0, header_bytes);
+    std::memcpy(at, &tag, sizeof tag);
+    if (payload.size() > 0) std::memcpy(at + header_bytes, payload.data(), payload.size());
+    const std::lock_guard lock(mutex_);
+    if (any_thread_) post(destination, std::move(wire));
+    else waiting_.push_back({destination, std::move(wire)});  // MPI belongs to the thread that polls
+  }
+
+  bool poll(Message& message) override {
+    const std::lock_guard lock(mutex_);
+    post_waiting();
+    forget_sent();
+    int found = 0;
+    MPI_Message matched = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check(MPI_Improbe(MPI_ANY_SOURCE, wire_tag, communicator_.get(), &found, &matched, &status), "MPI_Improbe");
+    if (found == 0) return false;
+    int bytes = 0;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    SharedBytes wire = pool_.take(static_cast<std::size_t>(bytes));
+    check(MPI_Mrecv(wire.writable().data(), bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE), "MPI_Mrecv");
+    message.source = status.MPI_SOURCE;
+    std::memcpy(&message.tag, wire.data(), sizeof message.tag);
+    message.payload = static_cast<std::size_t>(bytes) == header_bytes
+                          ? SharedBytes() : wire.part(header_bytes, static_cast<std::size_t>(bytes) - header_bytes);
+    return true;
+  }
+  void flush() override {
+    const std::lock_guard lock(mutex_);
+    post_waiting();
+    forget_sent();
+  }
+  double sum(double value) override { return communicator_.sum(value); }
+  int agree(int status) override { return communicator_.agree(status); }
+  void abandon(const std::string& why) override { communicator_.abandon(why); }
+
+ private:
+  struct Waiting {
+    index_t destination;
+    SharedBytes wire;
+  };
+  void post(index_t destination, SharedBytes wire) {
+    requests_.push_back(MPI_REQUEST_NULL);
+    check(MPI_Isend(wire.data(), static_cast<int>(wire.size()), MPI_BYTE, destination, wire_tag, communicator_.get(), &requests_.back()),
+          "MPI_Isend");
+    on_the_wire_.push_back(std::move(wire));
+  }
+  void post_waiting() {
+    for (Waiting& one : waiting_) post(one.destination, std::move(one.wire));
+    waiting_.clear();
+  }
+  /// Buffers whose sends are complete go back to the pool.
+  void forget_sent() {
+    if (requests_.empty()) return;
+    finished_.resize(requests_.size());
+    int count = 0;
+    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE),
+          "MPI_Testsome");
+    if (count <= 0) return;
+    std::size_t kept = 0;
+    for (std::size_t at = 0; at < requests_.size(); ++at) {
+      if (requests_[at] == MPI_REQUEST_NULL) continue;
+      requests_[kept] = requests_[at];
+      if (kept != at) on_the_wire_[kept] = std::move(on_the_wire_[at]);
+      ++kept;
+    }
+    requests_.resize(kept);
+    on_the_wire_.resize(kept);
+  }
+
+  transporting::Communicator communicator_;
+  bool any_thread_ = false;
+  std::mutex mutex_;
+  BytePool pool_;
+  std::vector<Waiting> waiting_;
+  std::vector<MPI_Request> requests_;
+  std::vector<SharedBytes> on_the_wire_;  // beside requests_
+  std::vector<int> finished_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_two_sided(int communicator) { return std::make_unique<TwoSided>(communicator); }
+
+}  // namespace palmette

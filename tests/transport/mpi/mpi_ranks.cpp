@@ -1,0 +1,91 @@
+// Run by mpiexec with any number of processes: a random graph of tasks over every MPI transport must give the serial values. One line
+// for each transport on rank 0; exit status 1 if any value differs.
+#include <cstdio>
+#include <set>
+
+#include "palmette/transport/transport.hpp"
+#include "tests/transport/dag_program.hpp"
+
+namespace palmette {
+namespace {
+
+using testing_transport::Dag;
+using testing_transport::DagProgram;
+
+constexpr double watchdog_seconds = 60;
+constexpr std::size_t payload_bytes = 5000;
+
+TransportPlan plan_of(const Dag& dag) {
+  TransportPlan plan;
+  for (index_t receiver = 0; receiver < dag.num_ranks; ++receiver) {
+    std::map<index_t, std::set<index_t>> from;
+    for (index_t task = 0; task < dag.num_tasks(); ++task)
+      for (const index_t later : dag.successors[task])
+        if (dag.owner[later] == receiver && dag.owner[task] != receiver) from[dag.owner[task]].insert(task);
+    std::vector<Inbound> inbound;
+    for (const auto& [source, tasks] : from)
+      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()), static_cast<std::int64_t>(tasks.size() * payload_bytes)});
+    plan.inbound.push_back(std::move(inbound));
+  }
+  return plan;
+}
+
+/// Values of this rank that differ from the serial ones, over all ranks.
+double wrong_values(const Dag& dag, Transport& transport, int threads) {
+  DagProgram program(dag, transport, payload_bytes);
+  ThreadTeam team(threads);
+  drive(program, transport, team, {watchdog_seconds});
+  const std::vector<std::uint64_t> expected = testing_transport::serial_values(dag);
+  double wrong = 0;
+  for (const auto& [task, value] : program.results()) wrong += value != expected[task] ? 1 : 0;
+  return transport.sum(wrong);
+}
+
+bool report(bool first, const char* name, double wrong) {
+  if (first) std::printf("%-24s %s\n", name, wrong == 0 ? "all values as in a serial run" : "WRONG VALUES");
+  return wrong == 0;
+}
+
+bool two_sided(int world, const Dag& dag) {
+  const auto transport = make_mpi_two_sided(world);
+  bool good = true;
+  for (const int threads : {1, 2}) good = report(transport->rank() == 0, "mpi_two_sided", wrong_values(dag, *transport, threads)) && good;
+  // 1e16 + 1 + … + 1 − 1e16: the order of ranks decides what is left.
+  const index_t last = transport->num_ranks() - 1, rank = transport->rank();
+  const double term = last == 0 ? 0 : rank == 0 ? 1e16 : rank == last ? -1e16 : 1;
+  good = report(rank == 0, "sum in order of ranks", transport->sum(term)) && good;
+  return transport->agree(good ? 0 : 1) == 0;
+}
+
+bool one_sided(int world, const Dag& dag, Publication publication) {
+  const std::string fault = MpiOneSided::self_test(world, publication);
+  MpiOneSided ranks(world, plan_of(dag), publication);
+  Transport& transport = ranks.transport();
+  const bool first = transport.rank() == 0;
+  if (!fault.empty()) {
+    if (first) std::printf("%-24s self-test: %s\n", "mpi_rma", fault.c_str());
+    return false;
+  }
+  bool good = true;
+  for (int run = 0; run < 3; ++run) {
+    ranks.begin_run();
+    good = report(first, publication == Publication::checksum ? "mpi_rma checksum" : "mpi_rma counter", wrong_values(dag, transport, 1)) && good;
+  }
+  return transport.agree(good ? 0 : 1) == 0;
+}
+
+int run() {
+  MpiSession session;
+  const int world = session.world();
+  const index_t ranks = make_mpi_two_sided(world)->num_ranks();
+  const Dag dag = testing_transport::random_dag(150, ranks, 0.04, 17);
+  bool good = two_sided(world, dag);
+  good = one_sided(world, dag, Publication::checksum) && good;
+  good = one_sided(world, dag, Publication::counter) && good;
+  return good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace palmette
+
+int main() { return palmette::run(); }
