@@ -34,6 +34,14 @@ struct Assembled {
   }
 };
 
+/// Columns that hold all entries in any order → sorted, duplicates summed.
+template <class T>
+Assembled<T> finish_columns(SparseMatrix<T> matrix, bool duplicates_are_one) {
+  const bool had_duplicates = sort_and_sum_columns(matrix);
+  if (duplicates_are_one) std::fill(matrix.values.begin(), matrix.values.end(), T(1));
+  return {std::move(matrix), had_duplicates};
+}
+
 /// Compressed columns by counting: the entries are walked twice, once to count and once to place.
 ///
 /// Off the diagonal every entry of a symmetric, skew or Hermitian file also stands mirrored, whichever triangle it is
@@ -68,9 +76,7 @@ Assembled<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplic
     matrix.values[other] = mirrored(value, symmetry);
   });
   std::copy(next.begin(), next.end() - 1, pattern.column_ptr.begin());
-  const bool had_duplicates = sort_and_sum_columns(matrix);
-  if (duplicates_are_one) std::fill(matrix.values.begin(), matrix.values.end(), T(1));
-  return {std::move(matrix), had_duplicates};
+  return finish_columns(std::move(matrix), duplicates_are_one);
 }
 
 }  // namespace palmette

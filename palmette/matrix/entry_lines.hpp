@@ -101,7 +101,7 @@ inline std::vector<const char*> split_at_lines(const TextBlock& block, int count
   return bounds;
 }
 
-/// A body of `expected` lines, each understood by a Line: `Entry`, `shortest_line` (bytes, line end included),
+/// A body of `expected` lines, each understood by a Line: `Entry`, `Pieces` (which keep them), `shortest_line` (bytes, line end included),
 /// `parse(text, entry)` (nullptr if wrong) and `describe(line)` (what is wrong, nothing if all is well).
 template <class Line>
 class EntryLines {
@@ -111,7 +111,7 @@ class EntryLines {
   EntryLines(TextReader& reader, const Line& line, std::int64_t expected, const ReadOptions& options)
       : reader_(reader), line_(line), expected_(expected), options_(options), team_(team_size(reader, options)) {}
 
-  EntryPieces<Entry> read() {
+  typename Line::Pieces read() {
     TextBlock block;
     while (reader_.next_block(part_bytes * static_cast<std::size_t>(team_.size()), block)) {
       read_block(block);
@@ -124,7 +124,7 @@ class EntryLines {
   }
 
  private:
-  static constexpr std::size_t part_bytes = std::size_t{1} << 17;
+  static constexpr std::size_t part_bytes = std::size_t{1} << 19;  // milliseconds of work, beside which waking a thread is nothing
 
   static int team_size(const TextReader& reader, const ReadOptions& options) {
     const int wanted = options.threads > 0 ? options.threads : ThreadTeam::available_processors();
@@ -186,7 +186,7 @@ class EntryLines {
   const ReadOptions& options_;
   ThreadTeam team_;
   std::vector<Scratch> scratch_;  // one for each member of the team, used again for each block
-  EntryPieces<Entry> pieces_;
+  typename Line::Pieces pieces_;
 };
 
 /// Reads and checks one real number; nullptr if it is none, or not finite, or not whole though it should be.

@@ -23,6 +23,17 @@ inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] s
 #endif
 }
 
+/// To be called before memory is freed that the process should not hold on to, whatever the allocator keeps for later; its
+/// contents are lost.
+inline void give_back_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_DONTNEED)
+  constexpr std::uintptr_t page = 1 << 16;  // a multiple of every page size but the large one
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
+}
+
 /// vector.resize on large pages; the vector must be empty.
 template <class T>
 void resize_on_large_pages(std::vector<T>& vector, std::size_t size) {

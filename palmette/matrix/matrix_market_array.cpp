@@ -9,6 +9,7 @@ namespace {
 template <Field field>
 struct ValueLine {
   using Entry = std::conditional_t<field == Field::complex, std::complex<double>, double>;
+  using Pieces = EntryPieces<Entry>;
   static constexpr std::size_t words = field == Field::complex ? 2 : 1;
   static constexpr std::size_t shortest_line = 2 * words;
 

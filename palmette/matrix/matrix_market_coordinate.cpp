@@ -2,7 +2,7 @@
 //
 // Of a symmetric, skew or Hermitian file the standard allows the lower triangle only. As SciPy does, an entry of the upper
 // triangle is taken as well and stands mirrored in the other; if a file gives both, they are summed.
-#include "palmette/matrix/assemble.hpp"
+#include "palmette/matrix/coordinate_pieces.hpp"
 #include "palmette/matrix/entry_lines.hpp"
 
 namespace palmette {
@@ -26,6 +26,7 @@ struct CoordinateEntry {
 template <Field field>
 struct CoordinateLine {
   using Entry = CoordinateEntry<field>;
+  using Pieces = CoordinatePieces<Entry>;
   static constexpr std::size_t words = field == Field::pattern ? 2 : field == Field::complex ? 4 : 3;
   static constexpr std::size_t shortest_line = 2 * words;
 
@@ -90,17 +91,11 @@ SparseMatrix<matrix_scalar<field>> read_coordinates(TextReader& reader, const Ma
   using T = matrix_scalar<field>;
   const CoordinateLine<field> line{static_cast<std::uint64_t>(header.rows), static_cast<std::uint64_t>(header.cols),
                                    header.symmetry};
-  const auto pieces = EntryLines<CoordinateLine<field>>(reader, line, header.entries, options).read();
+  auto pieces = EntryLines<CoordinateLine<field>>(reader, line, header.entries, options).read();
   if (sizes_are_absurd(header.rows, header.cols, pieces.total))
     reader.fail(header.size_line, "a matrix of " + std::to_string(header.rows) + " × " + std::to_string(header.cols) +
                                       " with " + std::to_string(pieces.total) + " entries is refused as absurd");
-  const auto for_each_entry = [&](auto&& visit) {
-    pieces.for_each([&](const CoordinateEntry<field>& entry) {
-      if constexpr (field == Field::pattern) visit(entry.row, entry.column, T(1));
-      else visit(entry.row, entry.column, entry.value);
-    });
-  };
-  auto assembled = assemble<T>(header.rows, header.cols, header.symmetry, field == Field::pattern, for_each_entry);
+  auto assembled = assemble_pieces<T>(header.rows, header.cols, header.symmetry, std::move(pieces));
   if (!assembled.sums_are_finite()) reader.fail(0, "the sum of duplicate entries overflows");
   return std::move(assembled.matrix);
 }

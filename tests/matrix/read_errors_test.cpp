@@ -159,14 +159,16 @@ std::string long_file(std::int64_t entries, std::int64_t announced, std::int64_t
 }
 
 TEST(read_errors, line_is_the_same_for_any_number_of_threads) {
-  const std::int64_t entries = 60000;
-  const std::int64_t bad = 50003;  // line of the file, were there no blank lines: entry 50000, with 50 blank lines before it
+  const std::int64_t entries = 200000;
+  const std::int64_t bad = 150003;  // line of the file, were there no blank lines: entry 150000, with 150 blank lines before it
+  const std::string wrong = long_file(entries, entries, bad, "7 7 x"), too_many = long_file(entries, 150000, 0, "");
+  // Too many entries come before the wrong line, so they are what is reported.
+  const std::string both = long_file(entries, 149999, bad, "7 7 x"), too_few = long_file(entries, entries + 1, 0, "");
   for (int threads = 1; threads <= 8; ++threads) {
-    EXPECT_EQ(bad_line(long_file(entries, entries, bad, "7 7 x"), "\"x\" is not a number", threads), bad + 50) << threads;
-    EXPECT_EQ(bad_line(long_file(entries, 50000, 0, ""), "more than the 50000 entries", threads), bad + 50) << threads;
-    // Too many entries come before the wrong line, so they are what is reported.
-    EXPECT_EQ(bad_line(long_file(entries, 49999, bad, "7 7 x"), "more than the 49999 entries", threads), bad - 1 + 49) << threads;
-    EXPECT_EQ(bad_line(long_file(entries, entries + 1, 0, ""), "after 60000 of 60001 entries", threads), 60000 + 60 + 2) << threads;
+    EXPECT_EQ(bad_line(wrong, "\"x\" is not a number", threads), bad + 150) << threads;
+    EXPECT_EQ(bad_line(too_many, "more than the 150000 entries", threads), bad + 150) << threads;
+    EXPECT_EQ(bad_line(both, "more than the 149999 entries", threads), bad - 1 + 149) << threads;
+    EXPECT_EQ(bad_line(too_few, "after 200000 of 200001 entries", threads), 200000 + 200 + 2) << threads;
   }
 }
 

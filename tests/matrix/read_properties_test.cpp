@@ -1,5 +1,6 @@
 // What must hold for every file: the threads do not change the matrix, and damaged files end in an error of our own or in
 // a well-formed matrix.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -46,11 +47,45 @@ void expect_same_for_all_threads(const std::string& text) {
 }
 
 TEST(read_properties, any_number_of_threads_gives_the_same_matrix) {
-  expect_same_for_all_threads<double>(large_text("real general", 80000, 1, 1));
+  expect_same_for_all_threads<double>(large_text("real general", 300000, 1, 1));
   expect_same_for_all_threads<double>(large_text("real symmetric", 80000, 1, 2));
   expect_same_for_all_threads<double>(large_text("real skew-symmetric", 80000, 1, 3));
   expect_same_for_all_threads<double>(large_text("pattern general", 100000, 0, 4));
   expect_same_for_all_threads<Complex>(large_text("complex hermitian", 60000, 2, 5));
+}
+
+struct Line {
+  int row, column;
+  std::string text;
+};
+
+/// Lines whose places occur about twice each; equal places keep their order in every arrangement that sorts stably.
+std::vector<Line> lines_with_duplicates() {
+  std::mt19937_64 random(6);
+  std::vector<Line> lines;
+  for (int entry = 0; entry < 20000; ++entry) {
+    Line line{static_cast<int>(random() % 90 + 1), static_cast<int>(random() % 110 + 1), {}};
+    line.text = std::to_string(line.row) + ' ' + std::to_string(line.column) + ' ' +
+                std::to_string(static_cast<double>(random() % 2000001) / 1000.0 - 1000.0) + '\n';
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+SparseMatrix<double> matrix_of(const std::vector<Line>& lines) {
+  std::string text = "%%MatrixMarket matrix coordinate real general\n90 110 " + std::to_string(lines.size()) + "\n";
+  for (const Line& line : lines) text += line.text;
+  return std::get<SparseMatrix<double>>(read_matrix_text(text, "t").matrix);
+}
+
+TEST(read_properties, columns_in_order_rows_in_order_or_neither_give_the_same_matrix) {
+  std::vector<Line> lines = lines_with_duplicates();
+  const SparseMatrix<double> shuffled = matrix_of(lines);
+  EXPECT_NO_THROW(check_matrix(shuffled));
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& one, const Line& other) { return one.row < other.row; });
+  expect_same_bits(matrix_of(lines), shuffled);
+  std::stable_sort(lines.begin(), lines.end(), [](const Line& one, const Line& other) { return one.column < other.column; });
+  expect_same_bits(matrix_of(lines), shuffled);
 }
 
 TEST(read_properties, symmetric_files_give_the_symmetry_they_promise) {
@@ -84,7 +119,7 @@ TEST(read_properties, progress_rises_to_the_end_and_comes_from_the_calling_threa
     EXPECT_EQ(phase, "read");
     fractions.push_back(fraction);
   };
-  read_matrix_text(large_text("real general", 80000, 1, 1), "t", options);
+  read_matrix_text(large_text("real general", 300000, 1, 1), "t", options);
   ASSERT_GE(fractions.size(), 2u);
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_GT(fractions.back(), 0.9);
