@@ -1,8 +1,9 @@
 // How fast is Palmette beside other solvers? One matrix, one row: prints a JSON object with the names that the other solvers'
 // drivers use, and more (docs/results/speed.md). Threads: PEERS_THREADS, 1 where absent.
 //
-//   bench_peer_row MATRIX.mtx [ordering]
+//   bench_peer_row MATRIX.mtx [ordering] [--counts]
 //
+// --counts: only seconds of the solve for each number of right-hand sides from 1 to 64, as "counts".
 // Seconds are medians of warm repeats: solves, factorizations with new values, and whole passes from the file to the verified
 // answer (first_s, with its phases; cold_s is the first of them). plan_s is what a factorization costs beyond the factor itself
 // before it can solve. Rows of single precision begin with mixed_ and are null where mixed precision is refused.
@@ -25,6 +26,7 @@ using nlohmann::ordered_json;
 using Matrix = std::shared_ptr<const SparseMatrix<double>>;
 
 constexpr double budget_seconds = 0.8;  // for the repeats of one figure, as in the other solvers' drivers
+constexpr double long_seconds = 4;      // what takes so long is not repeated as often as it should be
 
 double median(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
@@ -32,11 +34,11 @@ double median(std::vector<double> seconds) {
   return seconds.size() % 2 == 1 ? seconds[middle] : 0.5 * (seconds[middle - 1] + seconds[middle]);
 }
 
-/// Median of what `work` returns: one warm-up, then as often as the budget allows, within [least, most].
+/// Median of what `work` returns: one warm-up, then as often as the budget allows, within [least, most]; once if it is long.
 double median_of(std::size_t least, std::size_t most, const std::function<double()>& work) {
   std::vector<double> seconds;
-  double spent = work();
-  for (spent = 0; seconds.size() < least || (spent < budget_seconds && seconds.size() < most);) {
+  if (work() > long_seconds) least = 1;
+  for (double spent = 0; seconds.size() < least || (spent < budget_seconds && seconds.size() < most);) {
     seconds.push_back(work());
     spent += seconds.back();
   }
@@ -97,7 +99,7 @@ void add_first_solution(ordered_json& row, const std::string& path, const Solver
   std::map<double, ordered_json> passes;
   DenseMatrix<double> b;
   double total = 0;
-  for (int pass = 0; pass < 5 && (pass < 3 || total < 2 * budget_seconds); ++pass) {
+  for (int pass = 0; pass < 5 && (pass < 3 || total < 2 * budget_seconds) && (pass < 2 || total < 2 * long_seconds); ++pass) {
     Stopwatch watch;
     const Matrix matrix = read(path, options.threads);
     const double read_s = watch.seconds();
@@ -193,17 +195,37 @@ void add_mixed_precision(ordered_json& row, const Matrix& matrix, SolverOptions 
   });
 }
 
+ordered_json names(const std::string& path, int threads) {
+  const std::string name = path.substr(path.find_last_of('/') + 1);
+  return {{"solver", "palmette"}, {"threads", threads}, {"ranks", 1}, {"matrix", name.substr(0, name.find(".mtx"))}};
+}
+
+ordered_json counts(const std::string& path, const SolverOptions& options) {
+  const Matrix matrix = read(path, options.threads);
+  Solver<double> solver = made(matrix, options);
+  std::vector<double> seconds;
+  for (index_t num_rhs = 1; num_rhs <= 64; ++num_rhs) {
+    const DenseMatrix<double> b = right_hand_sides(*matrix, num_rhs);
+    DenseMatrix<double> x(matrix->rows(), num_rhs);
+    SolveRequest request;
+    request.max_refine_steps = 0;
+    request.repeat = 7;
+    seconds.push_back(solved(solver, b, x, request).solve->seconds);
+  }
+  ordered_json row = names(path, options.threads);
+  row["counts"] = seconds;
+  return row;
+}
+
 ordered_json figures(const std::string& path, const SolverOptions& options) {
-  ordered_json row = {{"solver", "palmette"}, {"threads", options.threads}, {"ranks", 1}};
-  std::string name = path.substr(path.find_last_of('/') + 1);
-  row["matrix"] = name.substr(0, name.find(".mtx"));
+  ordered_json row = names(path, options.threads);
   add_first_solution(row, path, options);
   const Matrix matrix = read(path, options.threads);
   Solver<double> solver = made(matrix, options);
   const Report report = solver.report();
   row["n"] = report.matrix.rows;
   row["nnz_a"] = report.matrix.nnz;
-  row["kind"] = name_of(report.factorize->kind);
+  row["factor_kind"] = name_of(report.factorize->kind);
   row["ordering"] = name_of(report.order->method);
   row["nnz_l"] = report.analyze->nnz_factor;
   row["flops"] = report.analyze->flops;
@@ -219,8 +241,10 @@ ordered_json figures(const std::string& path, const SolverOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool only_counts = argc > 2 && std::string(argv[argc - 1]) == "--counts";
+  if (only_counts) --argc;
   if (argc < 2 || argc > 3) {
-    std::fprintf(stderr, "usage: bench_peer_row MATRIX.mtx [ordering]\n");
+    std::fprintf(stderr, "usage: bench_peer_row MATRIX.mtx [ordering] [--counts]\n");
     return 2;
   }
   SolverOptions options;
@@ -229,7 +253,7 @@ int main(int argc, char** argv) {
   options.measure = false;
   try {
     if (argc == 3) options.ordering = ordering_method(argv[2]);
-    std::puts(figures(argv[1], options).dump().c_str());
+    std::puts((only_counts ? counts(argv[1], options) : figures(argv[1], options)).dump().c_str());
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "error: %s\n", error.what());

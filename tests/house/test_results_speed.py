@@ -1,0 +1,93 @@
+"""The report of speeds computes its figures from rows, and says who is absent."""
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from speed import report  # noqa: E402
+from speed.figures import Figures, largest_step, worst_cliff  # noqa: E402
+from speed.goals import Goal  # noqa: E402
+
+MACHINE = {"processor": "a processor", "cores": 2, "last_level_cache_bytes": 1 << 20, "compiler": "a compiler", "commit": "abc",
+           "date": "today"}
+LIMITS = {str(t): {"read_gbs": 10.0 * t, "triad_gbs": 9.0, "dgemm_gflops": 40.0 * t, "blas": "a BLAS"} for t in (1, 2)}
+
+
+def ours(threads, **changes):
+    row = {"solver": "palmette", "matrix": "p3d7_30", "threads": threads, "ranks": 1, "factor_kind": "llt", "ordering": "metis", "n": 27000,
+           "nnz_l": 1000000, "flops": 4e9, "analyze_s": 0.2, "order_s": 0.1, "symbolic_s": 0.1, "factor_s": 0.2 / threads,
+           "first_factor_s": 0.2, "first_solve_s": 0.01, "plan_s": 0.01, "solve1_s": 0.002 / threads, "solve1_bytes": 2e7,
+           "solve50_s": 0.02, "refactor_solve_s": 0.2, "first_s": 0.5, "cold_s": 0.6, "read_s": 0.05, "verify_s": 0.01,
+           "factor_bytes": 1.6e7, "first_berr": 1e-16, "berr": 1e-16}
+    return {**row, **changes}
+
+
+def rival(solver, threads, **changes):
+    row = {"solver": solver, "matrix": "p3d7_30", "threads": threads, "ranks": 1, "analyze_s": 0.3, "factor_s": 0.3, "solve1_s": 0.004,
+           "solve50_s": 0.06, "berr": 1e-16}
+    return {**row, **changes}
+
+
+def figures(*rows, absent=None):
+    keyed = {(row["matrix"], row["solver"], row["threads"], row["ranks"]): row for row in rows}
+    everybody = {name: "" for name in report.rivals.RIVALS}
+    return Figures(keyed, {"machine": MACHINE, "limits": LIMITS, "absent": {**everybody, **(absent or {})}, "drivers": {}, "command": "x"})
+
+
+def test_best_rival_is_the_fastest_with_at_most_so_many_threads():
+    f = figures(ours(1), ours(2), rival("pardiso", 1), rival("pardiso", 2, solve1_s=0.0015), rival("cholmod_metis", 2, solve1_s=0.003))
+    assert f.best_rival("p3d7_30", "solve1", 2) == ("pardiso", 0.0015)
+    assert f.best_rival("p3d7_30", "solve1", 1) == ("pardiso", 0.004)
+    assert f.ratio("p3d7_30", "solve1", 2) == pytest.approx(1.5)
+
+
+def test_wrong_answers_and_failed_runs_are_no_rivals():
+    f = figures(ours(2), rival("pardiso", 2, solve1_s=1e-6, berr=0.1), {**rival("umfpack", 2), "error": "over 60 s"}, rival("superlu_metis", 1))
+    assert f.best_rival("p3d7_30", "solve1") == ("superlu_metis", 0.004)
+    assert "umfpack" in {key[1] for key in f.errors}
+
+
+def test_rival_gets_our_reading_and_verification_for_its_first_solution():
+    f = figures(ours(2), rival("pardiso", 2))
+    assert f.best_rival("p3d7_30", "first")[1] == pytest.approx(0.3 + 0.3 + 0.004 + 0.05 + 0.01)
+
+
+def test_roof_counts_the_factor_once_a_sweep():
+    # 2 sweeps · 8 bytes · 10⁶ entries + 16 · 27,000 bytes in 1 ms are 16.432 GB/s, of 20 that two threads read.
+    assert figures(ours(2)).read_fraction(ours(2)) == pytest.approx(0.8216)
+    # L and U are both in nnz_l, and each sweep reads one of them.
+    assert figures(ours(2)).read_fraction(ours(2, factor_kind="lu")) == pytest.approx(0.4216)
+
+
+def test_cliff_is_what_padding_would_gain():
+    assert worst_cliff([1, 2, 6, 4, 5]) == (1.5, 3)
+    assert largest_step([float(k) for k in range(1, 65)])[0] == pytest.approx(1)
+
+
+def test_goal_tells_how_far_off_it_is():
+    assert "**no**, × 0.50" in Goal(1, "t", 2.0, 1.0).line()
+    assert "yes, × 2.00" in Goal(1, "t", 2.0, 1.0, at_least=False).line()
+    assert "not measured" in Goal(1, "t", 2.0, None).line()
+
+
+def test_report_names_absent_rivals_and_includes_the_notes(tmp_path):
+    notes = tmp_path / "notes.md"
+    notes.write_text("# Title\n\n<!-- for writers -->\n\nFirst words.\n\n## Goal 4: factorization\n\nWhy it is slow.\n")
+    f = figures(ours(1), ours(2), rival("pardiso", 2), absent={"klu": "klu.h is missing"})
+    report.write(f, tmp_path / "speed.md", notes, [])
+    text = (tmp_path / "speed.md").read_text()
+    assert "KLU (`klu`): not here: klu.h is missing" in text
+    assert "SpMP: not here" in text
+    assert text.index("## Goal 4") < text.index("Why it is slow.") < text.index("## Goal 5")
+    assert "First words." in text and "for writers" not in text
+
+
+def test_readme_is_changed_between_its_marks_only(tmp_path):
+    readme = tmp_path / "README.md"
+    begin, end = report.README_MARKS
+    readme.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
+    report.fill_readme(figures(ours(1), ours(2), rival("pardiso", 2)), readme)
+    text = readme.read_text()
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text and "| factorize | 3.00 | 3.00 |" in text
