@@ -54,6 +54,18 @@ def test_rival_gets_our_reading_and_verification_for_its_first_solution():
     assert f.best_rival("p3d7_30", "first")[1] == pytest.approx(0.3 + 0.3 + 0.004 + 0.05 + 0.01)
 
 
+def test_rows_of_older_programs_are_told_and_not_used():
+    old = ours(2)
+    del old["factor_kind"]
+    f = figures(old, rival("pardiso", 2))
+    assert f.matrices == [] and f.errors == {("p3d7_30", "palmette", 2, 1): "a row of an older program"}
+
+
+def test_system_is_what_lies_between_reading_and_verification():
+    f = figures(ours(2), rival("klu", 1))
+    assert f.ratio("p3d7_30", "system", 2) == pytest.approx((0.3 + 0.3 + 0.004) / (0.5 - 0.05 - 0.01))
+
+
 def test_roof_counts_the_factor_once_a_sweep():
     # 2 sweeps · 8 bytes · 10⁶ entries + 16 · 27,000 bytes in 1 ms are 16.432 GB/s, of 20 that two threads read.
     assert figures(ours(2)).read_fraction(ours(2)) == pytest.approx(0.8216)

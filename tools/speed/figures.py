@@ -21,10 +21,14 @@ def add(row, *names):
     return None if any(number is None for number in numbers) else sum(numbers)
 
 
+def is_whole(row):
+    return "error" not in row and ("factor_kind" in row or row["solver"] not in ("palmette", "palmette_metis"))
+
+
 class Figures:
     def __init__(self, rows, extra):
-        self.rows = {key: row for key, row in rows.items() if "error" not in row}
-        self.errors = {key: row["error"] for key, row in rows.items() if "error" in row}
+        self.errors = {key: row.get("error", "a row of an older program") for key, row in rows.items() if not is_whole(row)}
+        self.rows = {key: row for key, row in rows.items() if key not in self.errors}
         self.extra = extra
         self.limits = {int(threads): limit for threads, limit in extra.get("limits", {}).items()}
         order = list(rivals.TITLES)  # by dimension
@@ -36,19 +40,22 @@ class Figures:
         return self.rows.get((matrix, solver, threads, 1))
 
     def seconds(self, row, phase):
-        """Seconds of a phase in anybody's row; None where it is not known.
+        """Seconds of a phase in anybody's row; None where it is not known. "system" is from the matrix in memory to x.
 
         A rival's first solution gets Palmette's reading and verification, since it has neither; its factorization is warm.
         """
         if row["solver"] in rivals.OURS:
+            if phase == "system":
+                return row["first_s"] - row["read_s"] - row["verify_s"]
             return row.get({"refactor": "refactor_solve_s", "first": "first_s"}.get(phase, phase + "_s"))
-        if phase in ("refactor", "first"):
-            total = add(row, "factor_s", "solve1_s")
-            if total is None or phase == "refactor":
-                return total
+        again = add(row, "factor_s", "solve1_s")
+        if phase == "refactor" or (again is None and phase in ("system", "first")):
+            return again
+        if phase == "system":
+            return again + (row.get("analyze_s") or 0)
+        if phase == "first":
             own = self.ours(row["matrix"], min(2, row["threads"] * row["ranks"]))
-            given = add(own, "read_s", "verify_s") if own else None
-            return None if given is None else total + given + (row.get("analyze_s") or 0)
+            return again + (row.get("analyze_s") or 0) + add(own, "read_s", "verify_s") if own else None
         if phase == "factor" and row["solver"] == "scipy_splu":
             return None  # its figure holds the ordering
         return row.get(phase + "_s")
