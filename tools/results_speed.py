@@ -9,6 +9,7 @@
 PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals' drivers come from
 ../shared/peers (or --peers DIR): they are copied to a scratch folder, built with what the system packages offer (names in the Makefile
 there), and run by that folder's own run.py, ours as one more driver. A rival that is not here stays out and the report says why.
+The rows of small systems from Python are those of the package in .venv (./quickstart or pip install . renew it) or of --python.
 
 Every row is one child process and is kept in SCRATCH/speed.json at once: the command can be stopped (--minutes stops it by itself)
 and goes on where it was; rows of ours that are older than our program are measured anew. For figures to be published delete that file

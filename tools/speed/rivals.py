@@ -54,9 +54,9 @@ RIVALS = {
 SPMP = Rival("SpMP", "", "tri", TWO)
 # Matrices (by prefix) on which a rival is so far behind the best that its rows only cost time: run with --long.
 LARGE_SPD = ("s2D9pt1024", "s2D9pt2048", "p3d7_50", "p3d7_80", "p3d27", "elas", "thermal500k")
-SLOW_FOR = {"superlu_metis": LARGE_SPD, "superlu_dist_metis": LARGE_SPD,
-            "mumps_metis": LARGE_SPD, "eigen_llt": LARGE_SPD,
-            "eigen_lu": ("cd3d", "kkt"), "scipy_splu": ("cd3d", "kkt"), "tri_eigen": ("tri_", "elas", "thermal")}
+SLOW_FOR = {"superlu_metis": LARGE_SPD, "superlu_dist_metis": LARGE_SPD, "mumps_metis": LARGE_SPD, "eigen_llt": LARGE_SPD,
+            "eigen_lu": ("cd3d", "kkt"), "scipy_splu": ("cd3d", "kkt"), "klu": ("cd3d",),
+            "tri_eigen": ("tri_", "elas", "thermal")}
 OURS = {"palmette": "Palmette", "palmette_metis": "Palmette, METIS", "palmette_counts": "Palmette, 1 to 64 sides",
         "palmette_tri": "Palmette"}
 KIND_OF_PREFIX = {"s2D": "spd", "p3d": "spd", "elas": "spd", "thermal": "spd", "cd": "gen", "circuit": "gen", "kkt": "sym"}

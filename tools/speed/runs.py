@@ -66,6 +66,8 @@ def measure_row(bench, solver, matrix, shape):
     done = subprocess.run(command, cwd=bench.scratch, capture_output=True, text=True, check=False)
     found = [row for row in peer_rows(bench.scratch) if (row["matrix"], row["solver"], row["threads"], row["ranks"]) == key]
     row = found[0] if found and done.returncode == 0 else {"error": (done.stderr.strip().splitlines() or ["no row"])[-1][:200]}
+    if "***" in row.get("error", ""):
+        row["error"] = "the program aborted"
     row.update(key=list(key), solver=solver, matrix=matrix, threads=threads, ranks=ranks, measured=int(time.time()))
     bench.rows[key] = row
     bench.save()
@@ -205,7 +207,7 @@ def measure_small(bench, sizes, python):
             bench.extra[name] = rows
             bench.extra.pop(name + "_absent", None)
         else:
-            bench.extra[name + "_absent"] = why
+            bench.extra[name + "_absent"] = why.replace(f"{ROOT}/", "")
             print(f"{name}: not here: {why}", file=sys.stderr)
         bench.save()
 
