@@ -1,4 +1,5 @@
 """What is compared with what: matrices in groups, rivals with the ways to run them, and where their programs come from."""
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -8,10 +9,16 @@ from pathlib import Path
 CORE = ["s2D9pt1024", "p3d7_50", "elas20", "thermal100k", "cd2d512"]
 MORE = ["s2D9pt512", "p3d7_30", "p3d27_40", "thermal500k", "cd3d40", "circuit100k", "kkt20"]
 BIG = ["s2D9pt2048", "p3d7_80", "elas40"]
-TRIANGLES = ["tri_delaunay18", "tri_delaunay20m", "tri_rmat18", "tri_bidiag1m", "tri_dense1200", "tri_road1m",
+# ILU(0) of a grid's stencil has the pattern of its lower triangle: shape and half of the stencil.
+INCOMPLETE = {
+    "tri_ilu2d5_1000": ((1000, 1000), [(0, 1), (1, 0)]),
+    "tri_ilu3d7_80": ((80, 80, 80), [(0, 0, 1), (0, 1, 0), (1, 0, 0)]),
+    "tri_ilu3d27_50": ((50, 50, 50), [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (i, j, k) > (0, 0, 0)]),
+}
+TRIANGLES = ["tri_delaunay18", "tri_delaunay20m", "tri_rmat18", "tri_bidiag1m", "tri_dense1200", "tri_road1m", *INCOMPLETE,
              "thermal100k.L", "elas20.L"]
 SHORT = ["s2D9pt512", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]
-SHORT_TRIANGLES = ["tri_delaunay18", "tri_road1m"]
+SHORT_TRIANGLES = ["tri_delaunay18", "tri_road1m", "tri_ilu3d27_50"]
 
 TITLES = {
     "s2D9pt512": "2D 9-point 512²", "s2D9pt1024": "2D 9-point 1024²", "s2D9pt2048": "2D 9-point 2048²",
@@ -90,6 +97,23 @@ def prepare(peers, scratch, prefix):
         for name in ("pardiso", "tri_mkl"):
             absent[name] = f"libmkl_rt is not beside {sys.executable}: pip install mkl there"
     return absent
+
+
+def make_incomplete(name, scratch, folder):
+    """Writes what the rivals' generator does not know, by its own means; nothing if it is there."""
+    path = folder / f"{name}.csc"
+    if name not in INCOMPLETE or path.exists():
+        return
+    specification = importlib.util.spec_from_file_location("gen", scratch / "gen.py")
+    gen = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(gen)
+    shape, stencil = INCOMPLETE[name]
+    edges = gen._grid_edges(shape, stencil)
+    first, second = (gen.np.concatenate([edge[end] for edge in edges]) for end in (0, 1))
+    lower = gen._safe_lower(first, second, int(gen.np.prod(shape)), 77)
+    lower.sort_indices()
+    folder.mkdir(parents=True, exist_ok=True)
+    gen.write_csc(path, lower, "tri")
 
 
 def build(program, scratch, prefix):

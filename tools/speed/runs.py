@@ -105,6 +105,8 @@ def drivers(bench, spmp):
 def run_matrix(bench, matrix, slow):
     """Ours and the rivals in turn, close in time."""
     kind = rivals.kind_of(matrix)
+    if bench.wants(matrix, *rivals.OURS, *rivals.RIVALS):
+        rivals.make_incomplete(matrix, bench.scratch, bench.matrices)
     ours = ["palmette_tri"] if kind == "tri" else ["palmette", "palmette_metis"]
     for solver in ours:
         if solver in bench.extra["drivers"]:
