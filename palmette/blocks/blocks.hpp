@@ -4,6 +4,7 @@
 
 #include "palmette/blocks/dense_factor.hpp"
 #include "palmette/blocks/factor.hpp"
+#include "palmette/blocks/lanes.hpp"
 #include "palmette/blocks/level3.hpp"
 #include "palmette/blocks/panel_array.hpp"
 #include "palmette/blocks/panel_kernels.hpp"

@@ -1,4 +1,4 @@
-// Inside `blocks`: a few scalars side by side in one vector register, and the two products that the small kernels are
+// A few scalars side by side in one vector register, and the two products that the small kernels are
 // made of. Written with the vector extension that GCC and Clang share, so that one source serves every width.
 #pragma once
 

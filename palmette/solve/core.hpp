@@ -55,6 +55,7 @@ struct CoreCost {
   double flops = 0;
   double bytes = 0;
   double critical_path_bytes = 0;
+  bool sides_in_parallel = false;  ///< members can share out right-hand sides instead of tasks
 };
 
 /// How a core's matrix S is related to its transpose: symmetric S = Sᵀ, hermitian S = conj(Sᵀ).

@@ -1,183 +1,227 @@
-// Row sweeps: x_r = (b_r − Σ l_rc·x_c) / l_rr, with the sum in ascending order of c whatever the schedule.
+// Row sweeps: x_r = b_r / l_rr − Σ (l_rc / l_rr)·x_c. Backward stable row by row: each quotient is rounded once.
 #include "palmette/solve/row_core.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "palmette/solve/narrow_kernels.hpp"
+#include "palmette/solve/row_kernels.hpp"
+#include "palmette/solve/side_blocks.hpp"
 
 namespace palmette::sweep {
 namespace {
 
-/// Rows in natural order.
+// Right-hand sides that pass side by side: whole registers; at most a cache line or two of each row.
 template <class T>
-struct RowLists {
-  std::vector<offset_t> ptr;
-  std::vector<index_t> column;
-  std::vector<T> value;
-};
+constexpr int narrow_strip = lanes::full_width<T> < 4 ? 4 : lanes::full_width<T>;
+template <class T>
+constexpr int widest_strip = narrow_strip<T> < 16 ? 16 : narrow_strip<T>;
 
 template <class T>
-RowLists<T> rows_of_columns(const SparseMatrix<T>& columns) {
+index_t strip_width(index_t sides) {
+  return sides <= narrow_strip<T> ? narrow_strip<T> : widest_strip<T>;
+}
+
+/// Where a member's right-hand sides begin: full registers as long as each member gets one.
+template <class T>
+index_t side_begin(index_t member, index_t members, index_t num_rhs) {
+  constexpr index_t whole = narrow_strip<T>;
+  const index_t even = static_cast<index_t>(offset_t{num_rhs} * member / members);
+  return num_rhs < whole * members || member == members ? even : (even + whole / 2) / whole * whole;
+}
+
+template <class T>
+RowLists<T> rows_of_columns(SparseMatrix<T> columns) {
   SparseMatrix<T> rows = transpose(columns);
   return {std::move(rows.pattern.column_ptr), std::move(rows.pattern.row_index), std::move(rows.values)};
 }
 
-template <class T>
-RowSweep<T> make_sweep(const RowLists<T>& lists, bool ascending) {
-  RowSweep<T> sweep;
-  sweep.ascending = ascending;
-  const double entry_bytes = sizeof(T) + sizeof(index_t);
-  sweep.rows = make_row_schedule({lists.ptr, lists.column, ascending, entry_bytes, 3.0 * sizeof(T) + 12});
-  const index_t n = static_cast<index_t>(lists.ptr.size()) - 1;
-  sweep.place_ptr.assign(static_cast<std::size_t>(n) + 1, 0);
-  sweep.column.reserve(lists.column.size());
-  sweep.value.reserve(lists.value.size());
-  for (index_t place = 0; place < n; ++place) {
-    const index_t row = sweep.row_at(place);
-    sweep.column.insert(sweep.column.end(), lists.column.begin() + lists.ptr[row], lists.column.begin() + lists.ptr[row + 1]);
-    sweep.value.insert(sweep.value.end(), lists.value.begin() + lists.ptr[row], lists.value.begin() + lists.ptr[row + 1]);
-    sweep.place_ptr[place + 1] = static_cast<offset_t>(sweep.column.size());
-  }
-  return sweep;
-}
-
 /// The lists of the transpose, from a sweep in any order.
 template <class T>
-RowLists<T> transposed_lists(const RowSweep<T>& sweep) {
-  const index_t n = sweep.size();
+RowLists<T> transposed_lists(const RowSweep<T>& sweep, const std::vector<T>& diagonal) {
+  const index_t n = sweep.size(), num_tasks = sweep.rows.schedule.graph.num_tasks();
+  // Through an intermediate by rows, since the sweep's own order of rows is not ascending.
+  std::vector<offset_t> where(static_cast<std::size_t>(n), 0);
+  std::vector<std::pair<offset_t, index_t>> step_and_count(static_cast<std::size_t>(n), {0, 0});
+  for (index_t task = 0; task < num_tasks; ++task)
+    sweep.visit_rows(task, [&](index_t row, const T* value, const index_t*, offset_t step, index_t count) {
+      where[row] = value - sweep.value.data();
+      step_and_count[row] = {step, count};
+    });
   RowLists<T> lists;
   lists.ptr.assign(static_cast<std::size_t>(n) + 1, 0);
   lists.column.resize(sweep.column.size());
   lists.value.resize(sweep.value.size());
   for (const index_t column : sweep.column) ++lists.ptr[column + 1];
   std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
-  std::vector<index_t> place_of(static_cast<std::size_t>(n));
-  for (index_t place = 0; place < n; ++place) place_of[sweep.row_at(place)] = place;
-  std::vector<offset_t> next(lists.ptr);
-  for (index_t row = 0; row < n; ++row)
-    for (offset_t entry = sweep.place_ptr[place_of[row]]; entry < sweep.place_ptr[place_of[row] + 1]; ++entry) {
-      const offset_t target = next[sweep.column[entry]]++;
+  std::vector<offset_t> next(lists.ptr.begin(), lists.ptr.end() - 1);
+  for (index_t row = 0; row < n; ++row) {
+    const auto [step, count] = step_and_count[row];
+    for (index_t k = 0; k < count; ++k) {
+      const offset_t entry = where[row] + k * step, target = next[sweep.column[entry]]++;
       lists.column[target] = row;
-      lists.value[target] = sweep.value[entry];
+      lists.value[target] = diagonal.empty() || !sweep.scaled ? sweep.value[entry] : sweep.value[entry] * diagonal[row];
     }
+  }
   return lists;
 }
 
-/// b − Σ a·x over one row: four partial sums for long rows, since each addition waits for the one before it.
+/// What all tasks of one sweep need.
 template <class T>
-inline T row_remainder(T b, const T* a, const index_t* column, offset_t count, const T* x) {
-  offset_t entry = 0;
-  if (count >= 8) {
-    T part[3] = {T(0), T(0), T(0)};
-    for (; entry + 4 <= count; entry += 4) {
-      subtract_product(b, a[entry], x[column[entry]]);
-      for (int lane = 0; lane < 3; ++lane) subtract_product(part[lane], a[entry + 1 + lane], x[column[entry + 1 + lane]]);
-    }
-    b += part[0] + (part[1] + part[2]);
-  }
-  for (; entry < count; ++entry) subtract_product(b, a[entry], x[column[entry]]);
-  return b;
-}
+class RowBody : public SweepBody {
+ protected:
+  RowBody(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal, const CoreRun<T>& run)
+      : sweep_(sweep), diagonal_(sweep.scaled || diagonal.empty() ? nullptr : diagonal.data()),
+        scale_(!sweep.scaled || reciprocal.empty() ? nullptr : reciprocal.data()), run_(run) {}
 
-template <class T>
-class RowBody final : public SweepBody {
- public:
-  RowBody(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const CoreRun<T>& run)
-      : sweep_(sweep), diagonal_(diagonal.empty() ? nullptr : diagonal.data()), run_(run), work_(run.space.work.data()) {}
-
-  void run_task(index_t task, int) override {
-    const Task& chunk = sweep_.rows.schedule.graph.tasks[task];
-    if (run_.num_rhs() > 1) return solve_many(chunk);
-    if (!run_.in.direct() || !run_.out.direct()) return solve_one(chunk, work_, true);
-    solve_one(chunk, run_.out.to.data, false);
-  }
-
- private:
-  /// One right-hand side; x in the triangle's own numbering, which is where `out` wants it unless `mapped`.
-  void solve_one(const Task& chunk, T* x, bool mapped) {
-    const T* const b = run_.in.from.data;
-    for (index_t place = chunk.first; place < chunk.last; ++place) {
-      const index_t row = sweep_.row_at(place);
-      const offset_t begin = sweep_.place_ptr[place];
-      T value = row_remainder(mapped ? run_.in.value(row, 0) : b[row], sweep_.value.data() + begin,
-                              sweep_.column.data() + begin, sweep_.place_ptr[place + 1] - begin, x);
-      if (diagonal_ != nullptr) value /= diagonal_[row];
-      x[row] = value;
-      if (mapped) run_.out.put(row, 0, value);
-    }
-  }
-
-  /// Several right-hand sides: those of a row lie side by side in the work array, so that one entry serves them all.
-  void solve_many(const Task& chunk) {
-    for (index_t place = chunk.first; place < chunk.last; ++place) {
-      index_t side = 0;
-      for (; side + 16 <= run_.num_rhs(); side += 16) solve_strip<16>(place, side);
-      if (side + 8 <= run_.num_rhs()) solve_strip<8>(place, side), side += 8;
-      if (side + 4 <= run_.num_rhs()) solve_strip<4>(place, side), side += 4;
-      for (; side < run_.num_rhs(); ++side) solve_strip<1>(place, side);
-    }
-  }
-
-  template <int Sides>
-  void solve_strip(index_t place, index_t first_side) {
-    const index_t row = sweep_.row_at(place);
-    const offset_t stride = run_.num_rhs();
-    T sum[Sides];
-    for (int side = 0; side < Sides; ++side) sum[side] = run_.in.value(row, first_side + side);
-    for (offset_t entry = sweep_.place_ptr[place]; entry < sweep_.place_ptr[place + 1]; ++entry) {
-      const T* const x = work_ + sweep_.column[entry] * stride + first_side;
-      const T value = sweep_.value[entry];
-      for (int side = 0; side < Sides; ++side) subtract_product(sum[side], value, x[side]);
-    }
-    T* const result = work_ + row * stride + first_side;
-    for (int side = 0; side < Sides; ++side) {
-      result[side] = diagonal_ != nullptr ? sum[side] / diagonal_[row] : sum[side];
-      run_.out.put(row, first_side + side, result[side]);
-    }
+  struct Rows {
+    index_t first, count;
+  };
+  Rows rows_of(index_t task) const {
+    const Task& places = sweep_.rows.schedule.graph.tasks[task];
+    return {sweep_.ascending ? places.first : sweep_.size() - places.last, places.last - places.first};
   }
 
   const RowSweep<T>& sweep_;
-  const T* diagonal_;
+  const T* const diagonal_;
+  const T* const scale_;
   const CoreRun<T>& run_;
-  T* work_;
+};
+
+/// One right-hand side; in the result's own memory where that is in the triangle's numbering.
+template <class T>
+class RowBodyOfOne final : public RowBody<T> {
+ public:
+  RowBodyOfOne(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal, const CoreRun<T>& run,
+               T* work)
+      : RowBody<T>(sweep, diagonal, reciprocal, run), direct_(run.in.direct() && run.out.direct()),
+        x_(direct_ ? run.out.to.data : work) {}
+
+  void run_task(index_t task, int) override {
+    const auto [first, count] = this->rows_of(task);
+    load(first, count);
+    const std::vector<index_t>& segments = this->sweep_.task_segment;
+    for (index_t s = segments[task]; s < segments[task + 1]; ++s)
+      solve_segment(this->sweep_.segment[s], this->sweep_, this->diagonal_, x_);
+    if (direct_) return;
+    for (index_t row = first; row < first + count; ++row) this->run_.out.put(row, 0, x_[row]);
+  }
+
+ private:
+  void load(index_t first, index_t count) {
+    const T* const b = this->run_.in.from.data;
+    if (!direct_)
+      for (index_t row = first; row < first + count; ++row) x_[row] = this->run_.in.value(row, 0);
+    else if (this->scale_ == nullptr && b != x_) std::copy_n(b + first, count, x_ + first);
+    if (this->scale_ == nullptr) return;
+    const T* const from = direct_ ? b : x_;
+    for (index_t row = first; row < first + count; ++row) x_[row] = product(from[row], this->scale_[row]);
+  }
+
+  const bool direct_;
+  T* const x_;
+};
+
+/// Right-hand sides first_side … of a strip; those of a row lie side by side in the work array.
+template <class T, int Sides>
+class RowBodyOfStrip final : public RowBody<T> {
+ public:
+  RowBodyOfStrip(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal, const CoreRun<T>& run,
+                 Strip strip, T* work)
+      : RowBody<T>(sweep, diagonal, reciprocal, run), first_(strip.first),
+        count_(strip.count), x_(work) {}
+
+  void run_task(index_t task, int) override {
+    const auto [first, count] = this->rows_of(task);
+    load(first, count);
+    solve_strip_kernel<T, Sides>(this->sweep_, task, this->diagonal_, x_);
+    store(first, count);
+  }
+
+ private:
+  void load(index_t first, index_t count) {
+    T* const target = x_ + offset_t{first} * Sides;
+    const T* const scale = this->scale_ != nullptr ? this->scale_ + first : nullptr;
+    if (this->run_.in.direct())
+      return sides_into_rows<T, Sides>(this->run_.in.from.columns(first_, count_), first, count, scale, target);
+    for (index_t k = 0; k < count; ++k)
+      for (index_t side = 0; side < Sides; ++side) {
+        const T value = side < count_ ? this->run_.in.value(first + k, first_ + side) : T(0);
+        target[k * Sides + side] = scale != nullptr ? product(value, scale[k]) : value;
+      }
+  }
+
+  void store(index_t first, index_t count) const {
+    const T* const source = x_ + offset_t{first} * Sides;
+    if (this->run_.out.direct())
+      return rows_into_sides<T, Sides>(source, count, this->run_.out.to.columns(first_, count_), first);
+    for (index_t k = 0; k < count; ++k)
+      for (index_t side = 0; side < count_; ++side) this->run_.out.put(first + k, first_ + side, source[k * Sides + side]);
+  }
+
+  const index_t first_, count_;
+  T* const x_;
 };
 
 }  // namespace
 
 template <class T>
-offset_t RowSweep<T>::memory_bytes() const {
-  const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
-  return bytes(place_ptr) + bytes(column) + bytes(value) + bytes(rows.order) + rows.schedule.memory_bytes();
-}
-
-template <class T>
 RowCore<T>::RowCore(LowerTriangle<T> triangle, bool transposed_first)
     : n_(triangle.size()), diagonal_(std::move(triangle.diagonal)), first_transposed_(transposed_first) {
+  reciprocal_.reserve(diagonal_.size());
+  for (const T& d : diagonal_) reciprocal_.push_back(T(1) / d);
   // The columns of L are the rows of Lᵀ.
   if (transposed_first)
-    first_ = make_sweep<T>({std::move(triangle.strict.pattern.column_ptr), std::move(triangle.strict.pattern.row_index),
-                            std::move(triangle.strict.values)}, false);
+    first_ = make_row_sweep<T>({std::move(triangle.strict.pattern.column_ptr), std::move(triangle.strict.pattern.row_index),
+                                std::move(triangle.strict.values)}, diagonal_, false);
   else
-    first_ = make_sweep(rows_of_columns(triangle.strict), true);
+    first_ = make_row_sweep(rows_of_columns(std::move(triangle.strict)), diagonal_, true);
 }
 
 template <class T>
 const RowSweep<T>& RowCore<T>::sweep(bool transposed) const {
   if (transposed == first_transposed_) return first_;
   std::call_once(second_once_, [this] {
-    second_ = make_sweep(transposed_lists(first_), !first_.ascending);
+    second_ = make_row_sweep(transposed_lists(first_, diagonal_), diagonal_, !first_.ascending);
     second_made_.store(true, std::memory_order_release);
   });
   return second_;
 }
 
 template <class T>
+SpaceNeed RowCore<T>::space_need(index_t num_rhs) const {
+  return {0, 0, offset_t{n_} * (num_rhs == 1 ? 1 : strip_width<T>(num_rhs))};
+}
+
+template <class T>
+template <class RunBody>
+void RowCore<T>::with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work, RunBody&& run_body) const {
+  // One right-hand side alone has kernels, and bits, of its own.
+  if (run.num_rhs() == 1) return run_body(RowBodyOfOne<T>(rows, diagonal_, reciprocal_, run, work));
+  if (strip.count <= narrow_strip<T>) return run_body(RowBodyOfStrip<T, narrow_strip<T>>(rows, diagonal_, reciprocal_, run, strip, work));
+  run_body(RowBodyOfStrip<T, widest_strip<T>>(rows, diagonal_, reciprocal_, run, strip, work));
+}
+
+template <class T>
 void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const RowSweep<T>& rows = sweep(transposed);
-  RowBody<T> body(rows, diagonal_, run);
   const SweepSchedule& schedule = rows.rows.schedule;
-  run_sweep(run.method, {schedule, run.space.state(run.slot + (transposed ? 1 : 0), schedule), body, run.team});
+  const index_t members = member_count(run.team);
+  const auto over_strips = [&](index_t begin, index_t end, T* work, auto&& run_body) {
+    for (index_t side = begin; side < end; side += widest_strip<T>)
+      with_body(rows, run, {side, std::min<index_t>(widest_strip<T>, end - side)}, work, run_body);
+  };
+  if (members > 1 && run.num_rhs() >= members) {
+    // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody waits.
+    return run.team->run([&](int member) {
+      const index_t begin = side_begin<T>(member, members, run.num_rhs()), end = side_begin<T>(member + 1, members, run.num_rhs());
+      over_strips(begin, end, run.space.member(member), [&](auto&& body) {
+        for (index_t task = 0; task < schedule.graph.num_tasks(); ++task) body.run_task(task, member);
+      });
+    });
+  }
+  EngineState& state = run.space.state(run.slot + (transposed ? 1 : 0), schedule);
+  over_strips(0, run.num_rhs(), run.space.member(0),
+              [&](auto&& body) { run_sweep(run.method, {schedule, state, body, run.team}); });
 }
 
 template <class T>
@@ -188,18 +232,17 @@ CoreCost RowCore<T>::cost() const {
   cost.flops = is_complex_v<T> ? 8 * entries + 11 * rows : 2 * entries + rows;
   cost.bytes = first_.rows.schedule.graph.total_cost();
   cost.critical_path_bytes = first_.rows.schedule.graph.critical_path();
+  cost.sides_in_parallel = true;
   return cost;
 }
 
 template <class T>
 offset_t RowCore<T>::memory_bytes() const {
   const offset_t second = second_made_.load(std::memory_order_acquire) ? second_.memory_bytes() : 0;
-  return static_cast<offset_t>(diagonal_.size() * sizeof(T)) + first_.memory_bytes() + second;
+  return static_cast<offset_t>((diagonal_.size() + reciprocal_.size()) * sizeof(T)) + first_.memory_bytes() + second;
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template struct RowSweep<T>;  \
-  template class RowCore<T>;
+#define PALMETTE_INSTANTIATE(T) template class RowCore<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

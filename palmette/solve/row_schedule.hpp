@@ -17,17 +17,20 @@ struct RowDependencies {
   double row_bytes = 40;              ///< and for one row besides
 
   index_t size() const { return static_cast<index_t>(row_ptr.size()) - 1; }
+  index_t row_at(index_t place) const { return ascending ? place : size() - 1 - place; }
+  double bytes_of(index_t row) const {
+    return static_cast<double>(row_ptr[row + 1] - row_ptr[row]) * entry_bytes + row_bytes;
+  }
 };
 
-/// Tasks of kind `rows` are places [first, last) of the schedule.
+/// Tasks of kind `rows` are places [first, last); place k is row k, or n − 1 − k when descending.
 struct RowSchedule {
-  std::vector<index_t> order;  // length n: row at each place; empty: place k is row k, or n − 1 − k when descending
+  index_t size = 0;            // n
   SweepSchedule schedule;
 };
 
-/// Wide levels are sorted together and cut into tasks; where levels are narrow (bands, chains) rows keep their order and
-/// a task spans many levels, so that nothing is spent on parallelism that is not there. Depends on the pattern alone.
-/// @cost O(nnz)
+/// Rows keep their natural order, which keeps what locality the matrix has, and are cut into tasks of about equal bytes.
+/// @cost  O(nnz)
 RowSchedule make_row_schedule(const RowDependencies& rows);
 
 }  // namespace palmette::sweep

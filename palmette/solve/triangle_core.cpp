@@ -25,6 +25,20 @@ bool supernodes_pay(const SweepStructure& structure, const LowerTriangle<T>& tri
          structure.entries() * sizeof(T) <= most_bytes_ratio * row_bytes;
 }
 
+/// False if the pattern is surely not closed under elimination, or has too few entries for wide supernodes: in a closed one,
+/// all rows of a column but the first are rows of the column whose number the first is. O(n), where the whole analysis takes
+/// longer than a dozen solves.
+bool may_be_closed(const SparsityPattern& strict) {
+  if (static_cast<offset_t>(strict.row_index.size()) < strict.cols) return strict.cols <= 1;
+  for (index_t column = 0; column < strict.cols; ++column) {
+    const auto rows = strict.column(column);
+    if (rows.size() < 2) continue;
+    const auto above = strict.column(rows[0]);
+    if (above.size() + 1 < rows.size() || above[0] > rows[1]) return false;
+  }
+  return true;
+}
+
 /// Values where a Factor of LLᵀ has them. The diagonal blocks hold ones on their diagonal if the triangle does.
 template <class T>
 PanelArray<T> copy_into_panels(const SymbolicFactor& symbolic, const LowerTriangle<T>& triangle) {
@@ -72,7 +86,9 @@ std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepS
 
 template <class T>
 TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, const PlanOptions& options) {
-  if (std::optional<SymbolicFactor> closed = analyze_triangle(triangle.strict.pattern)) {
+  std::optional<SymbolicFactor> closed;
+  if (may_be_closed(triangle.strict.pattern)) closed = analyze_triangle(triangle.strict.pattern);
+  if (closed) {
     auto structure = std::make_shared<const SweepStructure>(std::make_shared<const SymbolicFactor>(std::move(*closed)),
                                                             static_cast<int>(sizeof(T)));
     if (supernodes_pay(*structure, triangle)) {

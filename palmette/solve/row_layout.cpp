@@ -1,0 +1,183 @@
+// Lays out the rows of each task. Inside a task rows may be exchanged as long as each stays behind those that it needs:
+// rows of one level of the task and of one length go side by side; a task that is mostly a chain keeps its order.
+#include "palmette/solve/row_layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace palmette::sweep {
+namespace {
+
+constexpr index_t rows_for_a_level = 16;  // fewer in the mean level of a task: it keeps its order
+constexpr index_t shortest_run = 4;       // rows of one length that get a segment of their own
+
+template <class T>
+bool keeps_digits(const T& value) {
+  const real_t<T> size = std::abs(value);
+  return size >= std::numeric_limits<real_t<T>>::min() && size <= std::numeric_limits<real_t<T>>::max();
+}
+
+template <class T>
+class LayoutBuilder {
+ public:
+  LayoutBuilder(const RowLists<T>& lists, const std::vector<T>& diagonal, RowSweep<T>& sweep)
+      : lists_(lists), diagonal_(diagonal), sweep_(sweep), level_(static_cast<std::size_t>(sweep.size())),
+        task_of_(static_cast<std::size_t>(sweep.size()), -1) {}
+
+  void build() {
+    sweep_.scaled = can_scale();
+    sweep_.column.reserve(lists_.column.size());
+    sweep_.value.reserve(lists_.value.size());
+    sweep_.row.reserve(static_cast<std::size_t>(sweep_.size()));
+    const std::vector<Task>& tasks = sweep_.rows.schedule.graph.tasks;
+    for (index_t task = 0; task < static_cast<index_t>(tasks.size()); ++task) {
+      rows_.clear();
+      for (index_t place = tasks[task].first; place < tasks[task].last; ++place) rows_.push_back(sweep_.row_at(place));
+      if (!sweep_.scaled) add_one_by_one(RowKind::divided, rows_.begin(), rows_.end());
+      else if (const index_t levels = find_levels(task); static_cast<index_t>(rows_.size()) < rows_for_a_level * levels) add_in_order();
+      else add_by_levels(levels);
+      sweep_.task_segment.push_back(static_cast<index_t>(sweep_.segment.size()));
+    }
+  }
+
+ private:
+  using Place = std::vector<index_t>::const_iterator;
+
+  index_t length_of(index_t row) const { return static_cast<index_t>(lists_.ptr[row + 1] - lists_.ptr[row]); }
+  offset_t entry_of(index_t row, index_t k) const {
+    return sweep_.ascending ? lists_.ptr[row] + k : lists_.ptr[row + 1] - 1 - k;
+  }
+
+  bool can_scale() const {
+    if (diagonal_.empty()) return true;
+    for (index_t row = 0; row < sweep_.size(); ++row) {
+      if (!keeps_digits(T(1) / diagonal_[row])) return false;
+      for (offset_t entry = lists_.ptr[row]; entry < lists_.ptr[row + 1]; ++entry)
+        if (lists_.value[entry] != T(0) && !keeps_digits(lists_.value[entry] / diagonal_[row])) return false;
+    }
+    return true;
+  }
+
+  /// Longest chains inside the task; returns the number of levels.
+  index_t find_levels(index_t task) {
+    index_t levels = 0;
+    for (const index_t row : rows_) {
+      index_t level = 0;
+      for (offset_t entry = lists_.ptr[row]; entry < lists_.ptr[row + 1]; ++entry)
+        if (const index_t before = lists_.column[entry]; task_of_[before] == task) level = std::max(level, level_[before] + 1);
+      level_[row] = level;
+      task_of_[row] = task;
+      levels = std::max(levels, level + 1);
+    }
+    return levels;
+  }
+
+  void add_entry(index_t row, index_t k) {
+    const offset_t entry = entry_of(row, k);
+    sweep_.column.push_back(lists_.column[entry]);
+    const T& value = lists_.value[entry];
+    sweep_.value.push_back(diagonal_.empty() || !sweep_.scaled ? value : value / diagonal_[row]);
+  }
+
+  RowSegment& open(RowKind kind, index_t length, index_t count) {
+    sweep_.segment.push_back({kind, length, count, static_cast<index_t>(sweep_.row.size()),
+                              static_cast<offset_t>(sweep_.column.size()), static_cast<index_t>(sweep_.length.size())});
+    return sweep_.segment.back();
+  }
+
+  void add_one_by_one(RowKind kind, Place begin, Place end) {
+    RowSegment* last = sweep_.segment.empty() ? nullptr : &sweep_.segment.back();
+    const bool joins = last != nullptr && kind >= RowKind::mixed && last->kind == kind &&
+                       static_cast<index_t>(sweep_.segment.size()) > sweep_.task_segment.back();
+    if (!joins) open(kind, length_of(*begin), static_cast<index_t>(end - begin));
+    else last->count += static_cast<index_t>(end - begin);
+    for (; begin != end; ++begin) {
+      sweep_.row.push_back(*begin);
+      if (kind >= RowKind::mixed) sweep_.length.push_back(length_of(*begin));
+      for (index_t k = 0; k < length_of(*begin); ++k) add_entry(*begin, k);
+    }
+  }
+
+  void add_slices(index_t length, Place begin, Place end) {
+    open(RowKind::slices, length, static_cast<index_t>(end - begin));
+    for (; begin != end; begin += slice_rows<T>) {
+      sweep_.row.insert(sweep_.row.end(), begin, begin + slice_rows<T>);
+      for (index_t k = 0; k < length; ++k)
+        for (int lane = 0; lane < slice_rows<T>; ++lane) add_entry(begin[lane], k);
+    }
+  }
+
+  bool follows(index_t row, index_t before) const {
+    return length_of(row) > 0 && before == row + (sweep_.ascending ? -1 : 1) &&
+           lists_.column[entry_of(row, length_of(row) - 1)] == before;
+  }
+
+  /// Runs of rows of one length, links of a chain or not.
+  void add_in_order() {
+    const auto linked = [&](Place at) { return at != rows_.cbegin() && follows(*at, at[-1]); };
+    for (Place begin = rows_.cbegin(); begin != rows_.cend();) {
+      const index_t length = length_of(*begin);
+      const bool chain = linked(begin);
+      Place end = begin + 1;
+      while (end != rows_.cend() && length_of(*end) == length && linked(end) == chain) ++end;
+      const bool run = end - begin >= shortest_run && length < long_row;
+      if (length > 0) add_one_by_one(!run ? RowKind::mixed : chain ? RowKind::chain : RowKind::equal, begin, end);
+      begin = end;
+    }
+  }
+
+  void add_by_levels(index_t levels) {
+    const auto bucket = [&](index_t row) { return level_[row] * (long_row + 1) + std::min(length_of(row), long_row); };
+    std::vector<index_t> start(static_cast<std::size_t>(levels) * (long_row + 1) + 1, 0);
+    for (const index_t row : rows_) ++start[bucket(row) + 1];
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    sorted_.resize(rows_.size());
+    std::vector<index_t> next(start.begin(), start.end() - 1);
+    for (const index_t row : rows_) sorted_[next[bucket(row)]++] = row;
+    for (std::size_t b = 0; b + 1 < start.size(); ++b)
+      add_bucket(static_cast<index_t>(b) % (long_row + 1), sorted_.cbegin() + start[b], sorted_.cbegin() + start[b + 1]);
+  }
+
+  void add_bucket(index_t length, Place begin, Place end) {
+    if (begin == end || length == 0) return;
+    if (length == long_row) return add_one_by_one(RowKind::mixed, begin, end);
+    const Place middle = begin + (end - begin) / slice_rows<T> * slice_rows<T>;
+    if (begin != middle) add_slices(length, begin, middle);
+    if (middle != end) add_one_by_one(RowKind::equal, middle, end);
+  }
+
+  const RowLists<T>& lists_;
+  const std::vector<T>& diagonal_;
+  RowSweep<T>& sweep_;
+  std::vector<index_t> level_, task_of_;
+  std::vector<index_t> rows_, sorted_;
+};
+
+}  // namespace
+
+template <class T>
+RowSweep<T> make_row_sweep(const RowLists<T>& lists, const std::vector<T>& diagonal, bool ascending) {
+  RowSweep<T> sweep;
+  sweep.ascending = ascending;
+  sweep.rows = make_row_schedule({lists.ptr, lists.column, ascending, double{sizeof(T) + sizeof(index_t)},
+                                  double{3 * sizeof(T) + sizeof(index_t)}});
+  LayoutBuilder<T>(lists, diagonal, sweep).build();
+  return sweep;
+}
+
+template <class T>
+offset_t RowSweep<T>::memory_bytes() const {
+  const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
+  return bytes(segment) + bytes(task_segment) + bytes(row) + bytes(length) + bytes(column) + bytes(value) +
+         rows.schedule.memory_bytes();
+}
+
+#define PALMETTE_INSTANTIATE(T) \
+  template struct RowSweep<T>;  \
+  template RowSweep<T> make_row_sweep<T>(const RowLists<T>&, const std::vector<T>&, bool);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::sweep

@@ -1,0 +1,78 @@
+// Inside `solve`: right-hand sides turned from columns into rows and back: W rows × W columns at a time, in registers, so that
+// each cache line of a column is touched once however many columns there are.
+#pragma once
+
+#include "palmette/solve/row_kernels.hpp"
+
+namespace palmette::sweep {
+
+/// W × W blocks; reals whose register holds at least two.
+template <class T>
+struct SideBlock {
+  static constexpr int width = lanes::full_width<T>;
+  static constexpr bool in_registers = !is_complex_v<T> && width > 1;
+  using L = lanes::Lanes<T, width>;
+  using Vector = typename L::Vector;
+
+  Vector line[width];
+
+  void transpose() { exchange<1>(); }
+
+ private:
+  /// Exchanges the lanes of line k that have bit `Distance` with those of line k + Distance that have not.
+  template <int Distance>
+  void exchange() {
+    if constexpr (Distance < width) {
+      for (int k = 0; k < width; ++k)
+        if ((k & Distance) == 0) exchange_pair<Distance>(line[k], line[k + Distance], std::make_integer_sequence<int, width>());
+      exchange<2 * Distance>();
+    }
+  }
+  template <int Distance, int... Lane>
+  static void exchange_pair(Vector& first, Vector& second, std::integer_sequence<int, Lane...>) {
+    const Vector a = first, b = second;
+    first = __builtin_shufflevector(a, b, ((Lane & Distance) != 0 ? width + Lane - Distance : Lane)...);
+    second = __builtin_shufflevector(a, b, ((Lane & Distance) != 0 ? width + Lane : Lane + Distance)...);
+  }
+};
+
+/// to[k·Sides + side] ← from(first + k, side) · scale[k] for k < rows; zeros where `from` has no more columns. scale null: ones.
+template <class T, int Sides>
+inline void sides_into_rows(DenseView<const T> from, index_t first, index_t rows, const T* scale, T* to) {
+  using Block = SideBlock<T>;
+  index_t row = 0;
+  if constexpr (Block::in_registers && Sides % Block::width == 0)
+    for (; row + Block::width <= rows; row += Block::width)
+      for (index_t side = 0; side < Sides; side += Block::width) {
+        Block block;
+        for (int k = 0; k < Block::width; ++k)
+          block.line[k] = side + k < from.cols ? Block::L::load(from.column(side + k) + first + row) : typename Block::Vector{};
+        block.transpose();
+        for (int k = 0; k < Block::width; ++k)
+          Block::L::store(scale != nullptr ? block.line[k] * scale[row + k] : block.line[k], to + (row + k) * Sides + side);
+      }
+  for (; row < rows; ++row)
+    for (index_t side = 0; side < Sides; ++side) {
+      const T value = side < from.cols ? from(first + row, side) : T(0);
+      to[row * Sides + side] = scale != nullptr ? product(value, scale[row]) : value;
+    }
+}
+
+/// to(first + k, side) ← from[k·Sides + side] for k < rows and the columns of `to`.
+template <class T, int Sides>
+inline void rows_into_sides(const T* from, index_t rows, DenseView<T> to, index_t first) {
+  using Block = SideBlock<T>;
+  index_t row = 0;
+  if constexpr (Block::in_registers && Sides % Block::width == 0)
+    for (; row + Block::width <= rows; row += Block::width)
+      for (index_t side = 0; side < to.cols; side += Block::width) {
+        Block block;
+        for (int k = 0; k < Block::width; ++k) block.line[k] = Block::L::load(from + (row + k) * Sides + side);
+        block.transpose();
+        for (int k = 0; k < Block::width && side + k < to.cols; ++k) Block::L::store(block.line[k], to.column(side + k) + first + row);
+      }
+  for (; row < rows; ++row)
+    for (index_t side = 0; side < to.cols; ++side) to(first + row, side) = from[row * Sides + side];
+}
+
+}  // namespace palmette::sweep
