@@ -13,6 +13,9 @@ namespace palmette::sweep {
 /// Right-hand sides that pass through a sweep together.
 inline constexpr index_t rhs_block = 64;
 
+/// Engine states that a core may use, one for each of its schedules.
+inline constexpr std::size_t states_of_stage = 4;
+
 /// Scalars that one solve with a block of right-hand sides needs.
 struct SpaceNeed {
   offset_t work = 0;      ///< shared by all members: the vectors between the sweeps
@@ -28,7 +31,7 @@ struct SolveSpace {
   PanelArray<T> members;
   PanelArray<T> middle;  ///< n × block: the vector between two stages
   offset_t member_stride = 0;
-  std::vector<std::unique_ptr<EngineState>> states;  // two for each stage
+  std::vector<std::unique_ptr<EngineState>> states;  // states_of_stage for each stage
 
   T* member(int number) { return members.data() + number * member_stride; }
   EngineState& state(index_t slot, const SweepSchedule& schedule) {
@@ -43,7 +46,7 @@ struct CoreRun {
   Reader<T> in;
   Writer<T> out;  ///< out.to.cols right-hand sides; may be the memory that `in` reads
   SolveSpace<T>& space;
-  index_t slot = 0;  ///< of the core's two engine states in space.states
+  index_t slot = 0;  ///< of the core's engine states in space.states
   SolveMethod method = SolveMethod::serial;
   ThreadTeam* team = nullptr;
 

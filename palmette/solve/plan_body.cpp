@@ -45,7 +45,7 @@ template <class T>
 SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
   check_sizes(b, x);
   const int members = sweep::member_count(run.team);
-  const sweep::SweepWork one = work(b.cols >= members);
+  const sweep::SweepWork one = work(b.cols > 1);
   const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
   const SolveMethod method = sweep::choose_method(
       run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, members);
@@ -88,7 +88,7 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space)
       {place == 0 ? chain.b : DenseView<const T>(middle), chain.transposed ? stage.domain : stage.range, conjugated},
       {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
       space,
-      static_cast<index_t>(2 * number),
+      static_cast<index_t>(sweep::states_of_stage * number),
       chain.method,
       chain.team};
   stage.core->solve(transposed, run);
@@ -117,7 +117,7 @@ void PlanBody<T>::give_back(std::unique_ptr<Space> space) const {
 
 template <class T>
 void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
-  space.states.resize(2 * stages_.size());
+  space.states.resize(sweep::states_of_stage * stages_.size());
   sweep::SpaceNeed need;
   for (const sweep::Stage<T>& stage : stages_) {
     const sweep::SpaceNeed own = stage.core->space_need(num_rhs);
@@ -135,12 +135,12 @@ void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
 }
 
 template <class T>
-sweep::SweepWork PlanBody<T>::work(bool side_for_each_member) const {
+sweep::SweepWork PlanBody<T>::work(bool several_sides) const {
   sweep::SweepWork sum;
   for (const sweep::Stage<T>& stage : stages_) {
     const sweep::CoreCost cost = stage.core->cost();
     sum.bytes += cost.bytes;
-    if (!(side_for_each_member && cost.sides_in_parallel)) sum.critical_path_bytes += cost.critical_path_bytes;
+    if (!(several_sides && cost.sides_in_parallel)) sum.critical_path_bytes += cost.critical_path_bytes;
   }
   return sum;
 }

@@ -35,33 +35,12 @@ RowLists<T> rows_of_columns(SparseMatrix<T> columns) {
   return {std::move(rows.pattern.column_ptr), std::move(rows.pattern.row_index), std::move(rows.values)};
 }
 
-/// The lists of the transpose, from a sweep in any order.
+/// The lists of the transpose, values as they were given.
 template <class T>
-RowLists<T> transposed_lists(const RowSweep<T>& sweep, const std::vector<T>& diagonal) {
-  const index_t n = sweep.size(), num_tasks = sweep.rows.schedule.graph.num_tasks();
-  // Through an intermediate by rows, since the sweep's own order of rows is not ascending.
-  std::vector<offset_t> where(static_cast<std::size_t>(n), 0);
-  std::vector<std::pair<offset_t, index_t>> step_and_count(static_cast<std::size_t>(n), {0, 0});
-  for (index_t task = 0; task < num_tasks; ++task)
-    sweep.visit_rows(task, [&](index_t row, const T* value, const index_t*, offset_t step, index_t count) {
-      where[row] = value - sweep.value.data();
-      step_and_count[row] = {step, count};
-    });
-  RowLists<T> lists;
-  lists.ptr.assign(static_cast<std::size_t>(n) + 1, 0);
-  lists.column.resize(sweep.column.size());
-  lists.value.resize(sweep.value.size());
-  for (const index_t column : sweep.column) ++lists.ptr[column + 1];
-  std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
-  std::vector<offset_t> next(lists.ptr.begin(), lists.ptr.end() - 1);
-  for (index_t row = 0; row < n; ++row) {
-    const auto [step, count] = step_and_count[row];
-    for (index_t k = 0; k < count; ++k) {
-      const offset_t entry = where[row] + k * step, target = next[sweep.column[entry]]++;
-      lists.column[target] = row;
-      lists.value[target] = diagonal.empty() || !sweep.scaled ? sweep.value[entry] : sweep.value[entry] * diagonal[row];
-    }
-  }
+RowLists<T> given_transpose(const RowSweep<T>& sweep, const std::vector<T>& diagonal) {
+  RowLists<T> lists = lists_of(sweep, true);
+  if (diagonal.empty() || !sweep.scaled) return lists;
+  for (std::size_t entry = 0; entry < lists.value.size(); ++entry) lists.value[entry] *= diagonal[lists.column[entry]];
   return lists;
 }
 
@@ -98,11 +77,13 @@ class RowBodyOfOne final : public RowBody<T> {
 
   void run_task(index_t task, int) override {
     const auto [first, count] = this->rows_of(task);
-    load(first, count);
+    const bool by_panels = this->sweep_.rows.by_panels;
+    const index_t chunk = this->sweep_.rows.schedule.graph.tasks[task].chunk;
+    if (!by_panels || chunk == 0) load(first, count);
     const std::vector<index_t>& segments = this->sweep_.task_segment;
     for (index_t s = segments[task]; s < segments[task + 1]; ++s)
       solve_segment(this->sweep_.segment[s], this->sweep_, this->diagonal_, x_);
-    if (direct_) return;
+    if (direct_ || (by_panels && chunk == 0)) return;
     for (index_t row = first; row < first + count; ++row) this->run_.out.put(row, 0, x_[row]);
   }
 
@@ -181,7 +162,7 @@ template <class T>
 const RowSweep<T>& RowCore<T>::sweep(bool transposed) const {
   if (transposed == first_transposed_) return first_;
   std::call_once(second_once_, [this] {
-    second_ = make_row_sweep(transposed_lists(first_, diagonal_), diagonal_, !first_.ascending);
+    second_ = make_row_sweep(given_transpose(first_, diagonal_), diagonal_, !first_.ascending);
     second_made_.store(true, std::memory_order_release);
   });
   return second_;
@@ -210,7 +191,7 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
     for (index_t side = begin; side < end; side += widest_strip<T>)
       with_body(rows, run, {side, std::min<index_t>(widest_strip<T>, end - side)}, work, run_body);
   };
-  if (members > 1 && run.num_rhs() >= members) {
+  if (members > 1 && run.num_rhs() > 1) {
     // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody waits.
     return run.team->run([&](int member) {
       const index_t begin = side_begin<T>(member, members, run.num_rhs()), end = side_begin<T>(member + 1, members, run.num_rhs());
@@ -219,9 +200,25 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
       });
     });
   }
+  if (members > 1 && run.method != SolveMethod::serial && run.num_rhs() == 1 && rows.scaled &&
+      rows.rows.panels.panel_bits != PanelChoice::none)
+    return solve_by_panels(transposed, run);
   EngineState& state = run.space.state(run.slot + (transposed ? 1 : 0), schedule);
   over_strips(0, run.num_rhs(), run.space.member(0),
               [&](auto&& body) { run_sweep(run.method, {schedule, state, body, run.team}); });
+}
+
+template <class T>
+void RowCore<T>::solve_by_panels(bool transposed, const CoreRun<T>& run) const {
+  Panels& panels = panels_[transposed];
+  std::call_once(panels.once, [&] {
+    panels.sweep = cut_into_panels(sweep(transposed));
+    panels.made.store(true, std::memory_order_release);
+  });
+  const SweepSchedule& schedule = panels.sweep.rows.schedule;
+  EngineState& state = run.space.state(run.slot + 2 + (transposed ? 1 : 0), schedule);
+  with_body(panels.sweep, run, {0, 1}, run.space.member(0),
+            [&](auto&& body) { run_sweep(run.method, {schedule, state, body, run.team}); });
 }
 
 template <class T>
@@ -232,13 +229,16 @@ CoreCost RowCore<T>::cost() const {
   cost.flops = is_complex_v<T> ? 8 * entries + 11 * rows : 2 * entries + rows;
   cost.bytes = first_.rows.schedule.graph.total_cost();
   cost.critical_path_bytes = first_.rows.schedule.graph.critical_path();
+  if (first_.scaled) cost.critical_path_bytes = std::min(cost.critical_path_bytes, first_.rows.panels.serial_bytes);
   cost.sides_in_parallel = true;
   return cost;
 }
 
 template <class T>
 offset_t RowCore<T>::memory_bytes() const {
-  const offset_t second = second_made_.load(std::memory_order_acquire) ? second_.memory_bytes() : 0;
+  offset_t second = second_made_.load(std::memory_order_acquire) ? second_.memory_bytes() : 0;
+  for (const Panels& panels : panels_)
+    if (panels.made.load(std::memory_order_acquire)) second += panels.sweep.memory_bytes();
   return static_cast<offset_t>((diagonal_.size() + reciprocal_.size()) * sizeof(T)) + first_.memory_bytes() + second;
 }
 

@@ -26,6 +26,7 @@ class RowCore final : public SweepCore<T> {
 
  private:
   const RowSweep<T>& sweep(bool transposed) const;
+  void solve_by_panels(bool transposed, const CoreRun<T>& run) const;
   /// Calls run_body(body) with the body of one strip.
   template <class RunBody>
   void with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work, RunBody&& run_body) const;
@@ -38,6 +39,13 @@ class RowCore final : public SweepCore<T> {
   mutable std::once_flag second_once_;
   mutable std::atomic<bool> second_made_{false};
   mutable RowSweep<T> second_;
+  /// A sweep for several threads, made when one first solves so.
+  struct Panels {
+    std::once_flag once;
+    std::atomic<bool> made{false};
+    RowSweep<T> sweep;
+  };
+  mutable Panels panels_[2];  // plain, transposed
 };
 
 }  // namespace palmette::sweep

@@ -23,7 +23,7 @@ template <class T>
 class LayoutBuilder {
  public:
   LayoutBuilder(const RowLists<T>& lists, const std::vector<T>& diagonal, RowSweep<T>& sweep)
-      : lists_(lists), diagonal_(diagonal), sweep_(sweep), level_(static_cast<std::size_t>(sweep.size())),
+      : lists_(lists), diagonal_(diagonal), sweep_(sweep), first_(static_cast<std::size_t>(sweep.size())), count_(first_), level_(static_cast<std::size_t>(sweep.size())),
         task_of_(static_cast<std::size_t>(sweep.size()), -1) {}
 
   void build() {
@@ -34,7 +34,7 @@ class LayoutBuilder {
     const std::vector<Task>& tasks = sweep_.rows.schedule.graph.tasks;
     for (index_t task = 0; task < static_cast<index_t>(tasks.size()); ++task) {
       rows_.clear();
-      for (index_t place = tasks[task].first; place < tasks[task].last; ++place) rows_.push_back(sweep_.row_at(place));
+      for (index_t place = tasks[task].first; place < tasks[task].last; ++place) take(sweep_.row_at(place), tasks[task].chunk);
       if (!sweep_.scaled) add_one_by_one(RowKind::divided, rows_.begin(), rows_.end());
       else if (const index_t levels = find_levels(task); static_cast<index_t>(rows_.size()) < rows_for_a_level * levels) add_in_order();
       else add_by_levels(levels);
@@ -45,9 +45,24 @@ class LayoutBuilder {
  private:
   using Place = std::vector<index_t>::const_iterator;
 
-  index_t length_of(index_t row) const { return static_cast<index_t>(lists_.ptr[row + 1] - lists_.ptr[row]); }
+  /// The row with its entries outside its panel (chunk 0), inside (1), or all of them where the schedule knows no panels.
+  void take(index_t row, index_t chunk) {
+    const index_t all = static_cast<index_t>(lists_.ptr[row + 1] - lists_.ptr[row]);
+    const index_t outside = sweep_.rows.by_panels ? outside_panel(row) : all;
+    first_[row] = chunk == 0 ? 0 : outside;
+    count_[row] = chunk == 0 ? outside : all - outside;
+    if (chunk == 0 || count_[row] > 0) rows_.push_back(row);
+  }
+  index_t outside_panel(index_t row) const {
+    index_t count = 0;
+    for (offset_t entry = lists_.ptr[row]; entry < lists_.ptr[row + 1]; ++entry)
+      count += (lists_.column[entry] ^ row) >> sweep_.rows.panels.panel_bits != 0;
+    return count;
+  }
+
+  index_t length_of(index_t row) const { return count_[row]; }
   offset_t entry_of(index_t row, index_t k) const {
-    return sweep_.ascending ? lists_.ptr[row] + k : lists_.ptr[row + 1] - 1 - k;
+    return sweep_.ascending ? lists_.ptr[row] + first_[row] + k : lists_.ptr[row + 1] - 1 - first_[row] - k;
   }
 
   bool can_scale() const {
@@ -65,8 +80,8 @@ class LayoutBuilder {
     index_t levels = 0;
     for (const index_t row : rows_) {
       index_t level = 0;
-      for (offset_t entry = lists_.ptr[row]; entry < lists_.ptr[row + 1]; ++entry)
-        if (const index_t before = lists_.column[entry]; task_of_[before] == task) level = std::max(level, level_[before] + 1);
+      for (index_t k = 0; k < length_of(row); ++k)
+        if (const index_t before = lists_.column[entry_of(row, k)]; task_of_[before] == task) level = std::max(level, level_[before] + 1);
       level_[row] = level;
       task_of_[row] = task;
       levels = std::max(levels, level + 1);
@@ -91,13 +106,24 @@ class LayoutBuilder {
     RowSegment* last = sweep_.segment.empty() ? nullptr : &sweep_.segment.back();
     const bool joins = last != nullptr && kind >= RowKind::mixed && last->kind == kind &&
                        static_cast<index_t>(sweep_.segment.size()) > sweep_.task_segment.back();
-    if (!joins) open(kind, length_of(*begin), static_cast<index_t>(end - begin));
-    else last->count += static_cast<index_t>(end - begin);
+    RowSegment& part = joins ? *last : open(kind, length_of(*begin), 0);
     for (; begin != end; ++begin) {
-      sweep_.row.push_back(*begin);
-      if (kind >= RowKind::mixed) sweep_.length.push_back(length_of(*begin));
-      for (index_t k = 0; k < length_of(*begin); ++k) add_entry(*begin, k);
+      const index_t length = length_of(*begin), outside = parts_at(kind, *begin);
+      for (const index_t count : {outside, length - outside}) {
+        if (count == 0 && length > 0) continue;
+        sweep_.row.push_back(*begin);
+        ++part.count;
+        if (kind >= RowKind::mixed) sweep_.length.push_back(count);
+        if (length == 0) break;
+      }
+      for (index_t k = 0; k < length; ++k) add_entry(*begin, k);
     }
+  }
+  /// Long rows of a sweep without panels are summed as those of one with panels are.
+  index_t parts_at(RowKind kind, index_t row) const {
+    const bool two = kind == RowKind::mixed && length_of(row) >= long_row && !sweep_.rows.by_panels &&
+                     sweep_.rows.panels.panel_bits != PanelChoice::none;
+    return two ? outside_panel(row) : length_of(row);
   }
 
   void add_slices(index_t length, Place begin, Place end) {
@@ -151,6 +177,7 @@ class LayoutBuilder {
   const RowLists<T>& lists_;
   const std::vector<T>& diagonal_;
   RowSweep<T>& sweep_;
+  std::vector<index_t> first_, count_;  // by row: of the entries that the task takes, from the farthest on
   std::vector<index_t> level_, task_of_;
   std::vector<index_t> rows_, sorted_;
 };
@@ -168,6 +195,52 @@ RowSweep<T> make_row_sweep(const RowLists<T>& lists, const std::vector<T>& diago
 }
 
 template <class T>
+RowSweep<T> cut_into_panels(const RowSweep<T>& sweep) {
+  const RowLists<T> lists = lists_of(sweep, false);
+  RowSweep<T> cut;
+  cut.ascending = sweep.ascending;
+  cut.rows = make_panel_schedule({lists.ptr, lists.column, sweep.ascending, double{sizeof(T) + sizeof(index_t)},
+                                  double{3 * sizeof(T) + sizeof(index_t)}}, sweep.rows.panels);
+  LayoutBuilder<T>(lists, {}, cut).build();
+  return cut;
+}
+
+template <class T>
+RowLists<T> lists_of(const RowSweep<T>& sweep, bool transposed) {
+  const index_t n = sweep.size();
+  struct Part {
+    offset_t where = 0, step = 0;
+    index_t count = 0;
+  };
+  std::vector<Part> parts(2 * static_cast<std::size_t>(n));  // of each row: those visited first, and second
+  for (index_t task = 0; task < sweep.rows.schedule.graph.num_tasks(); ++task)
+    sweep.visit_rows(task, [&](index_t row, const T* value, const index_t*, offset_t step, index_t count) {
+      parts[2 * std::size_t(row) + (parts[2 * std::size_t(row)].step != 0)] = {value - sweep.value.data(), step, count};
+    });
+  RowLists<T> lists;
+  lists.ptr.assign(static_cast<std::size_t>(n) + 1, 0);
+  lists.column.resize(sweep.column.size());
+  lists.value.resize(sweep.value.size());
+  if (transposed)
+    for (const index_t column : sweep.column) ++lists.ptr[column + 1];
+  else
+    for (index_t row = 0; row < n; ++row) lists.ptr[row + 1] = parts[2 * std::size_t(row)].count + parts[2 * std::size_t(row) + 1].count;
+  std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
+  // Next free place of each list; lists by rows of a descending sweep fill from their ends, so that columns ascend.
+  std::vector<offset_t> next(lists.ptr.begin() + (transposed || sweep.ascending ? 0 : 1), lists.ptr.end());
+  for (index_t row = 0; row < n; ++row)
+    for (const Part& part : {parts[2 * std::size_t(row)], parts[2 * std::size_t(row) + 1]})
+      for (index_t k = 0; k < part.count; ++k) {
+        const offset_t entry = part.where + k * part.step;
+        const index_t column = sweep.column[entry];
+        const offset_t target = transposed ? next[column]++ : sweep.ascending ? next[row]++ : --next[row];
+        lists.column[target] = transposed ? row : column;
+        lists.value[target] = sweep.value[entry];
+      }
+  return lists;
+}
+
+template <class T>
 offset_t RowSweep<T>::memory_bytes() const {
   const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
   return bytes(segment) + bytes(task_segment) + bytes(row) + bytes(length) + bytes(column) + bytes(value) +
@@ -175,8 +248,10 @@ offset_t RowSweep<T>::memory_bytes() const {
 }
 
 #define PALMETTE_INSTANTIATE(T) \
-  template struct RowSweep<T>;  \
-  template RowSweep<T> make_row_sweep<T>(const RowLists<T>&, const std::vector<T>&, bool);
+  template struct RowSweep<T>; \
+  template RowSweep<T> make_row_sweep<T>(const RowLists<T>&, const std::vector<T>&, bool); \
+  template RowSweep<T> cut_into_panels<T>(const RowSweep<T>&); \
+  template RowLists<T> lists_of<T>(const RowSweep<T>&, bool);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

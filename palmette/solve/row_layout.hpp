@@ -11,7 +11,7 @@ namespace palmette::sweep {
 template <class T>
 inline constexpr int slice_rows = lanes::full_width<T> < 4 ? 4 : lanes::full_width<T>;
 
-/// From this length on a row is summed in several parts.
+/// From this length on a row, or its part outside or inside its panel, is summed in several sums side by side.
 inline constexpr index_t long_row = 16;
 
 enum class RowKind : std::uint8_t {
@@ -81,5 +81,14 @@ struct RowLists {
 /// @param diagonal  length n; empty: ones
 template <class T>
 RowSweep<T> make_row_sweep(const RowLists<T>& lists, const std::vector<T>& diagonal, bool ascending);
+
+/// The same sweep cut into panels, for several threads and one right-hand side. The sweep must be scaled and have a choice of
+/// panels. Both give the same bits, since long rows are summed in two parts, outside and inside their panel, in both.
+template <class T>
+RowSweep<T> cut_into_panels(const RowSweep<T>& sweep);
+
+/// The entries of a sweep as lists by rows, or of its transpose; the values as the sweep has them.
+template <class T>
+RowLists<T> lists_of(const RowSweep<T>& sweep, bool transposed);
 
 }  // namespace palmette::sweep

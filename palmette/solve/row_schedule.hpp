@@ -23,14 +23,32 @@ struct RowDependencies {
   }
 };
 
+/// Rows r and c are in one panel if they agree in all bits from `panel_bits` on.
+struct PanelChoice {
+  static constexpr int none = 31;
+  int panel_bits = none;    ///< none: all rows are in one panel, and panels are of no use
+  double serial_bytes = 0;  ///< moved one after another however many threads there are
+};
+/// How large panels of rows should be, so that most entries lie outside their row's panel and can be subtracted by all threads.
+/// Depends on the pattern alone.
+/// @cost  O(nnz)
+PanelChoice choose_panels(const RowDependencies& rows);
+
 /// Tasks of kind `rows` are places [first, last); place k is row k, or n − 1 − k when descending.
 struct RowSchedule {
   index_t size = 0;            // n
+  PanelChoice panels;          // what choose_panels says, whether the tasks are made of panels or not
+  bool by_panels = false;      // tasks with chunk 0 take their rows' entries outside the panel, those with chunk 1 the others
   SweepSchedule schedule;
 };
 
 /// Rows keep their natural order, which keeps what locality the matrix has, and are cut into tasks of about equal bytes.
 /// @cost  O(nnz)
 RowSchedule make_row_schedule(const RowDependencies& rows);
+
+/// Panel after panel: tasks for the entries outside, which wait for the panel before, then one task for those inside.
+/// @param choice  of choose_panels, not none
+/// @source Lu, Niu, Liu, Efficient block algorithms for parallel sparse triangular solve (ICPP 2020): the column-block form
+RowSchedule make_panel_schedule(const RowDependencies& rows, const PanelChoice& choice);
 
 }  // namespace palmette::sweep

@@ -138,6 +138,45 @@ TEST(triangle_plan_semantics, diagonals_whose_reciprocals_overflow_are_divided_b
   }
 }
 
+/// Entries anywhere below the diagonal, 3 in most rows and up to 60 in some.
+SparseMatrix<double> scattered_triangle(index_t n) {
+  std::mt19937_64 random(23);
+  Triplets<double> entries;
+  entries.rows = entries.cols = n;
+  for (index_t row = 0; row < n; ++row) {
+    entries.row.push_back(row), entries.column.push_back(row), entries.value.push_back(3);
+    for (index_t k = row % 50 == 0 ? 60 : 3; row > 0 && k > 0; --k) {
+      entries.row.push_back(row), entries.column.push_back(static_cast<index_t>(random() % static_cast<unsigned>(row)));
+      entries.value.push_back(reference::uniform(random) / 30);
+    }
+  }
+  return from_triplets(entries);
+}
+
+TEST(row_panels, are_cut_for_scattered_entries_when_threads_first_ask_and_keep_the_bits) {
+  const index_t n = 120000;
+  const auto plan = plan_triangle<double>(scattered_triangle(n)).value();
+  const auto b = reference::random_dense<double>(n, 1, 3);
+  for (const Operation operation : {Operation::plain, Operation::transpose}) {
+    const auto judge = reference::solved(plan, operation, b);
+    const offset_t before = plan.memory_bytes();
+    for (const int threads : {2, 3, 8}) {
+      ThreadTeam team(threads);
+      EXPECT_EQ(plan.solve(operation, b.view(), DenseMatrix<double>(n, 1).view(), {SolveMethod::automatic, &team}).method,
+                SolveMethod::sync_free);
+      for (const SolveMethodInfo& method : solve_method_list())
+        EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team}))) << method.name;
+    }
+    EXPECT_GT(plan.memory_bytes(), before);
+  }
+}
+
+TEST(row_panels, are_of_no_use_to_bands) {
+  const auto columns = make_triangle<double>(Shape::bidiagonal, 5000, true, 10);
+  const auto choice = sweep::choose_panels({columns.pattern.column_ptr, columns.pattern.row_index, false, 12, 40});
+  EXPECT_EQ(choice.panel_bits, sweep::PanelChoice::none);
+}
+
 TEST(row_schedule, tasks_of_independent_rows_wait_for_few_and_those_of_a_chain_for_each_other) {
   const auto schedule_of = [](Shape shape, index_t n) {
     const auto rows = transpose(make_triangle<double>(shape, n, true, 9));
