@@ -2,7 +2,7 @@
 // the matrix in memory to x) and what one more right-hand side costs, here beside KLU and Eigen where they are installed.
 // Prints JSON lines; seconds are medians of warm repeats. Threads: one and two for Palmette, one for the others.
 //
-// usage: bench_small_systems [--sizes 1,10,100] [--seconds 0.02] [FAMILY | MATRIX.mtx]...
+// usage: bench_small_systems [--sizes 1,10,100] [--seconds 0.02] [--palmette-only] [FAMILY | MATRIX.mtx]...
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -114,6 +114,7 @@ const std::map<std::string, std::function<Matrix(index_t)>>& families() {
 }
 
 double seconds_for_each = 0.02;
+bool with_rivals = true;
 
 /// Median of as many runs as the time allows, at least three.
 double median_seconds(const std::function<void()>& work) {
@@ -249,6 +250,7 @@ void measure(const std::string& family, Matrix given) {
   for (double& value : b) value = numbers.next();
   for (const int threads : {1, 2})
     print(family, *matrix, "palmette" + std::to_string(threads), palmette_row(matrix, b, threads));
+  if (!with_rivals) return;
 #ifdef PALMETTE_BENCH_KLU
   print(family, *matrix, "klu", klu_row(*matrix, b));
 #endif
@@ -273,6 +275,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> wanted;
   for (int at = 1; at < argc; ++at) {
     if (std::strcmp(argv[at], "--sizes") == 0 && at + 1 < argc) sizes = sizes_of(argv[++at]);
+    else if (std::strcmp(argv[at], "--palmette-only") == 0) with_rivals = false;
     else if (std::strcmp(argv[at], "--seconds") == 0 && at + 1 < argc) seconds_for_each = std::atof(argv[++at]);
     else wanted.push_back(argv[at]);
   }

@@ -39,13 +39,18 @@ std::string inertia_sentence(const FactorizeReport& report) {
                      format_count(inertia.zero));
 }
 
+std::string structure_of(const AnalyzeReport& analyzed) {
+  if (analyzed.supernodes > 0) return plural(analyzed.supernodes, "supernode");
+  return "by columns" + (analyzed.diagonal_blocks > 1 ? ", " + plural(analyzed.diagonal_blocks, "diagonal block") : "");
+}
+
 void add_factor_phases(PhaseTable& table, const Report& report) {
   const bool is_perturbed = report.factorize->pivots.perturbed > 0;
   table.phase("order", report.order->seconds,
               fmt::format("{}{}", name_of(report.order->method), report.order->matched ? ", with matching and scaling" : ""));
   table.phase("analyze", report.analyze->seconds,
               fmt::format("{} in the factor, {} flops, {}, {} predicted", plural(report.analyze->nnz_factor, "entry"),
-                          format_large(report.analyze->flops), plural(report.analyze->supernodes, "supernode"),
+                          format_large(report.analyze->flops), structure_of(*report.analyze),
                           format_bytes(static_cast<double>(report.analyze->memory_bytes_predicted))));
   table.phase("factorize", report.factorize->seconds,
               fmt::format("{} in {}, {:.3g} Gflop/s, {}", kind_sentence(report.factorize->kind), scalar_name(report.factorize->scalar),

@@ -53,4 +53,14 @@ AmdOrder amd_order(const Graph& graph) {
   return workspace < std::numeric_limits<int>::max() ? order_in_32_bits(graph) : order_in_64_bits(graph);
 }
 
+ThinOrder amd_order_of_columns(int n, const int* start, const int* row) {
+  ThinOrder thin;
+  thin.order.resize(static_cast<std::size_t>(n));
+  double info[AMD_INFO];
+  require_success(::amd_order(n, start, row, thin.order.data(), nullptr, info), start[n]);
+  thin.entries = info[AMD_LNZ] + n;
+  thin.flops = flops_of(info);
+  return thin;
+}
+
 }  // namespace palmette::order_detail

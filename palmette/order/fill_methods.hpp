@@ -17,6 +17,14 @@ struct AmdOrder {
 /// @source Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996)
 AmdOrder amd_order(const Graph& graph);
 
+/// Approximate minimum degree of A + Aᵀ, without a Graph: rows of column j at row[start[j] … start[j + 1]), any order.
+struct ThinOrder {
+  std::vector<int> order;  ///< length n
+  double entries = 0;      ///< of L, diagonal included: a bound
+  double flops = 0;        ///< Σ (column count)²: a bound
+};
+ThinOrder amd_order_of_columns(int n, const int* start, const int* row);
+
 /// Nested dissection by METIS, always with the same seed: length n, the vertex at each place. Calls wait for each other, since METIS draws from the C
 /// library's one random generator; another thread of the program that calls rand() meanwhile changes the order found.
 /// @param graph  at least one edge at each vertex

@@ -2,6 +2,7 @@
 // unsymmetric and indefinite matrices a matching and scalings that keep static pivots large.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -69,6 +70,28 @@ struct Ordering {
 ///         Amestoy, Davis, Duff, SIMAX 17 (1996) for AMD
 template <class T>
 Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options = {});
+
+/// A block upper triangular form: row[k] and column[k] stand at place k, and no entry lies below the diagonal blocks, which are
+/// the places [block_begin[b], block_begin[b + 1]). Each block is ordered for sparsity. Constant once made.
+struct BlockOrdering {
+  std::vector<index_t> row;          // length n: the row at each place; its diagonal entry is in the pattern
+  std::vector<index_t> column;       // length n
+  std::vector<index_t> block_begin;  // length blocks + 1
+  bool dense = false;  ///< so few entries are zeros that the order is left as it is: one block, rows and columns in place
+  double entries = 0;  ///< of L of the symmetrized blocks, diagonal included: a bound, by AMD
+  double flops = 0;    ///< Σ (entries of a column of L)², likewise
+
+  index_t num_blocks() const { return static_cast<index_t>(block_begin.size()) - 1; }
+};
+
+/// Find the strongly connected components of a matrix and order each by AMD; the smallest matrices by their degrees, and trees
+/// (paths, stars) from their leaves. A matrix with full diagonal and symmetric pattern counts as one block.
+/// @param pattern    n × n
+/// @param symmetric  a promise that the pattern is symmetric: one block, rows as columns
+/// @returns the form, or nothing if the matrix is structurally singular (not looked for where `dense`)
+/// @cost  O(nnz + n) for the components of a matrix with full diagonal, O(nnz·√n) at worst; then AMD
+/// @source Tarjan, SIAM J. Comput. 1 (1972); Duff and Reid, ACM TOMS 4 (1978); Davis and Natarajan, ACM TOMS 37 (2010)
+std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool symmetric);
 
 /// Row and column scaling factors, powers of two, that bring the largest entry of each row and column near one.
 /// @source Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034

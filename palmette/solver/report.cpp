@@ -45,6 +45,7 @@ void visit_analyze(const AnalyzeReport& analyze, ReportVisitor& visitor) {
   visitor.field("nnz_factor", std::int64_t{analyze.nnz_factor});
   visitor.field("flops", analyze.flops);
   visitor.field("supernodes", std::int64_t{analyze.supernodes});
+  visitor.field("diagonal_blocks", std::int64_t{analyze.diagonal_blocks});
   visitor.field("memory_bytes_predicted", std::int64_t{analyze.memory_bytes_predicted});
   visitor.close();
 }

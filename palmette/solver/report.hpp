@@ -31,7 +31,8 @@ struct AnalyzeReport {
   double seconds = 0;
   offset_t nnz_factor = 0;  ///< factor_entries: L, or L and U with one diagonal
   double flops = 0;         ///< factorization_flops
-  index_t supernodes = 0;
+  index_t supernodes = 0;       ///< 0: factored column by column, since the factor is too thin for supernodes
+  index_t diagonal_blocks = 1;  ///< of the block triangular form; 1 where none was looked for
   offset_t memory_bytes_predicted = 0;  ///< peak of the whole process through factorization and one solve
 };
 
@@ -88,7 +89,7 @@ class ReportVisitor {
 
 /// Walk over all fields under their public names, which are those of the command's JSON:
 /// matrix{rows,cols,nnz,scalar,symmetry}, order{method,seconds,matched},
-/// analyze{seconds,nnz_factor,flops,supernodes,memory_bytes_predicted},
+/// analyze{seconds,nnz_factor,flops,supernodes,diagonal_blocks,memory_bytes_predicted},
 /// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,inertia{positive,negative,zero},
 ///           log_abs_determinant,memory_bytes},
 /// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,critical_path_seconds,

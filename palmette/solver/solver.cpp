@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/columns_first.hpp"
 #include "palmette/solver/inverse.hpp"
 #include "palmette/solver/timed_solve.hpp"
 #include "palmette/solver/verified_answer.hpp"
@@ -19,7 +20,8 @@ struct Products {
   std::shared_ptr<const SparseMatrix<T>> matrix;
   FactorKind kind = FactorKind::llt;
   Ordering ordering;
-  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::shared_ptr<const SymbolicFactor> symbolic;   // null where `columns` factored
+  std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
   std::shared_ptr<const Inverse<T>> inverse;
   Report report;
 };
@@ -131,34 +133,87 @@ struct Solver<T>::State {
     auto inverse = make_inverse(*made.matrix, made.symbolic, made.ordering, inverse_options);
     if (!inverse) return inverse.failure();
     made.inverse = std::move(inverse).value();
-    FactorizeReport factorized;
+    const ThreadTeam* used = inverse_options.factorize.team;
+    report_factor(made, used != nullptr ? used->size() : 1);
+    return true;
+  }
+
+  static void report_factor(Products<T>& made, int threads) {
+    FactorizeReport& factorized = made.report.factorize.emplace();
     factorized.kind = made.kind;
     factorized.scalar = made.inverse->factor_scalar();
-    factorized.threads = inverse_options.factorize.team != nullptr ? inverse_options.factorize.team->size() : 1;
+    factorized.threads = threads;
     factorized.seconds = made.inverse->factor_seconds();
     const double real_flops = (is_complex_v<T> ? 4 : 1) * made.report.analyze->flops;
     factorized.gflops = factorized.seconds > 0 ? real_flops / factorized.seconds / 1e9 : 0;
     factorized.pivots = made.inverse->pivots();
     factorized.memory_bytes = made.inverse->factor_bytes();
-    made.report.factorize = factorized;
     made.report.notes.clear();
     if (factorized.pivots.perturbed > 0)
       made.report.notes.push_back(std::to_string(factorized.pivots.perturbed) +
                                   " tiny pivots were replaced; the first stands in column " +
                                   std::to_string(factorized.pivots.perturbed_columns.front() + 1) +
                                   (made.kind == FactorKind::ldlt ? "; the inertia counts them as zero, that is as undecided" : ""));
+  }
+
+  static Products<T> begun(std::shared_ptr<const SparseMatrix<T>> matrix, FactorKind kind) {
+    Products<T> made;
+    made.report.matrix = {matrix->rows(), matrix->cols(), matrix->nnz(), ScalarTraits<T>::type, matrix->symmetry};
+    made.report.version = version();
+    made.matrix = std::move(matrix);
+    made.kind = kind;
+    return made;
+  }
+
+  /// Whatever the options ask for beyond the usual is the supernodes' business.
+  bool leaves_the_way_open() const {
+    const AnalyzeOptions usual;
+    return options.ordering == OrderingMethod::automatic && options.method == SolveMethod::automatic && !options.mixed_precision &&
+           options.tiny_pivot == 0 && options.analyze.max_width == usual.max_width && options.analyze.relax == usual.relax &&
+           options.analyze.relax_zero_fraction == usual.relax_zero_fraction &&
+           options.analyze.relax_narrow_width == usual.relax_narrow_width;
+  }
+
+  /// The way by columns; nothing where the factor is not thin or a pivot is doubtful: then supernodes go on from the beginning.
+  std::optional<Products<T>> make_column_products(const std::shared_ptr<const SparseMatrix<T>>& matrix, FactorKind kind) {
+    if (kind == FactorKind::ldlt || !leaves_the_way_open() || !may_be_thin(matrix->pattern)) return std::nullopt;
+    tell("order", 0);
+    const Stopwatch watch;
+    std::optional<BlockOrdering> order = order_blocks(matrix->pattern, kind == FactorKind::llt);
+    if (!order || !is_thin(*order)) return std::nullopt;
+    OrderReport ordered{order->dense ? OrderingMethod::natural : OrderingMethod::amd, false, watch.seconds()};
+    tell("order", 1);
+    std::optional<Products<T>> made(begun(matrix, kind));
+    made->report.order = ordered;
+    made->report.analyze.emplace().diagonal_blocks = order->num_blocks();
+    if (!factorize_by_columns(*made, std::make_shared<const BlockOrdering>(std::move(*order)))) return std::nullopt;
+    return made;
+  }
+
+  /// @returns false where a pivot is doubtful
+  bool factorize_by_columns(Products<T>& made, std::shared_ptr<const BlockOrdering> order) {
+    tell("factorize", 0);
+    const Stopwatch watch;
+    std::shared_ptr<const ColumnFactor<T>> factor;
+    if (made.columns) factor = made.columns->refactor(*made.matrix);
+    if (!factor) factor = ColumnFactor<T>::create(*made.matrix, std::move(order), made.kind);
+    if (!factor) return false;
+    made.columns = factor;
+    AnalyzeReport& analyzed = *made.report.analyze;
+    analyzed.nnz_factor = factor->entries();
+    analyzed.flops = factor->flops();
+    made.inverse = inverse_by_columns<T>(std::move(factor), watch.seconds());
+    analyzed.memory_bytes_predicted = known_resident_bytes(analyzed.nnz_factor) + made.inverse->factor_bytes();
+    report_factor(made, 1);
+    tell("factorize", 1);
     return true;
   }
 
   Outcome<Products<T>> make_products(std::shared_ptr<const SparseMatrix<T>> matrix, FactorKind kind) {
     Outcome<Ordering> found = order_for(*matrix, kind);
     if (!found) return found.failure();
-    Products<T> made;
-    made.report.matrix = {matrix->rows(), matrix->cols(), matrix->nnz(), ScalarTraits<T>::type, matrix->symmetry};
-    made.matrix = std::move(matrix);
-    made.kind = kind;
+    Products<T> made = begun(std::move(matrix), kind);
     made.ordering = std::move(found).value();
-    made.report.version = version();
     made.report.order = OrderReport{made.ordering.method, made.ordering.matched, made.ordering.seconds};
     analyze_into(made);
     const Outcome<bool> factored = factorize_into(made);
@@ -174,7 +229,13 @@ struct Solver<T>::State {
   }
 
   Outcome<bool> prepare_first(const std::shared_ptr<const SparseMatrix<T>>& matrix) {
-    const FactorKind first = choose_kind(*matrix, options.kind);
+    // The matrix's symmetry has been looked for: general is certain here.
+    const bool must_be_lu = !options.kind && matrix->symmetry == Symmetry::general;
+    const FactorKind first = must_be_lu ? FactorKind::lu : choose_kind(*matrix, options.kind);
+    if (std::optional<Products<T>> thin = make_column_products(matrix, first)) {
+      adopt(*std::move(thin));
+      return true;
+    }
     Outcome<Products<T>> made = make_products(matrix, first);
     const bool another_way = !options.kind && first == FactorKind::llt && !made &&
                              made.failure().kind == FailureKind::not_positive_definite;
@@ -191,6 +252,27 @@ struct Solver<T>::State {
                          "LU instead of LDL': the answer of LDL' could not be verified");
   }
 
+  /// The answer by columns could not be verified: matching, scaling and static pivoting may do better.
+  Outcome<bool> change_to_supernodes() {
+    const std::lock_guard alone(writer);
+    const auto now = products();
+    if (!now->columns) return true;  // another thread was here first
+    return adopt_if_made(make_products(now->matrix, now->kind), "by supernodes: the answer by columns could not be verified");
+  }
+
+  /// The products of supernodes, for those who want to see structure and factor; made when first asked for.
+  Outcome<std::shared_ptr<const Products<T>>> supernodal() {
+    auto now = products();
+    if (!now->columns) return now;
+    const std::lock_guard alone(shown_mutex_);
+    if (!shown_ || shown_->matrix != now->matrix) {
+      Outcome<Products<T>> made = make_products(now->matrix, now->kind);
+      if (!made) return made.failure();
+      shown_ = std::make_shared<const Products<T>>(std::move(made).value());
+    }
+    return shown_;
+  }
+
   Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
     const std::lock_guard alone(writer);
     Products<T> made = *products();
@@ -199,7 +281,9 @@ struct Solver<T>::State {
       throw UsageError("refactor keeps the kind " + std::string(name_of(made.kind)) + ", but the new values are " +
                        std::string(name_of(matrix->symmetry)) + "; make a new Solver for them");
     made.matrix = std::move(matrix);
-    const Outcome<bool> factored = factorize_into(made);
+    if (made.columns && !factorize_by_columns(made, made.columns->structure().order))
+      return adopt_if_made(make_products(made.matrix, made.kind), "");
+    const Outcome<bool> factored = made.columns ? Outcome<bool>(true) : factorize_into(made);
     if (factored) adopt(std::move(made));
     return factored;
   }
@@ -234,6 +318,8 @@ struct Solver<T>::State {
  private:
   mutable std::mutex pointer_;
   std::shared_ptr<const Products<T>> products_;
+  std::mutex shown_mutex_;
+  std::shared_ptr<const Products<T>> shown_;  // of the same matrix as products_, or of an earlier one
 };
 
 template <class T>
@@ -263,6 +349,11 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
     Outcome<Report> answer = state_->answer(rhs, x, request);
+    if (answer && !answer.value().verify->verified && request.max_refine_steps != 0 && state_->products()->columns) {
+      const Outcome<bool> made = state_->change_to_supernodes();
+      if (made) answer = state_->answer(rhs, x, request);
+      else answer.value().notes.push_back("supernodes were tried as well and failed: " + made.failure().message);
+    }
     const bool try_lu = answer && !answer.value().verify->verified && request.max_refine_steps != 0 &&
                         !state_->options.kind && answer.value().factorize->kind == FactorKind::ldlt;
     if (!try_lu) return answer;
@@ -291,7 +382,7 @@ Report Solver<T>::report() const {
 }
 template <class T>
 std::shared_ptr<const SymbolicFactor> Solver<T>::symbolic() const {
-  return state_->products()->symbolic;
+  return state_->supernodal().value()->symbolic;
 }
 template <class T>
 std::pair<std::complex<double>, double> Solver<T>::slogdet() const {
@@ -310,7 +401,7 @@ Inertia Solver<T>::inertia() const {
 }
 template <class T>
 std::shared_ptr<const Factor<T>> Solver<T>::factor() const {
-  std::shared_ptr<const Factor<T>> factor = state_->products()->inverse->factor();
+  std::shared_ptr<const Factor<T>> factor = state_->supernodal().value()->inverse->factor();
   if (!factor) throw UsageError("in mixed precision there is no factor in working precision");
   return factor;
 }

@@ -69,12 +69,14 @@ class Solver {
 
   /// Report of the phases so far, without solve and verify.
   Report report() const;
+  /// The structure by supernodes. Where columns factored (analyze.supernodes is 0) it is made now, and factorized as well.
+  /// @throws NumericalError if that fails
   std::shared_ptr<const SymbolicFactor> symbolic() const;
   /// Sign (or phase) and logarithm of the modulus of the determinant.
   std::pair<std::complex<double>, double> slogdet() const;
   /// @throws UsageError for LU and for complex symmetric matrices, which have none
   Inertia inertia() const;
-  /// The Factor in working precision. @throws UsageError in mixed precision
+  /// The Factor by supernodes in working precision; see symbolic. @throws UsageError in mixed precision; NumericalError
   std::shared_ptr<const Factor<T>> factor() const;
 
  private:

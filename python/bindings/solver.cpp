@@ -45,16 +45,19 @@ nb::dict structure(const Solver<T>& self) {
   return arrays;
 }
 
-/// (L, U, row, column): both as arrays of to_arrays; both permutations new_to_old.
+/// (L, U, row, column, replaced pivots): both as arrays of to_arrays; both permutations new_to_old.
 template <class T>
 nb::tuple extract(const Solver<T>& self) {
   ExtractedLu<T> factors;
+  index_t replaced = 0;
   {
     const nb::gil_scoped_release release;
-    factors = extract_lu(*self.factor());
+    const std::shared_ptr<const Factor<T>> factor = self.factor();
+    factors = extract_lu(*factor);
+    replaced = factor->pivots.perturbed;
   }
   return nb::make_tuple(to_arrays(std::move(factors.lower)), to_arrays(std::move(factors.upper)),
-                        to_numpy(factors.row.new_to_old()), to_numpy(factors.column.new_to_old()));
+                        to_numpy(factors.row.new_to_old()), to_numpy(factors.column.new_to_old()), replaced);
 }
 
 template <class T>

@@ -397,10 +397,10 @@ class Solver(VerifiedSolves):
             return self._core.structure()
 
     def _extract_lu(self) -> tuple:
-        """(L, U, row, column) of an LU factorization, with (L U)[i, j] = A[row[i], column[j]]."""
+        """(L, U, row, column, replaced) of an LU factorization: (L U)[i, j] = A[row[i], column[j]] but for so many replaced pivots."""
         with self._refactoring:
-            lower, upper, row, column = self._core.extract_lu()
-        return _input.from_core(lower), _input.from_core(upper), row, column
+            lower, upper, row, column, replaced = self._core.extract_lu()
+        return _input.from_core(lower), _input.from_core(upper), row, column, replaced
 
     def _what(self) -> str:
         return f", {self.kind}"

@@ -58,7 +58,8 @@ class SuperLU:
 
     def __init__(self, solver: Solver, A: Any) -> None:
         self._solver = solver
-        self._matrix = A.copy() if _replaced_pivots(solver) else None
+        # A solver by columns makes its factors by supernodes when they are asked for, and may have to replace pivots then.
+        self._matrix = A.copy() if _replaced_pivots(solver) or solver.report["analyze"]["supernodes"] == 0 else None
         self._factors: Optional[tuple] = None
 
     @property
@@ -121,13 +122,15 @@ class SuperLU:
         Where this one has replaced pivots, other orderings are tried, and at last SuperLU, which pivots in whole columns.
         Solves do without: refinement makes good what a replaced pivot has spoilt.
         """
-        if self._matrix is None:
-            return _factors_of(self._solver)
+        exact = _exact_factors_of(self._solver)
+        if exact is not None or self._matrix is None:
+            return exact
         for ordering in orderings():
             if ordering.available and ordering.name not in ("auto", "user"):
                 other = Solver(self._matrix, kind="lu", ordering=ordering.name, measure=False)
-                if not _replaced_pivots(other):
-                    return _factors_of(other)
+                exact = _exact_factors_of(other)
+                if exact is not None:
+                    return exact
         theirs = scipy.sparse.linalg.splu(csc_array(self._matrix))
         return theirs.L, theirs.U, theirs.perm_r, theirs.perm_c
 
@@ -364,9 +367,13 @@ def _factor(A: Any, kind: str, ordering: str) -> Solver:
     return solver
 
 
-def _factors_of(solver: Solver) -> tuple:
-    L, U, row, column = solver._extract_lu()
-    return L, U, _inverse(row), _inverse(column)
+def _exact_factors_of(solver: Solver) -> Optional[tuple]:
+    """None where pivots were replaced, so that L U is not A."""
+    try:
+        L, U, row, column, replaced = solver._extract_lu()
+    except SingularError:
+        return None
+    return None if replaced else (L, U, _inverse(row), _inverse(column))
 
 
 def _replaced_pivots(solver: Solver) -> int:

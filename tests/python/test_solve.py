@@ -226,8 +226,18 @@ def test_inertia_counts_the_signs_of_eigenvalues():
     assert palmette.Solver(np.diag([1.0, -1.0, -2.0])).inertia.negative == 2
 
 
+def test_a_thin_factor_is_made_by_columns_and_its_structure_when_it_is_asked_for():
+    A = palmette.generate("circuit", 300)
+    solver = palmette.Solver(A, measure=False)
+    assert solver.report["analyze"]["supernodes"] == 0 and solver.report["analyze"]["diagonal_blocks"] >= 1
+    x = solver.solve(np.ones(300))
+    assert len(solver.structure()["column"]) == 300
+    assert np.array_equal(x, solver.solve(np.ones(300)))
+    assert palmette.Solver(A, ordering="amd", measure=False).report["analyze"]["supernodes"] > 0
+
+
 def test_structure_describes_the_factor():
-    solver = palmette.Solver(spd(8))
+    solver = palmette.Solver(spd(8), ordering="amd")
     structure = solver.structure()
     begin = structure["supernode_begin"]
     assert begin[0] == 0 and begin[-1] == 64 and (np.diff(begin) > 0).all()

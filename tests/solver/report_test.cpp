@@ -33,7 +33,7 @@ TEST(report, fields_of_a_solve_stand_under_their_public_names) {
   visit(solver.solve(b.view(), x.view()).value(), paths);
   const std::vector<std::string> expected = {
       "matrix.rows", "matrix.cols", "matrix.nnz", "matrix.scalar", "matrix.symmetry", "order.method", "order.seconds",
-      "order.matched", "analyze.seconds", "analyze.nnz_factor", "analyze.flops", "analyze.supernodes",
+      "order.matched", "analyze.seconds", "analyze.nnz_factor", "analyze.flops", "analyze.supernodes", "analyze.diagonal_blocks",
       "analyze.memory_bytes_predicted", "factorize.kind", "factorize.scalar", "factorize.threads", "factorize.seconds", "factorize.gflops",
       "factorize.perturbed_pivots", "factorize.perturbed_columns", "inertia.positive", "inertia.negative", "inertia.zero",
       "factorize.log_abs_determinant", "factorize.memory_bytes", "solve.method", "solve.threads", "solve.num_rhs",

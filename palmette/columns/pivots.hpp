@@ -1,0 +1,48 @@
+// Inside `columns`: pivots counted as they are made, and a determinant from them.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "palmette/columns/columns.hpp"
+
+namespace palmette {
+
+/// Moduli, phases and the logarithm of their product.
+class PivotCount {
+ public:
+  template <class T>
+  void add(const T& pivot) {
+    const double modulus = double(std::abs(pivot));
+    smallest_ = std::min(smallest_, modulus);
+    largest_ = std::max(largest_, modulus);
+    multiply(modulus);
+    if constexpr (is_complex_v<T>) sign_ *= std::complex<double>(pivot) / modulus;
+    else if (pivot < 0) sign_ = -sign_;
+  }
+  void multiply(double modulus) {
+    product_ *= modulus;
+    if (product_ > 1e-140 && product_ < 1e140) return;
+    log_ += std::log(product_);
+    product_ = 1;
+  }
+  /// @param scale_exponents  sum of the binary exponents of the row scale
+  PivotReport report(double scale_exponents, bool odd_permutation) const {
+    PivotReport report;
+    report.smallest_pivot = smallest_;
+    report.largest_pivot = largest_;
+    report.log_abs_determinant = log_ + std::log(product_) - scale_exponents * 0.6931471805599453;
+    report.determinant_sign = odd_permutation ? -sign_ : sign_;
+    return report;
+  }
+
+ private:
+  double smallest_ = std::numeric_limits<double>::infinity(), largest_ = 0, log_ = 0, product_ = 1;
+  std::complex<double> sign_ = 1;
+};
+
+/// Is the permutation that takes `from` to `to` odd? Both list each index once.
+bool is_odd(std::span<const index_t> from, std::span<const index_t> place_of_to);
+
+}  // namespace palmette

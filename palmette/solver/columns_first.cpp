@@ -1,0 +1,71 @@
+// The rule that chooses between columns and supernodes, and the inverse by columns.
+#include "palmette/solver/columns_first.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr index_t small_matrix = 5000;
+constexpr index_t small_dense = 1000;  // one thread: beyond, supernodes and all threads win
+constexpr double most_entries_in_a_column = 48;  // on average: more fill in at once
+constexpr double uneven = 1.6;                   // mean square ÷ square of the mean of the columns' lengths
+constexpr double most_flops_for_an_entry = 40;
+
+template <class T>
+class ColumnInverse final : public Inverse<T> {
+ public:
+  ColumnInverse(std::shared_ptr<const ColumnFactor<T>> factor, double seconds) : factor_(std::move(factor)), seconds_(seconds) {}
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun&) const override {
+    factor_->solve(operation, b, x);
+    return {SolveMethod::serial, 1};
+  }
+  SolveCost cost(index_t num_rhs) const override {
+    const double entries = double(factor_->entries()) * (factor_->kind() == FactorKind::llt ? 2 : 1);
+    const double passes = (num_rhs + 7) / 8;
+    SolveCost cost;
+    cost.flops = 2 * entries * num_rhs * (is_complex_v<T> ? 4 : 1);
+    cost.bytes = entries * (sizeof(T) + sizeof(index_t)) * passes + 2.0 * factor_->size() * num_rhs * sizeof(T);
+    cost.critical_path_bytes = cost.bytes;
+    return cost;
+  }
+  index_t guarded_blocks() const override { return 0; }
+  const PivotReport& pivots() const override { return factor_->pivots(); }
+  bool hermitian() const override { return factor_->kind() == FactorKind::llt && is_complex_v<T>; }
+  ScalarType factor_scalar() const override { return ScalarTraits<T>::type; }
+  offset_t factor_bytes() const override { return factor_->memory_bytes(); }
+  double factor_seconds() const override { return seconds_; }
+  std::shared_ptr<const Factor<T>> factor() const override { return nullptr; }
+
+ private:
+  std::shared_ptr<const ColumnFactor<T>> factor_;
+  double seconds_;
+};
+
+}  // namespace
+
+bool may_be_thin(const SparsityPattern& pattern) {
+  const double n = pattern.cols, entries = double(pattern.nnz());
+  if (n == 0) return false;
+  if (n <= small_dense && 2 * entries >= n * n) return true;
+  if (entries > most_entries_in_a_column * n) return false;
+  if (n <= small_matrix) return true;
+  double squares = 0;
+  for (index_t column = 0; column < pattern.cols; ++column) {
+    const double length = double(pattern.column_ptr[column + 1] - pattern.column_ptr[column]);
+    squares += length * length;
+  }
+  return squares * n > uneven * entries * entries;
+}
+
+bool is_thin(const BlockOrdering& order) { return order.dense || order.flops <= most_flops_for_an_entry * order.entries; }
+
+template <class T>
+std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>> factor, double seconds) {
+  return std::make_shared<const ColumnInverse<T>>(std::move(factor), seconds);
+}
+
+#define PALMETTE_INSTANTIATE(T) \
+  template std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>>, double);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,22 @@
+// The way by columns: whether a matrix takes it, and what the hall needs of it.
+#pragma once
+
+#include <memory>
+
+#include "palmette/columns/columns.hpp"
+#include "palmette/solver/inverse.hpp"
+
+namespace palmette {
+
+/// Can the factor of this matrix be so thin that columns beat supernodes? Small matrices may; among larger ones those whose
+/// rows differ much in length, as those of circuits and networks do and those of meshes do not.
+bool may_be_thin(const SparsityPattern& pattern);
+
+/// Decided by the counts: few flops for each entry of the factor leave supernodes nothing to gain.
+bool is_thin(const BlockOrdering& order);
+
+/// The factor as the hall sees it; factor() is null.
+template <class T>
+std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>> factor, double seconds);
+
+}  // namespace palmette
