@@ -18,7 +18,9 @@ Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& 
   structure.ordering = order(matrix, order_options).value();
   progress.begin("analyze");
   const Stopwatch watch;
-  structure.symbolic = analyze(matrix.pattern, structure.ordering);
+  AnalyzeOptions analyze_options;
+  analyze_options.symmetric_pattern = matrix.symmetry != Symmetry::general;
+  structure.symbolic = analyze(matrix.pattern, structure.ordering, analyze_options);
   progress.end();
 
   Report& report = structure.report;

@@ -14,7 +14,6 @@ namespace {
 /// Everything that is known before supernodes are formed, in postordered numbering.
 struct PostorderedTree {
   Permutation order;  // on top of the Ordering's numbering
-  SymmetricGraph graph;
   std::vector<index_t> parent;
   std::vector<index_t> count;
   std::vector<char> paired;
@@ -38,30 +37,33 @@ std::vector<Value> renumber_values(const std::vector<Value>& values, const Permu
 
 PostorderedTree apply_order(PostorderedTree tree, const Permutation& next) {
   tree.order = tree.order.then(next);
-  tree.graph = renumber(tree.graph, next);
   tree.parent = renumber_tree(tree.parent, next);
   tree.count = renumber_values(tree.count, next);
   tree.paired = renumber_values(tree.paired, next);
   return tree;
 }
 
+EliminationGraph in_order(const SymmetricGraph& graph, const Permutation& order) {
+  return {graph, order.new_to_old(), order.old_to_new()};
+}
+
 /// Postorder twice: once so that the columns can be counted, then with each vertex's fullest child last, since only the
 /// last child can share a supernode with its parent. The first of a pair always comes last: it must.
-PostorderedTree postordered_tree(SymmetricGraph graph, std::vector<char> paired) {
+/// @param start  the vertices' order, that of the Ordering
+PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation& start, std::vector<char> paired) {
   const index_t n = graph.n;
-  PostorderedTree tree{Permutation::identity(n), std::move(graph), {}, {}, std::move(paired)};
-  tree.parent = elimination_tree(tree.graph);
+  PostorderedTree tree{Permutation::identity(n), {}, {}, std::move(paired)};
+  tree.parent = elimination_tree(in_order(graph, start));
   tree.count.assign(static_cast<std::size_t>(n), 0);
   const auto rank_pairs_last = [&](std::vector<index_t> rank) {
     if (!tree.paired.empty())
       for (index_t column = 0; column < n; ++column)
-        if (tree.paired[column] && tree.parent[column] == column + 1) rank[column] = std::numeric_limits<index_t>::max();
+        if (tree.paired[column] && tree.parent[column] == column + 1) rank[column] = n;
     return rank;
   };
   tree = apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
-  tree.count = column_counts(tree.graph, tree.parent);
-  tree = apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
-  return tree;
+  tree.count = column_counts(in_order(graph, start.then(tree.order)), tree.parent);
+  return apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
 }
 
 void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {
@@ -80,9 +82,10 @@ void check_options(const AnalyzeOptions& options) {
     throw UsageError("relax_zero_fraction is " + std::to_string(options.relax_zero_fraction) + "; it lies between 0 and 1");
 }
 
-SymbolicFactor structure_of(PostorderedTree tree, const Ordering& ordering, const AnalyzeOptions& options) {
+SymbolicFactor structure_of(const SymmetricGraph& graph, PostorderedTree tree, const Ordering& ordering,
+                            const AnalyzeOptions& options) {
   SymbolicFactor symbolic;
-  symbolic.n = tree.graph.n;
+  symbolic.n = graph.n;
   symbolic.row = ordering.row.then(tree.order);
   symbolic.column = ordering.column.then(tree.order);
   const ColumnTree columns{tree.parent, tree.count, tree.paired};
@@ -92,7 +95,7 @@ SymbolicFactor structure_of(PostorderedTree tree, const Ordering& ordering, cons
     symbolic.nnz_factor += count;
     symbolic.flops_llt += double(count) * double(count);
   }
-  fill_block_structure(tree.graph, tree.parent, unsplit, symbolic);
+  fill_block_structure(in_order(graph, symbolic.column), tree.parent, unsplit, symbolic);
   symbolic.column_parent = std::move(tree.parent);
   symbolic.column_count = std::move(tree.count);
   return symbolic;
@@ -112,8 +115,8 @@ std::string_view name_of(FactorKind kind) {
 SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering, const AnalyzeOptions& options) {
   check_sizes(pattern, ordering);
   check_options(options);
-  return structure_of(postordered_tree(symmetric_graph(pattern, ordering.row, ordering.column), ordering.paired_with_next),
-                      ordering, options);
+  const SymmetricGraph graph = symmetric_graph(pattern, ordering.row, ordering.column, options.symmetric_pattern);
+  return structure_of(graph, postordered_tree(graph, ordering.column, ordering.paired_with_next), ordering, options);
 }
 
 std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, const AnalyzeOptions& options) {
@@ -130,10 +133,11 @@ std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, con
                          ") lies above the diagonal of a lower triangle");
       if (row > column) ++entries;
     }
-  PostorderedTree tree = postordered_tree(symmetric_graph(lower, natural.row, natural.column), {});
+  const SymmetricGraph graph = symmetric_graph(lower, natural.row, natural.column, false);
+  PostorderedTree tree = postordered_tree(graph, natural.column, {});
   // Elimination adds entries exactly when the pattern is not closed under it.
   if (std::accumulate(tree.count.begin(), tree.count.end(), offset_t{0}) != entries) return std::nullopt;
-  return structure_of(std::move(tree), natural, options);
+  return structure_of(graph, std::move(tree), natural, options);
 }
 
 double factorization_flops(const SymbolicFactor& symbolic, FactorKind kind) {

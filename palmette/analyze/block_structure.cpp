@@ -40,10 +40,10 @@ std::vector<index_t> nodes_of_columns(const std::vector<index_t>& begin) {
   return node_of;
 }
 
-RowUnion unite_rows(const SymmetricGraph& graph, const std::vector<index_t>& column_parent,
+RowUnion unite_rows(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
                     const std::vector<index_t>& begin) {
   const ChildLists children = children_of(begin, nodes_of_columns(begin), column_parent);
-  std::vector<index_t> stamp(static_cast<std::size_t>(graph.n), -1);
+  std::vector<index_t> stamp(static_cast<std::size_t>(graph.size()), -1);
   RowUnion lists;
   for (index_t node = 0; node + 1 < static_cast<index_t>(begin.size()); ++node) {
     const index_t end = begin[node + 1];
@@ -53,7 +53,7 @@ RowUnion unite_rows(const SymmetricGraph& graph, const std::vector<index_t>& col
       lists.row.push_back(row);
     };
     for (index_t column = begin[node]; column < end; ++column)
-      for (const index_t row : graph.neighbours(column)) add(row);
+      graph.for_each_neighbour(column, add);
     for (index_t child = children.first[node]; child != -1; child = children.next[child])
       for (offset_t entry = lists.ptr[child]; entry < lists.ptr[child + 1]; ++entry) add(lists.row[entry]);
     std::sort(lists.row.begin() + lists.ptr.back(), lists.row.end());
@@ -118,7 +118,7 @@ void fill_blocks(SymbolicFactor& symbolic) {
 
 }  // namespace
 
-void fill_block_structure(const SymmetricGraph& graph, const std::vector<index_t>& column_parent,
+void fill_block_structure(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
                           const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
   symbolic.supernode_of = nodes_of_columns(symbolic.supernode_begin);
   distribute_rows(unite_rows(graph, column_parent, unsplit), unsplit, symbolic);

@@ -6,27 +6,37 @@
 
 namespace palmette {
 
-std::vector<index_t> elimination_tree(const SymmetricGraph& graph) {
-  std::vector<index_t> parent(static_cast<std::size_t>(graph.n), -1);
-  std::vector<index_t> ancestor(static_cast<std::size_t>(graph.n), -1);  // path-compressed way towards the root
-  for (index_t column = 0; column < graph.n; ++column)
-    for (index_t vertex : graph.neighbours(column)) {
-      if (vertex >= column) break;
-      while (vertex != -1 && vertex != column) {
+std::vector<index_t> elimination_tree(const EliminationGraph& graph) {
+  std::vector<index_t> parent(static_cast<std::size_t>(graph.size()), -1);
+  std::vector<index_t> ancestor(static_cast<std::size_t>(graph.size()), -1);  // path-compressed way towards the root
+  for (index_t column = 0; column < graph.size(); ++column)
+    graph.for_each_neighbour(column, [&](index_t vertex) {
+      while (vertex != -1 && vertex < column) {
         const index_t next = ancestor[vertex];
         ancestor[vertex] = column;
         if (next == -1) parent[vertex] = column;
         vertex = next;
       }
-    }
+    });
   return parent;
 }
 
+namespace {
+
+/// The indices of `rank` in ascending rank, equal ones in ascending order.
+std::vector<index_t> sorted_by(const std::vector<index_t>& rank) {
+  std::vector<index_t> start(rank.size() + 2, 0), sorted(rank.size());
+  for (const index_t r : rank) ++start[r + 1];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  for (std::size_t vertex = 0; vertex < rank.size(); ++vertex) sorted[start[rank[vertex]]++] = static_cast<index_t>(vertex);
+  return sorted;
+}
+
+}  // namespace
+
 Permutation postorder(const std::vector<index_t>& parent, const std::vector<index_t>& rank) {
   const index_t n = static_cast<index_t>(parent.size());
-  std::vector<index_t> by_rank(parent.size());
-  std::iota(by_rank.begin(), by_rank.end(), 0);
-  std::stable_sort(by_rank.begin(), by_rank.end(), [&](index_t a, index_t b) { return rank[a] < rank[b]; });
+  const std::vector<index_t> by_rank = sorted_by(rank);
   // Lists of children with the lowest rank in front: insert at the front in descending rank. Place n heads the roots.
   std::vector<index_t> first_child(parent.size() + 1, -1), next_sibling(parent.size(), -1);
   for (auto vertex = by_rank.rbegin(); vertex != by_rank.rend(); ++vertex) {
@@ -96,22 +106,21 @@ class RowSubtrees {
 
 }  // namespace
 
-std::vector<index_t> column_counts(const SymmetricGraph& graph, const std::vector<index_t>& parent) {
+std::vector<index_t> column_counts(const EliminationGraph& graph, const std::vector<index_t>& parent) {
   RowSubtrees subtrees(parent);
   std::vector<index_t> count(parent.size());
-  for (index_t column = 0; column < graph.n; ++column) count[column] = subtrees.is_tree_leaf(column) ? 1 : 0;
-  for (index_t column = 0; column < graph.n; ++column) {
+  for (index_t column = 0; column < graph.size(); ++column) count[column] = subtrees.is_tree_leaf(column) ? 1 : 0;
+  for (index_t column = 0; column < graph.size(); ++column) {
     if (parent[column] != -1) --count[parent[column]];
-    for (const index_t row : graph.neighbours(column)) {
-      if (row <= column) continue;
+    graph.for_each_neighbour(column, [&](index_t row) {
       index_t meeting = -1;
-      if (!subtrees.is_leaf(row, column, meeting)) continue;
+      if (row <= column || !subtrees.is_leaf(row, column, meeting)) return;
       ++count[column];
       if (meeting != -1) --count[meeting];
-    }
+    });
     subtrees.close(column);
   }
-  for (index_t column = 0; column < graph.n; ++column)
+  for (index_t column = 0; column < graph.size(); ++column)
     if (parent[column] != -1) count[parent[column]] += count[column];
   return count;
 }

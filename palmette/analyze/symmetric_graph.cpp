@@ -1,5 +1,4 @@
-// Both functions visit vertices in ascending order and append them to their neighbours' lists, which sorts every list
-// without comparing.
+// Rows are listed by bucketing; rows and columns then meet under a stamp that tells what has been seen.
 #include "palmette/analyze/symmetric_graph.hpp"
 
 #include <numeric>
@@ -7,76 +6,56 @@
 namespace palmette {
 namespace {
 
-/// Lists of columns by row: for each new row, the new columns of its off-diagonal entries, ascending.
+/// For each vertex, the columns that have an entry in its row.
 struct RowLists {
   std::vector<offset_t> ptr;
   std::vector<index_t> column;
 };
 
-RowLists rows_of(const SparsityPattern& pattern, const Permutation& row, const Permutation& column) {
-  const index_t n = pattern.rows;
-  const std::vector<index_t>& new_row = row.old_to_new();
+RowLists rows_of(const SparsityPattern& pattern, const std::vector<index_t>& vertex_of_row) {
   RowLists lists;
-  lists.ptr.assign(static_cast<std::size_t>(n) + 1, 0);
-  for (const index_t old_row : pattern.row_index) ++lists.ptr[new_row[old_row] + 1];
+  lists.ptr.assign(static_cast<std::size_t>(pattern.rows) + 1, 0);
+  for (const index_t row : pattern.row_index) ++lists.ptr[vertex_of_row[row] + 1];
   std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
   lists.column.resize(pattern.row_index.size());
   std::vector<offset_t> next(lists.ptr.begin(), lists.ptr.end() - 1);
-  for (index_t new_column = 0; new_column < n; ++new_column)
-    for (const index_t old_row : pattern.column(column.new_to_old()[new_column]))
-      lists.column[next[new_row[old_row]]++] = new_column;
+  for (index_t column = 0; column < pattern.cols; ++column)
+    for (const index_t row : pattern.column(column)) lists.column[next[vertex_of_row[row]]++] = column;
   return lists;
 }
 
 }  // namespace
 
-SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row, const Permutation& column) {
+SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row, const Permutation& column,
+                               bool is_symmetric) {
   const index_t n = pattern.rows;
-  const RowLists lists = rows_of(pattern, row, column);
-  const std::vector<index_t>& new_row = row.old_to_new();
-  // Row k of B and column k of B together, without duplicates: a stamp tells whether a vertex was seen for this k.
-  std::vector<index_t> stamp(static_cast<std::size_t>(n), -1);
-  std::vector<offset_t> degree(static_cast<std::size_t>(n) + 1, 0);
-  std::vector<index_t> merged;
-  merged.reserve(lists.column.size() * 2);
+  SymmetricGraph graph;
+  graph.n = n;
+  if (is_symmetric && row.new_to_old() == column.new_to_old()) {
+    graph.ptr = pattern.column_ptr;
+    graph.neighbour = pattern.row_index;
+    return graph;
+  }
+  std::vector<index_t> vertex_of_row(static_cast<std::size_t>(n)), stamp(static_cast<std::size_t>(n), -1);
+  for (index_t place = 0; place < n; ++place) vertex_of_row[row.new_to_old()[place]] = column.new_to_old()[place];
+  const RowLists lists = rows_of(pattern, vertex_of_row);
+  graph.own_ptr.reserve(static_cast<std::size_t>(n) + 1);
+  graph.own_ptr.push_back(0);
+  graph.own_neighbour.reserve(2 * lists.column.size());
   for (index_t vertex = 0; vertex < n; ++vertex) {
     stamp[vertex] = vertex;
-    const std::size_t before = merged.size();
     const auto add = [&](index_t other) {
       if (stamp[other] == vertex) return;
       stamp[other] = vertex;
-      merged.push_back(other);
+      graph.own_neighbour.push_back(other);
     };
     for (offset_t entry = lists.ptr[vertex]; entry < lists.ptr[vertex + 1]; ++entry) add(lists.column[entry]);
-    for (const index_t old_row : pattern.column(column.new_to_old()[vertex])) add(new_row[old_row]);
-    degree[vertex + 1] = static_cast<offset_t>(merged.size() - before);
+    for (const index_t old_row : pattern.column(vertex)) add(vertex_of_row[old_row]);
+    graph.own_ptr.push_back(static_cast<offset_t>(graph.own_neighbour.size()));
   }
-  SymmetricGraph graph;
-  graph.n = n;
-  graph.ptr = std::move(degree);
-  std::partial_sum(graph.ptr.begin(), graph.ptr.end(), graph.ptr.begin());
-  graph.neighbour.resize(merged.size());
-  std::vector<offset_t> next(graph.ptr.begin(), graph.ptr.end() - 1);
-  for (index_t vertex = 0; vertex < n; ++vertex)
-    for (offset_t entry = graph.ptr[vertex]; entry < graph.ptr[vertex + 1]; ++entry)
-      graph.neighbour[next[merged[entry]]++] = vertex;
+  graph.ptr = graph.own_ptr;
+  graph.neighbour = graph.own_neighbour;
   return graph;
-}
-
-SymmetricGraph renumber(const SymmetricGraph& graph, const Permutation& place) {
-  SymmetricGraph result;
-  result.n = graph.n;
-  result.ptr.assign(static_cast<std::size_t>(graph.n) + 1, 0);
-  for (index_t vertex = 0; vertex < graph.n; ++vertex) {
-    const index_t old = place.new_to_old()[vertex];
-    result.ptr[vertex + 1] = result.ptr[vertex] + (graph.ptr[old + 1] - graph.ptr[old]);
-  }
-  result.neighbour.resize(graph.neighbour.size());
-  std::vector<offset_t> next(result.ptr.begin(), result.ptr.end() - 1);
-  for (index_t vertex = 0; vertex < graph.n; ++vertex)
-    for (const index_t old : graph.neighbours(place.new_to_old()[vertex]))
-      result.neighbour[next[place.old_to_new()[old]]++] = vertex;
-  return result;
 }
 
 }  // namespace palmette

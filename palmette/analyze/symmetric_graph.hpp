@@ -1,4 +1,4 @@
-// The graph that elimination works on: the pattern of B + Bᵀ without its diagonal, B the permuted matrix.
+// The graph that elimination works on: the pattern of B + Bᵀ, B the permuted matrix.
 #pragma once
 
 #include <span>
@@ -8,22 +8,39 @@
 
 namespace palmette {
 
-/// Neighbours of vertex j are neighbour[ptr[j] … ptr[j+1]), ascending, each once, never j itself.
+/// Neighbours of vertex j are neighbour[ptr[j] … ptr[j+1]), each once, in any order, perhaps j itself too.
 struct SymmetricGraph {
   index_t n = 0;
-  std::vector<offset_t> ptr = {0};  // length n + 1
-  std::vector<index_t> neighbour;   // length ptr[n]
+  std::span<const offset_t> ptr;       // length n + 1
+  std::span<const index_t> neighbour;  // length ptr[n]
+  std::vector<offset_t> own_ptr;       // what the spans show, unless that is the pattern given
+  std::vector<index_t> own_neighbour;
 
   std::span<const index_t> neighbours(index_t j) const {
     return {neighbour.data() + ptr[j], static_cast<std::size_t>(ptr[j + 1] - ptr[j])};
   }
 };
 
-/// @param pattern  n × n; entry (row.new_to_old[i], column.new_to_old[j]) makes the edge {i, j}
-/// @cost O(nnz + n) by two bucket passes
-SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row, const Permutation& column);
+/// A graph whose vertices are eliminated in a given order; never renumbered, since each phase reads it only once.
+struct EliminationGraph {
+  const SymmetricGraph& graph;
+  const std::vector<index_t>& vertex;  // length n: at each place
+  const std::vector<index_t>& place;   // length n: of each vertex
 
-/// The same graph with vertex place[k] renamed k. @cost O(edges + n)
-SymmetricGraph renumber(const SymmetricGraph& graph, const Permutation& place);
+  index_t size() const { return graph.n; }
+  /// Call visit(place) for each neighbour of the vertex at `at`, in no order, perhaps for `at` itself too.
+  template <class Visit>
+  void for_each_neighbour(index_t at, const Visit& visit) const {
+    for (const index_t other : graph.neighbours(vertex[at])) visit(place[other]);
+  }
+};
+
+/// Vertices are the columns of the pattern.
+/// @param pattern  n × n, must outlive the graph; entry (row.new_to_old[i], column.new_to_old[j]) makes an edge between the
+///                 columns at places i and j
+/// @param is_symmetric  a promise that the pattern is its own transpose; with row and column equal, it is the graph
+/// @cost O(nnz + n) by a bucket pass; nothing where the pattern is the graph
+SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row, const Permutation& column,
+                               bool is_symmetric);
 
 }  // namespace palmette

@@ -109,7 +109,9 @@ struct Solver<T>::State {
   void analyze_into(Products<T>& made) {
     tell("analyze", 0);
     const Stopwatch watch;
-    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.matrix->pattern, made.ordering, options.analyze));
+    AnalyzeOptions analyze_options = options.analyze;
+    analyze_options.symmetric_pattern = made.matrix->symmetry != Symmetry::general;
+    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.matrix->pattern, made.ordering, analyze_options));
     AnalyzeReport analyzed;
     analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);

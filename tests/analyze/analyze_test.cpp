@@ -114,6 +114,19 @@ TEST(analyze, counts_flops_and_rows_are_exact_on_random_patterns) {
 
 // The arrow with its point last, n = 4: columns 0, 1, 2 hold {j, 3}, column 3 holds {3}: no fill, nnz(L) = 7,
 // Σ c² = 4 + 4 + 4 + 1 = 13. Point first: everything fills, nnz(L) = 10, Σ c² = 16 + 9 + 4 + 1 = 30.
+TEST(analyze, promise_of_a_symmetric_pattern_changes_nothing) {
+  const SparsityPattern grid = pattern_of(6, {{0, 0}, {0, 1}, {1, 0}, {1, 2}, {2, 1}, {3, 0}, {0, 3}, {4, 5}, {5, 4}, {2, 5}, {5, 2}});
+  const Ordering ordering = same_order(Permutation({3, 0, 5, 1, 4, 2}));
+  AnalyzeOptions promised;
+  promised.symmetric_pattern = true;
+  const SymbolicFactor plain = analyze(grid, ordering), believed = analyze(grid, ordering, promised);
+  EXPECT_EQ(believed.column.new_to_old(), plain.column.new_to_old());
+  EXPECT_EQ(believed.column_parent, plain.column_parent);
+  EXPECT_EQ(believed.column_count, plain.column_count);
+  EXPECT_EQ(believed.supernode_begin, plain.supernode_begin);
+  EXPECT_EQ(believed.row_index, plain.row_index);
+}
+
 TEST(analyze, arrow_fills_only_when_its_point_comes_first) {
   const SparsityPattern last = pattern_of(4, {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {3, 0}, {3, 1}, {3, 2}});
   const SparsityPattern first = pattern_of(4, {{0, 0}, {1, 1}, {2, 2}, {3, 3}, {1, 0}, {2, 0}, {3, 0}});
