@@ -58,7 +58,14 @@ struct CoreCost {
   double flops = 0;
   double bytes = 0;
   double critical_path_bytes = 0;
-  bool sides_in_parallel = false;  ///< members can share out right-hand sides instead of tasks
+  double critical_path_bytes_of_one = 0;  ///< with one right-hand side alone; never more than critical_path_bytes
+  index_t sides_to_share = 0;             ///< from so many right-hand sides on members share them instead of tasks; 0: never
+
+  /// What no number of threads can do side by side.
+  double critical_path(index_t num_rhs) const {
+    if (sides_to_share > 0 && num_rhs >= sides_to_share) return 0;
+    return num_rhs == 1 && critical_path_bytes_of_one > 0 ? critical_path_bytes_of_one : critical_path_bytes;
+  }
 };
 
 /// How a core's matrix S is related to its transpose: symmetric S = Sᵀ, hermitian S = conj(Sᵀ).

@@ -45,7 +45,7 @@ template <class T>
 SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
   check_sizes(b, x);
   const int members = sweep::member_count(run.team);
-  const sweep::SweepWork one = work(b.cols > 1);
+  const sweep::SweepWork one = work(b.cols);
   const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
   const SolveMethod method = sweep::choose_method(
       run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, members);
@@ -135,12 +135,12 @@ void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
 }
 
 template <class T>
-sweep::SweepWork PlanBody<T>::work(bool several_sides) const {
+sweep::SweepWork PlanBody<T>::work(index_t num_rhs) const {
   sweep::SweepWork sum;
   for (const sweep::Stage<T>& stage : stages_) {
     const sweep::CoreCost cost = stage.core->cost();
     sum.bytes += cost.bytes;
-    if (!(several_sides && cost.sides_in_parallel)) sum.critical_path_bytes += cost.critical_path_bytes;
+    sum.critical_path_bytes += cost.critical_path(num_rhs);
   }
   return sum;
 }

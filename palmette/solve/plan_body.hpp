@@ -31,7 +31,7 @@ class PlanBody {
   void prepare(Space& space, index_t num_rhs, int members) const;
   void run_chain(const Chain& chain, Space& space) const;
   void run_stage(const Chain& chain, std::size_t place, Space& space) const;
-  sweep::SweepWork work(bool several_sides) const;
+  sweep::SweepWork work(index_t num_rhs) const;
 
   index_t n_;
   std::vector<sweep::Stage<T>> stages_;

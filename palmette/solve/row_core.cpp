@@ -191,7 +191,8 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
     for (index_t side = begin; side < end; side += widest_strip<T>)
       with_body(rows, run, {side, std::min<index_t>(widest_strip<T>, end - side)}, work, run_body);
   };
-  if (members > 1 && run.num_rhs() > 1) {
+  // Fewer than fill a register are one strip for one member as well as for several.
+  if (members > 1 && run.num_rhs() > narrow_strip<T>) {
     // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody waits.
     return run.team->run([&](int member) {
       const index_t begin = side_begin<T>(member, members, run.num_rhs()), end = side_begin<T>(member + 1, members, run.num_rhs());
@@ -229,8 +230,8 @@ CoreCost RowCore<T>::cost() const {
   cost.flops = is_complex_v<T> ? 8 * entries + 11 * rows : 2 * entries + rows;
   cost.bytes = first_.rows.schedule.graph.total_cost();
   cost.critical_path_bytes = first_.rows.schedule.graph.critical_path();
-  if (first_.scaled) cost.critical_path_bytes = std::min(cost.critical_path_bytes, first_.rows.panels.serial_bytes);
-  cost.sides_in_parallel = true;
+  if (first_.scaled) cost.critical_path_bytes_of_one = std::min(cost.critical_path_bytes, first_.rows.panels.serial_bytes);
+  cost.sides_to_share = narrow_strip<T> + 1;
   return cost;
 }
 
