@@ -1,5 +1,5 @@
 // What the benchmarks of generated problems share: their options and the frame of their JSON.
-//   --repeats N   --threads N   --sides N …   --json FILE   problem:n[:kind] …
+//   --repeats N   --threads N   --sides N or N-M …   --json FILE   problem:n[:kind] …
 #pragma once
 
 #include <cstring>
@@ -37,6 +37,13 @@ inline Case parse_case(const std::string& text) {
   return {problem, static_cast<index_t>(std::stoi(n)), kind.empty() ? "llt" : kind};
 }
 
+/// "50", or "1-64" for each count from 1 to 64.
+inline void add_counts(const std::string& text, std::vector<index_t>& counts) {
+  const std::size_t dash = text.find('-');
+  const index_t first = std::stoi(text), last = dash == std::string::npos ? first : std::stoi(text.substr(dash + 1));
+  for (index_t count = first; count <= last; ++count) counts.push_back(count);
+}
+
 /// `options` holds the defaults; its cases and sides stay where none are given.
 inline Options parse(int argc, char** argv, Options options) {
   std::vector<index_t> sides;
@@ -45,7 +52,7 @@ inline Options parse(int argc, char** argv, Options options) {
     const bool more = at + 1 < argc;
     if (std::strcmp(argv[at], "--repeats") == 0 && more) options.repeats = std::stoi(argv[++at]);
     else if (std::strcmp(argv[at], "--threads") == 0 && more) options.threads = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--sides") == 0 && more) sides.push_back(std::stoi(argv[++at]));
+    else if (std::strcmp(argv[at], "--sides") == 0 && more) add_counts(argv[++at], sides);
     else if (std::strcmp(argv[at], "--json") == 0 && more) options.json = argv[++at];
     else cases.push_back(parse_case(argv[at]));
   }

@@ -6,6 +6,7 @@
 #include "palmette/blocks/factor.hpp"
 #include "palmette/blocks/lanes.hpp"
 #include "palmette/blocks/level3.hpp"
+#include "palmette/blocks/packed_panel.hpp"
 #include "palmette/blocks/panel_array.hpp"
 #include "palmette/blocks/panel_kernels.hpp"
 #include "palmette/blocks/small_products.hpp"

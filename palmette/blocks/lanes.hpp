@@ -7,7 +7,18 @@
 
 #include "palmette/base/base.hpp"
 
+/// For pieces of a kernel whose sums must stay in registers: a call would put them into memory.
+#define PALMETTE_INLINE __attribute__((always_inline))
+
 namespace palmette::lanes {
+
+/// Calls use(number) with 0 … Count − 1 as compile-time constants.
+template <int Count, class Use>
+PALMETTE_INLINE inline void unrolled(Use&& use) {
+  [&]<int... Number>(std::integer_sequence<int, Number...>) PALMETTE_INLINE {
+    (use(std::integral_constant<int, Number>()), ...);
+  }(std::make_integer_sequence<int, Count>());
+}
 
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64;

@@ -51,8 +51,9 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     sweep::Stage<T> stage;
     // Permutations and scalings stay where they are, in the factor, which the core keeps alive.
     const SymbolicFactor& symbolic = *factor->symbolic;
-    if (!symbolic.row.is_identity()) stage.range.place = symbolic.row.new_to_old().data();
-    if (!symbolic.column.is_identity()) stage.domain.place = symbolic.column.new_to_old().data();
+    if (!symbolic.row.is_identity()) stage.range = {symbolic.row.new_to_old().data(), nullptr, symbolic.row.old_to_new().data()};
+    if (!symbolic.column.is_identity())
+      stage.domain = {symbolic.column.new_to_old().data(), nullptr, symbolic.column.old_to_new().data()};
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
@@ -70,13 +71,14 @@ PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind,
   // The symbolic factor is the caller's and outlives this call: shared without ownership.
   const sweep::SweepStructure structure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic),
                                         static_cast<int>(scalar_bytes));
-  const offset_t triangles = kind == FactorKind::lu ? 2 : 1;
   const offset_t n = symbolic.n;
   PlanMemory memory;
   memory.plan_bytes = structure.memory_bytes() +
-                      triangles * sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes);
+                      sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, kind != FactorKind::llt);
+  if (kind == FactorKind::lu)
+    memory.plan_bytes += sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
   if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
-  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, false, std::min(num_rhs, sweep::rhs_block));
+  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, static_cast<int>(scalar_bytes), std::min(num_rhs, sweep::rhs_block));
   memory.workspace_bytes = (need.work + need.boundary + need.member) * scalar_bytes;
   return memory;
 }

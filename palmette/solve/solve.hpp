@@ -87,9 +87,10 @@ class SolvePlan {
   std::unique_ptr<const detail::PlanBody<T>> body_;
 };
 
-/// Prepare solves with a factor: inverted diagonal blocks and the task graphs of both sweeps. The plan keeps the factor alive.
+/// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep, and the task
+/// graphs of both sweeps. The plan keeps the factor alive.
 /// @throws MemoryError
-/// @cost Σ w³ flops over supernodes of width w
+/// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are copied
 template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {});
 

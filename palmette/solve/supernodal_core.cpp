@@ -5,75 +5,63 @@
 
 #include <algorithm>
 
-#include "palmette/solve/narrow_kernels.hpp"
+#include "palmette/solve/side_vectors.hpp"
 
 namespace palmette::sweep {
 namespace {
 
-/// Columns of local vectors start on cache lines for every scalar type.
-offset_t padded(offset_t rows) { return (rows + 15) / 16 * 16; }
+/// Local vectors start on cache lines, and whole registers may be read behind them.
+offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
+
+template <class T>
+void copy_rows(SideRows<const T> from, index_t rows, SideRows<T> to) {
+  std::copy_n(from.data, offset_t{rows} * from.stride, to.data);
+}
 
 /// What both sweeps share: the triangle, the block of right-hand sides and the members' memory.
 template <class T>
 struct SweepSides {
   const SupernodalTriangle<T>& triangle;
-  Reader<T> in;
-  const BlockDiagonal<T>* diagonal;  ///< backward: divides what is read; may be null
-  Writer<T> keep;                    ///< the vector in the sweep's own numbering; data null: not kept
-  Writer<T> out;                     ///< data null: nothing leaves
   SolveSpace<T>& space;
-  index_t num_rhs;
+  index_t stride;  ///< of the rows of right-hand sides
 
   const SweepStructure& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
-  DenseView<T> local(index_t group, int member) const {
-    const SweepStructure& s = structure();
-    const index_t rows = s.num_columns(group) + static_cast<index_t>(s.boundary(group).size());
-    return {space.member(member), rows, num_rhs, padded(rows)};
+  SideRows<T> local(int member) const { return {space.member(member), stride}; }
+  SideRows<T> boundary(index_t group) const {
+    return {space.boundary.data() + structure().boundary_offset(group) * stride, stride};
   }
-  DenseView<T> spare(index_t rows, int member) const {
-    return {space.member(member) + padded(structure().longest_local()) * num_rhs, rows, num_rhs, padded(rows)};
+  /// The vector in the sweep's own numbering.
+  SideRows<T> kept() const { return {space.work.data(), stride}; }
+
+  void read_columns(const Reader<T>* in, index_t first, index_t columns, SideRows<T> into) const {
+    if (in != nullptr) load_sides(*in, first, columns, into);
+    else copy_rows<T>(kept().from(first), columns, into);
   }
-  DenseView<T> row_values(index_t rows, int member) const {
-    const SweepStructure& s = structure();
-    return {space.member(member) + (padded(s.longest_local()) + padded(s.widest_supernode())) * num_rhs, rows, num_rhs,
-            padded(rows)};
-  }
-  DenseView<T> boundary(index_t group) const {
-    const index_t rows = static_cast<index_t>(structure().boundary(group).size());
-    return {space.boundary.data() + structure().boundary_offset(group) * num_rhs, rows, num_rhs, rows};
-  }
-  /// Supernode s for the narrow kernels; inverse null where they do not apply.
-  NarrowSupernode<T> narrow(index_t s, DenseView<T> local_values, index_t first_column) const {
-    if (num_rhs != 1 || symbolic().width(s) > narrow_width) return {};
-    const DenseView<const T> below = triangle.below(s);
-    return {triangle.bare_inverse(s), below.data, below.ld, structure().local_rows(s),
-            local_values.data + (symbolic().supernode_begin[s] - first_column), local_values.data};
-  }
-  void write_columns(index_t group, DenseView<T> values) const {
-    const index_t columns = structure().num_columns(group);
-    const DenseView<const T> own{values.data, columns, values.cols, values.ld};
-    if (keep.to.data != nullptr) keep.store(structure().column_begin(group), columns, own);
-    if (out.to.data != nullptr) out.store(structure().column_begin(group), columns, own);
+  SupernodeVectors<T> vectors(index_t s, index_t first_column, int member) const {
+    const SweepStructure& known = structure();
+    T* const spare = space.member(member) + padded(known.longest_local()) * stride;
+    const SideRows<T> values = local(member);
+    return {known.local_rows(s), values.from(symbolic().supernode_begin[s] - first_column), values, {spare, stride},
+            spare + padded(known.widest_supernode()) * stride};
   }
 };
 
+/// into.row(places[k]) += from.row(k)
 template <class T>
-DenseView<T> rows_of(DenseView<T> view, index_t first, index_t count) {
-  return {view.data + first, count, view.cols, view.ld};
-}
-
-/// into(places[k], :) += sign·from(k, :)
-template <class T, bool subtract>
-void add_at(const Places& places, DenseView<const T> from, DenseView<T> into) {
-  for (index_t column = 0; column < from.cols; ++column) {
-    const T* const source = from.column(column);
-    T* const target = into.column(column) + (places.list != nullptr ? 0 : places.start);
-    if (places.list != nullptr) {
-      for (index_t k = 0; k < places.count; ++k) target[places.list[k]] += subtract ? -source[k] : source[k];
-    } else {
-      for (index_t k = 0; k < places.count; ++k) target[k] += subtract ? -source[k] : source[k];
+void add_at(const Places& places, SideRows<const T> from, SideRows<T> into) {
+  if (places.list == nullptr) {
+    T* const target = into.row(places.start);
+    const offset_t count = offset_t{places.count} * from.stride;
+    for (offset_t k = 0; k < count; ++k) target[k] += from.data[k];
+  } else if (from.stride == 1) {
+    for (index_t k = 0; k < places.count; ++k) into.data[places.list[k]] += from.data[k];
+  } else {
+    for (index_t k = 0; k < places.count; ++k) {
+      const T* const source = from.row(k);
+      T* const target = into.row(places.list[k]);
+      for (index_t side = 0; side < from.stride; ++side) target[side] += source[side];
     }
   }
 }
@@ -81,108 +69,91 @@ void add_at(const Places& places, DenseView<const T> from, DenseView<T> into) {
 template <class T>
 class ForwardBody final : public SweepBody {
  public:
-  explicit ForwardBody(const SweepSides<T>& sides) : sides_(sides) {}
+  /// @param in   null: what is kept
+  /// @param out  null: the result is kept for the backward sweep
+  ForwardBody(const SweepSides<T>& sides, const Reader<T>* in, const Writer<T>* out) : sides_(sides), in_(in), out_(out) {}
 
   void run_task(index_t group, int member) override {
     const SweepStructure& structure = sides_.structure();
-    const DenseView<T> local = sides_.local(group, member);
+    const SideRows<T> local = sides_.local(member);
+    const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
-    for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s)
-      eliminate(s, local, group, member);
-    sides_.write_columns(group, local);
-    const DenseView<T> boundary = sides_.boundary(group);
-    for (index_t column = 0; column < boundary.cols; ++column)
-      std::copy_n(local.column(column) + structure.num_columns(group), boundary.rows, boundary.column(column));
+    for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
+      sides_.triangle.prefetch_after(s, false);
+      sides_.triangle.eliminate(s, sides_.vectors(s, first, member));
+    }
+    if (out_ != nullptr) store_sides<T>(*out_, first, columns, local);
+    else copy_rows<T>(local, columns, sides_.kept().from(first));
+    copy_rows<T>(local.from(columns), static_cast<index_t>(structure.boundary(group).size()), sides_.boundary(group));
   }
 
  private:
-  void begin(index_t group, DenseView<T> local) {
+  void begin(index_t group, SideRows<T> local) {
     const SweepStructure& structure = sides_.structure();
     const index_t columns = structure.num_columns(group);
-    sides_.in.load(structure.column_begin(group), columns, local);
-    for (index_t column = 0; column < local.cols; ++column)
-      std::fill_n(local.column(column) + columns, local.rows - columns, T(0));
+    sides_.read_columns(in_, structure.column_begin(group), columns, local);
+    std::fill_n(local.row(columns), offset_t(structure.boundary(group).size()) * local.stride, T(0));
     for (const index_t child : structure.children(group))
-      add_at<T, false>(structure.places_in_parent(child), sides_.boundary(child), local);
-  }
-
-  void eliminate(index_t s, DenseView<T> local, index_t group, int member) {
-    const SymbolicFactor& symbolic = sides_.symbolic();
-    const index_t first_column = sides_.structure().column_begin(group);
-    if (s + 1 < sides_.structure().supernode_end(group)) sides_.triangle.prefetch_supernode(s + 1);
-    const NarrowSupernode<T> narrow = sides_.narrow(s, local, first_column);
-    if (narrow.inverse != nullptr) return eliminate_narrow(symbolic.width(s), narrow);
-    const DenseView<T> own = rows_of(local, symbolic.supernode_begin[s] - first_column, symbolic.width(s));
-    sides_.triangle.solve_diagonal(s, own, sides_.spare(own.rows, member));
-    const index_t rows = symbolic.num_rows_below(s);
-    if (rows == 0) return;
-    const DenseView<T> product = sides_.row_values(rows, member);
-    panel_multiply<T>(sides_.triangle.below(s), own, product);
-    add_at<T, true>(sides_.structure().local_rows(s), product, local);
+      add_at<T>(structure.places_in_parent(child), sides_.boundary(child), local);
   }
 
   SweepSides<T> sides_;
+  const Reader<T>* in_;
+  const Writer<T>* out_;
 };
 
 template <class T>
 class BackwardBody final : public SweepBody {
  public:
-  BackwardBody(const SweepSides<T>& sides, bool adjoint) : sides_(sides), adjoint_(adjoint) {}
+  /// @param in   null: what the forward sweep kept
+  /// @param out  null: the result is only kept
+  BackwardBody(const SweepSides<T>& sides, const Reader<T>* in, const BlockDiagonal<T>* diagonal, const Writer<T>* out, bool adjoint)
+      : sides_(sides), in_(in), diagonal_(diagonal), out_(out), adjoint_(adjoint) {}
 
   void run_task(index_t task, int member) override {
     const SweepStructure& structure = sides_.structure();
     const index_t group = structure.num_groups() - 1 - task;
-    const DenseView<T> local = sides_.local(group, member);
+    const SideRows<T> local = sides_.local(member);
+    const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
-    for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s)
-      substitute(s, local, group, member);
-    sides_.write_columns(group, local);
+    for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
+      sides_.triangle.prefetch_after(s, true);
+      sides_.triangle.substitute(adjoint_, s, sides_.vectors(s, first, member));
+    }
+    copy_rows<T>(local, columns, sides_.kept().from(first));
+    if (out_ != nullptr) store_sides<T>(*out_, first, columns, local);
   }
 
  private:
-  void begin(index_t group, DenseView<T> local) {
+  void begin(index_t group, SideRows<T> local) {
     const SweepStructure& structure = sides_.structure();
-    const index_t columns = structure.num_columns(group);
-    sides_.in.load(structure.column_begin(group), columns, local);
-    if (sides_.diagonal != nullptr)
-      sides_.diagonal->solve(structure.column_begin(group), rows_of(local, 0, columns));
+    const index_t columns = structure.num_columns(group), first = structure.column_begin(group);
+    const SideRows<T> known = sides_.kept();
+    sides_.read_columns(in_, first, columns, local);
+    if (diagonal_ != nullptr) diagonal_->solve(first, columns, local);
     const auto rows = structure.boundary(group);
-    for (index_t column = 0; column < local.cols; ++column) {
-      const T* const known = sides_.keep.to.column(column);
-      T* const target = local.column(column) + columns;
-      for (std::size_t k = 0; k < rows.size(); ++k) target[k] = known[rows[k]];
-    }
-  }
-
-  void substitute(index_t s, DenseView<T> local, index_t group, int member) {
-    const SymbolicFactor& symbolic = sides_.symbolic();
-    const index_t first_column = sides_.structure().column_begin(group);
-    if (s > sides_.structure().supernode_begin(group)) sides_.triangle.prefetch_supernode(s - 1);
-    const NarrowSupernode<T> narrow = sides_.narrow(s, local, first_column);
-    if (narrow.inverse != nullptr)
-      return adjoint_ ? substitute_narrow<T, true>(symbolic.width(s), narrow) : substitute_narrow<T, false>(symbolic.width(s), narrow);
-    const DenseView<T> own = rows_of(local, symbolic.supernode_begin[s] - first_column, symbolic.width(s));
-    const index_t rows = symbolic.num_rows_below(s);
-    if (rows > 0)
-      panel_multiply_transposed_subtract<T>(adjoint_, sides_.triangle.below(s), known_rows(s, rows, local, member), own);
-    sides_.triangle.solve_diagonal_transposed(adjoint_, s, own, sides_.spare(own.rows, member));
-  }
-
-  DenseView<const T> known_rows(index_t s, index_t rows, DenseView<T> local, int member) {
-    const Places places = sides_.structure().local_rows(s);
-    if (places.list == nullptr) return rows_of(local, places.start, rows);
-    const DenseView<T> values = sides_.row_values(rows, member);
-    for (index_t column = 0; column < values.cols; ++column) {
-      const T* const source = local.column(column);
-      T* const target = values.column(column);
-      for (index_t k = 0; k < rows; ++k) target[k] = source[places.list[k]];
-    }
-    return values;
+    if (local.stride == 1)
+      for (std::size_t k = 0; k < rows.size(); ++k) local.data[columns + static_cast<index_t>(k)] = known.data[rows[k]];
+    else
+      for (std::size_t k = 0; k < rows.size(); ++k) copy_rows<T>(known.from(rows[k]), 1, local.from(columns + static_cast<index_t>(k)));
   }
 
   SweepSides<T> sides_;
+  const Reader<T>* in_;
+  const BlockDiagonal<T>* diagonal_;
+  const Writer<T>* out_;
   bool adjoint_;
 };
+
+/// Calls use(begin, end) for ranges of n rows, by all members of a team at once.
+template <class Use>
+void over_row_ranges(ThreadTeam* team, index_t n, Use&& use) {
+  if (team == nullptr) return use(index_t{0}, n);
+  const offset_t members = team->size();
+  team->run([&](int member) {
+    use(static_cast<index_t>(n * offset_t{member} / members), static_cast<index_t>(n * (offset_t{member} + 1) / members));
+  });
+}
 
 template <class T>
 double flops_of_multiplication() {
@@ -193,38 +164,50 @@ double flops_of_multiplication() {
 
 template <class T>
 void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
-  const SweepStructure& structure = *parts_.structure;
-  const index_t n = structure.symbolic().n;
-  const DenseView<T> work{run.space.work.data(), n, run.num_rhs(), n};
-  const Writer<T> keep{work, {}, false};
-  const bool both = !parts_.lower_only;
-  if (both || !transposed) {
-    const SupernodalTriangle<T>& triangle = transposed && parts_.upper ? *parts_.upper : *parts_.lower;
-    ForwardBody<T> body({triangle, run.in, nullptr, both ? keep : Writer<T>{}, both ? Writer<T>{} : run.out, run.space,
-                         run.num_rhs()});
-    run_sweep(run.method, {structure.forward(), run.space.state(run.slot, structure.forward()), body, run.team});
-  }
-  if (both || transposed) {
-    const SupernodalTriangle<T>& triangle = !transposed && parts_.upper ? *parts_.upper : *parts_.lower;
-    const BlockDiagonal<T>* const diagonal = parts_.diagonal ? &*parts_.diagonal : nullptr;
-    BackwardBody<T> body({triangle, both ? Reader<T>{work, {}, false} : run.in, diagonal, keep, run.out, run.space,
-                          run.num_rhs()}, parts_.adjoint);
-    run_sweep(run.method, {structure.backward(), run.space.state(run.slot + 1, structure.backward()), body, run.team});
-  }
+  if (parts_.lower_only) return transposed ? backward(transposed, run, &run.in, &run.out) : forward(transposed, run, &run.in, &run.out);
+  // Within the tasks a vector passes through memory once less; but columns a multiple of a page apart all fall on the same
+  // lines of the caches, and then it pays to pass through them in their own order first.
+  const index_t n = parts_.structure->symbolic().n, stride = padded_sides(sizeof(T), run.num_rhs());
+  const auto collide = [&](offset_t ld) { return run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0; };
+  const bool spreads = collide(run.in.from.ld) && run.in.map.back != nullptr;
+  const bool collects = collide(run.out.to.ld) && run.out.map.back != nullptr;
+  const SideRows<T> kept{run.space.work.data(), stride};
+  if (spreads) over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_sides(run.in, begin, end, kept); });
+  forward(transposed, run, spreads ? nullptr : &run.in, nullptr);
+  backward(transposed, run, nullptr, collects ? nullptr : &run.out);
+  if (collects) over_row_ranges(run.team, n, [&](index_t begin, index_t end) { collect_sides<T>(run.out, begin, end, kept); });
 }
 
-SpaceNeed supernodal_space_need(const SweepStructure& structure, bool, index_t num_rhs) {
+template <class T>
+void SupernodalCore<T>::forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+  const SweepSchedule& schedule = parts_.structure->forward();
+  const SupernodalTriangle<T>& triangle = transposed && parts_.upper ? *parts_.upper : *parts_.lower;
+  ForwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, out);
+  run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team});
+}
+
+template <class T>
+void SupernodalCore<T>::backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+  const SweepSchedule& schedule = parts_.structure->backward();
+  const SupernodalTriangle<T>& triangle = !transposed && parts_.upper ? *parts_.upper : *parts_.lower;
+  const BlockDiagonal<T>* const diagonal = parts_.diagonal ? &*parts_.diagonal : nullptr;
+  BackwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, diagonal, out, parts_.adjoint);
+  run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team});
+}
+
+SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
+  const offset_t stride = padded_sides(scalar_bytes, std::max<index_t>(num_rhs, 1));
   SpaceNeed need;
-  need.work = offset_t{structure.symbolic().n} * num_rhs;
-  need.boundary = structure.total_boundary() * num_rhs;
-  need.member = (padded(structure.longest_local()) + padded(structure.widest_supernode()) +
-                 padded(structure.most_rows_below())) * num_rhs;
+  need.work = structure.symbolic().n * stride;
+  need.boundary = structure.total_boundary() * stride;
+  need.member = (padded(structure.longest_local()) + padded(structure.widest_supernode())) * stride +
+                padded(structure.most_rows_below());
   return need;
 }
 
 template <class T>
 SpaceNeed SupernodalCore<T>::space_need(index_t num_rhs) const {
-  return supernodal_space_need(*parts_.structure, parts_.lower_only, num_rhs);
+  return supernodal_space_need(*parts_.structure, sizeof(T), num_rhs);
 }
 
 template <class T>

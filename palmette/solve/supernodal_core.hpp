@@ -40,10 +40,14 @@ class SupernodalCore final : public SweepCore<T> {
   offset_t memory_bytes() const override;
 
  private:
+  /// One sweep; null: in or out is the vector that the core keeps between its sweeps.
+  void forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  void backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+
   SupernodalParts<T> parts_;
 };
 
 /// Scalars that one solve needs, from the structure alone.
-SpaceNeed supernodal_space_need(const SweepStructure& structure, bool lower_only, index_t num_rhs);
+SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs);
 
 }  // namespace palmette::sweep

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "palmette/solve/narrow_kernels.hpp"
-
 namespace palmette::sweep {
 namespace {
 
@@ -47,26 +45,50 @@ void multiply_lower_transposed(bool adjoint, DenseView<const T> m, DenseView<con
   }
 }
 
+/// to.row(k) ← from.row(place[k])
 template <class T>
-void copy(DenseView<const T> from, DenseView<T> to) {
-  for (index_t column = 0; column < from.cols; ++column)
-    std::copy_n(from.column(column), from.rows, to.column(column));
+void gather_rows(const index_t* place, index_t count, SideRows<const T> from, SideRows<T> to) {
+  if (place == nullptr) return void(std::copy_n(from.data, offset_t{count} * from.stride, to.data));
+  for (index_t k = 0; k < count; ++k) std::copy_n(from.row(place[k]), from.stride, to.row(k));
 }
 
-/// to(k, :) ← from(place[k], :)
+/// to.row(place[k]) ← from.row(k)
 template <class T>
-void gather(const index_t* place, DenseView<const T> from, DenseView<T> to) {
-  if (place == nullptr) return copy(from, to);
-  for (index_t column = 0; column < from.cols; ++column)
-    for (index_t k = 0; k < from.rows; ++k) to(k, column) = from(place[k], column);
+void scatter_rows(const index_t* place, index_t count, SideRows<const T> from, SideRows<T> to) {
+  if (place == nullptr) return void(std::copy_n(from.data, offset_t{count} * from.stride, to.data));
+  for (index_t k = 0; k < count; ++k) std::copy_n(from.row(k), from.stride, to.row(place[k]));
 }
 
-/// to(place[k], :) ← from(k, :)
+/// to −= factor·from, row by row of right-hand sides.
 template <class T>
-void scatter(const index_t* place, DenseView<const T> from, DenseView<T> to) {
-  if (place == nullptr) return copy(from, to);
-  for (index_t column = 0; column < from.cols; ++column)
-    for (index_t k = 0; k < from.rows; ++k) to(place[k], column) = from(k, column);
+void subtract_row(const T& factor, const T* from, index_t sides, T* to) {
+  for (index_t side = 0; side < sides; ++side) to[side] -= factor * from[side];
+}
+
+template <class T>
+DenseView<T> one_column(T* data, index_t rows) {
+  return {data, rows, 1, rows};
+}
+
+/// Ask for the first lines of something that is needed soon: panels are short, so the processor's own prefetching has
+/// hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
+void prefetch(const void* from, offset_t bytes) {
+  constexpr offset_t line = 64, most_lines = 64;
+  const char* const begin = static_cast<const char*>(from);
+  for (offset_t at = 0; at < bytes && at < most_lines * line; at += line) __builtin_prefetch(begin + at, 0, 2);
+}
+
+/// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends and the
+/// diagonal blocks between them make up a good part of what is read.
+constexpr index_t packed_width = 32;
+
+/// How far ahead of its reading a packed panel is asked for: some hundred nanoseconds at the speed of memory.
+constexpr offset_t ahead_bytes = 6144;
+
+offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted) {
+  const index_t width = symbolic.width(s);
+  if (width > packed_width) return offset_t{width} * width;
+  return packed_entries(scalar_bytes, width, symbolic.num_rows_below(s), permuted);
 }
 
 }  // namespace
@@ -77,19 +99,40 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepStructure& structure, const
     : structure_(structure), source_(source) {
   const SymbolicFactor& symbolic = structure.symbolic();
   const index_t count = symbolic.num_supernodes();
-  inverted_.assign(static_cast<std::size_t>(count), 0);
+  form_.assign(static_cast<std::size_t>(count), Form::guarded);
   has_places_.assign(static_cast<std::size_t>(count), 0);
-  if (options.invert_diagonal_blocks) inverse_ = PanelArray<T>(structure.block_offset(count));
-  // An inverse is good for so many digits only as the precision has.
-  const double limit = std::min(options.inverse_growth_limit, 0.1 / unit_roundoff<T>);
+  offset_.assign(static_cast<std::size_t>(count) + 1, 0);
   for (index_t s = 0; s < count; ++s) {
+    offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source.place != nullptr);
     if (source.place != nullptr)
       for (index_t k = 0; k < symbolic.width(s); ++k)
         if (source.place[symbolic.supernode_begin[s] + k] != k) has_places_[s] = 1;
-    if (!options.invert_diagonal_blocks) continue;
-    inverted_[s] = invert(s, limit);
-    if (!inverted_[s]) ++guarded_count_;
   }
+  if (!options.invert_diagonal_blocks) return;
+  values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
+  std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
+  PanelArray<T> block(offset_t{packed_width} * packed_width), room;
+  // An inverse is good for so many digits only as the precision has.
+  const double limit = std::min(options.inverse_growth_limit, 0.1 / unit_roundoff<T>);
+  for (index_t s = 0; s < count; ++s) {
+    const index_t width = symbolic.width(s);
+    const bool packs = width <= packed_width;
+    const DenseView<T> inverted{packs ? block.data() : values_.data() + offset_[s], width, width, width};
+    if (!invert(s, limit, inverted)) {
+      ++guarded_count_;
+      std::fill(values_.data() + offset_[s], values_.data() + offset_[s + 1], T(0));
+      continue;
+    }
+    form_[s] = packs ? Form::packed : Form::inverted;
+    if (packs) pack(s, inverted, room);
+  }
+}
+
+template <class T>
+DenseView<const T> SupernodalTriangle<T>::below(index_t s) const {
+  const SymbolicFactor& symbolic = structure_.symbolic();
+  return {source_.below + symbolic.panel_offset[s] + symbolic.width(s), symbolic.num_rows_below(s), symbolic.width(s),
+          symbolic.leading_dimension(s)};
 }
 
 template <class T>
@@ -100,12 +143,25 @@ DenseView<const T> SupernodalTriangle<T>::stored_block(index_t s) const {
 }
 
 template <class T>
-bool SupernodalTriangle<T>::invert(index_t s, double growth_limit) {
+DenseView<const T> SupernodalTriangle<T>::inverse(index_t s) const {
+  const index_t width = structure_.symbolic().width(s);
+  return {values_.data() + offset_[s], width, width, width};
+}
+
+template <class T>
+PackedPanel<T> SupernodalTriangle<T>::packed(index_t s, bool backward) const {
+  const SymbolicFactor& symbolic = structure_.symbolic();
+  constexpr offset_t ahead = ahead_bytes / static_cast<offset_t>(sizeof(T));
+  return {values_.data() + offset_[s], symbolic.width(s), symbolic.num_rows_below(s), source_.place != nullptr,
+          backward ? -ahead : ahead};
+}
+
+template <class T>
+bool SupernodalTriangle<T>::invert(index_t s, double growth_limit, DenseView<T> block) const {
   const DenseView<const T> stored = stored_block(s);
-  const index_t width = stored.rows;
-  const DenseView<T> block{inverse_.data() + structure_.block_offset(s), width, width, width};
-  for (index_t column = 0; column < width; ++column) {
-    for (index_t row = column; row < width; ++row)
+  for (index_t column = 0; column < block.cols; ++column) {
+    std::fill_n(block.column(column), column, T(0));
+    for (index_t row = column; row < block.rows; ++row)
       block(row, column) = source_.diagonal_is_upper ? stored(column, row) : stored(row, column);
     if (source_.unit_diagonal) block(column, column) = T(1);
   }
@@ -115,52 +171,159 @@ bool SupernodalTriangle<T>::invert(index_t s, double growth_limit) {
 }
 
 template <class T>
-void SupernodalTriangle<T>::triangular_solve(bool transposed, bool adjoint, index_t s, DenseView<T> x) const {
-  blas::TriangularSolve how;
-  how.triangle = source_.diagonal_is_upper ? blas::Triangle::upper : blas::Triangle::lower;
-  how.diagonal = source_.unit_diagonal ? blas::Diagonal::unit : blas::Diagonal::stored;
-  if (transposed != source_.diagonal_is_upper) how.op = adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose;
-  if (adjoint && transposed && source_.diagonal_is_upper)
-    throw UsageError("an adjoint sweep is for factors with one panel array, not for LU");
-  blas::trsm<T>(how, stored_block(s), x);
-}
-
-template <class T>
-void SupernodalTriangle<T>::solve_diagonal(index_t s, DenseView<T> t, DenseView<T> spare) const {
-  gather<T>(places(s), t, spare);
-  if (inverted_[s]) return multiply_lower<T>(inverse(s), spare, t);
-  triangular_solve(false, false, s, spare);
-  copy<T>(spare, t);
-}
-
-template <class T>
-void SupernodalTriangle<T>::solve_diagonal_transposed(bool adjoint, index_t s, DenseView<T> t, DenseView<T> spare) const {
-  if (inverted_[s]) {
-    multiply_lower_transposed<T>(adjoint, inverse(s), t, spare);
-  } else {
-    triangular_solve(true, adjoint, s, t);
-    copy<T>(t, spare);
+void SupernodalTriangle<T>::pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room) {
+  const DenseView<const T> rows = below(s);
+  const index_t width = inverse.cols;
+  const offset_t needed = offset_t{2} * (rows.rows + width) * width;
+  if (room.size() < needed) room = PanelArray<T>(needed, Uninitialised());
+  DenseView<T> product{room.data(), rows.rows, width, rows.rows};
+  if (rows.rows > 0) multiply_plain<T>(rows, inverse, product);
+  const index_t* const place = places(s);
+  if (place == nullptr) return pack_panel<T>(source_.place != nullptr, inverse, product, values_.data() + offset_[s]);
+  // M·P: column k of M becomes column place[k].
+  T* const end = product.data + offset_t{rows.rows} * width;
+  const DenseView<T> top{end, width, width, width}, bottom{end + offset_t{width} * width, rows.rows, width, rows.rows};
+  for (index_t k = 0; k < width; ++k) {
+    std::copy_n(inverse.column(k), width, top.column(place[k]));
+    std::copy_n(product.column(k), rows.rows, bottom.column(place[k]));
   }
-  scatter<T>(places(s), spare, t);
+  pack_panel<T>(true, top, bottom, values_.data() + offset_[s]);
+}
+
+/// The plain way, a column at a time; for few blocks, or as the judge of the others.
+template <class T>
+void SupernodalTriangle<T>::solve_guarded(index_t s, SideRows<T> x) const {
+  const DenseView<const T> block = stored_block(s);
+  for (index_t column = 0; column < block.cols; ++column) {
+    if (!source_.unit_diagonal)
+      for (index_t side = 0; side < x.stride; ++side) x.row(column)[side] /= block(column, column);
+    for (index_t row = column + 1; row < block.rows; ++row)
+      subtract_row(source_.diagonal_is_upper ? block(column, row) : block(row, column), x.row(column), x.stride, x.row(row));
+  }
 }
 
 template <class T>
-void SupernodalTriangle<T>::prefetch_supernode(index_t s) const {
-  const DenseView<const T> panel = below(s);
+void SupernodalTriangle<T>::solve_guarded_transposed(bool adjoint, index_t s, SideRows<T> x) const {
+  const DenseView<const T> block = stored_block(s);
+  const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
+  for (index_t column = block.cols - 1; column >= 0; --column) {
+    for (index_t row = column + 1; row < block.rows; ++row)
+      subtract_row(op(source_.diagonal_is_upper ? block(column, row) : block(row, column)), x.row(row), x.stride, x.row(column));
+    if (!source_.unit_diagonal)
+      for (index_t side = 0; side < x.stride; ++side) x.row(column)[side] /= op(block(column, column));
+  }
+}
+
+template <class T>
+void SupernodalTriangle<T>::multiply_inverse(index_t s, SideRows<const T> x, SideRows<T> out) const {
+  const DenseView<const T> m = inverse(s);
+  for (index_t row = 0; row < m.rows; row += strip_rows) {
+    const index_t rows = std::min(strip_rows, m.rows - row);
+    multiply_sides<T>({m.data + row, rows, row + rows, m.ld, false}, x, IntoRows::overwrite, {row, nullptr, rows}, out);
+  }
+}
+
+template <class T>
+void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s, SideRows<const T> x, SideRows<T> out) const {
+  const DenseView<const T> m = inverse(s);
+  for (index_t column = 0; column < m.cols; column += strip_rows) {
+    const index_t columns = std::min(strip_rows, m.cols - column), rows = m.rows - column;
+    multiply_sides_transposed<T>({m.data + column + column * m.ld, rows, columns, m.ld, adjoint}, {column, nullptr, rows}, x,
+                                 IntoRows::overwrite, out.from(column));
+  }
+}
+
+template <class T>
+void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) const {
+  const index_t width = structure_.symbolic().width(s);
+  if (at.own.stride == 1) return eliminate_one(s, at);
+  if (form_[s] == Form::packed) return packed_forward_sides<T>(packed(s, false), at.rows, {at.own, at.local, at.spare});
+  gather_rows<T>(places(s), width, at.own, at.spare);
+  if (form_[s] == Form::inverted) {
+    multiply_inverse(s, at.spare, at.own);
+  } else {
+    solve_guarded(s, at.spare);
+    gather_rows<T>(nullptr, width, at.spare, at.own);
+  }
+  const DenseView<const T> rows = below(s);
+  multiply_sides<T>({rows.data, rows.rows, rows.cols, rows.ld, false}, at.own, IntoRows::subtract, at.rows, at.local);
+}
+
+template <class T>
+void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
+  const index_t width = structure_.symbolic().width(s);
+  if (at.own.stride == 1) return substitute_one(adjoint, s, at);
+  if (form_[s] == Form::packed) return packed_backward_sides<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
+  const DenseView<const T> rows = below(s);
+  multiply_sides_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local, IntoRows::subtract, at.own);
+  if (form_[s] == Form::inverted) {
+    gather_rows<T>(nullptr, width, at.own, at.spare);
+    multiply_inverse_transposed(adjoint, s, at.spare, at.own);
+  } else {
+    solve_guarded_transposed(adjoint, s, at.own);
+  }
+  if (places(s) == nullptr) return;
+  gather_rows<T>(nullptr, width, at.own, at.spare);
+  scatter_rows<T>(places(s), width, at.spare, at.own);
+}
+
+template <class T>
+void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& at) const {
+  if (form_[s] == Form::packed) return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.data);
+  const index_t width = structure_.symbolic().width(s);
+  gather_rows<T>(places(s), width, at.own, at.spare);
+  if (form_[s] == Form::inverted) {
+    multiply_lower<T>(inverse(s), one_column(at.spare.data, width), one_column(at.own.data, width));
+  } else {
+    solve_guarded(s, at.spare);
+    gather_rows<T>(nullptr, width, at.spare, at.own);
+  }
+  const DenseView<const T> rows = below(s);
+  if (rows.rows == 0) return;
+  panel_multiply<T>(rows, one_column(at.own.data, width), one_column(at.row_values, rows.rows));
+  for (index_t k = 0; k < rows.rows; ++k) at.local.data[at.rows[k]] -= at.row_values[k];
+}
+
+template <class T>
+void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
+  if (form_[s] == Form::packed) return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.data);
+  const DenseView<const T> rows = below(s);
+  const DenseView<T> own = one_column(at.own.data, rows.cols);
+  if (rows.rows > 0) {
+    if (at.rows.list != nullptr)
+      for (index_t k = 0; k < rows.rows; ++k) at.row_values[k] = at.local.data[at.rows.list[k]];
+    T* const known = at.rows.list != nullptr ? at.row_values : at.local.data + at.rows.start;
+    panel_multiply_transposed_subtract<T>(adjoint, rows, one_column(known, rows.rows), own);
+  }
+  if (form_[s] == Form::inverted) {
+    multiply_lower_transposed<T>(adjoint, inverse(s), own, one_column(at.spare.data, rows.cols));
+  } else {
+    solve_guarded_transposed(adjoint, s, at.own);
+    gather_rows<T>(nullptr, rows.cols, at.own, at.spare);
+  }
+  scatter_rows<T>(places(s), rows.cols, at.spare, at.own);
+}
+
+template <class T>
+void SupernodalTriangle<T>::prefetch_after(index_t s, bool backward) const {
+  const index_t next = backward ? s - 1 : s + 1;
+  if (next < 0 || next >= static_cast<index_t>(form_.size()) || form_[next] == Form::packed) return;
+  const DenseView<const T> panel = below(next);
   prefetch(panel.data, panel.ld * panel.cols * static_cast<offset_t>(sizeof(T)));
-  if (inverted_[s])
-    prefetch(inverse_.data() + structure_.block_offset(s), offset_t{panel.cols} * panel.cols * static_cast<offset_t>(sizeof(T)));
 }
 
 template <class T>
 offset_t SupernodalTriangle<T>::memory_bytes() const {
-  return inverse_.bytes() + static_cast<offset_t>(inverted_.size() + has_places_.size());
+  return values_.bytes() + static_cast<offset_t>(form_.size() + has_places_.size() + offset_.size() * sizeof(offset_t));
 }
 
 template <class T>
-offset_t SupernodalTriangle<T>::predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes) {
-  const index_t count = structure.symbolic().num_supernodes();
-  return structure.block_offset(count) * scalar_bytes + 2 * offset_t{count};
+offset_t SupernodalTriangle<T>::predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes, bool permuted) {
+  const SymbolicFactor& symbolic = structure.symbolic();
+  const index_t count = symbolic.num_supernodes();
+  offset_t entries = packed_slack;
+  for (index_t s = 0; s < count; ++s) entries += entries_held(symbolic, s, static_cast<int>(scalar_bytes), permuted);
+  return entries * scalar_bytes + 2 * offset_t{count} + (offset_t{count} + 1) * static_cast<offset_t>(sizeof(offset_t));
 }
 
 template <class T>
@@ -183,20 +346,22 @@ BlockDiagonal<T>::BlockDiagonal(bool hermitian, std::span<const T> d, std::span<
 }
 
 template <class T>
-void BlockDiagonal<T>::solve(index_t first, DenseView<T> values) const {
-  for (index_t column = 0; column < values.cols; ++column) {
-    T* const x = values.column(column);
-    for (index_t row = 0; row < values.rows; ++row) {
-      const T below = below_[first + row];
-      if (below == T(0)) {
-        x[row] *= diagonal_[first + row];
-        continue;
-      }
-      const T upper = x[row], lower = x[row + 1];
-      x[row] = diagonal_[first + row] * upper + (hermitian_ ? conjugate(below) : below) * lower;
-      x[row + 1] = below * upper + diagonal_[first + row + 1] * lower;
-      ++row;
+void BlockDiagonal<T>::solve(index_t first, index_t count, SideRows<T> values) const {
+  for (index_t row = 0; row < count; ++row) {
+    const T below = below_[first + row];
+    T* const x = values.row(row);
+    if (below == T(0)) {
+      for (index_t side = 0; side < values.stride; ++side) x[side] *= diagonal_[first + row];
+      continue;
     }
+    T* const next = values.row(row + 1);
+    const T above = hermitian_ ? conjugate(below) : below;
+    for (index_t side = 0; side < values.stride; ++side) {
+      const T upper = x[side], lower = next[side];
+      x[side] = diagonal_[first + row] * upper + above * lower;
+      next[side] = below * upper + diagonal_[first + row + 1] * lower;
+    }
+    ++row;
   }
 }
 

@@ -19,50 +19,60 @@ struct TriangleSource {
   const index_t* place = nullptr;  ///< length n: row k of P·t is row place[k] of t, within each supernode; null: identity
 };
 
-/// Not copyable: holds the inverses. The structure and the panels must outlive it.
+/// What one solve gives a supernode to work with.
+template <class T>
+struct SupernodeVectors {
+  RowPlaces rows;       ///< of the rows below, in `local`
+  SideRows<T> own;      ///< the supernode's w rows of `local`
+  SideRows<T> local;
+  SideRows<T> spare;    ///< w rows
+  T* row_values;        ///< r scalars, for one right-hand side
+};
+
+/// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow supernodes, whose
+/// entries lie scattered over the lines of a factor, are packed; wide ones are read where they lie, beside their inverses.
 template <class T>
 class SupernodalTriangle {
  public:
   SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source, const PlanOptions& options);
 
-  /// out ← B⁻¹·P·t; t is overwritten. `spare`: w × k. @cost w² flops for each right-hand side
-  void solve_diagonal(index_t s, DenseView<T> t, DenseView<T> spare) const;
-  /// t ← Pᵀ·B⁻ᵀ·t, or with the adjoint of B.
-  void solve_diagonal_transposed(bool adjoint, index_t s, DenseView<T> t, DenseView<T> spare) const;
-  /// The r × w rows below the diagonal block of supernode s.
-  DenseView<const T> below(index_t s) const {
-    const SymbolicFactor& symbolic = structure_.symbolic();
-    return {source_.below + symbolic.panel_offset[s] + symbolic.width(s), symbolic.num_rows_below(s), symbolic.width(s),
-            symbolic.leading_dimension(s)};
-  }
+  /// own ← B⁻¹·P·own, then the rows below lose C·own. @cost 2·w·(w/2 + r) flops for each right-hand side
+  void eliminate(index_t s, const SupernodeVectors<T>& at) const;
+  /// own ← Pᵀ·B⁻ᵀ·(own − Cᵀ·rows below), or with adjoints.
+  void substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
 
-  /// The inverse of B where out ← B⁻¹·t is all there is to solve_diagonal; null where blocks are guarded or permuted.
-  const T* bare_inverse(index_t s) const {
-    return inverted_[s] && !has_places_[s] ? inverse_.data() + structure_.block_offset(s) : nullptr;
-  }
   const SweepStructure& structure() const { return structure_; }
   index_t guarded_blocks() const { return guarded_count_; }
-  /// Bring the panel and the inverse of supernode s nearer; they are read soon.
-  void prefetch_supernode(index_t s) const;
+  /// Bring what follows supernode s nearer; it is read soon. Backward, what comes before it.
+  void prefetch_after(index_t s, bool backward) const;
   offset_t memory_bytes() const;
-  static offset_t predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes);
+  static offset_t predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes, bool permuted);
 
  private:
-  DenseView<const T> inverse(index_t s) const {
-    const index_t width = structure_.symbolic().width(s);
-    return {inverse_.data() + structure_.block_offset(s), width, width, width};
-  }
+  enum class Form : char { packed, inverted, guarded };
+
+  /// The r × w rows below the diagonal block of supernode s.
+  DenseView<const T> below(index_t s) const;
   DenseView<const T> stored_block(index_t s) const;
-  bool invert(index_t s, double growth_limit);
-  void triangular_solve(bool transposed, bool adjoint, index_t s, DenseView<T> x) const;
+  DenseView<const T> inverse(index_t s) const;
+  PackedPanel<T> packed(index_t s, bool backward) const;
+  bool invert(index_t s, double growth_limit, DenseView<T> block) const;
+  void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);
+  void solve_guarded(index_t s, SideRows<T> x) const;
+  void solve_guarded_transposed(bool adjoint, index_t s, SideRows<T> x) const;
+  void eliminate_one(index_t s, const SupernodeVectors<T>& at) const;
+  void substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
+  void multiply_inverse(index_t s, SideRows<const T> x, SideRows<T> out) const;
+  void multiply_inverse_transposed(bool adjoint, index_t s, SideRows<const T> x, SideRows<T> out) const;
   const index_t* places(index_t s) const {
     return has_places_[s] ? source_.place + structure_.symbolic().supernode_begin[s] : nullptr;
   }
 
   const SweepStructure& structure_;
   TriangleSource<T> source_;
-  PanelArray<T> inverse_;         // diagonal blocks one after another, each w × w, lower triangular
-  std::vector<char> inverted_;    // length num_supernodes
+  PanelArray<T> values_;          // supernode after supernode: a packed panel, or the w × w inverse of its block
+  std::vector<offset_t> offset_;  // length num_supernodes + 1, in values_
+  std::vector<Form> form_;        // length num_supernodes
   std::vector<char> has_places_;  // length num_supernodes
   index_t guarded_count_ = 0;
 };
@@ -74,8 +84,8 @@ class BlockDiagonal {
   BlockDiagonal() = default;
   /// @param d, d_below  as in Factor
   BlockDiagonal(bool hermitian, std::span<const T> d, std::span<const T> d_below);
-  /// values ← D⁻¹·values for rows first … of D; no 2 × 2 block may straddle the ends.
-  void solve(index_t first, DenseView<T> values) const;
+  /// values ← D⁻¹·values for `count` rows from row `first` of D on; no 2 × 2 block may straddle the ends.
+  void solve(index_t first, index_t count, SideRows<T> values) const;
   offset_t memory_bytes() const;
 
  private:

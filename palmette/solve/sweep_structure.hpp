@@ -10,12 +10,7 @@
 
 namespace palmette::sweep {
 
-/// Where consecutive things lie in a short vector: mostly one after another, otherwise a list.
-struct Places {
-  index_t start = 0;            ///< of the first, where `list` is null
-  const index_t* list = nullptr;  ///< length count
-  index_t count = 0;
-};
+using Places = RowPlaces;
 
 /// A *group* is a whole subtree of supernodes (or several small ones side by side), or one supernode above them. Its
 /// task works on a local vector: the values of its own columns, then those of its *boundary*, the rows further down

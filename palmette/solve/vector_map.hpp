@@ -10,6 +10,7 @@ namespace palmette::sweep {
 struct IndexMap {
   const index_t* place = nullptr;  // length n; null: identity
   const double* scale = nullptr;   // length n by the caller's rows; null: ones
+  const index_t* back = nullptr;   // length n: the inverse of place where it is at hand
 };
 
 template <class T>

@@ -115,6 +115,28 @@ TYPED_TEST(factor_plan, b_may_be_x_and_leading_dimensions_may_be_larger) {
   }
 }
 
+TYPED_TEST(factor_plan, columns_a_page_apart_get_the_same_bits_on_their_own_way_through_memory) {
+  for (const Wish& wish : all_wishes<TypeParam>(12)) {
+    SCOPED_TRACE(std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : ""));
+    const auto plan = plan_solve(reference::naive_factor(reference::make_problem<TypeParam>(wish), wish));
+    const index_t n = plan.size(), ld = 1024;
+    for (const index_t num_rhs : {5, 9, 70}) {
+      const auto b = reference::random_dense<TypeParam>(n, num_rhs, 4);
+      DenseMatrix<TypeParam> far_b(ld, num_rhs), far_x(ld, num_rhs);
+      for (index_t column = 0; column < num_rhs; ++column) std::copy_n(b.view().column(column), n, far_b.view().column(column));
+      for (const Operation operation : reference::all_operations) {
+        const auto expected = reference::solved(plan, operation, b);
+        ThreadTeam team(3);
+        for (ThreadTeam* const members : {static_cast<ThreadTeam*>(nullptr), &team}) {
+          plan.solve(operation, {far_b.values.data(), n, num_rhs, ld}, {far_x.values.data(), n, num_rhs, ld}, {SolveMethod::sync_free, members});
+          for (index_t column = 0; column < num_rhs; ++column)
+            EXPECT_EQ(std::memcmp(far_x.view().column(column), expected.view().column(column), sizeof(TypeParam) * n), 0);
+        }
+      }
+    }
+  }
+}
+
 TEST(factor_plan_bits, columns_solved_together_and_later_again_do_not_change) {
   const Wish wish{FactorKind::ldlt, false, 14, 22};
   const auto problem = reference::make_problem<double>(wish);

@@ -1,0 +1,327 @@
+// Packing, and one right-hand side through a packed panel: each entry is read once, in the order of memory, and meets a
+// value that is already in a register.
+#include "palmette/blocks/packed_panel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "palmette/blocks/lanes.hpp"
+
+namespace palmette {
+namespace {
+
+using lanes::unrolled;
+
+template <class T>
+constexpr int chunk = lanes::full_width<T>;
+
+/// Columns whose sums a backward pass keeps in registers, and whose factors a forward pass does.
+template <class T>
+constexpr int most_columns = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
+
+/// Widest panel that is packed.
+constexpr int longest_packed = 64;
+
+template <class T>
+using Full = lanes::Lanes<T, chunk<T>>;
+
+/// The first `count` lanes of v, zeros behind: what lies there may be no number.
+template <class T>
+PALMETTE_INLINE inline typename Full<T>::Vector first_lanes(typename Full<T>::Vector v, int count) {
+  using Vector = typename Full<T>::Vector;
+  Vector number;
+  for (int lane = 0; lane < Full<T>::reals; ++lane) number[lane] = real_t<T>(lane);
+  const Vector end = Vector{} + static_cast<real_t<T>>(is_complex_v<T> ? 2 * count : count);
+  return number < end ? v : Vector{};
+}
+
+/// The values at places list[0 … chunk<T>).
+template <class T>
+PALMETTE_INLINE inline typename Full<T>::Vector gathered(const T* from, const index_t* list) {
+  if constexpr (!is_complex_v<T> && chunk<T> == 8)
+    return typename Full<T>::Vector{from[list[0]], from[list[1]], from[list[2]], from[list[3]],
+                                    from[list[4]], from[list[5]], from[list[6]], from[list[7]]};
+  T values[chunk<T>];
+  for (int k = 0; k < chunk<T>; ++k) values[k] = from[list[k]];
+  return Full<T>::load(values);
+}
+
+template <class T>
+PALMETTE_INLINE inline void subtract_at(T* into, const RowPlaces& places, index_t row, int count, typename Full<T>::Vector loss) {
+  if (places.list == nullptr && count == chunk<T>) {
+    T* const target = into + places.start + row;
+    return Full<T>::store(Full<T>::load(target) - loss, target);
+  }
+  T values[chunk<T>];
+  Full<T>::store(loss, values);
+  if (places.list == nullptr) {
+    for (int k = 0; k < count; ++k) into[places.start + row + k] -= values[k];
+  } else if (count == chunk<T>) {
+    for (int k = 0; k < chunk<T>; ++k) into[places.list[row + k]] -= values[k];
+  } else {
+    for (int k = 0; k < count; ++k) into[places.list[row + k]] -= values[k];
+  }
+}
+
+/// Chunks that `Columns` rows fill, and the rows of chunk number `q`.
+template <class T, int Columns>
+constexpr int chunks_of = (Columns + chunk<T> - 1) / chunk<T>;
+template <class T, int Columns>
+constexpr int rows_of(int q) {
+  return std::min(chunk<T>, Columns - q * chunk<T>);
+}
+/// Columns of chunk number q of a triangular block with `width` columns.
+template <class T>
+constexpr int triangle_columns(int width, int q) {
+  return std::min(width, (q + 1) * chunk<T>);
+}
+
+/// One column of a chunk, and the request for what is as far ahead.
+template <class T>
+PALMETTE_INLINE inline typename Full<T>::Vector entries_at(const T* a, offset_t ahead) {
+  __builtin_prefetch(a + ahead, 0, 3);
+  return Full<T>::load(a);
+}
+
+/// Σ over `count` columns of a chunk with `rows` rows.
+template <class T>
+PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset_t ahead, int rows, int count, const T* x) {
+  typename Full<T>::Sum even, odd;
+  int column = 0;
+  for (; column + 2 <= count; column += 2) {
+    even.add(entries_at<T>(a + column * rows, ahead), x[column]);
+    odd.add(entries_at<T>(a + (column + 1) * rows, ahead), x[column + 1]);
+  }
+  if (column < count) even.add(entries_at<T>(a + column * rows, ahead), x[column]);
+  return even.value() + odd.value();
+}
+template <class T, int Columns>
+PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset_t ahead, int rows, const T* x) {
+  typename Full<T>::Sum even, odd;
+  unrolled<Columns>([&](auto column) PALMETTE_INLINE {
+    if constexpr (column % 2 == 0) even.add(entries_at<T>(a + column * rows, ahead), x[column]);
+    else odd.add(entries_at<T>(a + column * rows, ahead), x[column]);
+  });
+  if constexpr (Columns == 1) return even.value();
+  else return even.value() + odd.value();
+}
+
+template <class T>
+PALMETTE_INLINE inline void store_first(typename Full<T>::Vector v, int count, T* to) {
+  T values[chunk<T>];
+  Full<T>::store(v, values);
+  std::copy_n(values, count, to);
+}
+
+/// Panels of exactly so many columns.
+template <class T, int Columns, bool Square>
+void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
+  T x[Columns];
+  std::copy_n(own, Columns, x);
+  const T* a = panel.values;
+  unrolled<chunks_of<T, Columns>>([&](auto q) PALMETTE_INLINE {
+    constexpr int rows = rows_of<T, Columns>(q), columns = Square ? Columns : triangle_columns<T>(Columns, q);
+    store_first<T>(chunk_product<T, columns>(a, panel.ahead, rows, x), rows, own + q * chunk<T>);
+    a += rows * columns;
+  });
+  index_t row = 0;
+  for (; row + chunk<T> <= panel.rows_below; row += chunk<T>, a += chunk<T> * Columns)
+    subtract_at<T>(local, places, row, chunk<T>, chunk_product<T, Columns>(a, panel.ahead, chunk<T>, x));
+  if (const int rest = panel.rows_below - row; rest > 0)
+    subtract_at<T>(local, places, row, rest, chunk_product<T, Columns>(a, panel.ahead, rest, x));
+}
+
+/// The same for wider ones.
+template <class T>
+void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
+  T x[longest_packed];
+  const int width = panel.width;
+  std::copy_n(own, width, x);
+  const T* a = panel.values;
+  for (int first = 0, q = 0; first < width; first += chunk<T>, ++q) {
+    const int rows = std::min<int>(chunk<T>, width - first), columns = panel.square ? width : triangle_columns<T>(width, q);
+    store_first<T>(chunk_product<T>(a, panel.ahead, rows, columns, x), rows, own + first);
+    a += offset_t{rows} * columns;
+  }
+  for (index_t row = 0; row < panel.rows_below; row += chunk<T>) {
+    const int rows = std::min<int>(chunk<T>, panel.rows_below - row);
+    subtract_at<T>(local, places, row, rows, chunk_product<T>(a, panel.ahead, rows, width, x));
+    a += offset_t{rows} * width;
+  }
+}
+
+/// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded into one until one is left.
+template <class T, int Span, int... Lane>
+PALMETTE_INLINE inline auto folded_pair(typename Full<T>::Vector x, typename Full<T>::Vector y, std::integer_sequence<int, Lane...>) {
+  constexpr int lanes_each = chunk<T>;
+  const auto low = __builtin_shufflevector(
+      x, y, ((Lane % (2 * Span) < Span ? 0 : lanes_each) + Lane / (2 * Span) * (2 * Span) + Lane % Span)...);
+  const auto high = __builtin_shufflevector(
+      x, y, ((Lane % (2 * Span) < Span ? 0 : lanes_each) + Lane / (2 * Span) * (2 * Span) + Span + Lane % Span)...);
+  return low + high;
+}
+template <class T, int Span>
+PALMETTE_INLINE inline typename Full<T>::Vector folded(const typename Full<T>::Vector* v) {
+  if constexpr (Span == 1) return v[0];
+  else
+    return folded_pair<T, Span / 2>(folded<T, Span / 2>(v), folded<T, Span / 2>(v + Span / 2),
+                                    std::make_integer_sequence<int, chunk<T>>());
+}
+
+/// `Columns` dot products on their way.
+template <class T, int Columns>
+struct Dots {
+  typename Full<T>::Dot dot[Columns];
+
+  // Written out: an array that is cleared as a whole would be cleared in memory.
+  PALMETTE_INLINE Dots() {
+    unrolled<Columns>([&](auto column) PALMETTE_INLINE { dot[column] = typename Full<T>::Dot(); });
+  }
+  /// The first `Count` columns of a chunk with `rows` rows. The lanes of x behind them are zero, those of the chunk anything.
+  template <int Count, bool Whole>
+  PALMETTE_INLINE void add(const T* a, offset_t ahead, int rows, typename Full<T>::Vector x) {
+    unrolled<Count>([&](auto column) PALMETTE_INLINE {
+      const auto entries = entries_at<T>(a + column * rows, ahead);
+      dot[column].add(Whole ? entries : first_lanes<T>(entries, rows), x);
+    });
+  }
+  PALMETTE_INLINE void store(bool adjoint, T* own) const {
+    if constexpr (is_complex_v<T> || Columns <= 2) {
+      unrolled<Columns>([&](auto column) PALMETTE_INLINE { own[column] = dot[column].value(adjoint); });
+    } else {
+      unrolled<chunks_of<T, Columns>>([&](auto q) PALMETTE_INLINE {
+        constexpr int count = rows_of<T, Columns>(q);
+        typename Full<T>::Vector part[chunk<T>];
+        unrolled<chunk<T>>([&](auto column) PALMETTE_INLINE {
+          if constexpr (column < count) part[column] = dot[q * chunk<T> + column].straight;
+          else part[column] = typename Full<T>::Vector{};
+        });
+        store_first<T>(folded<T, chunk<T>>(part), count, own + q * chunk<T>);
+      });
+    }
+  }
+};
+
+/// What a backward pass reads and writes; z may be own where all columns are taken at once.
+template <class T>
+struct BackwardRun {
+  bool adjoint;
+  const RowPlaces& places;
+  const T* z;
+  T* own;
+  const T* local;
+};
+
+/// Columns [first, first + Columns) of a panel. In a triangular block they begin in chunk first / chunk<T>, which is whole
+/// unless the columns end with the panel: all of that is known beforehand.
+template <class T, int Columns, bool Square>
+void packed_backward_kernel(const PackedPanel<T>& panel, int first, const BackwardRun<T>& run) {
+  Dots<T, Columns> dots;
+  const T* a = panel.values;
+  const int width = panel.width;
+  int top = 0;
+  if constexpr (!Square) {
+    for (int q = 0; top < first; ++q, top += chunk<T>) a += chunk<T> * triangle_columns<T>(width, q);
+    unrolled<chunks_of<T, Columns>>([&](auto q) PALMETTE_INLINE {
+      constexpr int rows = rows_of<T, Columns>(q), columns = triangle_columns<T>(Columns, q);
+      constexpr bool whole = rows == chunk<T>;
+      const auto x = Full<T>::load(run.z + top);
+      dots.template add<columns, whole>(a + first * rows, panel.ahead, rows, whole ? x : first_lanes<T>(x, rows));
+      a += rows * (first + columns);
+      top += rows;
+    });
+  }
+  for (; top < width; top += chunk<T>) {
+    const int rows = std::min<int>(chunk<T>, width - top), columns = Square ? width : std::min<int>(width, top + chunk<T>);
+    dots.template add<Columns, false>(a + first * rows, panel.ahead, rows, first_lanes<T>(Full<T>::load(run.z + top), rows));
+    a += offset_t{rows} * columns;
+  }
+  index_t row = 0;
+  for (; row + chunk<T> <= panel.rows_below; row += chunk<T>, a += offset_t{chunk<T>} * width) {
+    const auto x = run.places.list != nullptr ? gathered<T>(run.local, run.places.list + row)
+                                              : Full<T>::load(run.local + run.places.start + row);
+    dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>, -x);
+  }
+  if (const int rest = panel.rows_below - row; rest > 0) {
+    T x[chunk<T>] = {};
+    for (int k = 0; k < rest; ++k) x[k] = run.local[run.places[row + k]];
+    dots.template add<Columns, false>(a + first * rest, panel.ahead, rest, -Full<T>::load(x));
+  }
+  dots.store(run.adjoint, run.own + first);
+}
+
+template <class T>
+using ForwardKernel = void (*)(const PackedPanel<T>&, const RowPlaces&, T*, T*);
+template <class T>
+using BackwardKernel = void (*)(const PackedPanel<T>&, int, const BackwardRun<T>&);
+
+/// Kernels for one column, two, three …, by whether the block is square.
+template <class T, bool Square, int... Number>
+ForwardKernel<T> forward_kernel(int columns, std::integer_sequence<int, Number...>) {
+  static constexpr ForwardKernel<T> kernels[] = {packed_forward_kernel<T, Number + 1, Square>...};
+  return kernels[columns - 1];
+}
+template <class T, bool Square, int... Number>
+BackwardKernel<T> backward_kernel(int columns, std::integer_sequence<int, Number...>) {
+  static constexpr BackwardKernel<T> kernels[] = {packed_backward_kernel<T, Number + 1, Square>...};
+  return kernels[columns - 1];
+}
+template <class T>
+using Counts = std::make_integer_sequence<int, most_columns<T>>;
+
+}  // namespace
+
+index_t packed_rows(int scalar_bytes) { return std::max(1, lanes::register_bytes / scalar_bytes); }
+
+offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square) {
+  const offset_t rows = packed_rows(scalar_bytes), w = width;
+  offset_t entries = w * rows_below;
+  for (offset_t first = 0; first < w; first += rows)
+    entries += std::min(rows, w - first) * (square ? w : std::min(w, first + rows));
+  return entries;
+}
+
+template <class T>
+void pack_panel(bool square, DenseView<const T> inverse, DenseView<const T> below, T* to) {
+  const index_t width = inverse.cols;
+  for (index_t first = 0; first < width; first += chunk<T>) {
+    const index_t rows = std::min<index_t>(chunk<T>, width - first);
+    const index_t columns = square ? width : std::min<index_t>(width, first + chunk<T>);
+    for (index_t column = 0; column < columns; ++column)
+      for (index_t row = first; row < first + rows; ++row) *to++ = square || row >= column ? inverse(row, column) : T(0);
+  }
+  for (index_t first = 0; first < below.rows; first += chunk<T>) {
+    const index_t rows = std::min<index_t>(chunk<T>, below.rows - first);
+    for (index_t column = 0; column < width; ++column) to = std::copy_n(below.column(column) + first, rows, to);
+  }
+}
+
+template <class T>
+void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
+  if (panel.width > most_columns<T>) return packed_forward_wide<T>(panel, places, own, local);
+  (panel.square ? forward_kernel<T, true>(panel.width, Counts<T>()) : forward_kernel<T, false>(panel.width, Counts<T>()))(
+      panel, places, own, local);
+}
+
+template <class T>
+void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own, const T* local) {
+  constexpr int most = most_columns<T>;
+  const auto columns_from = [&](int first, const T* z) {
+    const int count = std::min<int>(most, panel.width - first);
+    (panel.square ? backward_kernel<T, true>(count, Counts<T>()) : backward_kernel<T, false>(count, Counts<T>()))(
+        panel, first, {adjoint, places, z, own, local});
+  };
+  if (panel.width <= most) return columns_from(0, own);
+  T z[longest_packed + chunk<T>];
+  std::copy_n(own, panel.width, z);
+  for (int first = 0; first < panel.width; first += most) columns_from(first, z);
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                \
+  template void pack_panel<T>(bool, DenseView<const T>, DenseView<const T>, T*);               \
+  template void packed_forward<T>(const PackedPanel<T>&, const RowPlaces&, T*, T*);            \
+  template void packed_backward<T>(bool, const PackedPanel<T>&, const RowPlaces&, T*, const T*);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,137 @@
+// Packed panels against their definition: every scalar, widths below and above what registers hold, tails of chunks, rows
+// that lie together or scattered, one right-hand side or many.
+#include <gtest/gtest.h>
+
+#include "tests/blocks/dense_testing.hpp"
+
+namespace palmette {
+namespace {
+
+using namespace palmette::testing;
+
+template <class T>
+class PackedPanels : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(PackedPanels, Scalars);
+
+constexpr index_t shapes[][2] = {{1, 0}, {1, 8}, {2, 3}, {3, 17}, {5, 1}, {8, 8}, {9, 24}, {13, 36}, {16, 7}, {17, 33}, {24, 16}, {40, 50}};
+
+/// One supernode packed, with its own rows and the rows below in a vector that has others between them.
+template <class T>
+struct Case {
+  index_t width, below;
+  bool square, scattered;
+  DenseMatrix<T> top, bottom;
+  std::vector<T> packed;
+  std::vector<index_t> list;
+  index_t length;
+
+  Case(index_t w, index_t r, bool is_square, bool is_scattered)
+      : width(w), below(r), square(is_square), scattered(is_scattered), top(random_dense<T>(w, w, 3)), bottom(random_dense<T>(r, w, 4)),
+        packed(static_cast<std::size_t>(packed_entries(sizeof(T), w, r, is_square) + packed_slack)), length(w + 3 * r + 40) {
+    if (!square)
+      for (index_t column = 0; column < w; ++column) std::fill_n(top.view().column(column), column, T(0));
+    // What lies behind a panel is not its own, and must not show even if it is no number.
+    std::fill(packed.begin(), packed.end(), T(std::numeric_limits<real_t<T>>::quiet_NaN()));
+    pack_panel<T>(square, std::as_const(top).view(), std::as_const(bottom).view(), packed.data());
+    for (index_t k = 0; k < r; ++k) list.push_back(w + 2 + 2 * k + k % 2);
+  }
+  PackedPanel<T> panel() const { return {packed.data(), width, below, square}; }
+  RowPlaces places() const { return {width + 3, scattered ? list.data() : nullptr, below}; }
+};
+
+/// Largest difference from what `run` should have made of `before`, for one right-hand side of `after`.
+template <class T>
+double forward_error(const Case<T>& given, const std::vector<T>& before, const std::vector<T>& after) {
+  std::vector<T> expected = before;
+  for (index_t row = 0; row < given.width; ++row) {
+    expected[row] = T(0);
+    for (index_t c = 0; c < given.width; ++c) expected[row] += given.top.view()(row, c) * before[c];
+  }
+  for (index_t row = 0; row < given.below; ++row)
+    for (index_t c = 0; c < given.width; ++c) expected[given.places()[row]] -= given.bottom.view()(row, c) * before[c];
+  double worst = 0;
+  for (std::size_t k = 0; k < expected.size(); ++k) worst = std::max(worst, double(std::abs(expected[k] - after[k])));
+  return worst;
+}
+template <class T>
+double backward_error(const Case<T>& given, bool adjoint, const std::vector<T>& before, const std::vector<T>& after) {
+  const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
+  std::vector<T> expected = before;
+  for (index_t c = 0; c < given.width; ++c) {
+    expected[c] = T(0);
+    for (index_t row = 0; row < given.width; ++row) expected[c] += op(given.top.view()(row, c)) * before[row];
+    for (index_t row = 0; row < given.below; ++row) expected[c] -= op(given.bottom.view()(row, c)) * before[given.places()[row]];
+  }
+  double worst = 0;
+  for (std::size_t k = 0; k < expected.size(); ++k) worst = std::max(worst, double(std::abs(expected[k] - after[k])));
+  return worst;
+}
+
+template <class T, class Check>
+void over_cases(Check&& check) {
+  for (const auto& shape : shapes)
+    for (const bool square : {false, true})
+      for (const bool scattered : {false, true}) {
+        SCOPED_TRACE(std::to_string(shape[0]) + " columns, " + std::to_string(shape[1]) + " below" + (square ? ", square" : "") +
+                     (scattered ? ", scattered" : ""));
+        check(Case<T>(shape[0], shape[1], square, scattered), 40.0 * (shape[0] + shape[1]) * unit_roundoff<T>);
+      }
+}
+
+TYPED_TEST(PackedPanels, one_right_hand_side_is_multiplied_as_defined) {
+  using T = TypeParam;
+  over_cases<T>([](const Case<T>& given, double bound) {
+    const std::vector<T> before = random_dense<T>(given.length, 1, 9).values;
+    std::vector<T> x = before;
+    packed_forward<T>(given.panel(), given.places(), x.data(), x.data());
+    EXPECT_LE(forward_error(given, before, x), bound);
+    for (const bool adjoint : {false, true}) {
+      x = before;
+      packed_backward<T>(adjoint, given.panel(), given.places(), x.data(), x.data());
+      EXPECT_LE(backward_error(given, adjoint, before, x), bound);
+    }
+  });
+}
+
+TYPED_TEST(PackedPanels, many_right_hand_sides_are_multiplied_as_defined) {
+  using T = TypeParam;
+  over_cases<T>([](const Case<T>& given, double bound) {
+    for (const index_t sides : {2, 3, 9, 50}) {
+      const index_t stride = padded_sides(sizeof(T), sides);
+      ASSERT_GE(stride, sides);
+      const std::vector<T> before = random_dense<T>(given.length * stride, 1, 9).values;
+      std::vector<T> spare(static_cast<std::size_t>(given.width * stride));
+      const auto side_of = [&](const std::vector<T>& rows, index_t side) {
+        std::vector<T> one;
+        for (index_t row = 0; row < given.length; ++row) one.push_back(rows[row * stride + side]);
+        return one;
+      };
+      std::vector<T> forward = before, backward = before;
+      packed_forward_sides<T>(given.panel(), given.places(),
+                              {{forward.data(), stride}, {forward.data(), stride}, {spare.data(), stride}});
+      packed_backward_sides<T>(true, given.panel(), given.places(),
+                               {{backward.data(), stride}, {backward.data(), stride}, {spare.data(), stride}});
+      for (const index_t side : {index_t{0}, sides - 1}) {
+        EXPECT_LE(forward_error(given, side_of(before, side), side_of(forward, side)), bound);
+        EXPECT_LE(backward_error(given, true, side_of(before, side), side_of(backward, side)), bound);
+      }
+    }
+  });
+}
+
+TYPED_TEST(PackedPanels, sides_are_padded_to_registers_and_never_by_more) {
+  using T = TypeParam;
+  const index_t full = packed_rows(sizeof(T));
+  for (index_t count = 1; count <= 64; ++count) {
+    const index_t stride = padded_sides(sizeof(T), count);
+    EXPECT_GE(stride, count);
+    EXPECT_LT(stride, std::max(2 * count, count + full));
+    if (count >= full) {
+      EXPECT_EQ(stride % full, 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace palmette
