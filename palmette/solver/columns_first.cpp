@@ -1,9 +1,12 @@
 // The rule that chooses between columns and supernodes, and the inverse by columns.
 #include "palmette/solver/columns_first.hpp"
 
+#include <numeric>
+
 namespace palmette {
 namespace {
 
+constexpr index_t tiny_matrix = 12;  // a dense factor is made before any order is found
 constexpr index_t small_matrix = 5000;
 constexpr index_t small_dense = 1000;  // one thread: beyond, supernodes and all threads win
 constexpr double most_entries_in_a_column = 48;  // on average: more fill in at once
@@ -54,6 +57,17 @@ bool may_be_thin(const SparsityPattern& pattern) {
     squares += length * length;
   }
   return squares * n > uneven * entries * entries;
+}
+
+std::optional<BlockOrdering> order_by_columns(const SparsityPattern& pattern, bool symmetric) {
+  if (pattern.cols > tiny_matrix) return order_blocks(pattern, symmetric);
+  BlockOrdering natural;
+  natural.dense = true;
+  natural.column.resize(static_cast<std::size_t>(pattern.cols));
+  std::iota(natural.column.begin(), natural.column.end(), 0);
+  natural.row = natural.column;
+  natural.block_begin = {0, pattern.cols};
+  return natural;
 }
 
 bool is_thin(const BlockOrdering& order) { return order.dense || order.flops <= most_flops_for_an_entry * order.entries; }

@@ -12,6 +12,10 @@ namespace palmette {
 /// rows differ much in length, as those of circuits and networks do and those of meshes do not.
 bool may_be_thin(const SparsityPattern& pattern);
 
+/// The order of a matrix that is to be factored by columns: its own as a dense matrix where it is tiny, that of order_blocks
+/// otherwise; nothing where that finds none.
+std::optional<BlockOrdering> order_by_columns(const SparsityPattern& pattern, bool symmetric);
+
 /// Decided by the counts: few flops for each entry of the factor leave supernodes nothing to gain.
 bool is_thin(const BlockOrdering& order);
 

@@ -181,7 +181,7 @@ struct Solver<T>::State {
     if (kind == FactorKind::ldlt || !leaves_the_way_open() || !may_be_thin(matrix->pattern)) return std::nullopt;
     tell("order", 0);
     const Stopwatch watch;
-    std::optional<BlockOrdering> order = order_blocks(matrix->pattern, kind == FactorKind::llt);
+    std::optional<BlockOrdering> order = order_by_columns(matrix->pattern, kind == FactorKind::llt);
     if (!order || !is_thin(*order)) return std::nullopt;
     OrderReport ordered{order->dense ? OrderingMethod::natural : OrderingMethod::amd, false, watch.seconds()};
     tell("order", 1);
