@@ -9,4 +9,5 @@
 #include "palmette/blocks/packed_panel.hpp"
 #include "palmette/blocks/panel_array.hpp"
 #include "palmette/blocks/panel_kernels.hpp"
+#include "palmette/blocks/placed_products.hpp"
 #include "palmette/blocks/small_products.hpp"

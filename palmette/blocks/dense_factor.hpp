@@ -28,6 +28,7 @@ struct BlockPivots {
   /// Smallest and largest modulus of a pivot before replacement (of a 2 × 2 one: of its eigenvalues).
   double smallest_modulus = std::numeric_limits<double>::infinity();
   double largest_modulus = 0;
+  bool odd_permutation = false;  ///< LU: the places are an odd permutation
   /// When the first replacement was made, its whole remaining column was exactly zero: the block is singular.
   bool exactly_singular = false;
 
@@ -41,11 +42,12 @@ struct BlockPivots {
   }
 };
 
-/// Where D goes.
+/// Where D goes, and the workspace.
 template <class T>
 struct PairStorage {
   std::span<T> d;        ///< length w: diagonal of D
   std::span<T> d_below;  ///< length w: subdiagonal of D; nonzero at k exactly where (k, k+1) is a 2 × 2 pivot
+  std::span<T> columns = {};  ///< w·(w + 1) scalars of workspace, or empty: then it is allocated
 };
 
 /// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), bounded Bunch–Kaufman (rook)
@@ -58,7 +60,7 @@ struct PairStorage {
 /// @param block     in: lower triangle of A; out: L below the diagonal (diagonal and upper triangle undefined)
 /// @param pairs     out: D
 /// @param place     length w, out: row k of P·A is row place[k] of A
-/// @cost w³/3 flops, up to twice that where many pivots must be searched for; workspace w² scalars
+/// @cost w³/3 flops, up to twice that where many pivots must be searched for; see PairStorage for the workspace
 /// @source Ashcraft, Grimes, Lewis, SIMAX 20 (1998), §2; LAPACK xLASYF_ROOK for the arrangement; the constants are those
 ///         of Bunch and Kaufman, Math. Comp. 31 (1977)
 template <class T>

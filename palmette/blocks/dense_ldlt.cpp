@@ -24,9 +24,10 @@ struct Largest {
 template <class T>
 class RookFactorization {
  public:
-  RookFactorization(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<index_t> place)
+  RookFactorization(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<index_t> place, std::span<T> columns)
       : hermitian_(hermitian), tiny_(tiny), a_(block), place_(place), width_(block.cols),
-        columns_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(width_ + 1)) {
+        own_columns_(columns.empty() ? static_cast<std::size_t>(width_) * static_cast<std::size_t>(width_ + 1) : 0),
+        columns_(columns.empty() ? own_columns_.data() : columns.data()) {
     std::iota(place.begin(), place.end(), index_t(0));
   }
 
@@ -46,7 +47,7 @@ class RookFactorization {
 
  private:
   /// Columns of L·D for the finished part; the columns behind it are the candidates'.
-  T* ld_column(index_t k) { return columns_.data() + static_cast<std::size_t>(k) * static_cast<std::size_t>(width_); }
+  T* ld_column(index_t k) { return columns_ + static_cast<std::size_t>(k) * static_cast<std::size_t>(width_); }
   T mirrored(const T& value) const { return hermitian_ ? conjugate(value) : value; }
 
   /// Rows k … w of column `column` of what remains after k pivots, into `out` (length w).
@@ -161,7 +162,8 @@ class RookFactorization {
   DenseView<T> a_;
   std::span<index_t> place_;
   index_t width_;
-  std::vector<T> columns_;  // width × (width + 1)
+  std::vector<T> own_columns_;
+  T* columns_;              // width × (width + 1)
   T* first_ = nullptr;      // column of L·D at k
   T* second_ = nullptr;     // column of L·D at k + 1
   BlockPivots pivots_;
@@ -172,7 +174,8 @@ class RookFactorization {
 template <class T>
 BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, const PairStorage<T>& pairs,
                         std::span<index_t> place) {
-  return RookFactorization<T>(hermitian && is_complex_v<T>, tiny, block, place).run(pairs.d, pairs.d_below);
+  return RookFactorization<T>(hermitian && is_complex_v<T>, tiny, block, place, pairs.columns)
+      .run(pairs.d, pairs.d_below);
 }
 
 #define PALMETTE_INSTANTIATE(T) \

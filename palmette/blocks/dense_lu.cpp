@@ -65,6 +65,7 @@ class PartialPivoting {
       if (cheap_modulus(column[row]) > cheap_modulus(column[best])) best = row;
     if (best == j) return;
     std::swap(place_[j], place_[best]);
+    pivots_.odd_permutation = !pivots_.odd_permutation;
     for (index_t k = 0; k < width_; ++k) std::swap(a_(j, k), a_(best, k));
   }
 

@@ -3,78 +3,36 @@
 #include "palmette/blocks/small_products.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"
+#include "palmette/blocks/product_tile.hpp"
 
 namespace palmette {
 namespace {
 
-/// With registers of 32 bytes and more the own loops keep up with BLAS at every size that occurs, so BLAS is left to
-/// inner sizes beyond `longest_inner`. With 16 bytes (a build for any x86-64) BLAS, which chooses its kernels at run time,
-/// pays from this many multiplications on.
-constexpr bool wide_registers = lanes::register_bytes >= 32;
-template <class T>
-constexpr double blas_pays_from = is_complex_v<T> ? 4096 : 12288;
-constexpr index_t longest_inner = 192;
+using tiles::longest_inner;
+using tiles::own_loops;
+using tiles::Right;
+using tiles::tile_registers;
+using tiles::wide_registers;
 
 /// Narrow triangles are divided by in own loops.
 constexpr index_t narrow_triangle = 12;
 
-template <class T>
-bool own_loops(index_t m, index_t n, index_t k) {
-  if (wide_registers) return k <= longest_inner;
-  return n <= 2 || k <= 4 || static_cast<double>(m) * n * k < blas_pays_from<T>;
-}
-
-/// Vector registers a tile of C may fill, and its shape: rows in registers, columns beside each other. A complex scalar
-/// needs two registers.
-constexpr int tile_rows = lanes::register_bytes >= 32 ? 3 : 2;
-template <class T>
-constexpr int tile_columns = (lanes::register_bytes == 64 ? 8 : 4) / (is_complex_v<T> ? 2 : 1);
-
-/// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
-enum class Right { transposed, adjoint, plain };
-
 /// What becomes of C.
 enum class Into { overwrite, add, subtract };
-
-/// A tile of C ← (or +=, −=) A·op(B), `Registers` · `Width` rows by `Sides` columns: it stays in registers while k runs.
-template <class T, int Width, int Registers, int Sides, Into into, Right right>
-inline void product_tile(DenseView<const T> a, const T* b, offset_t ld_b, DenseView<T> c) {
-  using L = lanes::Lanes<T, Width>;
-  typename L::Sum sum[Sides][Registers];
-  for (index_t k = 0; k < a.cols; ++k) {
-    typename L::Vector entries[Registers];
-    for (int r = 0; r < Registers; ++r) entries[r] = L::load(a.column(k) + r * Width);
-    for (int side = 0; side < Sides; ++side) {
-      const T entry = right == Right::plain ? b[k + side * ld_b] : b[side + k * ld_b];
-      const T factor = right == Right::adjoint ? conjugate(entry) : entry;
-      for (int r = 0; r < Registers; ++r) sum[side][r].add(entries[r], factor);
-    }
-  }
-  for (int side = 0; side < Sides; ++side)
-    for (int r = 0; r < Registers; ++r) {
-      T* const place = c.column(side) + r * Width;
-      const auto value = sum[side][r].value();
-      if constexpr (into == Into::overwrite) L::store(value, place);
-      else if constexpr (into == Into::add) L::store(L::load(place) + value, place);
-      else L::store(L::load(place) - value, place);
-    }
-}
 
 /// The rows of one tile against every column of C.
 template <class T, int Width, int Registers, Into into, Right right>
 inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  index_t column = 0;
-  const auto tiles = [&]<int Sides>() {
-    for (; column + Sides <= c.cols; column += Sides) {
-      const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
-      product_tile<T, Width, Registers, Sides, into, right>(a, factors, b.ld, c.columns(column, Sides));
-    }
-  };
-  constexpr int widest = tile_columns<T>;
-  tiles.template operator()<widest>();
-  if constexpr (widest > 4) tiles.template operator()<4>();
-  if constexpr (widest > 2) tiles.template operator()<2>();
-  tiles.template operator()<1>();
+  using L = lanes::Lanes<T, Width>;
+  tiles::over_strips<T>(c.cols, [&]<int Sides>(index_t column) {
+    const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
+    tiles::product_tile<T, Width, Registers, Sides, right>(a, factors, b.ld, [&](int side, int r, auto value) {
+      T* const place = c.column(column + side) + r * Width;
+      if constexpr (into == Into::overwrite) L::store(value, place);
+      else if constexpr (into == Into::add) L::store(L::load(place) + value, place);
+      else L::store(L::load(place) - value, place);
+    });
+  });
 }
 
 /// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power of two its
@@ -83,7 +41,7 @@ constexpr index_t copy_pays_from = 16;
 
 template <class T, Into into, Right right>
 void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  constexpr int full = lanes::full_width<T>, tile = full * tile_rows;
+  constexpr int full = lanes::full_width<T>, tile = full * tile_registers;
   alignas(64) T copy[tile * longest_inner];
   index_t row = 0;
   const bool copied = c.cols >= copy_pays_from && a.cols <= longest_inner;
@@ -92,7 +50,7 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
       for (index_t k = 0; k < a.cols; ++k) std::copy_n(a.column(k) + row, tile, copy + k * tile);
     const DenseView<const T> rows = copied ? DenseView<const T>{copy, tile, a.cols, tile}
                                            : DenseView<const T>{a.data + row, tile, a.cols, a.ld};
-    product_rows<T, full, tile_rows, into, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
+    product_rows<T, full, tile_registers, into, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
   }
   lanes::over_rows<T>(row, c.rows, [&]<int Width>(index_t at) {
     product_rows<T, Width, 1, into, right>({a.data + at, Width, a.cols, a.ld}, b, {c.data + at, Width, c.cols, c.ld});
@@ -131,7 +89,7 @@ void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T>
 /// as its rows, conjugated where asked.
 template <class T, Into into>
 void transposed_piece(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  constexpr int full = lanes::full_width<T>, tile = full * tile_rows;
+  constexpr int full = lanes::full_width<T>, tile = full * tile_registers;
   alignas(64) T copy[tile * longest_inner];
   const auto turn = [&]<int Width, int Registers>(index_t first) {
     constexpr int columns = Width * Registers;
@@ -143,7 +101,7 @@ void transposed_piece(bool adjoint, DenseView<const T> a, DenseView<const T> b, 
                                                           {c.data + first, columns, c.cols, c.ld});
   };
   index_t column = 0;
-  for (; column + tile <= a.cols; column += tile) turn.template operator()<full, tile_rows>(column);
+  for (; column + tile <= a.cols; column += tile) turn.template operator()<full, tile_registers>(column);
   lanes::over_rows<T>(column, a.cols, [&]<int Width>(index_t at) { turn.template operator()<Width, 1>(at); });
 }
 

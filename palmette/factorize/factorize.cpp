@@ -15,6 +15,7 @@ using factorizing::BadPivot;
 using factorizing::PivotTally;
 using factorizing::Program;
 using factorizing::Work;
+using factorizing::Workspace;
 
 /// At most this many columns of replaced pivots are listed.
 constexpr std::size_t listed_columns = 1000;
@@ -34,26 +35,25 @@ void check_arguments(const SparseMatrix<T>& matrix, const SymbolicFactor* symbol
   check_size("the column scaling", static_cast<std::int64_t>(ordering.column_scale.size()), symbolic->n, true);
 }
 
+/// Bring the arrays to their sizes; those that have them stay where they are.
 template <class T>
-Factor<T> empty_factor(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
-                       const Ordering& ordering, FactorKind kind) {
-  Factor<T> factor;
+void prepare_factor(Factor<T>& factor, const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
+                    const Ordering& ordering, FactorKind kind) {
   const auto n = static_cast<std::size_t>(symbolic->n);
+  const offset_t entries = symbolic->panel_entries();
   factor.kind = kind;
   factor.hermitian =
       is_complex_v<T> && (kind == FactorKind::llt || (kind == FactorKind::ldlt && matrix.symmetry == Symmetry::hermitian));
-  factor.lower = PanelArray<T>(symbolic->panel_entries(), Uninitialised());
-  if (kind == FactorKind::lu) factor.upper = PanelArray<T>(symbolic->panel_entries(), Uninitialised());
-  if (kind == FactorKind::ldlt) {
-    factor.d.resize(n);
-    factor.d_below.resize(n);
-  }
-  if (kind != FactorKind::llt) factor.place.resize(n);
+  if (factor.lower.size() != entries) factor.lower = PanelArray<T>(entries, Uninitialised());
+  const offset_t upper_entries = kind == FactorKind::lu ? entries : 0;
+  if (factor.upper.size() != upper_entries) factor.upper = PanelArray<T>(upper_entries, Uninitialised());
+  factor.d.resize(kind == FactorKind::ldlt ? n : 0);
+  factor.d_below.resize(kind == FactorKind::ldlt ? n : 0);
+  factor.place.resize(kind != FactorKind::llt ? n : 0);
   factor.row_scale = ordering.row_scale;
   factor.column_scale = ordering.column_scale;
   factor.flops = factorization_flops(*symbolic, kind);
   factor.symbolic = std::move(symbolic);
-  return factor;
 }
 
 /// Unit roundoff to the power 2/3: see FactorizeOptions.
@@ -92,7 +92,7 @@ double sum_of_logs(const std::vector<double>& scales) {
 }
 
 /// det A = (parities)·Π pivots / Π scales, since P_r·R·A·C·P_cᵀ = L·U.
-PivotReport report_of(const PivotTally& tally, const Ordering& ordering, const SymbolicFactor& symbolic) {
+PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool odd_permutation, const SymbolicFactor& symbolic) {
   PivotReport report;
   report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());
   for (const index_t column : tally.perturbed_columns)
@@ -105,10 +105,7 @@ PivotReport report_of(const PivotTally& tally, const Ordering& ordering, const S
   report.largest_pivot = tally.largest;
   report.log_abs_determinant =
       tally.log_modulus() - sum_of_logs(ordering.row_scale) - sum_of_logs(ordering.column_scale);
-  report.determinant_sign = tally.sign / std::abs(tally.sign);
-  const std::vector<index_t>&rows = symbolic.row.new_to_old(), &columns = symbolic.column.new_to_old();
-  if (rows != columns && factorizing::parity(rows) * factorizing::parity(columns) < 0)
-    report.determinant_sign = -report.determinant_sign;
+  report.determinant_sign = (odd_permutation ? -tally.sign : tally.sign) / std::abs(tally.sign);
   if (tally.singular_root && !tally.inexact_replacement) {
     report.determinant_sign = 0;
     report.log_abs_determinant = -std::numeric_limits<double>::infinity();
@@ -116,49 +113,99 @@ PivotReport report_of(const PivotTally& tally, const Ordering& ordering, const S
   return report;
 }
 
+/// What the door was given.
 template <class T>
-Outcome<Factor<T>> run(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
-                       const Ordering& ordering, const FactorizeOptions& options) {
+struct Request {
+  const SparseMatrix<T>& matrix;
+  const std::shared_ptr<const SymbolicFactor>& symbolic;
+  const Ordering& ordering;
+  const FactorizeOptions& options;
+};
+
+/// Write the factor. `workspace` is made where it is missing or does not fit.
+template <class T>
+Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
+  const auto& [matrix, symbolic, ordering, options] = request;
   const Stopwatch watch;
   blas::use_one_thread();
   std::optional<ThreadTeam> alone;
   ThreadTeam& team = options.team != nullptr ? *options.team : alone.emplace(1);
-  const double largest = factorizing::largest_scaled_entry(matrix, ordering);
+  const double largest = options.kind == FactorKind::llt ? 0 : factorizing::largest_scaled_entry(matrix, ordering);
   if (largest == 0 && symbolic->n > 0 && options.kind != FactorKind::llt) return zero_matrix();
 
-  Factor<T> factor = empty_factor(matrix, symbolic, ordering, options.kind);
+  prepare_factor(factor, matrix, symbolic, ordering, options.kind);
   const double relative = options.tiny_pivot > 0 ? options.tiny_pivot : default_tiny_pivot(unit_roundoff<T>);
   const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest)};
-  const FactorizationTasks tasks = factorization_tasks(*symbolic, place(*symbolic), options.kind);
-  Program<T> program(work, tasks, team.size(), options.progress);
+  if (!workspace || !workspace->fits(symbolic, options.kind, team.size()))
+    workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size());
+  Program<T> program(work, *workspace, options.progress);
   if (options.kind == FactorKind::lu) factorizing::assemble_upper(work, team);
-  drive(program, *make_loopback(), team);
+  drive(program, *workspace->transport, team);
   if (program.failure().supernode >= 0) return failure_at(program.failure(), *symbolic);
 
   const PivotTally tally = program.tally();
-  factor.pivots = report_of(tally, ordering, *symbolic);
+  factor.pivots = report_of(tally, ordering, workspace->odd_permutation, *symbolic);
   if (options.kind == FactorKind::llt || (options.kind == FactorKind::ldlt && (!is_complex_v<T> || factor.hermitian)))
     factor.pivots.inertia = tally.inertia;
   factor.seconds = watch.seconds();
-  return factor;
+  return true;
 }
 
-}  // namespace
-
 template <class T>
-Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
-                             const Ordering& ordering, const FactorizeOptions& options) {
-  check_arguments(matrix, symbolic.get(), ordering);
+Outcome<bool> checked_run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
+  check_arguments(request.matrix, request.symbolic.get(), request.ordering);
   try {
-    return run(matrix, std::move(symbolic), ordering, options);
+    return run(request, workspace, factor);
   } catch (const std::bad_alloc&) {
     throw MemoryError("factorize: no memory left for the workspace");
   }
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                            \
-  template Outcome<Factor<T>> factorize<T>(const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>, \
-                                           const Ordering&, const FactorizeOptions&);
+}  // namespace
+
+template <class T>
+FactorizeMemory<T>::FactorizeMemory() : kept_(std::make_shared<factorizing::KeptMemory<T>>()) {}
+template <class T>
+FactorizeMemory<T>::FactorizeMemory(FactorizeMemory&&) noexcept = default;
+template <class T>
+FactorizeMemory<T>& FactorizeMemory<T>::operator=(FactorizeMemory&&) noexcept = default;
+template <class T>
+FactorizeMemory<T>::~FactorizeMemory() = default;
+
+template <class T>
+Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
+                             const Ordering& ordering, const FactorizeOptions& options) {
+  Factor<T> factor;
+  std::unique_ptr<Workspace<T>> workspace;
+  const Outcome<bool> done = checked_run<T>({matrix, symbolic, ordering, options}, workspace, factor);
+  if (!done) return done.failure();
+  return factor;
+}
+
+template <class T>
+Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& memory, const SparseMatrix<T>& matrix,
+                                                          std::shared_ptr<const SymbolicFactor> symbolic,
+                                                          const Ordering& ordering, const FactorizeOptions& options) {
+  const std::shared_ptr<factorizing::KeptMemory<T>>& kept = memory.kept();
+  std::unique_ptr<Factor<T>> factor = kept->take_spare();
+  if (!factor || factor->symbolic != symbolic) factor = std::make_unique<Factor<T>>();
+  const Outcome<bool> done = checked_run<T>({matrix, symbolic, ordering, options}, kept->workspace, *factor);
+  if (!done) {
+    kept->give_back(std::move(factor));
+    return done.failure();
+  }
+  return std::shared_ptr<const Factor<T>>(factor.release(), [kept](const Factor<T>* read) {
+    kept->give_back(std::unique_ptr<Factor<T>>(const_cast<Factor<T>*>(read)));
+  });
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                                        \
+  template class FactorizeMemory<T>;                                                                                   \
+  template Outcome<Factor<T>> factorize<T>(const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>,              \
+                                           const Ordering&, const FactorizeOptions&);                                  \
+  template Outcome<std::shared_ptr<const Factor<T>>> factorize_again<T>(                                               \
+      FactorizeMemory<T>&, const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>, const Ordering&,             \
+      const FactorizeOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

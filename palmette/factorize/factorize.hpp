@@ -46,6 +46,34 @@ template <class T>
 Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
                              const Ordering& ordering, const FactorizeOptions& options = {});
 
+namespace factorizing {
+template <class T>
+struct KeptMemory;
+}
+
+/// Memory that one factorization leaves to the next of the same structure: tasks, the threads' workspaces, and the panels
+/// of a factor that nobody reads any more. Empty at first; one factorization at a time.
+template <class T>
+class FactorizeMemory {
+ public:
+  FactorizeMemory();
+  FactorizeMemory(FactorizeMemory&&) noexcept;
+  FactorizeMemory& operator=(FactorizeMemory&&) noexcept;
+  ~FactorizeMemory();
+  const std::shared_ptr<factorizing::KeptMemory<T>>& kept() const { return kept_; }
+
+ private:
+  std::shared_ptr<factorizing::KeptMemory<T>> kept_;
+};
+
+/// As factorize, in memory that is kept in `memory` from call to call. The factor's panels return there when the last
+/// reader lets go of it: who drops the former factor before the next call pays for no new memory, who reads it on has two.
+/// @param memory  of this structure's earlier calls; what does not fit (another structure, kind or more threads) is made anew
+template <class T>
+Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& memory, const SparseMatrix<T>& matrix,
+                                                          std::shared_ptr<const SymbolicFactor> symbolic,
+                                                          const Ordering& ordering, const FactorizeOptions& options = {});
+
 /// Bytes of the Factor, and of the workspace that factorize needs beside it with `threads` threads.
 struct FactorMemory {
   offset_t factor_bytes = 0;

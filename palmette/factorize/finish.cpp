@@ -36,12 +36,13 @@ void tally_replaced(const Work<T>& work, index_t s, const BlockPivots& pivots, P
 }
 
 template <class T>
-BadPivot finish_ldlt(const Work<T>& work, index_t s, PivotTally& tally) {
+BadPivot finish_ldlt(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally) {
   const DenseView<T> block = work.diagonal_block(s);
   const auto begin = static_cast<std::size_t>(work.first_column(s)), width = static_cast<std::size_t>(block.cols);
   const std::span<T> d = std::span<T>(work.factor.d).subspan(begin, width);
   const std::span<T> below = std::span<T>(work.factor.d_below).subspan(begin, width);
-  const BlockPivots pivots = factor_ldlt<T>(work.factor.hermitian, work.tiny, block, {d, below}, work.place(s));
+  const std::span<T> columns = std::span<T>(scratch.columns).first(width * (width + 1));
+  const BlockPivots pivots = factor_ldlt<T>(work.factor.hermitian, work.tiny, block, {d, below, columns}, work.place(s));
   clear_upper_triangle(block);
   for (index_t k = 0; k < block.cols; ++k) {
     if (!is_finite(d[k]) || !is_finite(below[k])) return {s, work.first_column(s) + work.place(s)[k], false};
@@ -72,7 +73,7 @@ BadPivot finish_lu(const Work<T>& work, index_t s, PivotTally& tally) {
     if (!is_finite(block(k, k))) return {s, work.first_column(s) + k, false};
   tally_replaced(work, s, pivots, tally);
   for (index_t k = 0; k < block.cols; ++k) tally.add(std::complex<double>(block(k, k)), false);
-  tally.add_permutation(work.place(s));
+  if (pivots.odd_permutation) tally.sign = -tally.sign;
   return {};
 }
 
@@ -97,9 +98,9 @@ void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector
 }  // namespace
 
 template <class T>
-BadPivot finish_diagonal(const Work<T>& work, index_t s, PivotTally& tally) {
+BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally) {
   if (work.kind() == FactorKind::llt) return finish_llt(work, s, tally);
-  return work.kind() == FactorKind::ldlt ? finish_ldlt(work, s, tally) : finish_lu(work, s, tally);
+  return work.kind() == FactorKind::ldlt ? finish_ldlt(work, scratch, s, tally) : finish_lu(work, s, tally);
 }
 
 template <class T>
@@ -125,7 +126,7 @@ void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange r
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                    \
-  template BadPivot finish_diagonal<T>(const Work<T>&, index_t, PivotTally&);      \
+  template BadPivot finish_diagonal<T>(const Work<T>&, Scratch<T>&, index_t, PivotTally&); \
   template void finish_rows<T>(const Work<T>&, Scratch<T>&, index_t, RowRange);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -16,7 +16,7 @@ struct BadPivot {
 /// Factor the diagonal block of s and add its pivots to the tally.
 /// @returns supernode −1 if all is well
 template <class T>
-BadPivot finish_diagonal(const Work<T>& work, index_t s, PivotTally& tally);
+BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally);
 
 /// Finish the rows of `range` that lie below the diagonal block of s.
 template <class T>

@@ -1,4 +1,5 @@
-// One product for each descendant and slab of rows, then subtracted where its rows and columns belong.
+// One product for each descendant and slab of rows, subtracted where its rows and columns belong; the next descendant's
+// operands are fetched meanwhile.
 #include "palmette/factorize/gather.hpp"
 
 #include <algorithm>
@@ -8,10 +9,10 @@ namespace {
 
 /// The part of one descendant's panel that updates one panel: its rows [first, end) times its rows of the block.
 struct Source {
-  index_t supernode;
-  Block block;
-  index_t first;  ///< places in the descendant's row list
-  index_t end;
+  index_t supernode = -1;
+  Block block{};
+  index_t first = 0;  ///< places in the descendant's row list
+  index_t end = 0;
 };
 
 template <class T>
@@ -21,19 +22,13 @@ class Gatherer {
       : work_(work), scratch_(scratch), target_(s), sums_(sums), range_(sums.range) {}
 
   void run() {
-    const SymbolicFactor& symbolic = work_.symbolic;
-    for (const Updater& updater : symbolic.updaters_of(target_)) {
-      const Block& block = symbolic.blocks[updater.block];
-      const Source source = clip(updater.source, block);
-      if (source.first == source.end) continue;
-      if (work_.kind() == FactorKind::lu) {
-        subtract(source, work_.factor.lower, factors_of(work_.factor.upper, source), sums_.lower);
-        Source beyond = source;
-        beyond.first = std::min(std::max(source.first, block.first + block.count), source.end);
-        subtract(beyond, work_.factor.upper, factors_of(work_.factor.lower, source), sums_.upper);
-      } else {
-        subtract(source, work_.factor.lower, scaled_factors(source), sums_.lower);
-      }
+    const std::span<const Updater> updaters = work_.symbolic.updaters_of(target_);
+    if (updaters.empty()) return;
+    Source source = clipped(updaters[0]);
+    for (std::size_t place = 0; place < updaters.size(); ++place) {
+      next_ = place + 1 < updaters.size() ? clipped(updaters[place + 1]) : Source{};
+      if (source.first < source.end) subtract_all(source);
+      source = next_;
     }
   }
 
@@ -47,7 +42,9 @@ class Gatherer {
   }
 
   /// The source's rows that fall into the range; both row lists ascend.
-  Source clip(index_t supernode, const Block& block) const {
+  Source clipped(const Updater& updater) const {
+    const index_t supernode = updater.source;
+    const Block& block = work_.symbolic.blocks[updater.block];
     const std::span<const index_t> rows = work_.symbolic.rows_below(supernode);
     Source source{supernode, block, block.first, static_cast<index_t>(rows.size())};
     if (range_.first > 0)
@@ -77,42 +74,43 @@ class Gatherer {
     return scaled;
   }
 
+  void subtract_all(const Source& source) {
+    const std::span<const index_t> rows = work_.symbolic.rows_below(source.supernode);
+    for (index_t column = 0; column < source.block.count; ++column)
+      scratch_.target_column[column] = scratch_.local_row[rows[source.block.first + column]];
+    if (work_.kind() != FactorKind::lu)
+      return subtract(source, work_.factor.lower, scaled_factors(source), sums_.lower);
+    subtract(source, work_.factor.lower, factors_of(work_.factor.upper, source), sums_.lower);
+    Source beyond = source;
+    beyond.first = std::min(std::max(source.first, source.block.first + source.block.count), source.end);
+    subtract(beyond, work_.factor.upper, factors_of(work_.factor.lower, source), sums_.upper);
+  }
+
   void subtract(const Source& source, PanelArray<T>& left, DenseView<const T> right, DenseView<T> into) {
     const std::span<const index_t> rows = work_.symbolic.rows_below(source.supernode);
-    const std::span<const index_t> columns = rows.subspan(static_cast<std::size_t>(source.block.first),
-                                                          static_cast<std::size_t>(source.block.count));
-    const bool columns_adjoin = columns.back() - columns.front() == source.block.count - 1;
     for (index_t first = source.first; first < source.end; first += slab_rows) {
       const index_t end = std::min(source.end, first + slab_rows);
       const DenseView<const T> slab = below(left, source.supernode, first, end);
-      const index_t top = scratch_.local_row[rows[first]], bottom = scratch_.local_row[rows[end - 1]];
-      if (columns_adjoin && bottom - top == end - first - 1) {
-        const DenseView<T> place{into.column(scratch_.local_row[columns.front()]) + top - range_.first, slab.rows, right.rows,
-                                 into.ld};
-        subtract_rows<T>(work_.adjoint(), slab, right, place);
-        continue;
-      }
-      const DenseView<T> product{scratch_.product.data(), slab.rows, right.rows, slab.rows};
-      multiply_rows<T>(work_.adjoint(), slab, right, product);
-      scatter(product, rows.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(slab.rows)), columns, into);
+      index_t* const target_row = scratch_.target_row.data();
+      for (index_t row = first; row < end; ++row) target_row[row - first] = scratch_.local_row[rows[row]] - range_.first;
+      NextOperands<T> next;
+      if (end < source.end) next.a = below(left, source.supernode, end, source.end);
+      else next = operands_of_next();
+      const ProductPlaces places{target_row, scratch_.target_column.data()};
+      subtract_placed<T>({work_.adjoint(), slab, right, places, next, scratch_.product.data()}, into);
     }
   }
 
-  /// Subtract a product at the local rows and columns of the target.
-  void scatter(DenseView<const T> product, std::span<const index_t> rows, std::span<const index_t> columns,
-               DenseView<T> into) {
-    index_t* const target_row = scratch_.target_row.data();
-    for (index_t row = 0; row < product.rows; ++row) target_row[row] = scratch_.local_row[rows[row]] - range_.first;
-    for (index_t column = 0; column < product.cols; ++column) {
-      T* const target = into.column(scratch_.local_row[columns[column]]);
-      const T* const value = product.column(column);
-      for (index_t row = 0; row < product.rows; ++row) target[target_row[row]] -= value[row];
-    }
+  NextOperands<T> operands_of_next() {
+    if (next_.first == next_.end) return {};
+    return {below(work_.factor.lower, next_.supernode, next_.first, next_.end),
+            factors_of(work_.kind() == FactorKind::lu ? work_.factor.upper : work_.factor.lower, next_)};
   }
 
   const Work<T>& work_;
   Scratch<T>& scratch_;
   index_t target_;
+  Source next_{};  ///< what comes after the source at hand
   Target<T> sums_;
   RowRange range_;
 };

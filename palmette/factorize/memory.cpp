@@ -16,7 +16,7 @@ ScratchSizes scratch_sizes(const SymbolicFactor& symbolic) {
 
 offset_t ScratchSizes::bytes(FactorKind kind, offset_t scalar_bytes) const {
   const auto index_bytes = static_cast<offset_t>(sizeof(index_t));
-  return (n + slab_rows) * index_bytes + (product_entries() + scaled_entries(kind) + staged_entries(kind)) * scalar_bytes;
+  return (n + slab_rows + tallest_block) * index_bytes + (product_entries() + scaled_entries(kind) + staged_entries(kind) + column_entries(kind)) * scalar_bytes;
 }
 
 }  // namespace factorizing

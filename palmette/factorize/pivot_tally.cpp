@@ -51,10 +51,6 @@ void PivotTally::add_moduli(double smallest_modulus, double largest_modulus) {
   largest = std::max(largest, largest_modulus);
 }
 
-void PivotTally::add_permutation(std::span<const index_t> place) {
-  if (parity(place) < 0) sign = -sign;
-}
-
 void PivotTally::append(const PivotTally& later) {
   inertia.positive += later.inertia.positive;
   inertia.negative += later.inertia.negative;

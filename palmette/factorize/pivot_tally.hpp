@@ -28,7 +28,6 @@ struct PivotTally {
   /// A pivot of LLᵀ, given by its root; counts its modulus too.
   void add_square(double root);
   void add_moduli(double smallest_modulus, double largest_modulus);
-  void add_permutation(std::span<const index_t> place);
   /// Append `later`, the tally of later columns.
   void append(const PivotTally& later);
   /// Sum of the logarithms of the pivots' moduli.

@@ -21,43 +21,40 @@ void copy(DenseView<T> from, DenseView<T> to) {
 }  // namespace
 
 template <class T>
-Program<T>::Program(const Work<T>& work, const FactorizationTasks& tasks, int members, const ProgressCallback& progress)
-    : work_(work), tasks_(tasks), progress_(progress), ready_(tasks.graph), tallies_(tasks.graph.tasks.size()),
-      cost_total_(tasks.graph.total_cost()), first_bad_(std::numeric_limits<index_t>::max()) {
-  ScratchSizes sizes = scratch_sizes(work.symbolic);
-  sizes.chunk_rows = tasks.chunks.chunk_rows;
-  scratch_.reserve(static_cast<std::size_t>(members));
-  for (int member = 0; member < members; ++member) scratch_.emplace_back(sizes, work.kind());
+Program<T>::Program(const Work<T>& work, Workspace<T>& workspace, const ProgressCallback& progress)
+    : work_(work), workspace_(workspace), tasks_(workspace.tasks), progress_(progress),
+      cost_total_(tasks_.graph.total_cost()), first_bad_(std::numeric_limits<index_t>::max()) {
+  workspace_.reset();
 }
 
 template <class T>
 bool Program<T>::run_one_task(int member) {
-  const index_t number = ready_.take();
+  const index_t number = workspace_.ready.take();
   if (number < 0) return false;
   const Task& task = tasks_.graph.tasks[number];
-  if (!stopped(task.first)) run(task, member, tallies_[number]);
-  ready_.finish(number);
+  if (!stopped(task.first)) run(task, member, workspace_.tallies[number]);
+  workspace_.ready.finish(number);
   report(member, task.cost);
   return true;
 }
 
 template <class T>
 void Program<T>::run(const Task& task, int member, PivotTally& tally) {
-  Scratch<T>& scratch = scratch_[static_cast<std::size_t>(member)];
+  Scratch<T>& scratch = workspace_.scratch[static_cast<std::size_t>(member)];
   if (task.kind == TaskKind::subtree) return run_subtree(task, member, tally);
   if (task.kind == TaskKind::update) return update_chunk(task.first, chunk_rows(task), scratch);
   if (task.kind == TaskKind::panel) return finish_rows(work_, scratch, task.first, chunk_rows(task));
-  const BadPivot bad = finish_diagonal(work_, task.first, tally);
+  const BadPivot bad = finish_diagonal(work_, scratch, task.first, tally);
   if (bad.supernode >= 0) record(bad);
 }
 
 template <class T>
 void Program<T>::run_subtree(const Task& task, int member, PivotTally& tally) {
-  Scratch<T>& scratch = scratch_[static_cast<std::size_t>(member)];
+  Scratch<T>& scratch = workspace_.scratch[static_cast<std::size_t>(member)];
   for (index_t s = task.first; s < task.last && !stopped(s); ++s) {
     const RowRange all{0, work_.panel_rows(s)};
     update_rows(s, in_place(s, all), scratch);
-    const BadPivot bad = finish_diagonal(work_, s, tally);
+    const BadPivot bad = finish_diagonal(work_, scratch, s, tally);
     if (bad.supernode >= 0) return record(bad);
     finish_rows(work_, scratch, s, all);
   }
@@ -119,7 +116,7 @@ void Program<T>::report(int member, double cost) {
 template <class T>
 PivotTally Program<T>::tally() const {
   PivotTally sum;
-  for (const PivotTally& part : tallies_) sum.append(part);
+  for (const PivotTally& part : workspace_.tallies) sum.append(part);
   return sum;
 }
 

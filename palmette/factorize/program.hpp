@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "palmette/factorize/finish.hpp"
+#include "palmette/factorize/workspace.hpp"
 
 namespace palmette::factorizing {
 
@@ -15,12 +16,13 @@ namespace palmette::factorizing {
 template <class T>
 class Program final : public RankProgram {
  public:
-  Program(const Work<T>& work, const FactorizationTasks& tasks, int members, const ProgressCallback& progress);
+  /// @param workspace  is reset
+  Program(const Work<T>& work, Workspace<T>& workspace, const ProgressCallback& progress);
 
   void start() override {}
   void on_message(const Message&) override {}
   bool run_one_task(int member) override;
-  bool done() const override { return ready_.all_finished(); }
+  bool done() const override { return workspace_.ready.all_finished(); }
 
   /// supernode −1 if every pivot was good.
   const BadPivot& failure() const { return failure_; }
@@ -39,11 +41,9 @@ class Program final : public RankProgram {
   void report(int member, double cost);
 
   const Work<T>& work_;
+  Workspace<T>& workspace_;
   const FactorizationTasks& tasks_;
   const ProgressCallback& progress_;
-  ReadyTasks ready_;
-  std::vector<Scratch<T>> scratch_;   // one for each member
-  std::vector<PivotTally> tallies_;   // one for each task
   std::atomic<double> cost_done_{0};
   double cost_total_;
   double reported_ = 0;               // member 0 only

@@ -72,6 +72,9 @@ struct ScratchSizes {
   offset_t scaled_entries(FactorKind kind) const {
     return kind == FactorKind::ldlt ? static_cast<offset_t>(tallest_block) * widest : 0;
   }
+  offset_t column_entries(FactorKind kind) const {
+    return kind == FactorKind::ldlt ? static_cast<offset_t>(widest) * (widest + 1) : 0;
+  }
   offset_t bytes(FactorKind kind, offset_t scalar_bytes) const;
 };
 ScratchSizes scratch_sizes(const SymbolicFactor& symbolic);
@@ -81,18 +84,22 @@ struct alignas(128) Scratch {
   std::vector<index_t> local_row;   // length n: place in the panel of `mapped` of each row that occurs there
   index_t mapped = -1;              // supernode whose rows local_row holds
   std::vector<index_t> target_row;  // length slab_rows
+  std::vector<index_t> target_column;  // length tallest block
   std::vector<T> product;           // slab_rows × tallest block
   std::vector<T> scaled;            // tallest block × widest: rows of L·D
   /// Two threads that sum up neighbouring chunks of one panel would fight for the cache lines between them: each sums in a
   /// copy.
   std::vector<T> staged;            // staged_rows × widest, twice for LU
+  std::vector<T> columns;           // LDLᵀ: see PairStorage
   index_t staged_rows;
 
   Scratch(const ScratchSizes& sizes, FactorKind kind)
       : local_row(static_cast<std::size_t>(sizes.n)), target_row(slab_rows),
+        target_column(static_cast<std::size_t>(sizes.tallest_block)),
         product(static_cast<std::size_t>(sizes.product_entries())),
         scaled(static_cast<std::size_t>(sizes.scaled_entries(kind))),
-        staged(static_cast<std::size_t>(sizes.staged_entries(kind))), staged_rows(sizes.staged_rows()) {}
+        staged(static_cast<std::size_t>(sizes.staged_entries(kind))),
+        columns(static_cast<std::size_t>(sizes.column_entries(kind))), staged_rows(sizes.staged_rows()) {}
 
   /// Make local_row hold the rows of supernode s.
   void map(const SymbolicFactor& symbolic, index_t s) {

@@ -90,12 +90,13 @@ std::vector<double> diagonal_scale(const SparseMatrix<T>& matrix) {
 template <class T>
 Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& matrix,
                                                       std::shared_ptr<const SymbolicFactor> symbolic,
-                                                      const Ordering& ordering, const FactorizeOptions& options) {
+                                                      const Ordering& ordering, const FactorizeOptions& options,
+                                                      InverseMemory<T>& memory) {
   using Low = with_precision_t<T, float>;
   const bool scaled = !ordering.row_scale.empty();
   std::vector<double> row_scale = scaled ? ordering.row_scale : diagonal_scale(matrix);
   std::vector<double> column_scale = scaled ? ordering.column_scale : row_scale;
-  SparseMatrix<Low> low;
+  SparseMatrix<Low>& low = memory.low_matrix;
   low.pattern = matrix.pattern;
   low.symmetry = matrix.symmetry;
   low.values.resize(matrix.values.size());
@@ -103,13 +104,14 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
     for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
       low.values[entry] = static_cast<Low>(matrix.values[entry] * real_t<T>(row_scale[matrix.pattern.row_index[entry]]) *
                                            real_t<T>(column_scale[j]));
-  Ordering unscaled = ordering;
+  Ordering& unscaled = memory.low_ordering;
+  unscaled = ordering;
   unscaled.row_scale.clear();
   unscaled.column_scale.clear();
-  Outcome<Factor<Low>> factor = factorize(low, std::move(symbolic), unscaled, options);
+  auto factor = factorize_again(memory.low, low, std::move(symbolic), unscaled, options);
   if (!factor) return factor.failure();
   return std::shared_ptr<const Inverse<T>>(std::make_shared<MixedInverse<T>>(
-      std::make_shared<const Factor<Low>>(std::move(factor).value()), std::move(row_scale), std::move(column_scale)));
+      std::move(factor).value(), std::move(row_scale), std::move(column_scale)));
 }
 
 }  // namespace
@@ -117,19 +119,21 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
 template <class T>
 Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& matrix,
                                                         std::shared_ptr<const SymbolicFactor> symbolic,
-                                                        const Ordering& ordering, const InverseOptions& options) {
+                                                        const Ordering& ordering, const InverseOptions& options,
+                                                        InverseMemory<T>& memory) {
   if constexpr (!std::is_same_v<real_t<T>, float>)
-    if (options.mixed_precision) return make_mixed(matrix, std::move(symbolic), ordering, options.factorize);
-  Outcome<Factor<T>> factor = factorize(matrix, std::move(symbolic), ordering, options.factorize);
+    if (options.mixed_precision) return make_mixed(matrix, std::move(symbolic), ordering, options.factorize, memory);
+  auto factor = factorize_again(memory.working, matrix, std::move(symbolic), ordering, options.factorize);
   if (!factor) return factor.failure();
   return std::shared_ptr<const Inverse<T>>(
-      std::make_shared<WorkingInverse<T>>(std::make_shared<const Factor<T>>(std::move(factor).value())));
+      std::make_shared<WorkingInverse<T>>(std::move(factor).value()));
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                                 \
   template Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>&,                      \
                                                                    std::shared_ptr<const SymbolicFactor>,       \
-                                                                   const Ordering&, const InverseOptions&);
+                                                                   const Ordering&, const InverseOptions&,      \
+                                                                   InverseMemory<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -29,10 +29,21 @@ struct InverseOptions {
   bool mixed_precision = false;
 };
 
+/// What the factorizations of one Solver leave to each other.
+template <class T>
+struct InverseMemory {
+  using Low = with_precision_t<T, float>;
+  FactorizeMemory<T> working;
+  FactorizeMemory<Low> low;
+  SparseMatrix<Low> low_matrix;  ///< mixed precision: the scaled matrix
+  Ordering low_ordering;         ///< mixed precision: without scalings
+};
+
 /// Factorize and plan the solves.
 template <class T>
 Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& matrix,
                                                         std::shared_ptr<const SymbolicFactor> symbolic,
-                                                        const Ordering& ordering, const InverseOptions& options);
+                                                        const Ordering& ordering, const InverseOptions& options,
+                                                        InverseMemory<T>& memory);
 
 }  // namespace palmette

@@ -19,7 +19,7 @@ template <class T>
 struct Products {
   std::shared_ptr<const SparseMatrix<T>> matrix;
   FactorKind kind = FactorKind::llt;
-  Ordering ordering;
+  std::shared_ptr<const Ordering> ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;   // null where `columns` factored
   std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
   std::shared_ptr<const Inverse<T>> inverse;
@@ -71,6 +71,8 @@ struct Solver<T>::State {
   const SolverOptions options;
   TeamOnDemand team;
   BandwidthMemory bandwidth;
+  std::mutex memory_mutex;  // a structure that is only shown is factored without the writer's lock
+  InverseMemory<T> memory;  // guarded by memory_mutex
   std::mutex writer;  // one change of values or of kind at a time; solves go on with the products they have begun with
 
   State(index_t order, const SolverOptions& o)
@@ -111,7 +113,7 @@ struct Solver<T>::State {
     const Stopwatch watch;
     AnalyzeOptions analyze_options = options.analyze;
     analyze_options.symmetric_pattern = made.matrix->symmetry != Symmetry::general;
-    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.matrix->pattern, made.ordering, analyze_options));
+    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.matrix->pattern, *made.ordering, analyze_options));
     AnalyzeReport analyzed;
     analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);
@@ -132,7 +134,8 @@ struct Solver<T>::State {
     inverse_options.factorize.team =
         team.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team);
     inverse_options.factorize.progress = options.progress;
-    auto inverse = make_inverse(*made.matrix, made.symbolic, made.ordering, inverse_options);
+    const std::lock_guard alone(memory_mutex);
+    auto inverse = make_inverse(*made.matrix, made.symbolic, *made.ordering, inverse_options, memory);
     if (!inverse) return inverse.failure();
     made.inverse = std::move(inverse).value();
     const ThreadTeam* used = inverse_options.factorize.team;
@@ -215,8 +218,8 @@ struct Solver<T>::State {
     Outcome<Ordering> found = order_for(*matrix, kind);
     if (!found) return found.failure();
     Products<T> made = begun(std::move(matrix), kind);
-    made.ordering = std::move(found).value();
-    made.report.order = OrderReport{made.ordering.method, made.ordering.matched, made.ordering.seconds};
+    made.ordering = std::make_shared<const Ordering>(std::move(found).value());
+    made.report.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
     analyze_into(made);
     const Outcome<bool> factored = factorize_into(made);
     if (!factored) return factored.failure();

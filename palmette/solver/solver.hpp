@@ -62,7 +62,8 @@ class Solver {
   /// @throws DimensionError; UsageError for values of b that are not finite
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 
-  /// New values in the same pattern: factorize again with the same ordering, scaling and structure.
+  /// New values in the same pattern: factorize again with the same ordering, scaling and structure, in the memory of the
+  /// factor before the last where nobody reads that any more: from the second call on the memory of two factors is held.
   /// @param matrix  of the same pattern @throws UsageError if the pattern differs
   /// @returns true, or the failure; the solver then keeps its former factor
   Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);

@@ -1,4 +1,5 @@
 // The driver of one rank: members run tasks while there are any and look for messages in between.
+#include <functional>
 #include <thread>
 
 #include "palmette/transport/rank.hpp"
@@ -59,7 +60,7 @@ void Transport::rest(int turns) {
 void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   program.start();
   std::atomic<bool> failed{false};
-  team.run([&](int member) {
+  const auto drive_member = [&](int member) {
     Watchdog watchdog(program, transport, member == 0 ? options.watchdog_seconds : 0);
     SpinWait idle;
     int turns = 0;
@@ -81,7 +82,9 @@ void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const D
       failed.store(true);
       throw;
     }
-  });
+  };
+  // By reference, so that nothing is allocated.
+  team.run(std::ref(drive_member));
   transport.flush();
 }
 

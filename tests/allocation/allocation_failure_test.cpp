@@ -1,5 +1,6 @@
 // Memory that runs out at any moment: every allocation of a run is made to fail in turn. Each failure must come back as
-// MemoryError or bad_alloc, leak nothing, and leave the library usable. A program of its own, since it replaces operator new.
+// MemoryError or bad_alloc, leak nothing, and leave the library usable. And memory that is not asked for: factorizations
+// of a known structure use what they have. A program of its own, since it replaces operator new.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,9 +14,14 @@ namespace {
 
 std::atomic<long> allocations_until_failure{-1};  // −1: never fail
 std::atomic<long> alive{0};
+std::atomic<long> requests{0};
+std::atomic<long> largest_request{0};  // bytes
 
 void* allocate(std::size_t size, std::size_t alignment) {
   if (allocations_until_failure.load() >= 0 && allocations_until_failure.fetch_sub(1) == 0) return nullptr;
+  ++requests;
+  for (long known = largest_request; known < static_cast<long>(size) && !largest_request.compare_exchange_weak(known, static_cast<long>(size));) {
+  }
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size > 0 ? size : 1)
                                                         : std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
@@ -115,6 +121,65 @@ TEST_P(AllocationFailure, each_one_is_an_error_that_leaks_nothing) {
 INSTANTIATE_TEST_SUITE_P(runs, AllocationFailure,
                          ::testing::Values(Case{"poisson2d5", 9, 1}, Case{"poisson2d5", 9, 3}, Case{"kkt3d", 3, 2},
                                            Case{"random_unsymmetric", 60, 2}));
+
+std::shared_ptr<const SparseMatrix<double>> model(const char* problem, index_t n) {
+  GenerateOptions how;
+  how.problem = problem;
+  how.n = n;
+  return std::make_shared<const SparseMatrix<double>>(generate(how));
+}
+
+TEST(allocation, a_factorization_of_known_structure_asks_for_its_owner_count_alone) {
+  struct Kind {
+    const char* problem;
+    index_t n;
+    FactorKind kind;
+    PivotNeed need;
+  };
+  for (const Kind& what : {Kind{"poisson2d9", 40, FactorKind::llt, PivotNeed::none},
+                           Kind{"kkt3d", 6, FactorKind::ldlt, PivotNeed::indefinite},
+                           Kind{"convection_diffusion3d", 9, FactorKind::lu, PivotNeed::unsymmetric}}) {
+    const auto matrix = model(what.problem, what.n);
+    OrderOptions order_options;
+    order_options.pivot_need = what.need;
+    const Ordering ordering = order(*matrix, order_options).value();
+    const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix->pattern, ordering));
+    ThreadTeam team(2);
+    FactorizeOptions options;
+    options.kind = what.kind;
+    options.team = &team;
+    FactorizeMemory<double> memory;
+    ASSERT_TRUE(factorize_again(memory, *matrix, symbolic, ordering, options).ok());
+    const long before = requests;
+    largest_request = 0;
+    for (int repeat = 0; repeat < 20; ++repeat) ASSERT_TRUE(factorize_again(memory, *matrix, symbolic, ordering, options).ok());
+    EXPECT_LE(requests - before, 20) << what.problem;
+    EXPECT_LE(largest_request, 128) << what.problem;
+  }
+}
+
+TEST(allocation, ten_thousand_refactorizations_leave_nothing_behind) {
+  const auto matrix = model("poisson2d5", 5);
+  SolverOptions options;
+  options.threads = 1;
+  options.measure = false;
+  options.ordering = OrderingMethod::amd;  // asked for, so that supernodes factor
+  Solver<double> solver = Solver<double>::create(matrix, options).value();
+  DenseMatrix<double> b(matrix->rows(), 1), x(matrix->rows(), 1);
+  for (double& value : b.values) value = 1;
+  const auto again = [&] {
+    ASSERT_TRUE(solver.refactor(matrix).ok());
+    ASSERT_TRUE(solver.solve(std::as_const(b).view(), x.view()).ok());
+  };
+  again();
+  again();
+  const long alive_before = alive, requests_before = requests;
+  again();
+  const long requests_of_one = requests - requests_before;
+  for (int repeat = 1; repeat < 10000; ++repeat) again();
+  EXPECT_EQ(alive, alive_before);
+  EXPECT_EQ(requests - requests_before, 10000 * requests_of_one);
+}
 
 TEST(allocation_failure, c_interface_reports_out_of_memory_as_its_status) {
   const int64_t column_ptr[] = {0, 1, 2};

@@ -63,6 +63,52 @@ TYPED_TEST(Products, syrk_touches_the_lower_triangle_only) {
   }
 }
 
+/// Ascending places in [0, size): runs and gaps of both kinds.
+std::vector<index_t> some_places(index_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::vector<index_t> place(static_cast<std::size_t>(count));
+  for (index_t i = 0, at = 0; i < count; ++i, ++at) place[i] = at += generator() % 8 == 0 ? 3 : 0;
+  return place;
+}
+
+TYPED_TEST(Products, placed_products_arrive_at_their_places_and_nowhere_else) {
+  using T = TypeParam;
+  for (const index_t m : {0, 1, 2, 7, 8, 15, 24, 47, 48, 100, 257})
+    for (const index_t n : {1, 2, 3, 4, 6, 8, 9, 21})
+      for (const index_t k : {0, 1, 3, 8, 130, 192, 193}) {
+        const std::vector<index_t> row = some_places(m, 1), column = some_places(n, 2);
+        const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4);
+        const auto before = random_dense<T>(3 * m + 5, 3 * n + 5, 5);
+        std::vector<T> spare(static_cast<std::size_t>(m * n));
+        for (const bool adjoint : {false, true}) {
+          const auto product =
+              naive_product<T>(Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), b.view());
+          auto panel = before, wanted = before;
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = 0; i < m; ++i) wanted.view()(row[i], column[j]) -= product.view()(i, j);
+          subtract_placed<T>(
+              {adjoint, a.view(), b.view(), {row.data(), column.data()}, {b.view(), a.view()}, spare.data()}, panel.view());
+          ASSERT_LE(largest_difference<T>(panel.view(), wanted.view()), product_bound<T>(k)) << m << " " << n << " " << k;
+          if (k == 0) { ASSERT_EQ(panel.values, before.values); }
+        }
+      }
+}
+
+TYPED_TEST(Products, placed_products_have_the_same_bits_in_any_rows) {
+  using T = TypeParam;
+  const index_t m = 101, n = 13, k = 40;
+  const std::vector<index_t> row = some_places(m, 1), column = some_places(n, 2);
+  const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4), before = random_dense<T>(3 * m, 3 * n, 5);
+  auto whole = before, pieces = before;
+  std::vector<T> spare(static_cast<std::size_t>(m * n));
+  subtract_placed<T>({true, a.view(), b.view(), {row.data(), column.data()}, {}, spare.data()}, whole.view());
+  for (index_t first = 0; first < m; first += 9) {
+    const DenseView<const T> rows{a.values.data() + first, std::min<index_t>(9, m - first), k, m};
+    subtract_placed<T>({true, rows, b.view(), {row.data() + first, column.data()}, {}, spare.data()}, pieces.view());
+  }
+  EXPECT_EQ(whole.values, pieces.values);
+}
+
 TYPED_TEST(Products, panel_kernels_match_the_definition_for_every_shape) {
   using T = TypeParam;
   for (const index_t m : {0, 1, 2, 3, 5, 7, 8, 13, 16, 31, 64, 257})

@@ -41,6 +41,52 @@ void compare_threads(const std::string& problem_name, index_t n, FactorKind kind
   }
 }
 
+/// The same values, then others, then the same again, in kept memory: as in fresh memory, and in the same place.
+void compare_again(const std::string& problem_name, index_t n, FactorKind kind) {
+  const Problem<double> problem(generate({problem_name, n}), kind);
+  SparseMatrix<double> other = problem.matrix;
+  for (double& value : other.values) value *= 0.75;
+  const auto expected = problem.factored(kind).value();
+  for (const int threads : {1, 3}) {
+    ThreadTeam team(threads);
+    FactorizeOptions options;
+    options.kind = kind;
+    options.team = &team;
+    FactorizeMemory<double> memory;
+    const auto factored = [&](const SparseMatrix<double>& matrix) {
+      return factorize_again(memory, matrix, problem.symbolic, problem.ordering, options).value();
+    };
+    auto first = factored(problem.matrix);
+    const double* const place = first->lower.data();
+    first.reset();
+    const auto second = factored(other);
+    EXPECT_EQ(second->lower.data(), place) << "the memory of a factor that nobody reads was not used again";
+    const auto third = factored(problem.matrix);
+    EXPECT_NE(third->lower.data(), place) << "a factor that is still read was written over";
+    expect_same_factor(*third, expected);
+    EXPECT_NE(second->pivots.log_abs_determinant, third->pivots.log_abs_determinant);
+  }
+}
+
+TEST(same_bits, factors_in_kept_memory_are_those_in_fresh_memory) {
+  compare_again("poisson2d9", 60, FactorKind::llt);
+  compare_again("kkt3d", 6, FactorKind::ldlt);
+  compare_again("convection_diffusion3d", 10, FactorKind::lu);
+}
+
+TEST(same_bits, kept_memory_survives_a_failure_and_another_structure) {
+  FactorizeMemory<double> memory;
+  const Problem<double> square(generate({"poisson2d5", 9}), FactorKind::llt), cube(generate({"poisson3d7", 5}), FactorKind::llt);
+  SparseMatrix<double> negative = square.matrix;
+  for (double& value : negative.values) value = -value;
+  for (const Problem<double>* problem : {&square, &cube, &square}) {
+    const auto expected = problem->factored(FactorKind::llt).value();
+    EXPECT_EQ(factorize_again(memory, negative, square.symbolic, square.ordering, {}).failure().kind,
+              FailureKind::not_positive_definite);
+    expect_same_factor(*factorize_again(memory, problem->matrix, problem->symbolic, problem->ordering, {}).value(), expected);
+  }
+}
+
 TEST(same_bits, llt_of_a_cube) { compare_threads<double>("poisson3d7", 15, FactorKind::llt); }
 TEST(same_bits, llt_of_a_square) { compare_threads<double>("poisson2d9", 90, FactorKind::llt); }
 TEST(same_bits, llt_of_elasticity_in_single_precision) { compare_threads<float>("elasticity3d", 8, FactorKind::llt); }

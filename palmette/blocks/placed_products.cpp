@@ -1,0 +1,177 @@
+// Products that end in a panel: rows of A are packed a tile at a time, padded to whole registers, while the next ones are
+// fetched; runs of rows that adjoin in the panel are subtracted a register at a time.
+#include "palmette/blocks/placed_products.hpp"
+
+#include <algorithm>
+
+#include "palmette/blocks/product_tile.hpp"
+#include "palmette/blocks/small_products.hpp"
+
+namespace palmette {
+namespace {
+
+using tiles::Right;
+using tiles::tile_registers;
+using tiles::tile_rows;
+
+constexpr std::size_t line_bytes = 64;
+
+template <class T>
+inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_t>(1, line_bytes / sizeof(T)));
+
+/// Ask for `count` entries from `from` on.
+template <class T>
+inline void fetch(const T* from, index_t count) {
+  for (index_t entry = 0; entry < count; entry += line_entries<T>) __builtin_prefetch(from + entry);
+  __builtin_prefetch(from + count - 1);
+}
+
+/// Rows [first, first + count) of a factor, fetched in as many portions as the strips that are computed meanwhile.
+template <class T>
+struct Portions {
+  DenseView<const T> rows;
+  index_t portion_columns = 0;
+
+  Portions(DenseView<const T> given, index_t portions)
+      : rows(given), portion_columns(given.rows == 0 ? 0 : (given.cols + portions - 1) / std::max<index_t>(portions, 1)) {}
+  void fetch_portion(index_t portion) const {
+    const index_t first = portion * portion_columns, end = std::min(rows.cols, first + portion_columns);
+    for (index_t column = first; column < end; ++column) fetch(rows.column(column), rows.rows);
+  }
+};
+
+template <class T>
+DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t count) {
+  return {view.data + first, std::max<index_t>(0, std::min(count, view.rows - first)), view.cols, view.ld};
+}
+
+/// One tile's rows of A, packed; and whether the rows of each register adjoin in the panel.
+template <class T>
+struct PackedRows {
+  static constexpr int full = lanes::full_width<T>;
+  static constexpr std::size_t capacity = tile_rows<T> * tiles::longest_inner;
+  // Not T: complex numbers would be set to zero for each product.
+  alignas(64) real_t<T> reals[capacity * sizeof(T) / sizeof(real_t<T>)];
+  T* const entries = reinterpret_cast<T*>(reals);
+  bool adjoin[tile_registers];
+  index_t rows = 0;
+
+  /// @returns the packed rows, rows past the end zero
+  DenseView<const T> pack(DenseView<const T> a, const index_t* place) {
+    rows = a.rows;
+    const index_t registers = (rows + full - 1) / full, padded = registers * full;
+    if (rows == tile_rows<T>) copy_columns<tile_rows<T>>(a);
+    else copy_columns(a, padded);
+    for (index_t r = 0; r < registers; ++r)
+      adjoin[r] = (r + 1) * full <= rows && place[(r + 1) * full - 1] - place[r * full] == full - 1;
+    return {entries, padded, a.cols, padded};
+  }
+
+ private:
+  template <int Rows>
+  void copy_columns(DenseView<const T> a) {
+    for (index_t k = 0; k < a.cols; ++k) std::copy_n(a.column(k), Rows, entries + k * Rows);
+  }
+  void copy_columns(DenseView<const T> a, index_t padded) {
+    using L = lanes::Lanes<T, full>;
+    for (index_t k = 0; k < a.cols; ++k) {
+      const T* const from = a.column(k);
+      T* const to = entries + k * padded;
+      L::store(typename L::Vector{}, to + padded - full);
+      lanes::over_rows<T>(0, a.rows, [&]<int Width>(index_t row) {
+        lanes::Lanes<T, Width>::store(lanes::Lanes<T, Width>::load(from + row), to + row);
+      });
+    }
+  }
+};
+
+template <class T>
+class TileByTile {
+ public:
+  TileByTile(const PlacedProduct<T>& product, DenseView<T> panel)
+      : a_(product.a), b_(product.b), places_(product.places), panel_(panel),
+        strips_((b_.rows + tiles::tile_columns<T> - 1) / tiles::tile_columns<T>) {}
+
+  template <Right right>
+  void run(const NextOperands<T>& next) {
+    constexpr index_t tile = tile_rows<T>;
+    for (index_t row = 0; row < a_.rows; row += tile) {
+      const index_t count = std::min(tile, a_.rows - row);
+      const bool last = row + tile >= a_.rows;
+      ahead_a_ = Portions<T>(last ? some_rows(next.a, 0, tile) : some_rows(a_, row + tile, tile), strips_);
+      ahead_b_ = Portions<T>(last ? next.b : DenseView<const T>{}, strips_);
+      const DenseView<const T> rows = packed_.pack(some_rows(a_, row, count), places_.row + row);
+      const index_t registers = rows.rows / PackedRows<T>::full;
+      if (registers == tile_registers) strips<tile_registers, right>(rows, row);
+      else if (registers == 1) strips<1, right>(rows, row);
+      else if constexpr (tile_registers > 2) strips<2, right>(rows, row);
+    }
+  }
+
+ private:
+  template <int Registers, Right right>
+  void strips(DenseView<const T> rows, index_t row) {
+    const index_t* const place = places_.row + row;
+    index_t strip = 0;
+    tiles::over_strips<T>(b_.rows, [&]<int Sides>(index_t column) {
+      ahead_a_.fetch_portion(strip);
+      ahead_b_.fetch_portion(strip++);
+      tiles::product_tile<T, PackedRows<T>::full, Registers, Sides, right>(
+          rows, b_.data + column, b_.ld, [&](int side, int r, auto value) {
+            subtract_register(value, r, place, panel_.column(places_.column[column + side]));
+          });
+    });
+  }
+
+  template <class Vector>
+  void subtract_register(Vector value, int r, const index_t* place, T* target) const {
+    constexpr int full = PackedRows<T>::full;
+    using L = lanes::Lanes<T, full>;
+    const index_t first = r * full;
+    if (packed_.adjoin[r]) {
+      T* const at = target + place[first];
+      return L::store(L::load(at) - value, at);
+    }
+    alignas(64) T entry[full];
+    L::store(value, entry);
+    const index_t count = std::min<index_t>(full, packed_.rows - first);
+    for (index_t lane = 0; lane < count; ++lane) target[place[first + lane]] -= entry[lane];
+  }
+
+  DenseView<const T> a_, b_;
+  const ProductPlaces& places_;
+  DenseView<T> panel_;
+  index_t strips_;
+  PackedRows<T> packed_;
+  Portions<T> ahead_a_{{}, 1}, ahead_b_{{}, 1};
+};
+
+/// The whole product first, then entry by entry.
+template <class T>
+void subtract_by_blas(const PlacedProduct<T>& what, DenseView<T> panel) {
+  const DenseView<T> product{what.spare, what.a.rows, what.b.rows, what.a.rows};
+  multiply_rows<T>(what.adjoint, what.a, what.b, product);
+  for (index_t column = 0; column < product.cols; ++column) {
+    T* const target = panel.column(what.places.column[column]);
+    const T* const value = product.column(column);
+    for (index_t row = 0; row < product.rows; ++row) target[what.places.row[row]] -= value[row];
+  }
+}
+
+}  // namespace
+
+template <class T>
+void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel) {
+  const index_t inner = product.a.cols;
+  const bool tiles_fit = inner <= tiles::longest_inner && tiles::own_loops<T>(product.a.rows, product.b.rows, inner);
+  if (!tiles_fit) return subtract_by_blas(product, panel);
+  TileByTile<T> kernel(product, panel);
+  if (is_complex_v<T> && product.adjoint) return kernel.template run<Right::adjoint>(product.next);
+  kernel.template run<Right::transposed>(product.next);
+}
+
+#define PALMETTE_INSTANTIATE(T) template void subtract_placed<T>(const PlacedProduct<T>&, DenseView<T>);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

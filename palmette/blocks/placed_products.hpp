@@ -1,0 +1,39 @@
+// The product that a factorization is made of: computed tile by tile and subtracted at once where its entries belong.
+#pragma once
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// Where the entries of an m × n product belong: (i, j) at (row[i], column[j]) of a panel.
+struct ProductPlaces {
+  const index_t* row = nullptr;     // length m, ascending, each once
+  const index_t* column = nullptr;  // length n, each once
+};
+
+/// The operands of the product that will be asked for next, so that they are on their way from memory when it is.
+template <class T>
+struct NextOperands {
+  DenseView<const T> a;  ///< 0 × 0: nothing comes next
+  DenseView<const T> b;
+};
+
+/// A·Bᵀ, or A·Bᴴ where `adjoint`, and where it goes; A is m × k, B is n × k, any sizes.
+template <class T>
+struct PlacedProduct {
+  bool adjoint = false;
+  DenseView<const T> a;
+  DenseView<const T> b;
+  ProductPlaces places;
+  NextOperands<T> next = {};
+  T* spare = nullptr;  ///< m·n scalars of workspace; used only where the product is left to BLAS
+};
+
+/// panel(row[i], column[j]) −= product(i, j).
+///
+/// While one tile is computed, the next tile's operands are fetched ahead: A and B may lie anywhere in a factor.
+/// @cost  2·m·n·k flops
+template <class T>
+void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel);
+
+}  // namespace palmette

@@ -1,0 +1,51 @@
+// Memory of a factorization, made once.
+#include "palmette/factorize/workspace.hpp"
+
+#include <algorithm>
+
+namespace palmette::factorizing {
+
+namespace {
+
+bool odd_between(const std::vector<index_t>& rows, const std::vector<index_t>& columns) {
+  return rows != columns && parity(rows) * parity(columns) < 0;
+}
+
+}  // namespace
+
+template <class T>
+Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int members)
+    : symbolic(std::move(structure)), kind(what),
+      odd_permutation(odd_between(symbolic->row.new_to_old(), symbolic->column.new_to_old())), tasks(factorization_tasks(*symbolic, place(*symbolic), what)),
+      ready(tasks.graph), tallies(tasks.graph.tasks.size()) {
+  ScratchSizes sizes = scratch_sizes(*symbolic);
+  sizes.chunk_rows = tasks.chunks.chunk_rows;
+  scratch.reserve(static_cast<std::size_t>(members));
+  for (int member = 0; member < members; ++member) scratch.emplace_back(sizes, what);
+}
+
+template <class T>
+void Workspace<T>::reset() {
+  ready.reset();
+  std::fill(tallies.begin(), tallies.end(), PivotTally());
+}
+
+template <class T>
+std::unique_ptr<Factor<T>> KeptMemory<T>::take_spare() {
+  const std::lock_guard lock(mutex_);
+  return std::move(spare_);
+}
+
+template <class T>
+void KeptMemory<T>::give_back(std::unique_ptr<Factor<T>> factor) {
+  const std::lock_guard lock(mutex_);
+  if (!spare_) spare_ = std::move(factor);
+}
+
+#define PALMETTE_INSTANTIATE(T) \
+  template struct Workspace<T>; \
+  template struct KeptMemory<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::factorizing
