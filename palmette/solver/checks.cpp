@@ -38,7 +38,7 @@ T mirrored(Symmetry symmetry, const T& value) {
 template <class T>
 void check_promise(const SparseMatrix<T>& matrix) {
   if (matrix.symmetry == Symmetry::general) return;
-  if (has_symmetric_pattern(matrix.pattern) && detect_symmetry(matrix) == matrix.symmetry) return;
+  if (detect_symmetry(matrix) == matrix.symmetry) return;  // which pairs every entry with its mirror
   for (index_t j = 0; j < matrix.cols(); ++j)
     for (const index_t i : matrix.pattern.column(j)) {
       const bool stored = std::binary_search(matrix.pattern.column(i).begin(), matrix.pattern.column(i).end(), j);
