@@ -48,7 +48,7 @@ typedef enum {
 /* Fill with palmette_default_options, then change what you like. */
 typedef struct {
   palmette_kind kind;       /* default PALMETTE_KIND_AUTO */
-  const char* ordering;     /* "auto" (default), "amd", "metis", "scotch", "natural" */
+  const char* ordering;     /* "auto" (default), "amd", "nd", "metis", "scotch", "natural" */
   const char* method;       /* "auto" (default), "serial", "level_set", "sync_free", "task_driven" */
   int threads;              /* 0 (default): all processors that the process may use */
   int mixed_precision;      /* nonzero: factor in single precision, refine to double */

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "palmette/order/dissection.hpp"
 #include "palmette/order/fill_methods.hpp"
 
 namespace palmette::order_detail {
 namespace {
 
 constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the merged graph
+constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
 constexpr double merge_ratio = 0.75;      // merged vertices ÷ vertices, above which merging is not worth its time
 constexpr index_t fewest_to_dissect = 32; // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
@@ -34,8 +36,10 @@ struct MergedGraph {
 MergedGraph merge(const Graph& graph) {
   MergedGraph result;
   result.groups = indistinguishable(graph);
+  const bool alike = result.groups.count() <= merge_ratio * graph.n;
+  if (!alike) result.groups = nearly_indistinguishable(graph);
   result.merged = result.groups.count() <= merge_ratio * graph.n;
-  if (result.merged) result.graph = quotient(graph, result.groups, true);
+  if (result.merged) result.graph = quotient(graph, result.groups, alike);
   return result;
 }
 
@@ -64,7 +68,11 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   return order;
 }
 
-std::vector<index_t> dissect(const Graph& graph, OrderingMethod method) {
+std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads) {
+  if (method == OrderingMethod::nd) {
+    ThreadTeam team(threads);
+    return order_core(graph, [&](const Graph& part) { return dissection_order(part, team); });
+  }
   return method == OrderingMethod::metis ? order_core(graph, metis_order) : order_core(graph, scotch_order);
 }
 
@@ -75,19 +83,26 @@ void require_available(OrderingMethod method) {
                        std::string(name_of(method)) + "-dev and configure again, or use amd or auto");
 }
 
-/// AMD; then, where it may pay, nested dissection; the fewer flops win.
-FillOrder order_automatically(const Graph& graph) {
+/// AMD; then, where it may pay, nested dissection, where a second opinion may pay METIS's too; the fewest flops win.
+FillOrder order_automatically(const Graph& graph, int threads) {
   AmdOrder amd = amd_order(graph);
   FillOrder chosen{OrderingMethod::amd, std::move(amd.order)};
-  if (!has_metis() && !has_scotch()) return chosen;
-  const MergedGraph merged = merge(graph);
   // AMD's own bound takes every vertex for one unknown.
-  const double amd_flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, chosen.order).flops;
-  if (!nested_dissection_may_pay(amd_flops, merged.graph_of(graph))) return chosen;
-  const OrderingMethod method = has_metis() ? OrderingMethod::metis : OrderingMethod::scotch;
-  std::vector<index_t> dissected = dissect(merged.graph_of(graph), method);
-  if (fill_count(merged.graph_of(graph), dissected).flops < fill_count(graph, chosen.order).flops)
-    chosen = {method, merged.expand(std::move(dissected))};
+  double flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, chosen.order).flops;
+  const MergedGraph merged = merge(graph);
+  const Graph& small = merged.graph_of(graph);
+  if (!nested_dissection_may_pay(flops, small)) return chosen;
+  flops = fill_count(graph, chosen.order).flops;
+  for (const OrderingMethod method : {OrderingMethod::nd, OrderingMethod::metis}) {
+    if (method == OrderingMethod::metis &&
+        (!has_metis() || flops < flops_for_second_opinion * static_cast<double>(small.n + small.start.back())))
+      break;
+    std::vector<index_t> dissected = merged.expand(dissect(small, method, threads));
+    const double dissected_flops = fill_count(graph, dissected).flops;
+    if (dissected_flops >= flops) continue;
+    flops = dissected_flops;
+    chosen = {method, std::move(dissected)};
+  }
   return chosen;
 }
 
@@ -107,15 +122,16 @@ bool nested_dissection_may_pay(double amd_flops, const Graph& merged) {
   return square_sum * vertices <= most_uneven * sum * sum;
 }
 
-FillOrder order_graph(const Graph& graph, OrderingMethod method) {
+FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads) {
   require_available(method);
   switch (method) {
-    case OrderingMethod::automatic: return order_automatically(graph);
+    case OrderingMethod::automatic: return order_automatically(graph, threads);
     case OrderingMethod::amd: return {method, amd_order(graph).order};
+    case OrderingMethod::nd:
     case OrderingMethod::metis:
     case OrderingMethod::scotch: {
       const MergedGraph merged = merge(graph);
-      return {method, merged.expand(dissect(merged.graph_of(graph), method))};
+      return {method, merged.expand(dissect(merged.graph_of(graph), method, threads))};
     }
     default: return {OrderingMethod::natural, identity_order(graph.n)};
   }

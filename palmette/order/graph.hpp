@@ -47,6 +47,13 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike);
 /// @source Ashcraft, Compressed graphs and the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995)
 Groups indistinguishable(const Graph& graph);
 
+/// Groups of adjacent vertices with nearly the same neighbours: of those of either, at least three in five are neighbours of
+/// both. Unknowns of one point whose couplings are not all stored are like that. Vertices of fewer than a dozen neighbours
+/// stay alone, and so do all if a sample shows that few would be grouped.
+/// @cost O(n + edges) expected: only vertices with like sketches (smallest hashes of their neighbours) are compared
+/// @source Broder, On the resemblance and containment of documents (1997), for the sketches
+Groups nearly_indistinguishable(const Graph& graph);
+
 /// The subgraph of the vertices listed, numbered as listed. @param place  length n: place in `vertices`, or −1
 Graph induced(const Graph& graph, const std::vector<index_t>& vertices, const std::vector<index_t>& place);
 

@@ -50,7 +50,7 @@ NumericalFailure structural_failure(const Matching& matching) {
 /// The fill-reducing order of the graph, or the order that the caller gave.
 FillOrder fill_order(const Graph& graph, const OrderOptions& options) {
   if (options.method == OrderingMethod::user) return {OrderingMethod::user, options.user.new_to_old()};
-  return order_graph(graph, options.method);
+  return order_graph(graph, options.method, options.threads);
 }
 
 bool keeps_given_order(OrderingMethod method) { return method == OrderingMethod::user || method == OrderingMethod::natural; }

@@ -10,7 +10,7 @@
 
 namespace palmette {
 
-enum class OrderingMethod { automatic, amd, metis, scotch, natural, user };
+enum class OrderingMethod { automatic, amd, nd, metis, scotch, natural, user };
 std::string_view name_of(OrderingMethod method);
 /// @throws UsageError listing the names if there is no such method
 OrderingMethod ordering_method(std::string_view name);

@@ -27,7 +27,7 @@ def test_overview_names_every_command(palmette):
 
 def test_help_of_solve_names_every_method_and_ordering(palmette):
     text = "".join(palmette("solve", "--help").out.split())
-    for word in ["auto|serial|level_set|sync_free|task_driven", "auto|amd|metis|scotch|natural|FILE", "random[:SEED]"]:
+    for word in ["auto|serial|level_set|sync_free|task_driven", "auto|amd|nd|metis|scotch|natural|FILE", "random[:SEED]"]:
         assert word in text
 
 

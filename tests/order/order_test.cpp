@@ -372,7 +372,7 @@ TEST(OpenMatrices, real_unsymmetric_matrices_keep_the_promises) {
 
 TEST(MethodList, names_round_trip_and_unknown_ones_list_all) {
   for (const OrderingMethodInfo& info : ordering_method_list()) EXPECT_EQ(ordering_method(name_of(info.method)), info.method);
-  EXPECT_EQ(ordering_method_list().size(), 6u);
+  EXPECT_EQ(ordering_method_list().size(), 7u);
   EXPECT_EQ(ordering_method("automatic"), OrderingMethod::automatic);
   try {
     ordering_method("best");

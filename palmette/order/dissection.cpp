@@ -1,0 +1,159 @@
+// Recursive bisection by vertex separators, each found on a hierarchy of its own.
+#include "palmette/order/dissection.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "palmette/order/minimum_degree.hpp"
+#include "palmette/order/separator.hpp"
+#include "palmette/order/shared_work.hpp"
+
+namespace palmette::order_detail {
+namespace {
+
+constexpr index_t coarsest_vertices = 100;     // of the graph on which separators are begun
+constexpr index_t smallest_region = 200;       // smaller regions go to minimum degree
+constexpr double useless_separator = 0.4;      // separator ÷ region from which a cut is not kept
+constexpr int deepest = 40;                    // levels of the tree
+constexpr int passes_on_a_level = 8;
+constexpr int separators_begun = 5;            // of which one is kept
+constexpr std::size_t separators_refined = 4;  // on the next finer level; on each further one half as many
+constexpr index_t fewest_to_hand_over = 1000;  // vertices of a region that another thread may take
+
+/// A part of the graph whose order is still to be found.
+struct Region {
+  Graph graph;
+  std::vector<index_t> vertex;  // in the whole graph, by vertex of the region
+  index_t place = 0;            // of its first vertex in the order
+  std::uint64_t name = 1;       // the sides of region r are 2r and 2r + 1
+  int depth = 0;
+  bool stays_whole = false;
+};
+
+/// Memory that one thread uses again and again.
+struct Workbench {
+  SeparatorSearch search;
+  HaloMinimumDegree minimum_degree;
+};
+
+/// The cut of the finer level that a cut of the coarser one stands for.
+void project(const LevelGraph& fine, Cut& cut) {
+  std::vector<Side> side(static_cast<std::size_t>(fine.n));
+  cut.separator.clear();
+  for (std::size_t coarse = 0; coarse < cut.side.size(); ++coarse)
+    for (index_t at = fine.cluster_start[coarse]; at < fine.cluster_start[coarse + 1]; ++at) {
+      side[fine.cluster_member[at]] = cut.side[coarse];
+      if (cut.side[coarse] == Side::separator) cut.separator.push_back(fine.cluster_member[at]);
+    }
+  cut.side = std::move(side);
+}
+
+/// The best cut on the finest level: several are begun on the coarsest one, and half of them dropped on each level.
+Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
+  std::vector<Cut> cuts;
+  for (std::uint64_t trial = 0; trial < separators_begun; ++trial) cuts.push_back(search.begin(levels.back(), 16 * name + trial));
+  std::size_t kept = separators_refined;
+  for (std::size_t level = levels.size() - 1; level-- > 0; kept = std::max<std::size_t>(kept / 2, 1)) {
+    std::stable_sort(cuts.begin(), cuts.end(), is_better);
+    cuts.resize(std::min(kept, cuts.size()));
+    for (Cut& cut : cuts) {
+      project(levels[level], cut);
+      search.improve(levels[level], cut, passes_on_a_level);
+    }
+  }
+  return std::move(*std::min_element(cuts.begin(), cuts.end(), is_better));
+}
+
+class Dissection {
+ public:
+  Dissection(const Graph& graph, ThreadTeam& team)
+      : team_(team), alone_(1), benches_(static_cast<std::size_t>(team.size())), whole_(finest_level(graph)),
+        order_(static_cast<std::size_t>(graph.n)) {}
+
+  std::vector<index_t> order(const Graph& graph) {
+    auto root = std::make_unique<Region>();
+    root->graph = graph;
+    root->vertex.resize(static_cast<std::size_t>(graph.n));
+    std::iota(root->vertex.begin(), root->vertex.end(), 0);
+    std::vector<std::shared_ptr<Region>> begun;
+    if (is_leaf(*root)) finish(*root, benches_[0]);
+    else for (std::unique_ptr<Region>& side : cut(*root, benches_[0], team_)) begun.push_back(std::move(side));
+    root.reset();
+    share_work<std::shared_ptr<Region>>(team_, begun, [&](const std::shared_ptr<Region>& region, int member, const auto& hand_over) {
+      dissect(*region, benches_[static_cast<std::size_t>(member)], hand_over);
+    });
+    return std::move(order_);
+  }
+
+ private:
+  template <class HandOver>
+  void dissect(Region& region, Workbench& bench, const HandOver& hand_over) {
+    if (is_leaf(region)) return finish(region, bench);
+    std::vector<std::unique_ptr<Region>> sides = cut(region, bench, alone_);
+    region.graph = Graph{};
+    while (!sides.empty()) {
+      std::unique_ptr<Region> side = std::move(sides.back());
+      sides.pop_back();
+      if (!sides.empty() && side->graph.n > fewest_to_hand_over) hand_over(std::shared_ptr<Region>(std::move(side)));
+      else dissect(*side, bench, hand_over);
+    }
+  }
+
+  static bool is_leaf(const Region& region) {
+    return region.stays_whole || region.graph.n <= smallest_region || region.depth > deepest;
+  }
+
+  void finish(const Region& region, Workbench& bench) {
+    bench.minimum_degree.order(whole_, region.vertex, {order_.data() + region.place, region.vertex.size()});
+  }
+
+  /// The two sides of a region; its separator is put in its place. One side, to stay whole, if there is no good separator.
+  std::vector<std::unique_ptr<Region>> cut(Region& region, Workbench& bench, ThreadTeam& team) {
+    const Cut found = find_cut(coarsen(region.graph, coarsest_vertices, team), region.name, bench.search);
+    std::vector<std::unique_ptr<Region>> sides;
+    if (static_cast<double>(found.separator_weight) > useless_separator * static_cast<double>(found.total()) ||
+        found.heavier() == found.total()) {
+      sides.push_back(std::make_unique<Region>(std::move(region)));
+      sides.back()->stays_whole = true;
+      return sides;
+    }
+    for (const Side side : {Side::first, Side::second}) sides.push_back(extract(region, found, side));
+    sides[1]->place = sides[0]->place + sides[0]->graph.n;
+    index_t next = sides[1]->place + sides[1]->graph.n;
+    for (std::size_t vertex = 0; vertex < found.side.size(); ++vertex)
+      if (found.side[vertex] == Side::separator) order_[next++] = region.vertex[vertex];
+    return sides;
+  }
+
+  static std::unique_ptr<Region> extract(const Region& region, const Cut& cut, Side side) {
+    std::vector<index_t> vertices, place(cut.side.size(), -1);
+    for (index_t vertex = 0; vertex < region.graph.n; ++vertex)
+      if (cut.side[vertex] == side) {
+        place[vertex] = static_cast<index_t>(vertices.size());
+        vertices.push_back(vertex);
+      }
+    auto part = std::make_unique<Region>();
+    part->graph = induced(region.graph, vertices, place);
+    for (index_t& vertex : vertices) vertex = region.vertex[vertex];
+    part->vertex = std::move(vertices);
+    part->place = region.place;
+    part->name = 2 * region.name + static_cast<std::uint64_t>(side);
+    part->depth = region.depth + 1;
+    return part;
+  }
+
+  ThreadTeam& team_;
+  ThreadTeam alone_;
+  std::vector<Workbench> benches_;  // one for each member
+  LevelGraph whole_;
+  std::vector<index_t> order_;
+};
+
+}  // namespace
+
+std::vector<index_t> dissection_order(const Graph& graph, ThreadTeam& team) {
+  return Dissection(graph, team).order(graph);
+}
+
+}  // namespace palmette::order_detail

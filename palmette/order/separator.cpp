@@ -1,0 +1,198 @@
+// Greedy growth of a side, and passes of moves with undoing.
+#include "palmette/order/separator.hpp"
+
+#include <algorithm>
+
+namespace palmette::order_detail {
+namespace {
+
+// A pass ends after so many moves without improvement for each vertex of the separator, within these limits.
+constexpr std::size_t idle_moves_for_each = 3;
+constexpr std::size_t fewest_idle_moves = 15, most_idle_moves = 300;
+constexpr int passes_after_growth = 6;
+
+/// Repeatable numbers (splitmix64's finalizer).
+std::uint64_t scramble(std::uint64_t word) {
+  word += 0x9e3779b97f4a7c15ull;
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
+  return word ^ (word >> 31);
+}
+
+/// The numbers of a cut without its lists.
+struct CutWeights {
+  explicit CutWeights(const Cut& cut) : side{cut.side_weight[0], cut.side_weight[1]}, separator(cut.separator_weight) {}
+  offset_t side[2];
+  offset_t separator;
+};
+
+bool is_better_at(offset_t heavier, offset_t separator, offset_t other_heavier, offset_t other_separator, offset_t allowed) {
+  const offset_t over = std::max<offset_t>(heavier - allowed, 0), other_over = std::max<offset_t>(other_heavier - allowed, 0);
+  if (over != other_over) return over < other_over;
+  return separator != other_separator ? separator < other_separator : heavier < other_heavier;
+}
+
+}  // namespace
+
+bool is_better(const Cut& one, const Cut& other) {
+  return is_better_at(one.heavier(), one.separator_weight, other.heavier(), other.separator_weight, one.heaviest_allowed());
+}
+
+void SeparatorSearch::work_on(const LevelGraph& graph, Cut& cut) {
+  graph_ = &graph;
+  side_ = cut.side.data();
+  if (states_.size() < cut.side.size()) states_.resize(cut.side.size());
+}
+
+void SeparatorSearch::wish(index_t vertex, int side) {
+  wishes_.push_back({gain(vertex, side), age_++, vertex});
+  std::push_heap(wishes_.begin(), wishes_.end());
+}
+
+/// The vertex whose move to `side` saves most, or −1.
+index_t SeparatorSearch::best_wish(int side) {
+  while (!wishes_.empty()) {
+    const Wish& top = wishes_.front();
+    if (side_[top.vertex] == Side::separator && !states_[top.vertex].moved && gain(top.vertex, side) == top.gain) return top.vertex;
+    std::pop_heap(wishes_.begin(), wishes_.end());
+    wishes_.pop_back();
+  }
+  return -1;
+}
+
+void SeparatorSearch::count_pulls(index_t vertex) {
+  index_t weight[3] = {0, 0, 0};
+  for (const index_t other : graph_->neighbours(vertex)) weight[static_cast<int>(side_[other])] += graph_->weight[other];
+  states_[vertex].pulled[0] = weight[0];
+  states_[vertex].pulled[1] = weight[1];
+}
+
+void SeparatorSearch::change(index_t vertex, Side to, bool moved) {
+  changes_.push_back({vertex, side_[vertex], states_[vertex].moved});
+  side_[vertex] = to;
+  states_[vertex].moved = moved;
+}
+
+/// A neighbour of a vertex that moved comes from side `from` into the separator.
+void SeparatorSearch::pull(Cut& cut, index_t vertex, int from) {
+  const index_t weight = graph_->weight[vertex];
+  change(vertex, Side::separator, states_[vertex].moved);
+  cut.side_weight[from] -= weight;
+  cut.separator_weight += weight;
+  count_pulls(vertex);
+  if (!states_[vertex].listed) {
+    states_[vertex].listed = true;
+    cut.separator.push_back(vertex);
+  }
+  if (!states_[vertex].moved) wish(vertex, 1 - from);
+  for (const index_t other : graph_->neighbours(vertex)) {
+    if (side_[other] != Side::separator) continue;
+    states_[other].pulled[from] -= weight;
+    if (!states_[other].moved) wish(other, 1 - from);
+  }
+}
+
+void SeparatorSearch::move(Cut& cut, index_t vertex, int side) {
+  const index_t weight = graph_->weight[vertex];
+  change(vertex, static_cast<Side>(side), true);
+  cut.side_weight[side] += weight;
+  cut.separator_weight -= weight;
+  for (const index_t other : graph_->neighbours(vertex))
+    if (side_[other] == Side::separator) states_[other].pulled[side] += weight;
+  for (const index_t other : graph_->neighbours(vertex))
+    if (side_[other] == static_cast<Side>(1 - side)) pull(cut, other, 1 - side);
+}
+
+void SeparatorSearch::list_wishes(const Cut& cut, int side) {
+  wishes_.clear();
+  age_ = 0;
+  for (const index_t vertex : cut.separator) {
+    count_pulls(vertex);
+    wishes_.push_back({gain(vertex, side), age_++, vertex});
+  }
+  std::make_heap(wishes_.begin(), wishes_.end());
+}
+
+void SeparatorSearch::undo_to(std::size_t length) {
+  while (changes_.size() > length) {
+    const Change& last = changes_.back();
+    side_[last.vertex] = last.before;
+    states_[last.vertex].moved = last.was_moved;
+    changes_.pop_back();
+  }
+}
+
+/// Keep in the list what is in the separator, and forget which vertices have moved.
+void SeparatorSearch::end_pass(Cut& cut) {
+  std::size_t kept = 0;
+  for (const index_t vertex : cut.separator) {
+    if (side_[vertex] == Side::separator) cut.separator[kept++] = vertex;
+    else states_[vertex].listed = false;
+  }
+  cut.separator.resize(kept);
+  for (const Change& made : changes_) states_[made.vertex].moved = false;
+  changes_.clear();
+}
+
+/// @returns whether the cut is better than before
+bool SeparatorSearch::run_pass(Cut& cut, int side) {
+  const std::size_t idle_limit = std::clamp(idle_moves_for_each * cut.separator.size(), fewest_idle_moves, most_idle_moves);
+  const offset_t allowed = cut.heaviest_allowed();
+  list_wishes(cut, side);
+  CutWeights best(cut);
+  std::size_t best_length = 0, idle = 0;
+  for (index_t vertex = best_wish(side); vertex >= 0 && idle < idle_limit; vertex = best_wish(side), ++idle) {
+    const offset_t grown = cut.side_weight[side] + graph_->weight[vertex];
+    if (grown > allowed && grown > cut.side_weight[1 - side]) break;
+    move(cut, vertex, side);
+    if (!is_better_at(cut.heavier(), cut.separator_weight, std::max(best.side[0], best.side[1]), best.separator, allowed)) continue;
+    best = CutWeights(cut);
+    best_length = changes_.size();
+    idle = 0;
+  }
+  undo_to(best_length);
+  cut.side_weight[0] = best.side[0];
+  cut.side_weight[1] = best.side[1];
+  cut.separator_weight = best.separator;
+  end_pass(cut);
+  return best_length > 0;
+}
+
+void SeparatorSearch::improve(const LevelGraph& graph, Cut& cut, int passes) {
+  work_on(graph, cut);
+  for (const index_t vertex : cut.separator) states_[vertex].listed = true;
+  int side = cut.side_weight[0] < cut.side_weight[1] ? 1 : 0, fruitless = 0;
+  for (int pass = 0; pass < passes && fruitless < 2; ++pass, side = 1 - side) fruitless = run_pass(cut, side) ? 0 : fruitless + 1;
+  for (const index_t vertex : cut.separator) states_[vertex].listed = false;
+}
+
+/// Where nothing is left to grow by, growth goes on from the first vertex of the second side.
+void SeparatorSearch::grow(Cut& cut, index_t seed) {
+  wishes_.clear();
+  age_ = 0;
+  index_t next_seed = 0;
+  pull(cut, seed, 1);
+  while (cut.side_weight[0] < cut.side_weight[1]) {
+    if (const index_t vertex = best_wish(0); vertex >= 0) {
+      move(cut, vertex, 0);
+      continue;
+    }
+    while (next_seed < graph_->n && side_[next_seed] != Side::second) ++next_seed;
+    if (next_seed == graph_->n) break;
+    pull(cut, next_seed, 1);
+  }
+  end_pass(cut);
+}
+
+Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name) {
+  Cut cut;
+  cut.side.assign(static_cast<std::size_t>(graph.n), Side::second);
+  for (const index_t weight : graph.weight) cut.side_weight[1] += weight;
+  if (graph.n == 0) return cut;
+  work_on(graph, cut);
+  grow(cut, static_cast<index_t>(scramble(name) % static_cast<std::uint64_t>(graph.n)));
+  improve(graph, cut, passes_after_growth);
+  return cut;
+}
+
+}  // namespace palmette::order_detail

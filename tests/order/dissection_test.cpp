@@ -1,0 +1,203 @@
+// Palmette's own nested dissection and its parts: hierarchy, separators, minimum degree with a halo.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "palmette/order/choose.hpp"
+#include "palmette/order/dissection.hpp"
+#include "palmette/order/fill_methods.hpp"
+#include "palmette/order/minimum_degree.hpp"
+#include "palmette/order/separator.hpp"
+#include "tests/order/small_graphs.hpp"
+
+namespace palmette {
+namespace {
+
+using namespace order_detail;
+using namespace order_test;
+
+Graph graph_of(const SparseMatrix<double>& matrix) { return adjacency(matrix.pattern, {}, false); }
+
+/// side³ grid, 7-point.
+SparseMatrix<double> cube(index_t side) {
+  Edges edges;
+  for (index_t z = 0; z < side; ++z)
+    for (index_t y = 0; y < side; ++y)
+      for (index_t x = 0; x < side; ++x) {
+        const index_t point = (z * side + y) * side + x;
+        if (x + 1 < side) edges.emplace_back(point, point + 1);
+        if (y + 1 < side) edges.emplace_back(point, point + side);
+        if (z + 1 < side) edges.emplace_back(point, point + side * side);
+      }
+  return from_edges(side * side * side, edges);
+}
+
+/// Vertex k is joined to three earlier ones, early ones more often: few hubs, many vertices of low degree.
+SparseMatrix<double> scale_free(index_t n) {
+  Dice dice(5);
+  Edges edges;
+  std::vector<index_t> ends = {0, 1};
+  edges.emplace_back(0, 1);
+  for (index_t vertex = 2; vertex < n; ++vertex)
+    for (int link = 0; link < 3; ++link) {
+      const index_t other = ends[static_cast<std::size_t>(dice.below(static_cast<index_t>(ends.size())))];
+      if (other == vertex) continue;
+      edges.emplace_back(vertex, other);
+      ends.insert(ends.end(), {vertex, other});
+    }
+  return from_edges(n, edges);
+}
+
+/// 40 stars of 200 leaves, their hubs in a ring: matching finds a mate for one leaf of each star only.
+SparseMatrix<double> ring_of_stars() {
+  Edges edges;
+  for (index_t hub = 0; hub < 40; ++hub) {
+    edges.emplace_back(hub, (hub + 1) % 40);
+    for (index_t leaf = 0; leaf < 200; ++leaf) edges.emplace_back(hub, 40 + hub * 200 + leaf);
+  }
+  return from_edges(40 * 201, edges);
+}
+
+std::vector<NamedMatrix> larger_matrices() {
+  return {{"chain", path(20000)},
+          {"cube", cube(16)},
+          {"grid with three unknowns a point", grid(40, 3)},
+          {"clique", clique(700)},
+          {"scale-free", scale_free(8000)},
+          {"ring of stars", ring_of_stars()},
+          {"grid with a dense row", grid_with_dense_row(60)},
+          {"many islands", [] {
+             Edges edges;
+             for (index_t at = 0; at + 1 < 6000; ++at)
+               if (at % 3 != 2) edges.emplace_back(at, at + 1);
+             return from_edges(6000, edges);
+           }()}};
+}
+
+TEST(Coarsening, keeps_weights_and_edges_and_does_not_stall_on_stars) {
+  for (const NamedMatrix& named : larger_matrices()) {
+    const Graph graph = graph_of(named.matrix);
+    ThreadTeam team(3);
+    const std::vector<LevelGraph> levels = coarsen(graph, 100, team);
+    for (const LevelGraph& level : levels) {
+      EXPECT_EQ(std::accumulate(level.weight.begin(), level.weight.end(), offset_t{0}), graph.n) << named.name;
+      for (index_t vertex = 0; vertex < level.n; ++vertex)
+        for (const index_t other : level.neighbours(vertex)) {
+          const auto back = level.neighbours(other);
+          ASSERT_NE(other, vertex) << named.name;
+          ASSERT_NE(std::find(back.begin(), back.end(), vertex), back.end()) << named.name;
+        }
+    }
+    if (named.name == "ring of stars" || named.name == "chain") {
+      EXPECT_LE(levels.back().n, 130) << named.name;
+    }
+  }
+}
+
+TEST(Separators, leave_no_edge_between_the_sides_and_count_their_weights) {
+  for (const NamedMatrix& named : larger_matrices()) {
+    const Graph graph = graph_of(named.matrix);
+    const LevelGraph level = finest_level(graph);
+    const Cut cut = SeparatorSearch().begin(level, 7);
+    offset_t weight[3] = {0, 0, 0};
+    for (index_t vertex = 0; vertex < graph.n; ++vertex) {
+      ++weight[static_cast<int>(cut.side[vertex])];
+      if (cut.side[vertex] != Side::first) continue;
+      for (const index_t other : level.neighbours(vertex)) ASSERT_NE(cut.side[other], Side::second) << named.name;
+    }
+    EXPECT_EQ(weight[0], cut.side_weight[0]) << named.name;
+    EXPECT_EQ(weight[1], cut.side_weight[1]) << named.name;
+    EXPECT_EQ(weight[2], cut.separator_weight) << named.name;
+    EXPECT_EQ(static_cast<offset_t>(cut.separator.size()), cut.separator_weight) << named.name;
+  }
+}
+
+TEST(Separators, of_a_long_strip_are_as_short_as_its_width) {
+  Edges edges;  // 8 × 200 grid
+  for (index_t x = 0; x < 200; ++x)
+    for (index_t y = 0; y < 8; ++y) {
+      if (y + 1 < 8) edges.emplace_back(8 * x + y, 8 * x + y + 1);
+      if (x + 1 < 200) edges.emplace_back(8 * x + y, 8 * x + y + 8);
+    }
+  const Graph graph = graph_of(from_edges(1600, edges));
+  const Cut cut = SeparatorSearch().begin(finest_level(graph), 3);
+  EXPECT_EQ(cut.separator_weight, 8);
+  EXPECT_LE(cut.heavier(), cut.heaviest_allowed());
+}
+
+TEST(MinimumDegree, fills_as_little_as_the_library_s) {
+  for (const NamedMatrix& named : larger_matrices()) {
+    if (named.name == "grid with a dense row") continue;  // the library sets dense rows aside
+    const Graph graph = graph_of(named.matrix);
+    std::vector<index_t> all(static_cast<std::size_t>(graph.n)), order(all.size());
+    std::iota(all.begin(), all.end(), 0);
+    HaloMinimumDegree().order(finest_level(graph), all, order);
+    EXPECT_LE(fill_count(graph, order).entries, 1.05 * fill_count(graph, amd_order(graph).order).entries) << named.name;
+  }
+}
+
+TEST(MinimumDegree, vertex_next_to_a_large_halo_comes_after_those_inside) {
+  // Path 0-1-2-3-4 to be ordered; 0 and 4 each have three more neighbours that stay.
+  const Graph graph = graph_of(from_edges(11, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {0, 5}, {0, 6}, {0, 7}, {4, 8}, {4, 9}, {4, 10}}));
+  const std::vector<index_t> region = {0, 1, 2, 3, 4};
+  std::vector<index_t> order(5);
+  HaloMinimumDegree().order(finest_level(graph), region, order);
+  EXPECT_TRUE((order[3] == 0 && order[4] == 4) || (order[3] == 4 && order[4] == 0));
+}
+
+/// side³ points of a 27-point torus with three unknowns each; a coupling of different unknowns is left out now and then.
+/// Points side by side share half of their neighbours.
+SparseMatrix<double> thinned_elasticity(index_t side) {
+  Dice dice(3);
+  Edges edges;
+  const auto point = [side](index_t x, index_t y, index_t z) { return (z * side + y) * side + x; };
+  for (index_t p = 0; p < side * side * side; ++p)
+    for (index_t dz = -1; dz <= 1; ++dz)
+      for (index_t dy = -1; dy <= 1; ++dy)
+        for (index_t dx = -1; dx <= 1; ++dx) {
+          const auto wrapped = [side](index_t at) { return (at + side) % side; };
+          const index_t q = point(wrapped(p % side + dx), wrapped(p / side % side + dy), wrapped(p / (side * side) + dz));
+          for (index_t a = 0; a < 3; ++a)
+            for (index_t b = 0; b < 3; ++b)
+              if (3 * p + a < 3 * q + b && (p == q || a == b || dice.below(8) != 0)) edges.emplace_back(3 * p + a, 3 * q + b);
+        }
+  return from_edges(3 * side * side * side, edges);
+}
+
+TEST(NearMerging, finds_the_points_of_unknowns_with_couplings_left_out) {
+  const Groups groups = nearly_indistinguishable(graph_of(thinned_elasticity(7)));
+  EXPECT_LE(groups.count(), 0.6 * 1029);
+  for (index_t group = 0; group < groups.count(); ++group)
+    for (index_t at = groups.start[group]; at < groups.start[group + 1]; ++at)
+      EXPECT_EQ(groups.member[at] / 3, groups.member[groups.start[group]] / 3);
+}
+
+TEST(NearMerging, leaves_meshes_alone) {
+  for (const NamedMatrix& named : larger_matrices())
+    if (named.name == "cube" || named.name == "scale-free" || named.name == "chain") {
+      EXPECT_EQ(nearly_indistinguishable(graph_of(named.matrix)).count(), named.matrix.cols()) << named.name;
+    }
+}
+
+TEST(Dissection, order_is_a_permutation_and_the_same_for_any_number_of_threads) {
+  for (const NamedMatrix& named : larger_matrices()) {
+    const Graph graph = graph_of(named.matrix);
+    const std::vector<index_t> first = order_graph(graph, OrderingMethod::nd, 1).order;
+    EXPECT_EQ(Permutation(first).size(), graph.n) << named.name;  // the constructor checks that it is one
+    for (const int threads : {2, 3, 8}) EXPECT_EQ(order_graph(graph, OrderingMethod::nd, threads).order, first) << named.name;
+  }
+}
+
+TEST(Dissection, of_a_cube_saves_flops_against_minimum_degree) {
+  const Graph graph = graph_of(cube(24));
+  EXPECT_LT(fill_count(graph, order_graph(graph, OrderingMethod::nd).order).flops,
+            0.95 * fill_count(graph, amd_order(graph).order).flops);
+}
+
+TEST(Dissection, of_a_complete_graph_does_not_cut_it) {
+  const Graph graph = graph_of(clique(700));
+  EXPECT_EQ(fill_count(graph, order_graph(graph, OrderingMethod::nd).order).entries, 700 * 701 / 2);
+}
+
+}  // namespace
+}  // namespace palmette
