@@ -146,6 +146,22 @@ class DagProgram final : public RankProgram {
   index_t left_ = 0;
 };
 
+/// What each rank receives, for messages of `payload_bytes`.
+inline TransportPlan plan_of(const Dag& dag, std::size_t payload_bytes) {
+  TransportPlan plan;
+  for (index_t receiver = 0; receiver < dag.num_ranks; ++receiver) {
+    std::map<index_t, std::set<index_t>> from;
+    for (index_t task = 0; task < dag.num_tasks(); ++task)
+      for (const index_t later : dag.successors[task])
+        if (dag.owner[later] == receiver && dag.owner[task] != receiver) from[dag.owner[task]].insert(task);
+    std::vector<Inbound> inbound;
+    for (const auto& [source, tasks] : from)
+      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()), static_cast<std::int64_t>(tasks.size() * payload_bytes)});
+    plan.inbound.push_back(inbound);
+  }
+  return plan;
+}
+
 /// Messages that the graph needs: one for each task and rank that waits for it.
 inline std::int64_t messages_of(const Dag& dag) {
   std::int64_t messages = 0;

@@ -10,6 +10,7 @@ namespace {
 
 using testing_transport::Dag;
 using testing_transport::DagProgram;
+using testing_transport::plan_of;
 using testing_transport::random_dag;
 using testing_transport::serial_values;
 using transporting::OneSidedQueue;
@@ -129,21 +130,6 @@ class QueueEnd final : public Transport {
   RemoteMemory& memory_;
   OneSidedQueue& queue_;
 };
-
-TransportPlan plan_of(const Dag& dag, std::size_t payload_bytes) {
-  TransportPlan plan;
-  for (index_t receiver = 0; receiver < dag.num_ranks; ++receiver) {
-    std::map<index_t, std::set<index_t>> from;
-    for (index_t task = 0; task < dag.num_tasks(); ++task)
-      for (const index_t later : dag.successors[task])
-        if (dag.owner[later] == receiver && dag.owner[task] != receiver) from[dag.owner[task]].insert(task);
-    std::vector<Inbound> inbound;
-    for (const auto& [source, tasks] : from)
-      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()), static_cast<std::int64_t>(tasks.size() * payload_bytes)});
-    plan.inbound.push_back(inbound);
-  }
-  return plan;
-}
 
 /// What became of the graph: true if every value is the serial one.
 template <class Queue>

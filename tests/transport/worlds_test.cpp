@@ -127,23 +127,31 @@ TEST(threads, a_failing_rank_ends_all_and_its_error_reaches_the_caller) {
   EXPECT_EQ(broken.load(), 2);
 }
 
-/// Loses the message with this tag.
-class Losing final : public Transport {
+/// A transport around another that does what it should not.
+class Faulty : public Transport {
  public:
-  Losing(Transport& inner, std::int64_t lost) : inner_(inner), lost_(lost) {}
+  explicit Faulty(Transport& inner) : inner_(inner) {}
   index_t rank() const override { return inner_.rank(); }
   index_t num_ranks() const override { return inner_.num_ranks(); }
-  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    if (tag != lost_) inner_.send(destination, tag, std::move(payload));
-  }
   bool poll(Message& message) override { return inner_.poll(message); }
   void flush() override { inner_.flush(); }
   double sum(double value) override { return inner_.sum(value); }
   int agree(int status) override { return inner_.agree(status); }
   void abandon(const std::string& why) override { inner_.abandon(why); }
 
- private:
+ protected:
   Transport& inner_;
+};
+
+/// Loses the message with this tag.
+class Losing final : public Faulty {
+ public:
+  Losing(Transport& inner, std::int64_t lost) : Faulty(inner), lost_(lost) {}
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    if (tag != lost_) inner_.send(destination, tag, std::move(payload));
+  }
+
+ private:
   std::int64_t lost_;
 };
 
@@ -178,25 +186,17 @@ TEST(drive, silence_becomes_an_error_that_names_who_waits_for_what) {
   }
 }
 
-/// Flips one bit of one message.
-class Flipping final : public Transport {
+/// Flips one bit of every message.
+class Flipping final : public Faulty {
  public:
-  Flipping(Transport& inner, std::size_t bit) : inner_(inner), bit_(bit) {}
-  index_t rank() const override { return inner_.rank(); }
-  index_t num_ranks() const override { return inner_.num_ranks(); }
+  Flipping(Transport& inner, std::size_t bit) : Faulty(inner), bit_(bit) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     SharedBytes damaged = pool_.copy(payload.view());
     damaged.writable()[bit_ / 8] ^= std::byte{static_cast<unsigned char>(1u << bit_ % 8)};
     inner_.send(destination, tag, std::move(damaged));
   }
-  bool poll(Message& message) override { return inner_.poll(message); }
-  void flush() override { inner_.flush(); }
-  double sum(double value) override { return inner_.sum(value); }
-  int agree(int status) override { return inner_.agree(status); }
-  void abandon(const std::string& why) override { inner_.abandon(why); }
 
  private:
-  Transport& inner_;
   std::size_t bit_;
   BytePool pool_;
 };

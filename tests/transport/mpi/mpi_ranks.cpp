@@ -1,7 +1,6 @@
 // Run by mpiexec with any number of processes: a random graph of tasks over every MPI transport must give the serial values. One line
 // for each transport on rank 0; exit status 1 if any value differs.
 #include <cstdio>
-#include <set>
 
 #include "palmette/transport/transport.hpp"
 #include "tests/transport/dag_program.hpp"
@@ -14,21 +13,6 @@ using testing_transport::DagProgram;
 
 constexpr double watchdog_seconds = 60;
 constexpr std::size_t payload_bytes = 5000;
-
-TransportPlan plan_of(const Dag& dag) {
-  TransportPlan plan;
-  for (index_t receiver = 0; receiver < dag.num_ranks; ++receiver) {
-    std::map<index_t, std::set<index_t>> from;
-    for (index_t task = 0; task < dag.num_tasks(); ++task)
-      for (const index_t later : dag.successors[task])
-        if (dag.owner[later] == receiver && dag.owner[task] != receiver) from[dag.owner[task]].insert(task);
-    std::vector<Inbound> inbound;
-    for (const auto& [source, tasks] : from)
-      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()), static_cast<std::int64_t>(tasks.size() * payload_bytes)});
-    plan.inbound.push_back(std::move(inbound));
-  }
-  return plan;
-}
 
 /// Values of this rank that differ from the serial ones, over all ranks.
 double wrong_values(const Dag& dag, Transport& transport, int threads) {
@@ -59,7 +43,7 @@ bool two_sided(int world, const Dag& dag) {
 
 bool one_sided(int world, const Dag& dag, Publication publication) {
   const std::string fault = MpiOneSided::self_test(world, publication);
-  MpiOneSided ranks(world, plan_of(dag), publication);
+  MpiOneSided ranks(world, testing_transport::plan_of(dag, payload_bytes), publication);
   Transport& transport = ranks.transport();
   const bool first = transport.rank() == 0;
   if (!fault.empty()) {
