@@ -22,6 +22,8 @@ struct AnalyzeOptions {
   double relax_zero_fraction = 0.10;  ///< of the merged supernode's entries, for merged widths above relax_narrow_width
   index_t relax_narrow_width = 16;    ///< up to this merged width half of the entries may be zeros; up to 4 all may
   bool symmetric_pattern = false;     ///< a promise that the pattern is its own transpose; saves time, changes nothing
+
+  friend bool operator==(const AnalyzeOptions&, const AnalyzeOptions&) = default;
 };
 
 /// Rows [first, first + count) of a supernode's row list that fall into one other supernode: the unit of ownership and

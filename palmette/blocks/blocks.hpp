@@ -3,6 +3,7 @@
 #pragma once
 
 #include "palmette/blocks/dense_factor.hpp"
+#include "palmette/blocks/determinant.hpp"
 #include "palmette/blocks/factor.hpp"
 #include "palmette/blocks/lanes.hpp"
 #include "palmette/blocks/level3.hpp"

@@ -2,6 +2,8 @@
 // order in which one pass reads them; and the loops that multiply such a panel, or one that lies in a factor.
 #pragma once
 
+#include <algorithm>
+
 #include "palmette/base/base.hpp"
 
 namespace palmette {
@@ -56,6 +58,10 @@ struct SideRows {
   SideRows from(index_t k) const { return {row(k), stride}; }
   operator SideRows<const T>() const { return {data, stride}; }
 };
+template <class T>
+void copy_rows(SideRows<const T> from, index_t rows, SideRows<T> to) {
+  std::copy_n(from.data, offset_t{rows} * from.stride, to.data);
+}
 
 /// `count` right-hand sides rounded up to what the loops take at once: 1, 2, 4 … or a multiple of a register.
 index_t padded_sides(int scalar_bytes, index_t count);

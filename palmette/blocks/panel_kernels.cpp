@@ -1,15 +1,11 @@
-// The choice between loops for few right-hand sides and products of tiles for many. A panel times one vector is bound by
-// memory: those loops read each entry once, eight columns at a time, along the columns.
+// A panel times one vector is bound by memory: each entry is read once, eight columns at a time, along the columns. Several vectors
+// go four at a time.
 #include "palmette/blocks/panel_kernels.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"
-#include "palmette/blocks/small_products.hpp"
 
 namespace palmette {
 namespace {
-
-/// Up to this many right-hand sides the panel is read along its columns, beyond it goes tile by tile.
-constexpr index_t few_sides = 5;
 
 /// Calls group.template operator()<Sides>(first) for groups of four, two and one right-hand sides.
 template <class Group>
@@ -24,7 +20,6 @@ void over_sides(index_t sides, Group&& group) {
 
 template <class T>
 void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  if (x.cols > few_sides) return multiply_plain(a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     const auto coefficient = [&](index_t column, int side) { return x(column, first + side); };
     kernels::multiply_columns<T, Sides>(false, a, coefficient, out.column(first), out.ld);
@@ -33,7 +28,6 @@ void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out
 
 template <class T>
 void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  if (x.cols > few_sides) return subtract_transposed(adjoint, a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
         adjoint, a, x.columns(first, Sides),
@@ -43,7 +37,6 @@ void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, Dens
 
 template <class T>
 void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  if (x.cols > few_sides) return multiply_transposed(adjoint, a, x, out);
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
         adjoint, a, x.columns(first, Sides),

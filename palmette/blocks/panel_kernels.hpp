@@ -1,8 +1,7 @@
-// The inner loops of a solve with few right-hand sides, and the choice between them and BLAS-3 for many.
+// The inner loops of a solve with one right-hand side in a panel that lies in columns. For many see packed_panel.hpp.
 #pragma once
 
 #include "palmette/base/base.hpp"
-#include "palmette/blocks/level3.hpp"
 
 namespace palmette {
 

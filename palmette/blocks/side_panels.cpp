@@ -186,11 +186,6 @@ SideRows<T> sides_from(SideRows<T> rows, index_t side) {
   return {rows.data + side, rows.stride};
 }
 
-template <class T>
-void copy_rows(SideRows<const T> from, index_t rows, SideRows<T> to) {
-  std::copy_n(from.data, offset_t{rows} * from.stride, to.data);
-}
-
 /// Rows of a panel in column order that go through all groups of sides while they are near.
 constexpr index_t strip_rows = 64;
 

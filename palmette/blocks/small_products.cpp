@@ -18,7 +18,7 @@ using tiles::wide_registers;
 constexpr index_t narrow_triangle = 12;
 
 /// What becomes of C.
-enum class Into { overwrite, add, subtract };
+enum class Into { overwrite, subtract };
 
 /// The rows of one tile against every column of C.
 template <class T, int Width, int Registers, Into into, Right right>
@@ -29,7 +29,6 @@ inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T
     tiles::product_tile<T, Width, Registers, Sides, right>(a, factors, b.ld, [&](int side, int r, auto value) {
       T* const place = c.column(column + side) + r * Width;
       if constexpr (into == Into::overwrite) L::store(value, place);
-      else if constexpr (into == Into::add) L::store(L::load(place) + value, place);
       else L::store(L::load(place) - value, place);
     });
   });
@@ -83,41 +82,6 @@ void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T>
       L::store(done[j], x.column(j) + row);
     }
   });
-}
-
-/// C ← (or +=, −=) op(A)·B for rows [first, first + A.rows) of B, A.rows ≤ longest_inner: a tile's columns of A are copied
-/// as its rows, conjugated where asked.
-template <class T, Into into>
-void transposed_piece(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  constexpr int full = lanes::full_width<T>, tile = full * tile_registers;
-  alignas(64) T copy[tile * longest_inner];
-  const auto turn = [&]<int Width, int Registers>(index_t first) {
-    constexpr int columns = Width * Registers;
-    for (int column = 0; column < columns; ++column) {
-      const T* const from = a.column(first + column);
-      for (index_t k = 0; k < a.rows; ++k) copy[k * columns + column] = adjoint ? conjugate(from[k]) : from[k];
-    }
-    product_rows<T, Width, Registers, into, Right::plain>({copy, columns, a.rows, columns}, b,
-                                                          {c.data + first, columns, c.cols, c.ld});
-  };
-  index_t column = 0;
-  for (; column + tile <= a.cols; column += tile) turn.template operator()<full, tile_registers>(column);
-  lanes::over_rows<T>(column, a.cols, [&]<int Width>(index_t at) { turn.template operator()<Width, 1>(at); });
-}
-
-template <class T, bool subtract>
-void product_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  if (!wide_registers || a.rows == 0) {
-    const blas::Transpose op = adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose;
-    return blas::gemm<T>(op, blas::Transpose::no, T(subtract ? -1 : 1), a, b, T(subtract ? 1 : 0), c);
-  }
-  for (index_t first = 0; first < a.rows; first += longest_inner) {
-    const index_t rows = std::min(longest_inner, a.rows - first);
-    const DenseView<const T> a_rows{a.data + first, rows, a.cols, a.ld}, b_rows{b.data + first, rows, b.cols, b.ld};
-    if constexpr (subtract) transposed_piece<T, Into::subtract>(adjoint, a_rows, b_rows, c);
-    else if (first == 0) transposed_piece<T, Into::overwrite>(adjoint, a_rows, b_rows, c);
-    else transposed_piece<T, Into::add>(adjoint, a_rows, b_rows, c);
-  }
 }
 
 /// C ← A·op(B), or C ← C − A·op(B): own loops or BLAS.
@@ -174,16 +138,6 @@ void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) 
 }
 
 template <class T>
-void multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  product_transposed<T, false>(adjoint, a, b, c);
-}
-
-template <class T>
-void subtract_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-  product_transposed<T, true>(adjoint, a, b, c);
-}
-
-template <class T>
 void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c) {
   constexpr index_t strip = 32;
   for (index_t first = 0; first < c.cols; first += strip) {
@@ -205,8 +159,6 @@ void solve_panel_rows(const PanelDivision& how, DenseView<const T> a, DenseView<
   template void subtract_rows<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);         \
   template void multiply_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
   template void subtract_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
-  template void multiply_transposed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);   \
-  template void subtract_transposed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);   \
   template void subtract_lower<T>(bool, DenseView<const T>, DenseView<T>);                            \
   template void solve_panel_rows<T>(const PanelDivision&, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

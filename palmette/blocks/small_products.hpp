@@ -23,12 +23,6 @@ void multiply_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 template <class T>
 void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
-/// C ← Aᵀ·B and C ← C − Aᵀ·B (or Aᴴ where `adjoint`); A is k × m, B is k × n, any k.
-template <class T>
-void multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
-template <class T>
-void subtract_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
-
 /// The lower triangle (trapezoid) of C ← C − A·A₁ᵀ, or A·A₁ᴴ where `adjoint`: C is m × n with m ≥ n, A is m × k, and A₁ its
 /// first n rows. Parts of the strict upper triangle may be written.
 template <class T>

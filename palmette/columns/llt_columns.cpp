@@ -99,9 +99,8 @@ bool LltColumns<T>::factor_row(index_t place) {
     const index_t at = reached_[top];
     const T value = x_[at] * factor_->inverse_pivot_[at];
     x_[at] = T(0);
-    const T turned = value;
     for (offset_t entry = structure_->lower_ptr[at]; entry < filled_[at]; ++entry)
-      x_[rows[entry]] -= conjugate(lower[entry]) * turned;
+      x_[rows[entry]] -= conjugate(lower[entry]) * value;
     pivot -= std::real(value * conjugate(value));
     rows[filled_[at]] = place;
     lower[filled_[at]++] = value;

@@ -14,19 +14,6 @@ constexpr double least_kept_pivot = 1e-4;
 
 }  // namespace
 
-bool is_odd(std::span<const index_t> from, std::span<const index_t> place_of_to) {
-  std::vector<char> seen(from.size(), 0);
-  bool odd = false;
-  for (std::size_t start = 0; start < from.size(); ++start)
-    // A cycle of length c is c − 1 exchanges.
-    for (std::size_t at = start; seen[at] == 0;) {
-      seen[at] = 1;
-      at = static_cast<std::size_t>(place_of_to[from[at]]);
-      if (at != start) odd = !odd;
-    }
-  return odd;
-}
-
 template <class T>
 LuColumns<T>::LuColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order)
     : matrix_(matrix), order_(*order), structure_(std::make_shared<ColumnStructure>()),

@@ -1,7 +1,6 @@
 // Inside `columns`: pivots counted as they are made, and a determinant from them.
 #pragma once
 
-#include <cmath>
 #include <limits>
 #include <span>
 
@@ -17,32 +16,29 @@ class PivotCount {
     const double modulus = double(std::abs(pivot));
     smallest_ = std::min(smallest_, modulus);
     largest_ = std::max(largest_, modulus);
-    multiply(modulus);
+    moduli_.multiply(modulus);
     if constexpr (is_complex_v<T>) sign_ *= std::complex<double>(pivot) / modulus;
     else if (pivot < 0) sign_ = -sign_;
-  }
-  void multiply(double modulus) {
-    product_ *= modulus;
-    if (product_ > 1e-140 && product_ < 1e140) return;
-    log_ += std::log(product_);
-    product_ = 1;
   }
   /// @param scale_exponents  sum of the binary exponents of the row scale
   PivotReport report(double scale_exponents, bool odd_permutation) const {
     PivotReport report;
     report.smallest_pivot = smallest_;
     report.largest_pivot = largest_;
-    report.log_abs_determinant = log_ + std::log(product_) - scale_exponents * 0.6931471805599453;
+    report.log_abs_determinant = moduli_.log() - scale_exponents * 0.6931471805599453;
     report.determinant_sign = odd_permutation ? -sign_ : sign_;
     return report;
   }
 
  private:
-  double smallest_ = std::numeric_limits<double>::infinity(), largest_ = 0, log_ = 0, product_ = 1;
+  double smallest_ = std::numeric_limits<double>::infinity(), largest_ = 0;
+  LogProduct moduli_;
   std::complex<double> sign_ = 1;
 };
 
 /// Is the permutation that takes `from` to `to` odd? Both list each index once.
-bool is_odd(std::span<const index_t> from, std::span<const index_t> place_of_to);
+inline bool is_odd(std::span<const index_t> from, std::span<const index_t> place_of_to) {
+  return is_odd_permutation(from.size(), [&](std::size_t place) { return place_of_to[from[place]]; });
+}
 
 }  // namespace palmette

@@ -6,21 +6,9 @@
 
 namespace palmette::factorizing {
 
-void PivotTally::multiply(double modulus) {
-  constexpr double low = 1e-100, high = 1e100;
-  if (!(modulus > low && modulus < high)) {
-    log_ += std::log(modulus);
-    return;
-  }
-  product_ *= modulus;
-  if (product_ > low && product_ < high) return;
-  log_ += std::log(product_);
-  product_ = 1;
-}
-
 void PivotTally::add(std::complex<double> pivot, bool replaced) {
   const double modulus = std::abs(pivot);
-  multiply(modulus);
+  moduli_.multiply(modulus);
   sign *= pivot / modulus;
   if (replaced) ++inertia.zero;
   else ++(pivot.real() > 0 ? inertia.positive : inertia.negative);
@@ -29,7 +17,7 @@ void PivotTally::add(std::complex<double> pivot, bool replaced) {
 void PivotTally::add_pair(std::complex<double> a, std::complex<double> c, std::complex<double> b_squared) {
   const std::complex<double> determinant = a * c - b_squared;
   const double modulus = std::abs(determinant);
-  multiply(modulus);
+  moduli_.multiply(modulus);
   sign *= determinant / modulus;
   if (determinant.real() < 0) {
     ++inertia.positive;
@@ -41,7 +29,7 @@ void PivotTally::add_pair(std::complex<double> a, std::complex<double> c, std::c
 
 void PivotTally::add_square(double root) {
   const double pivot = root * root;
-  multiply(pivot);
+  moduli_.multiply(pivot);
   add_moduli(pivot, pivot);
   ++inertia.positive;
 }
@@ -60,22 +48,7 @@ void PivotTally::append(const PivotTally& later) {
   perturbed_columns.insert(perturbed_columns.end(), later.perturbed_columns.begin(), later.perturbed_columns.end());
   singular_root = singular_root || later.singular_root;
   inexact_replacement = inexact_replacement || later.inexact_replacement;
-  log_ += later.log_modulus();
-}
-
-int parity(std::span<const index_t> new_to_old) {
-  std::vector<char> seen(new_to_old.size(), 0);
-  bool odd = false;
-  for (std::size_t start = 0; start < new_to_old.size(); ++start) {
-    if (seen[start] != 0) continue;
-    // A cycle of length c is c − 1 exchanges.
-    for (auto member = static_cast<std::size_t>(new_to_old[start]); member != start;
-         member = static_cast<std::size_t>(new_to_old[member])) {
-      seen[member] = 1;
-      odd = !odd;
-    }
-  }
-  return odd ? -1 : 1;
+  moduli_.append(later.moduli_);
 }
 
 }  // namespace palmette::factorizing

@@ -31,15 +31,10 @@ struct PivotTally {
   /// Append `later`, the tally of later columns.
   void append(const PivotTally& later);
   /// Sum of the logarithms of the pivots' moduli.
-  double log_modulus() const { return log_ + std::log(product_); }
+  double log_modulus() const { return moduli_.log(); }
 
  private:
-  void multiply(double modulus);
-  double log_ = 0;
-  double product_ = 1;  // of moduli not in log_ yet: one logarithm for many pivots
+  LogProduct moduli_;
 };
-
-/// 1 or −1: the sign of the permutation.
-int parity(std::span<const index_t> new_to_old);
 
 }  // namespace palmette::factorizing

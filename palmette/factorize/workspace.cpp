@@ -8,7 +8,10 @@ namespace palmette::factorizing {
 namespace {
 
 bool odd_between(const std::vector<index_t>& rows, const std::vector<index_t>& columns) {
-  return rows != columns && parity(rows) * parity(columns) < 0;
+  const auto is_odd = [](const std::vector<index_t>& order) {
+    return is_odd_permutation(order.size(), [&](std::size_t place) { return order[place]; });
+  };
+  return rows != columns && is_odd(rows) != is_odd(columns);
 }
 
 }  // namespace

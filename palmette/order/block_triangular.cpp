@@ -26,10 +26,10 @@ bool has_full_diagonal(const SparsityPattern& pattern) {
 }
 
 /// The diagonal as far as it goes, then whatever else makes the matching perfect; empty if nothing does.
-std::vector<index_t> matched_rows(const SparsityPattern& pattern) {
+std::vector<index_t> matched_rows(const SparsityPattern& pattern, bool full_diagonal) {
   std::vector<index_t> rows(static_cast<std::size_t>(pattern.cols));
   std::iota(rows.begin(), rows.end(), 0);
-  if (has_full_diagonal(pattern)) return rows;
+  if (full_diagonal) return rows;
   RowsAndColumns matching{std::vector<index_t>(rows.size(), -1), std::vector<index_t>(rows.size(), -1)};
   const auto join = [&](index_t row, index_t column) {
     matching.row_of_column[column] = row;
@@ -239,7 +239,8 @@ std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool s
   const index_t n = pattern.cols;
   BlockOrdering found;
   found.dense = is_dense(pattern);
-  symmetric = symmetric || (!found.dense && n > 0 && has_full_diagonal(pattern) && has_symmetric_pattern(pattern));
+  const bool full_diagonal = !symmetric && !found.dense && n > 0 && has_full_diagonal(pattern);
+  symmetric = symmetric || (full_diagonal && has_symmetric_pattern(pattern));
   if (symmetric || found.dense) {
     found.column.resize(static_cast<std::size_t>(n));
     std::iota(found.column.begin(), found.column.end(), 0);
@@ -248,7 +249,7 @@ std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool s
     found.entries = 0.5 * n * (n + 1.0);
     found.flops = n * (n + 1.0) * (2.0 * n + 1) / 6;
   } else {
-    const std::vector<index_t> row_of_column = matched_rows(pattern);
+    const std::vector<index_t> row_of_column = matched_rows(pattern, full_diagonal);
     if (row_of_column.empty() && n > 0) return std::nullopt;
     std::vector<index_t> column_of_row(row_of_column.size());
     for (index_t column = 0; column < n; ++column) column_of_row[row_of_column[column]] = column;

@@ -92,7 +92,7 @@ FillOrder order_automatically(const Graph& graph, int threads) {
   const MergedGraph merged = merge(graph);
   const Graph& small = merged.graph_of(graph);
   if (!nested_dissection_may_pay(flops, small)) return chosen;
-  flops = fill_count(graph, chosen.order).flops;
+  if (graph.weight.empty()) flops = fill_count(graph, chosen.order).flops;  // exact, as what it is compared with
   for (const OrderingMethod method : {OrderingMethod::nd, OrderingMethod::metis}) {
     if (method == OrderingMethod::metis &&
         (!has_metis() || flops < flops_for_second_opinion * static_cast<double>(small.n + small.start.back())))

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "palmette/order/graph.hpp"
+#include "palmette/order/scramble.hpp"
 
 namespace palmette::order_detail {
 namespace {
@@ -18,15 +19,12 @@ constexpr offset_t largest_sampled = 512;  // neighbours of a vertex that is wor
 
 using Sketch = std::array<std::uint16_t, 8>;
 
-/// Eight hashes of a vertex (splitmix64's finalizer, twice).
+/// Eight hashes of a vertex.
 Sketch hashes(index_t vertex) {
   Sketch sketch;
   std::uint64_t word = static_cast<std::uint64_t>(vertex);
   for (std::size_t half = 0; half < 2; ++half) {
-    word += 0x9e3779b97f4a7c15ull;
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
-    word ^= word >> 31;
+    word = scramble(word);
     for (std::size_t at = 0; at < 4; ++at) sketch[4 * half + at] = static_cast<std::uint16_t>(word >> (16 * at));
   }
   return sketch;

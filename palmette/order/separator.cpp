@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "palmette/order/scramble.hpp"
+
 namespace palmette::order_detail {
 namespace {
 
@@ -10,14 +12,6 @@ namespace {
 constexpr std::size_t idle_moves_for_each = 3;
 constexpr std::size_t fewest_idle_moves = 15, most_idle_moves = 300;
 constexpr int passes_after_growth = 6;
-
-/// Repeatable numbers (splitmix64's finalizer).
-std::uint64_t scramble(std::uint64_t word) {
-  word += 0x9e3779b97f4a7c15ull;
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
-  return word ^ (word >> 31);
-}
 
 /// The numbers of a cut without its lists.
 struct CutWeights {

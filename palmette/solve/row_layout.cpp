@@ -54,10 +54,8 @@ class LayoutBuilder {
     if (chunk == 0 || count_[row] > 0) rows_.push_back(row);
   }
   index_t outside_panel(index_t row) const {
-    index_t count = 0;
-    for (offset_t entry = lists_.ptr[row]; entry < lists_.ptr[row + 1]; ++entry)
-      count += (lists_.column[entry] ^ row) >> sweep_.rows.panels.panel_bits != 0;
-    return count;
+    const std::span<const index_t> columns(lists_.column.data() + lists_.ptr[row], lists_.column.data() + lists_.ptr[row + 1]);
+    return entries_outside_panel(columns, row, sweep_.rows.panels.panel_bits);
   }
 
   index_t length_of(index_t row) const { return count_[row]; }
@@ -182,14 +180,18 @@ class LayoutBuilder {
   std::vector<index_t> rows_, sorted_;
 };
 
+template <class T>
+RowDependencies dependencies_of(const RowLists<T>& lists, bool ascending) {
+  return {lists.ptr, lists.column, ascending, double{sizeof(T) + sizeof(index_t)}, double{3 * sizeof(T) + sizeof(index_t)}};
+}
+
 }  // namespace
 
 template <class T>
 RowSweep<T> make_row_sweep(const RowLists<T>& lists, const std::vector<T>& diagonal, bool ascending) {
   RowSweep<T> sweep;
   sweep.ascending = ascending;
-  sweep.rows = make_row_schedule({lists.ptr, lists.column, ascending, double{sizeof(T) + sizeof(index_t)},
-                                  double{3 * sizeof(T) + sizeof(index_t)}});
+  sweep.rows = make_row_schedule(dependencies_of(lists, ascending));
   LayoutBuilder<T>(lists, diagonal, sweep).build();
   return sweep;
 }
@@ -199,8 +201,7 @@ RowSweep<T> cut_into_panels(const RowSweep<T>& sweep) {
   const RowLists<T> lists = lists_of(sweep, false);
   RowSweep<T> cut;
   cut.ascending = sweep.ascending;
-  cut.rows = make_panel_schedule({lists.ptr, lists.column, sweep.ascending, double{sizeof(T) + sizeof(index_t)},
-                                  double{3 * sizeof(T) + sizeof(index_t)}}, sweep.rows.panels);
+  cut.rows = make_panel_schedule(dependencies_of(lists, sweep.ascending), sweep.rows.panels);
   LayoutBuilder<T>(lists, {}, cut).build();
   return cut;
 }

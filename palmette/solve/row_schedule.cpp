@@ -71,15 +71,13 @@ Distances distances_of(const RowDependencies& rows) {
   return count;
 }
 
-/// Entries of the row outside its panel.
-index_t entries_outside(const RowDependencies& rows, index_t row, int panel_bits) {
+}  // namespace
+
+index_t entries_outside_panel(std::span<const index_t> columns, index_t row, int panel_bits) {
   index_t count = 0;
-  for (offset_t entry = rows.row_ptr[row]; entry < rows.row_ptr[row + 1]; ++entry)
-    count += differing_bits(row, rows.column[entry]) > panel_bits;
+  for (const index_t column : columns) count += differing_bits(row, column) > panel_bits;
   return count;
 }
-
-}  // namespace
 
 PanelChoice choose_panels(const RowDependencies& rows) {
   const Distances count = distances_of(rows);
@@ -115,7 +113,7 @@ RowSchedule make_panel_schedule(const RowDependencies& rows, const PanelChoice& 
       outside = 0;
     };
     for (; end < rows.size() && rows.row_at(end) >> choice.panel_bits == panel;) {
-      const index_t row = rows.row_at(end), count = entries_outside(rows, row, choice.panel_bits);
+      const index_t row = rows.row_at(end), count = entries_outside_panel(rows.columns_of(row), row, choice.panel_bits);
       const double own = static_cast<double>(rows.row_ptr[row + 1] - rows.row_ptr[row] - count) * rows.entry_bytes;
       outside += count * rows.entry_bytes + rows.row_bytes;
       inside += own > 0 ? own + row_again_bytes : 0;

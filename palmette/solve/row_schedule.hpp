@@ -18,6 +18,9 @@ struct RowDependencies {
 
   index_t size() const { return static_cast<index_t>(row_ptr.size()) - 1; }
   index_t row_at(index_t place) const { return ascending ? place : size() - 1 - place; }
+  std::span<const index_t> columns_of(index_t row) const {
+    return column.subspan(static_cast<std::size_t>(row_ptr[row]), static_cast<std::size_t>(row_ptr[row + 1] - row_ptr[row]));
+  }
   double bytes_of(index_t row) const {
     return static_cast<double>(row_ptr[row + 1] - row_ptr[row]) * entry_bytes + row_bytes;
   }
@@ -33,6 +36,8 @@ struct PanelChoice {
 /// Depends on the pattern alone.
 /// @cost  O(nnz)
 PanelChoice choose_panels(const RowDependencies& rows);
+/// Of the columns of a row, how many lie outside its panel.
+index_t entries_outside_panel(std::span<const index_t> columns, index_t row, int panel_bits);
 
 /// Tasks of kind `rows` are places [first, last); place k is row k, or n − 1 − k when descending.
 struct RowSchedule {

@@ -13,11 +13,6 @@ namespace {
 /// Local vectors start on cache lines, and whole registers may be read behind them.
 offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 
-template <class T>
-void copy_rows(SideRows<const T> from, index_t rows, SideRows<T> to) {
-  std::copy_n(from.data, offset_t{rows} * from.stride, to.data);
-}
-
 /// What both sweeps share: the triangle, the block of right-hand sides and the members' memory.
 template <class T>
 struct SweepSides {

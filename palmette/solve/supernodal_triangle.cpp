@@ -48,14 +48,14 @@ void multiply_lower_transposed(bool adjoint, DenseView<const T> m, DenseView<con
 /// to.row(k) ← from.row(place[k])
 template <class T>
 void gather_rows(const index_t* place, index_t count, SideRows<const T> from, SideRows<T> to) {
-  if (place == nullptr) return void(std::copy_n(from.data, offset_t{count} * from.stride, to.data));
+  if (place == nullptr) return copy_rows<T>(from, count, to);
   for (index_t k = 0; k < count; ++k) std::copy_n(from.row(place[k]), from.stride, to.row(k));
 }
 
 /// to.row(place[k]) ← from.row(k)
 template <class T>
 void scatter_rows(const index_t* place, index_t count, SideRows<const T> from, SideRows<T> to) {
-  if (place == nullptr) return void(std::copy_n(from.data, offset_t{count} * from.stride, to.data));
+  if (place == nullptr) return copy_rows<T>(from, count, to);
   for (index_t k = 0; k < count; ++k) std::copy_n(from.row(k), from.stride, to.row(place[k]));
 }
 
@@ -243,7 +243,7 @@ void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) 
     multiply_inverse(s, at.spare, at.own);
   } else {
     solve_guarded(s, at.spare);
-    gather_rows<T>(nullptr, width, at.spare, at.own);
+    copy_rows<T>(at.spare, width, at.own);
   }
   const DenseView<const T> rows = below(s);
   multiply_sides<T>({rows.data, rows.rows, rows.cols, rows.ld, false}, at.own, IntoRows::subtract, at.rows, at.local);
@@ -257,13 +257,13 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
   const DenseView<const T> rows = below(s);
   multiply_sides_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local, IntoRows::subtract, at.own);
   if (form_[s] == Form::inverted) {
-    gather_rows<T>(nullptr, width, at.own, at.spare);
+    copy_rows<T>(at.own, width, at.spare);
     multiply_inverse_transposed(adjoint, s, at.spare, at.own);
   } else {
     solve_guarded_transposed(adjoint, s, at.own);
   }
   if (places(s) == nullptr) return;
-  gather_rows<T>(nullptr, width, at.own, at.spare);
+  copy_rows<T>(at.own, width, at.spare);
   scatter_rows<T>(places(s), width, at.spare, at.own);
 }
 
@@ -276,7 +276,7 @@ void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& 
     multiply_lower<T>(inverse(s), one_column(at.spare.data, width), one_column(at.own.data, width));
   } else {
     solve_guarded(s, at.spare);
-    gather_rows<T>(nullptr, width, at.spare, at.own);
+    copy_rows<T>(at.spare, width, at.own);
   }
   const DenseView<const T> rows = below(s);
   if (rows.rows == 0) return;
@@ -299,7 +299,7 @@ void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const Supern
     multiply_lower_transposed<T>(adjoint, inverse(s), own, one_column(at.spare.data, rows.cols));
   } else {
     solve_guarded_transposed(adjoint, s, at.own);
-    gather_rows<T>(nullptr, rows.cols, at.own, at.spare);
+    copy_rows<T>(at.own, rows.cols, at.spare);
   }
   scatter_rows<T>(places(s), rows.cols, at.spare, at.own);
 }

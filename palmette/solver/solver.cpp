@@ -172,11 +172,10 @@ struct Solver<T>::State {
 
   /// Whatever the options ask for beyond the usual is the supernodes' business.
   bool leaves_the_way_open() const {
-    const AnalyzeOptions usual;
+    AnalyzeOptions analyze_options = options.analyze;
+    analyze_options.symmetric_pattern = false;  // set by the hall itself
     return options.ordering == OrderingMethod::automatic && options.method == SolveMethod::automatic && !options.mixed_precision &&
-           options.tiny_pivot == 0 && options.analyze.max_width == usual.max_width && options.analyze.relax == usual.relax &&
-           options.analyze.relax_zero_fraction == usual.relax_zero_fraction &&
-           options.analyze.relax_narrow_width == usual.relax_narrow_width;
+           options.tiny_pivot == 0 && analyze_options == AnalyzeOptions();
   }
 
   /// The way by columns; nothing where the factor is not thin or a pivot is doubtful: then supernodes go on from the beginning.

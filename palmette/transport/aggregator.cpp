@@ -54,7 +54,7 @@ Aggregator::~Aggregator() = default;
 void Aggregator::send(index_t destination, std::int64_t tag, SharedBytes payload) {
   if (tag == packet_tag) throw UsageError("the tag " + std::to_string(tag) + " is the aggregator's own");
   if (payload.size() > state_->options.small_bytes) return inner_.send(destination, tag, std::move(payload));
-  if (destination < 0 || destination >= num_ranks()) return inner_.send(destination, tag, std::move(payload));
+  check_rank(destination, num_ranks());
   const std::lock_guard lock(state_->mutex);
   State::Packet& packet = state_->open[destination];
   state_->append(packet, tag, payload);

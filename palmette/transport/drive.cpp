@@ -48,7 +48,16 @@ bool take_messages(RankProgram& program, Transport& transport) {
 
 }  // namespace
 
-void Transport::rest(int turns) {
+void check_rank(index_t rank, index_t num_ranks) {
+  if (rank < 0 || rank >= num_ranks)
+    throw UsageError("rank " + std::to_string(rank) + " does not exist: there are " + std::to_string(num_ranks) + " ranks, from 0");
+}
+
+void check_num_ranks(index_t num_ranks) {
+  if (num_ranks < 1) throw UsageError("a world of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
+}
+
+void wait_politely(int turns) {
   if (turns < turns_before_sleep) {
     SpinWait().pause();
     if (turns % 16 == 15) std::this_thread::yield();
@@ -56,6 +65,8 @@ void Transport::rest(int turns) {
     std::this_thread::sleep_for(longest_sleep);
   }
 }
+
+void Transport::rest(int turns) { wait_politely(turns); }
 
 void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   program.start();

@@ -86,9 +86,7 @@ void OneSidedQueue::begin(std::uint32_t run) {
 }
 
 void OneSidedQueue::send(index_t destination, std::int64_t tag, const SharedBytes& payload) {
-  if (destination < 0 || destination >= memory_.num_ranks())
-    throw UsageError("rank " + std::to_string(destination) + " does not exist: there are " + std::to_string(memory_.num_ranks()) +
-                     " ranks, from 0");
+  check_rank(destination, memory_.num_ranks());
   const QueueLayout::Region& region = layout_.region(destination, memory_.rank());
   Sending& to = sending_[static_cast<std::size_t>(destination)];
   const std::size_t bytes = record_bytes(payload.size()), offset = region.begin + to.next;

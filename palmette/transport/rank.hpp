@@ -28,6 +28,15 @@ class BrokenRun : public Error {
   using Error::Error;
 };
 
+/// @throws UsageError if there is no such rank
+void check_rank(index_t rank, index_t num_ranks);
+/// @throws UsageError if a world of so many ranks cannot be
+void check_num_ranks(index_t num_ranks);
+
+/// Wait for a moment, the `turns`-th time in a row: at first the processor is only offered to others, then the thread sleeps, so
+/// that ranks may outnumber processors.
+void wait_politely(int turns);
+
 /// One rank's end of the exchange. Five verbs: send, poll, flush, sum, agree. Messages between two ranks may overtake each
 /// other. send may be called by several threads at once, the others by one thread at a time.
 class Transport {

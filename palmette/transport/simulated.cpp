@@ -28,9 +28,7 @@ class SimulatedWorld::State::Rank final : public Transport {
   index_t rank() const override { return rank_; }
   index_t num_ranks() const override { return static_cast<index_t>(world_.inbox.size()); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    if (destination < 0 || destination >= num_ranks())
-      throw UsageError("rank " + std::to_string(destination) + " does not exist: there are " + std::to_string(num_ranks()) +
-                       " ranks, from 0");
+    check_rank(destination, num_ranks());
     TrafficEntry& entry = world_.counts[{rank_, destination}];
     ++entry.messages;
     entry.bytes += static_cast<std::int64_t>(payload.size());
@@ -175,7 +173,7 @@ struct SimulatedWorld::Run {
 };
 
 SimulatedWorld::SimulatedWorld(index_t num_ranks, SimulationOptions options) {
-  if (num_ranks < 1) throw UsageError("a world of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
+  check_num_ranks(num_ranks);
   check(options);
   state_ = std::make_unique<State>(num_ranks, std::move(options));
 }
@@ -183,8 +181,7 @@ SimulatedWorld::~SimulatedWorld() = default;
 
 index_t SimulatedWorld::num_ranks() const { return static_cast<index_t>(state_->ranks.size()); }
 Transport& SimulatedWorld::rank(index_t rank) {
-  if (rank < 0 || rank >= num_ranks())
-    throw UsageError("rank " + std::to_string(rank) + " does not exist: there are " + std::to_string(num_ranks()) + " ranks, from 0");
+  check_rank(rank, num_ranks());
   return state_->transport(rank);
 }
 

@@ -111,9 +111,7 @@ class ThreadRank final : public Transport {
   index_t rank() const override { return rank_; }
   index_t num_ranks() const override { return static_cast<index_t>(mailboxes_.size()); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    if (destination < 0 || destination >= num_ranks())
-      throw UsageError("rank " + std::to_string(destination) + " does not exist: there are " + std::to_string(num_ranks()) +
-                       " ranks, from 0");
+    check_rank(destination, num_ranks());
     mailboxes_[static_cast<std::size_t>(destination)].put({rank_, tag, std::move(payload)});
   }
   bool poll(Message& message) override {
@@ -129,7 +127,7 @@ class ThreadRank final : public Transport {
         rank_, status, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); }));
   }
   void rest(int turns) override {
-    if (turns < turns_before_sleep) Transport::rest(turns);
+    if (turns < turns_before_sleep) wait_politely(turns);
     else own().sleep();
   }
   void abandon(const std::string& why) override {
@@ -157,13 +155,16 @@ struct ThreadWorld::State {
 };
 
 ThreadWorld::ThreadWorld(index_t num_ranks) {
-  if (num_ranks < 1) throw UsageError("a world of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
+  check_num_ranks(num_ranks);
   state_ = std::make_unique<State>(num_ranks);
 }
 ThreadWorld::~ThreadWorld() = default;
 
 index_t ThreadWorld::num_ranks() const { return static_cast<index_t>(state_->ranks.size()); }
-Transport& ThreadWorld::rank(index_t rank) { return *state_->ranks.at(static_cast<std::size_t>(rank)); }
+Transport& ThreadWorld::rank(index_t rank) {
+  check_rank(rank, num_ranks());
+  return *state_->ranks[static_cast<std::size_t>(rank)];
+}
 
 void ThreadWorld::run(const std::function<void(Transport&)>& work) {
   std::mutex mutex;

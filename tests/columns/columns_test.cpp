@@ -225,6 +225,12 @@ TEST(columns, determinant_and_inertia_are_those_of_the_matrix) {
   EXPECT_EQ(llt->pivots().inertia.positive, 2);
 }
 
+TEST(columns, a_determinant_beyond_the_range_of_doubles_has_its_logarithm) {
+  // 10^120 · 10^250 overflows; LLᵀ is not scaled.
+  const auto factor = factored(of_rows({{1e120, 0}, {0, 1e250}}), FactorKind::llt);
+  EXPECT_NEAR(factor->pivots().log_abs_determinant, 370 * std::log(10.0), 1e-10);
+}
+
 TEST(columns, doubtful_pivots_are_refused) {
   EXPECT_FALSE(factored(of_rows({{1, 1}, {1, 1}}), FactorKind::lu));
   EXPECT_FALSE(factored(of_rows({{1, 2}, {2, 1}}), FactorKind::llt));

@@ -4,16 +4,9 @@
 
 #include <cstdio>
 #include <numeric>
-#include <thread>
 
 namespace palmette {
 namespace transporting {
-namespace {
-
-constexpr int turns_before_sleep = 1000;
-constexpr auto sleep_time = std::chrono::microseconds(100);
-
-}  // namespace
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -47,8 +40,7 @@ void Communicator::wait(MPI_Request& request) const {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
-    if (turn < turns_before_sleep) std::this_thread::yield();
-    else std::this_thread::sleep_for(sleep_time);
+    wait_politely(turn);
   }
 }
 

@@ -29,9 +29,7 @@ class TwoSided final : public Transport {
   index_t num_ranks() const override { return communicator_.num_ranks(); }
 
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    if (destination < 0 || destination >= num_ranks())
-      throw UsageError("rank " + std::to_string(destination) + " does not exist: there are " + std::to_string(num_ranks()) +
-                       " ranks, from 0");
+    check_rank(destination, num_ranks());
     if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) - header_bytes)
       throw UsageError("a message of " + std::to_string(payload.size()) + " bytes: MPI counts to 2^31 − 1");
     SharedBytes wire = pool_.take(header_bytes + payload.size());
