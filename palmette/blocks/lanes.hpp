@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "palmette/base/base.hpp"
@@ -65,7 +66,7 @@ struct Lanes {
         by_real += a * s.real();
         by_imag += a * s.imag();
       } else {
-        by_real += a * s;
+        by_real = fused(a, s, by_real);
       }
     }
     Vector value() const {
@@ -103,6 +104,15 @@ struct Lanes {
   };
 
  private:
+  /// a·s + sum, fused where the processor can. A compiler may sum one lane's products in vectors, unfused and then added in order:
+  /// the last rows of a panel would have other bits than the same rows elsewhere.
+  static Vector fused(Vector a, T s, Vector sum) {
+#ifdef __FMA__
+    if constexpr (std::is_same_v<Vector, float>) return __builtin_fmaf(a, s, sum);
+    if constexpr (std::is_same_v<Vector, double>) return __builtin_fma(a, s, sum);
+#endif
+    return sum + a * s;
+  }
   static Real sum_of(const Real* lane) {
     Real part[reals];
     for (int l = 0; l < reals; ++l) part[l] = lane[l];

@@ -1,21 +1,29 @@
 // Products of a panel with the block diagonal D of an LDLᵀ and with its inverse.
 #include <cmath>
 
+#include "palmette/blocks/lanes.hpp"
 #include "palmette/blocks/small_products.hpp"
 
 namespace palmette {
 namespace {
 
-/// Columns (first, second) ← (first, second)·[[a, c], [b, d]].
+/// Columns (first, second) ← (first, second)·[[a, c], [b, d]]. In explicit sums: a compiler that chooses which of two products it fuses
+/// with the addition may choose otherwise for the last rows, and bits would depend on where a row lies.
 template <class T>
 struct PairProduct {
   T a, b, c, d;
   void apply(index_t rows, const T* first, const T* second, T* out_first, T* out_second) const {
-    for (index_t row = 0; row < rows; ++row) {
-      const T x = first[row], y = second[row];
-      out_first[row] = x * a + y * b;
-      out_second[row] = x * c + y * d;
-    }
+    lanes::over_rows<T>(0, rows, [&]<int Width>(index_t row) {
+      using L = lanes::Lanes<T, Width>;
+      const auto x = L::load(first + row), y = L::load(second + row);
+      typename L::Sum sum_first, sum_second;
+      sum_first.add(x, a);
+      sum_first.add(y, b);
+      sum_second.add(x, c);
+      sum_second.add(y, d);
+      L::store(sum_first.value(), out_first + row);
+      L::store(sum_second.value(), out_second + row);
+    });
   }
 };
 

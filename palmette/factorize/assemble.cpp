@@ -7,20 +7,9 @@
 namespace palmette::factorizing {
 namespace {
 
-double scale_of(const std::vector<double>& scales, index_t place) { return scales.empty() ? 1.0 : scales[place]; }
-
-/// Calls visit(new row, scaled value) for each entry of the column that has come to place `column`.
-template <class T, class Visit>
-void visit_column(const Work<T>& work, index_t column, Visit&& visit) {
-  const SparsityPattern& pattern = work.matrix.pattern;
-  const index_t original = work.symbolic.column.new_to_old()[column];
-  const std::vector<index_t>& new_row = work.symbolic.row.old_to_new();
-  const double column_scale = scale_of(work.factor.column_scale, original);
-  for (offset_t entry = pattern.column_ptr[original]; entry < pattern.column_ptr[original + 1]; ++entry) {
-    const index_t row = pattern.row_index[entry];
-    const double scale = column_scale * scale_of(work.factor.row_scale, row);
-    visit(new_row[row], work.matrix.values[entry] * static_cast<real_t<T>>(scale));
-  }
+template <class T>
+ScaledMatrix<T> scaled_matrix(const Work<T>& work) {
+  return {work.matrix, work.symbolic, work.factor.row_scale, work.factor.column_scale};
 }
 
 /// The matrix's columns lie in its own order, anywhere in memory: those of places that come soon are sent for.
@@ -40,7 +29,7 @@ template <class T>
 void assemble_upper_column(const Work<T>& work, index_t column) {
   const SymbolicFactor& symbolic = work.symbolic;
   const index_t above = symbolic.supernode_begin[symbolic.supernode_of[column]];
-  visit_column(work, column, [&](index_t row, const T& value) {
+  visit_column(scaled_matrix(work), column, [&](index_t row, const T& value) {
     if (row >= above) return;
     const index_t owner = symbolic.supernode_of[row];
     const std::span<const index_t> rows = symbolic.rows_below(owner);
@@ -65,7 +54,7 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
     const index_t first_row = whole_diagonal ? begin : begin + column;
     T* const entries = panel.column(column);
     fetch_ahead(work, begin + column);
-    visit_column(work, begin + column, [&](index_t row, const T& value) {
+    visit_column(scaled_matrix(work), begin + column, [&](index_t row, const T& value) {
       if (row < first_row) return;
       const index_t local = scratch.local_row[row];
       if (local >= range.first && local < range.end) entries[local - range.first] = value;

@@ -56,9 +56,6 @@ void prepare_factor(Factor<T>& factor, const SparseMatrix<T>& matrix, std::share
   factor.symbolic = std::move(symbolic);
 }
 
-/// Unit roundoff to the power 2/3: see FactorizeOptions.
-double default_tiny_pivot(double roundoff) { return std::cbrt(roundoff * roundoff); }
-
 NumericalFailure zero_matrix() {
   NumericalFailure failure;
   failure.kind = FailureKind::numerically_singular;
@@ -134,7 +131,7 @@ Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   if (largest == 0 && symbolic->n > 0 && options.kind != FactorKind::llt) return zero_matrix();
 
   prepare_factor(factor, matrix, symbolic, ordering, options.kind);
-  const double relative = options.tiny_pivot > 0 ? options.tiny_pivot : default_tiny_pivot(unit_roundoff<T>);
+  const double relative = options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
   const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest)};
   if (!workspace || !workspace->fits(symbolic, options.kind, team.size()))
     workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size());

@@ -13,10 +13,10 @@ void clear_upper_triangle(DenseView<T> block) {
 }
 
 template <class T>
-BadPivot finish_llt(const Work<T>& work, index_t s, PivotTally& tally) {
-  const DenseView<T> block = work.diagonal_block(s);
+BadPivot finish_llt(const PanelParts<T>& panel, PivotTally& tally) {
+  const DenseView<T> block = panel.block;
   const index_t failed = factor_llt(block);
-  if (failed >= 0) return {s, work.first_column(s) + failed, is_finite(block(failed, failed))};
+  if (failed >= 0) return {panel.supernode, panel.first_column + failed, is_finite(block(failed, failed))};
   clear_upper_triangle(block);
   for (index_t k = 0; k < block.cols; ++k) tally.add_square(static_cast<double>(std::real(block(k, k))));
   return {};
@@ -24,31 +24,27 @@ BadPivot finish_llt(const Work<T>& work, index_t s, PivotTally& tally) {
 
 /// Columns of the permuted matrix whose pivots were replaced; LDLᵀ moves columns, LU only rows.
 template <class T>
-void tally_replaced(const Work<T>& work, index_t s, const BlockPivots& pivots, PivotTally& tally) {
+void tally_replaced(const PanelParts<T>& panel, const BlockPivots& pivots, PivotTally& tally) {
   tally.add_moduli(pivots.smallest_modulus, pivots.largest_modulus);
-  const bool columns_move = work.kind() == FactorKind::ldlt;
-  for (const index_t k : pivots.perturbed)
-    tally.perturbed_columns.push_back(work.first_column(s) + (columns_move ? work.place(s)[k] : k));
+  const bool columns_move = panel.kind == FactorKind::ldlt;
+  for (const index_t k : pivots.perturbed) tally.perturbed_columns.push_back(panel.first_column + (columns_move ? panel.place[k] : k));
   // Behind a root block nothing can save an exactly singular one; elsewhere the rows below may.
-  if (pivots.exactly_singular && work.symbolic.num_rows_below(s) == 0) tally.singular_root = true;
+  if (pivots.exactly_singular && !panel.has_rows_below) tally.singular_root = true;
   if (!pivots.perturbed.empty() && !pivots.exactly_singular) tally.inexact_replacement = true;
-  if (!pivots.perturbed.empty() && work.symbolic.num_rows_below(s) > 0) tally.inexact_replacement = true;
+  if (!pivots.perturbed.empty() && panel.has_rows_below) tally.inexact_replacement = true;
 }
 
 template <class T>
-BadPivot finish_ldlt(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally) {
-  const DenseView<T> block = work.diagonal_block(s);
-  const auto begin = static_cast<std::size_t>(work.first_column(s)), width = static_cast<std::size_t>(block.cols);
-  const std::span<T> d = std::span<T>(work.factor.d).subspan(begin, width);
-  const std::span<T> below = std::span<T>(work.factor.d_below).subspan(begin, width);
-  const std::span<T> columns = std::span<T>(scratch.columns).first(width * (width + 1));
-  const BlockPivots pivots = factor_ldlt<T>(work.factor.hermitian, work.tiny, block, {d, below, columns}, work.place(s));
+BadPivot finish_ldlt(const PanelParts<T>& panel, PivotTally& tally) {
+  const DenseView<T> block = panel.block;
+  const std::span<T> d = panel.d, below = panel.d_below;
+  const BlockPivots pivots = factor_ldlt<T>(panel.adjoint, panel.tiny, block, {d, below, panel.columns}, panel.place);
   clear_upper_triangle(block);
   for (index_t k = 0; k < block.cols; ++k) {
-    if (!is_finite(d[k]) || !is_finite(below[k])) return {s, work.first_column(s) + work.place(s)[k], false};
+    if (!is_finite(d[k]) || !is_finite(below[k])) return {panel.supernode, panel.first_column + panel.place[k], false};
     block(k, k) = T(1);
   }
-  tally_replaced(work, s, pivots, tally);
+  tally_replaced(panel, pivots, tally);
   std::size_t next_replaced = 0;
   for (index_t k = 0; k < block.cols; ++k) {
     const bool replaced = next_replaced < pivots.perturbed.size() && pivots.perturbed[next_replaced] == k;
@@ -57,7 +53,7 @@ BadPivot finish_ldlt(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotT
       tally.add(std::complex<double>(d[k]), replaced);
     } else {
       const auto b = std::complex<double>(below[k]);
-      const auto product = b * (work.factor.hermitian ? std::conj(b) : b);
+      const auto product = b * (panel.adjoint ? std::conj(b) : b);
       tally.add_pair(std::complex<double>(d[k]), std::complex<double>(d[k + 1]), product);
       ++k;
     }
@@ -66,12 +62,12 @@ BadPivot finish_ldlt(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotT
 }
 
 template <class T>
-BadPivot finish_lu(const Work<T>& work, index_t s, PivotTally& tally) {
-  const DenseView<T> block = work.diagonal_block(s);
-  const BlockPivots pivots = factor_lu<T>(work.tiny, block, work.place(s));
+BadPivot finish_lu(const PanelParts<T>& panel, PivotTally& tally) {
+  const DenseView<T> block = panel.block;
+  const BlockPivots pivots = factor_lu<T>(panel.tiny, block, panel.place);
   for (index_t k = 0; k < block.cols; ++k)
-    if (!is_finite(block(k, k))) return {s, work.first_column(s) + k, false};
-  tally_replaced(work, s, pivots, tally);
+    if (!is_finite(block(k, k))) return {panel.supernode, panel.first_column + k, false};
+  tally_replaced(panel, pivots, tally);
   for (index_t k = 0; k < block.cols; ++k) tally.add(std::complex<double>(block(k, k)), false);
   if (pivots.odd_permutation) tally.sign = -tally.sign;
   return {};
@@ -95,37 +91,63 @@ void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector
   }
 }
 
+template <class T>
+PanelParts<T> panel_parts(const Work<T>& work, Scratch<T>& scratch, index_t s) {
+  PanelParts<T> panel{work.kind(), work.adjoint(), work.tiny, s, work.first_column(s), work.symbolic.num_rows_below(s) > 0,
+                      work.diagonal_block(s), {}, {}, {}, {}};
+  const auto begin = static_cast<std::size_t>(work.first_column(s)), width = static_cast<std::size_t>(panel.block.cols);
+  if (work.kind() == FactorKind::ldlt) {
+    panel.d = std::span<T>(work.factor.d).subspan(begin, width);
+    panel.d_below = std::span<T>(work.factor.d_below).subspan(begin, width);
+    panel.columns = std::span<T>(scratch.columns).first(width * (width + 1));
+  }
+  if (work.kind() != FactorKind::llt) panel.place = work.place(s);
+  return panel;
+}
+
 }  // namespace
 
 template <class T>
+BadPivot finish_diagonal(const PanelParts<T>& panel, PivotTally& tally) {
+  if (panel.kind == FactorKind::llt) return finish_llt(panel, tally);
+  return panel.kind == FactorKind::ldlt ? finish_ldlt(panel, tally) : finish_lu(panel, tally);
+}
+
+template <class T>
+void finish_rows(const PanelParts<T>& panel, DenseView<T> lower, DenseView<T> upper, std::vector<T>& spare) {
+  using blas::Diagonal;
+  using blas::Transpose;
+  using blas::Triangle;
+  const DenseView<const T> block = panel.block;
+  const Transpose turned = panel.adjoint ? Transpose::adjoint : Transpose::transpose;
+  if (panel.kind == FactorKind::llt) return solve_panel_rows<T>({Triangle::lower, turned, Diagonal::stored}, block, lower);
+  if (panel.kind == FactorKind::ldlt) {
+    permute_columns<T>(panel.place, lower, spare);
+    solve_panel_rows<T>({Triangle::lower, turned, Diagonal::unit}, block, lower);
+    return divide_by_pairs<T>({panel.adjoint, panel.d, panel.d_below}, lower);
+  }
+  solve_panel_rows<T>({Triangle::upper, Transpose::no, Diagonal::stored}, block, lower);
+  permute_columns<T>(panel.place, upper, spare);
+  solve_panel_rows<T>({Triangle::lower, Transpose::transpose, Diagonal::unit}, block, upper);
+}
+
+template <class T>
 BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally) {
-  if (work.kind() == FactorKind::llt) return finish_llt(work, s, tally);
-  return work.kind() == FactorKind::ldlt ? finish_ldlt(work, scratch, s, tally) : finish_lu(work, s, tally);
+  return finish_diagonal(panel_parts(work, scratch, s), tally);
 }
 
 template <class T>
 void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range) {
-  using blas::Diagonal;
-  using blas::Transpose;
-  using blas::Triangle;
   range.first = std::max(range.first, work.symbolic.width(s));
   if (range.first >= range.end) return;
-  const DenseView<const T> block = work.diagonal_block(s);
-  const DenseView<T> rows = work.rows_of(work.factor.lower, s, range);
-  const Transpose turned = work.adjoint() ? Transpose::adjoint : Transpose::transpose;
-  if (work.kind() == FactorKind::llt) return solve_panel_rows<T>({Triangle::lower, turned, Diagonal::stored}, block, rows);
-  if (work.kind() == FactorKind::ldlt) {
-    permute_columns<T>(work.place(s), rows, scratch.product);
-    solve_panel_rows<T>({Triangle::lower, turned, Diagonal::unit}, block, rows);
-    return divide_by_pairs<T>(work.pairs(s), rows);
-  }
-  solve_panel_rows<T>({Triangle::upper, Transpose::no, Diagonal::stored}, block, rows);
-  const DenseView<T> upper_rows = work.rows_of(work.factor.upper, s, range);
-  permute_columns<T>(work.place(s), upper_rows, scratch.product);
-  solve_panel_rows<T>({Triangle::lower, Transpose::transpose, Diagonal::unit}, block, upper_rows);
+  DenseView<T> upper;
+  if (work.kind() == FactorKind::lu) upper = work.rows_of(work.factor.upper, s, range);
+  finish_rows(panel_parts(work, scratch, s), work.rows_of(work.factor.lower, s, range), upper, scratch.product);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                    \
+  template BadPivot finish_diagonal<T>(const PanelParts<T>&, PivotTally&);         \
+  template void finish_rows<T>(const PanelParts<T>&, DenseView<T>, DenseView<T>, std::vector<T>&); \
   template BadPivot finish_diagonal<T>(const Work<T>&, Scratch<T>&, index_t, PivotTally&); \
   template void finish_rows<T>(const Work<T>&, Scratch<T>&, index_t, RowRange);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -13,6 +13,31 @@ struct BadPivot {
   bool finite = true;   ///< finite but not positive (LLᵀ), or not finite
 };
 
+/// A panel as finishing sees it, wherever its rows lie.
+template <class T>
+struct PanelParts {
+  FactorKind kind = FactorKind::llt;
+  bool adjoint = false;          ///< products take the conjugate transpose
+  real_t<T> tiny = 0;            ///< pivots below are replaced
+  index_t supernode = 0;
+  index_t first_column = 0;      ///< of the permuted matrix
+  bool has_rows_below = false;   ///< on any rank
+  DenseView<T> block;            ///< the diagonal block
+  std::span<T> d;                ///< LDLᵀ only
+  std::span<T> d_below;
+  std::span<index_t> place;      ///< LDLᵀ and LU only
+  std::span<T> columns;          ///< LDLᵀ only: workspace of width·(width + 1) scalars; empty: allocated
+};
+
+/// Factor the diagonal block and add its pivots to the tally.
+/// @returns supernode −1 if all is well
+template <class T>
+BadPivot finish_diagonal(const PanelParts<T>& panel, PivotTally& tally);
+
+/// Finish rows below the diagonal block, those of L and (LU) those of Uᵀ. @param spare  slab_rows scalars
+template <class T>
+void finish_rows(const PanelParts<T>& panel, DenseView<T> lower, DenseView<T> upper, std::vector<T>& spare);
+
 /// Factor the diagonal block of s and add its pivots to the tally.
 /// @returns supernode −1 if all is well
 template <class T>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "palmette/place/place.hpp"
+#include "palmette/tasks/fan_out.hpp"
 
 namespace palmette {
 

@@ -1,0 +1,46 @@
+// The part of a factor that one rank holds: its own blocks and nothing else.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/blocks/factor.hpp"
+
+namespace palmette {
+
+/// As Factor, block by block, for the blocks of `owned`: rows of a panel are those that the rank owns. Constant once factorized.
+template <class T>
+struct RankFactor {
+  FactorKind kind = FactorKind::llt;
+  bool hermitian = false;
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::shared_ptr<const Placement> placement;
+  OwnedBlocks owned;
+  PanelArray<T> lower;  // owned.entries()
+  PanelArray<T> upper;  // LU only: the same layout, diagonal blocks unused
+  // Of the columns of own panels, which all ranks of a column receive with its diagonal block; length n, elsewhere zero.
+  std::vector<T> d;            // LDLᵀ only
+  std::vector<T> d_below;      // LDLᵀ only
+  std::vector<index_t> place;  // LDLᵀ and LU
+  std::vector<double> row_scale;     // length n by original row, or empty
+  std::vector<double> column_scale;  // length n by original column, or empty
+  PivotReport pivots;  ///< of the whole factorization, the same on all ranks
+  double seconds = 0;
+
+  /// The rank's rows [first, first + rows) of panel p.
+  DenseView<T> rows_of(PanelArray<T>& panels, index_t p, index_t first, index_t rows) {
+    const auto at = static_cast<std::size_t>(p);
+    return {panels.data() + owned.panel_offset[at] + first, rows, symbolic->width(owned.panel[at]), owned.panel_rows[at]};
+  }
+  DenseView<const T> rows_of(const PanelArray<T>& panels, index_t p, index_t first, index_t rows) const {
+    const auto at = static_cast<std::size_t>(p);
+    return {panels.data() + owned.panel_offset[at] + first, rows, symbolic->width(owned.panel[at]), owned.panel_rows[at]};
+  }
+  offset_t memory_bytes() const {
+    const offset_t arrays = static_cast<offset_t>((d.size() + d_below.size()) * sizeof(T) + place.size() * sizeof(index_t) +
+                                                  (row_scale.size() + column_scale.size()) * sizeof(double));
+    return owned.memory_bytes() + lower.bytes() + upper.bytes() + arrays;
+  }
+};
+
+}  // namespace palmette

@@ -1,0 +1,47 @@
+// Part of the door of `factorize`: a factorization whose blocks lie on many ranks.
+#pragma once
+
+#include <memory>
+
+#include "palmette/blocks/blocks.hpp"
+#include "palmette/tasks/tasks.hpp"
+#include "palmette/transport/transport.hpp"
+
+namespace palmette {
+
+struct RankFactorizeOptions {
+  FactorKind kind = FactorKind::llt;
+  double tiny_pivot = 0;  ///< as FactorizeOptions
+  int members = 1;        ///< threads that will drive the program
+};
+
+/// One rank's factorization: make it, drive its program until done, take the factor.
+///
+/// Finished blocks are sent to the ranks that use them (fan-out); a rank subtracts the updates of each of its panels in ascending
+/// order of their source, with the kernels of `factorize`: so each block has the same bits as there, for any placement,
+/// transport and number of threads. A bad pivot does not stop the exchange: what depends on it is sent without content, so that
+/// every message still comes.
+template <class T>
+class RankFactorization {
+ public:
+  /// @param matrix     as factorize; only the entries of own blocks are read, and all for the largest modulus
+  /// @param transport  must outlive this; carries nothing else meanwhile
+  /// @throws DimensionError, MemoryError; UsageError if transport and placement differ in their number of ranks
+  RankFactorization(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
+                    std::shared_ptr<const Placement> placement, const Ordering& ordering, const RankFactorizeOptions& options,
+                    Transport& transport);
+  ~RankFactorization();
+  RankFactorization(RankFactorization&&) noexcept;
+
+  RankProgram& program();
+  /// Smallest supernode with a bad pivot among this rank's own; −1 if there is none.
+  index_t bad_supernode() const;
+  /// This rank's blocks. Once, after the program is done.
+  RankFactor<T> take();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace palmette

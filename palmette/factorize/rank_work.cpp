@@ -1,0 +1,127 @@
+// The arithmetic of one rank's tasks: the same kernels, in the same order for each block, as without ranks.
+#include "palmette/factorize/rank_work.hpp"
+
+#include <algorithm>
+
+#include "palmette/factorize/assemble.hpp"
+
+namespace palmette::factorizing {
+
+template <class T>
+RankScratch<T>::RankScratch(const SymbolicFactor& symbolic, FactorKind kind)
+    : local_row(static_cast<std::size_t>(symbolic.n), -1), target_row(slab_rows) {
+  const ScratchSizes sizes = scratch_sizes(symbolic);
+  target_column.resize(static_cast<std::size_t>(sizes.tallest_block));
+  product.resize(static_cast<std::size_t>(sizes.product_entries()));
+  scaled.resize(static_cast<std::size_t>(sizes.scaled_entries(kind)));
+}
+
+template <class T>
+PanelParts<T> RankWork<T>::parts(index_t p, DenseView<T> block) const {
+  const index_t s = supernode(p);
+  PanelParts<T> panel{factor.kind, factor.hermitian, tiny, s, symbolic.supernode_begin[s], symbolic.num_rows_below(s) > 0, block, {}, {}, {}, {}};
+  const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]), width = static_cast<std::size_t>(symbolic.width(s));
+  if (factor.kind == FactorKind::ldlt) {
+    panel.d = std::span<T>(factor.d).subspan(begin, width);
+    panel.d_below = std::span<T>(factor.d_below).subspan(begin, width);
+  }
+  if (factor.kind != FactorKind::llt) panel.place = std::span<index_t>(factor.place).subspan(begin, width);
+  return panel;
+}
+
+template <class T>
+void RankWork<T>::map_rows(index_t p, RankScratch<T>& scratch) const {
+  const index_t s = supernode(p), begin = symbolic.supernode_begin[s];
+  if (owns_diagonal(p))
+    for (index_t column = 0; column < symbolic.width(s); ++column) scratch.local_row[begin + column] = column;
+  for (const OwnBlock& own : fan.owned.blocks_of_panel(p)) {
+    index_t place = own.first_row;
+    for (const index_t row : rows_of_block(s, own.block)) scratch.local_row[row] = place++;
+  }
+}
+
+template <class T>
+void RankWork<T>::forget_rows(index_t p, RankScratch<T>& scratch) const {
+  const index_t s = supernode(p), begin = symbolic.supernode_begin[s];
+  if (owns_diagonal(p)) std::fill_n(scratch.local_row.begin() + begin, symbolic.width(s), -1);
+  for (const OwnBlock& own : fan.owned.blocks_of_panel(p))
+    for (const index_t row : rows_of_block(s, own.block)) scratch.local_row[row] = -1;
+}
+
+template <class T>
+void RankWork<T>::assemble_lower(index_t p, const RankScratch<T>& scratch) const {
+  const index_t s = supernode(p), begin = symbolic.supernode_begin[s];
+  const DenseView<T> panel = factor.rows_of(factor.lower, p, 0, panel_rows(p));
+  for (index_t column = 0; column < panel.cols; ++column) {
+    std::fill_n(panel.column(column), panel.rows, T(0));
+    const index_t first_row = factor.kind == FactorKind::lu ? begin : begin + column;
+    T* const entries = panel.column(column);
+    visit_column(ScaledMatrix<T>{matrix, symbolic, factor.row_scale, factor.column_scale}, begin + column,
+                 [&](index_t row, const T& value) {
+                   if (row >= first_row && scratch.local_row[row] >= 0) entries[scratch.local_row[row]] = value;
+                 });
+  }
+}
+
+template <class T>
+void RankWork<T>::assemble_upper() const {
+  std::fill_n(factor.upper.data(), factor.upper.size(), T(0));
+  const ScaledMatrix<T> scaled{matrix, symbolic, factor.row_scale, factor.column_scale};
+  for (index_t column = 0; column < symbolic.n; ++column) {
+    const index_t block_row = symbolic.supernode_of[column];
+    visit_column(scaled, column, [&](index_t row, const T& value) {
+      const index_t s = symbolic.supernode_of[row], p = fan.owned.panel_number[static_cast<std::size_t>(s)];
+      if (s >= block_row || p == -1) return;
+      for (const OwnBlock& own : fan.owned.blocks_of_panel(p)) {
+        if (symbolic.blocks[static_cast<std::size_t>(own.block)].row_supernode != block_row) continue;
+        const std::span<const index_t> rows = rows_of_block(s, own.block);
+        const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
+        factor.rows_of(factor.upper, p, 0, panel_rows(p))(own.first_row + place, row - symbolic.supernode_begin[s]) = value;
+      }
+    });
+  }
+}
+
+namespace {
+
+template <class T>
+DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t rows) {
+  return {view.data + first, rows, view.cols, view.ld};
+}
+
+}  // namespace
+
+template <class T>
+void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right,
+                           RankScratch<T>& scratch) const {
+  const std::span<const index_t> rows = rows_of_block(update.source, update.left_block), columns = rows_of_block(update.source, update.right_block);
+  const index_t begin = symbolic.supernode_begin[supernode(update.panel)];
+  for (std::size_t column = 0; column < columns.size(); ++column) scratch.target_column[column] = columns[column] - begin;
+  const auto one_side = [&](DenseView<const T> a, DenseView<const T> b, PanelArray<T>& panels) {
+    const DenseView<T> target = factor.rows_of(panels, update.panel, 0, panel_rows(update.panel));
+    for (index_t first = 0; first < a.rows; first += slab_rows) {
+      const index_t count = std::min(slab_rows, a.rows - first);
+      for (index_t row = 0; row < count; ++row) scratch.target_row[row] = scratch.local_row[rows[first + row]];
+      const ProductPlaces places{scratch.target_row.data(), scratch.target_column.data()};
+      subtract_placed<T>({factor.hermitian, some_rows(a, first, count), b, places, {}, scratch.product.data()}, target);
+    }
+  };
+  if (factor.kind == FactorKind::lu) {
+    one_side(left.lower, right.upper, factor.lower);
+    if (update.left_block != update.right_block) one_side(left.upper, right.lower, factor.upper);
+  } else if (factor.kind == FactorKind::ldlt) {
+    const DenseView<T> scaled{scratch.scaled.data(), right.lower.rows, right.lower.cols, right.lower.rows};
+    multiply_by_pairs<T>(right.pairs, right.lower, scaled);
+    one_side(left.lower, scaled, factor.lower);
+  } else {
+    one_side(left.lower, right.lower, factor.lower);
+  }
+}
+
+#define PALMETTE_INSTANTIATE(T)       \
+  template struct RankScratch<T>;     \
+  template struct RankWork<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::factorizing

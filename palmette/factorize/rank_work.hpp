@@ -1,0 +1,72 @@
+// Inside `factorize`: what the tasks of one rank read and write, and where blocks of other ranks are kept meanwhile.
+#pragma once
+
+#include "palmette/factorize/finish.hpp"
+#include "palmette/factorize/rank_factorization.hpp"
+
+namespace palmette::factorizing {
+
+/// A finished block as an update reads it, wherever it lies.
+template <class T>
+struct FinishedBlock {
+  DenseView<const T> lower;
+  DenseView<const T> upper;    ///< LU only
+  PairDiagonal<T> pairs;       ///< LDLᵀ only: D of its columns
+};
+
+/// Scratch memory of one thread.
+template <class T>
+struct RankScratch {
+  explicit RankScratch(const SymbolicFactor& symbolic, FactorKind kind);
+  std::vector<index_t> local_row;  // length n: row of the panel at hand, −1 where it has none
+  std::vector<index_t> target_row;     // length slab_rows
+  std::vector<index_t> target_column;  // length tallest block
+  std::vector<T> product;          // slab_rows × tallest block
+  std::vector<T> scaled;           // tallest block × widest: rows of L·D
+};
+
+/// One rank's factor being made.
+template <class T>
+struct RankWork {
+  const SparseMatrix<T>& matrix;
+  const SymbolicFactor& symbolic;
+  const FanOut& fan;
+  RankFactor<T>& factor;
+  real_t<T> tiny = 0;
+
+  index_t supernode(index_t p) const { return fan.owned.panel[static_cast<std::size_t>(p)]; }
+  index_t panel_rows(index_t p) const { return fan.owned.panel_rows[static_cast<std::size_t>(p)]; }
+  bool owns_diagonal(index_t p) const { return fan.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0; }
+  /// Rows below the diagonal block.
+  RowRange below(index_t p) const { return {owns_diagonal(p) ? symbolic.width(supernode(p)) : 0, panel_rows(p)}; }
+  /// Rows of a block, in the numbering of the permuted matrix.
+  std::span<const index_t> rows_of_block(index_t source, offset_t block) const {
+    const Block& one = symbolic.blocks[static_cast<std::size_t>(block)];
+    return symbolic.rows_below(source).subspan(static_cast<std::size_t>(one.first), static_cast<std::size_t>(one.count));
+  }
+  PairDiagonal<T> pairs(index_t s) const {
+    if (factor.kind != FactorKind::ldlt) return {};
+    const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]), width = static_cast<std::size_t>(symbolic.width(s));
+    return {factor.hermitian, std::span<const T>(factor.d).subspan(begin, width), std::span<const T>(factor.d_below).subspan(begin, width)};
+  }
+  /// The parts of panel p that finishing it needs; `block` is its diagonal block.
+  PanelParts<T> parts(index_t p, DenseView<T> block) const;
+
+  /// local_row ← rows of panel p, and back to −1.
+  void map_rows(index_t p, RankScratch<T>& scratch) const;
+  void forget_rows(index_t p, RankScratch<T>& scratch) const;
+  /// Panel p ← the matrix's entries and zeros; its rows are mapped.
+  void assemble_lower(index_t p, const RankScratch<T>& scratch) const;
+  /// All of `upper` ← the matrix's entries above the diagonal blocks, and zeros.
+  void assemble_upper() const;
+  /// Panel p loses what `left` times `right` says; its rows are mapped.
+  struct Update {
+    index_t panel;
+    index_t source;
+    offset_t left_block;
+    offset_t right_block;
+  };
+  void subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right, RankScratch<T>& scratch) const;
+};
+
+}  // namespace palmette::factorizing

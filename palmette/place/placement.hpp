@@ -1,0 +1,63 @@
+// Part of the door of `place`: which rank owns which block.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "palmette/analyze/analyze.hpp"
+
+namespace palmette {
+
+struct ProcessGrid {
+  index_t rows = 1;
+  index_t cols = 1;
+  index_t num_ranks() const { return rows * cols; }
+};
+
+/// The grid of num_ranks ranks that is nearest to a square, rows ≥ columns.
+/// @throws UsageError if num_ranks < 1
+ProcessGrid nearly_square_grid(index_t num_ranks);
+
+enum class PlacementMap {
+  block_cyclic,         ///< every block on the whole grid
+  subtree_to_subcube,   ///< disjoint subtrees on disjoint ranks, in proportion to their work, as far down as ranks suffice
+};
+std::string_view name_of(PlacementMap map);
+/// @throws UsageError listing the names
+PlacementMap placement_map(std::string_view name);
+
+/// Consecutive ranks first … first + grid.num_ranks() − 1 arranged as a grid, row by row; blocks go round it.
+struct RankGrid {
+  index_t first = 0;
+  ProcessGrid grid;
+
+  index_t owner(index_t row_supernode, index_t column_supernode) const {
+    return first + (row_supernode % grid.rows) * grid.cols + column_supernode % grid.cols;
+  }
+  bool contains(index_t rank) const { return rank >= first && rank < first + grid.num_ranks(); }
+};
+
+/// Owners of blocks. Constant once made.
+struct Placement {
+  ProcessGrid grid;
+  index_t num_supernodes = 0;
+  PlacementMap map = PlacementMap::block_cyclic;
+  std::vector<RankGrid> grids;   ///< those that occur; empty: the whole one alone
+  std::vector<index_t> grid_of;  ///< length num_supernodes: number of the grid of its columns; empty: the whole one
+
+  RankGrid grid_of_column(index_t supernode) const {
+    return grid_of.empty() ? RankGrid{0, grid} : grids[static_cast<std::size_t>(grid_of[static_cast<std::size_t>(supernode)])];
+  }
+  /// Rank that owns the block of rows `row_supernode` in the columns of `column_supernode`.
+  index_t owner(index_t row_supernode, index_t column_supernode) const {
+    return grid_of_column(column_supernode).owner(row_supernode, column_supernode);
+  }
+  index_t num_ranks() const { return grid.num_ranks(); }
+};
+
+/// @throws UsageError if the grid has no ranks
+/// @cost   block_cyclic nothing; subtree_to_subcube one pass over the supernodes
+/// @source Pothen and Sun, A mapping algorithm for parallel sparse Cholesky factorization, SIAM J. Sci. Comput. 14 (1993)
+Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {}, PlacementMap map = PlacementMap::block_cyclic);
+
+}  // namespace palmette

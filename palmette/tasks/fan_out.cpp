@@ -1,0 +1,181 @@
+// Who owns, uses and receives which block.
+#include "palmette/tasks/fan_out.hpp"
+
+#include <algorithm>
+
+namespace palmette {
+namespace {
+
+/// Ranks that read block number `at` of a supernode's blocks: as left factor of targets (its rows, columns of a block before it or of itself),
+/// as right factor of targets (rows of a block behind it or of itself, its columns).
+void readers_of(const Placement& placement, std::span<const Block> blocks, std::size_t at, std::vector<index_t>& ranks) {
+  ranks.clear();
+  const index_t own = blocks[at].row_supernode;
+  for (std::size_t other = 0; other < blocks.size(); ++other)
+    ranks.push_back(other <= at ? placement.owner(own, blocks[other].row_supernode)
+                                : placement.owner(blocks[other].row_supernode, own));
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
+/// Ranks that own rows below the diagonal block of a supernode.
+void ranks_below(const Placement& placement, index_t supernode, std::span<const Block> blocks, std::vector<index_t>& ranks) {
+  ranks.clear();
+  for (const Block& block : blocks) ranks.push_back(placement.owner(block.row_supernode, supernode));
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+}
+
+class Builder {
+ public:
+  Builder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank) : symbolic_(symbolic), placement_(placement) {
+    result_.owned = owned_blocks(symbolic, placement, rank);
+    result_.num_ranks = placement.num_ranks();
+  }
+
+  FanOut build() {
+    for (index_t p = 0; p < result_.owned.num_panels(); ++p) {
+      add_destinations(p);
+      add_steps(p);
+    }
+    invert_needs();
+    add_priorities();
+    return std::move(result_);
+  }
+
+ private:
+  void append_others(std::vector<index_t>& to) const {
+    for (const index_t rank : ranks_)
+      if (rank != result_.owned.rank) to.push_back(rank);
+  }
+
+  void add_destinations(index_t p) {
+    const index_t s = result_.owned.panel[static_cast<std::size_t>(p)];
+    const std::span<const Block> blocks = symbolic_.blocks_of(s);
+    for (const OwnBlock& own : result_.owned.blocks_of_panel(p)) {
+      readers_of(placement_, blocks, static_cast<std::size_t>(own.block - symbolic_.block_ptr[s]), ranks_);
+      append_others(result_.goes_to);
+      result_.goes_ptr.push_back(static_cast<offset_t>(result_.goes_to.size()));
+    }
+    if (result_.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0) {
+      ranks_below(placement_, s, blocks, ranks_);
+      append_others(result_.diagonal_goes_to);
+    }
+    result_.diagonal_goes_ptr.push_back(static_cast<offset_t>(result_.diagonal_goes_to.size()));
+  }
+
+  /// Updates of panel p that reach rows of this rank.
+  void add_steps(index_t p) {
+    const index_t target = result_.owned.panel[static_cast<std::size_t>(p)];
+    for (const Updater& updater : symbolic_.updaters_of(target)) {
+      const std::span<const Block> blocks = symbolic_.blocks_of(updater.source);
+      const offset_t first = symbolic_.block_ptr[updater.source];
+      const auto right = static_cast<std::size_t>(updater.block - first);
+      const std::size_t before = result_.needs.size();
+      for (std::size_t at = right; at < blocks.size(); ++at)
+        if (placement_.owner(blocks[at].row_supernode, target) == result_.owned.rank)
+          result_.needs.push_back(first + static_cast<offset_t>(at));
+      if (result_.needs.size() == before) continue;
+      if (result_.needs[before] != updater.block) result_.needs.push_back(updater.block);
+      result_.steps.push_back({updater.source, updater.block});
+      result_.need_ptr.push_back(static_cast<offset_t>(result_.needs.size()));
+    }
+    result_.step_ptr.push_back(static_cast<offset_t>(result_.steps.size()));
+  }
+
+  void invert_needs() {
+    result_.used_block = result_.needs;
+    std::sort(result_.used_block.begin(), result_.used_block.end());
+    result_.used_block.erase(std::unique(result_.used_block.begin(), result_.used_block.end()), result_.used_block.end());
+    std::vector<offset_t> count(result_.used_block.size() + 1);
+    for (const offset_t block : result_.needs) ++count[static_cast<std::size_t>(result_.used_place(block)) + 1];
+    for (std::size_t at = 1; at < count.size(); ++at) count[at] += count[at - 1];
+    result_.use_ptr = count;
+    result_.use.resize(result_.needs.size());
+    for (std::size_t step = 0; step < result_.steps.size(); ++step)
+      for (offset_t need = result_.need_ptr[step]; need < result_.need_ptr[step + 1]; ++need) {
+        const auto place = static_cast<std::size_t>(result_.used_place(result_.needs[static_cast<std::size_t>(need)]));
+        result_.use[static_cast<std::size_t>(count[place]++)] = static_cast<offset_t>(step);
+      }
+  }
+
+  /// A path costs what its supernodes cost alone.
+  void add_priorities() {
+    std::vector<double> path(static_cast<std::size_t>(symbolic_.num_supernodes()));
+    for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
+      const double width = symbolic_.width(s), rows = width + symbolic_.num_rows_below(s);
+      const index_t parent = symbolic_.parent[s];
+      path[static_cast<std::size_t>(s)] = width * width * rows + (parent == -1 ? 0 : path[static_cast<std::size_t>(parent)]);
+    }
+    for (const index_t s : result_.owned.panel) result_.priority.push_back(path[static_cast<std::size_t>(s)]);
+  }
+
+  const SymbolicFactor& symbolic_;
+  const Placement& placement_;
+  std::vector<index_t> ranks_;
+  FanOut result_;
+};
+
+template <class Entry>
+offset_t bytes_of(const std::vector<Entry>& entries) {
+  return static_cast<offset_t>(entries.size() * sizeof(Entry));
+}
+
+}  // namespace
+
+offset_t FanOut::used_place(offset_t block) const {
+  const auto found = std::lower_bound(used_block.begin(), used_block.end(), block);
+  return found == used_block.end() || *found != block ? -1 : static_cast<offset_t>(found - used_block.begin());
+}
+
+offset_t FanOut::memory_bytes() const {
+  return owned.memory_bytes() + bytes_of(step_ptr) + bytes_of(steps) + bytes_of(need_ptr) + bytes_of(needs) +
+         bytes_of(used_block) + bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
+         bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
+}
+
+FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank) {
+  return Builder(symbolic, placement, rank).build();
+}
+
+offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block) {
+  const BlockNumbers numbers(symbolic);
+  if (numbers.is_diagonal(block)) {
+    const offset_t width = symbolic.width(static_cast<index_t>(block - numbers.num_blocks));
+    return width * width + (kind == FactorKind::ldlt ? 2 * width : 0);
+  }
+  const auto after = std::upper_bound(symbolic.block_ptr.begin(), symbolic.block_ptr.end(), block);
+  const offset_t width = symbolic.width(static_cast<index_t>(after - symbolic.block_ptr.begin()) - 1);
+  const offset_t entries = width * symbolic.blocks[static_cast<std::size_t>(block)].count;
+  return kind == FactorKind::lu ? 2 * entries : entries + (kind == FactorKind::ldlt ? 2 * width : 0);
+}
+
+offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes) {
+  const BlockNumbers numbers(symbolic);
+  const offset_t scalars = message_scalars(symbolic, kind, block) * scalar_bytes;
+  if (!numbers.is_diagonal(block) || kind == FactorKind::llt) return scalars;
+  return scalars + symbolic.width(static_cast<index_t>(block - numbers.num_blocks)) * static_cast<offset_t>(sizeof(index_t));
+}
+
+Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes) {
+  std::vector<TrafficEntry> entries;
+  std::vector<index_t> ranks;
+  const BlockNumbers numbers(symbolic);
+  const auto add = [&](index_t source, offset_t block) {
+    const offset_t bytes = message_bytes(symbolic, kind, block, scalar_bytes);
+    for (const index_t rank : ranks)
+      if (rank != source) entries.push_back({source, rank, 1, bytes});
+  };
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const std::span<const Block> blocks = symbolic.blocks_of(s);
+    ranks_below(placement, s, blocks, ranks);
+    add(placement.owner(s, s), numbers.diagonal(s));
+    for (std::size_t at = 0; at < blocks.size(); ++at) {
+      readers_of(placement, blocks, at, ranks);
+      add(placement.owner(blocks[at].row_supernode, s), symbolic.block_ptr[s] + static_cast<offset_t>(at));
+    }
+  }
+  return make_traffic(placement.num_ranks(), std::move(entries));
+}
+
+}  // namespace palmette

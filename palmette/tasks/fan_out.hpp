@@ -1,0 +1,75 @@
+// Part of the door of `tasks`: a factorization over ranks, seen from one of them. A finished block goes to every rank that uses it
+// (fan-out); a rank applies the updates of each of its panels in ascending order of their source, so that the bits do not
+// depend on the ranks.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "palmette/machine/machine.hpp"
+#include "palmette/place/place.hpp"
+
+namespace palmette {
+
+/// Blocks by number: block b < num_blocks is symbolic.blocks[b]; the diagonal block of supernode s is num_blocks + s.
+struct BlockNumbers {
+  offset_t num_blocks = 0;
+  index_t num_supernodes = 0;
+
+  explicit BlockNumbers(const SymbolicFactor& symbolic)
+      : num_blocks(static_cast<offset_t>(symbolic.blocks.size())), num_supernodes(symbolic.num_supernodes()) {}
+  offset_t diagonal(index_t supernode) const { return num_blocks + supernode; }
+  bool is_diagonal(offset_t block) const { return block >= num_blocks; }
+  offset_t count() const { return num_blocks + num_supernodes; }
+};
+
+/// One update: the rank's rows of panel `target` lose (rows of `source` below) · (rows of `right`)ᵀ.
+struct UpdateStep {
+  index_t source = 0;     ///< supernode
+  offset_t right = 0;     ///< block of rows `target` in the columns of `source`
+};
+
+/// What a rank owns, does and tells. Constant once made.
+struct FanOut {
+  OwnedBlocks owned;
+  index_t num_ranks = 1;
+
+  // Updates of own panels.
+  std::vector<offset_t> step_ptr = {0};          // length panels + 1
+  std::vector<UpdateStep> steps;                 // source ascending within a panel
+  std::vector<offset_t> need_ptr = {0};          // length steps + 1
+  std::vector<offset_t> needs;                   // blocks that a step reads, each once
+
+  // Blocks by the steps that read them.
+  std::vector<offset_t> used_block;              // ascending: blocks that some step of this rank reads
+  std::vector<offset_t> use_ptr = {0};           // length used_block + 1
+  std::vector<offset_t> use;                     // steps
+
+  // Where finished blocks go, this rank apart.
+  std::vector<offset_t> goes_ptr = {0};          // length own + 1
+  std::vector<index_t> goes_to;                  // ranks, ascending
+  std::vector<offset_t> diagonal_goes_ptr = {0}; // length panels + 1
+  std::vector<index_t> diagonal_goes_to;         // ranks, ascending
+
+  std::vector<double> priority;                  // length panels: cost of the path from this panel to the root
+
+  /// Place of a block in used_block; −1 if no step of this rank reads it.
+  offset_t used_place(offset_t block) const;
+  /// Messages that this rank sends.
+  std::int64_t messages() const { return static_cast<std::int64_t>(goes_to.size() + diagonal_goes_to.size()); }
+  offset_t memory_bytes() const;
+};
+
+/// @throws UsageError if there is no such rank
+/// @cost   Σ over supernodes of the square of their number of blocks; every rank looks at the whole structure
+/// @source Jacquelin, Zheng, Ng, Yelick, An asynchronous task-based fan-both sparse Cholesky solver (2016)
+FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank);
+
+/// Scalars of a message with this block: rows of L (and of Uᵀ), for LDLᵀ D as well.
+offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block);
+/// Bytes of a message; the diagonal block of LDLᵀ and LU brings its pivoting order along.
+offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes);
+/// All messages of a factorization, from structure alone.
+Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes);
+
+}  // namespace palmette

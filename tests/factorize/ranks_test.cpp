@@ -1,0 +1,240 @@
+// A factorization over ranks: every block has the bits that one rank alone gives it, messages are as many as the structure says, in any
+// order of delivery, and a bad pivot ends in an answer, not in silence.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "factor_testing.hpp"
+
+namespace palmette {
+namespace {
+
+using testing::Flavour;
+using testing::Problem;
+using testing::random_sparse;
+
+template <class T>
+::testing::AssertionResult same_bits(DenseView<const T> a, DenseView<const T> b) {
+  if (a.rows != b.rows || a.cols != b.cols) return ::testing::AssertionFailure() << "other shapes";
+  for (index_t column = 0; column < a.cols; ++column)
+    for (index_t row = 0; row < a.rows; ++row)
+      if (std::memcmp(&a(row, column), &b(row, column), sizeof(T)) != 0)
+        return ::testing::AssertionFailure() << a(row, column) << " is not " << b(row, column) << " at (" << row << ", " << column
+                                             << "), difference " << a(row, column) - b(row, column);
+  return ::testing::AssertionSuccess();
+}
+
+template <class T>
+DenseView<const T> rows_of(const PanelArray<T>& panels, const SymbolicFactor& symbolic, index_t s, index_t first, index_t rows) {
+  return {panels.data() + symbolic.panel_offset[s] + first, rows, symbolic.width(s), symbolic.leading_dimension(s)};
+}
+
+/// The rank's blocks against the whole factor; counts blocks.
+template <class T>
+offset_t expect_same_blocks(const RankFactor<T>& mine, const Factor<T>& whole) {
+  const SymbolicFactor& symbolic = *whole.symbolic;
+  offset_t blocks = 0;
+  for (index_t p = 0; p < mine.owned.num_panels(); ++p) {
+    const index_t s = mine.owned.panel[p], width = symbolic.width(s);
+    if (mine.owned.owns_diagonal[p] != 0) {
+      ++blocks;
+      EXPECT_TRUE(same_bits(mine.rows_of(mine.lower, p, 0, width), rows_of(whole.lower, symbolic, s, 0, width))) << "diagonal block " << s;
+    }
+    for (const OwnBlock& own : mine.owned.blocks_of_panel(p)) {
+      ++blocks;
+      const Block& block = symbolic.blocks[own.block];
+      EXPECT_TRUE(same_bits(mine.rows_of(mine.lower, p, own.first_row, block.count),
+                            rows_of(whole.lower, symbolic, s, width + block.first, block.count))) << "block " << own.block << " of supernode " << s;
+      if (mine.kind == FactorKind::lu) {
+        EXPECT_TRUE(same_bits(mine.rows_of(mine.upper, p, own.first_row, block.count),
+                              rows_of(whole.upper, symbolic, s, width + block.first, block.count))) << "upper block " << own.block;
+      }
+    }
+    for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column) {
+      if (mine.kind != FactorKind::llt) { EXPECT_EQ(mine.place[column], whole.place[column]); }
+      if (mine.kind == FactorKind::ldlt) { EXPECT_EQ(mine.d[column], whole.d[column]); }
+    }
+  }
+  return blocks;
+}
+
+/// All ranks of one run, in one simulated world.
+template <class T>
+struct SimulatedRun {
+  SimulatedRun(const Problem<T>& problem, FactorKind kind, std::shared_ptr<const Placement> placement, const SimulationOptions& simulation)
+      : world(placement->num_ranks(), simulation) {
+    for (index_t rank = 0; rank < placement->num_ranks(); ++rank) {
+      parts.emplace_back(problem.matrix, problem.symbolic, placement, problem.ordering, RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
+      programs.push_back(&parts.back().program());
+    }
+  }
+  SimulatedWorld world;
+  std::vector<RankFactorization<T>> parts;
+  std::vector<RankProgram*> programs;
+};
+
+template <class T>
+void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid grid, PlacementMap map, std::uint64_t seed) {
+  const auto whole = problem.factored(kind);
+  ASSERT_TRUE(whole.ok());
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, grid, map));
+  SimulationOptions simulation;
+  simulation.seed = seed;
+  simulation.jitter = static_cast<double>(seed % 3) * 30;
+  simulation.slow_ranks = 0.3;
+  simulation.slowness = 100;
+  simulation.idle_wakeups = 0.2;
+  SimulatedRun<T> run(problem, kind, placement, simulation);
+  const SimulationResult result = run.world.run(run.programs);
+  offset_t blocks = 0;
+  for (RankFactorization<T>& part : run.parts) blocks += expect_same_blocks(part.take(), whole.value());
+  EXPECT_EQ(blocks, static_cast<offset_t>(problem.symbolic->blocks.size()) + problem.symbolic->num_supernodes()) << "each block has one owner";
+  EXPECT_EQ(result.traffic, predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(T)));
+}
+
+Flavour flavour_of(FactorKind kind) {
+  return kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
+}
+
+template <class T>
+class Ranks : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Ranks, Scalars);
+
+TYPED_TEST(Ranks, every_block_has_the_bits_that_one_rank_gives_it_and_messages_are_as_predicted) {
+  using T = TypeParam;
+  const ProcessGrid grids[] = {{1, 1}, {2, 1}, {1, 3}, {2, 2}, {3, 2}, {2, 4}};
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
+    AnalyzeOptions narrow;
+    narrow.max_width = 6;  // many blocks
+    const Problem<T> problem(random_sparse<T>(flavour_of(kind), 120, 1.5, 3), kind, narrow);
+    std::uint64_t seed = 1;
+    for (const ProcessGrid& grid : grids)
+      for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
+        expect_same_factor(problem, kind, grid, map, ++seed);
+  }
+}
+
+TEST(ranks, hermitian_pivots_travel_too) {
+  using T = std::complex<double>;
+  const Problem<T> problem(random_sparse<T>(Flavour::hermitian, 100, 1.5, 4), FactorKind::ldlt);
+  expect_same_factor(problem, FactorKind::ldlt, {2, 2}, PlacementMap::block_cyclic, 5);
+}
+
+TEST(ranks, more_ranks_than_supernodes_and_empty_matrices) {
+  for (const index_t n : {0, 1, 2}) {
+    const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1, 1), FactorKind::llt);
+    for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
+      expect_same_factor(problem, FactorKind::llt, {3, 3}, map, 2);
+  }
+}
+
+/// PALMETTE_SEEDS sets another number: the long mode takes 20,000.
+int seeds() {
+  const char* const text = std::getenv("PALMETTE_SEEDS");
+  return text != nullptr ? std::atoi(text) : 500;
+}
+
+TEST(ranks, random_matrices_grids_and_delays_give_the_same_bits) {
+  const int count = seeds();
+  for (int seed = 1; seed <= count; ++seed) {
+    const FactorKind kind = std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
+    AnalyzeOptions options;
+    options.max_width = 1 + seed % 9;
+    const Problem<double> problem(
+        random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60, 1 + seed % 3 * 0.5, static_cast<unsigned>(seed)), kind, options);
+    const ProcessGrid grid{1 + seed % 4, 1 + seed / 4 % 4};
+    expect_same_factor(problem, kind, grid, seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
+                       static_cast<std::uint64_t>(seed));
+    if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(ranks, threads_and_wrappers_change_no_bit) {
+  AnalyzeOptions narrow;
+  narrow.max_width = 8;
+  const Problem<double> problem(random_sparse<double>(Flavour::unsymmetric, 300, 2, 9), FactorKind::lu, narrow);
+  const auto whole = problem.factored(FactorKind::lu);
+  ASSERT_TRUE(whole.ok());
+  for (const index_t ranks : {1, 2, 3, 4, 6, 8})
+    for (const int members : {1, 2}) {
+      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube));
+      ThreadWorld world(ranks);
+      world.run([&](Transport& plain) {
+        Checked checked(plain);
+        Aggregator transport(checked);
+        RankFactorization<double> part(problem.matrix, problem.symbolic, placement, problem.ordering, {FactorKind::lu, 0, members}, transport);
+        ThreadTeam team(members);
+        drive(part.program(), transport, team, {60});
+        EXPECT_EQ(transport.agree(part.bad_supernode() >= 0 ? 1 : 0), 0);
+        expect_same_blocks(part.take(), whole.value());
+      });
+    }
+}
+
+/// A chain of cliques with few supernodes: every order of delivery can be tried.
+TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::lu})
+    for (const ProcessGrid& grid : {ProcessGrid{2, 1}, ProcessGrid{2, 2}}) {
+      AnalyzeOptions options;
+      options.max_width = 2;
+      options.relax = false;
+      const Problem<double> problem(random_sparse<double>(flavour_of(kind), 6, 0.7, 2), kind, options);
+      ASSERT_LE(problem.symbolic->num_supernodes(), 6);
+      const auto whole = problem.factored(kind);
+      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, grid));
+      struct Held final : RankProgram {
+        explicit Held(RankFactorization<double> one) : part(std::move(one)) {}
+        void start() override { part.program().start(); }
+        void on_message(const Message& message) override { part.program().on_message(message); }
+        bool run_one_task(int member) override { return part.program().run_one_task(member); }
+        bool done() const override { return const_cast<RankFactorization<double>&>(part).program().done(); }
+        std::string waiting_for() const override { return const_cast<RankFactorization<double>&>(part).program().waiting_for(); }
+        RankFactorization<double> part;
+      };
+      const Exploration result = explore_orders(grid.num_ranks(), 20000, [&](SimulatedWorld& world) {
+        ExploredRun run;
+        std::vector<Held*> held;
+        for (index_t rank = 0; rank < grid.num_ranks(); ++rank) {
+          auto one = std::make_unique<Held>(RankFactorization<double>(problem.matrix, problem.symbolic, placement, problem.ordering,
+                                                                      {kind, 0, 1}, world.rank(rank)));
+          held.push_back(one.get());
+          run.programs.push_back(std::move(one));
+        }
+        run.check = [held, &whole] {
+          for (Held* one : held) expect_same_blocks(one->part.take(), whole.value());
+        };
+        return run;
+      });
+      EXPECT_GT(result.orders, 1);
+    }
+}
+
+TEST(ranks, a_bad_pivot_is_reported_as_on_one_rank_and_every_message_still_comes) {
+  SparseMatrix<double> matrix = random_sparse<double>(Flavour::positive_definite, 80, 1.5, 6);
+  for (offset_t entry = matrix.pattern.column_ptr[40]; entry < matrix.pattern.column_ptr[41]; ++entry)
+    if (matrix.pattern.row_index[entry] == 40) matrix.values[entry] = -1;
+  AnalyzeOptions narrow;
+  narrow.max_width = 4;
+  const Problem<double> problem(matrix, FactorKind::llt, narrow);
+  const auto alone = problem.factored(FactorKind::llt);
+  ASSERT_FALSE(alone.ok());
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 2}));
+  SimulatedRun<double> run(problem, FactorKind::llt, placement, {});
+  const SimulationResult result = run.world.run(run.programs);
+  index_t bad = problem.symbolic->num_supernodes();
+  for (const RankFactorization<double>& part : run.parts)
+    if (part.bad_supernode() >= 0) bad = std::min(bad, part.bad_supernode());
+  EXPECT_EQ(bad, alone.failure().supernode);
+  EXPECT_EQ(result.traffic.messages(), predicted_fan_out_traffic(*problem.symbolic, *placement, FactorKind::llt, sizeof(double)).messages());
+}
+
+TEST(ranks, transport_and_placement_must_have_the_same_ranks) {
+  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 10, 1, 1), FactorKind::llt);
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 1}));
+  const auto loopback = make_loopback();
+  EXPECT_THROW(RankFactorization<double>(problem.matrix, problem.symbolic, placement, problem.ordering, {}, *loopback), UsageError);
+}
+
+}  // namespace
+}  // namespace palmette
