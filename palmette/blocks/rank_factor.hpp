@@ -24,8 +24,6 @@ struct RankFactor {
   std::vector<index_t> place;  // LDLᵀ and LU
   std::vector<double> row_scale;     // length n by original row, or empty
   std::vector<double> column_scale;  // length n by original column, or empty
-  PivotReport pivots;  ///< of the whole factorization, the same on all ranks
-  double seconds = 0;
 
   /// The rank's rows [first, first + rows) of panel p.
   DenseView<T> rows_of(PanelArray<T>& panels, index_t p, index_t first, index_t rows) {

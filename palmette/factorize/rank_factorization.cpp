@@ -355,10 +355,11 @@ struct RankFactorization<T>::State {
 };
 
 template <class T>
-RankFactorization<T>::RankFactorization(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
-                                        std::shared_ptr<const Placement> placement, const Ordering& ordering,
-                                        const RankFactorizeOptions& options, Transport& transport)
+RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankFactorizeOptions& options, Transport& transport)
     : state_(std::make_unique<State>()) {
+  const SparseMatrix<T>& matrix = system.matrix;
+  const std::shared_ptr<const SymbolicFactor>& symbolic = system.symbolic;
+  const std::shared_ptr<const Placement>& placement = system.placement;
   if (matrix.rows() != symbolic->n || matrix.cols() != symbolic->n)
     throw DimensionError("a matrix of " + std::to_string(matrix.rows()) + " × " + std::to_string(matrix.cols()) + " for a structure of " +
                          std::to_string(symbolic->n));
@@ -381,12 +382,13 @@ RankFactorization<T>::RankFactorization(const SparseMatrix<T>& matrix, std::shar
     factor.d_below.resize(n);
   }
   if (options.kind != FactorKind::llt) factor.place.resize(n);
-  factor.row_scale = ordering.row_scale;
-  factor.column_scale = ordering.column_scale;
+  factor.row_scale = system.ordering.row_scale;
+  factor.column_scale = system.ordering.column_scale;
   factor.symbolic = symbolic;
   factor.placement = placement;
   factor.owned = state.fan.owned;
-  const double largest = factorizing::largest_scaled_entry(matrix, ordering);
+  const double largest =
+      system.largest_entry > 0 ? system.largest_entry : factorizing::largest_scaled_entry(matrix, system.ordering);
   const double relative = options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
   const factorizing::RankWork<T> work{matrix, *symbolic, state.fan, factor, static_cast<real_t<T>>(relative * largest)};
   state.program = std::make_unique<factorizing::FanOutProgram<T>>(work, options, *placement, transport);

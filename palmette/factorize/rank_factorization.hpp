@@ -15,6 +15,16 @@ struct RankFactorizeOptions {
   int members = 1;        ///< threads that will drive the program
 };
 
+/// What is factorized, as each rank knows it.
+template <class T>
+struct RankSystem {
+  const SparseMatrix<T>& matrix;  ///< n × n; only the entries of the rank's own blocks are read
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::shared_ptr<const Placement> placement;
+  const Ordering& ordering;
+  double largest_entry = 0;  ///< largest modulus of the scaled matrix, the same on all ranks; 0: `matrix` holds all entries, look there
+};
+
 /// One rank's factorization: make it, drive its program until done, take the factor.
 ///
 /// Finished blocks are sent to the ranks that use them (fan-out); a rank subtracts the updates of each of its panels in ascending
@@ -24,12 +34,10 @@ struct RankFactorizeOptions {
 template <class T>
 class RankFactorization {
  public:
-  /// @param matrix     as factorize; only the entries of own blocks are read, and all for the largest modulus
+  /// @param system     must outlive this
   /// @param transport  must outlive this; carries nothing else meanwhile
   /// @throws DimensionError, MemoryError; UsageError if transport and placement differ in their number of ranks
-  RankFactorization(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
-                    std::shared_ptr<const Placement> placement, const Ordering& ordering, const RankFactorizeOptions& options,
-                    Transport& transport);
+  RankFactorization(const RankSystem<T>& system, const RankFactorizeOptions& options, Transport& transport);
   ~RankFactorization();
   RankFactorization(RankFactorization&&) noexcept;
 

@@ -58,13 +58,18 @@ offset_t expect_same_blocks(const RankFactor<T>& mine, const Factor<T>& whole) {
   return blocks;
 }
 
+template <class T>
+RankSystem<T> system_of(const Problem<T>& problem, const std::shared_ptr<const Placement>& placement) {
+  return {problem.matrix, problem.symbolic, placement, problem.ordering};
+}
+
 /// All ranks of one run, in one simulated world.
 template <class T>
 struct SimulatedRun {
   SimulatedRun(const Problem<T>& problem, FactorKind kind, std::shared_ptr<const Placement> placement, const SimulationOptions& simulation)
       : world(placement->num_ranks(), simulation) {
     for (index_t rank = 0; rank < placement->num_ranks(); ++rank) {
-      parts.emplace_back(problem.matrix, problem.symbolic, placement, problem.ordering, RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
+      parts.emplace_back(system_of(problem, placement), RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
       programs.push_back(&parts.back().program());
     }
   }
@@ -163,7 +168,7 @@ TEST(ranks, threads_and_wrappers_change_no_bit) {
       world.run([&](Transport& plain) {
         Checked checked(plain);
         Aggregator transport(checked);
-        RankFactorization<double> part(problem.matrix, problem.symbolic, placement, problem.ordering, {FactorKind::lu, 0, members}, transport);
+        RankFactorization<double> part(system_of(problem, placement), {FactorKind::lu, 0, members}, transport);
         ThreadTeam team(members);
         drive(part.program(), transport, team, {60});
         EXPECT_EQ(transport.agree(part.bad_supernode() >= 0 ? 1 : 0), 0);
@@ -196,8 +201,7 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
         ExploredRun run;
         std::vector<Held*> held;
         for (index_t rank = 0; rank < grid.num_ranks(); ++rank) {
-          auto one = std::make_unique<Held>(RankFactorization<double>(problem.matrix, problem.symbolic, placement, problem.ordering,
-                                                                      {kind, 0, 1}, world.rank(rank)));
+          auto one = std::make_unique<Held>(RankFactorization<double>(system_of(problem, placement), {kind, 0, 1}, world.rank(rank)));
           held.push_back(one.get());
           run.programs.push_back(std::move(one));
         }
@@ -233,7 +237,7 @@ TEST(ranks, transport_and_placement_must_have_the_same_ranks) {
   const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 10, 1, 1), FactorKind::llt);
   const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 1}));
   const auto loopback = make_loopback();
-  EXPECT_THROW(RankFactorization<double>(problem.matrix, problem.symbolic, placement, problem.ordering, {}, *loopback), UsageError);
+  EXPECT_THROW(RankFactorization<double>(system_of(problem, placement), {}, *loopback), UsageError);
 }
 
 }  // namespace
