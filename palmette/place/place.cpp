@@ -18,17 +18,53 @@ std::vector<double> subtree_work(const SymbolicFactor& symbolic) {
   return work;
 }
 
+/// Number of the grid in the placement's list.
+index_t number_of(Placement& placement, const RankGrid& grid) {
+  const auto same = [&](const RankGrid& other) {
+    return other.first == grid.first && other.grid.rows == grid.grid.rows && other.grid.cols == grid.grid.cols;
+  };
+  const auto found = std::find_if(placement.grids.begin(), placement.grids.end(), same);
+  const auto number = static_cast<index_t>(found - placement.grids.begin());
+  if (found == placement.grids.end()) placement.grids.push_back(grid);
+  return number;
+}
+
+void give_to_one(Placement& placement, index_t unit, index_t rank) {
+  const index_t number = number_of(placement, {rank, {1, 1}});
+  for (index_t s = placement.units.group_begin[static_cast<std::size_t>(unit)]; s < placement.units.group_begin[static_cast<std::size_t>(unit) + 1]; ++s)
+    placement.grid_of[static_cast<std::size_t>(s)] = number;
+}
+
+/// Whole subtrees to ranks in their order, as many as make up the rank's part of the work; the rest goes round the whole grid.
+void deal_out(const SymbolicFactor& symbolic, Placement& placement) {
+  placement.grids.push_back({0, placement.grid});
+  placement.grid_of.assign(static_cast<std::size_t>(symbolic.num_supernodes()), 0);
+  const std::vector<double> work = subtree_work(symbolic);
+  std::vector<double> of_unit(static_cast<std::size_t>(placement.units.num_groups()));
+  double all = 0, before = 0;
+  for (index_t s = 0, unit = 0; s < symbolic.num_supernodes(); ++s) {
+    while (s >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1]) ++unit;
+    const bool is_root = symbolic.parent[s] == -1 || symbolic.parent[s] >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
+    if (is_root && placement.is_whole[static_cast<std::size_t>(unit)] != 0) of_unit[static_cast<std::size_t>(unit)] += work[static_cast<std::size_t>(s)];
+  }
+  for (const double part : of_unit) all += part;
+  for (index_t unit = 0; unit < placement.units.num_groups(); ++unit) {
+    if (placement.is_whole[static_cast<std::size_t>(unit)] == 0) continue;
+    const double middle = all > 0 ? (before + of_unit[static_cast<std::size_t>(unit)] / 2) / all : 0;
+    give_to_one(placement, unit, std::min(static_cast<index_t>(middle * placement.num_ranks()), placement.num_ranks() - 1));
+    before += of_unit[static_cast<std::size_t>(unit)];
+  }
+}
+
 /// Gives each supernode, roots first, the ranks of its parent or a part of them.
 class SubtreeMapper {
  public:
-  SubtreeMapper(const SymbolicFactor& symbolic, ProcessGrid grid)
-      : symbolic_(symbolic), work_(subtree_work(symbolic)), share_(work_.size()) {
-    placement_.grid = grid;
-    placement_.num_supernodes = symbolic.num_supernodes();
-    placement_.map = PlacementMap::subtree_to_subcube;
+  SubtreeMapper(const SymbolicFactor& symbolic, Placement begun)
+      : symbolic_(symbolic), placement_(std::move(begun)), work_(subtree_work(symbolic)), share_(work_.size()) {
     placement_.grid_of.resize(work_.size());
   }
 
+  /// @param units  whole ones get one rank each: the one in the middle of their share
   Placement run() {
     const double all = placement_.grid.num_ranks();
     double roots = 0;
@@ -49,6 +85,7 @@ class SubtreeMapper {
       next_child[place] = share_[place].begin;
       assign(place);
     }
+    for (index_t unit = 0; unit < placement_.units.num_groups(); ++unit) gather(unit);
     return std::move(placement_);
   }
 
@@ -68,16 +105,20 @@ class SubtreeMapper {
     const auto end = std::clamp(static_cast<index_t>(std::ceil(share_[s].end - 1e-9)), first + 1, ranks);
     const bool whole = first == 0 && end == ranks;
     const RankGrid grid{first, whole ? placement_.grid : nearly_square_grid(end - first)};
-    const auto same = [&](const RankGrid& other) { return other.first == grid.first && other.grid.num_ranks() == grid.grid.num_ranks(); };
-    const auto found = std::find_if(placement_.grids.begin(), placement_.grids.end(), same);
-    placement_.grid_of[s] = static_cast<index_t>(found - placement_.grids.begin());
-    if (found == placement_.grids.end()) placement_.grids.push_back(grid);
+    placement_.grid_of[s] = number_of(placement_, grid);
+  }
+
+  void gather(index_t unit) {
+    if (placement_.is_whole[static_cast<std::size_t>(unit)] == 0) return;
+    const index_t begin = placement_.units.group_begin[static_cast<std::size_t>(unit)], end = placement_.units.group_begin[static_cast<std::size_t>(unit) + 1];
+    const double middle = (share_[static_cast<std::size_t>(begin)].begin + share_[static_cast<std::size_t>(end - 1)].end) / 2;
+    give_to_one(placement_, unit, std::clamp(static_cast<index_t>(middle), 0, placement_.num_ranks() - 1));
   }
 
   const SymbolicFactor& symbolic_;
+  Placement placement_;
   std::vector<double> work_;  // of whole subtrees
   std::vector<Share> share_;
-  Placement placement_;
 };
 
 }  // namespace
@@ -97,12 +138,32 @@ PlacementMap placement_map(std::string_view name) {
   throw UsageError("no map is called \"" + std::string(name) + "\"; there are block_cyclic and subtree_to_subcube");
 }
 
-Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map) {
+namespace {
+
+/// A unit of several supernodes is one, and so is a single leaf of the tree.
+std::vector<char> whole_units(const SymbolicFactor& symbolic, const TreePartition& units, bool kept) {
+  std::vector<char> result(static_cast<std::size_t>(units.num_groups()), 0);
+  if (!kept) return result;
+  for (std::size_t unit = 0; unit < result.size(); ++unit) {
+    const index_t begin = units.group_begin[unit];
+    result[unit] = units.group_begin[unit + 1] > begin + 1 || symbolic.first_descendant[begin] == begin;
+  }
+  return result;
+}
+
+}  // namespace
+
+Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole) {
   if (grid.rows < 1 || grid.cols < 1)
     throw UsageError("a process grid of " + std::to_string(grid.rows) + " × " + std::to_string(grid.cols) +
                      " has no ranks; both sides must be at least 1");
-  if (map == PlacementMap::subtree_to_subcube) return SubtreeMapper(symbolic, grid).run();
-  return {grid, symbolic.num_supernodes(), map, {}, {}};
+  Placement placement{grid, symbolic.num_supernodes(), map, {}, {}, {}, {}};
+  // Without whole subtrees each supernode is a unit: no subtree has so few entries.
+  placement.units = whole.kept ? sweep_groups(symbolic, whole.max_entries) : partition_tree(symbolic, sweep_entries(symbolic), 0);
+  placement.is_whole = whole_units(symbolic, placement.units, whole.kept);
+  if (map == PlacementMap::subtree_to_subcube) return SubtreeMapper(symbolic, std::move(placement)).run();
+  if (whole.kept) deal_out(symbolic, placement);
+  return placement;
 }
 
 }  // namespace palmette

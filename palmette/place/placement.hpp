@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "palmette/analyze/analyze.hpp"
+#include "palmette/place/tree_partition.hpp"
 
 namespace palmette {
 
@@ -44,6 +44,9 @@ struct Placement {
   PlacementMap map = PlacementMap::block_cyclic;
   std::vector<RankGrid> grids;   ///< those that occur; empty: the whole one alone
   std::vector<index_t> grid_of;  ///< length num_supernodes: number of the grid of its columns; empty: the whole one
+  /// Groups of supernodes; those that are whole subtrees lie on one rank each, the others are single supernodes. The same for any grid.
+  TreePartition units;
+  std::vector<char> is_whole;    ///< length units
 
   RankGrid grid_of_column(index_t supernode) const {
     return grid_of.empty() ? RankGrid{0, grid} : grids[static_cast<std::size_t>(grid_of[static_cast<std::size_t>(supernode)])];
@@ -55,9 +58,16 @@ struct Placement {
   index_t num_ranks() const { return grid.num_ranks(); }
 };
 
+/// Which subtrees lie on one rank each, so that their messages stay at home.
+struct WholeSubtrees {
+  bool kept = true;        ///< false: none, every supernode is dealt out
+  double max_entries = 0;  ///< as sweep_groups
+};
+
 /// @throws UsageError if the grid has no ranks
-/// @cost   block_cyclic nothing; subtree_to_subcube one pass over the supernodes
+/// @cost   a few passes over the supernodes
 /// @source Pothen and Sun, A mapping algorithm for parallel sparse Cholesky factorization, SIAM J. Sci. Comput. 14 (1993)
-Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {}, PlacementMap map = PlacementMap::block_cyclic);
+Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {}, PlacementMap map = PlacementMap::block_cyclic,
+                const WholeSubtrees& whole = {});
 
 }  // namespace palmette

@@ -8,6 +8,8 @@
 
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/matrix/matrix.hpp"
+#include "palmette/solve/plan_options.hpp"
+#include "palmette/solve/rank_solve.hpp"
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"
 
@@ -44,12 +46,6 @@ struct SolveRun {
 struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
   int threads = 1;                           ///< threads used
-};
-
-struct PlanOptions {
-  bool invert_diagonal_blocks = true;
-  /// A diagonal block whose inverse grows beyond this (‖B⁻¹‖₁·‖B‖₁ > limit) is not inverted but solved with.
-  double inverse_growth_limit = 1e8;
 };
 
 namespace detail {

@@ -43,24 +43,6 @@ struct SweepSides {
   }
 };
 
-/// into.row(places[k]) += from.row(k)
-template <class T>
-void add_at(const Places& places, SideRows<const T> from, SideRows<T> into) {
-  if (places.list == nullptr) {
-    T* const target = into.row(places.start);
-    const offset_t count = offset_t{places.count} * from.stride;
-    for (offset_t k = 0; k < count; ++k) target[k] += from.data[k];
-  } else if (from.stride == 1) {
-    for (index_t k = 0; k < places.count; ++k) into.data[places.list[k]] += from.data[k];
-  } else {
-    for (index_t k = 0; k < places.count; ++k) {
-      const T* const source = from.row(k);
-      T* const target = into.row(places.list[k]);
-      for (index_t side = 0; side < from.stride; ++side) target[side] += source[side];
-    }
-  }
-}
-
 template <class T>
 class ForwardBody final : public SweepBody {
  public:

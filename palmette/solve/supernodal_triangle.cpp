@@ -132,14 +132,14 @@ template <class T>
 DenseView<const T> SupernodalTriangle<T>::below(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   return {source_.below + symbolic.panel_offset[s] + symbolic.width(s), symbolic.num_rows_below(s), symbolic.width(s),
-          symbolic.leading_dimension(s)};
+          leading_dimension(s)};
 }
 
 template <class T>
 DenseView<const T> SupernodalTriangle<T>::stored_block(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const index_t width = symbolic.width(s);
-  return {source_.diagonal + symbolic.panel_offset[s], width, width, symbolic.leading_dimension(s)};
+  return {source_.diagonal + symbolic.panel_offset[s], width, width, leading_dimension(s)};
 }
 
 template <class T>

@@ -16,6 +16,7 @@ struct TriangleSource {
   const T* below = nullptr;        ///< panels whose rows below are meant
   bool diagonal_is_upper = false;  ///< U: the block's upper triangle, transposed
   bool unit_diagonal = false;
+  const offset_t* leading = nullptr;  ///< length num_supernodes: leading dimension of each panel; null: the structure's
   const index_t* place = nullptr;  ///< length n: row k of P·t is row place[k] of t, within each supernode; null: identity
 };
 
@@ -55,6 +56,9 @@ class SupernodalTriangle {
   DenseView<const T> below(index_t s) const;
   DenseView<const T> stored_block(index_t s) const;
   DenseView<const T> inverse(index_t s) const;
+  offset_t leading_dimension(index_t s) const {
+    return source_.leading != nullptr ? source_.leading[s] : structure_.symbolic().leading_dimension(s);
+  }
   PackedPanel<T> packed(index_t s, bool backward) const;
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);

@@ -19,28 +19,6 @@ double entries_of(const SymbolicFactor& symbolic, index_t s) {
   return width * (width + 1) / 2 + width * symbolic.num_rows_below(s);
 }
 
-/// Neighbours that are whole small subtrees under one parent (or roots) become one group: a forest of thousands of
-/// tiny trees must not become thousands of tasks.
-TreePartition join_small_siblings(const TreePartition& cut, std::span<const double> group_weight, double limit) {
-  std::vector<char> has_children(group_weight.size(), 0);
-  for (const index_t above : cut.parent)
-    if (above != -1) has_children[above] = 1;
-  TreePartition joined;
-  std::vector<index_t> place(group_weight.size());
-  std::vector<index_t> parent_before;
-  double weight = 0;
-  for (index_t group = 0; group < cut.num_groups(); ++group) {
-    const bool joins = group > 0 && !has_children[group] && !has_children[group - 1] &&
-                       cut.parent[group] == cut.parent[group - 1] && weight + group_weight[group] <= limit;
-    weight = joins ? weight + group_weight[group] : group_weight[group];
-    if (joins) joined.group_begin.back() = cut.group_begin[group + 1];
-    else joined.group_begin.push_back(cut.group_begin[group + 1]), parent_before.push_back(cut.parent[group]);
-    place[group] = static_cast<index_t>(parent_before.size()) - 1;
-  }
-  for (const index_t above : parent_before) joined.parent.push_back(above == -1 ? -1 : place[above]);
-  return joined;
-}
-
 /// One after another from `start` on? Then nothing is stored.
 offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list) {
   bool consecutive = true;
@@ -62,25 +40,39 @@ SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, i
   make_graphs(entry_bytes);
 }
 
-void SweepStructure::find_groups(int entry_bytes, double group_bytes) {
+SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups)
+    : symbolic_(std::move(symbolic)), partition_(std::move(groups)) {
+  measure(entry_bytes);
+  find_children();
+  find_boundaries();
+  find_local_rows();
+  find_places_in_parents();
+  make_graphs(entry_bytes);
+}
+
+std::vector<double> SweepStructure::measure(int entry_bytes) {
   const index_t count = symbolic_->num_supernodes();
-  std::vector<double> weight(static_cast<std::size_t>(count));
+  std::vector<double> weight = sweep_entries(*symbolic_);
   block_offset_.assign(static_cast<std::size_t>(count) + 1, 0);
   for (index_t s = 0; s < count; ++s) {
-    weight[s] = entries_of(*symbolic_, s) * entry_bytes;
-    entries_ += entries_of(*symbolic_, s);
+    entries_ += weight[s];
+    weight[s] *= entry_bytes;
     block_offset_[s + 1] = block_offset_[s] + offset_t{symbolic_->width(s)} * symbolic_->width(s);
     widest_ = std::max(widest_, symbolic_->width(s));
     most_rows_below_ = std::max(most_rows_below_, symbolic_->num_rows_below(s));
   }
+  return weight;
+}
+
+void SweepStructure::find_groups(int entry_bytes, double group_bytes) {
+  const std::vector<double> weight = measure(entry_bytes);
   if (group_bytes <= 0)
     group_bytes = std::clamp(entries_ * entry_bytes / groups_wanted, smallest_group_bytes, largest_group_bytes);
-  const TreePartition cut = partition_tree(*symbolic_, weight, group_bytes);
-  std::vector<double> group_weight(static_cast<std::size_t>(cut.num_groups()), 0.0);
-  for (index_t group = 0; group < cut.num_groups(); ++group)
-    group_weight[group] =
-        std::accumulate(weight.begin() + cut.group_begin[group], weight.begin() + cut.group_begin[group + 1], 0.0);
-  partition_ = join_small_siblings(cut, group_weight, group_bytes);
+  partition_ = join_small_siblings(partition_tree(*symbolic_, weight, group_bytes), weight, group_bytes);
+  find_children();
+}
+
+void SweepStructure::find_children() {
   child_ptr_.assign(static_cast<std::size_t>(num_groups()) + 1, 0);
   for (const index_t above : partition_.parent)
     if (above != -1) ++child_ptr_[above + 1];

@@ -22,6 +22,9 @@ class SweepStructure {
   /// @param group_bytes  largest subtree that is one group; 0: the default, which depends on the structure alone
   SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes = 0);
 
+  /// With these groups.
+  SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups);
+
   const SymbolicFactor& symbolic() const { return *symbolic_; }
   index_t num_groups() const { return partition_.num_groups(); }
   index_t supernode_begin(index_t group) const { return partition_.group_begin[group]; }
@@ -65,7 +68,9 @@ class SweepStructure {
     if (start >= 0) return {static_cast<index_t>(start), nullptr, count};
     return {0, list.data() + (-1 - start), count};
   }
+  std::vector<double> measure(int entry_bytes);  // bytes of each supernode
   void find_groups(int entry_bytes, double group_bytes);
+  void find_children();
   void find_boundaries();
   void find_local_rows();
   void find_places_in_parents();

@@ -10,6 +10,7 @@
 
 #include "palmette/place/place.hpp"
 #include "palmette/tasks/fan_out.hpp"
+#include "palmette/tasks/solve_exchange.hpp"
 
 namespace palmette {
 
@@ -71,16 +72,6 @@ struct LevelSets {
   index_t num_levels() const { return static_cast<index_t>(level_ptr.size()) - 1; }
 };
 LevelSets level_sets(const TaskGraph& graph);
-
-/// Supernodes grouped into whole subtrees of at most `max_weight` and single supernodes above them. Depends on the
-/// structure and the weights alone, never on the number of threads: so results keep their bits.
-struct TreePartition {
-  std::vector<index_t> group_begin = {0};  // length num_groups + 1: supernodes of a group are consecutive
-  std::vector<index_t> parent;             // length num_groups: group of the parent of the group's last supernode, −1
-  index_t num_groups() const { return static_cast<index_t>(parent.size()); }
-};
-/// @param weight  length num_supernodes, ≥ 0
-TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const double> weight, double max_weight);
 
 /// One task for each group, child before parent, with the given cost for each group (length num_groups).
 TaskGraph tree_tasks(const TreePartition& partition, std::span<const double> cost);

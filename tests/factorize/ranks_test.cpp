@@ -82,7 +82,7 @@ template <class T>
 void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid grid, PlacementMap map, std::uint64_t seed) {
   const auto whole = problem.factored(kind);
   ASSERT_TRUE(whole.ok());
-  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, grid, map));
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, grid, map, {seed % 2 == 0, seed % 4 == 0 ? 40.0 : 0.0}));
   SimulationOptions simulation;
   simulation.seed = seed;
   simulation.jitter = static_cast<double>(seed % 3) * 30;
@@ -163,7 +163,7 @@ TEST(ranks, threads_and_wrappers_change_no_bit) {
   ASSERT_TRUE(whole.ok());
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
     for (const int members : {1, 2}) {
-      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube));
+      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
       ThreadWorld world(ranks);
       world.run([&](Transport& plain) {
         Checked checked(plain);
@@ -187,7 +187,7 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
       const Problem<double> problem(random_sparse<double>(flavour_of(kind), 6, 0.7, 2), kind, options);
       ASSERT_LE(problem.symbolic->num_supernodes(), 6);
       const auto whole = problem.factored(kind);
-      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, grid));
+      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, grid, PlacementMap::block_cyclic, {false}));
       struct Held final : RankProgram {
         explicit Held(RankFactorization<double> one) : part(std::move(one)) {}
         void start() override { part.program().start(); }
@@ -223,7 +223,7 @@ TEST(ranks, a_bad_pivot_is_reported_as_on_one_rank_and_every_message_still_comes
   const Problem<double> problem(matrix, FactorKind::llt, narrow);
   const auto alone = problem.factored(FactorKind::llt);
   ASSERT_FALSE(alone.ok());
-  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 2}));
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 2}, PlacementMap::block_cyclic, {false}));
   SimulatedRun<double> run(problem, FactorKind::llt, placement, {});
   const SimulationResult result = run.world.run(run.programs);
   index_t bad = problem.symbolic->num_supernodes();

@@ -1,0 +1,23 @@
+// Names of trees, and who takes part.
+#include "palmette/place/communication_tree.hpp"
+
+namespace palmette {
+
+std::string_view name_of(TreeShape shape) { return shape == TreeShape::binary ? "binary" : "flat"; }
+
+TreeShape tree_shape(std::string_view name) {
+  for (const TreeShape shape : {TreeShape::binary, TreeShape::flat})
+    if (name == name_of(shape)) return shape;
+  throw UsageError("no tree is called \"" + std::string(name) + "\"; there are binary and flat");
+}
+
+CommunicationTree communication_tree(TreeShape shape, index_t root, std::vector<index_t> members) {
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  CommunicationTree tree{shape, {root}};
+  for (const index_t rank : members)
+    if (rank != root) tree.ranks.push_back(rank);
+  return tree;
+}
+
+}  // namespace palmette

@@ -1,0 +1,39 @@
+// Inside `solve`: what one rank solves with alone: its whole subtrees, and its diagonal blocks above them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "palmette/solve/rank_solve.hpp"
+#include "palmette/solve/supernodal_triangle.hpp"
+
+namespace palmette::sweep {
+
+/// Own columns are numbered from 0 on, in ascending order; rows beyond the rank's subtrees come behind them. A supernode above the
+/// subtrees has its diagonal block only.
+struct RankStructure {
+  RankStructure(const SymbolicFactor& symbolic, const Placement& placement, const OwnedBlocks& owned, const SolveExchange& exchange, int entry_bytes);
+
+  std::unique_ptr<const SweepStructure> sweep;  ///< groups: first those of whole units or single supernodes, in the order of supernodes
+  std::vector<index_t> row;               // length own columns: row of the permuted matrix
+  std::vector<index_t> panel;             // length local supernodes: panel number
+  std::vector<offset_t> leading;          // length local supernodes
+  std::vector<index_t> group_of_whole;    // length exchange.wholes
+  std::vector<index_t> group_of_top;      // length exchange.tops: −1 if the diagonal block is another rank's
+
+  offset_t memory_bytes() const;
+};
+
+/// The triangles of one rank's factor, and D.
+template <class T>
+struct RankTriangles {
+  RankTriangles(const RankFactor<T>& factor, const RankStructure& structure, const PlanOptions& options);
+
+  std::vector<index_t> place;  // as Factor's, length own columns
+  std::unique_ptr<SupernodalTriangle<T>> lower;
+  std::unique_ptr<SupernodalTriangle<T>> upper;  // LU: Uᵀ
+  std::optional<BlockDiagonal<T>> diagonal;      // LDLᵀ, by own column
+};
+
+}  // namespace palmette::sweep

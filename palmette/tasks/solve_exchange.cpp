@@ -1,0 +1,375 @@
+// Who takes part in which row and column, and who adds up what.
+#include "palmette/tasks/solve_exchange.hpp"
+
+#include <algorithm>
+
+#include "palmette/tasks/sum_tree.hpp"
+
+namespace palmette {
+namespace {
+
+/// Rows of one unit in one supernode above it.
+struct Segment {
+  index_t unit;
+  index_t row_supernode;
+  index_t first;     // in the unit's boundary
+  index_t count;
+  offset_t block;    // number in symbolic.blocks; −1 if the unit is whole
+};
+
+/// What can be known without a rank: boundaries of units and who contributes to which row.
+class Structure {
+ public:
+  Structure(const SymbolicFactor& symbolic, const Placement& placement, TreeShape shape)
+      : symbolic_(symbolic), placement_(placement), shape_(shape), unit_of_(static_cast<std::size_t>(symbolic.num_supernodes())),
+        in_row_(unit_of_.size()) {
+    const TreePartition& units = placement.units;
+    for (index_t unit = 0; unit < units.num_groups(); ++unit) {
+      for (index_t s = begin(unit); s < begin(unit + 1); ++s) unit_of_[static_cast<std::size_t>(s)] = unit;
+      segment_ptr_.push_back(static_cast<offset_t>(segments_.size()));
+      if (is_whole(unit)) add_whole(unit);
+      else add_panel(unit);
+    }
+    segment_ptr_.push_back(static_cast<offset_t>(segments_.size()));
+    for (std::size_t at = 0; at < segments_.size(); ++at)
+      in_row_[static_cast<std::size_t>(segments_[at].row_supernode)].push_back(static_cast<index_t>(at));
+    position_.assign(static_cast<std::size_t>(units.num_groups()), -1);
+  }
+
+  index_t begin(index_t unit) const { return placement_.units.group_begin[static_cast<std::size_t>(unit)]; }
+  index_t num_units() const { return placement_.units.num_groups(); }
+  bool is_whole(index_t unit) const { return placement_.is_whole[static_cast<std::size_t>(unit)] != 0; }
+  bool is_top(index_t s) const { return !is_whole(unit_of_[static_cast<std::size_t>(s)]); }
+  const Segment& segment(index_t at) const { return segments_[static_cast<std::size_t>(at)]; }
+  std::span<const Segment> segments_of(index_t unit) const {
+    const auto at = static_cast<std::size_t>(unit);
+    return {segments_.data() + segment_ptr_[at], static_cast<std::size_t>(segment_ptr_[at + 1] - segment_ptr_[at])};
+  }
+  index_t unit_of(index_t s) const { return unit_of_[static_cast<std::size_t>(s)]; }
+  index_t first_segment(index_t unit) const { return static_cast<index_t>(segment_ptr_[static_cast<std::size_t>(unit)]); }
+  const std::vector<index_t>& in_row(index_t s) const { return in_row_[static_cast<std::size_t>(s)]; }
+  /// Rows of a unit beyond it.
+  std::span<const index_t> boundary(index_t unit) const {
+    if (!is_whole(unit)) return symbolic_.rows_below(begin(unit));
+    const auto& range = whole_boundary_[static_cast<std::size_t>(unit)];
+    return {rows_.data() + range.first, static_cast<std::size_t>(range.second)};
+  }
+  std::span<const index_t> rows(const Segment& one) const {
+    return boundary(one.unit).subspan(static_cast<std::size_t>(one.first), static_cast<std::size_t>(one.count));
+  }
+  index_t owner(const Segment& one) const { return placement_.owner(one.row_supernode, begin(one.unit)); }
+
+  CommunicationTree row_tree(index_t s) const {
+    std::vector<index_t> ranks;
+    for (const index_t at : in_row(s)) ranks.push_back(owner(segment(at)));
+    return communication_tree(shape_, placement_.owner(s, s), std::move(ranks));
+  }
+  CommunicationTree column_tree(index_t s) const {
+    std::vector<index_t> ranks;
+    for (const Segment& one : segments_of(unit_of_[static_cast<std::size_t>(s)])) ranks.push_back(owner(one));
+    return communication_tree(shape_, placement_.owner(s, s), std::move(ranks));
+  }
+  SumTree row_sums(index_t s) {
+    std::vector<index_t> parent;
+    const std::vector<index_t>& who = in_row(s);
+    for (std::size_t at = 0; at < who.size(); ++at) position_[static_cast<std::size_t>(segment(who[at]).unit)] = static_cast<index_t>(at);
+    for (const index_t at : who) {
+      const index_t above = placement_.units.parent[static_cast<std::size_t>(segment(at).unit)];
+      parent.push_back(above == unit_of_[static_cast<std::size_t>(s)] ? -1 : position_[static_cast<std::size_t>(above)]);
+    }
+    return sum_along_forest(parent);
+  }
+  SumTree column_sums(index_t s) const {
+    std::vector<index_t> row_blocks;
+    for (const Segment& one : segments_of(unit_of_[static_cast<std::size_t>(s)])) row_blocks.push_back(one.row_supernode);
+    return sum_by_classes(row_blocks);
+  }
+
+ private:
+  void add_panel(index_t unit) {
+    whole_boundary_.push_back({0, 0});
+    const index_t s = begin(unit);
+    offset_t number = symbolic_.block_ptr[s];
+    for (const Block& block : symbolic_.blocks_of(s)) segments_.push_back({unit, block.row_supernode, block.first, block.count, number++});
+  }
+  void add_whole(index_t unit) {
+    std::vector<index_t> all;
+    for (index_t s = begin(unit); s < begin(unit + 1); ++s)
+      if (symbolic_.parent[s] == -1 || symbolic_.parent[s] >= begin(unit + 1))
+        all.insert(all.end(), symbolic_.rows_below(s).begin(), symbolic_.rows_below(s).end());
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    whole_boundary_.push_back({static_cast<offset_t>(rows_.size()), static_cast<offset_t>(all.size())});
+    rows_.insert(rows_.end(), all.begin(), all.end());
+    for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+      const index_t row = symbolic_.supernode_of[all[first]];
+      while (end < all.size() && symbolic_.supernode_of[all[end]] == row) ++end;
+      segments_.push_back({unit, row, static_cast<index_t>(first), static_cast<index_t>(end - first), -1});
+    }
+  }
+
+  const SymbolicFactor& symbolic_;
+  const Placement& placement_;
+  TreeShape shape_;
+  std::vector<index_t> unit_of_;
+  std::vector<Segment> segments_;
+  std::vector<offset_t> segment_ptr_;
+  std::vector<std::vector<index_t>> in_row_;
+  std::vector<std::pair<offset_t, offset_t>> whole_boundary_;
+  std::vector<index_t> rows_;
+  std::vector<index_t> position_;
+};
+
+/// What each position of a tree has and sends, from the leaves up.
+struct Flow {
+  std::vector<std::vector<index_t>> own;       // by position: leaves, ascending
+  std::vector<PartialSums> sums;
+};
+
+template <class OwnerOf>
+Flow flow(const SumTree& tree, const CommunicationTree& ranks, OwnerOf&& owner_of) {
+  Flow result;
+  result.own.resize(static_cast<std::size_t>(ranks.size()));
+  result.sums.resize(result.own.size());
+  for (index_t node = 0; node < tree.size(); ++node)
+    if (const index_t leaf = tree.contributor[static_cast<std::size_t>(node)]; leaf != -1)
+      result.own[static_cast<std::size_t>(ranks.position_of(owner_of(leaf)))].push_back(node);
+  for (index_t position = ranks.size() - 1; position >= 0; --position) {
+    std::vector<index_t> have = result.own[static_cast<std::size_t>(position)];
+    for (index_t child = ranks.first_child(position); child < ranks.end_child(position); ++child) {
+      const auto& come = result.sums[static_cast<std::size_t>(child)].outgoing;
+      have.insert(have.end(), come.begin(), come.end());
+    }
+    result.sums[static_cast<std::size_t>(position)] = partial_sums(tree, have);
+  }
+  return result;
+}
+
+/// Plans of one rank.
+class Builder {
+ public:
+  Builder(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank)
+      : symbolic_(symbolic), placement_(placement), known_(symbolic, placement, trees), owned_(owned_blocks(symbolic, placement, rank)) {
+    plan_.rank = rank;
+    plan_.num_units = known_.num_units();
+    plan_.top_of.assign(static_cast<std::size_t>(symbolic.num_supernodes()), -1);
+  }
+
+  SolveExchange build() {
+    list_own();
+    for (index_t s = 0; s < symbolic_.num_supernodes(); ++s)
+      if (known_.is_top(s)) add_top(s);
+    for (std::size_t at = 0; at < plan_.own.size(); ++at) link(static_cast<index_t>(at));
+    add_paths();
+    return std::move(plan_);
+  }
+
+ private:
+  void list_own() {
+    own_of_segment_.assign(0, -1);
+    for (index_t unit = 0; unit < known_.num_units(); ++unit) {
+      const bool whole = known_.is_whole(unit);
+      const index_t panel = owned_.panel_number[static_cast<std::size_t>(known_.begin(unit))];
+      const bool mine = whole && placement_.owner(known_.begin(unit), known_.begin(unit)) == plan_.rank;
+      if (mine) plan_.wholes.push_back({unit, {known_.boundary(unit).begin(), known_.boundary(unit).end()}, {}});
+      for (const Segment& one : known_.segments_of(unit)) {
+        own_of_segment_.push_back(-1);
+        if (known_.owner(one) != plan_.rank) continue;
+        own_of_segment_.back() = static_cast<index_t>(plan_.own.size());
+        OwnContribution own{panel, one.first, one.row_supernode, one.count, 0, 0};
+        if (whole) {
+          own.column = static_cast<index_t>(plan_.wholes.size()) - 1;
+          plan_.wholes.back().contributions.push_back(static_cast<index_t>(plan_.own.size()));
+        } else {
+          const std::span<const OwnBlock> blocks = owned_.blocks_of_panel(panel);
+          const auto found = std::lower_bound(blocks.begin(), blocks.end(), one.block, [](const OwnBlock& a, offset_t b) { return a.block < b; });
+          own.own = owned_.own_ptr[static_cast<std::size_t>(panel)] + (found - blocks.begin());
+          own.backward_at = plan_.backward_rows;
+          plan_.backward_rows += symbolic_.width(known_.begin(unit));
+        }
+        own.forward_at = plan_.forward_rows;
+        plan_.forward_rows += one.count;
+        plan_.own.push_back(own);
+        plan_.own_is_whole.push_back(whole ? 1 : 0);
+      }
+    }
+  }
+
+  void add_top(index_t s) {
+    const CommunicationTree rows = known_.row_tree(s), columns = known_.column_tree(s);
+    const index_t in_rows = rows.position_of(plan_.rank), in_columns = columns.position_of(plan_.rank);
+    if (in_rows == -1 && in_columns == -1) return;
+    plan_.top_of[static_cast<std::size_t>(s)] = static_cast<index_t>(plan_.tops.size());
+    TopSupernode top;
+    top.supernode = s;
+    top.owns_diagonal = rows.ranks[0] == plan_.rank;
+    top.value_at = plan_.value_rows;
+    plan_.value_rows += symbolic_.width(s);
+    if (in_rows != -1) {
+      const std::vector<index_t>& who = known_.in_row(s);
+      const SumTree tree = known_.row_sums(s);
+      const Flow flows = flow(tree, rows, [&](index_t leaf) { return known_.owner(known_.segment(who[static_cast<std::size_t>(leaf)])); });
+      const auto rows_of = [&](index_t leaf) { return known_.rows(known_.segment(who[static_cast<std::size_t>(leaf)])); };
+      const auto stored_at = [&](index_t leaf) {
+        return plan_.own[static_cast<std::size_t>(own_of_segment_[static_cast<std::size_t>(who[static_cast<std::size_t>(leaf)])])].forward_at;
+      };
+      top.row_sum = add_reduction({s, tree, rows, flows, in_rows}, plan_.forward_rows, stored_at, rows_of);
+      for (index_t child = rows.first_child(in_rows); child < rows.end_child(in_rows); ++child)
+        top.row_children.push_back(rows.ranks[static_cast<std::size_t>(child)]);
+    }
+    if (in_columns != -1) {
+      const index_t unit = known_.unit_of(s);
+      const SumTree tree = known_.column_sums(s);
+      const index_t first = known_.first_segment(unit);
+      const Flow flows = flow(tree, columns, [&](index_t leaf) { return known_.owner(known_.segment(first + leaf)); });
+      own_columns_.resize(static_cast<std::size_t>(symbolic_.width(s)));
+      for (std::size_t k = 0; k < own_columns_.size(); ++k) own_columns_[k] = symbolic_.supernode_begin[s] + static_cast<index_t>(k);
+      const auto rows_of = [&](index_t) { return std::span<const index_t>(own_columns_); };
+      const auto stored_at = [&](index_t leaf) { return plan_.own[static_cast<std::size_t>(own_of_segment_[static_cast<std::size_t>(first + leaf)])].backward_at; };
+      top.column_sum = add_reduction({s, tree, columns, flows, in_columns}, plan_.backward_rows, stored_at, rows_of);
+      for (index_t child = columns.first_child(in_columns); child < columns.end_child(in_columns); ++child)
+        top.column_children.push_back(columns.ranks[static_cast<std::size_t>(child)]);
+    }
+    plan_.tops.push_back(std::move(top));
+  }
+
+  struct Shared {
+    index_t supernode;
+    const SumTree& tree;
+    const CommunicationTree& ranks;
+    const Flow& flows;
+    index_t position;
+  };
+
+  template <class StoredAt, class RowsOf>
+  index_t add_reduction(const Shared& shared, offset_t& store, StoredAt&& stored_at, RowsOf&& rows_of) {
+    const SumTree& tree = shared.tree;
+    Reduction result;
+    result.supernode = shared.supernode;
+    const index_t above = shared.ranks.parent(shared.position);
+    result.parent = above == -1 ? -1 : shared.ranks.ranks[static_cast<std::size_t>(above)];
+    std::vector<offset_t> at(static_cast<std::size_t>(tree.size()), -1);
+    const auto shape_rows = [&](index_t node) { return rows_of(tree.shape[static_cast<std::size_t>(node)]); };
+    for (const index_t leaf : shared.flows.own[static_cast<std::size_t>(shared.position)])
+      at[static_cast<std::size_t>(leaf)] = stored_at(tree.contributor[static_cast<std::size_t>(leaf)]);
+    result.num_waits = static_cast<index_t>(shared.flows.own[static_cast<std::size_t>(shared.position)].size());
+    for (index_t child = shared.ranks.first_child(shared.position); child < shared.ranks.end_child(shared.position); ++child) {
+      Reduction::Incoming come{shared.ranks.ranks[static_cast<std::size_t>(child)], store, 0};
+      for (const index_t node : shared.flows.sums[static_cast<std::size_t>(child)].outgoing) {
+        at[static_cast<std::size_t>(node)] = store;
+        store += static_cast<offset_t>(shape_rows(node).size());
+      }
+      come.rows = static_cast<index_t>(store - come.at);
+      result.incoming.push_back(come);
+      ++result.num_waits;
+    }
+    const PartialSums& mine = shared.flows.sums[static_cast<std::size_t>(shared.position)];
+    for (const index_t node : mine.made) {
+      MadeSum sum{store, static_cast<index_t>(shape_rows(node).size()), {}};
+      for (index_t child = tree.child_ptr[static_cast<std::size_t>(node)]; child < tree.child_ptr[static_cast<std::size_t>(node) + 1]; ++child) {
+        const index_t part = tree.child[static_cast<std::size_t>(child)];
+        sum.parts.push_back({at[static_cast<std::size_t>(part)], places_of(shape_rows(part), shape_rows(node))});
+      }
+      at[static_cast<std::size_t>(node)] = store;
+      store += sum.rows;
+      result.sums.push_back(std::move(sum));
+    }
+    std::vector<index_t> own_rows(static_cast<std::size_t>(symbolic_.width(shared.supernode)));
+    for (std::size_t k = 0; k < own_rows.size(); ++k) own_rows[k] = symbolic_.supernode_begin[shared.supernode] + static_cast<index_t>(k);
+    for (const index_t node : mine.outgoing) {
+      result.result.push_back({at[static_cast<std::size_t>(node)], places_of(shape_rows(node), own_rows)});
+      result.outgoing_rows += result.result.back().rows.count;
+    }
+    plan_.reductions.push_back(std::move(result));
+    return static_cast<index_t>(plan_.reductions.size()) - 1;
+  }
+
+  /// Where the rows of one list stand in another that has them all.
+  PartRows places_of(std::span<const index_t> rows, std::span<const index_t> among) {
+    PartRows result{-1, 0, static_cast<index_t>(rows.size())};
+    if (rows.empty()) return result;
+    const auto place = [&](index_t row) { return static_cast<index_t>(std::lower_bound(among.begin(), among.end(), row) - among.begin()); };
+    result.start = place(rows.front());
+    if (place(rows.back()) - result.start + 1 == result.count) return result;
+    result.list = static_cast<offset_t>(plan_.places.size());
+    for (const index_t row : rows) plan_.places.push_back(place(row));
+    return result;
+  }
+
+  void link(index_t at) {
+    const OwnContribution& own = plan_.own[static_cast<std::size_t>(at)];
+    plan_.tops[static_cast<std::size_t>(plan_.top_of[static_cast<std::size_t>(own.row_supernode)])].in_row.push_back(at);
+    if (plan_.own_is_whole[static_cast<std::size_t>(at)] != 0) return;
+    const index_t column = owned_.panel[static_cast<std::size_t>(own.column)];
+    plan_.tops[static_cast<std::size_t>(plan_.top_of[static_cast<std::size_t>(column)])].in_column.push_back(at);
+  }
+
+  void add_paths() {
+    plan_.path.resize(static_cast<std::size_t>(symbolic_.num_supernodes()));
+    const std::vector<double> entries = sweep_entries(symbolic_);
+    for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
+      const index_t parent = symbolic_.parent[s];
+      plan_.path[static_cast<std::size_t>(s)] = entries[static_cast<std::size_t>(s)] + (parent == -1 ? 0 : plan_.path[static_cast<std::size_t>(parent)]);
+    }
+  }
+
+  const SymbolicFactor& symbolic_;
+  const Placement& placement_;
+  Structure known_;
+  OwnedBlocks owned_;
+  SolveExchange plan_;
+  std::vector<index_t> own_of_segment_;  // by segment: number in plan_.own, −1
+  std::vector<index_t> own_columns_;
+};
+
+template <class Entry>
+offset_t bytes_of(const std::vector<Entry>& entries) {
+  return static_cast<offset_t>(entries.size() * sizeof(Entry));
+}
+
+}  // namespace
+
+offset_t SolveExchange::memory_bytes() const {
+  offset_t bytes = bytes_of(tops) + bytes_of(top_of) + bytes_of(own) + bytes_of(own_is_whole) + bytes_of(reductions) + bytes_of(places) + bytes_of(path);
+  for (const WholeUnit& one : wholes) bytes += bytes_of(one.boundary) + bytes_of(one.contributions);
+  for (const TopSupernode& one : tops)
+    bytes += bytes_of(one.row_children) + bytes_of(one.column_children) + bytes_of(one.in_column) + bytes_of(one.in_row);
+  for (const Reduction& one : reductions) {
+    bytes += bytes_of(one.incoming) + bytes_of(one.sums) + bytes_of(one.result);
+    for (const MadeSum& sum : one.sums) bytes += bytes_of(sum.parts);
+  }
+  return bytes;
+}
+
+SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank) {
+  return Builder(symbolic, placement, trees, rank).build();
+}
+
+Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, offset_t row_bytes) {
+  Structure known(symbolic, placement, trees);
+  std::vector<TrafficEntry> entries;
+  // Up the tree go partial sums, down go the supernode's own rows.
+  const auto add = [&](index_t s, const SumTree& tree, const CommunicationTree& ranks, const Flow& flows, auto&& rows_of) {
+    for (index_t position = 1; position < ranks.size(); ++position) {
+      offset_t rows = 0;
+      for (const index_t node : flows.sums[static_cast<std::size_t>(position)].outgoing) rows += rows_of(tree.shape[static_cast<std::size_t>(node)]);
+      const index_t rank = ranks.ranks[static_cast<std::size_t>(position)], above = ranks.ranks[static_cast<std::size_t>(ranks.parent(position))];
+      entries.push_back({rank, above, 1, rows * row_bytes});
+      entries.push_back({above, rank, 1, symbolic.width(s) * row_bytes});
+    }
+  };
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    if (!known.is_top(s)) continue;
+    const CommunicationTree rows = known.row_tree(s), columns = known.column_tree(s);
+    const auto segment_in_row = [&](index_t leaf) { return known.segment(known.in_row(s)[static_cast<std::size_t>(leaf)]); };
+    const SumTree row_sums = known.row_sums(s), column_sums = known.column_sums(s);
+    const index_t first = known.first_segment(known.unit_of(s));
+    add(s, row_sums, rows, flow(row_sums, rows, [&](index_t leaf) { return known.owner(segment_in_row(leaf)); }),
+        [&](index_t leaf) { return offset_t{segment_in_row(leaf).count}; });
+    add(s, column_sums, columns, flow(column_sums, columns, [&](index_t leaf) { return known.owner(known.segment(first + leaf)); }),
+        [&](index_t) { return offset_t{symbolic.width(s)}; });
+  }
+  return make_traffic(placement.num_ranks(), std::move(entries));
+}
+
+}  // namespace palmette

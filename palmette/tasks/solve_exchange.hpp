@@ -1,0 +1,107 @@
+// Part of the door of `tasks`: a solve over ranks, seen from one of them: what it owns, adds up, and tells whom. Values go down the
+// column of a block by a broadcast tree, contributions along its row by a reduction tree; both trees have only the ranks that take
+// part, and serve both sweeps: backward, the row broadcasts and the column reduces.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "palmette/machine/machine.hpp"
+#include "palmette/place/place.hpp"
+
+namespace palmette {
+
+/// Rows of a vector that stand for some rows of another: k-th to row place(k).
+struct PartRows {
+  offset_t list = 0;   ///< begin in SolveExchange::places; −1: consecutive rows from `start` on
+  index_t start = 0;
+  index_t count = 0;
+};
+
+/// A vector of some rows in the rank's store of contributions.
+struct StoredPart {
+  offset_t at = 0;   ///< first row in the store
+  PartRows rows;     ///< where its rows lie in what it is added to (or, outgoing, only their number)
+};
+
+/// Sum made on this rank: what stands at `at` becomes the sum of the parts, from left to right.
+struct MadeSum {
+  offset_t at = 0;
+  index_t rows = 0;
+  std::vector<StoredPart> parts;
+};
+
+/// A rank's share of a reduction.
+struct Reduction {
+  index_t supernode = 0;
+  index_t parent = -1;              ///< rank to send to; −1: here is the root
+  index_t num_waits = 0;            ///< own contributions and messages
+  struct Incoming {
+    index_t rank;
+    offset_t at;
+    index_t rows;
+  };
+  std::vector<Incoming> incoming;
+  std::vector<MadeSum> sums;        ///< in this order
+  std::vector<StoredPart> result;   ///< what is sent, in this order, or (root) added to the supernode's own rows
+  offset_t outgoing_rows = 0;
+};
+
+/// One block below the diagonal, or a whole subtree's boundary in one supernode: where its contributions are put.
+struct OwnContribution {
+  index_t column = 0;       ///< panel number of the rank's OwnedBlocks, or (whole) number in `wholes`
+  offset_t own = 0;         ///< number in OwnedBlocks::own, or (whole) first row of the boundary
+  index_t row_supernode = 0;
+  index_t count = 0;        ///< rows
+  offset_t forward_at = 0;  ///< `count` rows of the store
+  offset_t backward_at = 0; ///< blocks only: as many rows as the column is wide
+};
+
+/// A whole subtree of this rank.
+struct WholeUnit {
+  index_t unit = 0;
+  std::vector<index_t> boundary;           ///< rows of the permuted matrix beyond it that it touches, ascending
+  std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
+};
+
+/// A supernode above the whole subtrees that this rank has to do with.
+struct TopSupernode {
+  index_t supernode = 0;
+  bool owns_diagonal = false;
+  offset_t value_at = 0;              ///< first of its rows in the rank's store of values
+  index_t row_sum = -1;               ///< number in `reductions`: its rows, forward; −1: takes no part
+  index_t column_sum = -1;            ///< its columns, backward
+  std::vector<index_t> row_children;     ///< ranks
+  std::vector<index_t> column_children;  ///< ranks
+  std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
+  std::vector<index_t> in_row;        ///< blocks left of it, and subtrees that touch it: numbers in `own`
+};
+
+/// Constant once made.
+struct SolveExchange {
+  index_t rank = 0;
+  index_t num_units = 0;
+  std::vector<WholeUnit> wholes;
+  std::vector<TopSupernode> tops;            // ascending
+  std::vector<index_t> top_of;               // length num_supernodes: number in tops, −1
+  std::vector<OwnContribution> own;
+  std::vector<char> own_is_whole;            // length own
+  std::vector<Reduction> reductions;
+  std::vector<index_t> places;               // lists of rows
+  offset_t forward_rows = 0;                 // of the store, forward
+  offset_t backward_rows = 0;
+  offset_t value_rows = 0;
+  std::vector<double> path;                  // length num_supernodes: bytes from here to the root, for priorities
+
+  offset_t memory_bytes() const;
+};
+
+/// @throws UsageError if there is no such rank
+/// @cost   O(blocks) for the lists, and for each row that this rank shares the number of its contributions times the ranks of its tree
+/// @source Ding, Williams, Liu, Li, Leveraging one-sided communication for sparse triangular solvers, SIAM PP (2020), §3, for the trees
+SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank);
+
+/// All messages of one solve (both sweeps) with rows of `row_bytes` bytes, from structure alone.
+Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, offset_t row_bytes);
+
+}  // namespace palmette

@@ -1,0 +1,345 @@
+// Solves over ranks: small backward error, the same bits for any grid, map, tree, transport and order of delivery, and as many messages as
+// the structure says.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "../factorize/factor_testing.hpp"
+#include "palmette/factorize/factorize.hpp"
+#include "palmette/solve/solve.hpp"
+
+namespace palmette {
+namespace {
+
+using testing::Flavour;
+using testing::Problem;
+using testing::random_sparse;
+
+Flavour flavour_of(FactorKind kind) {
+  return kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
+}
+
+struct Setting {
+  ProcessGrid grid;
+  PlacementMap map = PlacementMap::block_cyclic;
+  WholeSubtrees whole;
+  TreeShape trees = TreeShape::binary;
+  std::uint64_t seed = 1;
+};
+
+SimulationOptions adverse(std::uint64_t seed) {
+  SimulationOptions simulation;
+  simulation.seed = seed;
+  simulation.jitter = static_cast<double>(seed % 3) * 30;
+  simulation.slow_ranks = 0.3;
+  simulation.slowness = 100;
+  simulation.idle_wakeups = 0.2;
+  return simulation;
+}
+
+/// b of the permuted matrix: whole numbers that differ from row to row.
+template <class T>
+std::vector<T> right_sides(index_t n, index_t sides) {
+  std::vector<T> b;
+  for (index_t side = 0; side < sides; ++side)
+    for (index_t row = 0; row < n; ++row) b.push_back(testing::scalar<T>((row * 7 + side * 3) % 11 - 5, (row * 5 + side) % 7 - 3));
+  return b;
+}
+
+/// A factor over ranks in one simulated world, and its plans.
+template <class T>
+struct Ranks {
+  Ranks(const Problem<T>& problem, FactorKind kind, const Setting& setting, index_t most_sides)
+      : n(problem.matrix.rows()), placement(std::make_shared<const Placement>(place(*problem.symbolic, setting.grid, setting.map, setting.whole))),
+        symbolic(problem.symbolic) {
+    SimulatedWorld world(placement->num_ranks(), adverse(setting.seed));
+    std::vector<RankFactorization<T>> parts;
+    std::vector<RankProgram*> programs;
+    for (index_t rank = 0; rank < placement->num_ranks(); ++rank)
+      parts.emplace_back(RankSystem<T>{problem.matrix, problem.symbolic, placement, problem.ordering}, RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
+    for (RankFactorization<T>& part : parts) programs.push_back(&part.program());
+    world.run(programs);
+    for (RankFactorization<T>& part : parts) {
+      RankPlanOptions options;
+      options.trees = setting.trees;
+      options.most_sides = most_sides;
+      plans.emplace_back(std::make_shared<const RankFactor<T>>(part.take()), options);
+    }
+  }
+
+  /// x of the permuted matrix.
+  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides, const SimulationOptions& simulation) {
+    SimulatedWorld world(placement->num_ranks(), simulation);
+    std::vector<std::vector<T>> mine(plans.size());
+    std::vector<RankProgram*> programs;
+    std::vector<int> owners(static_cast<std::size_t>(n), 0);
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+      const auto rows = plans[rank].rows();
+      for (index_t side = 0; side < sides; ++side)
+        for (const index_t row : rows) mine[rank].push_back(b[row + side * n]);
+      for (const index_t row : rows) ++owners[row];
+      const auto count = static_cast<index_t>(rows.size());
+      const DenseView<T> both{mine[rank].data(), count, sides, count};
+      programs.push_back(&plans[rank].begin(operation, both, both, world.rank(static_cast<index_t>(rank))));
+    }
+    for (const int count : owners) EXPECT_EQ(count, 1) << "each row has one rank";
+    const SimulationResult result = world.run(programs);
+    traffic = result.traffic;
+    std::vector<T> x(b.size());
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+      const auto rows = plans[rank].rows();
+      for (index_t side = 0; side < sides; ++side)
+        for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k] + side * n] = mine[rank][k + static_cast<std::size_t>(side) * rows.size()];
+    }
+    return x;
+  }
+
+  index_t n;
+  std::shared_ptr<const Placement> placement;
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::vector<RankSolvePlan<T>> plans;
+  Traffic traffic;
+};
+
+/// Largest of |b − op(S)·x| / (|S|·|x| + |b|) by row, S permuted and scaled.
+template <class T>
+double backward_error(const Problem<T>& problem, Operation operation, const std::vector<T>& x, const std::vector<T>& b, index_t sides) {
+  const SparseMatrix<T>& a = problem.matrix;
+  const index_t n = a.rows();
+  const std::vector<index_t>& new_row = problem.symbolic->row.old_to_new();
+  const std::vector<index_t>& new_column = problem.symbolic->column.old_to_new();
+  double worst = 0;
+  for (index_t side = 0; side < sides; ++side) {
+    std::vector<std::complex<double>> residual(static_cast<std::size_t>(n));
+    std::vector<double> size(static_cast<std::size_t>(n));
+    for (index_t row = 0; row < n; ++row) {
+      residual[row] = std::complex<double>(b[row + side * n]);
+      size[row] = std::abs(residual[row]);
+    }
+    for (index_t column = 0; column < n; ++column)
+      for (offset_t entry = a.pattern.column_ptr[column]; entry < a.pattern.column_ptr[column + 1]; ++entry) {
+        const index_t row = a.pattern.row_index[entry];
+        const double scale = (problem.ordering.row_scale.empty() ? 1 : problem.ordering.row_scale[row]) *
+                             (problem.ordering.column_scale.empty() ? 1 : problem.ordering.column_scale[column]);
+        std::complex<double> value = std::complex<double>(a.values[entry]) * scale;
+        index_t to = new_row[row], from = new_column[column];
+        if (operation != Operation::plain) std::swap(to, from);
+        if (operation == Operation::adjoint) value = std::conj(value);
+        const std::complex<double> factor(x[from + side * n]);
+        residual[to] -= value * factor;
+        size[to] += std::abs(value) * std::abs(factor);
+      }
+    for (index_t row = 0; row < n; ++row)
+      if (size[row] > 0) worst = std::max(worst, std::abs(residual[row]) / size[row]);
+  }
+  return worst;
+}
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+const std::vector<Setting>& settings() {
+  static const std::vector<Setting> list = [] {
+    std::vector<Setting> all;
+    std::uint64_t seed = 1;
+    for (const ProcessGrid& grid : {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {1, 3}, {3, 1}, {2, 2}, {3, 2}, {2, 4}, {5, 1}})
+      for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
+        for (const TreeShape trees : {TreeShape::binary, TreeShape::flat}) all.push_back({grid, map, {true, 60}, trees, ++seed});
+    return all;
+  }();
+  return list;
+}
+
+template <class T>
+class RankSolve : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(RankSolve, Scalars);
+
+TYPED_TEST(RankSolve, bits_are_the_same_for_any_grid_map_and_tree_and_messages_are_as_predicted) {
+  using T = TypeParam;
+  const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-12;
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
+    AnalyzeOptions narrow;
+    narrow.max_width = 6;
+    const Problem<T> problem(random_sparse<T>(flavour_of(kind), 150, 1.2, 3), kind, narrow);
+    for (const index_t sides : {1, 3}) {
+      const std::vector<T> b = right_sides<T>(problem.matrix.rows(), sides);
+      std::vector<std::vector<T>> first(3);
+      for (const Setting& setting : settings()) {
+        Ranks<T> ranks(problem, kind, setting, sides);
+        int at = 0;
+        for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
+          const std::vector<T> x = ranks.solve(operation, b, sides, adverse(setting.seed));
+          if (first[at].empty()) first[at] = x;
+          EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance) << name_of(kind) << " operation " << at;
+          EXPECT_TRUE(same_bits(x, first[at])) << name_of(kind) << " " << setting.grid.rows << "x" << setting.grid.cols << " " << name_of(setting.map);
+          EXPECT_EQ(ranks.traffic, predicted_solve_traffic(*problem.symbolic, *ranks.placement, setting.trees, padded_sides(sizeof(T), sides) * static_cast<index_t>(sizeof(T))));
+          ++at;
+        }
+      }
+    }
+  }
+}
+
+TEST(rank_solve, hermitian_indefinite_systems_too) {
+  using T = std::complex<double>;
+  const Problem<T> problem(random_sparse<T>(Flavour::hermitian, 100, 1.5, 4), FactorKind::ldlt);
+  const std::vector<T> b = right_sides<T>(100, 2);
+  for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
+    Ranks<T> ranks(problem, FactorKind::ldlt, {{2, 2}, PlacementMap::block_cyclic, {true, 50}}, 2);
+    EXPECT_LE(backward_error(problem, operation, ranks.solve(operation, b, 2, adverse(5)), b, 2), 1e-12);
+  }
+}
+
+TEST(rank_solve, more_ranks_than_supernodes_empty_matrices_and_no_right_hand_side) {
+  for (const index_t n : {0, 1, 2}) {
+    const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1, 1), FactorKind::llt);
+    for (const bool whole : {true, false})
+      for (const index_t sides : {0, 1}) {
+        Ranks<double> ranks(problem, FactorKind::llt, {{3, 3}, PlacementMap::subtree_to_subcube, {whole, 0}}, 1);
+        const std::vector<double> b = right_sides<double>(n, sides);
+        EXPECT_LE(backward_error(problem, Operation::plain, ranks.solve(Operation::plain, b, sides, {}), b, sides), 1e-15);
+      }
+  }
+}
+
+/// PALMETTE_SEEDS sets another number: the long mode takes 20,000.
+int seeds() {
+  const char* const text = std::getenv("PALMETTE_SEEDS");
+  return text != nullptr ? std::atoi(text) : 500;
+}
+
+TEST(rank_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_one_rank) {
+  const int count = seeds();
+  for (int seed = 1; seed <= count; ++seed) {
+    const FactorKind kind = std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
+    AnalyzeOptions options;
+    options.max_width = 1 + seed % 9;
+    const Problem<double> problem(
+        random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60, 1 + seed % 3 * 0.5, static_cast<unsigned>(seed)), kind, options);
+    const index_t n = problem.matrix.rows();
+    const std::vector<double> b = right_sides<double>(n, 1);
+    const WholeSubtrees whole{seed % 5 != 0, seed % 2 == 0 ? 30.0 : 0.0};
+    Setting setting{{1 + seed % 4, 1 + seed / 4 % 4}, seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube, whole,
+                    seed % 7 < 3 ? TreeShape::flat : TreeShape::binary, static_cast<std::uint64_t>(seed)};
+    Ranks<double> many(problem, kind, setting, 1);
+    setting.grid = {1, 1};
+    Ranks<double> one(problem, kind, setting, 1);
+    const std::vector<double> x = many.solve(Operation::plain, b, 1, adverse(setting.seed));
+    ASSERT_TRUE(same_bits(x, one.solve(Operation::plain, b, 1, {}))) << "seed " << seed;
+    ASSERT_LE(backward_error(problem, Operation::plain, x, b, 1), 1e-9) << "seed " << seed;
+  }
+}
+
+TEST(rank_solve, threads_wrappers_and_repeated_solves_change_no_bit_and_make_no_more_buffers) {
+  AnalyzeOptions narrow;
+  narrow.max_width = 8;
+  const Problem<double> problem(random_sparse<double>(Flavour::unsymmetric, 300, 2, 9), FactorKind::lu, narrow);
+  const std::vector<double> b = right_sides<double>(300, 1);
+  Ranks<double> alone(problem, FactorKind::lu, {{1, 1}, PlacementMap::block_cyclic, {true, 100}}, 1);
+  const std::vector<double> expected = alone.solve(Operation::plain, b, 1, {});
+  for (const index_t ranks : {1, 2, 3, 4, 6, 8})
+    for (const int members : {1, 2}) {
+      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
+      ThreadWorld world(ranks);
+      world.run([&](Transport& plain) {
+        Checked checked(plain);
+        Aggregator transport(checked);
+        ThreadTeam team(members);
+        RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering}, {FactorKind::lu, 0, members}, transport);
+        drive(part.program(), transport, team, {60});
+        transport.agree(0);
+        RankPlanOptions options;
+        options.members = members;
+        RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(part.take()), options);
+        const auto rows = plan.rows();
+        const auto count = static_cast<index_t>(rows.size());
+        for (int time = 0; time < 3; ++time) {
+          std::vector<double> x;
+          for (const index_t row : rows) x.push_back(b[row]);
+          const DenseView<double> both{x.data(), count, 1, count};
+          drive(plan.begin(Operation::plain, both, both, transport), transport, team, {60});
+          transport.agree(0);
+          for (index_t k = 0; k < count; ++k) EXPECT_EQ(x[k], expected[rows[k]]) << "row " << rows[k];
+        }
+      });
+    }
+}
+
+TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::lu})
+    for (const ProcessGrid& grid : {ProcessGrid{2, 1}, ProcessGrid{2, 2}}) {
+      AnalyzeOptions options;
+      options.max_width = 2;
+      options.relax = false;
+      const Problem<double> problem(random_sparse<double>(flavour_of(kind), 6, 0.7, 2), kind, options);
+      ASSERT_LE(problem.symbolic->num_supernodes(), 6);
+      const index_t n = problem.matrix.rows();
+      const std::vector<double> b = right_sides<double>(n, 1);
+      Ranks<double> ranks(problem, kind, {grid, PlacementMap::block_cyclic, {false}}, 1);
+      const std::vector<double> expected = ranks.solve(Operation::plain, b, 1, {});
+      std::vector<std::vector<double>> mine(ranks.plans.size());
+      struct Borrowed final : RankProgram {
+        explicit Borrowed(RankProgram& one) : program(one) {}
+        void start() override { program.start(); }
+        void on_message(const Message& message) override { program.on_message(message); }
+        bool run_one_task(int member) override { return program.run_one_task(member); }
+        bool done() const override { return program.done(); }
+        std::string waiting_for() const override { return program.waiting_for(); }
+        RankProgram& program;
+      };
+      const Exploration result = explore_orders(grid.num_ranks(), 20000, [&](SimulatedWorld& world) {
+        ExploredRun run;
+        for (std::size_t rank = 0; rank < mine.size(); ++rank) {
+          mine[rank].clear();
+          for (const index_t row : ranks.plans[rank].rows()) mine[rank].push_back(b[row]);
+          const auto count = static_cast<index_t>(mine[rank].size());
+          const DenseView<double> both{mine[rank].data(), count, 1, count};
+          run.programs.push_back(std::make_unique<Borrowed>(ranks.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
+        }
+        run.check = [&] {
+          for (std::size_t rank = 0; rank < mine.size(); ++rank)
+            for (std::size_t k = 0; k < mine[rank].size(); ++k) EXPECT_EQ(mine[rank][k], expected[ranks.plans[rank].rows()[k]]);
+        };
+        return run;
+      });
+      EXPECT_GT(result.orders, 1);
+    }
+}
+
+/// Messages of papers/002: a bidiagonal matrix on P × 1, 1 × P and √P × √P. Each of its n − 1 blocks joins neighbours k and k + 1; its owner has the
+/// process row of k + 1 and the process column of k. On P × 1 the value goes to it (the row's own rank), on 1 × P the contribution; on a
+/// square grid both, unless P = 1: twice the messages.
+TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) {
+  Triplets<double> entries{1000, 1000, {}, {}, {}};
+  for (index_t k = 0; k < 1000; ++k) {
+    entries.row.push_back(k), entries.column.push_back(k), entries.value.push_back(4);
+    if (k + 1 == 1000) continue;
+    entries.row.push_back(k + 1), entries.column.push_back(k), entries.value.push_back(-1);
+    entries.row.push_back(k), entries.column.push_back(k + 1), entries.value.push_back(-1);
+  }
+  Ordering natural;
+  natural.row = natural.column = Permutation::identity(1000);
+  AnalyzeOptions single;
+  single.max_width = 1;
+  single.relax = false;
+  const SymbolicFactor symbolic = analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
+  ASSERT_EQ(symbolic.num_supernodes(), 1000);
+  for (const index_t root : {2, 3, 4, 8}) {
+    const auto messages = [&](ProcessGrid grid) {
+      const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
+      return predicted_solve_traffic(symbolic, placement, TreeShape::binary, 8).messages();
+    };
+    // Both sweeps: what goes forward comes back.
+    EXPECT_EQ(messages({root * root, 1}), 2 * 999);
+    EXPECT_EQ(messages({1, root * root}), 2 * 999);
+    EXPECT_EQ(messages({root, root}), 4 * 999);
+  }
+}
+
+}  // namespace
+}  // namespace palmette
