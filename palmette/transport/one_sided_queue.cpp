@@ -17,6 +17,14 @@ Publication publication(std::string_view name) {
   throw UsageError("no publication protocol is called \"" + std::string(name) + "\"; there are checksum and counter");
 }
 
+TransportPlan transport_plan(const Traffic& traffic) {
+  TransportPlan plan;
+  plan.inbound.resize(static_cast<std::size_t>(traffic.num_ranks));
+  // Entries are sorted by source, so each list comes out ascending.
+  for (const TrafficEntry& one : traffic.entries) plan.inbound[static_cast<std::size_t>(one.destination)].push_back({one.source, one.messages, one.bytes});
+  return plan;
+}
+
 namespace transporting {
 namespace {
 

@@ -31,6 +31,9 @@ struct TransportPlan {
   std::vector<std::vector<Inbound>> inbound;  ///< length num_ranks
 };
 
+/// The plan for exactly these messages.
+TransportPlan transport_plan(const Traffic& traffic);
+
 namespace transporting {
 
 /// Where the regions lie. Computed from the plan alone, so that sender and receiver agree without talking.
