@@ -11,7 +11,7 @@
 namespace palmette {
 namespace {
 
-using factorizing::BadPivot;
+using factorizing::failure_at;
 using factorizing::PivotTally;
 using factorizing::Program;
 using factorizing::Work;
@@ -61,24 +61,6 @@ NumericalFailure zero_matrix() {
   failure.kind = FailureKind::numerically_singular;
   failure.row = failure.column = 0;
   failure.message = "every entry of the matrix is zero: it has no inverse";
-  return failure;
-}
-
-NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic) {
-  NumericalFailure failure;
-  failure.column = symbolic.column.new_to_old()[bad.column];
-  failure.row = symbolic.row.new_to_old()[bad.column];
-  failure.supernode = bad.supernode;
-  const std::string column = std::to_string(failure.column + 1);
-  if (bad.finite) {
-    failure.kind = FailureKind::not_positive_definite;
-    failure.message =
-        "pivot of column " + column + " is not positive: the matrix is not positive definite; use LDLᵀ (kind ldlt)";
-  } else {
-    failure.kind = FailureKind::not_finite;
-    failure.message = "pivot of column " + column +
-                      " is not finite: the matrix holds NaN or Inf, or its entries overflow; check or rescale them";
-  }
   return failure;
 }
 

@@ -145,6 +145,24 @@ void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange r
   finish_rows(panel_parts(work, scratch, s), work.rows_of(work.factor.lower, s, range), upper, scratch.product);
 }
 
+NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic) {
+  NumericalFailure failure;
+  failure.column = symbolic.column.new_to_old()[bad.column];
+  failure.row = symbolic.row.new_to_old()[bad.column];
+  failure.supernode = bad.supernode;
+  const std::string column = std::to_string(failure.column + 1);
+  if (bad.finite) {
+    failure.kind = FailureKind::not_positive_definite;
+    failure.message =
+        "pivot of column " + column + " is not positive: the matrix is not positive definite; use LDLᵀ (kind ldlt)";
+  } else {
+    failure.kind = FailureKind::not_finite;
+    failure.message = "pivot of column " + column +
+                      " is not finite: the matrix holds NaN or Inf, or its entries overflow; check or rescale them";
+  }
+  return failure;
+}
+
 #define PALMETTE_INSTANTIATE(T)                                                    \
   template BadPivot finish_diagonal<T>(const PanelParts<T>&, PivotTally&);         \
   template void finish_rows<T>(const PanelParts<T>&, DenseView<T>, DenseView<T>, std::vector<T>&); \

@@ -13,6 +13,9 @@ struct BadPivot {
   bool finite = true;   ///< finite but not positive (LLᵀ), or not finite
 };
 
+/// The failure that this means, in the numbering of the user's matrix.
+NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic);
+
 /// A panel as finishing sees it, wherever its rows lie.
 template <class T>
 struct PanelParts {

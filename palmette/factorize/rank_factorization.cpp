@@ -410,6 +410,28 @@ index_t RankFactorization<T>::bad_supernode() const {
 }
 
 template <class T>
+NumericalFailure RankFactorization<T>::failure() const {
+  return factorizing::failure_at(state_->program->failure(), *state_->factor.symbolic);
+}
+
+template <class T>
+PivotReport RankFactorization<T>::pivots() const {
+  const factorizing::PivotTally tally = state_->program->tally();
+  const RankFactor<T>& factor = state_->factor;
+  PivotReport report;
+  report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());
+  for (const index_t column : tally.perturbed_columns) report.perturbed_columns.push_back(factor.symbolic->column.new_to_old()[column]);
+  std::sort(report.perturbed_columns.begin(), report.perturbed_columns.end());
+  report.smallest_pivot = tally.smallest;
+  report.largest_pivot = tally.largest;
+  const bool has_inertia = factor.kind != FactorKind::lu && (factor.kind == FactorKind::llt || !is_complex_v<T> || factor.hermitian);
+  if (has_inertia) report.inertia = tally.inertia;
+  report.log_abs_determinant = tally.log_modulus();
+  report.determinant_sign = tally.sign;
+  return report;
+}
+
+template <class T>
 RankFactor<T> RankFactorization<T>::take() {
   if (!state_->program->done()) throw UsageError("the factor of a rank is taken after its program is done");
   return std::move(state_->factor);

@@ -44,6 +44,11 @@ class RankFactorization {
   RankProgram& program();
   /// Smallest supernode with a bad pivot among this rank's own; −1 if there is none.
   index_t bad_supernode() const;
+  /// What is wrong with that supernode, as factorize says it; only where there is one.
+  NumericalFailure failure() const;
+  /// What pivoting did in this rank's own diagonal blocks, as in Factor; after the program is done, before take. Modulus and sign of the determinant
+  /// are those of the product of these pivots.
+  PivotReport pivots() const;
   /// This rank's blocks. Once, after the program is done.
   RankFactor<T> take();
 

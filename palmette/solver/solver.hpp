@@ -7,7 +7,9 @@
 #include "palmette/machine/machine.hpp"
 #include "palmette/solver/choose_kind.hpp"
 #include "palmette/solver/extract.hpp"
+#include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/report.hpp"
+#include "palmette/solver/solve_request.hpp"
 
 namespace palmette {
 
@@ -25,13 +27,6 @@ struct SolverOptions {
   bool measure = true;        ///< measure the machine's stream bandwidth for the report
   std::string cache_folder;   ///< remembers that measurement; empty: measure anew for each Solver
   ProgressCallback progress;
-};
-
-struct SolveRequest {
-  Operation operation = Operation::plain;
-  int max_refine_steps = -1;  ///< −1: as many as help (GMRES included), none where the first answer is verified; 0: none; N: up to N
-  bool condition = false;     ///< estimate condition and forward error bound as well
-  int repeat = 1;             ///< time so many solves (without refinement) and report the median
 };
 
 /// A factored matrix, ready to solve. Movable. Every function may be called from several threads at once: a solve goes on with

@@ -1,0 +1,101 @@
+// Facts as bytes: a head of fixed size, the replaced pivots' columns, the sentence of the failure.
+#include "palmette/solver/rank_facts.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace palmette {
+namespace {
+
+struct Head {
+  std::int64_t columns = 0;
+  std::int64_t letters = 0;
+  std::int64_t perturbed = 0;
+  std::int64_t failed = 0;
+  FailureKind kind = FailureKind::numerically_singular;
+  index_t row = -1, column = -1, supernode = -1;
+  Inertia inertia;
+  double smallest = 0, largest = 0, log_modulus = 0;
+  std::complex<double> sign = 1;
+};
+
+SharedBytes packed(const PivotFacts& facts, BytePool& pool) {
+  const PivotReport& pivots = facts.pivots;
+  Head head;
+  head.columns = static_cast<std::int64_t>(pivots.perturbed_columns.size());
+  head.perturbed = pivots.perturbed;
+  head.inertia = pivots.inertia;
+  head.smallest = pivots.smallest_pivot;
+  head.largest = pivots.largest_pivot;
+  head.log_modulus = pivots.log_abs_determinant;
+  head.sign = pivots.determinant_sign;
+  if (facts.failure) {
+    head.failed = 1;
+    head.kind = facts.failure->kind;
+    head.row = facts.failure->row;
+    head.column = facts.failure->column;
+    head.supernode = facts.failure->supernode;
+    head.letters = static_cast<std::int64_t>(facts.failure->message.size());
+  }
+  const std::size_t column_bytes = pivots.perturbed_columns.size() * sizeof(index_t);
+  SharedBytes bytes = pool.take(sizeof(Head) + column_bytes + static_cast<std::size_t>(head.letters));
+  std::byte* const to = bytes.writable().data();
+  std::memcpy(to, &head, sizeof(Head));
+  if (column_bytes > 0) std::memcpy(to + sizeof(Head), pivots.perturbed_columns.data(), column_bytes);
+  if (head.letters > 0)
+    std::memcpy(to + sizeof(Head) + column_bytes, facts.failure->message.data(), static_cast<std::size_t>(head.letters));
+  return bytes;
+}
+
+void join(const SharedBytes& bytes, PivotFacts& all) {
+  Head head;
+  std::memcpy(&head, bytes.data(), sizeof(Head));
+  PivotReport& pivots = all.pivots;
+  pivots.perturbed += static_cast<index_t>(head.perturbed);
+  pivots.inertia.positive += head.inertia.positive;
+  pivots.inertia.negative += head.inertia.negative;
+  pivots.inertia.zero += head.inertia.zero;
+  pivots.smallest_pivot = std::min(pivots.smallest_pivot, head.smallest);
+  pivots.largest_pivot = std::max(pivots.largest_pivot, head.largest);
+  pivots.log_abs_determinant += head.log_modulus;
+  pivots.determinant_sign *= head.sign;
+  const auto* const columns = reinterpret_cast<const index_t*>(bytes.data() + sizeof(Head));
+  pivots.perturbed_columns.insert(pivots.perturbed_columns.end(), columns, columns + head.columns);
+  if (head.failed == 0 || (all.failure && all.failure->supernode <= head.supernode)) return;
+  NumericalFailure& failure = all.failure.emplace();
+  failure.kind = head.kind;
+  failure.row = head.row;
+  failure.column = head.column;
+  failure.supernode = head.supernode;
+  failure.message.assign(reinterpret_cast<const char*>(columns + head.columns), static_cast<std::size_t>(head.letters));
+}
+
+}  // namespace
+
+PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+  constexpr std::size_t listed_columns = 1000;  // as PivotReport says
+  BytePool pool;
+  PivotFacts all;
+  all.pivots.smallest_pivot = std::numeric_limits<double>::infinity();
+  for (const SharedBytes& piece : gather_from_all(transport, team, packed(mine, pool), options)) join(piece, all);
+  PivotReport& pivots = all.pivots;
+  std::sort(pivots.perturbed_columns.begin(), pivots.perturbed_columns.end());
+  pivots.perturbed_columns.resize(std::min(pivots.perturbed_columns.size(), listed_columns));
+  if (pivots.largest_pivot == 0) pivots.smallest_pivot = 0;
+  return all;
+}
+
+RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+  BytePool pool;
+  RankFigure figure{std::numeric_limits<double>::infinity(), 0, 0};
+  for (const SharedBytes& piece : gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options)) {
+    double value = 0;
+    std::memcpy(&value, piece.data(), sizeof value);
+    figure.least = std::min(figure.least, value);
+    figure.most = std::max(figure.most, value);
+    figure.mean += value / transport.num_ranks();
+  }
+  return figure;
+}
+
+}  // namespace palmette

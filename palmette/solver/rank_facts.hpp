@@ -1,0 +1,22 @@
+// What each rank knows of the factor, joined so that all know the same.
+#pragma once
+
+#include <optional>
+
+#include "palmette/solver/rank_solver.hpp"
+
+namespace palmette {
+
+/// Pivots of a rank's own diagonal blocks, or where they say that the factorization cannot go on.
+struct PivotFacts {
+  PivotReport pivots;
+  std::optional<NumericalFailure> failure;
+};
+
+/// The facts of all ranks: sums and extremes, in the order of ranks; the failure of the first bad supernode. Every rank must call it.
+PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options);
+
+/// Every rank must call it.
+RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options);
+
+}  // namespace palmette

@@ -1,0 +1,72 @@
+// Scale and permute, solve over ranks, bring the pieces to all, undo.
+#include "palmette/solver/rank_inverse.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace palmette {
+
+template <class T>
+RankInverse<T>::RankInverse(const RankTeam& ranks, std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
+    : ranks_(ranks), factor_(std::move(factor)), plan_(factor_, options) {
+  exchange(ranks_.transport, [&] {
+    const std::vector<SharedBytes> pieces =
+        gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(plan_.rows())), ranks_.drive);
+    for (const SharedBytes& piece : pieces) {
+      std::vector<index_t>& rows = rows_.emplace_back(piece.size() / sizeof(index_t));
+      if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
+    }
+  });
+}
+
+template <class T>
+typename RankInverse<T>::Side RankInverse<T>::side(bool rows) const {
+  const SymbolicFactor& symbolic = *factor_->symbolic;
+  return rows ? Side{symbolic.row.new_to_old(), factor_->row_scale} : Side{symbolic.column.new_to_old(), factor_->column_scale};
+}
+
+template <class T>
+void RankInverse<T>::write_answer(const Side& out, const std::vector<SharedBytes>& pieces, DenseView<T> x) const {
+  for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
+    const T* value = reinterpret_cast<const T*>(pieces[rank].data());
+    for (index_t column = 0; column < x.cols; ++column)
+      for (const index_t k : rows_[rank]) {
+        const index_t row = out.place[static_cast<std::size_t>(k)];
+        x(row, column) = out.scaled(*value++, row);
+      }
+  }
+}
+
+template <class T>
+void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<T> x) {
+  if (b.rows == 0) return;
+  const bool plain = operation == Operation::plain;
+  const Side in = side(plain), out = side(!plain);
+  const std::span<const index_t> rows = plan_.rows();
+  const auto num_rows = static_cast<index_t>(rows.size());
+  for (index_t first = 0; first < b.cols; first += plan_.most_sides()) {
+    const index_t count = std::min(plan_.most_sides(), b.cols - first);
+    if (own_.cols < count) own_ = DenseMatrix<T>(num_rows, count);
+    const DenseView<T> own = own_.view().columns(0, count);
+    for (index_t column = 0; column < count; ++column)
+      for (index_t k = 0; k < num_rows; ++k) {
+        const index_t row = in.place[static_cast<std::size_t>(rows[static_cast<std::size_t>(k)])];
+        own(k, column) = in.scaled(b(row, first + column), row);
+      }
+    exchange(ranks_.transport, [&] {
+      RankProgram& program = plan_.begin(operation, own, own, ranks_.transport);
+      drive(program, ranks_.transport, ranks_.team, ranks_.drive);
+    });
+    exchange(ranks_.transport, [&] {
+      const std::size_t bytes = static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);
+      SharedBytes mine = pool_.copy({reinterpret_cast<const std::byte*>(own.data), bytes});
+      write_answer(out, gather_from_all(ranks_.transport, ranks_.team, std::move(mine), ranks_.drive), x.columns(first, count));
+    });
+  }
+}
+
+#define PALMETTE_INSTANTIATE(T) template class RankInverse<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,88 @@
+// Part of the door of `solver`: the hall over ranks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "palmette/place/place.hpp"
+#include "palmette/solver/report.hpp"
+#include "palmette/solver/solve_request.hpp"
+#include "palmette/transport/transport.hpp"
+
+namespace palmette {
+
+struct RankSolverOptions {
+  std::optional<FactorKind> kind;  ///< empty: as SolverOptions
+  OrderingMethod ordering = OrderingMethod::automatic;
+  Permutation user_ordering;  ///< for OrderingMethod::user
+  double tiny_pivot = 0;      ///< as FactorizeOptions
+  AnalyzeOptions analyze;
+  ProcessGrid grid{0, 0};     ///< 0 × 0: the nearly square one of all ranks
+  PlacementMap map = PlacementMap::subtree_to_subcube;
+  WholeSubtrees whole;        ///< as place; another choice gives x other bits
+  TreeShape trees = TreeShape::binary;
+  index_t most_sides = 64;    ///< right-hand sides that are solved together, for which the plan holds memory; >= 1
+  int members = 1;            ///< threads of each rank, at most 4096
+  double watchdog_seconds = 600;  ///< silence after which a rank that waits ends the run; 0: it waits for ever
+  std::string transport_name;     ///< for the report
+};
+
+/// A figure of all ranks.
+struct RankFigure {
+  double least = 0;
+  double mean = 0;
+  double most = 0;
+};
+
+/// A Report, and what there is to say of ranks. Seconds are those of the rank that reports. factorize.memory_bytes is the sum over
+/// ranks of factor and plan; memory_bytes is the same for each. solve.bytes counts panels, read once for each sweep and block of
+/// right-hand sides; no peak of memory is predicted.
+struct RankReport {
+  Report run;
+  index_t num_ranks = 1;
+  ProcessGrid grid;
+  PlacementMap map = PlacementMap::block_cyclic;
+  TreeShape trees = TreeShape::binary;
+  std::string transport;
+  int members = 1;
+  RankFigure memory_bytes;
+};
+
+/// As visit of the Report, and a section
+/// ranks{num_ranks,grid_rows,grid_cols,map,trees,transport,threads_per_rank,memory_bytes{least,mean,most}}.
+void visit(const RankReport& report, ReportVisitor& visitor);
+
+/// One rank's part of a solver whose factor lies on many ranks.
+///
+/// Input is replicated: every rank brings the same whole matrix and the same right-hand sides, and gets the whole solution. Order and
+/// analyze are run by each rank, with the same result; the factor is distributed, no rank holds all of it. x has the same bits for any
+/// grid, map, transport and number of threads. Every function must be called by all ranks; what it throws for wrong arguments all throw.
+template <class T>
+class RankSolver {
+ public:
+  /// Order, analyze and place; factorize and plan the solves over ranks. As Solver::create, without the way by columns.
+  /// @param transport  must outlive this; carries nothing else meanwhile
+  /// @returns the solver, or the failure, the same on all ranks
+  /// @throws as Solver::create; UsageError if the grid has not as many ranks as the transport; BrokenRun
+  static Outcome<RankSolver> create(std::shared_ptr<const SparseMatrix<T>> matrix, const RankSolverOptions& options, Transport& transport);
+
+  RankSolver(RankSolver&&) noexcept;
+  RankSolver& operator=(RankSolver&&) noexcept;
+  ~RankSolver();
+
+  index_t size() const;
+
+  /// x ← op(A)⁻¹·b, refined and verified, as Solver::solve.
+  /// @param b  n × k, the same on all ranks; x: n × k, may be b's memory
+  /// @returns the report, or numerically_singular, the same on all ranks
+  /// @throws as Solver::solve; BrokenRun
+  Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+
+ private:
+  struct State;
+  explicit RankSolver(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace palmette

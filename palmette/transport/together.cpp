@@ -1,0 +1,93 @@
+// Agreement as a status, pieces as one message to each other rank.
+#include "palmette/transport/together.hpp"
+
+#include <exception>
+
+namespace palmette {
+namespace {
+
+/// Done when a piece of every rank has come.
+class Gather final : public RankProgram {
+ public:
+  Gather(Transport& transport, SharedBytes mine) : transport_(transport), pieces_(static_cast<std::size_t>(transport.num_ranks())) {
+    pieces_[static_cast<std::size_t>(transport.rank())] = std::move(mine);
+  }
+  void start() override {
+    const index_t rank = transport_.rank(), num_ranks = transport_.num_ranks();
+    has_come_.assign(pieces_.size(), 0);
+    has_come_[static_cast<std::size_t>(rank)] = 1;
+    missing_.store(num_ranks - 1, std::memory_order_release);
+    // Each begins with its neighbour, so that not all messages go to rank 0 first.
+    for (index_t step = 1; step < num_ranks; ++step)
+      transport_.send((rank + step) % num_ranks, 0, pieces_[static_cast<std::size_t>(rank)]);
+    transport_.flush();
+  }
+  void on_message(const Message& message) override {
+    const auto source = static_cast<std::size_t>(message.source);
+    pieces_[source] = message.payload;
+    has_come_[source] = 1;
+    missing_.fetch_sub(1, std::memory_order_release);
+  }
+  bool run_one_task(int) override { return false; }
+  bool done() const override { return missing_.load(std::memory_order_acquire) == 0; }
+  std::string waiting_for() const override {
+    for (std::size_t rank = 0; rank < has_come_.size(); ++rank)
+      if (has_come_[rank] == 0) return "the piece of rank " + std::to_string(rank);
+    return "nothing";
+  }
+  std::vector<SharedBytes> take() { return std::move(pieces_); }
+
+ private:
+  Transport& transport_;
+  std::vector<SharedBytes> pieces_;  // by rank
+  std::vector<char> has_come_;       // by rank
+  std::atomic<index_t> missing_{0};
+};
+
+std::string reason_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception without a name";
+  }
+}
+
+std::string name_of_rank(const Transport& transport, index_t rank) {
+  return "rank " + std::to_string(rank) + " of " + std::to_string(transport.num_ranks());
+}
+
+}  // namespace
+
+void agree_after(Transport& transport, const std::function<void()>& work) {
+  std::exception_ptr thrown;
+  try {
+    work();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  const int worst = transport.agree(thrown ? transport.num_ranks() - transport.rank() : 0);
+  if (thrown) std::rethrow_exception(thrown);
+  if (worst != 0) throw BrokenRun(name_of_rank(transport, transport.num_ranks() - worst) + " could not go on, so no rank does");
+}
+
+void exchange(Transport& transport, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const BrokenRun&) {
+    throw;
+  } catch (...) {
+    transport.abandon(name_of_rank(transport, transport.rank()) + ": " + reason_of(std::current_exception()));
+    throw;
+  }
+  transport.agree(0);
+}
+
+std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine, const DriveOptions& options) {
+  Gather gather(transport, std::move(mine));
+  drive(gather, transport, team, options);
+  return gather.take();
+}
+
+}  // namespace palmette

@@ -1,0 +1,227 @@
+// The hall over ranks: verified answers with the same bits for any number of ranks, grid and map, and one failure for all.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "systems.hpp"
+
+namespace palmette {
+namespace {
+
+using testing::generated;
+using testing::matrix_of;
+using testing::Shared;
+using testing::some_right_hand_sides;
+
+struct Shape {
+  index_t ranks = 1;
+  ProcessGrid grid{0, 0};
+  PlacementMap map = PlacementMap::subtree_to_subcube;
+  TreeShape trees = TreeShape::binary;
+  int members = 1;
+  bool whole_subtrees = false;  // else every block is dealt out, so that small matrices have many messages
+};
+
+template <class T>
+RankSolverOptions options_of(const Shape& shape, FactorKind kind) {
+  RankSolverOptions options;
+  options.kind = kind;
+  options.analyze.max_width = 8;  // many blocks
+  options.grid = shape.grid;
+  options.map = shape.map;
+  options.whole.kept = shape.whole_subtrees;
+  options.trees = shape.trees;
+  options.members = shape.members;
+  options.watchdog_seconds = 60;
+  options.transport_name = "threads";
+  return options;
+}
+
+template <class T>
+struct Answer {
+  std::vector<T> x;
+  std::vector<Outcome<RankReport>> reports;  // by rank
+};
+
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+/// All ranks' answers, which are the same.
+template <class T>
+Answer<T> solve_over_ranks(const Shared<T>& matrix, const Shape& shape, const RankSolverOptions& options, index_t num_rhs,
+                           const SolveRequest& request = {}) {
+  Answer<T> answer;
+  std::vector<std::optional<Outcome<RankReport>>> reports(static_cast<std::size_t>(shape.ranks));
+  std::vector<std::vector<T>> x(static_cast<std::size_t>(shape.ranks));
+  ThreadWorld world(shape.ranks);
+  world.run([&](Transport& transport) {
+    const auto rank = static_cast<std::size_t>(transport.rank());
+    Outcome<RankSolver<T>> solver = RankSolver<T>::create(matrix, options, transport);
+    if (!solver) {
+      reports[rank].emplace(solver.failure());
+      return;
+    }
+    DenseMatrix<T> side = some_right_hand_sides<T>(matrix->rows(), num_rhs);
+    reports[rank].emplace(solver.value().solve(std::as_const(side).view(), side.view(), request));
+    x[rank] = side.values;
+  });
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    answer.reports.push_back(*std::move(reports[rank]));
+    EXPECT_TRUE(same_bits(x[0], x[rank])) << "rank " << rank;
+  }
+  answer.x = x[0];
+  return answer;
+}
+
+Shape shape_of(index_t ranks, PlacementMap map) {
+  Shape shape;
+  shape.ranks = ranks;
+  shape.map = map;
+  shape.trees = ranks % 2 == 0 ? TreeShape::binary : TreeShape::flat;
+  return shape;
+}
+
+template <class T>
+void expect_same_bits_and_verified(const Shared<T>& matrix, FactorKind kind, index_t num_rhs, const SolveRequest& request = {},
+                                   bool whole_subtrees = false) {
+  std::optional<std::vector<T>> first;
+  for (const index_t ranks : {1, 2, 3, 4, 6, 8})
+    for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
+      Shape shape = shape_of(ranks, map);
+      shape.whole_subtrees = whole_subtrees;
+      const Answer<T> answer = solve_over_ranks(matrix, shape, options_of<T>(shape, kind), num_rhs, request);
+      for (const Outcome<RankReport>& report : answer.reports) {
+        ASSERT_TRUE(report.ok()) << report.failure().message;
+        EXPECT_TRUE(report.value().run.verify->verified);
+        if (sizeof(real_t<T>) == 8) { EXPECT_LE(report.value().run.verify->backward_error, 1e-14); }
+      }
+      if (!first) first = answer.x;
+      EXPECT_TRUE(same_bits(*first, answer.x)) << ranks << " ranks, " << name_of(map) << ", " << name_of(kind);
+    }
+}
+
+TEST(rank_solver, answers_are_verified_and_have_the_same_bits_for_any_ranks_and_map) {
+  expect_same_bits_and_verified(generated<double>("poisson2d5", 12), FactorKind::llt, 1);
+  expect_same_bits_and_verified(generated<double>("poisson2d5", 12), FactorKind::ldlt, 3);
+  expect_same_bits_and_verified(generated<double>("convection_diffusion2d", 12), FactorKind::lu, 2);
+  expect_same_bits_and_verified(generated<float>("poisson2d5", 8), FactorKind::llt, 1);
+  expect_same_bits_and_verified(generated<std::complex<double>>("convection_diffusion2d", 8), FactorKind::lu, 2);
+}
+
+TEST(rank_solver, whole_subtrees_on_one_rank_change_nothing_of_that) {
+  expect_same_bits_and_verified(generated<double>("poisson2d5", 60), FactorKind::llt, 1, {}, true);
+  expect_same_bits_and_verified(generated<double>("convection_diffusion2d", 40), FactorKind::lu, 2, {}, true);
+}
+
+TEST(rank_solver, transposed_and_adjoint_systems_too) {
+  for (const Operation operation : {Operation::transpose, Operation::adjoint}) {
+    SolveRequest request;
+    request.operation = operation;
+    expect_same_bits_and_verified(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 2, request);
+    expect_same_bits_and_verified(generated<std::complex<double>>("convection_diffusion2d", 6), FactorKind::lu, 1, request);
+  }
+}
+
+TEST(rank_solver, many_right_hand_sides_and_several_threads_for_each_rank) {
+  const auto matrix = generated<double>("poisson2d5", 9);
+  Shape shape = shape_of(1, PlacementMap::block_cyclic);
+  const Answer<double> alone = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
+  shape = shape_of(3, PlacementMap::subtree_to_subcube);
+  shape.members = 2;
+  const Answer<double> together = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
+  EXPECT_TRUE(same_bits(alone.x, together.x));
+  ASSERT_TRUE(together.reports[2].ok());
+  EXPECT_EQ(together.reports[2].value().run.solve->num_rhs, 130);
+}
+
+TEST(rank_solver, empty_and_one_by_one_systems_and_no_right_hand_sides) {
+  for (const index_t n : {0, 1}) {
+    const auto matrix = n == 0 ? std::make_shared<const SparseMatrix<double>>(SparseMatrix<double>(from_triplets(Triplets<double>{0, 0, {}, {}, {}})))
+                               : matrix_of<double>({{4}});
+    for (const index_t ranks : {1, 2, 4}) {
+      const Shape shape = shape_of(ranks, PlacementMap::subtree_to_subcube);
+      for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
+        for (const index_t num_rhs : {0, 1, 2}) {
+          const Answer<double> answer = solve_over_ranks(matrix, shape, options_of<double>(shape, kind), num_rhs);
+          ASSERT_TRUE(answer.reports[0].ok());
+          EXPECT_EQ(answer.x.size(), static_cast<std::size_t>(n * num_rhs));
+        }
+    }
+  }
+}
+
+TEST(rank_solver, a_singular_matrix_gives_the_same_failure_on_all_ranks) {
+  // Column 2 is empty: rows 1 and 3 have only column 1 and 3 to be matched with.
+  const auto structurally = matrix_of<double>({{1, 0, 2}, {3, 0, 1}, {0, 0, 1}});
+  // The third row is the sum of the first two.
+  const auto numerically = matrix_of<double>({{1, 2, 3}, {4, 5, 6}, {5, 7, 9}});
+  for (const auto& matrix : {structurally, numerically})
+    for (const index_t ranks : {1, 2, 4}) {
+      const Shape shape = shape_of(ranks, PlacementMap::block_cyclic);
+      const Answer<double> answer = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::lu), 1);
+      for (const Outcome<RankReport>& report : answer.reports) {
+        ASSERT_FALSE(report.ok());
+        EXPECT_EQ(report.failure().message, answer.reports[0].failure().message);
+        EXPECT_EQ(report.failure().kind, matrix == structurally ? FailureKind::structurally_singular : FailureKind::numerically_singular);
+      }
+    }
+}
+
+TEST(rank_solver, not_positive_definite_is_named_as_by_one_rank_and_ldlt_takes_over_where_no_kind_is_asked_for) {
+  // A grid whose 41st diagonal entry is positive, but too small.
+  SparseMatrix<double> grid = *generated<double>("poisson2d5", 9);
+  for (offset_t entry = grid.pattern.column_ptr[40]; entry < grid.pattern.column_ptr[41]; ++entry)
+    if (grid.pattern.row_index[entry] == 40) grid.values[entry] = 1e-3;
+  const auto matrix = std::make_shared<const SparseMatrix<double>>(grid);
+  SolverOptions alone_options = testing::quiet_options(1);
+  alone_options.kind = FactorKind::llt;
+  alone_options.analyze.max_width = 8;
+  const Outcome<Solver<double>> alone = Solver<double>::create(matrix, alone_options);
+  ASSERT_FALSE(alone.ok());
+  for (const index_t ranks : {1, 3, 4}) {
+    const Shape shape = shape_of(ranks, PlacementMap::subtree_to_subcube);
+    RankSolverOptions options = options_of<double>(shape, FactorKind::llt);
+    for (const Outcome<RankReport>& report : solve_over_ranks(matrix, shape, options, 1).reports) {
+      ASSERT_FALSE(report.ok());
+      EXPECT_EQ(report.failure().message, alone.failure().message);
+      EXPECT_EQ(report.failure().column, alone.failure().column);
+    }
+    options.kind.reset();
+    for (const Outcome<RankReport>& report : solve_over_ranks(matrix, shape, options, 1).reports) {
+      ASSERT_TRUE(report.ok());
+      EXPECT_EQ(report.value().run.factorize->kind, FactorKind::ldlt);
+      EXPECT_EQ(report.value().run.factorize->pivots.inertia.positive, 80);
+      EXPECT_EQ(report.value().run.factorize->pivots.inertia.negative, 1);
+      EXPECT_EQ(report.value().run.notes.size(), 1u);
+    }
+  }
+}
+
+TEST(rank_solver, the_report_tells_of_ranks_and_of_the_memory_of_each) {
+  const auto matrix = generated<double>("poisson2d5", 20);
+  Shape shape = shape_of(4, PlacementMap::block_cyclic);
+  shape.grid = {4, 1};
+  const Answer<double> answer = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
+  const RankReport& report = answer.reports[3].value();
+  EXPECT_EQ(report.num_ranks, 4);
+  EXPECT_EQ(report.grid.rows, 4);
+  EXPECT_EQ(report.transport, "threads");
+  EXPECT_GT(report.memory_bytes.least, 0);
+  EXPECT_LE(report.memory_bytes.least, report.memory_bytes.mean);
+  EXPECT_LE(report.memory_bytes.mean, report.memory_bytes.most);
+  EXPECT_GT(report.run.analyze->supernodes, 1);
+}
+
+TEST(rank_solver, misuse_is_refused_by_all_ranks) {
+  const auto matrix = generated<double>("poisson2d5", 4);
+  Shape shape = shape_of(3, PlacementMap::block_cyclic);
+  shape.grid = {2, 2};
+  EXPECT_THROW(solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 1), UsageError);
+  shape.grid = {0, 0};
+  EXPECT_THROW(solve_over_ranks(matrix_of<double>({{1, 2}}), shape, options_of<double>(shape, FactorKind::lu), 1), DimensionError);
+}
+
+}  // namespace
+}  // namespace palmette
