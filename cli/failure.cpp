@@ -100,6 +100,8 @@ Failure describe_current_exception() {
     return failure_of("usage", exit_usage, error.what());
   } catch (const MemoryError& error) {
     return failure_of("memory", exit_resources, error.what());
+  } catch (const BrokenRun& error) {
+    return failure_of("ranks", exit_resources, error.what());
   } catch (const DeviceError& error) {
     return failure_of("device", exit_resources, error.what());
   } catch (const std::bad_alloc&) {

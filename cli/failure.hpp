@@ -46,7 +46,7 @@ class SameFileError : public UsageError {
 
 /// What is told of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line` likewise.
 struct Failure {
-  std::string kind;     ///< usage, dimension, file, output, memory, device, not_verified, internal, or a FailureKind's name
+  std::string kind;     ///< usage, dimension, file, output, memory, device, ranks, not_verified, internal, or a FailureKind's name
   std::string message;  ///< one sentence
   std::int64_t row = 0;
   std::int64_t column = 0;

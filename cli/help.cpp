@@ -11,7 +11,7 @@ namespace palmette::cli {
 namespace {
 
 constexpr std::size_t help_column = 28;
-constexpr const char* group_titles[] = {"Problem", "System", "Method", "Report", "Options"};
+constexpr const char* group_titles[] = {"Problem", "System", "Method", "Ranks", "Report", "Options"};
 
 /// "  left      text", the text wrapped in its column, on a line of its own where the left part is too long.
 std::string help_line(const std::string& left, const std::string& text) {

@@ -15,6 +15,7 @@ class RightHandSide {
   /// Reads the file, if --rhs names one. @throws UsageError, IoError
   explicit RightHandSide(const SolvingOptions& options);
   bool is_complex() const;
+  index_t num_rhs() const { return num_rhs_; }
   /// n × k. @throws DimensionError if the file has another number of rows, or fewer columns than asked for
   template <class T>
   DenseMatrix<T> make(index_t n) const;

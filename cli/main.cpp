@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/rank_options.hpp"
 
 namespace palmette::cli {
 
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (...) {
+    if (launched_rank() > 0) return describe_current_exception().exit_code;  // rank 0 says it for all
     return finish_failed(json_destination(std::vector<std::string>(argv, argv + argc)), describe_current_exception());
   }
 }

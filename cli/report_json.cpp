@@ -45,4 +45,10 @@ Json to_json(const Report& report) {
   return visitor.take();
 }
 
+Json to_json(const RankReport& report) {
+  JsonVisitor visitor;
+  visit(report, visitor);
+  return visitor.take();
+}
+
 }  // namespace palmette::cli

@@ -61,9 +61,11 @@ void add_factor_phases(PhaseTable& table, const Report& report) {
                            report.factorize->pivots.perturbed_columns.empty() ? 0 : report.factorize->pivots.perturbed_columns.front() + 1));
 }
 
-void add_solve_phase(PhaseTable& table, const SolveReport& solve, int repeat) {
+void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigures& figures) {
+  const int repeat = figures.repeat;
+  const std::string_view method = figures.ranks != nullptr ? "by messages" : name_of(solve.method);
   table.phase("solve", solve.seconds,
-              fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
+              fmt::format("{}, {}, {}, {} moved", method, plural(solve.threads, "thread"),
                           plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
   if (solve.stream_gbs > 0 && solve.seconds > 0) {
     table.more(fmt::format("{:.3g} GB/s, where memory streams {:.3g} GB/s", solve.bandwidth_gbs, solve.stream_gbs));
@@ -74,6 +76,13 @@ void add_solve_phase(PhaseTable& table, const SolveReport& solve, int repeat) {
   table.more(repeat > 1 ? fmt::format("median of {} warm solves", repeat) : std::string("one cold solve: --repeat 5 would time warm ones"));
   if (solve.guarded_blocks > 0)
     table.more(fmt::format("{} not inverted, since the inverse would grow too much", plural(solve.guarded_blocks, "diagonal block")));
+}
+
+void add_ranks(PhaseTable& table, const RankReport& report) {
+  table.more(fmt::format("{}, grid {} x {}, {}, {} trees, {}", plural(report.num_ranks, "rank"), report.grid.rows, report.grid.cols,
+                         name_of(report.map), name_of(report.trees), report.transport));
+  table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}", format_bytes(report.memory_bytes.least),
+                         format_bytes(report.memory_bytes.most), format_bytes(report.memory_bytes.mean)));
 }
 
 void add_verify_phase(PhaseTable& table, const Verification& verify) {
@@ -114,7 +123,8 @@ std::string report_table(const Report& report, const RunFigures& figures) {
   table.head();
   table.phase("read", figures.read_seconds, matrix_sentence(report.matrix));
   if (report.factorize) add_factor_phases(table, report);
-  if (report.solve) add_solve_phase(table, *report.solve, figures.repeat);
+  if (figures.ranks != nullptr) add_ranks(table, *figures.ranks);
+  if (report.solve) add_solve_phase(table, *report.solve, figures);
   if (report.verify) add_verify_phase(table, *report.verify);
   if (!figures.out.empty()) table.phase("write", figures.write_seconds, figures.out);
   table.rule();

@@ -17,6 +17,7 @@ struct RunFigures {
   double write_seconds = 0;  ///< 0: nothing was written
   double total_seconds = 0;
   std::string out;
+  const RankReport* ranks = nullptr;  ///< of a solve over ranks
 };
 
 /// One line (or a few) for each phase: its time, what it made, how near to the hardware's limit it ran; then the verdict.

@@ -1,5 +1,6 @@
 // palmette solve: order, analyze, factorize, solve and verify.
 #include "cli/commands.hpp"
+#include "cli/rank_solve.hpp"
 #include "cli/system_run.hpp"
 
 namespace palmette::cli {
@@ -10,6 +11,7 @@ struct SolveCommand {
   KindAndOrder kind_and_order;
   SolvingOptions solving;
   OutputOptions output;
+  RankOptions ranks;
 };
 
 SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_t n) {
@@ -27,6 +29,8 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
 }
 
 int run_solve(const SolveCommand& command) {
+  if (command.ranks.wanted())
+    return solve_over_ranks({command.matrix, command.kind_and_order, command.solving, command.output, command.ranks});
   SystemRun run("solve", command.matrix, command.solving, command.output);
   const SolverOptions options = solver_options(command, run, run.input().header.rows);
   return std::visit(
@@ -48,11 +52,13 @@ Command add_solve(CLI::App& root) {
                                  "  palmette solve A.mtx --out x.mtx\n"
                                  "  palmette solve A.mtx --rhs b.mtx --out x.mtx --condition\n"
                                  "  palmette solve A.mtx --rhs random:7 --num-rhs 50 --repeat 5 --json report.json\n"
+                                 "  mpiexec -n 4 palmette solve A.mtx --grid 2x2\n"
                                  "  palmette generate poisson2d5 --n 300 --out - | palmette solve -\n");
   const auto command = std::make_shared<SolveCommand>();
   add_matrix_options(app, command->matrix);
   add_solving_options(app, command->solving, true);
   add_kind_and_order(app, command->kind_and_order);
+  add_rank_options(app, command->ranks);
   add_output_options(app, command->output);
   return {&app, [command] { return run_solve(*command); }};
 }

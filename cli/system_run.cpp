@@ -54,7 +54,7 @@ std::optional<Failure> SystemRun::write_solution(const WriteSolution& write) {
   return {};
 }
 
-int SystemRun::report(const Report& report, const WriteSolution& write) {
+int SystemRun::report(const Report& report, Json document, const WriteSolution& write) {
   std::optional<Failure> failure = write_solution(write);
   if (!failure && report.verify && !report.verify->verified) failure = describe_not_verified(*report.verify);
   figures_.total_seconds = since_start_.seconds();
@@ -62,7 +62,7 @@ int SystemRun::report(const Report& report, const WriteSolution& write) {
     const std::optional<Failure> unprinted = print_table(report_table(report, figures_));
     if (!failure) failure = unprinted;
   }
-  return finish(*output_, to_json(report), failure);
+  return finish(*output_, std::move(document), failure);
 }
 
 }  // namespace palmette::cli

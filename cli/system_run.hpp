@@ -27,14 +27,30 @@ class SystemRun {
     progress_.begin("solve");
     const Report report = solver.solve(std::as_const(solution).view(), solution.view(), solving_->request).value();
     progress_.end();
-    return this->report(report, [&](const std::string& path) {
-      write_dense<T>(path, std::as_const(solution).view(), "solution, made by palmette " + command_);
-    });
+    return this->report(report, to_json(report), writer(solution));
+  }
+
+  index_t num_rhs() const { return rhs_.num_rhs(); }
+  /// n × k. @throws as RightHandSide::make
+  template <class T>
+  DenseMatrix<T> right_hand_sides(index_t n) const {
+    return rhs_.make<T>(n);
+  }
+  /// Write and report what ranks have solved. @returns the exit code
+  template <class T>
+  int report_ranks(const RankReport& report, const DenseMatrix<T>& solution) {
+    progress_.end();
+    figures_.ranks = &report;
+    return this->report(report.run, to_json(report), writer(solution));
   }
 
  private:
   using WriteSolution = std::function<void(const std::string& path)>;
-  int report(const Report& report, const WriteSolution& write);
+  template <class T>
+  WriteSolution writer(const DenseMatrix<T>& solution) const {
+    return [this, &solution](const std::string& path) { write_dense<T>(path, solution.view(), "solution, made by palmette " + command_); };
+  }
+  int report(const Report& report, Json document, const WriteSolution& write);
   std::optional<Failure> write_solution(const WriteSolution& write);
 
   std::string command_;

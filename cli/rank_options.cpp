@@ -1,0 +1,75 @@
+// Reads --transport, --grid, --map, --trees, and the environment of launchers.
+#include "cli/rank_options.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "cli/names.hpp"
+
+namespace palmette::cli {
+namespace {
+
+constexpr std::int64_t most_ranks = 1 << 20;
+constexpr std::int64_t most_thread_ranks = 1024;
+
+/// The first of these variables that holds a number.
+index_t number_in_environment(std::initializer_list<const char*> names, index_t otherwise) {
+  for (const char* const name : names) {
+    const char* const text = std::getenv(name);
+    if (text == nullptr || *text == '\0') continue;
+    char* end = nullptr;
+    const long number = std::strtol(text, &end, 10);
+    if (*end == '\0' && number >= 0 && number <= most_ranks) return static_cast<index_t>(number);
+  }
+  return otherwise;
+}
+
+ProcessGrid parse_grid(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) throw UsageError(fmt::format("--grid takes ROWSxCOLUMNS, as 2x3, not '{}'", text));
+  const auto part = [](const std::string& number) { return static_cast<index_t>(parse_integer("--grid", number, 1, most_ranks)); };
+  return {part(text.substr(0, cross)), part(text.substr(cross + 1))};
+}
+
+void read_transport(const std::string& text, RankOptions& options) {
+  const std::string prefix = "threads:";
+  if (text.compare(0, prefix.size(), prefix) == 0) {
+    options.transport = RankTransport::threads;
+    options.thread_ranks = static_cast<index_t>(parse_integer("--transport threads:N", text.substr(prefix.size()), 1, most_thread_ranks));
+  } else if (text == "threads") {
+    throw UsageError("--transport threads needs the number of ranks: threads:4, for example");
+  } else {
+    const std::size_t choice = choose_name("--transport", text, {"loopback", "mpi_two_sided", "threads:N"});
+    if (choice == 2) throw UsageError("--transport threads:N: put a number for N, as in threads:4");
+    options.transport = choice == 0 ? RankTransport::loopback : RankTransport::mpi_two_sided;
+  }
+}
+
+}  // namespace
+
+bool RankOptions::wanted() const { return transport || grid || map || trees || launched_ranks() > 1; }
+
+void add_rank_options(CLI::App& app, RankOptions& options) {
+  OptionGroup group(app, "Ranks");
+  group.value({"--transport", "loopback|threads:N|mpi_two_sided",
+               "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the processes that mpiexec has started "
+               "(default there)"},
+              [&options](const std::string& text) { read_transport(text, options); });
+  group.value({"--grid", "RxC", "grid of ranks, R*C of them (default: the nearest to a square)"},
+              [&options](const std::string& text) { options.grid = parse_grid(text); });
+  group.value({"--map", "block_cyclic|subtree_to_subcube", "which rank owns which block (default: subtree_to_subcube)"},
+              [&options](const std::string& text) {
+                const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
+                options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
+              });
+  group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
+              [&options](const std::string& text) {
+                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
+              });
+}
+
+index_t launched_ranks() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1); }
+index_t launched_rank() { return number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0); }
+
+}  // namespace palmette::cli

@@ -1,0 +1,31 @@
+// Options of a solve over ranks, and what the launcher says of them.
+#pragma once
+
+#include <functional>
+
+#include "cli/options.hpp"
+
+namespace palmette::cli {
+
+enum class RankTransport { loopback, threads, mpi_two_sided };
+
+struct RankOptions {
+  std::optional<RankTransport> transport;
+  index_t thread_ranks = 0;  ///< for RankTransport::threads
+  std::optional<ProcessGrid> grid;
+  std::optional<PlacementMap> map;
+  std::optional<TreeShape> trees;
+  double watchdog_seconds = 600;
+
+  /// One of these options is given, or a launcher has started several processes.
+  bool wanted() const;
+};
+
+void add_rank_options(CLI::App& app, RankOptions& options);
+
+/// Processes that an MPI launcher has started, by its environment; 1 without launcher.
+index_t launched_ranks();
+/// This process's number among them; 0 without launcher.
+index_t launched_rank();
+
+}  // namespace palmette::cli

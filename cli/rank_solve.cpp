@@ -1,0 +1,169 @@
+// Every process reads the same files; the ranks solve together; rank 0 writes, prints and reports.
+#include "cli/rank_solve.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/system_run.hpp"
+
+namespace palmette::cli {
+namespace {
+
+std::string transport_name(RankTransport transport) {
+  switch (transport) {
+    case RankTransport::loopback: return "loopback";
+    case RankTransport::threads: return "threads";
+    case RankTransport::mpi_two_sided: return "mpi_two_sided";
+  }
+  return "";
+}
+
+void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_processes) {
+  if (request.solving.precision == Precision::mixed)
+    throw UsageError("--precision mixed does not work over ranks yet; use double or float");
+  if (request.solving.method != SolveMethod::automatic)
+    throw UsageError(fmt::format("--method {} schedules the threads of one process; over ranks the messages schedule the solve, leave it out",
+                                 name_of(request.solving.method)));
+  if (several_processes && (request.matrix.path == "-" || request.solving.rhs == "-"))
+    throw UsageError("several processes cannot read one standard input; give a file");
+}
+
+RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport transport, const SystemRun& run) {
+  OrderChoice choice = order_choice(request.kind_and_order.order, run.input().header.rows);
+  RankSolverOptions options;
+  options.kind = request.kind_and_order.kind;
+  options.ordering = choice.method;
+  options.user_ordering = std::move(choice.user);
+  options.grid = request.ranks.grid.value_or(ProcessGrid{0, 0});
+  options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
+  options.trees = request.ranks.trees.value_or(TreeShape::binary);
+  options.most_sides = std::clamp<index_t>(run.num_rhs(), 1, options.most_sides);  // no memory for sides that never come
+  options.members = std::max(1, request.solving.threads);
+  options.watchdog_seconds = request.ranks.watchdog_seconds;
+  options.transport_name = transport_name(transport);
+  return options;
+}
+
+/// One rank's solve; x is left in `solution`.
+template <class T>
+RankReport solve_as_rank(const std::shared_ptr<const SparseMatrix<T>>& matrix, const RankSolverOptions& options, const SolveRequest& request,
+                         DenseMatrix<T>& solution, Transport& transport) {
+  RankSolver<T> solver = RankSolver<T>::create(matrix, options, transport).value();
+  return solver.solve(std::as_const(solution).view(), solution.view(), request).value();
+}
+
+/// Ranks as threads: one matrix for all, each with its own right-hand sides.
+template <class T>
+int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>>& matrix, const RankSolverOptions& options,
+                     const SolveRequest& request, index_t num_ranks) {
+  DenseMatrix<T> first;
+  RankReport report;
+  ThreadWorld world(num_ranks);
+  world.run([&](Transport& transport) {
+    DenseMatrix<T> solution = run.right_hand_sides<T>(matrix->rows());
+    RankReport own = solve_as_rank(matrix, options, request, solution, transport);
+    if (transport.rank() != 0) return;
+    report = std::move(own);
+    first = std::move(solution);
+  });
+  return run.report_ranks<T>(report, first);
+}
+
+int run_in_this_process(const RankSolveRequest& request) {
+  const RankTransport transport = request.ranks.transport.value_or(RankTransport::loopback);
+  refuse_what_ranks_cannot(request, false);
+  SystemRun run("solve", request.matrix, request.solving, request.output);
+  const RankSolverOptions options = solver_options(request, transport, run);
+  const index_t num_ranks = transport == RankTransport::threads ? request.ranks.thread_ranks : 1;
+  return std::visit(
+      [&]<class T>(SparseMatrix<T>&& given) {
+        const auto matrix = std::make_shared<const SparseMatrix<T>>(std::move(given));
+        if (transport == RankTransport::threads) return solve_by_threads<T>(run, matrix, options, request.solving.request, num_ranks);
+        const std::unique_ptr<Transport> alone = make_loopback();
+        DenseMatrix<T> solution = run.right_hand_sides<T>(matrix->rows());
+        const RankReport report = solve_as_rank(matrix, options, request.solving.request, solution, *alone);
+        return run.report_ranks<T>(report, solution);
+      },
+      run.take_matrix());
+}
+
+#ifdef PALMETTE_COMMAND_HAS_MPI
+
+/// What other processes are told to do: nothing but the solve.
+SolvingOptions without_output(SolvingOptions solving) {
+  solving.out.clear();
+  return solving;
+}
+
+/// Read, agree that all could, solve. @returns the exit code
+int run_as_process(const RankSolveRequest& request, Transport& transport) {
+  const bool speaks = transport.rank() == 0;
+  const SolvingOptions solving = speaks ? request.solving : without_output(request.solving);
+  const OutputOptions output = speaks ? request.output : OutputOptions{"", true};
+  std::optional<SystemRun> run;
+  RankSolverOptions options;
+  std::optional<AnyMatrix> matrix;
+  agree_after(transport, [&] {
+    refuse_what_ranks_cannot(request, transport.num_ranks() > 1);
+    run.emplace("solve", request.matrix, solving, output);
+    options = solver_options(request, RankTransport::mpi_two_sided, *run);
+    matrix = run->take_matrix();
+  });
+  return std::visit(
+      [&]<class T>(SparseMatrix<T>&& given) {
+        const auto shared = std::make_shared<const SparseMatrix<T>>(std::move(given));
+        DenseMatrix<T> solution;
+        agree_after(transport, [&] { solution = run->right_hand_sides<T>(shared->rows()); });
+        const RankReport report = solve_as_rank(shared, options, solving.request, solution, transport);
+        int code = exit_success;
+        exchange(transport, [&] {
+          if (speaks) code = run->report_ranks<T>(report, solution);
+        });
+        return transport.agree(code);
+      },
+      *std::move(matrix));
+}
+
+/// Several ranks may fail, each in its way: the first that knows why speaks for all.
+int finish_failed_together(const RankSolveRequest& request, Transport& transport) {
+  const Failure failure = describe_current_exception();
+  const bool knows_why = failure.kind != "ranks";
+  const index_t num_ranks = transport.num_ranks(), place = num_ranks - transport.rank();
+  const int loudest = transport.agree(knows_why ? num_ranks + place : place);
+  const int code = transport.agree(failure.exit_code);
+  if (loudest != (knows_why ? num_ranks + place : place)) return code;
+  finish_failed(request.output.json, failure);
+  return code;
+}
+
+int run_under_mpi(const RankSolveRequest& request) {
+  const MpiSession session;
+  const std::unique_ptr<Transport> transport = make_mpi_two_sided(session.world());
+  try {
+    return run_as_process(request, *transport);
+  } catch (...) {
+    return finish_failed_together(request, *transport);
+  }
+}
+
+#else
+
+int run_under_mpi(const RankSolveRequest&) {
+  throw UsageError("this palmette was built without MPI: --transport threads:N works, or build it with -DPALMETTE_MPI=ON");
+}
+
+#endif
+
+}  // namespace
+
+int solve_over_ranks(const RankSolveRequest& request) {
+  const RankTransport usual = launched_ranks() > 1 ? RankTransport::mpi_two_sided : RankTransport::loopback;
+  const RankTransport transport = request.ranks.transport.value_or(usual);
+  if (transport != RankTransport::mpi_two_sided && launched_ranks() > 1)
+    throw UsageError(fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either", transport_name(transport),
+                                 launched_ranks()));
+  return transport == RankTransport::mpi_two_sided ? run_under_mpi(request) : run_in_this_process(request);
+}
+
+}  // namespace palmette::cli
