@@ -140,6 +140,9 @@ int finish_failed_together(const RankSolveRequest& request, Transport& transport
 int run_under_mpi(const RankSolveRequest& request) {
   const MpiSession session;
   const std::unique_ptr<Transport> transport = make_mpi_two_sided(session.world());
+  if (launched_ranks() > 1 && transport->num_ranks() != launched_ranks())
+    throw UsageError(fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI that palmette was "
+                                 "built with", launched_ranks(), transport->num_ranks()));
   try {
     return run_as_process(request, *transport);
   } catch (...) {

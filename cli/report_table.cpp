@@ -44,14 +44,19 @@ std::string structure_of(const AnalyzeReport& analyzed) {
   return "by columns" + (analyzed.diagonal_blocks > 1 ? ", " + plural(analyzed.diagonal_blocks, "diagonal block") : "");
 }
 
+/// Over ranks nothing is predicted.
+std::string prediction_of(const AnalyzeReport& analyzed) {
+  if (analyzed.memory_bytes_predicted == 0) return "";
+  return fmt::format(", {} predicted", format_bytes(static_cast<double>(analyzed.memory_bytes_predicted)));
+}
+
 void add_factor_phases(PhaseTable& table, const Report& report) {
   const bool is_perturbed = report.factorize->pivots.perturbed > 0;
   table.phase("order", report.order->seconds,
               fmt::format("{}{}", name_of(report.order->method), report.order->matched ? ", with matching and scaling" : ""));
   table.phase("analyze", report.analyze->seconds,
-              fmt::format("{} in the factor, {} flops, {}, {} predicted", plural(report.analyze->nnz_factor, "entry"),
-                          format_large(report.analyze->flops), structure_of(*report.analyze),
-                          format_bytes(static_cast<double>(report.analyze->memory_bytes_predicted))));
+              fmt::format("{} in the factor, {} flops, {}{}", plural(report.analyze->nnz_factor, "entry"),
+                          format_large(report.analyze->flops), structure_of(*report.analyze), prediction_of(*report.analyze)));
   table.phase("factorize", report.factorize->seconds,
               fmt::format("{} in {}, {:.3g} Gflop/s, {}", kind_sentence(report.factorize->kind), scalar_name(report.factorize->scalar),
                           report.factorize->gflops, format_bytes(static_cast<double>(report.factorize->memory_bytes))));
