@@ -3,7 +3,8 @@
 //
 //   mpiexec -n P bench_rank_row MATRIX.mtx [GRID_ROWS GRID_COLS] [block_cyclic|subtree_to_subcube] [binary|flat]
 //
-// Seconds are medians of warm repeats without refinement; factor_s has the exchange of blocks and the plan of solves in plan_s.
+// Seconds are medians of warm repeats without refinement; a solve includes bringing x to every rank. recorded and unwatched: a solve through
+// a recorder, and one without watchdog, over a plain one, each the median of ratios of neighbours in time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -69,6 +70,20 @@ int run(int argc, char** argv) {
     for (int again = 0; again < 3; ++again) fifty.push_back(solved(solver, many).run.solve->seconds);
     factor.push_back(report.run.factorize->seconds);
   }
+  const auto over_plain = [&](Transport& other, double watchdog_seconds) {
+    RankSolverOptions changed = options;
+    changed.watchdog_seconds = watchdog_seconds;
+    RankSolver<double> usual = made(matrix, options, *transport), special = made(matrix, changed, other);
+    const DenseMatrix<double> b = right_hand_sides(*matrix, 1);
+    std::vector<double> ratio;
+    for (int again = 0; again < 31; ++again) {
+      const double before = solved(usual, b).run.solve->seconds;
+      ratio.push_back(solved(special, b).run.solve->seconds / before);
+    }
+    return median(ratio);
+  };
+  Recorder recorder(*transport);
+  const double recorded = over_plain(recorder, options.watchdog_seconds), unwatched = over_plain(*transport, 0);
   if (transport->rank() != 0) return 0;
   nlohmann::ordered_json row{{"solver", "palmette"},
                              {"matrix", argv[1]},
@@ -79,6 +94,8 @@ int run(int argc, char** argv) {
                              {"factor_s", median(factor)},
                              {"solve1_s", median(one)},
                              {"solve50_s", median(fifty)},
+                             {"recorded", recorded},
+                             {"unwatched", unwatched},
                              {"berr", report.run.verify->backward_error},
                              {"memory_least_mb", report.memory_bytes.least / 1e6},
                              {"memory_most_mb", report.memory_bytes.most / 1e6}};

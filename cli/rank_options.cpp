@@ -48,7 +48,7 @@ void read_transport(const std::string& text, RankOptions& options) {
 
 }  // namespace
 
-bool RankOptions::wanted() const { return transport || grid || map || trees || launched_ranks() > 1; }
+bool RankOptions::wanted() const { return transport || grid || map || trees || launched_ranks() > 0; }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
@@ -69,7 +69,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               });
 }
 
-index_t launched_ranks() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1); }
+index_t launched_ranks() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }
 index_t launched_rank() { return number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0); }
 
 }  // namespace palmette::cli

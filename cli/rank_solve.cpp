@@ -140,7 +140,7 @@ int finish_failed_together(const RankSolveRequest& request, Transport& transport
 int run_under_mpi(const RankSolveRequest& request) {
   const MpiSession session;
   const std::unique_ptr<Transport> transport = make_mpi_two_sided(session.world());
-  if (launched_ranks() > 1 && transport->num_ranks() != launched_ranks())
+  if (launched_ranks() > 0 && transport->num_ranks() != launched_ranks())
     throw UsageError(fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI that palmette was "
                                  "built with", launched_ranks(), transport->num_ranks()));
   try {
@@ -161,7 +161,7 @@ int run_under_mpi(const RankSolveRequest&) {
 }  // namespace
 
 int solve_over_ranks(const RankSolveRequest& request) {
-  const RankTransport usual = launched_ranks() > 1 ? RankTransport::mpi_two_sided : RankTransport::loopback;
+  const RankTransport usual = launched_ranks() > 0 ? RankTransport::mpi_two_sided : RankTransport::loopback;
   const RankTransport transport = request.ranks.transport.value_or(usual);
   if (transport != RankTransport::mpi_two_sided && launched_ranks() > 1)
     throw UsageError(fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either", transport_name(transport),

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <numeric>
 #include <queue>
 
 #include "palmette/solve/rank_store.hpp"
@@ -37,7 +38,12 @@ class RankSolveProgram final : public RankProgram {
     left_at_start_ = 2 * static_cast<std::int64_t>(exchange_.wholes.size());
     for (const TopSupernode& top : exchange_.tops)
       left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) + !top.in_column.empty() + !top.in_row.empty();
-    ready_memory_.reserve(static_cast<std::size_t>(left_at_start_));
+    const std::vector<double> entries = sweep_entries(*plan.factor->symbolic);
+    for (const WholeUnit& whole : exchange_.wholes) {
+      const auto& begin = plan.factor->placement->units.group_begin;
+      const auto unit = static_cast<std::size_t>(whole.unit);
+      whole_entries_.push_back(std::accumulate(entries.begin() + begin[unit], entries.begin() + begin[unit + 1], 0.0));
+    }
   }
 
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
@@ -99,6 +105,7 @@ class RankSolveProgram final : public RankProgram {
       ready_.pop();
     }
     run(next, member);
+    last_cost_.store(2 * entries_of(next) * stride_, std::memory_order_relaxed);
     left_.fetch_sub(1, std::memory_order_release);
     return true;
   }
@@ -146,6 +153,21 @@ class RankSolveProgram final : public RankProgram {
   }
   void whole_needs_less(index_t whole) {
     if (--whole_waits_[static_cast<std::size_t>(whole)] == 0) push(RankTask::whole_backward, whole);
+  }
+
+  /// Entries of the factor that a task reads.
+  double entries_of(const Ready& next) const {
+    if (next.task == RankTask::whole_forward || next.task == RankTask::whole_backward) return whole_entries_[static_cast<std::size_t>(next.number)];
+    const TopSupernode& one = top(next.number);
+    const double width = plan_.factor->symbolic->width(one.supernode);
+    if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) return one.owns_diagonal ? width * (width + 1) / 2 : 0;
+    double entries = 0;
+    for (const index_t at : next.task == RankTask::column_product ? one.in_column : one.in_row) {
+      const OwnContribution& own = exchange_.own[static_cast<std::size_t>(at)];
+      if (exchange_.own_is_whole[static_cast<std::size_t>(at)] == 0)
+        entries += double(own.count) * plan_.factor->symbolic->width(plan_.factor->owned.panel[static_cast<std::size_t>(own.column)]);
+    }
+    return entries;
   }
 
   void run(const Ready& next, int member) {
@@ -252,7 +274,7 @@ class RankSolveProgram final : public RankProgram {
   std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not come
   std::vector<index_t> column_waits_;
   std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
-  std::vector<Ready> ready_memory_;
+  std::vector<double> whole_entries_;  // of the factor, by number of whole unit
   std::priority_queue<Ready> ready_;
   std::atomic<std::int64_t> left_{0};
   std::atomic<double> last_cost_{0};

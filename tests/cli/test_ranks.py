@@ -85,6 +85,10 @@ def test_mpiexec_gives_the_bits_of_threads(palmette, spd, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Verified") == 1 and "mpi_two_sided" in done.stdout
     assert two.read_text() == one.read_text()
+    # One process under a launcher goes the same way.
+    done = launched(palmette, "solve", spd, "--out", two, ranks=1)
+    assert done.returncode == 0 and "mpi_two_sided" in done.stdout, done.stderr
+    assert two.read_text() == one.read_text()
 
 
 def test_mpiexec_tells_failures_once(palmette, spd, tmp_path):
