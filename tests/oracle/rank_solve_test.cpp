@@ -341,5 +341,30 @@ TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) 
   }
 }
 
+/// Messages of papers/002: a dense triangle in 1 × 1 blocks. Column k has n − k rows: with p process rows its value goes to min(p, n − k) − 1 other
+/// ranks; row k has k + 1 columns: with p process columns its contributions come from min(p, k + 1) − 1. Both ways in both sweeps.
+TEST(rank_solve, a_dense_triangle_costs_each_column_its_process_rows_and_each_row_its_process_columns) {
+  constexpr index_t n = 1200;
+  Triplets<double> entries{n, n, {}, {}, {}};
+  for (index_t column = 0; column < n; ++column)
+    for (index_t row = 0; row < n; ++row) entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(1);
+  Ordering natural;
+  natural.row = natural.column = Permutation::identity(n);
+  AnalyzeOptions single;
+  single.max_width = 1;
+  const SymbolicFactor symbolic = analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
+  ASSERT_EQ(symbolic.num_supernodes(), n);
+  const auto of_side = [](std::int64_t p) {
+    std::int64_t messages = 0;
+    for (std::int64_t k = 0; k < n; ++k) messages += std::min(p, n - k) - 1;
+    return messages;
+  };
+  for (const index_t root : {2, 3, 4, 8})
+    for (const ProcessGrid& grid : {ProcessGrid{root * root, 1}, ProcessGrid{1, root * root}, ProcessGrid{root, root}}) {
+      const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
+      EXPECT_EQ(predicted_solve_traffic(symbolic, placement, TreeShape::flat, 8).messages(), 2 * (of_side(grid.rows) + of_side(grid.cols)));
+    }
+}
+
 }  // namespace
 }  // namespace palmette
