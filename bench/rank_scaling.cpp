@@ -1,7 +1,7 @@
 // How do factorization and solve scale over ranks? SIMULATED: the real rank programs under virtual time, with the rates named here; real
 // arithmetic, so that the answer is checked. One JSON object for each number of ranks (docs/results/ranks.md).
 //
-//   bench_rank_scaling poisson2d9|poisson3d7 GRID_SIDE [MOST_RANKS]
+//   bench_rank_scaling poisson2d9|poisson3d7 GRID_SIDE [MOST_RANKS [LEAST_RANKS]]
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -77,6 +77,9 @@ nlohmann::ordered_json row(const Case& given, index_t ranks, PlacementMap map) {
   const Stopwatch watch;
   const SimulationResult solved = world.run(programs);
   return {{"simulated", true},
+          {"n", given.matrix.rows()},
+          {"factor_gflop", given.symbolic->flops_llt / 1e9},
+          {"factor_entries", given.symbolic->nnz_factor},
           {"ranks", ranks},
           {"map", name_of(map)},
           {"factor_s", factorized.seconds},
@@ -93,7 +96,7 @@ nlohmann::ordered_json row(const Case& given, index_t ranks, PlacementMap map) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: %s PROBLEM GRID_SIDE [MOST_RANKS]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s PROBLEM GRID_SIDE [MOST_RANKS [LEAST_RANKS]]\n", argv[0]);
     return 2;
   }
   GenerateOptions problem;
@@ -105,8 +108,10 @@ int main(int argc, char** argv) {
   const Ordering ordering = order(matrix, how).value();
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
   const index_t most = argc > 3 ? static_cast<index_t>(std::atoi(argv[3])) : 256;
+  const index_t least = argc > 4 ? static_cast<index_t>(std::atoi(argv[4])) : 1;
   for (index_t ranks = 1; ranks <= most; ranks *= ranks < 4 ? 2 : 4)
     for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
+      if (ranks < least) continue;
       nlohmann::ordered_json found = row({matrix, symbolic, ordering}, ranks, map);
       std::printf("%s\n", found.dump().c_str());
       std::fflush(stdout);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Scaling of factorization and solve over simulated ranks: docs/results/rank_scaling.md and its plot.
 
-    PYTHON tools/results_ranks.py [--most RANKS] [--from FOLDER]
+    PYTHON tools/results_ranks.py [--most RANKS] [--keep FOLDER]
 
 PYTHON needs matplotlib. Runs build/release/bench/bench_rank_scaling (configure with -DPALMETTE_BENCH=ON) for two problems in 2D and two in 3D,
-or reads what it printed before from FOLDER/PROBLEM_SIDE.txt. Times are virtual: they do not depend on what else this machine does.
+and again with sizes that grow with the ranks. Times are virtual: they do not depend on what else this machine does.
 """
 import argparse
 import json
@@ -14,15 +14,21 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/bench_rank_scaling"
 CASES = [("poisson2d9", 256), ("poisson2d5", 256), ("poisson3d7", 32), ("poisson3d27", 24)]
+# Sides and ranks: unknowns for each rank stay about the same.
+WEAK = {"poisson2d9": [(64, 1), (128, 4), (256, 16), (512, 64)], "poisson2d5": [(64, 1), (128, 4), (256, 16), (512, 64)],
+        "poisson3d7": [(16, 1), (25, 4), (40, 16)], "poisson3d27": [(14, 1), (22, 4), (35, 16)]}
 MAPS = ["subtree_to_subcube", "block_cyclic"]
 
 
-def rows_of(problem, side, most, folder):
+def rows_of(problem, side, folder, most, least=1):
     """What the benchmark prints, one object for each number of ranks and map."""
-    if folder:
-        text = (pathlib.Path(folder) / f"{problem}_{side}.txt").read_text()
+    known = pathlib.Path(folder) / f"{problem}_{side}_{least}_{most}.txt" if folder else None
+    if known and known.exists():
+        text = known.read_text()
     else:
-        text = subprocess.run([BENCH, problem, str(side), str(most)], capture_output=True, text=True, check=True).stdout
+        text = subprocess.run([BENCH, problem, str(side), str(most), str(least)], capture_output=True, text=True, check=True).stdout
+        if known:
+            known.write_text(text)
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
@@ -38,6 +44,19 @@ def table(rows):
         lines.append(f"| {row['ranks']:,} | {row['factor_s'] * 1e3:.3g} | {first['factor_s'] / row['factor_s']:.2f} | {row['factor_messages']:,} | "
                      f"{row['solve_s'] * 1e3:.3g} | {first['solve_s'] / row['solve_s']:.2f} | {row['solve_messages']:,} | "
                      f"{cyclic[row['ranks']]['solve_s'] * 1e3:.3g} |")
+    return lines
+
+
+def weak_table(problem, folder):
+    """Efficiency: work of a rank over time, against one rank alone."""
+    lines = ["| side | ranks | factor, ms | efficiency | solve, ms | efficiency |", "|" + " ---: |" * 6]
+    first = None
+    for side, ranks in WEAK[problem]:
+        row = next(row for row in rows_of(problem, side, folder, ranks, ranks) if row["map"] == MAPS[0])
+        first = first or row
+        factor = row["factor_gflop"] / first["factor_gflop"] / ranks * first["factor_s"] / row["factor_s"]
+        solve = row["factor_entries"] / first["factor_entries"] / ranks * first["solve_s"] / row["solve_s"]
+        lines.append(f"| {side} | {ranks} | {row['factor_s'] * 1e3:.3g} | {factor:.2f} | {row['solve_s'] * 1e3:.3g} | {solve:.2f} |")
     return lines
 
 
@@ -70,9 +89,9 @@ def draw(results, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--most", type=int, default=4096)
-    parser.add_argument("--from", dest="folder")
+    parser.add_argument("--keep", dest="folder", help="folder where what was printed is kept and looked for")
     given = parser.parse_args()
-    results = {case: rows_of(*case, given.most, given.folder) for case in CASES}
+    results = {case: rows_of(*case, given.folder, given.most) for case in CASES}
     folder = ROOT / "docs/results"
     draw(results, folder / "rank_scaling.png")
     lines = ["# Scaling over ranks, simulated", "",
@@ -82,6 +101,10 @@ def main():
              "matrix stays the same. Up to 16 ranks the usual subtrees stay whole; beyond, smaller ones.", "", "![speed-up](rank_scaling.png)", ""]
     for (problem, side), rows in results.items():
         lines += [f"## {problem}, {side} points a side", "", "Map subtree_to_subcube; the last column is the other map.", ""] + table(rows) + [""]
+    lines += ["# Weak scaling, simulated", "", "Unknowns for each rank stay about the same, map subtree_to_subcube. Efficiency: the work of a rank (flops of the factorization,",
+              "entries of the factor) over its time, against one rank; the rate of one rank is the same for any size.", ""]
+    for problem in WEAK:
+        lines += [f"## {problem}", ""] + weak_table(problem, given.folder) + [""]
     (folder / "rank_scaling.md").write_text("\n".join(lines))
 
 
