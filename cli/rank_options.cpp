@@ -40,21 +40,37 @@ void read_transport(const std::string& text, RankOptions& options) {
   } else if (text == "threads") {
     throw UsageError("--transport threads needs the number of ranks: threads:4, for example");
   } else {
-    const std::size_t choice = choose_name("--transport", text, {"loopback", "mpi_two_sided", "threads:N"});
-    if (choice == 2) throw UsageError("--transport threads:N: put a number for N, as in threads:4");
-    options.transport = choice == 0 ? RankTransport::loopback : RankTransport::mpi_two_sided;
+    constexpr RankTransport choices[] = {RankTransport::loopback, RankTransport::mpi_two_sided, RankTransport::mpi_rma, RankTransport::mpi_rma_counter};
+    std::vector<std::string> names;
+    for (const RankTransport choice : choices) names.push_back(transport_name(choice));
+    names.push_back("threads:N");
+    const std::size_t choice = choose_name("--transport", text, names);
+    if (choice == std::size(choices)) throw UsageError("--transport threads:N: put a number for N, as in threads:4");
+    options.transport = choices[choice];
   }
 }
 
 }  // namespace
 
+std::string transport_name(RankTransport transport) {
+  switch (transport) {
+    case RankTransport::loopback: return "loopback";
+    case RankTransport::threads: return "threads";
+    case RankTransport::mpi_two_sided: return "mpi_two_sided";
+    case RankTransport::mpi_rma: return "mpi_rma";
+    case RankTransport::mpi_rma_counter: return "mpi_rma_counter";
+  }
+  return "";
+}
+bool is_mpi(RankTransport transport) { return transport != RankTransport::loopback && transport != RankTransport::threads; }
+
 bool RankOptions::wanted() const { return transport || grid || map || trees || launched_ranks() > 0; }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
-  group.value({"--transport", "loopback|threads:N|mpi_two_sided",
-               "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the processes that mpiexec has started "
-               "(default there)"},
+  group.value({"--transport", "loopback|threads:N|mpi_two_sided|mpi_rma|mpi_rma_counter",
+               "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the processes that mpiexec has started: by "
+               "messages (default there) or by one-sided queues, published by checksum or by counter"},
               [&options](const std::string& text) { read_transport(text, options); });
   group.value({"--grid", "RxC", "grid of ranks, R*C of them (default: the nearest to a square)"},
               [&options](const std::string& text) { options.grid = parse_grid(text); });
@@ -67,6 +83,14 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               [&options](const std::string& text) {
                 options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
               });
+  group.value({"--watchdog", "SECONDS",
+               "silence after which a rank that waits ends the run and says for what; 0: it waits for ever (default: 600)"},
+              [&options](const std::string& text) {
+                options.watchdog_seconds = parse_real("--watchdog", text);
+                if (options.watchdog_seconds < 0) throw UsageError("--watchdog takes seconds, 0 or more, not '" + text + "'");
+              });
+  group.flag("--checked", "look at a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
+             options.checked);
 }
 
 index_t launched_ranks() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }

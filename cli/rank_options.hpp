@@ -7,7 +7,10 @@
 
 namespace palmette::cli {
 
-enum class RankTransport { loopback, threads, mpi_two_sided };
+enum class RankTransport { loopback, threads, mpi_two_sided, mpi_rma, mpi_rma_counter };
+std::string transport_name(RankTransport transport);
+/// The processes of a launcher, not threads of this one.
+bool is_mpi(RankTransport transport);
 
 struct RankOptions {
   std::optional<RankTransport> transport;
@@ -16,6 +19,7 @@ struct RankOptions {
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
   double watchdog_seconds = 600;
+  bool checked = false;
 
   /// One of these options is given, or a launcher has started several processes.
   bool wanted() const;

@@ -10,15 +10,6 @@
 namespace palmette::cli {
 namespace {
 
-std::string transport_name(RankTransport transport) {
-  switch (transport) {
-    case RankTransport::loopback: return "loopback";
-    case RankTransport::threads: return "threads";
-    case RankTransport::mpi_two_sided: return "mpi_two_sided";
-  }
-  return "";
-}
-
 void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_processes) {
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");
@@ -56,13 +47,15 @@ RankReport solve_as_rank(const std::shared_ptr<const SparseMatrix<T>>& matrix, c
 /// Ranks as threads: one matrix for all, each with its own right-hand sides.
 template <class T>
 int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>>& matrix, const RankSolverOptions& options,
-                     const SolveRequest& request, index_t num_ranks) {
+                     const RankSolveRequest& request) {
   DenseMatrix<T> first;
   RankReport report;
-  ThreadWorld world(num_ranks);
-  world.run([&](Transport& transport) {
+  ThreadWorld world(request.ranks.thread_ranks);
+  world.run([&](Transport& thread) {
+    Checked checked(thread);
+    Transport& transport = request.ranks.checked ? static_cast<Transport&>(checked) : thread;
     DenseMatrix<T> solution = run.right_hand_sides<T>(matrix->rows());
-    RankReport own = solve_as_rank(matrix, options, request, solution, transport);
+    RankReport own = solve_as_rank(matrix, options, request.solving.request, solution, transport);
     if (transport.rank() != 0) return;
     report = std::move(own);
     first = std::move(solution);
@@ -75,11 +68,10 @@ int run_in_this_process(const RankSolveRequest& request) {
   refuse_what_ranks_cannot(request, false);
   SystemRun run("solve", request.matrix, request.solving, request.output);
   const RankSolverOptions options = solver_options(request, transport, run);
-  const index_t num_ranks = transport == RankTransport::threads ? request.ranks.thread_ranks : 1;
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& given) {
         const auto matrix = std::make_shared<const SparseMatrix<T>>(std::move(given));
-        if (transport == RankTransport::threads) return solve_by_threads<T>(run, matrix, options, request.solving.request, num_ranks);
+        if (transport == RankTransport::threads) return solve_by_threads<T>(run, matrix, options, request);
         const std::unique_ptr<Transport> alone = make_loopback();
         DenseMatrix<T> solution = run.right_hand_sides<T>(matrix->rows());
         const RankReport report = solve_as_rank(matrix, options, request.solving.request, solution, *alone);
@@ -97,7 +89,9 @@ SolvingOptions without_output(SolvingOptions solving) {
 }
 
 /// Read, agree that all could, solve. @returns the exit code
-int run_as_process(const RankSolveRequest& request, Transport& transport) {
+int run_as_process(const RankSolveRequest& request, RankTransport wanted, const MpiExchange& mpi) {
+  Checked checked(*mpi.transport);
+  Transport& transport = request.ranks.checked ? static_cast<Transport&>(checked) : *mpi.transport;
   const bool speaks = transport.rank() == 0;
   const SolvingOptions solving = speaks ? request.solving : without_output(request.solving);
   const OutputOptions output = speaks ? request.output : OutputOptions{"", true};
@@ -107,9 +101,12 @@ int run_as_process(const RankSolveRequest& request, Transport& transport) {
   agree_after(transport, [&] {
     refuse_what_ranks_cannot(request, transport.num_ranks() > 1);
     run.emplace("solve", request.matrix, solving, output);
-    options = solver_options(request, RankTransport::mpi_two_sided, *run);
+    options = solver_options(request, wanted, *run);
     matrix = run->take_matrix();
   });
+  options.transport_name = mpi.name;
+  options.transport_note = mpi.note;
+  options.planned = mpi.planned;
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& given) {
         const auto shared = std::make_shared<const SparseMatrix<T>>(std::move(given));
@@ -137,22 +134,23 @@ int finish_failed_together(const RankSolveRequest& request, Transport& transport
   return code;
 }
 
-int run_under_mpi(const RankSolveRequest& request) {
+int run_under_mpi(const RankSolveRequest& request, RankTransport wanted) {
   const MpiSession session;
-  const std::unique_ptr<Transport> transport = make_mpi_two_sided(session.world());
-  if (launched_ranks() > 0 && transport->num_ranks() != launched_ranks())
+  const MpiExchange mpi = make_mpi_exchange(session.world(), transport_name(wanted));
+  if (launched_ranks() > 0 && mpi.transport->num_ranks() != launched_ranks())
     throw UsageError(fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI that palmette was "
-                                 "built with", launched_ranks(), transport->num_ranks()));
+                                 "built with", launched_ranks(), mpi.transport->num_ranks()));
+  mpi.transport->set_watchdog(request.ranks.watchdog_seconds);
   try {
-    return run_as_process(request, *transport);
+    return run_as_process(request, wanted, mpi);
   } catch (...) {
-    return finish_failed_together(request, *transport);
+    return finish_failed_together(request, *mpi.transport);
   }
 }
 
 #else
 
-int run_under_mpi(const RankSolveRequest&) {
+int run_under_mpi(const RankSolveRequest&, RankTransport) {
   throw UsageError("this palmette was built without MPI: --transport threads:N works, or build it with -DPALMETTE_MPI=ON");
 }
 
@@ -163,10 +161,10 @@ int run_under_mpi(const RankSolveRequest&) {
 int solve_over_ranks(const RankSolveRequest& request) {
   const RankTransport usual = launched_ranks() > 0 ? RankTransport::mpi_two_sided : RankTransport::loopback;
   const RankTransport transport = request.ranks.transport.value_or(usual);
-  if (transport != RankTransport::mpi_two_sided && launched_ranks() > 1)
+  if (!is_mpi(transport) && launched_ranks() > 1)
     throw UsageError(fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either", transport_name(transport),
                                  launched_ranks()));
-  return transport == RankTransport::mpi_two_sided ? run_under_mpi(request) : run_in_this_process(request);
+  return is_mpi(transport) ? run_under_mpi(request, transport) : run_in_this_process(request);
 }
 
 }  // namespace palmette::cli

@@ -7,7 +7,8 @@
 namespace palmette {
 
 template <class T>
-RankInverse<T>::RankInverse(const RankTeam& ranks, std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
+RankInverse<T>::RankInverse(const RankTeam& ranks, std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options,
+                            const PlannedTransports& planned)
     : ranks_(ranks), factor_(std::move(factor)), plan_(factor_, options) {
   exchange(ranks_.transport, [&] {
     const std::vector<SharedBytes> pieces =
@@ -17,6 +18,16 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, std::shared_ptr<const RankFac
       if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
     }
   });
+  run_.emplace(planned, ranks_.transport, [&] { return transport_plan_of_solves(options.trees); });
+}
+
+/// For as many right-hand sides as are ever solved together; a run sends the messages of both sweeps, or the pieces of x.
+template <class T>
+TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees) const {
+  const offset_t row_bytes = offset_t{padded_sides(sizeof(T), plan_.most_sides())} * static_cast<offset_t>(sizeof(T));
+  std::vector<std::int64_t> piece_bytes;
+  for (const std::vector<index_t>& rows : rows_) piece_bytes.push_back(static_cast<std::int64_t>(rows.size()) * row_bytes);
+  return with_gather(transport_plan(predicted_solve_traffic(*factor_->symbolic, *factor_->placement, trees, row_bytes)), piece_bytes);
 }
 
 template <class T>
@@ -54,13 +65,13 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
         own(k, column) = in.scaled(b(row, first + column), row);
       }
     exchange(ranks_.transport, [&] {
-      RankProgram& program = plan_.begin(operation, own, own, ranks_.transport);
-      drive(program, ranks_.transport, ranks_.team, ranks_.drive);
+      Transport& run = run_->begin();
+      drive(plan_.begin(operation, own, own, run), run, ranks_.team, ranks_.drive);
     });
     exchange(ranks_.transport, [&] {
       const std::size_t bytes = static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);
       SharedBytes mine = pool_.copy({reinterpret_cast<const std::byte*>(own.data), bytes});
-      write_answer(out, gather_from_all(ranks_.transport, ranks_.team, std::move(mine), ranks_.drive), x.columns(first, count));
+      write_answer(out, gather_from_all(run_->begin(), ranks_.team, std::move(mine), ranks_.drive), x.columns(first, count));
     });
   }
 }

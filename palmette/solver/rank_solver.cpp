@@ -90,6 +90,10 @@ struct RankSolver<T>::State {
     report.trees = options.trees;
     report.transport = options.transport_name;
     report.members = team.size();
+    if (!options.transport_note.empty()) report.run.notes.push_back(options.transport_note);
+  }
+  static void note_refusal(RankProducts<T>& next, const RunTransport& run, const char* what) {
+    if (run.refused()) next.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what + ": no memory for them");
   }
 
   Outcome<bool> make(FactorKind kind) {
@@ -110,13 +114,18 @@ struct RankSolver<T>::State {
     const Stopwatch watch;
     std::shared_ptr<RankFactor<T>> factor;
     PivotFacts facts;
+    RunTransport blocks(options.planned, transport, [&] {
+      return transport_plan(predicted_fan_out_traffic(*next.symbolic, *next.placement, next.kind, sizeof(T)));
+    });
+    note_refusal(next, blocks, "factorization");
     exchange(transport, [&] {
+      Transport& run = blocks.begin();
       RankFactorizeOptions factorize_options;
       factorize_options.kind = next.kind;
       factorize_options.tiny_pivot = options.tiny_pivot;
       factorize_options.members = team.size();
-      RankFactorization<T> part({*matrix, next.symbolic, next.placement, *next.ordering}, factorize_options, transport);
-      drive(part.program(), transport, team, {options.watchdog_seconds});
+      RankFactorization<T> part({*matrix, next.symbolic, next.placement, *next.ordering}, factorize_options, run);
+      drive(part.program(), run, team, {options.watchdog_seconds});
       facts.pivots = part.pivots();
       if (part.bad_supernode() >= 0) facts.failure = part.failure();
       factor = std::make_shared<RankFactor<T>>(part.take());
@@ -128,7 +137,8 @@ struct RankSolver<T>::State {
     plan_options.trees = options.trees;
     plan_options.most_sides = options.most_sides;
     plan_options.members = team.size();
-    next.inverse = std::make_unique<RankInverse<T>>(ranks(), std::move(factor), plan_options);
+    next.inverse = std::make_unique<RankInverse<T>>(ranks(), std::move(factor), plan_options, options.planned);
+    note_refusal(next, next.inverse->run_transport(), "solves");
     report_factor(next, std::move(facts.pivots), seconds);
     return true;
   }
@@ -237,6 +247,7 @@ Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<
       check_grid(options.grid, transport.num_ranks());
       if (options.most_sides < 1) throw UsageError("most_sides is " + std::to_string(options.most_sides) + "; at least one side is solved at a time");
       state = std::make_unique<State>(with_known_symmetry(std::move(matrix)), options, transport);
+      transport.set_watchdog(options.watchdog_seconds);
     });
     const Outcome<bool> made = state->prepare();
     if (!made) return made.failure();

@@ -26,6 +26,8 @@ struct RankSolverOptions {
   int members = 1;            ///< threads of each rank, at most 4096
   double watchdog_seconds = 600;  ///< silence after which a rank that waits ends the run; 0: it waits for ever
   std::string transport_name;     ///< for the report
+  std::string transport_note;     ///< for the report's notes, as MpiExchange::note; empty: none
+  PlannedTransports planned;      ///< makes what factorization and solves go through; empty: the transport that create is given
 };
 
 /// A figure of all ranks.

@@ -2,7 +2,7 @@
 // palmette::mpi, which only programs that use MPI link.
 #pragma once
 
-#include "palmette/transport/one_sided_queue.hpp"
+#include "palmette/transport/planned.hpp"
 #include "palmette/transport/rank.hpp"
 
 namespace palmette {
@@ -30,14 +30,16 @@ class MpiSession {
 std::unique_ptr<Transport> make_mpi_two_sided(int communicator);
 
 /// One process's end over one-sided queues: passive-target windows, locked once for the life of the transport. As make_mpi_two_sided,
-/// except that a run exchanges no more than the plan allows and that runs are numbered.
-class MpiOneSided {
+/// except that a run exchanges no more than the plan allows and that runs are numbered. No process may send to itself.
+class MpiOneSided final : public PlannedTransport {
  public:
+  /// Every rank must call it, with the same plan.
+  /// @throws MemoryError on all ranks if a window of these sizes cannot be had
   MpiOneSided(int communicator, const TransportPlan& plan, Publication publication);
-  ~MpiOneSided();
-  /// Begin the next run: every rank must call it, and returns when all have.
-  void begin_run();
-  Transport& transport();
+  ~MpiOneSided() override;
+  void begin_run() override;
+  Transport& transport() override;
+  std::size_t memory_bytes() const override;
 
   /// Whether messages that are put really arrive here, whole and in time: each rank sends to its neighbours, a few sizes, and waits at most
   /// `seconds`. Every rank must call it, and gets the same answer: empty, or what did not work.
@@ -47,5 +49,23 @@ class MpiOneSided {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// How the processes of a run exchange.
+struct MpiExchange {
+  std::unique_ptr<Transport> transport;  ///< messages: agreements, and whatever has no plan
+  PlannedTransports planned;             ///< one-sided queues for runs that have one; empty where messages do it all
+  std::string name;                      ///< what is used, as in mpi_exchange_names()
+  std::string note;                      ///< why it is not what was asked for; else empty
+};
+
+/// mpi_two_sided; mpi_rma (one put of payload and checksum); mpi_rma_counter (put, flush, one added to a counter).
+std::vector<std::string> mpi_exchange_names();
+
+/// The exchange of this name. One-sided queues are tested first; where they fail, messages are taken instead and `note` says so.
+/// Every rank must call it, and gets the same.
+/// @param communicator  as MPI_Comm_c2f gives it; must outlive what is made
+/// @param seconds       patience of that test
+/// @throws UsageError listing the names
+MpiExchange make_mpi_exchange(int communicator, const std::string& name, double seconds = 10);
 
 }  // namespace palmette

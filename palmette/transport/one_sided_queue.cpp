@@ -25,6 +25,23 @@ TransportPlan transport_plan(const Traffic& traffic) {
   return plan;
 }
 
+TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_t> payload_bytes) {
+  const auto num_ranks = static_cast<index_t>(plan.inbound.size());
+  TransportPlan larger;
+  for (index_t receiver = 0; receiver < num_ranks; ++receiver) {
+    std::vector<Inbound> inbound;
+    for (index_t source = 0; source < num_ranks; ++source)
+      if (source != receiver) inbound.push_back({source, 1, payload_bytes[static_cast<std::size_t>(source)]});
+    for (const Inbound& given : plan.inbound[static_cast<std::size_t>(receiver)]) {
+      Inbound& one = inbound[static_cast<std::size_t>(given.source < receiver ? given.source : given.source - 1)];
+      one.messages += given.messages;
+      one.payload_bytes += given.payload_bytes;
+    }
+    larger.inbound.push_back(std::move(inbound));
+  }
+  return larger;
+}
+
 namespace transporting {
 namespace {
 

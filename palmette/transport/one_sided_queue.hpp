@@ -33,6 +33,8 @@ struct TransportPlan {
 
 /// The plan for exactly these messages.
 TransportPlan transport_plan(const Traffic& traffic);
+/// The same, and one message from each rank to each other, of payload_bytes[source] bytes: what gather_from_all sends.
+TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_t> payload_bytes);
 
 namespace transporting {
 

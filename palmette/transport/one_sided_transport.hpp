@@ -13,6 +13,7 @@ class Gathering {
   virtual ~Gathering() = default;
   virtual double sum(double value) = 0;
   virtual int agree(int status) = 0;
+  virtual void set_watchdog(double seconds) = 0;
   virtual void abandon(const std::string& why) = 0;
 };
 
@@ -37,6 +38,7 @@ class OneSidedTransport final : public Transport {
   }
   double sum(double value) override { return gathering_.sum(value); }
   int agree(int status) override { return gathering_.agree(status); }
+  void set_watchdog(double seconds) override { gathering_.set_watchdog(seconds); }
   void abandon(const std::string& why) override {
     const std::string state = queue_.state();
     gathering_.abandon(state.empty() ? why : why + "; " + state);

@@ -56,6 +56,9 @@ class Transport {
   virtual double sum(double value) = 0;
   /// The largest status over ranks: 0 means that all are well. Every rank must call it.
   virtual int agree(int status) = 0;
+  /// How many seconds sum and agree wait for the other ranks before they end the run, naming those that have not come; 0, as at the
+  /// beginning: for ever. Wrappers hand it on; a transport whose ranks cannot be late ignores it.
+  virtual void set_watchdog(double) {}
   /// A driver with nothing to do for the `turns`-th time in a row rests here: shortly at first, then until a message comes or
   /// a millisecond has gone, so that ranks may outnumber processors.
   virtual void rest(int turns);

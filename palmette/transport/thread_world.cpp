@@ -61,30 +61,33 @@ class Mailbox {
 /// Where all ranks meet: each brings a value, each sees all.
 class Meeting {
  public:
-  explicit Meeting(index_t num_ranks) : values_(static_cast<std::size_t>(num_ranks)) {}
+  explicit Meeting(index_t num_ranks) : values_(static_cast<std::size_t>(num_ranks)), here_(values_.size(), 0) {}
 
+  /// @param seconds  patience; 0: no end of it
   template <class Join>
-  double exchange(index_t rank, double value, const Join& join) {
+  double exchange(index_t rank, double value, double seconds, const Join& join) {
     std::unique_lock lock(mutex_);
     if (!why_.empty()) throw BrokenRun(why_);
     values_[static_cast<std::size_t>(rank)] = value;
+    here_[static_cast<std::size_t>(rank)] = 1;
     const std::uint64_t round = round_;
     if (++arrived_ == values_.size()) {
       result_ = join(values_);
       arrived_ = 0;
+      std::fill(here_.begin(), here_.end(), 0);
       ++round_;
       all_here_.notify_all();
       return result_;
     }
-    all_here_.wait(lock, [&] { return round_ != round || !why_.empty(); });
+    const auto over = [&] { return round_ != round || !why_.empty(); };
+    if (seconds <= 0) all_here_.wait(lock, over);
+    else if (!all_here_.wait_for(lock, std::chrono::duration<double>(seconds), over)) break_up(absent(rank, seconds));
     if (round_ == round) throw BrokenRun(why_);
     return result_;
   }
   void abandon(const std::string& why) {
     const std::lock_guard lock(mutex_);
-    if (why_.empty()) why_ = why;
-    broken_.store(true, std::memory_order_release);
-    all_here_.notify_all();
+    break_up(why);
   }
   void look() {
     if (!broken_.load(std::memory_order_acquire)) return;
@@ -93,9 +96,24 @@ class Meeting {
   }
 
  private:
+  // With mutex_ held.
+  void break_up(const std::string& why) {
+    if (why_.empty()) why_ = why;
+    broken_.store(true, std::memory_order_release);
+    all_here_.notify_all();
+  }
+  std::string absent(index_t rank, double seconds) const {
+    std::string who;
+    for (std::size_t other = 0; other < here_.size(); ++other)
+      if (here_[other] == 0) who += (who.empty() ? "rank " : ", rank ") + std::to_string(other);
+    return "rank " + std::to_string(rank) + " of " + std::to_string(here_.size()) + " has waited " + std::to_string(seconds) +
+           " s for all to agree; not come: " + who;
+  }
+
   std::mutex mutex_;
   std::condition_variable all_here_;
   std::vector<double> values_;
+  std::vector<char> here_;
   std::size_t arrived_ = 0;
   std::uint64_t round_ = 0;
   // Nobody can begin a later round before all have left this one with its result: a round needs every rank.
@@ -120,12 +138,13 @@ class ThreadRank final : public Transport {
   }
   void flush() override {}
   double sum(double value) override {
-    return meeting_.exchange(rank_, value, [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); });
+    return meeting_.exchange(rank_, value, watchdog_seconds_, [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); });
   }
   int agree(int status) override {
     return static_cast<int>(meeting_.exchange(
-        rank_, status, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); }));
+        rank_, status, watchdog_seconds_, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); }));
   }
+  void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void rest(int turns) override {
     if (turns < turns_before_sleep) wait_politely(turns);
     else own().sleep();
@@ -140,6 +159,7 @@ class ThreadRank final : public Transport {
   index_t rank_;
   std::vector<Mailbox>& mailboxes_;
   Meeting& meeting_;
+  double watchdog_seconds_ = 0;
 };
 
 }  // namespace

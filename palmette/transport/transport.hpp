@@ -2,6 +2,7 @@
 #pragma once
 
 #include "palmette/transport/mpi_world.hpp"
+#include "palmette/transport/planned.hpp"
 #include "palmette/transport/rank.hpp"
 #include "palmette/transport/simulated.hpp"
 #include "palmette/transport/thread_world.hpp"

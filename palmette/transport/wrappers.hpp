@@ -17,6 +17,7 @@ class Recorder final : public Transport {
   void flush() override { inner_.flush(); }
   double sum(double value) override { return inner_.sum(value); }
   int agree(int status) override { return inner_.agree(status); }
+  void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
   void rest(int turns) override { inner_.rest(turns); }
   void abandon(const std::string& why) override { inner_.abandon(why); }
 
@@ -47,6 +48,7 @@ class Aggregator final : public Transport {
   void flush() override;
   double sum(double value) override { return inner_.sum(value); }
   int agree(int status) override { return inner_.agree(status); }
+  void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
   void rest(int turns) override;
   void abandon(const std::string& why) override { inner_.abandon(why); }
 
@@ -68,6 +70,7 @@ class Checked final : public Transport {
   void flush() override { inner_.flush(); }
   double sum(double value) override { return inner_.sum(value); }
   int agree(int status) override { return inner_.agree(status); }
+  void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
   void rest(int turns) override { inner_.rest(turns); }
   void abandon(const std::string& why) override { inner_.abandon(why); }
 

@@ -1,19 +1,27 @@
 """palmette solve over ranks: as threads of one process always, under mpiexec where it is there."""
+import os
+import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 from conftest import coordinate, read_dense
 
 
-def launched(palmette, *arguments, ranks=2):
-    """Run under mpiexec; skip where there is none, or the command was built without MPI."""
+def launcher():
+    """mpiexec, with what it needs as root on few cores; skip where there is none."""
     mpiexec = shutil.which("mpiexec")
     if mpiexec is None:
         pytest.skip("no mpiexec")
     told = subprocess.run([mpiexec, "--version"], capture_output=True, text=True)
-    flags = ["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in told.stdout or "OpenRTE" in told.stdout else []
-    done = subprocess.run([mpiexec, *flags, "-n", str(ranks), palmette.command, *map(str, arguments)], capture_output=True, text=True,
+    return [mpiexec, *(["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in told.stdout or "OpenRTE" in told.stdout else [])]
+
+
+def launched(palmette, *arguments, ranks=2):
+    """Run under mpiexec; skip where the command was built without MPI."""
+    done = subprocess.run([*launcher(), "-n", str(ranks), palmette.command, *map(str, arguments)], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, env=palmette.environment, timeout=120)
     if "built without MPI" in done.stderr:
         pytest.skip("the command was built without MPI")
@@ -98,3 +106,93 @@ def test_mpiexec_tells_failures_once(palmette, spd, tmp_path):
     assert done.returncode == 2 and len(errors(done)) == 1, done.stderr
     done = launched(palmette, "solve", spd, "--grids", "1x2")
     assert done.returncode == 2 and len(errors(done)) == 1, done.stderr
+
+
+@pytest.mark.parametrize("transport", ["mpi_rma", "mpi_rma_counter"])
+def test_one_sided_queues_give_the_bits_of_messages(palmette, spd, tmp_path, transport):
+    one, two = tmp_path / "one.mtx", tmp_path / "two.mtx"
+    assert palmette("solve", spd, "--rhs", "random:3", "--transport", "threads:1", "--out", one).code == 0
+    for ranks in [1, 2]:
+        done = launched(palmette, "solve", spd, "--rhs", "random:3", "--transport", transport, "--out", two, ranks=ranks)
+        assert done.returncode == 0, done.stderr
+        assert transport in done.stdout
+        assert two.read_text() == one.read_text()
+
+
+def test_checksums_of_messages_change_no_bit(palmette, spd, tmp_path):
+    one, two = tmp_path / "one.mtx", tmp_path / "two.mtx"
+    assert palmette("solve", spd, "--transport", "threads:3", "--out", one).code == 0
+    assert palmette("solve", spd, "--transport", "threads:3", "--checked", "--out", two).code == 0
+    assert two.read_text() == one.read_text()
+    assert launched(palmette, "solve", spd, "--checked", "--out", two).returncode == 0
+    assert two.read_text() == one.read_text()
+
+
+def descendants(process):
+    """Numbers of all processes under this one."""
+    parents = {}
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{int(entry)}/stat") as stat:
+                parents[int(entry)] = int(stat.read().rsplit(")", 1)[1].split()[1])
+        except (ValueError, OSError):
+            continue
+    found = [process]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
+def ranks_of(palmette, run):
+    """Processes of the command, once all of them are there."""
+    command = os.path.realpath(palmette.command)
+    for _ in range(200):
+        time.sleep(0.05)
+        ranks = [process for process in descendants(run.pid) if os.path.realpath(f"/proc/{process}/exe") == command]
+        if len(ranks) == 3 or run.poll() is not None:
+            return ranks
+    return ranks
+
+
+def disturbed(palmette, matrix, what, *arguments, ranks=3):
+    """Begin a run of minutes, send `what` to one of its ranks when it is well under way. Returns code, seconds after that, stderr."""
+    if "MPICH" in subprocess.run([launcher()[0], "--version"], capture_output=True, text=True).stdout or not os.path.isdir("/proc/self"):
+        pytest.skip("three ranks crawl on two cores, or there is no /proc")
+    run = subprocess.Popen([*launcher(), "-n", str(ranks), palmette.command, "solve", str(matrix), "--repeat", "1000000", *arguments],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=palmette.environment)
+    try:
+        ranks = ranks_of(palmette, run)
+        if len(ranks) < 3:
+            err = run.communicate(timeout=30)[1]
+            if "built without MPI" in err:
+                pytest.skip("the command was built without MPI")
+            raise AssertionError(err)
+        time.sleep(2)
+        assert run.poll() is None, run.communicate()
+        os.kill(ranks[1], what)
+        since = time.monotonic()
+        err = run.communicate(timeout=60)[1]
+        return run.returncode, time.monotonic() - since, err
+    finally:
+        if run.poll() is None:
+            for process in [*descendants(run.pid), run.pid]:
+                os.kill(process, signal.SIGKILL)
+
+
+def test_a_killed_rank_ends_the_run_at_once(palmette, spd):
+    code, seconds, err = disturbed(palmette, spd, signal.SIGKILL)
+    assert code != 0 and seconds < 20
+    assert "signal 9" in err.lower() or "killed" in err.lower(), err
+
+
+def test_the_watchdog_ends_a_run_in_which_a_rank_has_stopped_and_says_who_waits_for_whom(palmette, spd):
+    code, seconds, err = disturbed(palmette, spd, signal.SIGSTOP, "--watchdog", "2")
+    assert code != 0 and seconds < 40
+    told = [line for line in err.splitlines() if line.startswith("palmette: rank")]
+    assert told and all("of 3 has waited" in line for line in told), err
+    assert any(re.search("from rank 1|of rank 1|rank 1,|not come: rank 1|ranks? that own", line) for line in told), told
+
+
+def test_the_watchdog_takes_seconds(palmette, spd):
+    palmette("solve", spd, "--transport", "threads:2", "--watchdog", "-1").fails_with(2, "--watchdog")
+    assert palmette("solve", spd, "--transport", "threads:2", "--watchdog", "0").code == 0

@@ -1,6 +1,7 @@
 // The hall over ranks: verified answers with the same bits for any number of ranks, grid and map, and one failure for all.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "systems.hpp"
@@ -212,6 +213,61 @@ TEST(rank_solver, the_report_tells_of_ranks_and_of_the_memory_of_each) {
   EXPECT_LE(report.memory_bytes.least, report.memory_bytes.mean);
   EXPECT_LE(report.memory_bytes.mean, report.memory_bytes.most);
   EXPECT_GT(report.run.analyze->supernodes, 1);
+}
+
+/// Flips one bit of one message, the `which`-th that a rank sends.
+class Flipping final : public Transport {
+ public:
+  Flipping(Transport& inner, std::atomic<int>& sent, int which) : inner_(inner), sent_(sent), which_(which) {}
+  index_t rank() const override { return inner_.rank(); }
+  index_t num_ranks() const override { return inner_.num_ranks(); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    if (sent_++ == which_) {
+      payload = pool_.copy(payload.view());
+      payload.writable()[payload.size() / 2] ^= std::byte{4};
+    }
+    inner_.send(destination, tag, std::move(payload));
+  }
+  bool poll(Message& message) override { return inner_.poll(message); }
+  void flush() override { inner_.flush(); }
+  double sum(double value) override { return inner_.sum(value); }
+  int agree(int status) override { return inner_.agree(status); }
+  void abandon(const std::string& why) override { inner_.abandon(why); }
+
+ private:
+  Transport& inner_;
+  std::atomic<int>& sent_;
+  int which_;
+  BytePool pool_;
+};
+
+TEST(rank_solver, a_bit_flipped_in_any_message_is_found_by_a_checked_transport) {
+  const auto matrix = generated<double>("poisson2d5", 8);
+  const Shape shape = shape_of(3, PlacementMap::block_cyclic);
+  std::atomic<int> sent{0};
+  const auto run = [&](int which) {
+    sent = 0;
+    ThreadWorld world(3);
+    world.run([&](Transport& thread) {
+      Flipping flipping(thread, sent, which);
+      Checked transport(flipping);
+      Outcome<RankSolver<double>> solver = RankSolver<double>::create(matrix, options_of<double>(shape, FactorKind::llt), transport);
+      DenseMatrix<double> side = some_right_hand_sides<double>(matrix->rows(), 1);
+      const Outcome<RankReport> report = solver.value().solve(std::as_const(side).view(), side.view());
+      if (report) { EXPECT_TRUE(report.value().run.verify->verified); }
+    });
+  };
+  run(-1);
+  const int messages = sent;
+  ASSERT_GT(messages, 50);
+  for (int which = 0; which < messages; which += 5) {
+    try {
+      run(which);
+      ADD_FAILURE() << "message " << which << " of " << messages << " was believed";
+    } catch (const BrokenRun& error) {
+      EXPECT_NE(std::string(error.what()).find("arrived damaged"), std::string::npos) << error.what();
+    }
+  }
 }
 
 TEST(rank_solver, misuse_is_refused_by_all_ranks) {

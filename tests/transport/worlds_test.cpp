@@ -2,6 +2,8 @@
 // the run with a reason.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include <set>
 
 #include "dag_program.hpp"
@@ -125,6 +127,29 @@ TEST(threads, a_failing_rank_ends_all_and_its_error_reaches_the_caller) {
     }
   }), IoError);
   EXPECT_EQ(broken.load(), 2);
+}
+
+TEST(threads, a_rank_that_does_not_come_to_an_agreement_is_named_by_the_watchdog) {
+  ThreadWorld world(3);
+  std::atomic<bool> over{false};
+  std::vector<std::string> told(2);
+  EXPECT_THROW(world.run([&](Transport& transport) {
+    const index_t rank = transport.rank();
+    transport.set_watchdog(0.05);
+    transport.agree(0);
+    if (rank == 2) {
+      while (!over) std::this_thread::yield();
+      return;
+    }
+    try {
+      transport.agree(0);
+    } catch (const BrokenRun& error) {
+      told[rank] = error.what();
+      over = true;
+      throw;
+    }
+  }), BrokenRun);
+  for (const std::string& text : told) EXPECT_NE(text.find("not come: rank 2"), std::string::npos) << text;
 }
 
 /// A transport around another that does what it should not.

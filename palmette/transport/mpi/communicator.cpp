@@ -2,11 +2,24 @@
 #include "palmette/transport/mpi/communicator.hpp"
 #include "palmette/transport/mpi_world.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <thread>
 
 namespace palmette {
 namespace transporting {
+
+namespace {
+
+// Messages without content, beside those of programs.
+constexpr int roll_call_tag = 2;
+constexpr int here_tag = 3;
+constexpr double roll_call_seconds = 0.5;
+/// Waiting ranks look for roll calls once in so many turns.
+constexpr int turns_of_roll_calls = 64;
+
+}  // namespace
 
 void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -35,13 +48,61 @@ Communicator::~Communicator() {
   if (finalized == 0 && comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-void Communicator::wait(MPI_Request& request) const {
+void Communicator::wait(MPI_Request& request) {
+  Stopwatch since;
   for (int turn = 0;; ++turn) {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
     wait_politely(turn);
+    if (turn % turns_of_roll_calls != 0 || turn == 0) continue;
+    answer_roll_calls(nullptr);
+    if (watchdog_seconds_ <= 0 || since.seconds() < watchdog_seconds_) continue;
+    const std::string who = absent(request);
+    if (who.empty()) return;
+    const std::string why = "rank " + std::to_string(rank_) + " of " + std::to_string(num_ranks_) + " has waited " +
+                            std::to_string(since.seconds()) + " s for all to agree; not come: " + who;
+    abandon(why);
+    throw BrokenRun(why);
   }
+}
+
+void Communicator::answer_roll_calls(std::vector<char>* here) {
+  for (const int tag : {roll_call_tag, here_tag})
+    for (;;) {
+      int found = 0;
+      MPI_Status status;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, &status), "MPI_Iprobe");
+      if (found == 0) break;
+      check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
+      if (here != nullptr) (*here)[static_cast<std::size_t>(status.MPI_SOURCE)] = 1;
+      if (tag == roll_call_tag) send_nothing(status.MPI_SOURCE, here_tag);
+    }
+}
+
+void Communicator::send_nothing(int destination, int tag) const {
+  MPI_Request sent = MPI_REQUEST_NULL;
+  check(MPI_Isend(nullptr, 0, MPI_BYTE, destination, tag, comm_, &sent), "MPI_Isend");
+  check(MPI_Request_free(&sent), "MPI_Request_free");
+}
+
+std::string Communicator::absent(MPI_Request& request) {
+  std::vector<char> here(static_cast<std::size_t>(num_ranks_), 0);
+  here[static_cast<std::size_t>(rank_)] = 1;
+  for (index_t rank = 0; rank < num_ranks_; ++rank)
+    if (rank != rank_) send_nothing(rank, roll_call_tag);
+  Stopwatch since;
+  while (since.seconds() < roll_call_seconds) {
+    int done = 0;
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done != 0) return {};
+    answer_roll_calls(&here);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::string who;
+  for (index_t rank = 0; rank < num_ranks_; ++rank)
+    if (here[static_cast<std::size_t>(rank)] == 0) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
+  return who.empty() ? "nobody: all wait" : who;
 }
 
 double Communicator::sum(double value) {
@@ -71,7 +132,7 @@ void Communicator::barrier() {
 
 void Communicator::abandon(const std::string& why) {
   std::fprintf(stderr, "palmette: %s\n", why.c_str());
-  MPI_Abort(comm_, 1);
+  MPI_Abort(comm_, 5);  // as the command ends where ranks broke
 }
 
 }  // namespace transporting

@@ -24,15 +24,23 @@ class Communicator final : public Gathering {
   index_t num_ranks() const { return num_ranks_; }
   double sum(double value) override;
   int agree(int status) override;
+  void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void barrier();
   void abandon(const std::string& why) override;
 
  private:
-  void wait(MPI_Request& request) const;
+  /// Until the request is complete. @throws BrokenRun when that has taken too long: the run has been ended
+  void wait(MPI_Request& request);
+  /// Tell those who ask that this rank waits, too; `here` gets those that say so of themselves.
+  void answer_roll_calls(std::vector<char>* here);
+  void send_nothing(int destination, int tag) const;
+  /// Who has not come? Empty if the request is complete after all.
+  std::string absent(MPI_Request& request);
   MPI_Comm comm_ = MPI_COMM_NULL;
   index_t rank_ = 0;
   index_t num_ranks_ = 1;
   std::vector<double> gathered_;  // length num_ranks on rank 0
+  double watchdog_seconds_ = 0;
 };
 
 }  // namespace palmette::transporting

@@ -1,5 +1,6 @@
 // Remote memory as an MPI window: allocated by MPI (in Open MPI twenty times faster than one's own memory), locked once for all
 // ranks.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <thread>
@@ -14,8 +15,13 @@ using transporting::check;
 
 class WindowMemory final : public transporting::RemoteMemory {
  public:
-  WindowMemory(const transporting::Communicator& communicator, std::size_t bytes) : communicator_(communicator) {
-    check(MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, communicator.get(), &base_, &window_), "MPI_Win_allocate");
+  WindowMemory(transporting::Communicator& communicator, std::size_t bytes) : communicator_(communicator), bytes_(bytes) {
+    // Whether there is memory for it is our question, not a reason to end the run.
+    MPI_Comm_set_errhandler(communicator.get(), MPI_ERRORS_RETURN);
+    const int code = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, communicator.get(), &base_, &window_);
+    MPI_Comm_set_errhandler(communicator.get(), MPI_ERRORS_ARE_FATAL);
+    if (communicator.agree(code == MPI_SUCCESS ? 0 : 1) != 0)
+      throw MemoryError("MPI gives no window of " + std::to_string(bytes) + " bytes on rank " + std::to_string(communicator.rank()));
     if (bytes > 0) std::memset(base_, 0, bytes);
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     check(MPI_Win_sync(window_), "MPI_Win_sync");
@@ -27,6 +33,7 @@ class WindowMemory final : public transporting::RemoteMemory {
     MPI_Win_unlock_all(window_);
     MPI_Win_free(&window_);
   }
+  std::size_t bytes() const { return bytes_; }
   index_t rank() const override { return communicator_.rank(); }
   index_t num_ranks() const override { return communicator_.num_ranks(); }
   void put(index_t destination, std::size_t offset, std::span<const std::byte> bytes) override {
@@ -61,6 +68,7 @@ class WindowMemory final : public transporting::RemoteMemory {
 
  private:
   const transporting::Communicator& communicator_;
+  std::size_t bytes_;
   MPI_Win window_ = MPI_WIN_NULL;
   void* base_ = nullptr;
   unsigned syncs_ = 0;
@@ -130,12 +138,11 @@ MpiOneSided::MpiOneSided(int communicator, const TransportPlan& plan, Publicatio
 MpiOneSided::~MpiOneSided() = default;
 
 void MpiOneSided::begin_run() {
-  state_->queue.flush();
-  state_->communicator.barrier();  // all have finished the run before
   state_->queue.begin(++state_->run);
 }
 
 Transport& MpiOneSided::transport() { return state_->transport; }
+std::size_t MpiOneSided::memory_bytes() const { return state_->memory.bytes(); }
 
 std::string MpiOneSided::self_test(int communicator, Publication publication, double seconds) {
   transporting::Communicator plain(communicator);
@@ -160,11 +167,36 @@ std::string MpiOneSided::self_test(int communicator, Publication publication, do
       good = good && as_sent(message);
       --missing;
     }
-    if (missing > 0) break;
+    if (plain.agree(missing > 0 ? 1 : 0) != 0) break;
   }
   const int fault = plain.agree(missing > 0 ? 2 : good ? 0 : 1);
   if (fault == 0) return {};
   return fault == 2 ? "one-sided messages did not arrive in " + std::to_string(seconds) + " s" : "one-sided messages arrived changed";
+}
+
+std::vector<std::string> mpi_exchange_names() { return {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}; }
+
+MpiExchange make_mpi_exchange(int communicator, const std::string& name, double seconds) {
+  const std::vector<std::string> names = mpi_exchange_names();
+  if (std::find(names.begin(), names.end(), name) == names.end())
+    throw UsageError("no exchange between MPI processes is called \"" + name + "\"; there are mpi_two_sided, mpi_rma and mpi_rma_counter");
+  MpiExchange exchange{make_mpi_two_sided(communicator), {}, name, {}};
+  if (name == "mpi_two_sided") return exchange;
+  const Publication publication = name == "mpi_rma" ? Publication::checksum : Publication::counter;
+  const std::string fault = MpiOneSided::self_test(communicator, publication, seconds);
+  if (!fault.empty()) {
+    exchange.name = "mpi_two_sided";
+    exchange.note = "mpi_two_sided instead of " + name + ", which failed its test at the start: " + fault;
+    return exchange;
+  }
+  exchange.planned = [communicator, publication](const TransportPlan& plan) -> std::unique_ptr<PlannedTransport> {
+    try {
+      return std::make_unique<MpiOneSided>(communicator, plan, publication);
+    } catch (const MemoryError&) {
+      return nullptr;
+    }
+  };
+  return exchange;
 }
 
 }  // namespace palmette

@@ -68,6 +68,7 @@ class TwoSided final : public Transport {
   }
   double sum(double value) override { return communicator_.sum(value); }
   int agree(int status) override { return communicator_.agree(status); }
+  void set_watchdog(double seconds) override { communicator_.set_watchdog(seconds); }
   void abandon(const std::string& why) override { communicator_.abandon(why); }
 
  private:

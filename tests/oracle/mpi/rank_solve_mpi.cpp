@@ -6,6 +6,7 @@
 
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/solve/solve.hpp"
+#include "palmette/solver/solver.hpp"
 #include "tests/factorize/factor_testing.hpp"
 
 namespace palmette {
@@ -93,10 +94,46 @@ bool run_all(int world) {
   return two_sided->agree(good ? 0 : 1) == 0;
 }
 
+/// x of the whole hall, the same on all ranks.
+std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matrix, FactorKind kind, Transport& transport, const MpiExchange* mpi,
+                         bool& good) {
+  RankSolverOptions options;
+  options.kind = kind;
+  options.whole = {true, 200};
+  options.watchdog_seconds = watchdog_seconds;
+  if (mpi != nullptr) options.planned = mpi->planned;
+  Outcome<RankSolver<double>> solver = RankSolver<double>::create(matrix, options, transport);
+  DenseMatrix<double> x(matrix->rows(), sides);
+  for (std::size_t at = 0; at < x.values.size(); ++at) x.values[at] = static_cast<double>(at * 7 % 11) - 5;
+  for (int time = 0; time < 2; ++time) {
+    const Outcome<RankReport> report = solver.value().solve(std::as_const(x).view(), x.view());
+    good = good && report && report.value().run.verify->backward_error <= 1e-14;
+  }
+  return x.values;
+}
+
+bool run_hall(int world) {
+  bool good = true;
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
+    const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
+    const auto matrix = std::make_shared<const SparseMatrix<double>>(random_sparse<double>(flavour, 400, 1.5, 3));
+    const auto alone = make_loopback();
+    const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, good);
+    for (const std::string& name : mpi_exchange_names()) {
+      const MpiExchange mpi = make_mpi_exchange(world, name);
+      const std::vector<double> x = hall(matrix, kind, *mpi.transport, &mpi, good);
+      good = good && x == expected && mpi.name == name;
+      if (mpi.transport->rank() == 0) std::printf("hall %-15s %-5s %s\n", mpi.name.c_str(), name_of(kind).data(), good ? "bits as on one rank" : "WRONG");
+    }
+  }
+  return make_mpi_two_sided(world)->agree(good ? 0 : 1) == 0;
+}
+
 }  // namespace
 }  // namespace palmette
 
 int main() {
   palmette::MpiSession session;
-  return palmette::run_all(session.world()) ? 0 : 1;
+  const bool good = palmette::run_all(session.world());
+  return palmette::run_hall(session.world()) && good ? 0 : 1;
 }

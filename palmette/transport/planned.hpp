@@ -1,0 +1,50 @@
+// A transport made for what one kind of run will send: queues are sized once, and used run after run.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "palmette/transport/one_sided_queue.hpp"
+
+namespace palmette {
+
+/// Made from a TransportPlan; a run exchanges no more than it allows.
+class PlannedTransport {
+ public:
+  virtual ~PlannedTransport() = default;
+  /// Begin the next run. Every rank must call it, and all must have agreed on something since the run before, so that nobody still
+  /// reads what it sent.
+  virtual void begin_run() = 0;
+  virtual Transport& transport() = 0;
+  /// Memory of this rank's queues.
+  virtual std::size_t memory_bytes() const = 0;
+};
+
+/// Makes such a transport; every rank must call it with the same plan. @returns null, on all ranks, if there is no memory for it
+using PlannedTransports = std::function<std::unique_ptr<PlannedTransport>(const TransportPlan& plan)>;
+
+/// The transport of one kind of run: planned where it can be, else the general one.
+class RunTransport {
+ public:
+  /// @param make     empty: the general one
+  /// @param general  must outlive this
+  /// @param plan     asked for only where `make` is given
+  RunTransport(const PlannedTransports& make, Transport& general, const std::function<TransportPlan()>& plan)
+      : general_(&general), planned_(make ? make(plan()) : nullptr), refused_(make && !planned_) {}
+  /// As PlannedTransport::begin_run. @returns what the run goes through
+  Transport& begin() {
+    if (!planned_) return *general_;
+    planned_->begin_run();
+    return planned_->transport();
+  }
+  /// A planned transport was asked for, but could not be made.
+  bool refused() const { return refused_; }
+  std::size_t memory_bytes() const { return planned_ ? planned_->memory_bytes() : 0; }
+
+ private:
+  Transport* general_;
+  std::unique_ptr<PlannedTransport> planned_;
+  bool refused_;
+};
+
+}  // namespace palmette
