@@ -1,10 +1,21 @@
 // Placement on a grid, and of subtrees on parts of it.
-#include "palmette/place/placement.hpp"
+#include "palmette/place/place_apart.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace palmette {
+
+index_t number_of_grid(Placement& placement, const RankGrid& grid) {
+  const auto same = [&](const RankGrid& other) {
+    return other.first == grid.first && other.grid.rows == grid.grid.rows && other.grid.cols == grid.grid.cols;
+  };
+  const auto found = std::find_if(placement.grids.begin(), placement.grids.end(), same);
+  const auto number = static_cast<index_t>(found - placement.grids.begin());
+  if (found == placement.grids.end()) placement.grids.push_back(grid);
+  return number;
+}
+
 namespace {
 
 /// Multiplications of a supernode's own columns and of the updates that they cause: what is shared out.
@@ -18,19 +29,8 @@ std::vector<double> subtree_work(const SymbolicFactor& symbolic) {
   return work;
 }
 
-/// Number of the grid in the placement's list.
-index_t number_of(Placement& placement, const RankGrid& grid) {
-  const auto same = [&](const RankGrid& other) {
-    return other.first == grid.first && other.grid.rows == grid.grid.rows && other.grid.cols == grid.grid.cols;
-  };
-  const auto found = std::find_if(placement.grids.begin(), placement.grids.end(), same);
-  const auto number = static_cast<index_t>(found - placement.grids.begin());
-  if (found == placement.grids.end()) placement.grids.push_back(grid);
-  return number;
-}
-
 void give_to_one(Placement& placement, index_t unit, index_t rank) {
-  const index_t number = number_of(placement, {rank, {1, 1}});
+  const index_t number = number_of_grid(placement, {rank, {1, 1}});
   for (index_t s = placement.units.group_begin[static_cast<std::size_t>(unit)]; s < placement.units.group_begin[static_cast<std::size_t>(unit) + 1]; ++s)
     placement.grid_of[static_cast<std::size_t>(s)] = number;
 }
@@ -105,7 +105,7 @@ class SubtreeMapper {
     const auto end = std::clamp(static_cast<index_t>(std::ceil(share_[s].end - 1e-9)), first + 1, ranks);
     const bool whole = first == 0 && end == ranks;
     const RankGrid grid{first, whole ? placement_.grid : nearly_square_grid(end - first)};
-    placement_.grid_of[s] = number_of(placement_, grid);
+    placement_.grid_of[s] = number_of_grid(placement_, grid);
   }
 
   void gather(index_t unit) {
@@ -140,30 +140,40 @@ PlacementMap placement_map(std::string_view name) {
 
 namespace {
 
-/// A unit of several supernodes is one, and so is a single leaf of the tree.
-std::vector<char> whole_units(const SymbolicFactor& symbolic, const TreePartition& units, bool kept) {
+/// A unit of several supernodes is one, and so is a single leaf of the tree, unless it stands apart.
+std::vector<char> whole_units(const SymbolicFactor& symbolic, const TreePartition& units, const std::vector<char>& apart) {
   std::vector<char> result(static_cast<std::size_t>(units.num_groups()), 0);
-  if (!kept) return result;
   for (std::size_t unit = 0; unit < result.size(); ++unit) {
     const index_t begin = units.group_begin[unit];
-    result[unit] = units.group_begin[unit + 1] > begin + 1 || symbolic.first_descendant[begin] == begin;
+    const bool subtree = units.group_begin[unit + 1] > begin + 1 || symbolic.first_descendant[begin] == begin;
+    result[unit] = subtree && (apart.empty() || apart[static_cast<std::size_t>(begin)] == 0);
   }
   return result;
 }
 
 }  // namespace
 
-Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole) {
+Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole, Apart apart) {
   if (grid.rows < 1 || grid.cols < 1)
     throw UsageError("a process grid of " + std::to_string(grid.rows) + " × " + std::to_string(grid.cols) +
                      " has no ranks; both sides must be at least 1");
-  Placement placement{grid, symbolic.num_supernodes(), map, {}, {}, {}, {}};
+  Placement placement{grid, symbolic.num_supernodes(), map, {}, {}, {}, {}, std::move(apart.number)};
   // Without whole subtrees each supernode is a unit: no subtree has so few entries.
-  placement.units = whole.kept ? sweep_groups(symbolic, whole.max_entries) : partition_tree(symbolic, sweep_entries(symbolic), 0);
-  placement.is_whole = whole_units(symbolic, placement.units, whole.kept);
-  if (map == PlacementMap::subtree_to_subcube) return SubtreeMapper(symbolic, std::move(placement)).run();
-  if (whole.kept) deal_out(symbolic, placement);
+  placement.units = whole.kept ? sweep_groups(symbolic, whole.max_entries, apart.marks) : partition_tree(symbolic, sweep_entries(symbolic), 0);
+  if (whole.kept) placement.is_whole = whole_units(symbolic, placement.units, apart.marks);
+  else placement.is_whole.assign(static_cast<std::size_t>(placement.units.num_groups()), 0);
+  if (map == PlacementMap::block_cyclic) {
+    if (whole.kept) deal_out(symbolic, placement);
+    return placement;
+  }
+  placement = SubtreeMapper(symbolic, std::move(placement)).run();
+  for (std::size_t s = 0; s < apart.marks.size(); ++s)
+    if (apart.marks[s] != 0) placement.grid_of[s] = number_of_grid(placement, {0, grid});
   return placement;
+}
+
+Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole) {
+  return place_apart(symbolic, grid, map, whole, {});
 }
 
 }  // namespace palmette

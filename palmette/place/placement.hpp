@@ -47,13 +47,15 @@ struct Placement {
   /// Groups of supernodes; those that are whole subtrees lie on one rank each, the others are single supernodes. The same for any grid.
   TreePartition units;
   std::vector<char> is_whole;    ///< length units
+  std::vector<index_t> number;   ///< length num_supernodes: by which its blocks go round a grid; empty: its own
 
   RankGrid grid_of_column(index_t supernode) const {
     return grid_of.empty() ? RankGrid{0, grid} : grids[static_cast<std::size_t>(grid_of[static_cast<std::size_t>(supernode)])];
   }
+  index_t number_of(index_t supernode) const { return number.empty() ? supernode : number[static_cast<std::size_t>(supernode)]; }
   /// Rank that owns the block of rows `row_supernode` in the columns of `column_supernode`.
   index_t owner(index_t row_supernode, index_t column_supernode) const {
-    return grid_of_column(column_supernode).owner(row_supernode, column_supernode);
+    return grid_of_column(column_supernode).owner(number_of(row_supernode), number_of(column_supernode));
   }
   index_t num_ranks() const { return grid.num_ranks(); }
 };

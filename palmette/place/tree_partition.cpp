@@ -76,10 +76,12 @@ std::vector<double> sweep_entries(const SymbolicFactor& symbolic) {
   return entries;
 }
 
-TreePartition sweep_groups(const SymbolicFactor& symbolic, double max_entries) {
-  const std::vector<double> entries = sweep_entries(symbolic);
+TreePartition sweep_groups(const SymbolicFactor& symbolic, double max_entries, std::span<const char> apart) {
+  std::vector<double> entries = sweep_entries(symbolic);
   if (max_entries <= 0)
     max_entries = std::clamp(std::accumulate(entries.begin(), entries.end(), 0.0) / groups_wanted, smallest_group_entries, largest_group_entries);
+  for (std::size_t s = 0; s < apart.size(); ++s)
+    if (apart[s] != 0) entries[s] = 2 * max_entries;
   return join_small_siblings(partition_tree(symbolic, entries, max_entries), entries, max_entries);
 }
 

@@ -28,6 +28,7 @@ std::vector<double> sweep_entries(const SymbolicFactor& symbolic);
 
 /// The groups of solves: subtrees that hold up to 1/64 of the factor, between 2^11 and 2^16 scalars, unless told otherwise.
 /// @param max_entries  largest subtree that is one group; 0: the default, which depends on the structure alone
-TreePartition sweep_groups(const SymbolicFactor& symbolic, double max_entries = 0);
+/// @param apart        empty, or length num_supernodes: marks supernodes that stand alone, as must all above them
+TreePartition sweep_groups(const SymbolicFactor& symbolic, double max_entries = 0, std::span<const char> apart = {});
 
 }  // namespace palmette

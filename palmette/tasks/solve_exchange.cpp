@@ -73,15 +73,21 @@ class Structure {
     std::vector<index_t> parent;
     const std::vector<index_t>& who = in_row(s);
     for (std::size_t at = 0; at < who.size(); ++at) position_[static_cast<std::size_t>(segment(who[at]).unit)] = static_cast<index_t>(at);
+    // In a layer's structure, units above need not contribute: then the next one does, or none.
+    const auto contributes = [&](index_t unit) {
+      const auto at = static_cast<std::size_t>(position_[static_cast<std::size_t>(unit)]);
+      return position_[static_cast<std::size_t>(unit)] != -1 && at < who.size() && segment(who[at]).unit == unit;
+    };
     for (const index_t at : who) {
-      const index_t above = placement_.units.parent[static_cast<std::size_t>(segment(at).unit)];
-      parent.push_back(above == unit_of_[static_cast<std::size_t>(s)] ? -1 : position_[static_cast<std::size_t>(above)]);
+      index_t above = placement_.units.parent[static_cast<std::size_t>(segment(at).unit)];
+      while (above != -1 && above < unit_of_[static_cast<std::size_t>(s)] && !contributes(above)) above = placement_.units.parent[static_cast<std::size_t>(above)];
+      parent.push_back(above == -1 || above >= unit_of_[static_cast<std::size_t>(s)] ? -1 : position_[static_cast<std::size_t>(above)]);
     }
     return sum_along_forest(parent);
   }
   SumTree column_sums(index_t s) const {
     std::vector<index_t> row_blocks;
-    for (const Segment& one : segments_of(unit_of_[static_cast<std::size_t>(s)])) row_blocks.push_back(one.row_supernode);
+    for (const Segment& one : segments_of(unit_of_[static_cast<std::size_t>(s)])) row_blocks.push_back(placement_.number_of(one.row_supernode));
     return sum_by_classes(row_blocks);
   }
 

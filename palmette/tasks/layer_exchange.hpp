@@ -1,0 +1,39 @@
+// Part of the door of `tasks`: what ranks of different layers tell each other in a solve. At each node of the cut above a layer, the first layers
+// of its two halves are partners: rank (r, c) of the one and rank (r, c) of the other pass on, packed into one message, all rows that both
+// halves hold and that the two ranks own.
+#pragma once
+
+#include <vector>
+
+#include "palmette/machine/machine.hpp"
+#include "palmette/place/place.hpp"
+
+namespace palmette {
+
+/// A rank's meeting with its partner at one node: up, the second half's rank sends; down, the first half's.
+struct LayerStep {
+  index_t node = 0;
+  index_t partner = 0;                 ///< rank of the whole run
+  bool receives_up = false;            ///< this rank belongs to the first half
+  std::vector<index_t> supernodes;     ///< of the LayerSystem, ascending: those of the node and above it with diagonal blocks here
+  offset_t rows = 0;                   ///< of these supernodes
+};
+
+/// Meetings of one rank, deepest node first; those without rows are left out. All receive upwards but perhaps the last.
+/// At most ⌈log2 layers⌉ of them, hence as many messages sent and received by a rank in each of the two phases.
+/// @param rank  within the layer
+std::vector<LayerStep> layer_steps(const LayerSystem& system, index_t rank);
+
+/// Synchronizations of layers that follow each other in one solve (both sweeps): one for one_sync_3d, one for each level of the cut and each
+/// sweep for baseline_3d; none for one layer.
+index_t layer_synchronizations(const Layering& layering, LayeredMethod method);
+
+/// All messages of one solve over layers (both sweeps) with rows of `row_bytes` bytes, from structure alone: those within layers and those between.
+struct LayeredTraffic {
+  Traffic within;
+  Traffic between;
+  Traffic all() const;
+};
+LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems, TreeShape trees, offset_t row_bytes);
+
+}  // namespace palmette
