@@ -12,4 +12,5 @@
 #include "palmette/blocks/panel_kernels.hpp"
 #include "palmette/blocks/placed_products.hpp"
 #include "palmette/blocks/rank_factor.hpp"
+#include "palmette/blocks/rank_part.hpp"
 #include "palmette/blocks/small_products.hpp"

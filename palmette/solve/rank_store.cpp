@@ -119,6 +119,19 @@ void RankTasks<T>::diagonal_forward(index_t number, int member) const {
 }
 
 template <class T>
+void RankTasks<T>::gather_forward(index_t number) const {
+  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
+  const index_t s = structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)]);
+  add_result(exchange.reductions[static_cast<std::size_t>(top.row_sum)], {vectors.forward.data(), stride}, own_rows(s));
+}
+
+template <class T>
+void RankTasks<T>::pass_on(index_t number) const {
+  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
+  copy_rows<T>(own_rows(structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)])), width(top), value(top));
+}
+
+template <class T>
 void RankTasks<T>::diagonal_backward(index_t number, int member) const {
   const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
   const index_t s = structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)]);

@@ -44,6 +44,9 @@ struct RankTasks {
   /// y of a supernode above: its contributions stand in the store.
   void diagonal_forward(index_t top, int member) const;
   void diagonal_backward(index_t top, int member) const;
+  /// Contributions to a supernode that another layer sweeps, added to its rows; and its solution, made a value for blocks here.
+  void gather_forward(index_t top) const;
+  void pass_on(index_t top) const;
   /// Contribution of one block to its row, or to its column.
   void block_forward(index_t own, int member) const;
   void block_backward(index_t own, int member) const;

@@ -248,5 +248,26 @@ TEST(ranks, transport_and_placement_must_have_the_same_ranks) {
   EXPECT_THROW(RankFactorization<double>(system_of(problem, placement), {}, *loopback), UsageError);
 }
 
+TEST(rank_part, holds_the_blocks_of_its_rank_with_their_bits) {
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
+    const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
+    const Problem<double> problem(random_sparse<double>(flavour, 90, 1.5, 5), kind);
+    const Outcome<Factor<double>> factor = problem.factored(kind);
+    ASSERT_TRUE(factor);
+    const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 3}));
+    offset_t blocks = 0, entries = 0;
+    for (index_t rank = 0; rank < 6; ++rank) {
+      const RankFactor<double> part = rank_part(factor.value(), placement, rank);
+      blocks += expect_same_blocks(part, factor.value());
+      entries += part.lower.size();
+    }
+    EXPECT_EQ(blocks, static_cast<offset_t>(problem.symbolic->blocks.size()) + problem.symbolic->num_supernodes());
+    EXPECT_EQ(entries, problem.symbolic->panel_entries());
+  }
+  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 20, 1, 1), FactorKind::llt);
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 1}));
+  EXPECT_THROW(rank_part(problem.factored(FactorKind::llt).value(), placement, 2), UsageError);
+}
+
 }  // namespace
 }  // namespace palmette

@@ -1,0 +1,312 @@
+// A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is kept, and a step is taken when what it needs
+// is there.
+#include "palmette/solve/layered_solve.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "palmette/solve/layer_transport.hpp"
+#include "palmette/solve/rank_program.hpp"
+
+namespace palmette {
+namespace sweep {
+namespace {
+
+/// A LayerStep by tops of the rank's exchange.
+struct Meeting {
+  index_t node = 0;
+  index_t partner = 0;
+  bool receives_up = false;
+  std::vector<index_t> tops;
+  offset_t rows = 0;
+};
+
+std::vector<Meeting> meetings_of(const LayerSystem& system, const SolveExchange& exchange) {
+  std::vector<Meeting> result;
+  for (const LayerStep& step : layer_steps(system, exchange.rank)) {
+    Meeting meeting{step.node, step.partner, step.receives_up, {}, step.rows};
+    for (const index_t s : step.supernodes) {
+      const auto found = std::lower_bound(exchange.tops.begin(), exchange.tops.end(), s,
+                                          [](const TopSupernode& one, index_t wanted) { return one.supernode < wanted; });
+      meeting.tops.push_back(static_cast<index_t>(found - exchange.tops.begin()));
+    }
+    result.push_back(std::move(meeting));
+  }
+  return result;
+}
+
+std::vector<TopRole> roles_of(const LayerSystem& system, const SolveExchange& exchange, const std::vector<Meeting>& meetings) {
+  std::vector<TopRole> roles(exchange.tops.size());
+  for (std::size_t at = 0; at < roles.size(); ++at) {
+    const TopSupernode& top = exchange.tops[at];
+    if (!top.owns_diagonal || !system.is_replicated(top.supernode)) continue;
+    const bool swept_here = system.method == LayeredMethod::one_sync_3d || system.leads(top.supernode);
+    roles[at].is_told = true;
+    roles[at].is_given = !swept_here;
+    roles[at].waits_after_forward = system.method == LayeredMethod::one_sync_3d || !swept_here;
+  }
+  if (system.method == LayeredMethod::one_sync_3d) return roles;
+  for (const Meeting& meeting : meetings)
+    if (meeting.receives_up)
+      for (const index_t top : meeting.tops) ++roles[static_cast<std::size_t>(top)].more_row_waits;
+  return roles;
+}
+
+}  // namespace
+
+template <class T>
+class LayeredSolveProgram final : public RankProgram, private RankEvents {
+ public:
+  LayeredSolveProgram(RankPlanBody<T>& body, const LayerSystem& system)
+      : body_(body), one_sync_(system.method == LayeredMethod::one_sync_3d), first_rank_(system.ranks.first_rank(system.layer)),
+        first_tag_(kinds_of_message * system.num_supernodes_of_all), meetings_(meetings_of(system, body.exchange)),
+        inside_(system.ranks.first_rank(system.layer), system.ranks.grid.num_ranks()), sweeps_(body, this), up_come_(meetings_.size()),
+        down_left_(meetings_.size()) {
+    body.roles = roles_of(system, body.exchange, meetings_);
+    for (const TopRole& role : body.roles) forward_at_start_ += role.waits_after_forward;
+    meetings_of_top_.resize(body.exchange.tops.size());
+    for (std::size_t at = 0; at < meetings_.size(); ++at)
+      for (const index_t top : meetings_[at].tops) meetings_of_top_[static_cast<std::size_t>(top)].push_back(static_cast<index_t>(at));
+  }
+
+  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
+    inside_.use(transport);
+    sweeps_.reset(operation, b, x, inside_);
+    stride_ = padded_sides(sizeof(T), b.cols);
+    forward_left_ = forward_at_start_;
+    up_ = 0;
+    down_ = meetings_.size();
+    std::fill(up_come_.begin(), up_come_.end(), SharedBytes());
+    down_come_ = {};
+    for (std::size_t at = 0; at < meetings_.size(); ++at) down_left_[at] = static_cast<index_t>(meetings_[at].tops.size());
+    may_advance_.store(false);
+    met_.store(meetings_.empty() || b.cols == 0);
+  }
+
+  void start() override { sweeps_.start(); }
+
+  void on_message(const Message& message) override {
+    if (message.tag < first_tag_) return sweeps_.on_message({message.source - first_rank_, message.tag, message.payload});
+    const auto node = static_cast<index_t>((message.tag - first_tag_) / 2);
+    const std::lock_guard lock(mutex_);
+    if ((message.tag - first_tag_) % 2 == 0) {
+      const auto meeting = std::find_if(meetings_.begin(), meetings_.end(), [&](const Meeting& one) { return one.node == node; });
+      up_come_[static_cast<std::size_t>(meeting - meetings_.begin())] = message.payload;
+    } else {
+      down_come_ = message.payload;
+    }
+    may_advance_.store(true, std::memory_order_release);
+  }
+
+  bool run_one_task(int member) override {
+    if (may_advance_.load(std::memory_order_acquire) && advance()) return true;
+    if (!sweeps_.run_one_task(member)) return false;
+    last_cost_.store(sweeps_.last_cost(), std::memory_order_relaxed);
+    return true;
+  }
+
+  bool done() const override { return met_.load(std::memory_order_acquire) && sweeps_.done(); }
+  double last_cost() const override { return last_cost_.load(std::memory_order_relaxed); }
+
+  std::string waiting_for() const override {
+    const std::lock_guard lock(mutex_);
+    const bool upward = up_ < meetings_.size();
+    if (forward_left_ == 0 && upward && meetings_[up_].receives_up)
+      return "what the ranks of other layers add to shared rows, from rank " + std::to_string(meetings_[up_].partner);
+    if (!upward && down_ > 0 && !meetings_[down_ - 1].receives_up)
+      return "shared rows of the solution from rank " + std::to_string(meetings_[down_ - 1].partner);
+    return sweeps_.waiting_for();
+  }
+
+ private:
+  void forward_is_done(index_t top) override {
+    if (!body_.roles[static_cast<std::size_t>(top)].waits_after_forward) return;
+    const std::lock_guard lock(mutex_);
+    if (--forward_left_ == 0) may_advance_.store(true, std::memory_order_release);
+  }
+  void backward_is_done(index_t top) override {
+    if (one_sync_) return;
+    const std::lock_guard lock(mutex_);
+    for (const index_t at : meetings_of_top_[static_cast<std::size_t>(top)])
+      if (--down_left_[static_cast<std::size_t>(at)] == 0) may_advance_.store(true, std::memory_order_release);
+  }
+
+  /// Take all steps that can be taken; false if there was none.
+  bool advance() {
+    const std::lock_guard lock(mutex_);
+    may_advance_.store(false, std::memory_order_relaxed);
+    offset_t rows = 0;
+    for (; up_ < meetings_.size() && can_go_up(); ++up_) {
+      const Meeting& meeting = meetings_[up_];
+      if (meeting.receives_up) add_contributions(meeting, up_come_[up_]);
+      else send(meeting, 0);
+      rows += meeting.rows;
+    }
+    for (; down_ > 0 && can_go_down(); --down_) {
+      const Meeting& meeting = meetings_[down_ - 1];
+      if (meeting.receives_up) send(meeting, 1);
+      else take_rows(meeting);
+      rows += meeting.rows;
+    }
+    if (rows == 0) return false;
+    last_cost_.store(static_cast<double>(rows) * stride_, std::memory_order_relaxed);
+    if (up_ < meetings_.size() || down_ > 0) return true;
+    if (one_sync_)
+      for (const index_t top : meetings_[0].tops) sweeps_.release_column(top);
+    met_.store(true, std::memory_order_release);
+    return true;
+  }
+
+  bool can_go_up() const {
+    const bool come = !meetings_[up_].receives_up || up_come_[up_].size() > 0;
+    return come && (forward_left_ == 0 || (!one_sync_ && meetings_[up_].receives_up));
+  }
+  bool can_go_down() const {
+    const std::size_t at = down_ - 1;
+    if (!meetings_[at].receives_up) return down_come_.size() > 0;
+    return one_sync_ ? up_ == meetings_.size() : down_left_[at] == 0;
+  }
+
+  void add_contributions(const Meeting& meeting, SharedBytes& bytes) {
+    const T* from = reinterpret_cast<const T*>(bytes.data());
+    for (const index_t top : meeting.tops) {
+      const offset_t count = offset_t{width(top)} * stride_;
+      T* const to = sweeps_.rows_of_top(top).data;
+      for (offset_t k = 0; k < count; ++k) to[k] += from[k];
+      from += count;
+      if (!one_sync_) sweeps_.release_row(top);
+    }
+    bytes = {};
+  }
+  void take_rows(const Meeting& meeting) {
+    const T* from = reinterpret_cast<const T*>(down_come_.data());
+    for (const index_t top : meeting.tops) {
+      const offset_t count = offset_t{width(top)} * stride_;
+      std::copy_n(from, count, sweeps_.rows_of_top(top).data);
+      from += count;
+      if (!one_sync_) sweeps_.release_column(top);
+    }
+    down_come_ = {};
+  }
+  void send(const Meeting& meeting, int downward) {
+    SharedBytes bytes = pool_.take(static_cast<std::size_t>(meeting.rows * stride_) * sizeof(T));
+    T* to = reinterpret_cast<T*>(bytes.writable().data());
+    for (const index_t top : meeting.tops) to = std::copy_n(sweeps_.rows_of_top(top).data, offset_t{width(top)} * stride_, to);
+    inside_.outside().send(meeting.partner, first_tag_ + 2 * meeting.node + downward, std::move(bytes));
+  }
+  index_t width(index_t top) const { return body_.factor->symbolic->width(body_.exchange.tops[static_cast<std::size_t>(top)].supernode); }
+
+  RankPlanBody<T>& body_;
+  const bool one_sync_;
+  const index_t first_rank_;
+  const std::int64_t first_tag_;  // of messages between layers: 2·node upward, 2·node + 1 downward, from here on
+  const std::vector<Meeting> meetings_;  // deepest first; all receive upwards but perhaps the last
+  LayerTransport inside_;
+  RankSolveProgram<T> sweeps_;
+  BytePool pool_;
+  index_t stride_ = 1;
+  std::vector<std::vector<index_t>> meetings_of_top_;
+  index_t forward_at_start_ = 0;
+
+  mutable std::mutex mutex_;
+  index_t forward_left_ = 0;             // shared supernodes whose forward part is not done
+  std::size_t up_ = 0;                   // meetings that have been upward
+  std::size_t down_ = 0;                 // meetings that have not been downward
+  std::vector<SharedBytes> up_come_;     // by meeting
+  SharedBytes down_come_;
+  std::vector<index_t> down_left_;       // by meeting: supernodes without solution
+  std::atomic<bool> may_advance_{false};
+  std::atomic<bool> met_{false};
+  std::atomic<double> last_cost_{0};
+};
+
+namespace {
+
+/// @returns rows of the whole permuted matrix that this rank brings
+template <class T>
+std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>& body) {
+  const SweepStructure& sweep = *body.structure.sweep;
+  std::vector<char> elsewhere(static_cast<std::size_t>(sweep.num_groups()), 0);
+  for (std::size_t at = 0; at < body.exchange.tops.size(); ++at) {
+    const TopSupernode& top = body.exchange.tops[at];
+    if (top.owns_diagonal && !system.leads(top.supernode)) elsewhere[static_cast<std::size_t>(body.structure.group_of_top[at])] = 1;
+  }
+  std::vector<index_t> rows;
+  for (index_t group = 0; group < sweep.num_groups(); ++group) {
+    body.caller_row.push_back(elsewhere[static_cast<std::size_t>(group)] != 0 ? -1 : static_cast<index_t>(rows.size()));
+    if (elsewhere[static_cast<std::size_t>(group)] != 0) continue;
+    for (index_t k = 0; k < sweep.num_columns(group); ++k) {
+      const index_t row = body.structure.row[static_cast<std::size_t>(sweep.column_begin(group) + k)];
+      rows.push_back(system.row[static_cast<std::size_t>(row)]);
+    }
+  }
+  return rows;
+}
+
+template <class T>
+void check_is_of(const std::shared_ptr<const RankFactor<T>>& factor, const LayerSystem* system) {
+  if (system == nullptr) throw UsageError("a plan over layers was given no system of a layer");
+  if (factor && factor->symbolic != system->symbolic) throw UsageError("a plan over layers was given the factor of another system");
+}
+
+}  // namespace
+}  // namespace sweep
+
+template <class T>
+struct LayeredSolvePlan<T>::State {
+  State(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> of, const RankPlanOptions& options)
+      : system(std::move(of)), body(sweep::make_rank_body(std::move(factor), options)), rows(sweep::list_caller_rows(*system, body)),
+        program(body, *system) {}
+  std::shared_ptr<const LayerSystem> system;
+  sweep::RankPlanBody<T> body;
+  std::vector<index_t> rows;
+  sweep::LayeredSolveProgram<T> program;
+};
+
+template <class T>
+LayeredSolvePlan<T>::LayeredSolvePlan(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> system,
+                                      const RankPlanOptions& options) {
+  sweep::check_is_of(factor, system.get());
+  state_ = std::make_unique<State>(std::move(factor), std::move(system), options);
+}
+template <class T>
+LayeredSolvePlan<T>::~LayeredSolvePlan() = default;
+template <class T>
+LayeredSolvePlan<T>::LayeredSolvePlan(LayeredSolvePlan&&) noexcept = default;
+
+template <class T>
+std::span<const index_t> LayeredSolvePlan<T>::rows() const {
+  return state_->rows;
+}
+
+template <class T>
+index_t LayeredSolvePlan<T>::most_sides() const {
+  return state_->body.options.most_sides;
+}
+
+template <class T>
+RankProgram& LayeredSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
+  sweep::check_sides(static_cast<index_t>(rows().size()), most_sides(), b, x);
+  const LayerSystem& system = *state_->system;
+  if (transport.num_ranks() != system.ranks.num_ranks())
+    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the layers " + std::to_string(system.ranks.num_ranks()));
+  state_->program.reset(operation, b, x, transport);
+  return state_->program;
+}
+
+template <class T>
+index_t LayeredSolvePlan<T>::guarded_blocks() const {
+  return sweep::guarded_blocks_of(state_->body);
+}
+
+template <class T>
+offset_t LayeredSolvePlan<T>::memory_bytes() const {
+  return sweep::memory_bytes_of(state_->body) + static_cast<offset_t>((state_->rows.size() + state_->body.caller_row.size()) * sizeof(index_t)) +
+         state_->system->memory_bytes();
+}
+
+#define PALMETTE_INSTANTIATE(T) template class LayeredSolvePlan<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,153 @@
+// Inside `solve`: the state machine of one rank in a solve, alone or as one layer among several.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <queue>
+
+#include "palmette/solve/rank_store.hpp"
+
+namespace palmette::sweep {
+
+enum class RankTask : char { whole_forward, row_sum, column_product, column_sum, row_product, whole_backward };
+enum class RankMessage : char { row_sum, forward_value, column_sum, backward_value };
+constexpr std::int64_t kinds_of_message = 4;
+
+/// What is different about the diagonal block of a supernode that other layers hold too. All is false where there is but one layer.
+struct TopRole {
+  bool waits_after_forward = false;  ///< its part of the backward sweep begins when it is released
+  bool is_given = false;             ///< another layer sweeps it: here contributions are only added up, and its solution is given
+  bool is_told = false;              ///< RankEvents hears of it
+  index_t more_row_waits = 0;        ///< contributions from other layers
+};
+
+/// Who hears when supernodes that several layers hold are done with.
+class RankEvents {
+ public:
+  virtual ~RankEvents() = default;
+  /// Its rows hold y; or, where it is given, what this layer adds to its right-hand side.
+  virtual void forward_is_done(index_t top) = 0;
+  /// Its rows hold x.
+  virtual void backward_is_done(index_t top) = 0;
+};
+
+/// Everything that a plan holds.
+template <class T>
+struct RankPlanBody {
+  std::shared_ptr<const RankFactor<T>> factor;
+  RankPlanOptions options;
+  SolveExchange exchange;
+  RankStructure structure;
+  RankTriangles<T> triangles;
+  RankVectors<T> vectors;
+  BytePool pool;
+  // Layers only.
+  std::vector<TopRole> roles = {};          // length exchange.tops, or empty
+  std::vector<index_t> caller_row = {};     // length groups of the structure: first row of the caller's vectors, −1: another layer has it; or empty
+
+  TopRole role(index_t top) const { return roles.empty() ? TopRole{} : roles[static_cast<std::size_t>(top)]; }
+  index_t first_caller_row(index_t group) const {
+    return caller_row.empty() ? structure.sweep->column_begin(group) : caller_row[static_cast<std::size_t>(group)];
+  }
+};
+
+/// @throws UsageError, MemoryError as RankSolvePlan
+template <class T>
+RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
+template <class T>
+offset_t memory_bytes_of(const RankPlanBody<T>& body);
+template <class T>
+index_t guarded_blocks_of(const RankPlanBody<T>& body);
+/// @throws DimensionError if b and x are not `rows` × k, k ≤ most_sides
+template <class T>
+void check_sides(index_t rows, index_t most_sides, DenseView<const T> b, DenseView<T> x);
+
+template <class T>
+class RankSolveProgram final : public RankProgram {
+ public:
+  explicit RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events = nullptr);
+
+  /// Before start. The transport counts ranks as the placement does.
+  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);
+  void start() override;
+  void on_message(const Message& message) override;
+  bool run_one_task(int member) override;
+  bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
+  double last_cost() const override { return last_cost_.load(std::memory_order_relaxed); }
+  std::string waiting_for() const override;
+
+  // For layers.
+  /// Rows of a supernode whose diagonal block is here; their writer is whoever has been told of it, until it is released.
+  SideRows<T> rows_of_top(index_t top) const;
+  /// A contribution from another layer has been added to them.
+  void release_row(index_t top);
+  /// They hold all of y, or the given x.
+  void release_column(index_t top);
+
+ private:
+  struct Ready {
+    double priority = 0;
+    RankTask task = RankTask::whole_forward;
+    index_t number = 0;
+    bool operator<(const Ready& other) const {
+      if (priority != other.priority) return priority < other.priority;
+      return task != other.task ? task > other.task : number > other.number;
+    }
+  };
+
+  RankTasks<T> tasks() const {
+    return {*plan_.factor, exchange_, plan_.structure, plan_.triangles, plan_.vectors, transposed_, stride_};
+  }
+  const TopSupernode& top(index_t number) const { return exchange_.tops[static_cast<std::size_t>(number)]; }
+
+  // With mutex_ held.
+  void push(RankTask task, index_t number);
+  void row_contribution(index_t number) {
+    if (--row_waits_[static_cast<std::size_t>(number)] == 0) push(RankTask::row_sum, number);
+  }
+  void column_contribution(index_t number) {
+    if (--column_waits_[static_cast<std::size_t>(number)] == 0) push(RankTask::column_sum, number);
+  }
+  void forward_value_is_there(index_t number) {
+    if (!top(number).in_column.empty()) push(RankTask::column_product, number);
+  }
+  void backward_value_is_there(index_t number) {
+    if (!top(number).in_row.empty()) push(RankTask::row_product, number);
+  }
+  void whole_needs_less(index_t whole) {
+    if (--whole_waits_[static_cast<std::size_t>(whole)] == 0) push(RankTask::whole_backward, whole);
+  }
+
+  double entries_of(const Ready& next) const;
+  void run(const Ready& next, int member);
+  void finish_row(index_t number, int member);
+  void finish_column(index_t number, int member);
+  void multiply_row(index_t number, int member);
+
+  std::int64_t tag(RankMessage kind, index_t supernode) const { return supernode * kinds_of_message + static_cast<std::int64_t>(kind); }
+  void send_sum(const Reduction& reduction, SideRows<const T> store, RankMessage kind);
+  void send_value(index_t number, const std::vector<index_t>& children, RankMessage kind);
+  void load();
+  void store_group(index_t group);
+
+  RankPlanBody<T>& plan_;
+  const SolveExchange& exchange_;
+  RankEvents* events_ = nullptr;
+  Transport* transport_ = nullptr;
+  DenseView<const T> b_;
+  DenseView<T> x_;
+  bool conjugated_ = false;
+  bool transposed_ = false;
+  index_t stride_ = 1;
+  std::int64_t left_at_start_ = 0;
+  mutable std::mutex mutex_;
+  std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not come
+  std::vector<index_t> column_waits_;
+  std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
+  std::vector<double> whole_entries_;  // of the factor, by number of whole unit
+  std::priority_queue<Ready> ready_;
+  std::atomic<std::int64_t> left_{0};
+  std::atomic<double> last_cost_{0};
+};
+
+}  // namespace palmette::sweep
