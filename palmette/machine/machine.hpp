@@ -1,10 +1,11 @@
-// The door of `machine`: nouns of hardware. Today: what this computer is, and the measured rates that a solve's speed is
-// compared with.
+// The door of `machine`: nouns of hardware: what this computer is, and the measured rates that a solve's speed is compared with;
+// clusters, as predictions see them; who sent what to whom.
 #pragma once
 
 #include <string>
 
 #include "palmette/base/base.hpp"
+#include "palmette/machine/cluster.hpp"
 #include "palmette/machine/traffic.hpp"
 
 namespace palmette {

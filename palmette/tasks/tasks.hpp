@@ -12,6 +12,7 @@
 #include "palmette/tasks/fan_out.hpp"
 #include "palmette/tasks/layer_exchange.hpp"
 #include "palmette/tasks/solve_exchange.hpp"
+#include "palmette/tasks/solve_tasks.hpp"
 
 namespace palmette {
 

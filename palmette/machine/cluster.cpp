@@ -1,0 +1,116 @@
+// Curves, shares, and what a description must have.
+#include "palmette/machine/cluster.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace palmette {
+namespace {
+
+std::string plainly(double value) {
+  std::string text = std::to_string(value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (!text.empty() && text.back() == '.') text.pop_back();
+  return text;
+}
+
+class Checker {
+ public:
+  explicit Checker(const std::string& name) : name_(name) {}
+  void positive(const char* field, double value) const {
+    if (!(value > 0) || !std::isfinite(value)) fail(field, value, "it must be a finite number above 0");
+  }
+  void not_negative(const char* field, double value) const {
+    if (!(value >= 0) || !std::isfinite(value)) fail(field, value, "it must be a finite number, 0 or more");
+  }
+  void curve(const char* field, const RateCurve& curve) const {
+    if (curve.empty()) throw UsageError("machine " + name_ + ": " + field + " has no points; give at least one");
+    double before = 0;
+    for (const RatePoint& point : curve) {
+      if (!(point.at > before)) fail(field, point.at, "points must ascend, from above 0");
+      positive(field, point.rate);
+      before = point.at;
+    }
+  }
+  void link(const char* field, const Link& link) const {
+    const std::string at(field);
+    not_negative((at + ".latency_us").c_str(), link.latency_us);
+    positive((at + ".bandwidth_gbs").c_str(), link.bandwidth_gbs);
+    not_negative((at + ".send_overhead_us").c_str(), link.send_overhead_us);
+    not_negative((at + ".receive_overhead_us").c_str(), link.receive_overhead_us);
+  }
+
+ private:
+  [[noreturn]] void fail(const char* field, double value, const char* remedy) const {
+    throw UsageError("machine " + name_ + ": " + field + " is " + plainly(value) + "; " + remedy);
+  }
+  const std::string& name_;
+};
+
+}  // namespace
+
+double rate_at(const RateCurve& curve, double at) {
+  if (curve.empty()) return 0;
+  const auto above = std::find_if(curve.begin(), curve.end(), [at](const RatePoint& point) { return point.at >= at; });
+  if (above == curve.begin()) return curve.front().rate;
+  if (above == curve.end()) return curve.back().rate;
+  const RatePoint& below = *(above - 1);
+  return below.rate + (above->rate - below.rate) * (at - below.at) / (above->at - below.at);
+}
+
+double Cluster::rank_memory_gbs(index_t ranks) const {
+  const double readers = std::clamp<index_t>(ranks, 1, ranks_per_node);
+  return rate_at(memory_gbs, readers) / readers;
+}
+
+double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
+  const double memory = rank_memory_gbs(ranks);
+  if (cache_gbs <= memory || cache_bytes <= 0 || bytes <= 0) return memory;
+  // A sweep back and forth finds the end of what it read last: as much as the cache holds.
+  const double cached = std::min(1.0, cache_bytes / bytes);
+  return 1 / (cached / cache_gbs + (1 - cached) / memory);
+}
+
+double Cluster::seconds(const TaskWork& work, double read_gbs) const {
+  const double gflops = rate_at(kernel_gflops, work.sides);
+  const double main = std::max(work.bytes / (read_gbs * 1e9), gflops > 0 ? work.flops / (gflops * 1e9) : 0);
+  return main + overheads.task_us * 1e-6 + overheads.panel_us * 1e-6 * work.panels + overheads.row_ns * 1e-9 * work.rows * work.sides;
+}
+
+NodeGates::NodeGates(const Cluster& cluster, index_t num_ranks) : cluster_(&cluster) {
+  const auto nodes = static_cast<std::size_t>(cluster.node_of(num_ranks - 1)) + 1;
+  out_free_.assign(nodes, 0);
+  in_free_.assign(nodes, 0);
+}
+
+double NodeGates::arrival(index_t source, index_t destination, std::size_t bytes, double now) {
+  const double alone = now + cluster_->link(source, destination).seconds(bytes);
+  const index_t from = cluster_->node_of(source), to = cluster_->node_of(destination);
+  if (from == to || cluster_->injection_gbs <= 0) return alone;
+  const double passing = static_cast<double>(bytes) / (cluster_->injection_gbs * 1e9);
+  double& out = out_free_[static_cast<std::size_t>(from)];
+  double& in = in_free_[static_cast<std::size_t>(to)];
+  const double late = std::max(0.0, out - now);
+  out = now + late + passing;
+  const double arrives = std::max(alone + late, in + passing);
+  in = arrives;
+  return arrives;
+}
+
+void check(const Cluster& cluster) {
+  const Checker checker(cluster.name);
+  if (cluster.ranks_per_node < 1)
+    throw UsageError("machine " + cluster.name + ": ranks_per_node is " + std::to_string(cluster.ranks_per_node) + "; it must be at least 1");
+  checker.not_negative("cache_bytes", cluster.cache_bytes);
+  checker.not_negative("cache_gbs", cluster.cache_gbs);
+  checker.curve("memory_gbs", cluster.memory_gbs);
+  checker.curve("kernel_gflops", cluster.kernel_gflops);
+  checker.not_negative("overheads.task_us", cluster.overheads.task_us);
+  checker.not_negative("overheads.panel_us", cluster.overheads.panel_us);
+  checker.not_negative("overheads.row_ns", cluster.overheads.row_ns);
+  checker.link("network", cluster.network);
+  checker.link("on_node", cluster.on_node);
+  checker.not_negative("injection_gbs", cluster.injection_gbs);
+}
+
+}  // namespace palmette

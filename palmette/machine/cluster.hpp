@@ -1,0 +1,89 @@
+// Part of the door of `machine`: a machine of many nodes, as predictions and simulated clusters see it: what its ranks read and compute
+// in a second, and what a message costs between two of them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// A rate measured at some size or number.
+struct RatePoint {
+  double at = 0;
+  double rate = 0;
+};
+
+/// Points ascending in `at`: straight lines between them, constant before the first and behind the last. Empty: not known.
+using RateCurve = std::vector<RatePoint>;
+/// @returns 0 if nothing is known
+double rate_at(const RateCurve& curve, double at);
+
+/// What one message costs: o + L + bytes / BW, the overheads on the processors of sender and receiver, the rest on the way.
+struct Link {
+  double latency_us = 0;
+  double bandwidth_gbs = 0;          ///< of one message, 10⁹ bytes/s
+  double send_overhead_us = 0;       ///< the sender computes nothing meanwhile
+  double receive_overhead_us = 0;
+  /// From leaving the sender to arrival, seconds.
+  double seconds(std::size_t bytes) const { return latency_us * 1e-6 + static_cast<double>(bytes) / (bandwidth_gbs * 1e9); }
+};
+
+/// What tasks of a solve cost beside the bytes that they read.
+struct TaskOverheads {
+  double task_us = 0;   ///< taking a task from the queue and finishing it
+  double panel_us = 0;  ///< a supernode's panel, or a block of one
+  double row_ns = 0;    ///< a row below the diagonal, gathered or scattered
+};
+
+/// What a task does, whatever runs it.
+struct TaskWork {
+  double bytes = 0;   ///< of the factor, read once
+  double flops = 0;
+  double panels = 0;  ///< panels and blocks taken up
+  double rows = 0;    ///< rows gathered or scattered
+  double sides = 1;   ///< right-hand sides: products are as wide
+};
+
+/// A rank is a core or a device, as the description says. Constant once made.
+struct Cluster {
+  std::string name;
+  std::string description;
+  index_t ranks_per_node = 1;
+  double cache_bytes = 0;     ///< of a rank's share of the last-level cache; 0: not known
+  double cache_gbs = 0;       ///< what one rank reads in a second while its part of the factor stands there; 0: as from memory
+  RateCurve memory_gbs;       ///< by number of ranks (or threads) of a node that read at once: all of them together, 10⁹ bytes/s
+  RateCurve kernel_gflops;    ///< by size n: products of n × n blocks on one rank, 10⁹ flops/s
+  TaskOverheads overheads;
+  Link network;               ///< between two nodes
+  Link on_node;               ///< between two ranks of a node
+  double injection_gbs = 0;   ///< what leaves a node, all ranks together, and what enters it; 0: not limited
+
+  index_t node_of(index_t rank) const { return rank / ranks_per_node; }
+  const Link& link(index_t source, index_t destination) const { return node_of(source) == node_of(destination) ? on_node : network; }
+  /// What one of `ranks` ranks reads from memory in a second while all others of its node read too, 10⁹ bytes/s.
+  double rank_memory_gbs(index_t ranks) const;
+  /// The same for a rank that reads `bytes` bytes again and again: from the cache, as far as they stand there.
+  double rank_read_gbs(index_t ranks, double bytes) const;
+  /// What a task takes a rank that reads so fast: its bytes or its flops, whichever take longer, and what comes on top of either.
+  double seconds(const TaskWork& work, double read_gbs) const;
+};
+
+/// When messages arrive, if nodes let one message in or out at a time at their injection bandwidth. One for each run.
+class NodeGates {
+ public:
+  NodeGates(const Cluster& cluster, index_t num_ranks);
+  /// A message that leaves its rank at `now`; calls must come in the order of time. @returns when it arrives
+  double arrival(index_t source, index_t destination, std::size_t bytes, double now);
+
+ private:
+  const Cluster* cluster_;
+  std::vector<double> out_free_, in_free_;  // by node
+};
+
+/// @throws UsageError naming the field, its value and the remedy, where a description cannot be computed with
+void check(const Cluster& cluster);
+
+}  // namespace palmette

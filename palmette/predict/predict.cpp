@@ -1,0 +1,126 @@
+// Bounds, model and schedule of one case.
+#include "palmette/predict/predict.hpp"
+
+#include <algorithm>
+
+namespace palmette {
+namespace {
+
+Spread factor_bytes(const SolveCase& given) {
+  std::vector<double> bytes(static_cast<std::size_t>(given.placement.num_ranks()));
+  const double arrays = given.kind == FactorKind::lu ? 2 : 1;
+  const SymbolicFactor& symbolic = given.symbolic;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const double width = symbolic.width(s);
+    bytes[static_cast<std::size_t>(given.placement.owner(s, s))] += width * width * given.scalar_bytes * arrays;
+    for (const Block& block : symbolic.blocks_of(s))
+      bytes[static_cast<std::size_t>(given.placement.owner(block.row_supernode, s))] += width * block.count * given.scalar_bytes * arrays;
+  }
+  Spread spread{bytes[0], 0, 0};
+  for (const double one : bytes) {
+    spread.least = std::min(spread.least, one);
+    spread.most = std::max(spread.most, one);
+    spread.mean += one / static_cast<double>(bytes.size());
+  }
+  return spread;
+}
+
+/// What happens on each rank and at each node's door.
+struct Totals {
+  std::vector<double> rank_bytes, overhead_seconds;  // by rank
+  std::vector<double> node_out, node_in;             // by node
+};
+
+Totals totals(const SolveTasks& tasks, const RankRates& rates) {
+  const auto ranks = static_cast<std::size_t>(tasks.num_ranks);
+  const Cluster& cluster = rates.cluster;
+  const auto nodes = static_cast<std::size_t>(cluster.node_of(tasks.num_ranks - 1)) + 1;
+  Totals all{std::vector<double>(ranks), std::vector<double>(ranks), std::vector<double>(nodes), std::vector<double>(nodes)};
+  for (const SolveTask& task : tasks.tasks) all.rank_bytes[static_cast<std::size_t>(task.rank)] += rates.work(task).bytes;
+  for (const SolveEdge& edge : tasks.edges) {
+    const index_t from = tasks.tasks[static_cast<std::size_t>(edge.from)].rank, to = tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+    if (from == to) continue;
+    const Link& link = cluster.link(from, to);
+    all.overhead_seconds[static_cast<std::size_t>(from)] += link.send_overhead_us * 1e-6;
+    all.overhead_seconds[static_cast<std::size_t>(to)] += link.receive_overhead_us * 1e-6;
+    if (cluster.node_of(from) == cluster.node_of(to)) continue;
+    const auto bytes = static_cast<double>(rates.message_bytes(edge));
+    all.node_out[static_cast<std::size_t>(cluster.node_of(from))] += bytes;
+    all.node_in[static_cast<std::size_t>(cluster.node_of(to))] += bytes;
+  }
+  return all;
+}
+
+/// Longest path when nothing is in the way: ranks alone at their memory, no overheads of tasks.
+double path_seconds(const SolveTasks& tasks, const RankRates& rates, const std::vector<double>& alone_gbs) {
+  std::vector<double> begin(tasks.tasks.size());
+  double longest = 0;
+  for (index_t task = 0; task < tasks.num_tasks(); ++task) {
+    const SolveTask& one = tasks.tasks[static_cast<std::size_t>(task)];
+    const double end = begin[static_cast<std::size_t>(task)] + rates.work(one).bytes / (alone_gbs[static_cast<std::size_t>(one.rank)] * 1e9);
+    longest = std::max(longest, end);
+    for (const SolveEdge& edge : tasks.out(task)) {
+      const index_t to = tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+      double hop = 0;
+      if (to != one.rank) {
+        const Link& link = rates.cluster.link(one.rank, to);
+        hop = link.seconds(rates.message_bytes(edge)) + (link.send_overhead_us + link.receive_overhead_us) * 1e-6;
+      }
+      double& there = begin[static_cast<std::size_t>(edge.to)];
+      there = std::max(there, end + hop);
+    }
+  }
+  return longest;
+}
+
+}  // namespace
+
+double SolveBound::seconds() const { return std::max({read_seconds, rank_seconds, path_seconds, link_seconds}); }
+
+SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
+  const Cluster& cluster = rates.cluster;
+  const Totals all = totals(tasks, rates);
+  SolveBound bound;
+  std::vector<double> alone_gbs;
+  std::vector<double> node_bytes(all.node_out.size()), node_cached(all.node_out.size());
+  for (std::size_t rank = 0; rank < all.rank_bytes.size(); ++rank) {
+    const double bytes = all.rank_bytes[rank];
+    alone_gbs.push_back(cluster.rank_read_gbs(1, bytes / 2));
+    bound.rank_seconds = std::max(bound.rank_seconds, bytes / (alone_gbs.back() * 1e9) + all.overhead_seconds[rank]);
+    const auto node = static_cast<std::size_t>(cluster.node_of(static_cast<index_t>(rank)));
+    node_bytes[node] += bytes;
+    node_cached[node] += cluster.cache_gbs > 0 ? std::min(bytes, 2 * cluster.cache_bytes) : 0;
+  }
+  for (std::size_t node = 0; node < node_bytes.size(); ++node) {
+    const double from_memory = node_bytes[node] - node_cached[node];
+    bound.read_seconds = std::max(bound.read_seconds, from_memory / (rate_at(cluster.memory_gbs, cluster.ranks_per_node) * 1e9));
+    if (cluster.injection_gbs > 0)
+      bound.link_seconds = std::max({bound.link_seconds, all.node_out[node] / (cluster.injection_gbs * 1e9), all.node_in[node] / (cluster.injection_gbs * 1e9)});
+  }
+  bound.path_seconds = path_seconds(tasks, rates, alone_gbs);
+  return bound;
+}
+
+SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
+  check(cluster);
+  if (given.num_rhs < 1) throw UsageError("a prediction for " + std::to_string(given.num_rhs) + " right-hand sides; there must be at least 1");
+  SolvePrediction result;
+  result.num_ranks = given.placement.num_ranks();
+  result.grid = given.placement.grid;
+  result.map = given.placement.map;
+  result.trees = given.trees;
+  result.model = path_model({given.symbolic, given.placement, given.scalar_bytes, given.num_rhs}, cluster);
+  const SolveTasks tasks = solve_tasks(given.symbolic, given.placement, given.trees);
+  const RankRates rates = rank_rates(tasks, cluster, given.num_rhs, given.scalar_bytes);
+  result.bound = solve_bound(tasks, rates);
+  result.schedule = schedule_solve(given.symbolic, tasks, rates);
+  for (const SolveEdge& edge : tasks.edges) {
+    if (edge.message_rows == 0) continue;
+    ++result.messages;
+    result.message_bytes += static_cast<std::int64_t>(rates.message_bytes(edge));
+  }
+  result.factor_bytes = factor_bytes(given);
+  return result;
+}
+
+}  // namespace palmette

@@ -1,0 +1,68 @@
+// The door of `predict`: structure + placement + machine → what a solve will cost before anything is factored: bounds, the model of
+// papers/002, a schedule, memory and messages. Runs nothing over ranks, reads no values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "palmette/machine/machine.hpp"
+#include "palmette/predict/path_model.hpp"
+#include "palmette/predict/schedule.hpp"
+#include "palmette/predict/thread_model.hpp"
+#include "palmette/tasks/tasks.hpp"
+
+namespace palmette {
+
+/// Times below which no solve over this placement can be, in seconds. Each stands alone; the largest is the bound.
+struct SolveBound {
+  double read_seconds = 0;     ///< a node reads the parts of the factor that its ranks hold, once for each sweep
+  double rank_seconds = 0;     ///< a rank reads its part, and takes the overhead of its messages
+  double path_seconds = 0;     ///< tasks and messages along the costliest path of the graph
+  double link_seconds = 0;     ///< what leaves or enters a node
+  double seconds() const;
+};
+
+/// Of a node or rank: the largest and the mean.
+struct Spread {
+  double least = 0;
+  double mean = 0;
+  double most = 0;
+};
+
+/// What one solve, both sweeps, costs.
+struct SolvePrediction {
+  index_t num_ranks = 1;
+  ProcessGrid grid;
+  PlacementMap map = PlacementMap::block_cyclic;
+  TreeShape trees = TreeShape::binary;
+  PathModel model;            ///< papers/002
+  SolveBound bound;
+  Schedule schedule;          ///< its `seconds` are the predicted time
+  std::int64_t messages = 0;
+  std::int64_t message_bytes = 0;
+  Spread factor_bytes;        ///< over ranks: the blocks that they hold
+};
+
+/// The case that a prediction is asked for.
+struct SolveCase {
+  const SymbolicFactor& symbolic;
+  const Placement& placement;
+  FactorKind kind = FactorKind::llt;
+  TreeShape trees = TreeShape::binary;
+  index_t num_rhs = 1;
+  int scalar_bytes = 8;
+};
+
+/// Predict a solve over the ranks of the placement by the message-driven method.
+///
+/// The schedule charges the very tasks that the rank programs run, in their order of priority, as a simulated cluster would, but without
+/// arithmetic; the bound holds for any order of tasks.
+/// @throws UsageError from check(Cluster)
+/// @cost   solve_tasks; O(tasks·log tasks + messages)
+/// @source Ding, Williams, Liu, Li, Leveraging one-sided communication for sparse triangular solvers, SIAM PP (2020), §6
+SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster);
+
+/// The bound alone, for tasks that are known already.
+SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates);
+
+}  // namespace palmette

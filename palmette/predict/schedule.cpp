@@ -1,0 +1,217 @@
+// A list schedule by events: a message arrives, or a rank is free.
+#include "palmette/predict/schedule.hpp"
+
+#include <algorithm>
+#include <queue>
+
+namespace palmette {
+namespace {
+
+bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
+bool is_relay(SolvePart part) { return part == SolvePart::forward_relay || part == SolvePart::backward_relay; }
+
+struct Event {
+  enum class Kind : char { departure, arrival, turn };
+  double seconds = 0;
+  std::int64_t number = 0;  // events of one moment happen in the order in which they were planned
+  Kind kind = Kind::turn;
+  index_t rank = 0;   // turn
+  offset_t edge = 0;  // departure, arrival
+};
+struct Later {
+  bool operator()(const Event& a, const Event& b) const { return a.seconds != b.seconds ? a.seconds > b.seconds : a.number > b.number; }
+};
+
+struct Ready {
+  double priority = 0;
+  index_t task = 0;
+  bool operator<(const Ready& other) const { return priority != other.priority ? priority < other.priority : task > other.task; }
+};
+
+struct RankState {
+  std::priority_queue<Ready> ready;
+  std::vector<offset_t> inbox;
+  double free_at = 0;
+  bool turn_planned = false;
+  index_t last_task = -1;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const SymbolicFactor& symbolic, const SolveTasks& tasks, const RankRates& rates)
+      : tasks_(tasks), rates_(rates), gates_(rates.cluster, tasks.num_ranks), ranks_(static_cast<std::size_t>(tasks.num_ranks)),
+        waits_(tasks.tasks.size()), step_(tasks.tasks.size()), before_(tasks.tasks.size(), -1), path_to_root_(symbolic.parent.size()) {
+    for (const SolveEdge& edge : tasks.edges) ++waits_[static_cast<std::size_t>(edge.to)];
+    for (index_t s = symbolic.num_supernodes() - 1; s >= 0; --s) {
+      const index_t parent = symbolic.parent[s];
+      path_to_root_[static_cast<std::size_t>(s)] = sweep_work(symbolic, s, s + 1).entries + (parent == -1 ? 0 : path_to_root_[static_cast<std::size_t>(parent)]);
+    }
+    backward_scale_ = 1.0 / (1 + symbolic.n);
+    result_.busy_seconds.assign(ranks_.size(), 0);
+    result_.message_seconds.assign(ranks_.size(), 0);
+  }
+
+  Schedule run() {
+    for (index_t task = 0; task < tasks_.num_tasks(); ++task)
+      if (waits_[static_cast<std::size_t>(task)] == 0) make_ready(task);
+    for (index_t rank = 0; rank < tasks_.num_ranks; ++rank) plan_turn(rank, 0);
+    while (!events_.empty()) {
+      const Event event = events_.top();
+      events_.pop();
+      if (event.kind == Event::Kind::departure) depart(event);
+      else if (event.kind == Event::Kind::arrival) arrive(event);
+      else take_turn(event.rank, event.seconds);
+    }
+    find_path();
+    return std::move(result_);
+  }
+
+ private:
+  const SolveTask& task(index_t number) const { return tasks_.tasks[static_cast<std::size_t>(number)]; }
+  RankState& rank(index_t number) { return ranks_[static_cast<std::size_t>(number)]; }
+  PathStep& step(index_t number) { return step_[static_cast<std::size_t>(number)]; }
+  void plan(Event event) {
+    event.number = planned_++;
+    events_.push(event);
+  }
+  void plan_turn(index_t number, double now) {
+    RankState& state = rank(number);
+    if (state.turn_planned) return;
+    state.turn_planned = true;
+    plan({std::max(now, state.free_at), 0, Event::Kind::turn, number, 0});
+  }
+  void make_ready(index_t number) {
+    const SolveTask& one = task(number);
+    const double path = path_to_root_[static_cast<std::size_t>(one.number)];
+    rank(one.rank).ready.push({is_forward(one.part) ? path : -path * backward_scale_, number});
+  }
+
+  /// What came over this edge is there; `by` ended at `now`.
+  void satisfy(const SolveEdge& edge, StepCause cause) {
+    if (--waits_[static_cast<std::size_t>(edge.to)] > 0) return;
+    before_[static_cast<std::size_t>(edge.to)] = edge.from;
+    step(edge.to).cause = cause;
+    make_ready(edge.to);
+  }
+
+  /// Results of a task that ended at `now` go where they are needed. @returns when the rank is free again
+  double pass_on(index_t number, double now) {
+    for (offset_t at = tasks_.out_ptr[static_cast<std::size_t>(number)]; at < tasks_.out_ptr[static_cast<std::size_t>(number) + 1]; ++at) {
+      const SolveEdge& edge = tasks_.edges[static_cast<std::size_t>(at)];
+      const index_t from = task(number).rank, to = task(edge.to).rank;
+      if (from == to) {
+        satisfy(edge, StepCause::own_task);
+        continue;
+      }
+      const double overhead = rates_.cluster.link(from, to).send_overhead_us * 1e-6;
+      now += overhead;
+      result_.message_seconds[static_cast<std::size_t>(from)] += overhead;
+      plan({now, 0, Event::Kind::departure, from, at});
+    }
+    return now;
+  }
+
+  void depart(const Event& event) {
+    const SolveEdge& edge = tasks_.edges[static_cast<std::size_t>(event.edge)];
+    const double arrives = gates_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), event.seconds);
+    plan({arrives, 0, Event::Kind::arrival, task(edge.to).rank, event.edge});
+  }
+  void arrive(const Event& event) {
+    rank(event.rank).inbox.push_back(event.edge);
+    plan_turn(event.rank, event.seconds);
+  }
+
+  double handle_messages(index_t number, double now) {
+    RankState& state = rank(number);
+    std::vector<offset_t> inbox;
+    inbox.swap(state.inbox);
+    for (const offset_t at : inbox) {
+      const SolveEdge& edge = tasks_.edges[static_cast<std::size_t>(at)];
+      const double overhead = rates_.cluster.link(task(edge.from).rank, number).receive_overhead_us * 1e-6;
+      now += overhead;
+      result_.message_seconds[static_cast<std::size_t>(number)] += overhead;
+      if (!is_relay(task(edge.to).part)) {
+        satisfy(edge, StepCause::message);
+        continue;
+      }
+      before_[static_cast<std::size_t>(edge.to)] = edge.from;
+      step(edge.to) = {edge.to, StepCause::message, now, now, 0};
+      now = pass_on(edge.to, now);
+    }
+    return now;
+  }
+
+  void take_turn(index_t number, double now) {
+    RankState& state = rank(number);
+    state.turn_planned = false;
+    now = handle_messages(number, now);
+    if (!state.ready.empty()) {
+      const index_t next = state.ready.top().task;
+      state.ready.pop();
+      PathStep& mine = step(next);
+      mine.task = next;
+      mine.begin = now;
+      mine.end = now + rates_.seconds(task(next));
+      // Ready before the rank was free: it is the rank's last task that held it up.
+      const index_t made_ready = before_[static_cast<std::size_t>(next)];
+      if (state.last_task != -1 && step(state.last_task).end >= now - 1e-15 && (made_ready == -1 || task(made_ready).rank == number))
+        before_[static_cast<std::size_t>(next)] = state.last_task, mine.cause = StepCause::own_task;
+      result_.busy_seconds[static_cast<std::size_t>(number)] += mine.end - now;
+      result_.seconds = std::max(result_.seconds, mine.end);
+      if (is_forward(task(next).part)) result_.forward_seconds = std::max(result_.forward_seconds, mine.end);
+      if (mine.end >= result_.seconds) last_ = next;
+      state.last_task = next;
+      now = pass_on(next, mine.end);
+      state.free_at = now;
+      plan_turn(number, now);
+    }
+    state.free_at = std::max(state.free_at, now);
+  }
+
+  void find_path() {
+    for (index_t at = last_; at != -1; at = before_[static_cast<std::size_t>(at)]) {
+      PathStep one = step(at);
+      one.task = at;
+      const index_t before = before_[static_cast<std::size_t>(at)];
+      one.message_seconds = before == -1 ? 0 : std::max(0.0, one.begin - step(before).end);
+      result_.path.push_back(one);
+    }
+    std::reverse(result_.path.begin(), result_.path.end());
+  }
+
+  const SolveTasks& tasks_;
+  const RankRates& rates_;
+  NodeGates gates_;
+  std::vector<RankState> ranks_;
+  std::vector<index_t> waits_;   // by task
+  std::vector<PathStep> step_;   // by task
+  std::vector<index_t> before_;  // by task: the one that it began after; −1
+  std::vector<double> path_to_root_;
+  double backward_scale_ = 1;
+  std::priority_queue<Event, std::vector<Event>, Later> events_;
+  std::int64_t planned_ = 0;
+  index_t last_ = -1;
+  Schedule result_;
+};
+
+}  // namespace
+
+TaskWork RankRates::work(const SolveTask& task) const {
+  return {task.entries * scalar_bytes, 2 * task.entries * num_rhs, task.panels, task.rows, static_cast<double>(num_rhs)};
+}
+
+RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes) {
+  check(cluster);
+  RankRates rates{cluster, scalar_bytes, num_rhs, {}};
+  std::vector<double> bytes(static_cast<std::size_t>(tasks.num_ranks));
+  // Both sweeps are in the graph; L is read twice, or L and U once each.
+  for (const SolveTask& task : tasks.tasks) bytes[static_cast<std::size_t>(task.rank)] += task.entries * scalar_bytes / 2;
+  for (const double one : bytes) rates.read_gbs.push_back(cluster.rank_read_gbs(tasks.num_ranks, one));
+  return rates;
+}
+
+Schedule schedule_solve(const SymbolicFactor& symbolic, const SolveTasks& tasks, const RankRates& rates) {
+  return Scheduler(symbolic, tasks, rates).run();
+}
+
+}  // namespace palmette

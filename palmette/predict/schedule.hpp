@@ -1,0 +1,51 @@
+// Part of the door of `predict`: tasks of a solve on ranks in virtual time.
+#pragma once
+
+#include <vector>
+
+#include "palmette/machine/machine.hpp"
+#include "palmette/tasks/tasks.hpp"
+
+namespace palmette {
+
+/// What a task costs a rank, and a row of a message.
+struct RankRates {
+  const Cluster& cluster;
+  int scalar_bytes = 8;
+  index_t num_rhs = 1;
+  std::vector<double> read_gbs;    ///< by rank
+  TaskWork work(const SolveTask& task) const;
+  double seconds(const SolveTask& task) const { return cluster.seconds(work(task), read_gbs[static_cast<std::size_t>(task.rank)]); }
+  std::size_t message_bytes(const SolveEdge& edge) const {
+    return static_cast<std::size_t>(edge.message_rows) * static_cast<std::size_t>(num_rhs) * static_cast<std::size_t>(scalar_bytes);
+  }
+};
+
+/// @param cluster  must outlive the result
+RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes);
+
+/// Why a task began when it did.
+enum class StepCause : char { start, message, own_task };
+
+/// One task of the chain that ends last.
+struct PathStep {
+  index_t task = 0;
+  StepCause cause = StepCause::start;  ///< a message came, or the rank was busy with (or had just finished) the step before
+  double begin = 0;                    ///< seconds
+  double end = 0;
+  double message_seconds = 0;          ///< since the step before ended
+};
+
+struct Schedule {
+  double seconds = 0;                 ///< when the last task ends
+  double forward_seconds = 0;         ///< when the last task of the forward sweep ends
+  std::vector<double> busy_seconds;   ///< by rank: in tasks
+  std::vector<double> message_seconds;  ///< by rank: overheads of messages
+  std::vector<PathStep> path;         ///< from the first to the last
+};
+
+/// Each rank runs its ready task of highest priority (as the rank programs do: forward the longest way to the root first), handles what has come
+/// in between, and passes values on as soon as it sees them.
+Schedule schedule_solve(const SymbolicFactor& symbolic, const SolveTasks& tasks, const RankRates& rates);
+
+}  // namespace palmette

@@ -1,0 +1,258 @@
+// Every rank's exchange becomes its tasks; who sends to whom becomes edges.
+#include "palmette/tasks/solve_tasks.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace palmette {
+namespace {
+
+/// What one rank has to do with one supernode above the subtrees.
+struct Share {
+  index_t supernode = 0;
+  index_t rank = 0;
+  bool owns_diagonal = false;
+  bool in_row = false, in_column = false;            // of the trees
+  index_t row_parent = -1, column_parent = -1;       // ranks
+  offset_t row_message = 0, column_message = 0;      // rows sent upwards
+  std::vector<index_t> rows_below;                   // supernodes of own blocks below the diagonal
+  std::vector<index_t> columns_left;                 // supernodes of own blocks left of it
+  std::vector<index_t> wholes_left;                  // numbers of own subtrees that touch the row
+  double below_entries = 0, left_entries = 0, below_rows = 0, left_rows = 0;
+  index_t row_sum = -1, forward_value = -1, column_product = -1, column_sum = -1, backward_value = -1, row_product = -1;  // tasks
+};
+
+struct Whole {
+  index_t unit = 0;
+  index_t rank = 0;
+  std::vector<index_t> rows;  // supernodes that it touches
+  index_t forward = -1, backward = -1;
+};
+
+class Builder {
+ public:
+  Builder(const SymbolicFactor& symbolic, const Placement& placement) : symbolic_(symbolic), placement_(placement) {
+    result_.num_ranks = placement.num_ranks();
+  }
+
+  void add_rank(const SolveExchange& exchange) {
+    const auto first_whole = static_cast<index_t>(wholes_.size());
+    for (const WholeUnit& one : exchange.wholes) {
+      Whole& whole = wholes_.emplace_back();
+      whole.unit = one.unit;
+      whole.rank = exchange.rank;
+      for (const index_t at : one.contributions) whole.rows.push_back(exchange.own[static_cast<std::size_t>(at)].row_supernode);
+    }
+    const OwnedBlocks owned = owned_blocks(symbolic_, placement_, exchange.rank);
+    for (const TopSupernode& top : exchange.tops) add_share(exchange, owned, top, first_whole);
+  }
+
+  SolveTasks build() {
+    std::sort(shares_.begin(), shares_.end(), before);
+    number_forward();
+    number_backward();
+    for (Share& share : shares_) add_edges(share);
+    for (const Whole& whole : wholes_) {
+      edge(whole.forward, whole.backward);
+      for (const index_t row : whole.rows) edge(whole.forward, at(row, whole.rank).row_sum);
+    }
+    finish_edges();
+    return std::move(result_);
+  }
+
+ private:
+  static bool before(const Share& a, const Share& b) { return a.supernode != b.supernode ? a.supernode < b.supernode : a.rank < b.rank; }
+
+  void add_share(const SolveExchange& exchange, const OwnedBlocks& owned, const TopSupernode& top, index_t first_whole) {
+    Share share;
+    share.supernode = top.supernode;
+    share.rank = exchange.rank;
+    share.owns_diagonal = top.owns_diagonal;
+    share.in_row = top.row_sum != -1;
+    share.in_column = top.column_sum != -1;
+    const auto reduction = [&](index_t number) -> const Reduction& { return exchange.reductions[static_cast<std::size_t>(number)]; };
+    if (share.in_row) share.row_parent = reduction(top.row_sum).parent, share.row_message = reduction(top.row_sum).outgoing_rows;
+    if (share.in_column) share.column_parent = reduction(top.column_sum).parent, share.column_message = reduction(top.column_sum).outgoing_rows;
+    for (const index_t number : top.in_column) {
+      const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
+      share.rows_below.push_back(own.row_supernode);
+      share.below_entries += double(own.count) * symbolic_.width(top.supernode);
+      share.below_rows += own.count;
+    }
+    for (const index_t number : top.in_row) {
+      const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
+      if (exchange.own_is_whole[static_cast<std::size_t>(number)] != 0) {
+        share.wholes_left.push_back(first_whole + own.column);
+        continue;
+      }
+      const index_t column = owned.panel[static_cast<std::size_t>(own.column)];
+      share.columns_left.push_back(column);
+      share.left_entries += double(own.count) * symbolic_.width(column);
+      share.left_rows += own.count;
+    }
+    shares_.push_back(std::move(share));
+  }
+
+  Share& at(index_t supernode, index_t rank) {
+    Share key;
+    key.supernode = supernode;
+    key.rank = rank;
+    return *std::lower_bound(shares_.begin(), shares_.end(), key, before);
+  }
+
+  index_t add(SolvePart part, index_t rank, index_t number, const SolveTask& work = {}) {
+    SolveTask task = work;
+    task.part = part;
+    task.rank = rank;
+    task.number = number;
+    result_.tasks.push_back(task);
+    return result_.num_tasks() - 1;
+  }
+  void edge(index_t from, index_t to, offset_t rows = 0) { result_.edges.push_back({from, to, rows}); }
+
+  /// Shares of one supernode from the leaves of its tree to the root.
+  template <class Parent, class Takes>
+  std::vector<Share*> from_leaves(std::size_t first, std::size_t end, Parent&& parent, Takes&& takes) {
+    std::vector<std::pair<index_t, Share*>> by_depth;
+    for (std::size_t place = first; place < end; ++place) {
+      if (!takes(shares_[place])) continue;
+      index_t depth = 0;
+      for (index_t up = parent(shares_[place]); up != -1; up = parent(at(shares_[place].supernode, up))) ++depth;
+      by_depth.push_back({-depth, &shares_[place]});
+    }
+    std::stable_sort(by_depth.begin(), by_depth.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<Share*> result;
+    for (const auto& [depth, share] : by_depth) result.push_back(share);
+    return result;
+  }
+  std::vector<Share*> row_tree(std::size_t first, std::size_t end) {
+    return from_leaves(first, end, [](const Share& one) { return one.row_parent; }, [](const Share& one) { return one.in_row; });
+  }
+  std::vector<Share*> column_tree(std::size_t first, std::size_t end) {
+    return from_leaves(first, end, [](const Share& one) { return one.column_parent; }, [](const Share& one) { return one.in_column; });
+  }
+
+  SolveTask diagonal_work(const Share& share) const {
+    const double width = symbolic_.width(share.supernode);
+    SolveTask work;
+    if (share.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1;
+    return work;
+  }
+
+  void number_forward() {
+    for (Whole& whole : wholes_) {
+      const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
+      whole.forward = add(SolvePart::whole_forward, whole.rank, end - 1, sweep_work(symbolic_, begin, end));
+    }
+    for (std::size_t first = 0, end = 0; first < shares_.size(); first = end) {
+      while (end < shares_.size() && shares_[end].supernode == shares_[first].supernode) ++end;
+      const index_t s = shares_[first].supernode;
+      for (Share* one : row_tree(first, end)) one->row_sum = add(SolvePart::row_sum, one->rank, s, diagonal_work(*one));
+      const std::vector<Share*> members = column_tree(first, end);
+      for (auto next = members.rbegin(); next != members.rend(); ++next)
+        (*next)->forward_value = (*next)->owns_diagonal ? (*next)->row_sum : add(SolvePart::forward_relay, (*next)->rank, s);
+      for (Share* one : members)
+        if (!one->rows_below.empty())
+          one->column_product = add(SolvePart::column_product, one->rank, s, products(one->below_entries, one->rows_below.size(), one->below_rows));
+    }
+  }
+
+  void number_backward() {
+    for (std::size_t end = shares_.size(), first = end; end > 0; end = first) {
+      while (first > 0 && shares_[first - 1].supernode == shares_[end - 1].supernode) --first;
+      const index_t s = shares_[first].supernode;
+      for (Share* one : column_tree(first, end)) one->column_sum = add(SolvePart::column_sum, one->rank, s, diagonal_work(*one));
+      const std::vector<Share*> members = row_tree(first, end);
+      for (auto next = members.rbegin(); next != members.rend(); ++next)
+        (*next)->backward_value = (*next)->owns_diagonal ? (*next)->column_sum : add(SolvePart::backward_relay, (*next)->rank, s);
+      for (Share* one : members)
+        if (!one->columns_left.empty() || !one->wholes_left.empty())
+          one->row_product = add(SolvePart::row_product, one->rank, s, products(one->left_entries, one->columns_left.size(), one->left_rows));
+    }
+    for (Whole& whole : wholes_) {
+      const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
+      whole.backward = add(SolvePart::whole_backward, whole.rank, end - 1, sweep_work(symbolic_, begin, end));
+    }
+  }
+
+  static SolveTask products(double entries, std::size_t blocks, double rows) {
+    SolveTask work;
+    work.entries = entries;
+    work.panels = static_cast<double>(blocks);
+    work.rows = rows;
+    return work;
+  }
+  index_t unit_begin(index_t unit) const { return placement_.units.group_begin[static_cast<std::size_t>(unit)]; }
+
+  void add_edges(const Share& share) {
+    const offset_t width = symbolic_.width(share.supernode);
+    if (share.in_row && share.row_parent != -1) {
+      const Share& above = at(share.supernode, share.row_parent);
+      edge(share.row_sum, above.row_sum, share.row_message);
+      edge(above.backward_value, share.backward_value, width);
+    }
+    if (share.in_column && share.column_parent != -1) {
+      const Share& above = at(share.supernode, share.column_parent);
+      edge(share.column_sum, above.column_sum, share.column_message);
+      edge(above.forward_value, share.forward_value, width);
+    }
+    if (share.owns_diagonal) edge(share.row_sum, share.column_sum);
+    if (share.column_product != -1) {
+      edge(share.forward_value, share.column_product);
+      for (const index_t row : share.rows_below) edge(share.column_product, at(row, share.rank).row_sum);
+    }
+    if (share.row_product == -1) return;
+    edge(share.backward_value, share.row_product);
+    for (const index_t column : share.columns_left) edge(share.row_product, at(column, share.rank).column_sum);
+    for (const index_t whole : share.wholes_left) edge(share.row_product, wholes_[static_cast<std::size_t>(whole)].backward);
+  }
+
+  void finish_edges() {
+    std::vector<SolveEdge>& edges = result_.edges;
+    std::sort(edges.begin(), edges.end(), [](const SolveEdge& a, const SolveEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+    result_.out_ptr.assign(result_.tasks.size() + 1, 0);
+    for (const SolveEdge& one : edges) ++result_.out_ptr[static_cast<std::size_t>(one.from) + 1];
+    std::partial_sum(result_.out_ptr.begin(), result_.out_ptr.end(), result_.out_ptr.begin());
+  }
+
+  const SymbolicFactor& symbolic_;
+  const Placement& placement_;
+  SolveTasks result_;
+  std::vector<Share> shares_;
+  std::vector<Whole> wholes_;
+};
+
+}  // namespace
+
+std::string_view name_of(SolvePart part) {
+  switch (part) {
+    case SolvePart::whole_forward: return "whole_forward";
+    case SolvePart::row_sum: return "row_sum";
+    case SolvePart::forward_relay: return "forward_relay";
+    case SolvePart::column_product: return "column_product";
+    case SolvePart::column_sum: return "column_sum";
+    case SolvePart::backward_relay: return "backward_relay";
+    case SolvePart::row_product: return "row_product";
+    case SolvePart::whole_backward: return "whole_backward";
+  }
+  return "";
+}
+
+SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end) {
+  SolveTask work;
+  for (index_t s = begin; s < end; ++s) {
+    const double width = symbolic.width(s), below = symbolic.num_rows_below(s);
+    work.entries += width * (width + 1) / 2 + width * below;
+    work.rows += below;
+  }
+  work.panels = end - begin;
+  return work;
+}
+
+SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees) {
+  Builder builder(symbolic, placement);
+  for (index_t rank = 0; rank < placement.num_ranks(); ++rank) builder.add_rank(solve_exchange(symbolic, placement, trees, rank));
+  return builder.build();
+}
+
+}  // namespace palmette

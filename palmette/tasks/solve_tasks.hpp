@@ -1,0 +1,61 @@
+// Part of the door of `tasks`: both sweeps of a solve over ranks as one graph: the tasks that the programs of all ranks run, after what, and
+// what goes over the network in between.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "palmette/tasks/solve_exchange.hpp"
+
+namespace palmette {
+
+enum class SolvePart : char {
+  whole_forward,     ///< y of a whole subtree
+  row_sum,           ///< add up contributions to a block row; on the diagonal's rank also y of the supernode
+  forward_relay,     ///< a value has come and is passed on: no work
+  column_product,    ///< blocks of this rank below a supernode
+  column_sum,
+  backward_relay,
+  row_product,
+  whole_backward,
+};
+std::string_view name_of(SolvePart part);
+
+struct SolveTask {
+  SolvePart part = SolvePart::whole_forward;
+  index_t rank = 0;
+  index_t number = 0;   ///< supernode; of a whole subtree the last one
+  double entries = 0;   ///< of the factor that the task reads
+  double panels = 0;    ///< panels and blocks that it takes up
+  double rows = 0;      ///< rows that it gathers or scatters
+};
+
+/// From one task to one after it; between two ranks it is one message.
+struct SolveEdge {
+  index_t from = 0;
+  index_t to = 0;
+  offset_t message_rows = 0;  ///< 0 on one rank
+};
+
+/// Tasks are numbered so that every edge goes to a larger number. Constant once made.
+struct SolveTasks {
+  index_t num_ranks = 1;
+  std::vector<SolveTask> tasks;
+  std::vector<offset_t> out_ptr = {0};  // length num_tasks + 1
+  std::vector<SolveEdge> edges;         // by `from`
+
+  index_t num_tasks() const { return static_cast<index_t>(tasks.size()); }
+  std::span<const SolveEdge> out(index_t task) const {
+    const auto at = static_cast<std::size_t>(task);
+    return {edges.data() + out_ptr[at], static_cast<std::size_t>(out_ptr[at + 1] - out_ptr[at])};
+  }
+};
+
+/// @cost  solve_exchange for every rank; memory for all tasks and edges
+SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
+
+/// Panels and rows below of the supernodes [begin, end), and the entries of their triangles and rows: what one sweep over them costs.
+SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end);
+
+}  // namespace palmette

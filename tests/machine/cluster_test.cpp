@@ -1,0 +1,95 @@
+// Descriptions of clusters: curves, shares of the memory, links and doors of nodes, and what is refused.
+#include <gtest/gtest.h>
+
+#include "palmette/machine/machine.hpp"
+
+namespace palmette {
+namespace {
+
+Cluster two_per_node() {
+  Cluster cluster;
+  cluster.name = "test";
+  cluster.ranks_per_node = 2;
+  cluster.memory_gbs = {{1, 10}, {2, 16}};
+  cluster.kernel_gflops = {{8, 1}, {64, 8}};
+  cluster.network = {2, 10, 0.5, 0.5};
+  cluster.on_node = {1, 5, 0.1, 0.1};
+  return cluster;
+}
+
+TEST(rate_at, runs_straight_between_points_and_stays_beyond_them) {
+  const RateCurve curve = {{2, 10}, {4, 20}};
+  EXPECT_EQ(rate_at(curve, 1), 10);
+  EXPECT_EQ(rate_at(curve, 2), 10);
+  EXPECT_EQ(rate_at(curve, 3), 15);
+  EXPECT_EQ(rate_at(curve, 9), 20);
+  EXPECT_EQ(rate_at({}, 1), 0);
+}
+
+TEST(cluster, ranks_of_a_node_share_its_memory) {
+  Cluster cluster = two_per_node();
+  EXPECT_EQ(cluster.rank_memory_gbs(1), 10);
+  EXPECT_EQ(cluster.rank_memory_gbs(2), 8);
+  EXPECT_EQ(cluster.rank_memory_gbs(64), 8);
+  EXPECT_EQ(cluster.rank_read_gbs(2, 1e6), 8);  // no cache known
+  cluster.cache_bytes = 1e6;
+  cluster.cache_gbs = 40;
+  EXPECT_EQ(cluster.rank_read_gbs(2, 1e6), 40);
+  // Half from the cache: (1/2)/40 + (1/2)/8 = 0.075 s for each 10⁹ bytes.
+  EXPECT_NEAR(cluster.rank_read_gbs(2, 2e6), 1 / 0.075, 1e-9);
+}
+
+TEST(cluster, neighbours_on_a_node_use_its_own_link) {
+  const Cluster cluster = two_per_node();
+  EXPECT_EQ(&cluster.link(0, 1), &cluster.on_node);
+  EXPECT_EQ(&cluster.link(1, 2), &cluster.network);
+  EXPECT_NEAR(cluster.network.seconds(10000), 3e-6, 1e-15);
+}
+
+// Memory 8 GB/s, 8 kB: 1 µs; 4000 flops at 8 Gflop/s hide behind it; 1 + 2·0.5 µs and 100 rows of 10 ns on top.
+TEST(cluster, a_task_takes_its_bytes_or_flops_and_its_overheads) {
+  Cluster cluster = two_per_node();
+  cluster.overheads = {1, 0.5, 10};
+  TaskWork work{8000, 4000, 2, 100, 64};
+  EXPECT_NEAR(cluster.seconds(work, 8), (1 + 1 + 1 + 64) * 1e-6, 1e-12);
+  work.flops = 80000;
+  EXPECT_NEAR(cluster.seconds(work, 8), (10 + 1 + 1 + 64) * 1e-6, 1e-12);
+}
+
+// 1000 bytes pass a door of 1 GB/s in 1 µs. Two messages at once: the second leaves 1 µs later. Two to one node from two: the second enters later.
+TEST(node_gates, messages_of_a_node_go_one_after_the_other) {
+  Cluster cluster = two_per_node();
+  NodeGates open(cluster, 8);
+  EXPECT_NEAR(open.arrival(0, 2, 1000, 0), 2.1e-6, 1e-15);
+  EXPECT_NEAR(open.arrival(1, 4, 1000, 0), 2.1e-6, 1e-15);
+  cluster.injection_gbs = 1;
+  NodeGates gates(cluster, 8);
+  EXPECT_NEAR(gates.arrival(0, 2, 1000, 0), 2.1e-6, 1e-15);
+  EXPECT_NEAR(gates.arrival(1, 4, 1000, 0), 3.1e-6, 1e-15);
+  EXPECT_NEAR(gates.arrival(6, 3, 1000, 0), 3.1e-6, 1e-15);
+  EXPECT_NEAR(gates.arrival(0, 1, 1000, 0), 1.2e-6, 1e-15);  // stays at home
+}
+
+TEST(cluster, what_cannot_be_computed_with_is_refused_with_its_field) {
+  const auto refused = [](auto&& change, const std::string& field) {
+    Cluster cluster = two_per_node();
+    change(cluster);
+    try {
+      check(cluster);
+      ADD_FAILURE() << field;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(field), std::string::npos) << error.what();
+    }
+  };
+  EXPECT_NO_THROW(check(two_per_node()));
+  refused([](Cluster& one) { one.ranks_per_node = 0; }, "ranks_per_node is 0");
+  refused([](Cluster& one) { one.memory_gbs.clear(); }, "memory_gbs has no points");
+  refused([](Cluster& one) { one.memory_gbs = {{2, 5}, {1, 5}}; }, "memory_gbs");
+  refused([](Cluster& one) { one.kernel_gflops = {{1, 0}}; }, "kernel_gflops is 0");
+  refused([](Cluster& one) { one.network.bandwidth_gbs = 0; }, "network.bandwidth_gbs is 0");
+  refused([](Cluster& one) { one.on_node.latency_us = -1; }, "on_node.latency_us is -1");
+  refused([](Cluster& one) { one.injection_gbs = std::numeric_limits<double>::infinity(); }, "injection_gbs");
+}
+
+}  // namespace
+}  // namespace palmette

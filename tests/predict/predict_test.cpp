@@ -1,0 +1,229 @@
+// Predictions against closed forms (chains, stars, dense triangles) and against what the exchange says of messages.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "palmette/predict/predict.hpp"
+
+namespace palmette {
+namespace {
+
+/// A rank reads one entry in a microsecond; a message takes 5 µs and 1 µs for each 8 bytes; nothing else costs anything.
+Cluster simple_cluster() {
+  Cluster cluster;
+  cluster.name = "simple";
+  cluster.memory_gbs = {{1, 8e-3}};
+  cluster.kernel_gflops = {{1, 1e9}};
+  cluster.network.latency_us = 5;
+  cluster.network.bandwidth_gbs = 8e-3;
+  cluster.on_node = cluster.network;
+  return cluster;
+}
+
+SymbolicFactor single_columns(const Triplets<double>& entries) {
+  Ordering natural;
+  natural.row = natural.column = Permutation::identity(entries.rows);
+  AnalyzeOptions single;
+  single.max_width = 1;
+  single.relax = false;
+  return analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
+}
+
+template <class Joined>
+SymbolicFactor joined(index_t n, Joined&& is_joined) {
+  Triplets<double> entries{n, n, {}, {}, {}};
+  for (index_t column = 0; column < n; ++column)
+    for (index_t row = 0; row < n; ++row)
+      if (row == column || is_joined(std::max(row, column), std::min(row, column)))
+        entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(1);
+  return single_columns(entries);
+}
+SymbolicFactor chain(index_t n) {
+  return joined(n, [](index_t row, index_t column) { return row == column + 1; });
+}
+SymbolicFactor star(index_t n) {
+  return joined(n, [n](index_t row, index_t) { return row == n - 1; });
+}
+SymbolicFactor dense(index_t n) {
+  return joined(n, [](index_t, index_t) { return true; });
+}
+
+SolvePrediction predicted(const SymbolicFactor& symbolic, ProcessGrid grid, const Cluster& cluster, TreeShape trees = TreeShape::flat) {
+  const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
+  return predict_solve({symbolic, placement, FactorKind::llt, trees, 1, 8}, cluster);
+}
+
+constexpr double microsecond = 1e-6;
+
+// Forward: n diagonals and n − 1 blocks, one after the other; block k + 1, k lies with row k + 1 (P × 1) or column k (1 × P), so that each of
+// the n − 1 steps has one message of one entry: 6 µs. Backward the same.
+TEST(predict_solve, a_chain_takes_its_tasks_and_messages_one_after_the_other) {
+  const SymbolicFactor symbolic = chain(20);
+  for (const ProcessGrid grid : {ProcessGrid{4, 1}, ProcessGrid{1, 4}}) {
+    const SolvePrediction made = predicted(symbolic, grid, simple_cluster());
+    EXPECT_NEAR(made.schedule.seconds, 2 * (20 + 19 + 19 * 6) * microsecond, 1e-12);
+    EXPECT_NEAR(made.bound.path_seconds, made.schedule.seconds, 1e-12);
+    EXPECT_EQ(made.messages, 2 * 19);
+  }
+  // On a square grid both the value and the contribution travel.
+  const SolvePrediction square = predicted(symbolic, {2, 2}, simple_cluster());
+  EXPECT_NEAR(square.schedule.seconds, 2 * (20 + 19 + 2 * 19 * 6) * microsecond, 1e-12);
+  const SolvePrediction alone = predicted(symbolic, {1, 1}, simple_cluster());
+  EXPECT_NEAR(alone.schedule.seconds, 2 * 39 * microsecond, 1e-12);
+  EXPECT_NEAR(alone.bound.seconds(), 2 * 39 * microsecond, 1e-12);
+  EXPECT_EQ(alone.messages, 0);
+}
+
+// n − 1 leaves, all joined to the last column; leaf k lies on rank k of n. Forward: 1 µs, a message to the hub's rank, there n − 1 blocks, the hub.
+// Backward the hub, its blocks in one task, messages, the leaves.
+TEST(predict_solve, a_star_waits_for_its_hub) {
+  constexpr index_t n = 9;
+  const SolvePrediction made = predicted(star(n), {n, 1}, simple_cluster());
+  EXPECT_NEAR(made.schedule.seconds, ((1 + 6 + (n - 1) + 1) + (1 + (n - 1) + 6 + 1)) * microsecond, 1e-12);
+  EXPECT_NEAR(made.schedule.forward_seconds, (1 + 6 + (n - 1) + 1) * microsecond, 1e-12);
+}
+
+// With 2 µs for each message at both ends: the hub's rank takes n − 1 messages, 2 µs each, before its first block; backward it sends n − 1,
+// 2 µs each, and the last one arrives last.
+TEST(predict_solve, overheads_of_messages_stand_on_the_ranks) {
+  constexpr index_t n = 9;
+  Cluster cluster = simple_cluster();
+  cluster.network.send_overhead_us = cluster.network.receive_overhead_us = 2;
+  cluster.on_node = cluster.network;
+  const SolvePrediction made = predicted(star(n), {n, 1}, cluster);
+  const double forward = 1 + 2 + 6 + 2 * (n - 1) + (n - 1) + 1;
+  EXPECT_NEAR(made.schedule.forward_seconds, forward * microsecond, 1e-12);
+  EXPECT_NEAR(made.bound.rank_seconds, ((2 * (n - 1)) + 2 * (n - 1) + 2 * (n - 1 + 1)) * microsecond, 1e-12);
+  EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
+}
+
+// Nodes of one rank that let 1 entry in or out in 2 µs: the n − 1 values that come to the hub at 6 µs + 1 queue at its door.
+TEST(predict_solve, what_enters_a_node_queues_at_its_door) {
+  constexpr index_t n = 9;
+  Cluster cluster = simple_cluster();
+  cluster.injection_gbs = 4e-3;
+  const SolvePrediction made = predicted(star(n), {n, 1}, cluster);
+  EXPECT_NEAR(made.bound.link_seconds, (n - 1) * 2 * microsecond, 1e-12);
+  // The first arrives at 7 µs, the last 2·(n − 2) later; its block and the hub follow.
+  EXPECT_NEAR(made.schedule.forward_seconds, (1 + 6 + 2 * (n - 2) + 1 + 1) * microsecond, 1e-12);
+}
+
+TEST(predict_solve, one_rank_takes_all_entries_twice) {
+  const SolvePrediction made = predicted(dense(30), {1, 1}, simple_cluster());
+  EXPECT_NEAR(made.schedule.seconds, 2 * (30 * 31 / 2) * microsecond, 1e-10);
+  EXPECT_NEAR(made.bound.seconds(), made.schedule.seconds, 1e-10);
+  EXPECT_NEAR(made.model.compute_lower_seconds, made.schedule.seconds, 1e-10);
+  EXPECT_NEAR(made.model.compute_upper_seconds, made.schedule.seconds, 1e-10);
+  EXPECT_EQ(made.model.communication_flat_seconds, 0);
+  EXPECT_EQ(made.factor_bytes.most, 8 * 30 * 31 / 2);
+}
+
+// Dense, P × 1: column k is passed on by its diagonal to all P ranks; the chain of diagonals has 30 diagonals, 29 blocks and 29 messages at least.
+TEST(predict_solve, a_dense_triangle_is_between_its_path_and_its_work) {
+  const SymbolicFactor symbolic = dense(30);
+  for (const ProcessGrid grid : {ProcessGrid{4, 1}, ProcessGrid{1, 4}, ProcessGrid{2, 2}})
+    for (const TreeShape trees : {TreeShape::flat, TreeShape::binary}) {
+      const SolvePrediction made = predicted(symbolic, grid, simple_cluster(), trees);
+      EXPECT_GE(made.bound.path_seconds, 2 * (30 + 29) * microsecond);
+      EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
+      EXPECT_LE(made.model.compute_lower_seconds, made.model.compute_upper_seconds + 1e-15);
+      EXPECT_GE(made.model.compute_upper_seconds, 2 * (30 + 29) * microsecond);
+      EXPECT_EQ(made.model.levels, 59);
+    }
+}
+
+// Papers/002 §7.2: on the bidiagonal the square grid communicates as long as both one-dimensional ones together.
+TEST(path_model, a_bidiagonal_matrix_communicates_on_a_square_grid_as_on_both_others_together) {
+  const SymbolicFactor symbolic = chain(100);
+  const auto communication = [&](ProcessGrid grid) {
+    const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
+    return path_model({symbolic, placement}, simple_cluster()).communication_flat_seconds;
+  };
+  // 99 messages of 6 µs in each sweep.
+  EXPECT_NEAR(communication({9, 1}), 2 * 99 * 6 * microsecond, 1e-12);
+  EXPECT_NEAR(communication({3, 3}), communication({9, 1}) + communication({1, 9}), 1e-12);
+}
+
+SymbolicFactor grid_factor(index_t side) {
+  GenerateOptions options;
+  options.problem = "poisson2d9";
+  options.n = side;
+  const SparseMatrix<double> matrix = generate(options);
+  OrderOptions how;
+  how.method = OrderingMethod::nd;
+  return analyze(matrix.pattern, order(matrix, how).value());
+}
+
+TEST(solve_tasks, have_the_messages_of_the_exchange_and_the_entries_of_the_factor) {
+  const SymbolicFactor symbolic = grid_factor(60);
+  const SolveTask all = sweep_work(symbolic, 0, symbolic.num_supernodes());
+  for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
+    for (const TreeShape trees : {TreeShape::binary, TreeShape::flat})
+      for (const ProcessGrid grid : {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
+        const Placement placement = place(symbolic, grid, map);
+        const SolveTasks tasks = solve_tasks(symbolic, placement, trees);
+        const Traffic traffic = predicted_solve_traffic(symbolic, placement, trees, 8);
+        std::int64_t messages = 0, bytes = 0;
+        for (const SolveEdge& edge : tasks.edges) {
+          ASSERT_LT(edge.from, edge.to);
+          const bool crosses = tasks.tasks[static_cast<std::size_t>(edge.from)].rank != tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+          ASSERT_EQ(crosses, edge.message_rows > 0);
+          messages += crosses;
+          bytes += 8 * edge.message_rows;
+        }
+        EXPECT_EQ(messages, traffic.messages());
+        EXPECT_EQ(bytes, traffic.bytes());
+        double entries = 0;
+        for (const SolveTask& task : tasks.tasks) entries += task.entries;
+        EXPECT_NEAR(entries, 2 * all.entries, 1e-6 * all.entries);
+      }
+}
+
+TEST(predict_solve, the_bound_is_below_the_schedule_and_the_path_ends_with_it) {
+  const SymbolicFactor symbolic = grid_factor(60);
+  Cluster cluster = simple_cluster();
+  cluster.ranks_per_node = 2;
+  cluster.memory_gbs = {{1, 10}, {2, 15}};
+  cluster.overheads = {0.3, 0.1, 1};
+  cluster.network = {1.5, 10, 0.4, 0.4};
+  cluster.on_node = {0.5, 8, 0.2, 0.2};
+  cluster.injection_gbs = 10;
+  for (const ProcessGrid grid : {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
+    const Placement placement = place(symbolic, grid, PlacementMap::subtree_to_subcube);
+    const SolvePrediction made = predict_solve({symbolic, placement}, cluster);
+    EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
+    ASSERT_FALSE(made.schedule.path.empty());
+    EXPECT_EQ(made.schedule.path.back().end, made.schedule.seconds);
+    EXPECT_NEAR(made.schedule.path.front().begin, 0, 1e-4);
+    for (std::size_t at = 1; at < made.schedule.path.size(); ++at)
+      EXPECT_GE(made.schedule.path[at].begin, made.schedule.path[at - 1].end - 1e-12);
+  }
+}
+
+TEST(predict_solve, nothing_takes_no_time) {
+  const SymbolicFactor nothing = joined(0, [](index_t, index_t) { return false; });
+  const SolvePrediction made = predicted(nothing, {2, 1}, simple_cluster());
+  EXPECT_EQ(made.schedule.seconds, 0);
+  EXPECT_EQ(made.bound.seconds(), 0);
+  EXPECT_EQ(predict_on_threads({nothing, 2, 1, 8}, simple_cluster()).seconds, 0);
+}
+
+TEST(predict_on_threads, threads_share_what_the_memory_gives) {
+  const SymbolicFactor symbolic = grid_factor(100);
+  Cluster cluster = simple_cluster();
+  cluster.ranks_per_node = 2;
+  cluster.memory_gbs = {{1, 10}, {2, 10}};
+  const double one = predict_on_threads({symbolic, 1, 1, 8}, cluster).seconds;
+  const SolveTask all = sweep_work(symbolic, 0, symbolic.num_supernodes());
+  EXPECT_NEAR(one, 2 * all.entries * 8 / 10e9, 1e-9);
+  // A memory that one thread exhausts gains nothing from a second.
+  EXPECT_NEAR(predict_on_threads({symbolic, 2, 1, 8}, cluster).seconds, one, 1e-9);
+  cluster.memory_gbs = {{1, 10}, {2, 20}};
+  const ThreadPrediction two = predict_on_threads({symbolic, 2, 1, 8}, cluster);
+  EXPECT_LT(two.seconds, 0.7 * one);
+  EXPECT_GE(two.seconds, 0.5 * one);
+  EXPECT_LE(two.bound_seconds, two.seconds);
+}
+
+}  // namespace
+}  // namespace palmette
