@@ -25,13 +25,6 @@ index_t number_in_environment(std::initializer_list<const char*> names, index_t 
   return otherwise;
 }
 
-ProcessGrid parse_grid(const std::string& text) {
-  const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) throw UsageError(fmt::format("--grid takes ROWSxCOLUMNS, as 2x3, not '{}'", text));
-  const auto part = [](const std::string& number) { return static_cast<index_t>(parse_integer("--grid", number, 1, most_ranks)); };
-  return {part(text.substr(0, cross)), part(text.substr(cross + 1))};
-}
-
 void read_transport(const std::string& text, RankOptions& options) {
   const std::string prefix = "threads:";
   if (text.compare(0, prefix.size(), prefix) == 0) {
@@ -63,6 +56,13 @@ std::string transport_name(RankTransport transport) {
   return "";
 }
 bool is_mpi(RankTransport transport) { return transport != RankTransport::loopback && transport != RankTransport::threads; }
+
+ProcessGrid parse_grid(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos) throw UsageError(fmt::format("--grid takes ROWSxCOLUMNS, as 2x3, not '{}'", text));
+  const auto part = [](const std::string& number) { return static_cast<index_t>(parse_integer("--grid", number, 1, most_ranks)); };
+  return {part(text.substr(0, cross)), part(text.substr(cross + 1))};
+}
 
 bool RankOptions::wanted() const { return transport || grid || map || trees || launched_ranks() > 0; }
 

@@ -25,6 +25,9 @@ struct RankOptions {
   bool wanted() const;
 };
 
+/// "2x3". @throws UsageError
+ProcessGrid parse_grid(const std::string& text);
+
 void add_rank_options(CLI::App& app, RankOptions& options);
 
 /// Processes that an MPI launcher has started, by its environment; 1 without launcher.

@@ -110,7 +110,8 @@ SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
   result.map = given.placement.map;
   result.trees = given.trees;
   result.model = path_model({given.symbolic, given.placement, given.scalar_bytes, given.num_rhs}, cluster);
-  const SolveTasks tasks = solve_tasks(given.symbolic, given.placement, given.trees);
+  result.tasks = solve_tasks(given.symbolic, given.placement, given.trees);
+  const SolveTasks& tasks = result.tasks;
   const RankRates rates = rank_rates(tasks, cluster, given.num_rhs, given.scalar_bytes);
   result.bound = solve_bound(tasks, rates);
   result.schedule = schedule_solve(given.symbolic, tasks, rates);

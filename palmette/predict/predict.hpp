@@ -37,6 +37,7 @@ struct SolvePrediction {
   TreeShape trees = TreeShape::binary;
   PathModel model;            ///< papers/002
   SolveBound bound;
+  SolveTasks tasks;           ///< that the schedule's path speaks of
   Schedule schedule;          ///< its `seconds` are the predicted time
   std::int64_t messages = 0;
   std::int64_t message_bytes = 0;

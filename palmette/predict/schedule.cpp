@@ -144,6 +144,7 @@ class Scheduler {
   void take_turn(index_t number, double now) {
     RankState& state = rank(number);
     state.turn_planned = false;
+    const double turn = now;
     now = handle_messages(number, now);
     if (!state.ready.empty()) {
       const index_t next = state.ready.top().task;
@@ -152,9 +153,8 @@ class Scheduler {
       mine.task = next;
       mine.begin = now;
       mine.end = now + rates_.seconds(task(next));
-      // Ready before the rank was free: it is the rank's last task that held it up.
-      const index_t made_ready = before_[static_cast<std::size_t>(next)];
-      if (state.last_task != -1 && step(state.last_task).end >= now - 1e-15 && (made_ready == -1 || task(made_ready).rank == number))
+      // The rank came from its last task without a rest: that is what held this one up.
+      if (state.last_task != -1 && turn <= state.free_at)
         before_[static_cast<std::size_t>(next)] = state.last_task, mine.cause = StepCause::own_task;
       result_.busy_seconds[static_cast<std::size_t>(number)] += mine.end - now;
       result_.seconds = std::max(result_.seconds, mine.end);

@@ -142,7 +142,8 @@ TEST(read_properties, lines_longer_than_any_buffer_are_read) {
 std::vector<std::string> seed_texts() {
   std::vector<std::string> texts;
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(PALMETTE_DATA_FOLDER)) paths.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::directory_iterator(PALMETTE_DATA_FOLDER))
+    if (entry.is_regular_file()) paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());  // the order of a folder is not the same everywhere
   for (const std::string& path : paths)
     if (path.find("SOURCES") == std::string::npos) texts.push_back(file_text(path));

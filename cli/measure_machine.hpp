@@ -1,0 +1,20 @@
+// Fits a machine file for this computer.
+#pragma once
+
+#include "cli/machine_file.hpp"
+#include "palmette/solver/solver.hpp"
+
+namespace palmette::cli {
+
+struct MeasureRequest {
+  int threads = 0;  ///< 0: all processors
+};
+
+/// Memory by threads, dense products by size, what tasks of solves cost, ping-pong between ranks that are threads.
+/// @cost  a few seconds
+MachineFile measured_machine(const MeasureRequest& request);
+
+/// Write it where "this" finds it; what fails is no error.
+void keep_this_machine(const MachineFile& file);
+
+}  // namespace palmette::cli

@@ -1,0 +1,207 @@
+// palmette predict: what a solve will cost on a machine that one may not have, before anything is factored.
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/names.hpp"
+#include "cli/path_plot.hpp"
+#include "cli/prediction_options.hpp"
+#include "cli/report_table.hpp"
+#include "cli/structure.hpp"
+#include "cli/text.hpp"
+#include "palmette/predict/predict.hpp"
+
+namespace palmette::cli {
+namespace {
+
+struct PredictCommand {
+  MatrixOptions matrix;
+  StructureOptions structure;
+  PlacementOptions placement;
+  std::vector<std::int64_t> threads;
+  std::string plot;
+  OutputOptions output;
+};
+
+/// Seconds of the schedule's path by what they were spent on.
+struct PathParts {
+  double subtrees = 0, diagonals = 0, blocks = 0, messages = 0, waiting = 0;
+  index_t steps = 0, hops = 0;
+};
+
+PathParts path_parts(const Schedule& schedule, const SolveTasks& tasks) {
+  PathParts parts;
+  for (const PathStep& step : schedule.path) {
+    const SolvePart part = tasks.tasks[static_cast<std::size_t>(step.task)].part;
+    const double seconds = step.end - step.begin;
+    ++parts.steps;
+    if (step.cause == StepCause::message) ++parts.hops, parts.messages += step.message_seconds;
+    else parts.waiting += step.message_seconds;
+    if (part == SolvePart::whole_forward || part == SolvePart::whole_backward) parts.subtrees += seconds;
+    else if (part == SolvePart::row_sum || part == SolvePart::column_sum) parts.diagonals += seconds;
+    else parts.blocks += seconds;
+  }
+  return parts;
+}
+
+struct Row {
+  SolvePrediction prediction;
+  PathParts parts;
+  Spread busy;      // seconds in tasks, over ranks
+  Spread overhead;  // seconds for messages at both ends
+};
+
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread{values.empty() ? 0 : values[0], 0, 0};
+  for (const double one : values) {
+    spread.least = std::min(spread.least, one);
+    spread.most = std::max(spread.most, one);
+    spread.mean += one / static_cast<double>(values.size());
+  }
+  return spread;
+}
+
+Json to_json(const Spread& spread) { return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}}; }
+
+Json to_json(const Row& row) {
+  const SolvePrediction& one = row.prediction;
+  return {{"ranks", one.num_ranks},
+          {"grid_rows", one.grid.rows},
+          {"grid_cols", one.grid.cols},
+          {"method", "message_driven"},
+          {"seconds", one.schedule.seconds},
+          {"forward_seconds", one.schedule.forward_seconds},
+          {"bound", {{"seconds", one.bound.seconds()}, {"read_seconds", one.bound.read_seconds}, {"rank_seconds", one.bound.rank_seconds},
+                     {"path_seconds", one.bound.path_seconds}, {"link_seconds", one.bound.link_seconds}}},
+          {"path_model", {{"compute_lower_seconds", one.model.compute_lower_seconds}, {"compute_upper_seconds", one.model.compute_upper_seconds},
+                          {"communication_binary_seconds", one.model.communication_binary_seconds},
+                          {"communication_flat_seconds", one.model.communication_flat_seconds}, {"levels", one.model.levels},
+                          {"path_blocks", one.model.path.size()}}},
+          {"path", {{"steps", row.parts.steps}, {"hops", row.parts.hops}, {"subtree_seconds", row.parts.subtrees}, {"diagonal_seconds", row.parts.diagonals},
+                    {"block_seconds", row.parts.blocks}, {"message_seconds", row.parts.messages}, {"waiting_seconds", row.parts.waiting}}},
+          {"busy_seconds", to_json(row.busy)},
+          {"message_overhead_seconds", to_json(row.overhead)},
+          {"messages", one.messages},
+          {"message_bytes", one.message_bytes},
+          {"factor_bytes", to_json(one.factor_bytes)}};
+}
+
+Json to_json(std::int64_t threads, const ThreadPrediction& one) {
+  return {{"threads", threads}, {"seconds", one.seconds}, {"bound_seconds", one.bound_seconds}, {"busy_seconds", one.busy_seconds}, {"bytes", one.bytes}};
+}
+
+std::string rank_table(const std::vector<Row>& rows) {
+  TextTable table({"ranks", "grid", "time", "bound", "busy", "comm", "messages", "sent", "factor/rank"});
+  for (const Row& row : rows) {
+    const SolvePrediction& one = row.prediction;
+    table.add({format_count(one.num_ranks), fmt::format("{}x{}", one.grid.rows, one.grid.cols), format_seconds(one.schedule.seconds),
+               format_seconds(one.bound.seconds()), format_percent(one.schedule.seconds > 0 ? row.busy.mean / one.schedule.seconds : 1),
+               format_seconds(row.parts.messages), format_count(one.messages), format_bytes(static_cast<double>(one.message_bytes)),
+               format_bytes(one.factor_bytes.most)});
+  }
+  return table.text({});
+}
+
+std::string path_sentence(const Row& row) {
+  const PathParts& parts = row.parts;
+  const SolvePrediction& one = row.prediction;
+  FactList facts(16);
+  facts.add("critical path", fmt::format("{}, {}: subtrees {}, diagonal blocks {}, blocks {}, messages {}, waiting {}", plural(parts.steps, "step"),
+                                         plural(parts.hops, "message"), format_seconds(parts.subtrees), format_seconds(parts.diagonals),
+                                         format_seconds(parts.blocks), format_seconds(parts.messages), format_seconds(parts.waiting)));
+  facts.add("bound", fmt::format("{}: reading {}, busiest rank {}, path {}, links {}", format_seconds(one.bound.seconds()), format_seconds(one.bound.read_seconds),
+                                 format_seconds(one.bound.rank_seconds), format_seconds(one.bound.path_seconds), format_seconds(one.bound.link_seconds)));
+  facts.add("level model", fmt::format("computing {} to {}, messages {} by binary trees, {} by flat ones; {} and {} on the path",
+                                       format_seconds(one.model.compute_lower_seconds), format_seconds(one.model.compute_upper_seconds),
+                                       format_seconds(one.model.communication_binary_seconds), format_seconds(one.model.communication_flat_seconds),
+                                       plural(one.model.levels, "level"), plural(static_cast<std::int64_t>(one.model.path.size()), "block")));
+  return facts.text();
+}
+
+template <class T>
+int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine, ProgressBar& progress) {
+  const Structure structure = find_structure(matrix, command.structure, progress);
+  const SymbolicFactor& symbolic = structure.symbolic;
+  const PlacementOptions& options = command.placement;
+  std::vector<Row> rows;
+  progress.begin("predict");
+  for (const index_t ranks : options.ranks) {
+    const Placement placement = place(symbolic, grid_of_ranks(options, ranks), options.map, subtrees_for(symbolic, ranks));
+    Row row;
+    row.prediction = predict_solve({symbolic, placement, structure.kind, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
+    row.parts = path_parts(row.prediction.schedule, row.prediction.tasks);
+    row.busy = spread_of(row.prediction.schedule.busy_seconds);
+    row.overhead = spread_of(row.prediction.schedule.message_seconds);
+    row.prediction.tasks = {};
+    rows.push_back(std::move(row));
+  }
+  progress.end();
+  Json document = structure_json(structure.report);
+  document["machine"] = machine.cluster.name;
+  document["num_rhs"] = options.num_rhs;
+  document["predictions"] = Json::array();
+  for (const Row& row : rows) document["predictions"].push_back(to_json(row));
+  std::string thread_text;
+  document["threads"] = Json::array();
+  for (const std::int64_t threads : command.threads) {
+    const ThreadPrediction one = predict_on_threads({symbolic, static_cast<int>(threads), options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
+    document["threads"].push_back(to_json(threads, one));
+    thread_text += fmt::format("  {}: {}, at least {}\n", plural(threads, "thread"), format_seconds(one.seconds), format_seconds(one.bound_seconds));
+  }
+  if (command.output.shows_table()) {
+    FactList facts(16);
+    facts.add("matrix", matrix_sentence(structure.report.matrix));
+    facts.add("machine", fmt::format("{}: {}", machine.cluster.name, machine.cluster.description));
+    facts.add("one solve", fmt::format("both sweeps, {}; predicted, nothing was run", plural(options.num_rhs, "right-hand side")));
+    print(facts.text() + "\n" + thread_text + rank_table(rows) + (rows.empty() ? "" : fmt::format("\n  With {}:\n", plural(rows.back().prediction.num_ranks, "rank")) + path_sentence(rows.back())));
+  }
+  if (!command.plot.empty() && !rows.empty()) {
+    const std::string title = fmt::format("critical path, {} on {}", plural(rows.back().prediction.num_ranks, "rank"), machine.cluster.name);
+    write_or_rescue(command.plot, [&](const std::string& path) {
+      std::ofstream file(path);
+      file << path_svg(symbolic, rows.back().prediction.model, title);
+      if (!file.flush()) throw OutputError(path, path + ": the plot cannot be written");
+    });
+  }
+  return finish(command.output, document);
+}
+
+int run_predict(const PredictCommand& command) {
+  check_writable("--json", command.output.json);
+  check_writable("--plot", command.plot);
+  check_apart("--plot", command.plot, "--json", command.output.json);
+  const MachineFile machine = machine_by_name(command.placement.machine);
+  for (const index_t ranks : command.placement.ranks) grid_of_ranks(command.placement, ranks);
+  ProgressBar progress(!command.output.quiet);
+  const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
+  check_square(input, command.matrix.path, "predict");
+  return std::visit([&](const auto& matrix) { return predict_matrix(command, matrix, machine, progress); }, input.matrix);
+}
+
+}  // namespace
+
+Command add_predict(CLI::App& root) {
+  CLI::App& app = new_subcommand(root, "predict",
+                                 "Say what solves will cost on a machine, before anything is factored.\n"
+                                 "Orders and analyzes only; the machine may be another one than this: time with its\n"
+                                 "parts, lower bounds, messages, memory, and where the critical path goes.",
+                                 "  palmette predict A.mtx --machine this --threads 1,2\n"
+                                 "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
+                                 "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
+  const auto command = std::make_shared<PredictCommand>();
+  add_matrix_options(app, command->matrix);
+  add_kind_and_order(app, command->structure.kind_and_order);
+  add_placement_options(app, command->placement);
+  OptionGroup group(app, "Ranks");
+  group.value({"--threads", "T,T,...", "numbers of threads of one machine, without ranks: also predicted"},
+              [command](const std::string& text) { command->threads = parse_integers("--threads", text, 1, 4096); });
+  OptionGroup report(app, "Report");
+  report.text({"--plot", "FILE.svg", "draw the critical path (of the last number of ranks) on the sparsity plot of the factor"}, command->plot);
+  add_output_options(app, command->output);
+  return {&app, [command] { return run_predict(*command); }};
+}
+
+}  // namespace palmette::cli

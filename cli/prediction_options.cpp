@@ -1,0 +1,68 @@
+// Reads --machine, --ranks, --grid, --map, --trees, --num-rhs.
+#include "cli/prediction_options.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/names.hpp"
+
+namespace palmette::cli {
+
+constexpr std::int64_t most_predicted_ranks = 1 << 16;
+
+std::vector<index_t> parse_ranks(const std::string& text) {
+  std::vector<index_t> result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const std::size_t colon = part.find(':');
+    const auto number = [](const std::string& word) { return parse_integer("--ranks", word, 1, most_predicted_ranks); };
+    if (colon == std::string::npos) {
+      result.push_back(static_cast<index_t>(number(part)));
+    } else {
+      const std::int64_t first = number(part.substr(0, colon)), last = number(part.substr(colon + 1));
+      if (last < first) throw UsageError(fmt::format("--ranks {}: a range begins with the smaller number, as 64:4096", part));
+      for (std::int64_t ranks = first; ranks <= last; ranks *= 2) result.push_back(static_cast<index_t>(ranks));
+    }
+    begin = end + 1;
+  }
+  return result;
+}
+
+void add_placement_options(CLI::App& app, PlacementOptions& options) {
+  OptionGroup group(app, "Ranks");
+  group.text({"--machine", "NAME|FILE|this", "the machine: " + joined(machine_names()) + ", a file of their form, or this one, as 'palmette measure' found it (default)"},
+             options.machine);
+  group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"}, [&options](const std::string& text) { options.ranks = parse_ranks(text); });
+  group.value({"--grid", "RxC", "grid of ranks, R*C of them (default: the nearest to a square)"}, [&options](const std::string& text) { options.grid = parse_grid(text); });
+  group.value({"--map", "block_cyclic|subtree_to_subcube", "which rank owns which block (default: subtree_to_subcube)"},
+              [&options](const std::string& text) {
+                const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
+                options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
+              });
+  group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
+              [&options](const std::string& text) {
+                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
+              });
+  OptionGroup system(app, "System");
+  system.value({"--num-rhs", "K", "right-hand sides (default: 1)"},
+               [&options](const std::string& text) { options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 1, 4096)); });
+}
+
+ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
+  if (!options.grid) return nearly_square_grid(ranks);
+  if (options.grid->num_ranks() != ranks)
+    throw UsageError(fmt::format("--grid {}x{} has {} ranks, --ranks asks for {}; leave out either", options.grid->rows, options.grid->cols,
+                                 options.grid->num_ranks(), ranks));
+  return *options.grid;
+}
+
+WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {
+  if (ranks <= 16) return {};
+  double entries = 0;
+  for (const double one : sweep_entries(symbolic)) entries += one;
+  return {true, std::max(64.0, entries / (4.0 * ranks))};
+}
+
+}  // namespace palmette::cli

@@ -1,0 +1,30 @@
+// What predict and simulate-cluster share: the machine, how many ranks, and how they are arranged.
+#pragma once
+
+#include "cli/machine_file.hpp"
+#include "cli/options.hpp"
+#include "cli/rank_options.hpp"
+
+namespace palmette::cli {
+
+struct PlacementOptions {
+  std::string machine = "this";
+  std::vector<index_t> ranks = {1, 2, 4};
+  std::optional<ProcessGrid> grid;
+  PlacementMap map = PlacementMap::subtree_to_subcube;
+  TreeShape trees = TreeShape::binary;
+  index_t num_rhs = 1;
+};
+
+void add_placement_options(CLI::App& app, PlacementOptions& options);
+
+/// "1,2,4", or "64:4096": each twice the one before; both may be mixed. @throws UsageError
+std::vector<index_t> parse_ranks(const std::string& text);
+
+/// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
+ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
+
+/// Small enough subtrees for so many ranks; up to 16 ranks those that a solve uses.
+WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks);
+
+}  // namespace palmette::cli
