@@ -1,6 +1,6 @@
 // What do process grids do to a solve with the two extreme triangles of papers/002 §7.2: dense 1200 and bidiagonal 1000, in 1 × 1
 // blocks? SIMULATED: the real rank programs under virtual time. For each grid the time of a solve (both sweeps), the time were
-// arithmetic free (communication), and the messages. One JSON object for each grid (docs/results/reproduction.md).
+// arithmetic free (communication), the messages, and what the paper's model (§6) says of compute and communication. One JSON object for each grid (docs/results/reproduction.md).
 //
 //   bench_rank_decompositions [MOST_RANKS]
 #include <cstdio>
@@ -9,17 +9,24 @@
 
 #include <nlohmann/json.hpp>
 
+#include "palmette/predict/predict.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace {
 
 using namespace palmette;
 
-// A core of Cori's KNL nodes and its Aries network (papers/002 §7): estimates, as data/machines says.
-constexpr double core_bytes_per_second = 1.2e9;
-constexpr double task_seconds = 1e-6;
-constexpr double latency_seconds = 3.5e-6;
-constexpr double network_bytes_per_second = 8e9;
+// A core of Cori's KNL nodes and its Aries network: as in data/machines/cori-knl.json, but all ranks on nodes of their own.
+Cluster knl() {
+  Cluster cluster;
+  cluster.name = "cori-knl";
+  cluster.memory_gbs = {{1, 1.2}};
+  cluster.kernel_gflops = {{1, 1.2}};
+  cluster.overheads.task_us = 1;
+  cluster.network = {3.5, 8, 0, 0};
+  cluster.on_node = cluster.network;
+  return cluster;
+}
 
 struct Triangle {
   std::string name;
@@ -51,21 +58,20 @@ std::shared_ptr<const RankFactor<double>> part(const Triangle& one, const std::s
   return factor;
 }
 
-std::vector<RankSolvePlan<double>> plans(const Triangle& one, ProcessGrid grid, TreeShape trees) {
-  const auto placement = std::make_shared<const Placement>(place(*one.symbolic, grid, PlacementMap::block_cyclic, {false}));
+std::vector<RankSolvePlan<double>> plans(const Triangle& one, const std::shared_ptr<const Placement>& placement, TreeShape trees) {
   RankPlanOptions options;
   options.trees = trees;
   options.most_sides = 1;
   std::vector<RankSolvePlan<double>> result;
-  for (index_t rank = 0; rank < grid.num_ranks(); ++rank) result.emplace_back(part(one, placement, rank), options);
+  for (index_t rank = 0; rank < placement->num_ranks(); ++rank) result.emplace_back(part(one, placement, rank), options);
   return result;
 }
 
-SimulationResult simulate(std::vector<RankSolvePlan<double>>& plans, bool arithmetic) {
+SimulationResult simulate(std::vector<RankSolvePlan<double>>& plans, const Cluster& cluster, bool arithmetic) {
   SimulationOptions options;
-  options.network_seconds = [](index_t, index_t, std::size_t bytes) { return latency_seconds + static_cast<double>(bytes) / network_bytes_per_second; };
-  options.seconds_per_cost = arithmetic ? 4 / core_bytes_per_second : 0;  // 8 bytes for 2 flops
-  options.task_overhead_seconds = arithmetic ? task_seconds : 0;
+  options.network_seconds = [&](index_t source, index_t destination, std::size_t bytes) { return cluster.link(source, destination).seconds(bytes); };
+  options.seconds_per_cost = arithmetic ? 4e-9 / cluster.rank_memory_gbs(1) : 0;  // 8 bytes for 2 flops
+  options.task_overhead_seconds = arithmetic ? cluster.overheads.task_us * 1e-6 : 0;
   SimulatedWorld world(static_cast<index_t>(plans.size()), options);
   std::vector<std::vector<double>> mine(plans.size());
   std::vector<RankProgram*> programs;
@@ -79,8 +85,11 @@ SimulationResult simulate(std::vector<RankSolvePlan<double>>& plans, bool arithm
 }
 
 void print_row(const Triangle& one, ProcessGrid grid, TreeShape trees) {
-  std::vector<RankSolvePlan<double>> ranks = plans(one, grid, trees);
-  const SimulationResult whole = simulate(ranks, true), communication = simulate(ranks, false);
+  const Cluster cluster = knl();
+  const auto placement = std::make_shared<const Placement>(place(*one.symbolic, grid, PlacementMap::block_cyclic, {false}));
+  std::vector<RankSolvePlan<double>> ranks = plans(one, placement, trees);
+  const SimulationResult whole = simulate(ranks, cluster, true), communication = simulate(ranks, cluster, false);
+  const PathModel model = path_model({*one.symbolic, *placement}, cluster);
   const nlohmann::ordered_json row{{"simulated", true},
                                    {"triangle", one.name},
                                    {"grid_rows", grid.rows},
@@ -88,7 +97,11 @@ void print_row(const Triangle& one, ProcessGrid grid, TreeShape trees) {
                                    {"trees", name_of(trees)},
                                    {"seconds", whole.seconds},
                                    {"communication_seconds", communication.seconds},
-                                   {"messages", whole.traffic.messages()}};
+                                   {"messages", whole.traffic.messages()},
+                                   {"model_compute_lower", model.compute_lower_seconds},
+                                   {"model_compute_upper", model.compute_upper_seconds},
+                                   {"model_communication", trees == TreeShape::binary ? model.communication_binary_seconds : model.communication_flat_seconds},
+                                   {"model_path_blocks", model.path.size()}};
   std::printf("%s\n", row.dump().c_str());
   std::fflush(stdout);
 }
