@@ -3,6 +3,7 @@
 #pragma once
 
 #include "palmette/matrix/generate.hpp"
+#include "palmette/matrix/matrix_share.hpp"
 #include "palmette/matrix/permutation.hpp"
 #include "palmette/matrix/read.hpp"
 #include "palmette/matrix/sparse_matrix.hpp"

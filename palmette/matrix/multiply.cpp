@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "palmette/matrix/sparse_matrix.hpp"
+#include "palmette/matrix/matrix_share.hpp"
 
 namespace palmette {
 namespace {
@@ -40,6 +40,21 @@ void add_transposed(const SparseMatrix<T>& matrix, T alpha, const T* x, T* y) {
   }
 }
 
+/// Not inlined: in a loop over one row a compiler may multiply in vectors and then add, where add_plain fuses both, and the bits differ.
+template <class T>
+[[gnu::noinline]] void add_product(T& y, const T& value, const T& scaled) {
+  y += product(value, scaled);
+}
+
+/// y += alpha·A·x for rows that stand as the columns of `rows`: each row adds up as in add_plain.
+template <class T>
+void add_rows(const SparseMatrix<T>& rows, T alpha, const T* x, T* y) {
+  const SparsityPattern& pattern = rows.pattern;
+  for (index_t row = 0; row < pattern.cols; ++row)
+    for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry)
+      add_product(y[row], rows.values[entry], product(alpha, x[pattern.row_index[entry]]));
+}
+
 std::string text(index_t rows, index_t cols) { return std::to_string(rows) + " × " + std::to_string(cols); }
 
 }  // namespace
@@ -73,6 +88,33 @@ void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, D
 }
 
 template <class T>
+void multiply_add(const MatrixShare<T>& matrix, Operation operation, T alpha, DenseView<const T> x, DenseView<T> y) {
+  const index_t n = matrix.size();
+  if (x.rows != n || y.rows != n || x.cols != y.cols)
+    throw DimensionError("y += op(A)·x with A " + text(n, n) + ", x " + text(x.rows, x.cols) + " and y " + text(y.rows, y.cols) +
+                         " does not fit; x and y must have " + std::to_string(n) + " rows and both as many columns");
+  for (index_t column = 0; column < x.cols; ++column) {
+    const T* from = x.column(column);
+    T* to = y.column(column) + matrix.first;
+    if (operation == Operation::plain) add_rows(matrix.rows, alpha, from, to);
+    else if (operation == Operation::adjoint) add_transposed<true>(matrix.columns, alpha, from, to);
+    else add_transposed<false>(matrix.columns, alpha, from, to);
+    matrix.complete(std::span<T>(y.column(column), static_cast<std::size_t>(n)));
+  }
+}
+
+template <class T>
+double norm_infinity(const MatrixShare<T>& matrix) {
+  std::vector<double> row_sum(static_cast<std::size_t>(matrix.size()), 0.0);
+  const SparsityPattern& pattern = matrix.rows.pattern;
+  for (index_t row = 0; row < matrix.count(); ++row)
+    for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry)
+      row_sum[static_cast<std::size_t>(matrix.first + row)] += static_cast<double>(std::abs(matrix.rows.values[entry]));
+  matrix.complete(std::span<double>(row_sum));
+  return row_sum.empty() ? 0.0 : *std::max_element(row_sum.begin(), row_sum.end());
+}
+
+template <class T>
 double norm_infinity(const SparseMatrix<T>& matrix) {
   std::vector<double> row_sum(static_cast<std::size_t>(matrix.rows()), 0.0);
   for (offset_t entry = 0; entry < matrix.nnz(); ++entry)
@@ -94,6 +136,8 @@ double norm_one(const SparseMatrix<T>& matrix) {
 
 #define PALMETTE_INSTANTIATE(T)                                                                           \
   template void multiply_add(const SparseMatrix<T>&, Operation, T, DenseView<const T>, DenseView<T>);     \
+  template void multiply_add(const MatrixShare<T>&, Operation, T, DenseView<const T>, DenseView<T>);      \
+  template double norm_infinity(const MatrixShare<T>&);                                                   \
   template double norm_infinity(const SparseMatrix<T>&);                                                  \
   template double norm_one(const SparseMatrix<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

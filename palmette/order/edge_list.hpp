@@ -2,6 +2,7 @@
 #pragma once
 
 #include "palmette/order/exponents.hpp"
+#include "palmette/order/order.hpp"
 
 namespace palmette::order_detail {
 
@@ -32,6 +33,9 @@ EdgeList edge_list(const SparseMatrix<T>& matrix) {
   }
   return edges;
 }
+
+/// The same from the sizes of the entries: see order_by_sizes.
+EdgeList edge_list(const SparsityPattern& pattern, std::span<const entry_size_t> sizes);
 
 /// Scaling exponents of rows and columns.
 struct ScalingExponents {

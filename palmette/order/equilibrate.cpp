@@ -27,6 +27,19 @@ ScalingExponents largest_entries(const EdgeList& edges, const ScalingExponents& 
   return largest;
 }
 
+/// The rows' part of it, or the columns', where the edges are those of rows (columns) from `first` on, each standing as a column;
+/// no_entry for the others.
+std::vector<exponent_t> largest_of(const EdgeList& edges, const std::vector<exponent_t>& own, const std::vector<exponent_t>& others,
+                                   index_t first) {
+  std::vector<exponent_t> largest(own.size(), no_entry);
+  for (index_t column = 0; column < edges.cols; ++column) {
+    const auto place = static_cast<std::size_t>(first + column);
+    for (offset_t edge = edges.start[column]; edge < edges.start[column + 1]; ++edge)
+      largest[place] = std::max(largest[place], edges.log[edge] + own[place] + others[edges.row[edge]]);
+  }
+  return largest;
+}
+
 /// Halve every exponent's distance from 0. @returns the largest distance met
 exponent_t halve(const std::vector<exponent_t>& largest, std::vector<exponent_t>& scaling) {
   exponent_t distance = 0;
@@ -38,18 +51,43 @@ exponent_t halve(const std::vector<exponent_t>& largest, std::vector<exponent_t>
   return distance;
 }
 
-}  // namespace
-
-ScalingExponents equilibrating_exponents(const EdgeList& edges) {
-  ScalingExponents scaling{std::vector<exponent_t>(static_cast<std::size_t>(edges.rows), 0),
-                           std::vector<exponent_t>(static_cast<std::size_t>(edges.cols), 0)};
+/// largest_of_all(scaling): what largest_entries returns, for all rows and columns.
+template <class Largest>
+ScalingExponents equilibrating(index_t rows, index_t cols, const Largest& largest_of_all) {
+  ScalingExponents scaling{std::vector<exponent_t>(static_cast<std::size_t>(rows), 0),
+                           std::vector<exponent_t>(static_cast<std::size_t>(cols), 0)};
   for (int pass = 0; pass < most_passes; ++pass) {
-    const ScalingExponents largest = largest_entries(edges, scaling);
+    const ScalingExponents largest = largest_of_all(scaling);
     const exponent_t row_distance = halve(largest.row, scaling.row);
     const exponent_t column_distance = halve(largest.column, scaling.column);
     if (std::max(row_distance, column_distance) <= near_one) break;
   }
   return scaling;
+}
+
+}  // namespace
+
+ScalingExponents equilibrating_exponents(const EdgeList& edges) {
+  return equilibrating(edges.rows, edges.cols, [&](const ScalingExponents& scaling) { return largest_entries(edges, scaling); });
+}
+
+EdgeList edge_list(const SparsityPattern& pattern, std::span<const entry_size_t> sizes) {
+  EdgeList edges;
+  edges.rows = pattern.rows;
+  edges.cols = pattern.cols;
+  edges.start.reserve(static_cast<std::size_t>(edges.cols) + 1);
+  edges.row.reserve(sizes.size());
+  edges.log.reserve(sizes.size());
+  for (index_t column = 0; column < edges.cols; ++column) {
+    for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry) {
+      const entry_size_t size = sizes[static_cast<std::size_t>(entry)];
+      if (size == no_entry_size) continue;
+      edges.row.push_back(pattern.row_index[entry]);
+      edges.log.push_back(size);
+    }
+    edges.start.push_back(static_cast<offset_t>(edges.row.size()));
+  }
+  return edges;
 }
 
 std::vector<double> powers_of_two(const std::vector<exponent_t>& exponents, int limit) {
@@ -70,7 +108,28 @@ void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, 
   column_scale = powers_of_two(scaling.column, largest_scaling_exponent<T>);
 }
 
+template <class T>
+void equilibrate(const MatrixShare<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale) {
+  using namespace order_detail;
+  const EdgeList rows = edge_list(matrix.rows), columns = edge_list(matrix.columns);
+  const ScalingExponents scaling = equilibrating(matrix.size(), matrix.size(), [&](const ScalingExponents& now) {
+    ScalingExponents largest{largest_of(rows, now.row, now.column, matrix.first), largest_of(columns, now.column, now.row, matrix.first)};
+    matrix.complete(std::span<exponent_t>(largest.row));
+    matrix.complete(std::span<exponent_t>(largest.column));
+    return largest;
+  });
+  row_scale = powers_of_two(scaling.row, largest_scaling_exponent<T>);
+  column_scale = powers_of_two(scaling.column, largest_scaling_exponent<T>);
+}
+
+template <class T>
+entry_size_t entry_size(const T& value) {
+  return value == T{} ? no_entry_size : static_cast<entry_size_t>(order_detail::log2_modulus(value));
+}
+
 #define PALMETTE_INSTANTIATE(T) \
+  template entry_size_t entry_size(const T&); \
+  template void equilibrate(const MatrixShare<T>&, std::vector<double>&, std::vector<double>&); \
   template void equilibrate(const SparseMatrix<T>&, std::vector<double>&, std::vector<double>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -2,6 +2,7 @@
 #include "palmette/order/order.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "palmette/order/choose.hpp"
@@ -14,14 +15,23 @@ namespace {
 
 using namespace order_detail;
 
-template <class T>
-void require_arguments(const SparseMatrix<T>& matrix, const OrderOptions& options) {
-  if (matrix.rows() != matrix.cols())
-    throw DimensionError("only a square matrix can be ordered; this one has " + std::to_string(matrix.rows()) + " rows and " +
-                         std::to_string(matrix.cols()) + " columns");
-  if (options.method == OrderingMethod::user && options.user.size() != matrix.cols())
+/// A matrix as an ordering sees it; `edges` is called where sizes matter.
+struct Subject {
+  const SparsityPattern& pattern;
+  Symmetry symmetry;
+  std::function<EdgeList()> edges;
+  int scaling_limit;
+
+  bool symmetric() const { return symmetry != Symmetry::general; }
+};
+
+void require_arguments(const SparsityPattern& pattern, const OrderOptions& options) {
+  if (pattern.rows != pattern.cols)
+    throw DimensionError("only a square matrix can be ordered; this one has " + std::to_string(pattern.rows) + " rows and " +
+                         std::to_string(pattern.cols) + " columns");
+  if (options.method == OrderingMethod::user && options.user.size() != pattern.cols)
     throw DimensionError("the permutation given has " + std::to_string(options.user.size()) + " indices, but the matrix has " +
-                         std::to_string(matrix.cols()) + " columns; give one index for each column");
+                         std::to_string(pattern.cols) + " columns; give one index for each column");
 }
 
 std::vector<index_t> unmatched(const std::vector<index_t>& partner) {
@@ -56,17 +66,18 @@ FillOrder fill_order(const Graph& graph, const OrderOptions& options) {
 bool keeps_given_order(OrderingMethod method) { return method == OrderingMethod::user || method == OrderingMethod::natural; }
 
 /// PivotNeed::none, and the other needs without matching: rows go as columns.
-template <class T>
-Ordering symmetric_ordering(const SparseMatrix<T>& matrix, const OrderOptions& options) {
-  Graph graph{matrix.cols(), {}, {}, {}};
-  if (!keeps_given_order(options.method)) graph = adjacency(matrix.pattern, {}, matrix.symmetry != Symmetry::general);
+Ordering symmetric_ordering(const Subject& matrix, const OrderOptions& options) {
+  Graph graph{matrix.pattern.cols, {}, {}, {}};
+  if (!keeps_given_order(options.method)) graph = adjacency(matrix.pattern, {}, matrix.symmetric());
   FillOrder fill = fill_order(graph, options);
   Ordering ordering;
   ordering.method = fill.method;
   ordering.column = Permutation(std::move(fill.order));
   ordering.row = ordering.column;
   if (options.pivot_need == PivotNeed::none || !options.scaling) return ordering;
-  equilibrate(matrix, ordering.row_scale, ordering.column_scale);
+  const ScalingExponents scaling = equilibrating_exponents(matrix.edges());
+  ordering.row_scale = powers_of_two(scaling.row, matrix.scaling_limit);
+  ordering.column_scale = powers_of_two(scaling.column, matrix.scaling_limit);
   if (options.pivot_need == PivotNeed::indefinite) ordering.column_scale = ordering.row_scale;
   return ordering;
 }
@@ -98,31 +109,29 @@ std::vector<exponent_t> symmetric_exponents(const ScalingExponents& scaling) {
   return mean;
 }
 
-template <class T>
-Outcome<Ordering> indefinite_ordering(const SparseMatrix<T>& matrix, const OrderOptions& options) {
-  const EdgeList edges = edge_list(matrix);
+Outcome<Ordering> indefinite_ordering(const Subject& matrix, const OrderOptions& options) {
+  const EdgeList edges = matrix.edges();
   const Matching matching = maximum_product_matching(edges);
-  if (matching.size < matrix.cols()) return structural_failure(matching);
+  if (matching.size < matrix.pattern.cols) return structural_failure(matching);
   const std::vector<exponent_t> exponents = symmetric_exponents(matching.scaling);
   const Groups pairs = pivot_groups(matching, scaled_diagonal(edges, exponents));
-  FillOrder fill = order_of_pairs(matrix.pattern, matrix.symmetry != Symmetry::general, pairs, options);
+  FillOrder fill = order_of_pairs(matrix.pattern, matrix.symmetric(), pairs, options);
   Ordering ordering;
   ordering.matched = true;
   ordering.method = fill.method;
   ordering.paired_with_next = adjacent_pairs(pairs, fill.order);
   ordering.column = Permutation(std::move(fill.order));
   ordering.row = ordering.column;
-  if (options.scaling) ordering.row_scale = powers_of_two(exponents, largest_scaling_exponent<T>);
+  if (options.scaling) ordering.row_scale = powers_of_two(exponents, matrix.scaling_limit);
   ordering.column_scale = ordering.row_scale;
   return ordering;
 }
 
-template <class T>
-Outcome<Ordering> unsymmetric_ordering(const SparseMatrix<T>& matrix, const OrderOptions& options) {
-  const EdgeList edges = edge_list(matrix);
+Outcome<Ordering> unsymmetric_ordering(const Subject& matrix, const OrderOptions& options) {
+  const EdgeList edges = matrix.edges();
   Matching matching = maximum_product_matching(edges);
-  if (matching.size < matrix.cols()) return structural_failure(matching);
-  Graph graph{matrix.cols(), {}, {}, {}};
+  if (matching.size < matrix.pattern.cols) return structural_failure(matching);
+  Graph graph{matrix.pattern.cols, {}, {}, {}};
   if (!keeps_given_order(options.method)) graph = adjacency(matrix.pattern, matching.column_of_row, false);
   FillOrder fill = fill_order(graph, options);
   std::vector<index_t> row_order(fill.order.size());
@@ -133,19 +142,16 @@ Outcome<Ordering> unsymmetric_ordering(const SparseMatrix<T>& matrix, const Orde
   ordering.column = Permutation(std::move(fill.order));
   ordering.row = Permutation(std::move(row_order));
   if (!options.scaling) return ordering;
-  const int limit = largest_scaling_exponent<T>;
+  const int limit = matrix.scaling_limit;
   balance(edges, matching, limit, matching.scaling);
   ordering.row_scale = powers_of_two(matching.scaling.row, limit);
   ordering.column_scale = powers_of_two(matching.scaling.column, limit);
   return ordering;
 }
 
-}  // namespace
-
-template <class T>
-Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options) {
+Outcome<Ordering> order_subject(const Subject& matrix, const OrderOptions& options) {
   const Stopwatch watch;
-  require_arguments(matrix, options);
+  require_arguments(matrix.pattern, options);
   const auto timed = [&](Outcome<Ordering> outcome) {
     if (outcome.ok()) outcome.value().seconds = watch.seconds();
     return outcome;
@@ -155,7 +161,27 @@ Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& optio
   return timed(unsymmetric_ordering(matrix, options));
 }
 
-#define PALMETTE_INSTANTIATE(T) template Outcome<Ordering> order(const SparseMatrix<T>&, const OrderOptions&);
+}  // namespace
+
+template <class T>
+Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options) {
+  return order_subject({matrix.pattern, matrix.symmetry, [&] { return edge_list(matrix); }, largest_scaling_exponent<T>}, options);
+}
+
+template <class T>
+Outcome<Ordering> order_by_sizes(const SparsityPattern& pattern, Symmetry symmetry, std::span<const entry_size_t> sizes,
+                                 const OrderOptions& options) {
+  const auto edges = [&] {
+    if (sizes.size() != static_cast<std::size_t>(pattern.nnz()))
+      throw DimensionError("there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(pattern.nnz()) + " entries");
+    return edge_list(pattern, sizes);
+  };
+  return order_subject({pattern, symmetry, edges, largest_scaling_exponent<T>}, options);
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                              \
+  template Outcome<Ordering> order(const SparseMatrix<T>&, const OrderOptions&);             \
+  template Outcome<Ordering> order_by_sizes<T>(const SparsityPattern&, Symmetry, std::span<const entry_size_t>, const OrderOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -2,7 +2,10 @@
 // unsymmetric and indefinite matrices a matching and scalings that keep static pivots large.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +74,21 @@ struct Ordering {
 template <class T>
 Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options = {});
 
+/// All that matching and scaling look at of a value: log₂ of its modulus in units of 2⁻²⁰, rounded; no_entry_size for zero.
+using entry_size_t = std::int32_t;
+inline constexpr entry_size_t no_entry_size = std::numeric_limits<entry_size_t>::min();
+template <class T>
+entry_size_t entry_size(const T& value);
+
+/// As `order` for the matrix with this pattern whose entries have these sizes, with the same result.
+/// @tparam T  scalar of that matrix: its range bounds the scalings
+/// @param pattern   n × n; symmetry: what is promised of it
+/// @param sizes     length nnz, in the pattern's order; empty for a matrix whose order needs none: PivotNeed::none, or neither
+///                  matching nor scaling
+template <class T>
+Outcome<Ordering> order_by_sizes(const SparsityPattern& pattern, Symmetry symmetry, std::span<const entry_size_t> sizes,
+                                 const OrderOptions& options = {});
+
 /// A block upper triangular form: row[k] and column[k] stand at place k, and no entry lies below the diagonal blocks, which are
 /// the places [block_begin[b], block_begin[b + 1]). Each block is ordered for sparsity. Constant once made.
 struct BlockOrdering {
@@ -97,5 +115,8 @@ std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool s
 /// @source Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034
 template <class T>
 void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale);
+/// The same for a matrix that several processes hold; every process must call it, and gets the same factors, those of the whole matrix.
+template <class T>
+void equilibrate(const MatrixShare<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale);
 
 }  // namespace palmette

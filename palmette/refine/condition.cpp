@@ -35,9 +35,18 @@ void scale_rows(DenseView<T> v, const std::vector<double>& weight) {
 
 /// Entries of the fullest row of op(A).
 template <class T>
-offset_t longest_row(const SparseMatrix<T>& matrix, Operation operation) {
-  const SparsityPattern& pattern = matrix.pattern;
+offset_t longest_row(const SystemMatrix<T>& matrix, Operation operation) {
   offset_t longest = 0;
+  if (matrix.part != nullptr) {
+    const SparsityPattern& own = matrix.own_rows(operation).pattern;
+    std::vector<offset_t> length(static_cast<std::size_t>(matrix.rows()), 0);
+    for (index_t row = 0; row < own.cols; ++row)
+      length[static_cast<std::size_t>(matrix.part->first + row)] = own.column_ptr[row + 1] - own.column_ptr[row];
+    matrix.part->complete(std::span<offset_t>(length));
+    for (const offset_t entries : length) longest = std::max(longest, entries);
+    return longest;
+  }
+  const SparsityPattern& pattern = matrix.whole->pattern;
   if (operation == Operation::plain) {
     std::vector<offset_t> count(static_cast<std::size_t>(pattern.rows), 0);
     for (const index_t row : pattern.row_index) longest = std::max(longest, ++count[row]);
@@ -117,10 +126,8 @@ double forward_error_of_column(const InvertibleOperator<T>& inverse, const Resid
                   size_of_correction(inverse, residual, error));
 }
 
-}  // namespace
-
 template <class T>
-double estimate_condition_1norm(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) {
+double condition_1norm(const SystemMatrix<T>& matrix, const ApplyInverse<T>& apply) {
   check_square(matrix);
   const ScaledNorm norm = operator_norm(matrix, Operation::transpose);
   if (!norm.finite()) return infinity;
@@ -143,12 +150,12 @@ double estimate_condition_1norm(const SparseMatrix<T>& matrix, const ApplyInvers
 }
 
 template <class T>
-double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
-                              DenseView<const T> b, DenseView<const T> x) {
+double forward_error(const InvertibleOperator<T>& inverse, DenseView<const T> b, DenseView<const T> x) {
+  const SystemMatrix<T>& matrix = inverse.matrix;
+  const Operation operation = inverse.operation;
   check_square(matrix);
   check_sizes(matrix, operation, b, x);
   if (b.cols == 0 || matrix.rows() == 0) return 0;
-  const InvertibleOperator<T> inverse{matrix, operation, apply};
   const double uncertainty = residual_uncertainty<T>(longest_row(matrix, operation));
   Residual<T> residual(matrix, operation);
   double worst = 0;
@@ -160,7 +167,32 @@ double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation
   return worst;
 }
 
+}  // namespace
+
+template <class T>
+double estimate_condition_1norm(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) {
+  return condition_1norm<T>(matrix, apply);
+}
+template <class T>
+double estimate_condition_1norm(const MatrixShare<T>& matrix, const ApplyInverse<T>& apply) {
+  return condition_1norm<T>(matrix, apply);
+}
+
+template <class T>
+double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
+                              DenseView<const T> b, DenseView<const T> x) {
+  return forward_error<T>({matrix, operation, apply}, b, x);
+}
+template <class T>
+double estimate_forward_error(const MatrixShare<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
+                              DenseView<const T> b, DenseView<const T> x) {
+  return forward_error<T>({matrix, operation, apply}, b, x);
+}
+
 #define PALMETTE_INSTANTIATE(T)                                                                                    \
+  template double estimate_condition_1norm(const MatrixShare<T>&, const ApplyInverse<T>&);                         \
+  template double estimate_forward_error(const MatrixShare<T>&, Operation, const ApplyInverse<T>&,                 \
+                                         DenseView<const T>, DenseView<const T>);                                  \
   template double estimate_condition_1norm(const SparseMatrix<T>&, const ApplyInverse<T>&);                        \
   template double estimate_forward_error(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&,                \
                                          DenseView<const T>, DenseView<const T>);

@@ -90,6 +90,12 @@ class FlexibleGmres {
  private:
   DenseView<T> view(std::vector<T>& vector) const { return {vector.data(), size_, 1, size_}; }
 
+  /// y ← y + op(A)·x
+  void multiply(DenseView<const T> x, DenseView<T> y) const {
+    if (inverse_.matrix.part != nullptr) multiply_add<T>(*inverse_.matrix.part, inverse_.operation, T(1), x, y);
+    else multiply_add<T>(*inverse_.matrix.whole, inverse_.operation, T(1), x, y);
+  }
+
   /// One more direction. False when the cycle is over: converged, broken down, or the direction is not usable.
   bool extend() {
     std::vector<T> direction = basis_.back();
@@ -100,7 +106,7 @@ class FlexibleGmres {
     // Scaled to length one: what the inverse blows up would otherwise leave the range of float.
     direction = divided_by(direction, length);
     std::vector<T> image(direction.size(), T{});
-    multiply_add<T>(inverse_.matrix, inverse_.operation, T(1), view(direction), view(image));
+    multiply(view(direction), view(image));
     const double image_norm = two_norm(image);
     if (!usable(image_norm)) return false;
     std::vector<wide_t<T>> column = orthogonalize(image);

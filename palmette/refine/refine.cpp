@@ -181,13 +181,22 @@ class Refinement {
 template <class T>
 Verification refine(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
                     DenseView<const T> b, DenseView<T> x, const RefineOptions& options) {
-  check_square(matrix);
+  check_square<T>(matrix);
+  check_sizes<T>(matrix, operation, b, x);
+  return Refinement<T>({matrix, operation, apply}, b, x, options).run();
+}
+
+template <class T>
+Verification refine(const MatrixShare<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
+                    DenseView<const T> b, DenseView<T> x, const RefineOptions& options) {
   check_sizes<T>(matrix, operation, b, x);
   return Refinement<T>({matrix, operation, apply}, b, x, options).run();
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \
   template Verification refine(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&, DenseView<const T>, \
+                               DenseView<T>, const RefineOptions&);                                           \
+  template Verification refine(const MatrixShare<T>&, Operation, const ApplyInverse<T>&, DenseView<const T>,  \
                                DenseView<T>, const RefineOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -1,4 +1,4 @@
-// Residuals by one pass over the compressed columns: a scatter for A, inner products for Aᵀ and Aᴴ.
+// Residuals by one pass over the compressed columns: a scatter for A, inner products for Aᵀ and Aᴴ, and for the rows of a share.
 #include "palmette/refine/residual.hpp"
 
 #include <algorithm>
@@ -48,6 +48,27 @@ double largest_row_sum(const SparseMatrix<T>& matrix, Operation operation, doubl
   return finite ? largest : infinity;
 }
 
+/// The same for a share: each process sums its rows, in the same order.
+template <class T>
+double largest_row_sum(const SystemMatrix<T>& matrix, Operation operation, double factor) {
+  if (matrix.part == nullptr) return largest_row_sum(*matrix.whole, operation, factor);
+  const SparseMatrix<T>& rows = matrix.own_rows(operation);
+  const SparsityPattern& pattern = rows.pattern;
+  std::vector<double> row_sum(static_cast<std::size_t>(matrix.rows()), 0.0);
+  for (index_t row = 0; row < pattern.cols; ++row) {
+    double sum = 0;
+    for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry) {
+      const double size = modulus(widen(rows.values[entry], factor));
+      sum += size <= std::numeric_limits<double>::max() ? size : infinity;
+    }
+    row_sum[static_cast<std::size_t>(matrix.part->first + row)] = sum;
+  }
+  matrix.part->complete(std::span<double>(row_sum));
+  double largest = 0;
+  for (const double sum : row_sum) largest = std::max(largest, sum);
+  return largest;
+}
+
 }  // namespace
 
 ScaledNorm ScaledNorm::of(double value, int exponent) {
@@ -58,7 +79,7 @@ ScaledNorm ScaledNorm::of(double value, int exponent) {
 }
 
 template <class T>
-ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation) {
+ScaledNorm operator_norm(const SystemMatrix<T>& matrix, Operation operation) {
   const double norm = largest_row_sum(matrix, operation, 1.0);
   if (norm <= std::numeric_limits<double>::max()) return ScaledNorm::of(norm);
   // A row of finite entries may sum up to more than the largest double: 2³¹ of them fit below it after this scaling.
@@ -67,7 +88,7 @@ ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation) {
 }
 
 template <class T>
-Residual<T>::Residual(const SparseMatrix<T>& matrix, Operation operation)
+Residual<T>::Residual(const SystemMatrix<T>& matrix, Operation operation)
     : matrix_(matrix), operation_(operation), norm_(operator_norm(matrix, operation)) {
   const bool plain = operation == Operation::plain;
   rows_.resize(static_cast<std::size_t>(plain ? matrix.rows() : matrix.cols()));
@@ -105,21 +126,27 @@ ColumnError Residual<T>::evaluate(const T* b, const T* x) {
     negative_x_[place] = widen(x[place], -factor);
     if constexpr (is_complex_v<T>) x_modulus_[place] = modulus(negative_x_[place]);
   }
-  if (operation_ == Operation::plain) subtract_plain();
-  else if (operation_ == Operation::adjoint) subtract_transposed<true>();
-  else subtract_transposed<false>();
+  if (matrix_.part != nullptr) {
+    subtract(matrix_.own_rows(operation_), matrix_.part->first);
+    complete();
+  } else if (operation_ == Operation::plain) {
+    subtract_plain();
+  } else {
+    subtract(*matrix_.whole, 0);
+  }
   error_.solution_norm = std::ldexp(x_norm, error_.shift + 2);
   return measure(std::ldexp(b_norm, error_.shift + 2), error_.solution_norm);
 }
 
 template <class T>
 void Residual<T>::subtract_plain() {
-  const SparsityPattern& pattern = matrix_.pattern;
+  const SparseMatrix<T>& matrix = *matrix_.whole;
+  const SparsityPattern& pattern = matrix.pattern;
   for (index_t column = 0; column < pattern.cols; ++column) {
     const wide_t<T> x = negative_x_[column];
     const double x_modulus = modulus(x);
     for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry) {
-      const wide_t<T> value = widen(matrix_.values[entry]);
+      const wide_t<T> value = widen(matrix.values[entry]);
       Row& row = rows_[pattern.row_index[entry]];
       row.residual.add_product(value, x);
       row.magnitude += modulus(value) * x_modulus;
@@ -129,20 +156,39 @@ void Residual<T>::subtract_plain() {
 
 template <class T>
 template <bool conjugated>
-void Residual<T>::subtract_transposed() {
-  const SparsityPattern& pattern = matrix_.pattern;
+void Residual<T>::subtract_rows(const SparseMatrix<T>& rows, index_t first) {
+  const SparsityPattern& pattern = rows.pattern;
   for (index_t column = 0; column < pattern.cols; ++column) {
-    Row sum = rows_[column];
+    Row sum = rows_[first + column];
     for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry) {
       const index_t place = pattern.row_index[entry];
-      wide_t<T> value = widen(matrix_.values[entry]);
+      wide_t<T> value = widen(rows.values[entry]);
       if constexpr (conjugated) value = conjugate(value);
       sum.residual.add_product(value, negative_x_[place]);
       if constexpr (is_complex_v<T>) sum.magnitude += modulus(value) * x_modulus_[place];
       else sum.magnitude += modulus(value) * modulus(negative_x_[place]);
     }
-    rows_[column] = sum;
+    rows_[first + column] = sum;
   }
+}
+
+template <class T>
+void Residual<T>::subtract(const SparseMatrix<T>& rows, index_t first) {
+  if (operation_ == Operation::adjoint) subtract_rows<true>(rows, first);
+  else subtract_rows<false>(rows, first);
+}
+
+template <class T>
+void Residual<T>::complete() {
+  struct Sum {
+    wide_t<T> residual;
+    double magnitude;
+  };
+  std::vector<Sum> sums(rows_.size());
+  const auto begin = static_cast<std::size_t>(matrix_.part->first), end = begin + static_cast<std::size_t>(matrix_.part->count());
+  for (std::size_t row = begin; row < end; ++row) sums[row] = {rows_[row].residual.value(), rows_[row].magnitude};
+  matrix_.part->complete(std::span<Sum>(sums));
+  for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row] = {ProductSum<T>(sums[row].residual), sums[row].magnitude};
 }
 
 /// In a row whose magnitude is so small that x could not be stored accurately enough, an absolute error of `forgiven` is
@@ -179,7 +225,7 @@ int Residual<T>::write_scaled(T* to) const {
 }
 
 #define PALMETTE_INSTANTIATE(T)                                            \
-  template ScaledNorm operator_norm(const SparseMatrix<T>&, Operation);    \
+  template ScaledNorm operator_norm(const SystemMatrix<T>&, Operation);    \
   template class Residual<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
-#include "palmette/matrix/matrix.hpp"
 #include "palmette/refine/compensated.hpp"
+#include "palmette/refine/system.hpp"
 
 namespace palmette {
 
@@ -21,7 +21,11 @@ struct ScaledNorm {
 
 /// ‖op(A)‖∞, right up to the largest double in every entry. @cost O(nnz), n doubles for Operation::plain
 template <class T>
-ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation);
+ScaledNorm operator_norm(const SystemMatrix<T>& matrix, Operation operation);
+template <class T>
+ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation) {
+  return operator_norm(SystemMatrix<T>(matrix), operation);
+}
 
 /// How wrong one column is.
 struct ColumnError {
@@ -35,12 +39,15 @@ struct ColumnError {
 
 /// Computes residuals of one system, a column at a time, in its own scratch memory.
 ///
+/// Of a share, this process computes its own rows, and all processes bring them together: they must call evaluate together, and
+/// every row has the bits that it has for the whole matrix, since its products are summed in the same order.
+///
 /// x and b are multiplied by 2^shift where the products would leave the range of double or come so near to its lower
 /// end that the error terms underflow; backward errors do not depend on it.
 template <class T>
 class Residual {
  public:
-  Residual(const SparseMatrix<T>& matrix, Operation operation);
+  Residual(const SystemMatrix<T>& matrix, Operation operation);
 
   /// Residual and backward errors of x. @param b  length rows(op(A)); x: length cols(op(A))
   ColumnError evaluate(const T* b, const T* x);
@@ -60,11 +67,15 @@ class Residual {
   };
   int choose_shift(double b_norm, double x_norm) const;
   void subtract_plain();
+  /// rows: op(A)'s, each as a column; they are the rows from `first` on.
   template <bool conjugated>
-  void subtract_transposed();
+  void subtract_rows(const SparseMatrix<T>& rows, index_t first);
+  void subtract(const SparseMatrix<T>& rows, index_t first);
+  /// The rows of all processes.
+  void complete();
   ColumnError measure(double b_norm, double x_norm);
 
-  const SparseMatrix<T>& matrix_;
+  SystemMatrix<T> matrix_;
   Operation operation_;
   ScaledNorm norm_;
   std::vector<Row> rows_;                // length rows(op(A))

@@ -11,7 +11,7 @@ std::string size_text(index_t rows, index_t cols) { return std::to_string(rows) 
 }  // namespace
 
 template <class T>
-void check_sizes(const SparseMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x) {
+void check_sizes(const SystemMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x) {
   const bool plain = operation == Operation::plain;
   const index_t rows = plain ? matrix.rows() : matrix.cols();
   const index_t cols = plain ? matrix.cols() : matrix.rows();
@@ -23,15 +23,15 @@ void check_sizes(const SparseMatrix<T>& matrix, Operation operation, DenseView<c
 }
 
 template <class T>
-void check_square(const SparseMatrix<T>& matrix) {
+void check_square(const SystemMatrix<T>& matrix) {
   if (matrix.rows() == matrix.cols()) return;
   throw DimensionError("the matrix is " + size_text(matrix.rows(), matrix.cols()) +
                        "; only a square one has an inverse to refine with or to estimate");
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                           \
-  template void check_sizes(const SparseMatrix<T>&, Operation, DenseView<const T>, DenseView<const T>);   \
-  template void check_square(const SparseMatrix<T>&);
+  template void check_sizes(const SystemMatrix<T>&, Operation, DenseView<const T>, DenseView<const T>);   \
+  template void check_square(const SystemMatrix<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -8,9 +8,10 @@ namespace palmette {
 
 double verification_bound(double unit_roundoff) { return 90 * unit_roundoff; }
 
+namespace {
+
 template <class T>
-Verification verify(const SparseMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x,
-                    double bound) {
+Verification errors_of(const SystemMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x, double bound) {
   check_sizes(matrix, operation, b, x);
   Verification result;
   result.bound = bound > 0 ? bound : verification_bound(unit_roundoff<T>);
@@ -26,7 +27,20 @@ Verification verify(const SparseMatrix<T>& matrix, Operation operation, DenseVie
   return result;
 }
 
+}  // namespace
+
+template <class T>
+Verification verify(const SparseMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x, double bound) {
+  return errors_of<T>(matrix, operation, b, x, bound);
+}
+
+template <class T>
+Verification verify(const MatrixShare<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x, double bound) {
+  return errors_of<T>(matrix, operation, b, x, bound);
+}
+
 #define PALMETTE_INSTANTIATE(T) \
+  template Verification verify(const MatrixShare<T>&, Operation, DenseView<const T>, DenseView<const T>, double); \
   template Verification verify(const SparseMatrix<T>&, Operation, DenseView<const T>, DenseView<const T>, double);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

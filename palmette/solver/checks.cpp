@@ -52,16 +52,21 @@ void check_promise(const SparseMatrix<T>& matrix) {
 }  // namespace
 
 template <class T>
-void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options) {
-  if (!matrix) throw UsageError("there is no matrix");
-  if (matrix->rows() != matrix->cols())
-    throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) + " x " +
-                         std::to_string(matrix->cols()));
+void check_options(const SolverOptions& options) {
   check_threads(options.threads);
   if (!(options.tiny_pivot >= 0 && options.tiny_pivot < 1))
     throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) + "; it is a fraction of the largest entry, 0 <= t < 1");
   if (options.mixed_precision && std::is_same_v<real_t<T>, float>)
     throw UsageError("mixed precision needs a matrix in double precision: this one is in single precision already");
+}
+
+template <class T>
+void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options) {
+  if (!matrix) throw UsageError("there is no matrix");
+  if (matrix->rows() != matrix->cols())
+    throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) + " x " +
+                         std::to_string(matrix->cols()));
+  check_options<T>(options);
   check_matrix(*matrix);
   check_promise(*matrix);
 }
@@ -117,6 +122,7 @@ DenseMatrix<T> copy_if_overlapping(DenseView<const T> b, DenseView<T> x) {
 
 #define PALMETTE_INSTANTIATE(T)                                                                                     \
   template void check_system(const std::shared_ptr<const SparseMatrix<T>>&, const SolverOptions&);                  \
+  template void check_options<T>(const SolverOptions&);                                                             \
   template void check_triangle(const SparseMatrix<T>&, const TriangularOptions&);                                   \
   template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                                  \
   template std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(std::shared_ptr<const SparseMatrix<T>>);      \

@@ -14,6 +14,10 @@ namespace palmette {
 template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options);
 
+/// @throws UsageError if an option cannot be
+template <class T>
+void check_options(const SolverOptions& options);
+
 /// The same for given triangles and factors: present, square, well formed, finite.
 template <class T>
 void check_triangle(const SparseMatrix<T>& matrix, const TriangularOptions& options);

@@ -31,9 +31,15 @@ bool kind_fits(FactorKind kind, Symmetry symmetry) {
 template <class T>
 FactorKind choose_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> wanted) {
   const Symmetry symmetry = matrix.symmetry == Symmetry::general ? detect_symmetry(matrix) : matrix.symmetry;
+  const bool looked_for = !wanted && kind_fits<T>(FactorKind::llt, symmetry);
+  return choose_kind<T>(symmetry, looked_for && has_positive_diagonal(matrix), wanted);
+}
+
+template <class T>
+FactorKind choose_kind(Symmetry symmetry, bool positive_diagonal, std::optional<FactorKind> wanted) {
   const bool ldlt_fits = kind_fits<T>(FactorKind::ldlt, symmetry);
   if (!wanted) {
-    if (kind_fits<T>(FactorKind::llt, symmetry) && has_positive_diagonal(matrix)) return FactorKind::llt;
+    if (kind_fits<T>(FactorKind::llt, symmetry) && positive_diagonal) return FactorKind::llt;
     return ldlt_fits ? FactorKind::ldlt : FactorKind::lu;
   }
   if (kind_fits<T>(*wanted, symmetry)) return *wanted;
@@ -53,6 +59,7 @@ PivotNeed pivot_need(FactorKind kind) {
 
 #define PALMETTE_INSTANTIATE(T)                                                                \
   template FactorKind choose_kind(const SparseMatrix<T>&, std::optional<FactorKind>);          \
+  template FactorKind choose_kind<T>(Symmetry, bool, std::optional<FactorKind>);               \
   template bool kind_fits<T>(FactorKind, Symmetry);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

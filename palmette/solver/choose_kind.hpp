@@ -14,6 +14,10 @@ namespace palmette {
 template <class T>
 FactorKind choose_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> wanted = {});
 
+/// The same by what has been seen of the matrix. @param positive_diagonal  real and positive, everywhere
+template <class T>
+FactorKind choose_kind(Symmetry symmetry, bool positive_diagonal, std::optional<FactorKind> wanted);
+
 /// LLᵀ needs A = Aᴴ; LDLᵀ needs A = Aᵀ or A = Aᴴ; LU fits all.
 template <class T>
 bool kind_fits(FactorKind kind, Symmetry symmetry);

@@ -6,7 +6,7 @@
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/rank_facts.hpp"
-#include "palmette/solver/rank_inverse.hpp"
+#include "palmette/solver/rank_input.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
 namespace palmette {
@@ -19,10 +19,17 @@ struct RankProducts {
   std::shared_ptr<const Ordering> ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Placement> placement;
-  std::unique_ptr<RankInverse<T>> inverse;
+  std::shared_ptr<const RankInput<T>> input;
+  std::shared_ptr<RankInverse<T>> inverse;
   index_t guarded_blocks = 0;  // of all ranks
   RankReport report;
 };
+
+/// Whether rows and columns are exchanged against each other oddly often.
+bool has_odd_order(const SymbolicFactor& symbolic) {
+  const std::vector<index_t>&place_of_row = symbolic.row.old_to_new(), &row_at = symbolic.column.new_to_old();
+  return is_odd_permutation(row_at.size(), [&](std::size_t place) { return place_of_row[static_cast<std::size_t>(row_at[place])]; });
+}
 
 SolverOptions as_solver_options(const RankSolverOptions& options) {
   SolverOptions same;
@@ -39,19 +46,36 @@ void check_grid(const ProcessGrid& grid, index_t num_ranks) {
                    std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks"));
 }
 
+template <class T>
+void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
+  check_options<T>(as_solver_options(options));
+  check_grid(options.grid, num_ranks);
+  if (options.most_sides < 1) throw UsageError("most_sides is " + std::to_string(options.most_sides) + "; at least one side is solved at a time");
+}
+
+void check_same_pattern(const SparsityPattern& known, const SparsityPattern& given) {
+  if (given.rows == known.rows && given.column_ptr == known.column_ptr && given.row_index == known.row_index) return;
+  throw UsageError("refactor needs the pattern that was analyzed (" + std::to_string(known.nnz()) + " entries), this matrix has another (" +
+                   std::to_string(given.nnz()) + " entries); make a new solver for it");
+}
+
+constexpr const char* no_memory_to_make = "out of memory while the matrix was ordered, analyzed or factorized over ranks";
+constexpr const char* no_memory_to_solve = "out of memory while a system was solved over ranks";
+
 }  // namespace
 
 template <class T>
 struct RankSolver<T>::State {
-  std::shared_ptr<const SparseMatrix<T>> matrix;
   const RankSolverOptions options;
   Transport& transport;
   ThreadTeam team;
   BandwidthMemory bandwidth{false, ""};
   RankProducts<T> made;
+  const RowInput<T>* rows = nullptr;  // of made.input, where it is that
 
-  State(std::shared_ptr<const SparseMatrix<T>> a, const RankSolverOptions& o, Transport& t)
-      : matrix(std::move(a)), options(o), transport(t), team(std::max(1, o.members)) {}
+  State(const RankSolverOptions& o, Transport& t) : options(o), transport(t), team(std::max(1, o.members)) {
+    transport.set_watchdog(options.watchdog_seconds);
+  }
 
   RankTeam ranks() { return {transport, team, {options.watchdog_seconds}}; }
 
@@ -60,17 +84,23 @@ struct RankSolver<T>::State {
     OrderOptions order_options;
     order_options.method = options.ordering;
     order_options.pivot_need = pivot_need(next.kind);
+    order_options.matching = options.matching;
     order_options.user = options.user_ordering;
     order_options.threads = team.size();
-    Outcome<Ordering> found = order(*matrix, order_options);
+    Outcome<Ordering> found = next.input->order(order_options);
     if (!found) return found.failure();
     next.ordering = std::make_shared<const Ordering>(std::move(found).value());
+    agree_after(transport, [&] { analyze_into(next); });
+    return true;
+  }
+
+  void analyze_into(RankProducts<T>& next) {
     Report& run = next.report.run;
     run.order = OrderReport{next.ordering->method, next.ordering->matched, next.ordering->seconds};
     const Stopwatch watch;
     AnalyzeOptions analyze_options = options.analyze;
-    analyze_options.symmetric_pattern = matrix->symmetry != Symmetry::general;
-    next.symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix->pattern, *next.ordering, analyze_options));
+    analyze_options.symmetric_pattern = next.input->symmetry() != Symmetry::general;
+    next.symbolic = std::make_shared<const SymbolicFactor>(analyze(next.input->pattern(), *next.ordering, analyze_options));
     const ProcessGrid grid = options.grid.rows == 0 ? nearly_square_grid(transport.num_ranks()) : options.grid;
     next.placement = std::make_shared<const Placement>(place(*next.symbolic, grid, options.map, options.whole));
     AnalyzeReport& analyzed = run.analyze.emplace();
@@ -78,12 +108,12 @@ struct RankSolver<T>::State {
     analyzed.nnz_factor = factor_entries(*next.symbolic, next.kind);
     analyzed.flops = factorization_flops(*next.symbolic, next.kind);
     analyzed.supernodes = next.symbolic->num_supernodes();
-    return true;
   }
 
   void begin_report(RankProducts<T>& next) {
     RankReport& report = next.report;
-    report.run.matrix = {matrix->rows(), matrix->cols(), matrix->nnz(), ScalarTraits<T>::type, matrix->symmetry};
+    const SparsityPattern& pattern = next.input->pattern();
+    report.run.matrix = {pattern.rows, pattern.cols, pattern.nnz(), ScalarTraits<T>::type, next.input->symmetry()};
     report.run.version = version();
     report.num_ranks = transport.num_ranks();
     report.map = options.map;
@@ -96,12 +126,12 @@ struct RankSolver<T>::State {
     if (run.refused()) next.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what + ": no memory for them");
   }
 
-  Outcome<bool> make(FactorKind kind) {
+  Outcome<bool> make(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind) {
     RankProducts<T> next;
     next.kind = kind;
+    next.input = input;
     begin_report(next);
-    Outcome<bool> structured = true;
-    agree_after(transport, [&] { structured = find_structure(next); });
+    const Outcome<bool> structured = find_structure(next);
     if (!structured) return structured.failure();
     next.report.grid = next.placement->grid;
     const Outcome<bool> factored = factorize_over_ranks(next);
@@ -114,6 +144,7 @@ struct RankSolver<T>::State {
     const Stopwatch watch;
     std::shared_ptr<RankFactor<T>> factor;
     PivotFacts facts;
+    const OwnEntries<T> entries = next.input->own_entries(next.symbolic, *next.placement, next.kind, *next.ordering);
     RunTransport blocks(options.planned, transport, [&] {
       return transport_plan(predicted_fan_out_traffic(*next.symbolic, *next.placement, next.kind, sizeof(T)));
     });
@@ -124,7 +155,7 @@ struct RankSolver<T>::State {
       factorize_options.kind = next.kind;
       factorize_options.tiny_pivot = options.tiny_pivot;
       factorize_options.members = team.size();
-      RankFactorization<T> part({*matrix, next.symbolic, next.placement, *next.ordering}, factorize_options, run);
+      RankFactorization<T> part({*entries.matrix, next.symbolic, next.placement, *next.ordering, entries.largest}, factorize_options, run);
       drive(part.program(), run, team, {options.watchdog_seconds});
       facts.pivots = part.pivots();
       if (part.bad_supernode() >= 0) facts.failure = part.failure();
@@ -137,13 +168,14 @@ struct RankSolver<T>::State {
     plan_options.trees = options.trees;
     plan_options.most_sides = options.most_sides;
     plan_options.members = team.size();
-    next.inverse = std::make_unique<RankInverse<T>>(ranks(), std::move(factor), plan_options, options.planned);
+    next.inverse = std::make_shared<RankInverse<T>>(ranks(), std::move(factor), plan_options, options.planned);
     note_refusal(next, next.inverse->run_transport(), "solves");
     report_factor(next, std::move(facts.pivots), seconds);
     return true;
   }
 
   void report_factor(RankProducts<T>& next, PivotReport pivots, double seconds) {
+    if (has_odd_order(*next.symbolic)) pivots.determinant_sign = -pivots.determinant_sign;
     for (const double scale : next.ordering->row_scale) pivots.log_abs_determinant -= std::log(scale);
     for (const double scale : next.ordering->column_scale) pivots.log_abs_determinant -= std::log(scale);
     Report& run = next.report.run;
@@ -166,22 +198,39 @@ struct RankSolver<T>::State {
   }
 
   /// The ladder of Solver: LLᵀ, and LDLᵀ where a pivot says no.
-  Outcome<bool> prepare() {
-    FactorKind first = FactorKind::lu;
-    agree_after(transport, [&] {
-      if (options.kind || matrix->symmetry != Symmetry::general) first = choose_kind(*matrix, options.kind);
-    });
-    const Outcome<bool> done = make(first);
+  Outcome<bool> prepare(const std::shared_ptr<const RankInput<T>>& input) {
+    const FactorKind first = input->choose(options.kind);
+    const Outcome<bool> done = make(input, first);
     const bool another_way =
         !options.kind && first == FactorKind::llt && !done && done.failure().kind == FailureKind::not_positive_definite;
     if (!another_way) return done;
-    return make_instead(FactorKind::ldlt, "LDL' instead of LL': " + done.failure().message);
+    return make_instead(input, FactorKind::ldlt, "LDL' instead of LL': " + done.failure().message);
   }
 
-  Outcome<bool> make_instead(FactorKind kind, const std::string& note) {
-    const Outcome<bool> done = make(kind);
+  Outcome<bool> make_instead(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind, const std::string& note) {
+    const Outcome<bool> done = make(input, kind);
     if (done) made.report.run.notes.push_back(note);
     return done;
+  }
+
+  Outcome<bool> prepare_rows(const RowBlock<T>& block) {
+    auto input = std::make_shared<const RowInput<T>>(block, ranks(), nullptr);
+    rows = input.get();
+    return prepare(input);
+  }
+
+  Outcome<bool> refactor(std::shared_ptr<const RankInput<T>> input) {
+    RankProducts<T> next = made;
+    if (!kind_fits<T>(next.kind, input->symmetry()))
+      throw UsageError("refactor keeps the kind " + std::string(name_of(next.kind)) + ", but the new values are " +
+                       std::string(name_of(input->symmetry())) + "; make a new solver for them");
+    next.input = std::move(input);
+    next.report.run.matrix.symmetry = next.input->symmetry();
+    next.report.run.notes.clear();
+    if (!options.transport_note.empty()) next.report.run.notes.push_back(options.transport_note);
+    const Outcome<bool> factored = factorize_over_ranks(next);
+    if (factored) made = std::move(next);
+    return factored;
   }
 
   SolveCost cost(index_t num_rhs) const {
@@ -192,11 +241,13 @@ struct RankSolver<T>::State {
     cost.bytes = 2 * panels * blocks + 2.0 * size_of_side() * num_rhs;
     return cost;
   }
-  double size_of_side() const { return static_cast<double>(matrix->rows()) * sizeof(T); }
+  double size_of_side() const { return static_cast<double>(size()) * sizeof(T); }
+
+  index_t size() const { return made.input->pattern().rows; }
 
   Outcome<RankReport> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     AnswerSource<T> source;
-    source.matrix = matrix.get();
+    made.input->attach(source);
     source.apply = [this](Operation operation, DenseView<const T> in, DenseView<T> out) {
       made.inverse->apply(operation, in, out);
       return SolveTrace{SolveMethod::task_driven, team.size()};
@@ -221,10 +272,38 @@ struct RankSolver<T>::State {
   Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     Outcome<RankReport> first = answer(b, x, request);
     if (!should_try_lu(first, request)) return first;
-    const Outcome<bool> done = make_instead(FactorKind::lu, "LU instead of LDL': the answer of LDL' could not be verified");
+    const Outcome<bool> done = make_instead(made.input, FactorKind::lu, "LU instead of LDL': the answer of LDL' could not be verified");
     if (done) return answer(b, x, request);
     first.value().run.notes.push_back("LU was tried as well and failed: " + done.failure().message);
     return first;
+  }
+
+  Outcome<RankReport> solve_together(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+    std::optional<Outcome<RankReport>> result;
+    exchange(transport, [&] { result.emplace(solve(b, x, request)); });
+    return *std::move(result);
+  }
+
+  /// Each rank's rows of b and x are as many as those of the matrix, and all ranks have as many columns.
+  void check_own_rows(DenseView<const T> b, DenseView<T> x) {
+    const index_t expected = rows != nullptr ? rows->num_rows() : size();
+    check_on_all(ranks(), [&] {
+      if (b.rows == expected && x.rows == expected && b.cols == x.cols) return;
+      throw DimensionError("b is " + std::to_string(b.rows) + " x " + std::to_string(b.cols) + " and x is " + std::to_string(x.rows) + " x " +
+                           std::to_string(x.cols) + ", but this rank has " + std::to_string(expected) +
+                           " rows of the matrix; both need as many rows, and as many columns as each other");
+    });
+    const index_t most = transport.agree(b.cols);
+    check_on_all(ranks(), [&] {
+      if (b.cols != most)
+        throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " + std::to_string(most));
+    });
+  }
+
+  static DenseMatrix<T> copy_of(DenseView<const T> b) {
+    DenseMatrix<T> copy(b.rows, b.cols);
+    for (index_t column = 0; column < b.cols; ++column) std::copy_n(b.column(column), b.rows, copy.view().column(column));
+    return copy;
   }
 };
 
@@ -240,16 +319,30 @@ RankSolver<T>::~RankSolver() = default;
 template <class T>
 Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> matrix, const RankSolverOptions& options,
                                              Transport& transport) {
-  return with_memory_errors("out of memory while the matrix was ordered, analyzed or factorized over ranks", [&]() -> Outcome<RankSolver<T>> {
+  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<RankSolver<T>> {
     std::unique_ptr<State> state;
+    std::shared_ptr<const RankInput<T>> input;
     agree_after(transport, [&] {
       check_system(matrix, as_solver_options(options));
-      check_grid(options.grid, transport.num_ranks());
-      if (options.most_sides < 1) throw UsageError("most_sides is " + std::to_string(options.most_sides) + "; at least one side is solved at a time");
-      state = std::make_unique<State>(with_known_symmetry(std::move(matrix)), options, transport);
-      transport.set_watchdog(options.watchdog_seconds);
+      check_rank_options<T>(options, transport.num_ranks());
+      state = std::make_unique<State>(options, transport);
+      input = make_whole_input(with_known_symmetry(std::move(matrix)), transport);
     });
-    const Outcome<bool> made = state->prepare();
+    const Outcome<bool> made = state->prepare(input);
+    if (!made) return made.failure();
+    return RankSolver(std::move(state));
+  });
+}
+
+template <class T>
+Outcome<RankSolver<T>> RankSolver<T>::create_from_rows(const RowBlock<T>& rows, const RankSolverOptions& options, Transport& transport) {
+  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<RankSolver<T>> {
+    std::unique_ptr<State> state;
+    agree_after(transport, [&] {
+      check_rank_options<T>(options, transport.num_ranks());
+      state = std::make_unique<State>(options, transport);
+    });
+    const Outcome<bool> made = state->prepare_rows(rows);
     if (!made) return made.failure();
     return RankSolver(std::move(state));
   });
@@ -257,41 +350,83 @@ Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<
 
 template <class T>
 Outcome<RankReport> RankSolver<T>::solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
-  return with_memory_errors("out of memory while a system was solved over ranks", [&]() -> Outcome<RankReport> {
+  return with_memory_errors(no_memory_to_solve, [&]() -> Outcome<RankReport> {
     DenseMatrix<T> kept;
     agree_after(state_->transport, [&] {
       check_right_hand_sides(size(), b, x);
       kept = copy_if_overlapping(b, x);
     });
-    std::optional<Outcome<RankReport>> result;
-    exchange(state_->transport, [&] {
-      result.emplace(state_->solve(kept.values.empty() ? b : std::as_const(kept).view(), x, request));
+    return state_->solve_together(kept.values.empty() ? b : std::as_const(kept).view(), x, request);
+  });
+}
+
+template <class T>
+Outcome<RankReport> RankSolver<T>::solve_rows(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+  return with_memory_errors(no_memory_to_solve, [&]() -> Outcome<RankReport> {
+    state_->check_own_rows(b, x);
+    const DenseMatrix<T> whole = state_->rows != nullptr ? state_->rows->whole_columns(b) : state_->copy_of(b);
+    DenseMatrix<T> answer(size(), b.cols);
+    agree_after(state_->transport, [&] { check_right_hand_sides(size(), whole.view(), answer.view()); });
+    Outcome<RankReport> report = state_->solve_together(whole.view(), answer.view(), request);
+    for (index_t column = 0; report && column < x.cols; ++column)
+      std::copy_n(answer.view().column(column) + first_row(), x.rows, x.column(column));
+    return report;
+  });
+}
+
+template <class T>
+Outcome<bool> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
+  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<bool> {
+    std::shared_ptr<const RankInput<T>> input;
+    agree_after(state_->transport, [&] {
+      if (state_->rows != nullptr) throw UsageError("this solver was made from rows: give refactor_rows new ones");
+      check_system(matrix, as_solver_options(state_->options));
+      check_same_pattern(state_->made.input->pattern(), matrix->pattern);
+      input = make_whole_input(with_known_symmetry(std::move(matrix)), state_->transport);
     });
-    return *std::move(result);
+    return state_->refactor(std::move(input));
+  });
+}
+
+template <class T>
+Outcome<bool> RankSolver<T>::refactor_rows(const RowBlock<T>& rows) {
+  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<bool> {
+    if (state_->rows == nullptr) throw UsageError("this solver was made from a whole matrix: give refactor a new one");
+    auto input = std::make_shared<const RowInput<T>>(rows, state_->ranks(), state_->rows);
+    const RowInput<T>* const next = input.get();
+    const Outcome<bool> done = state_->refactor(std::move(input));
+    if (done) state_->rows = next;
+    return done;
   });
 }
 
 template <class T>
 index_t RankSolver<T>::size() const {
-  return state_->matrix->rows();
+  return state_->size();
 }
-
-void visit(const RankReport& report, ReportVisitor& visitor) {
-  visit(report.run, visitor);
-  visitor.open("ranks");
-  visitor.field("num_ranks", std::int64_t{report.num_ranks});
-  visitor.field("grid_rows", std::int64_t{report.grid.rows});
-  visitor.field("grid_cols", std::int64_t{report.grid.cols});
-  visitor.field("map", name_of(report.map));
-  visitor.field("trees", name_of(report.trees));
-  visitor.field("transport", std::string_view(report.transport));
-  visitor.field("threads_per_rank", std::int64_t{report.members});
-  visitor.open("memory_bytes");
-  visitor.field("least", report.memory_bytes.least);
-  visitor.field("mean", report.memory_bytes.mean);
-  visitor.field("most", report.memory_bytes.most);
-  visitor.close();
-  visitor.close();
+template <class T>
+index_t RankSolver<T>::first_row() const {
+  return state_->rows != nullptr ? state_->rows->first_row() : 0;
+}
+template <class T>
+index_t RankSolver<T>::num_rows() const {
+  return state_->rows != nullptr ? state_->rows->num_rows() : size();
+}
+template <class T>
+RankReport RankSolver<T>::report() const {
+  return state_->made.report;
+}
+template <class T>
+std::pair<std::complex<double>, double> RankSolver<T>::slogdet() const {
+  const PivotReport& pivots = state_->made.report.run.factorize->pivots;
+  return {pivots.determinant_sign, pivots.log_abs_determinant};
+}
+template <class T>
+Inertia RankSolver<T>::inertia() const {
+  if (state_->made.kind == FactorKind::lu) throw UsageError("LU gives no inertia; factorize a symmetric matrix with kind ldlt");
+  if (is_complex_v<T> && !state_->made.inverse->factor().hermitian)
+    throw UsageError("a complex symmetric matrix has no inertia: its eigenvalues are not real");
+  return state_->made.report.run.factorize->pivots.inertia;
 }
 
 #define PALMETTE_INSTANTIATE(T) template class RankSolver<T>;

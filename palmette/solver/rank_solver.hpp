@@ -7,6 +7,7 @@
 
 #include "palmette/place/place.hpp"
 #include "palmette/solver/report.hpp"
+#include "palmette/solver/row_block.hpp"
 #include "palmette/solver/solve_request.hpp"
 #include "palmette/transport/transport.hpp"
 
@@ -17,6 +18,10 @@ struct RankSolverOptions {
   OrderingMethod ordering = OrderingMethod::automatic;
   Permutation user_ordering;  ///< for OrderingMethod::user
   double tiny_pivot = 0;      ///< as FactorizeOptions
+  /// LDLᵀ and LU: bring large entries to the diagonal and scale by weighted matching. With rows as input each rank then learns the size of
+  /// every entry (a logarithm, 4 bytes) while it orders, no values. false: scale by the largest entries of rows and columns, and let the
+  /// diagonal be where the pattern has it; then nothing is said of values, and matrices with small diagonals may fail.
+  bool matching = true;
   AnalyzeOptions analyze;
   ProcessGrid grid{0, 0};     ///< 0 × 0: the nearly square one of all ranks
   PlacementMap map = PlacementMap::subtree_to_subcube;
@@ -57,29 +62,57 @@ void visit(const RankReport& report, ReportVisitor& visitor);
 
 /// One rank's part of a solver whose factor lies on many ranks.
 ///
-/// Input is replicated: every rank brings the same whole matrix and the same right-hand sides, and gets the whole solution. Order and
-/// analyze are run by each rank, with the same result; the factor is distributed, no rank holds all of it. x has the same bits for any
-/// grid, map, transport and number of threads. Every function must be called by all ranks; what it throws for wrong arguments all throw.
+/// The matrix is brought by every rank as a whole, or by each some of its rows; so are right-hand sides and solutions. Order and analyze are
+/// run by each rank, with the same result; the factor is distributed, no rank holds all of it. x has the same bits for any grid, map,
+/// transport and number of threads, and for any way to bring the matrix (with matching = false and a pattern that lacks diagonal entries,
+/// LU alone takes another order for rows). Every function but those that are const must be called by all ranks; what it throws for wrong
+/// arguments all throw.
 template <class T>
 class RankSolver {
  public:
   /// Order, analyze and place; factorize and plan the solves over ranks. As Solver::create, without the way by columns.
+  /// @param matrix     the same on all ranks
   /// @param transport  must outlive this; carries nothing else meanwhile
   /// @returns the solver, or the failure, the same on all ranks
   /// @throws as Solver::create; UsageError if the grid has not as many ranks as the transport; BrokenRun
   static Outcome<RankSolver> create(std::shared_ptr<const SparseMatrix<T>> matrix, const RankSolverOptions& options, Transport& transport);
+
+  /// The same from rows. No rank ever holds the values of all: a rank keeps those of its rows and of the columns of the same numbers, and
+  /// sends each entry to the rank in whose block it is factored. The pattern comes to all ranks: 4 bytes for each entry, besides what order
+  /// and analyze need for them.
+  /// @throws as create; UsageError, DimensionError unless the blocks of all ranks hold every row of a square matrix once
+  static Outcome<RankSolver> create_from_rows(const RowBlock<T>& rows, const RankSolverOptions& options, Transport& transport);
 
   RankSolver(RankSolver&&) noexcept;
   RankSolver& operator=(RankSolver&&) noexcept;
   ~RankSolver();
 
   index_t size() const;
+  /// Rows that this rank has brought; all of them where the matrix came whole.
+  index_t first_row() const;
+  index_t num_rows() const;
 
   /// x ← op(A)⁻¹·b, refined and verified, as Solver::solve.
   /// @param b  n × k, the same on all ranks; x: n × k, may be b's memory
   /// @returns the report, or numerically_singular, the same on all ranks
   /// @throws as Solver::solve; BrokenRun
   Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+
+  /// The same with each rank's rows of b and x. Vectors are whole on every rank meanwhile: twice n × k scalars.
+  /// @param b  num_rows() × k; x: num_rows() × k, may be b's memory; the same k on all ranks
+  Outcome<RankReport> solve_rows(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+
+  /// New values in the same pattern: factorize again with the same order, scaling and structure. A solver that was made from rows gets rows.
+  /// @returns true, or the failure, the same on all ranks; the solver then keeps its former factor
+  /// @throws UsageError on all ranks if the pattern differs, or the kind does not fit the new values
+  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
+  Outcome<bool> refactor_rows(const RowBlock<T>& rows);
+
+  /// Report of the phases so far, without solve and verify; its pivots hold the determinant.
+  RankReport report() const;
+  /// As Solver::slogdet and Solver::inertia.
+  std::pair<std::complex<double>, double> slogdet() const;
+  Inertia inertia() const;
 
  private:
   struct State;

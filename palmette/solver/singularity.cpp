@@ -35,11 +35,24 @@ double scaled_norm(const SparseMatrix<T>& matrix, const std::vector<double>& row
   return largest;
 }
 
-/// S as an operator with its approximate inverse.
 template <class T>
+double scaled_norm(const MatrixShare<T>& matrix, const std::vector<double>& row_scale, const std::vector<double>& column_scale) {
+  std::vector<double> sums(static_cast<std::size_t>(matrix.size()), 0);
+  const SparsityPattern& pattern = matrix.rows.pattern;
+  for (index_t k = 0; k < matrix.count(); ++k)
+    for (offset_t entry = pattern.column_ptr[k]; entry < pattern.column_ptr[k + 1]; ++entry)
+      sums[matrix.first + k] += double(std::abs(matrix.rows.values[entry])) * column_scale[pattern.row_index[entry]];
+  matrix.complete(std::span<double>(sums));
+  double largest = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) largest = std::max(largest, sums[i] * row_scale[i]);
+  return largest;
+}
+
+/// S as an operator with its approximate inverse. Matrix: whole, or a share of it.
+template <class T, class Matrix>
 class ScaledMatrix {
  public:
-  ScaledMatrix(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) : matrix_(matrix), apply_(apply) {
+  ScaledMatrix(const Matrix& matrix, const ApplyInverse<T>& apply) : matrix_(matrix), apply_(apply) {
     equilibrate(matrix, row_scale_, column_scale_);
     norm_ = scaled_norm(matrix, row_scale_, column_scale_);
   }
@@ -78,7 +91,7 @@ class ScaledMatrix {
     const index_t n = static_cast<index_t>(values.size());
     return {values.data(), n, 1, n};
   }
-  const SparseMatrix<T>& matrix_;
+  const Matrix& matrix_;
   const ApplyInverse<T>& apply_;
   std::vector<double> row_scale_, column_scale_;
   double norm_ = 0;
@@ -95,9 +108,8 @@ bool normalize(std::vector<T>& z) {
 
 /// z − y with A·y = A·z solved anew: zero up to rounding if A is regular, a null vector of A if it is singular and the solver
 /// came to another solution than z. Refinement does what single corrections cannot where the inverse is poor.
-template <class T>
-std::vector<T> difference_of_solutions(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) {
-  const index_t n = matrix.rows();
+template <class T, class Matrix>
+std::vector<T> difference_of_solutions(const Matrix& matrix, const ApplyInverse<T>& apply, index_t n) {
   DenseMatrix<T> z(n, 1), b(n, 1);
   // Sizes between 1 and 2 in no pattern that a grid could have: multiples of the golden ratio, without their whole parts.
   for (index_t i = 0; i < n; ++i) {
@@ -114,15 +126,12 @@ std::vector<T> difference_of_solutions(const SparseMatrix<T>& matrix, const Appl
   return std::move(z.values);
 }
 
-}  // namespace
-
-template <class T>
-Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply, Operation operation,
-                             DenseView<const T> x) {
-  const std::size_t n = static_cast<std::size_t>(matrix.rows());
+template <class T, class Matrix>
+Singularity find(const Matrix& matrix, const ApplyInverse<T>& apply, Operation operation, DenseView<const T> x) {
+  const std::size_t n = static_cast<std::size_t>(x.rows);
   Singularity found;
   if (n == 0) return found;
-  const ScaledMatrix<T> scaled(matrix, apply);
+  const ScaledMatrix<T, Matrix> scaled(matrix, apply);
   // Entries of alternating sign and slowly changing size: seldom orthogonal to anything.
   std::vector<T> start(n);
   for (std::size_t i = 0; i < n; ++i) start[i] = T(real_t<T>((i % 2 == 0 ? 1.0 : -1.0) * (1 + double(i) / double(n))));
@@ -151,13 +160,26 @@ Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T
     for (std::size_t i = 0; i < n; ++i) z[i] -= correction[i];
   }
   if (is_proved()) return found;
-  const std::vector<T> difference = difference_of_solutions(matrix, apply);
-  z = scaled.scaled_solution(Operation::plain, {difference.data(), matrix.rows(), 1, matrix.rows()});
+  const std::vector<T> difference = difference_of_solutions(matrix, apply, x.rows);
+  z = scaled.scaled_solution(Operation::plain, {difference.data(), x.rows, 1, x.rows});
   if (normalize(z)) consider(Operation::plain, z);
   return found;
 }
 
+}  // namespace
+
+template <class T>
+Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply, Operation operation,
+                             DenseView<const T> x) {
+  return find(matrix, apply, operation, x);
+}
+template <class T>
+Singularity find_singularity(const MatrixShare<T>& matrix, const ApplyInverse<T>& apply, Operation operation, DenseView<const T> x) {
+  return find(matrix, apply, operation, x);
+}
+
 #define PALMETTE_INSTANTIATE(T) \
+  template Singularity find_singularity(const MatrixShare<T>&, const ApplyInverse<T>&, Operation, DenseView<const T>); \
   template Singularity find_singularity(const SparseMatrix<T>&, const ApplyInverse<T>&, Operation, DenseView<const T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

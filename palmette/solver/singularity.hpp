@@ -27,6 +27,9 @@ struct Singularity {
 template <class T>
 Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply, Operation operation,
                              DenseView<const T> x);
+/// The same for a matrix that several processes hold; every process must call it, and gets the same.
+template <class T>
+Singularity find_singularity(const MatrixShare<T>& matrix, const ApplyInverse<T>& apply, Operation operation, DenseView<const T> x);
 
 /// Below this distance the matrix counts as singular to working precision.
 template <class T>

@@ -23,15 +23,16 @@ std::string scientific(double value) {
 template <class T>
 Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b,
                               DenseView<T> x, const SolveRequest& request) {
-  if (source.matrix == nullptr) return source.verify_product(request.operation, b, x);
-  if (request.max_refine_steps == 0) return verify(*source.matrix, request.operation, b, DenseView<const T>(x));
+  if (!source.has_matrix()) return source.verify_product(request.operation, b, x);
+  if (request.max_refine_steps == 0)
+    return source.with_matrix([&](const auto& matrix) { return verify(matrix, request.operation, b, DenseView<const T>(x)); });
   RefineOptions options;
   options.only_if_needed = request.max_refine_steps < 0;
   options.krylov = request.max_refine_steps < 0;  // a stated number of steps is kept
   options.max_steps = request.max_refine_steps > 0 ? request.max_refine_steps
                       : source.mixed_precision     ? mixed_refine_steps
                                                    : usual_refine_steps;
-  return refine(*source.matrix, request.operation, apply, b, x, options);
+  return source.with_matrix([&](const auto& matrix) { return refine(matrix, request.operation, apply, b, x, options); });
 }
 
 template <class T>
@@ -59,8 +60,7 @@ struct Growth {
 };
 
 template <class T>
-Growth largest_growth(const SparseMatrix<T>& matrix, DenseView<const T> b, DenseView<const T> x) {
-  const double norm = norm_infinity(matrix);
+Growth largest_growth(double norm, DenseView<const T> b, DenseView<const T> x) {
   Growth growth;
   for (index_t j = 0; j < b.cols; ++j) {
     double size_b = 0, size_x = 0;
@@ -76,11 +76,13 @@ Growth largest_growth(const SparseMatrix<T>& matrix, DenseView<const T> b, Dense
 template <class T>
 std::optional<NumericalFailure> singular_failure(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
                                                  DenseView<const T> b, DenseView<T> x, Operation operation) {
-  if (source.matrix == nullptr || !source.factored || b.rows == 0 || b.cols == 0) return std::nullopt;
-  const Growth growth = largest_growth(*source.matrix, b, DenseView<const T>(x));
+  if (!source.has_matrix() || !source.factored || b.rows == 0 || b.cols == 0) return std::nullopt;
+  const double norm = source.with_matrix([](const auto& matrix) { return norm_infinity(matrix); });
+  const Growth growth = largest_growth(norm, b, DenseView<const T>(x));
   if (!source.pivots_replaced && growth.largest * unit_roundoff<T> < 1e-2) return std::nullopt;
+  const DenseView<const T> weakest(x.columns(growth.column, 1));
   const Singularity singularity =
-      find_singularity(*source.matrix, apply, operation, DenseView<const T>(x.columns(growth.column, 1)));
+      source.with_matrix([&](const auto& matrix) { return find_singularity(matrix, apply, operation, weakest); });
   if (singularity.distance > singular_distance<T>) return std::nullopt;
   NumericalFailure failure;
   failure.kind = FailureKind::numerically_singular;
@@ -104,10 +106,11 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
   };
   Verification verification = refine_or_verify(source, apply, b, x, request);
   if (std::optional<NumericalFailure> failure = singular_failure(source, apply, b, x, request.operation)) return *failure;
-  if (request.condition && source.matrix != nullptr) {
-    verification.condition_1norm = estimate_condition_1norm(*source.matrix, apply);
+  if (request.condition && source.has_matrix()) {
+    const DenseView<const T> found(x);
+    verification.condition_1norm = source.with_matrix([&](const auto& matrix) { return estimate_condition_1norm(matrix, apply); });
     verification.forward_error_bound =
-        estimate_forward_error(*source.matrix, request.operation, apply, b, DenseView<const T>(x));
+        source.with_matrix([&](const auto& matrix) { return estimate_forward_error(matrix, request.operation, apply, b, found); });
   }
   report.verify = verification;
   add_notes(source, report);

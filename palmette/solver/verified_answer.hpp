@@ -11,7 +11,9 @@ namespace palmette {
 /// What an answer is made from. The pointers outlive the call.
 template <class T>
 struct AnswerSource {
-  const SparseMatrix<T>* matrix = nullptr;  ///< what the answer is verified against; null: `verify_product` does it
+  /// What the answer is verified against: the matrix, or this rank's share of it. Both null: `verify_product` does it.
+  const SparseMatrix<T>* matrix = nullptr;
+  const MatrixShare<T>* share = nullptr;
   std::function<SolveTrace(Operation, DenseView<const T>, DenseView<T>)> apply;
   std::function<Verification(Operation, DenseView<const T> b, DenseView<const T> x)> verify_product;
   SolveCost cost;  ///< for this number of right-hand sides
@@ -21,6 +23,13 @@ struct AnswerSource {
   bool mixed_precision = false;
   bool factored = false;  ///< by Palmette, of `matrix`: singularity is then looked for
   bool pivots_replaced = false;  ///< then the matrix may be singular: look closer
+
+  bool has_matrix() const { return matrix != nullptr || share != nullptr; }
+  /// work(matrix) with whichever there is.
+  template <class Work>
+  auto with_matrix(const Work& work) const {
+    return share != nullptr ? work(*share) : work(*matrix);
+  }
 };
 
 /// Solve, time, refine, verify; fills solve, verify, notes and peak memory of a copy of `report`.

@@ -9,8 +9,11 @@ namespace {
 /// Done when a piece of every rank has come.
 class Gather final : public RankProgram {
  public:
-  Gather(Transport& transport, SharedBytes mine) : transport_(transport), pieces_(static_cast<std::size_t>(transport.num_ranks())) {
-    pieces_[static_cast<std::size_t>(transport.rank())] = std::move(mine);
+  /// @param piece_for  what each rank gets; called with every rank
+  template <class PieceFor>
+  Gather(Transport& transport, const PieceFor& piece_for) : transport_(transport), pieces_(static_cast<std::size_t>(transport.num_ranks())) {
+    for (index_t rank = 0; rank < transport.num_ranks(); ++rank) outgoing_.push_back(piece_for(rank));
+    pieces_[static_cast<std::size_t>(transport.rank())] = outgoing_[static_cast<std::size_t>(transport.rank())];
   }
   void start() override {
     const index_t rank = transport_.rank(), num_ranks = transport_.num_ranks();
@@ -18,8 +21,10 @@ class Gather final : public RankProgram {
     has_come_[static_cast<std::size_t>(rank)] = 1;
     missing_.store(num_ranks - 1, std::memory_order_release);
     // Each begins with its neighbour, so that not all messages go to rank 0 first.
-    for (index_t step = 1; step < num_ranks; ++step)
-      transport_.send((rank + step) % num_ranks, 0, pieces_[static_cast<std::size_t>(rank)]);
+    for (index_t step = 1; step < num_ranks; ++step) {
+      const index_t other = (rank + step) % num_ranks;
+      transport_.send(other, 0, std::move(outgoing_[static_cast<std::size_t>(other)]));
+    }
     transport_.flush();
   }
   void on_message(const Message& message) override {
@@ -39,6 +44,7 @@ class Gather final : public RankProgram {
 
  private:
   Transport& transport_;
+  std::vector<SharedBytes> outgoing_;  // by rank, until sent
   std::vector<SharedBytes> pieces_;  // by rank
   std::vector<char> has_come_;       // by rank
   std::atomic<index_t> missing_{0};
@@ -85,7 +91,16 @@ void exchange(Transport& transport, const std::function<void()>& work) {
 }
 
 std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine, const DriveOptions& options) {
-  Gather gather(transport, std::move(mine));
+  Gather gather(transport, [&](index_t) { return mine; });
+  drive(gather, transport, team, options);
+  return gather.take();
+}
+
+std::vector<SharedBytes> deal_to_all(Transport& transport, ThreadTeam& team, const std::vector<SharedBytes>& pieces,
+                                     const DriveOptions& options) {
+  if (pieces.size() != static_cast<std::size_t>(transport.num_ranks()))
+    throw UsageError(std::to_string(pieces.size()) + " pieces for " + std::to_string(transport.num_ranks()) + " ranks");
+  Gather gather(transport, [&](index_t rank) { return pieces[static_cast<std::size_t>(rank)]; });
   drive(gather, transport, team, options);
   return gather.take();
 }

@@ -23,4 +23,9 @@ void exchange(Transport& transport, const std::function<void()>& work);
 /// @cost  one message to each other rank
 std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine, const DriveOptions& options = {});
 
+/// As gather_from_all, but every rank brings bytes for each: pieces[r] is for rank r (one's own included). @returns by rank, what it brought
+/// for this one
+std::vector<SharedBytes> deal_to_all(Transport& transport, ThreadTeam& team, const std::vector<SharedBytes>& pieces,
+                                     const DriveOptions& options = {});
+
 }  // namespace palmette

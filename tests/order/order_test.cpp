@@ -370,6 +370,36 @@ TEST(OpenMatrices, real_unsymmetric_matrices_keep_the_promises) {
   }
 }
 
+TEST(Order, sizes_of_entries_are_all_that_it_needs_of_values) {
+  // Entries of both signs over many powers of two, one of them a stored zero.
+  Triplets<double> entries{40, 40, {}, {}, {}};
+  for (index_t i = 0; i < 40; ++i)
+    for (const index_t j : {i, (i * 7 + 3) % 40, (i * 11 + 5) % 40}) {
+      entries.row.push_back(i);
+      entries.column.push_back(j);
+      entries.value.push_back(i == 9 && j == 9 ? 0 : std::ldexp(1.0 + i / 40.0, (i * j) % 90 - 40) * (j % 2 == 0 ? 1 : -1));
+    }
+  const SparseMatrix<double> matrix = from_triplets(entries);
+  std::vector<entry_size_t> sizes;
+  for (const double value : matrix.values) sizes.push_back(entry_size(value));
+  for (const PivotNeed need : {PivotNeed::none, PivotNeed::unsymmetric})
+    for (const bool matching : {true, false}) {
+      OrderOptions options;
+      options.pivot_need = need;
+      options.matching = matching;
+      const Ordering expected = order(matrix, options).value();
+      const Ordering found = order_by_sizes<double>(matrix.pattern, matrix.symmetry, sizes, options).value();
+      EXPECT_EQ(found.row.new_to_old(), expected.row.new_to_old());
+      EXPECT_EQ(found.column.new_to_old(), expected.column.new_to_old());
+      EXPECT_EQ(found.row_scale, expected.row_scale);
+      EXPECT_EQ(found.column_scale, expected.column_scale);
+    }
+  OrderOptions options;
+  EXPECT_TRUE(order_by_sizes<double>(matrix.pattern, matrix.symmetry, {}, options).ok());
+  options.pivot_need = PivotNeed::unsymmetric;
+  EXPECT_THROW((void)order_by_sizes<double>(matrix.pattern, matrix.symmetry, {}, options), DimensionError);
+}
+
 TEST(MethodList, names_round_trip_and_unknown_ones_list_all) {
   for (const OrderingMethodInfo& info : ordering_method_list()) EXPECT_EQ(ordering_method(name_of(info.method)), info.method);
   EXPECT_EQ(ordering_method_list().size(), 7u);

@@ -38,6 +38,31 @@ TEST(together, every_rank_gets_the_pieces_of_all_by_rank_again_and_again) {
     }
 }
 
+TEST(together, every_rank_gets_what_each_brought_for_it) {
+  for (const index_t ranks : {1, 2, 5}) {
+    ThreadWorld world(ranks);
+    world.run([&](Transport& transport) {
+      BytePool pool;
+      ThreadTeam team(1);
+      // Rank r brings r + s numbers for rank s: none from 0 to 0.
+      const auto made = [&](index_t from, index_t to) { return piece_of(from + to, pool); };
+      std::vector<SharedBytes> pieces;
+      for (index_t rank = 0; rank < ranks; ++rank) pieces.push_back(made(transport.rank(), rank));
+      for (int round = 0; round < 3; ++round)
+        exchange(transport, [&] {
+          const std::vector<SharedBytes> got = deal_to_all(transport, team, pieces, {60});
+          for (index_t rank = 0; rank < ranks; ++rank) {
+            const SharedBytes expected = made(rank, transport.rank());
+            ASSERT_EQ(got[rank].size(), expected.size());
+            if (expected.size() > 0) { EXPECT_EQ(std::memcmp(got[rank].data(), expected.data(), expected.size()), 0); }
+          }
+        });
+      pieces.pop_back();
+      EXPECT_THROW((void)deal_to_all(transport, team, pieces), UsageError);
+    });
+  }
+}
+
 TEST(together, one_rank_that_cannot_go_on_ends_the_run_for_all) {
   ThreadWorld world(3);
   std::mutex mutex;

@@ -1,0 +1,31 @@
+// Inside `solver`: arguments that each rank brings for itself, refused by all ranks together.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "palmette/solver/rank_inverse.hpp"
+#include "palmette/solver/row_block.hpp"
+
+namespace palmette {
+
+/// Work that needs no other rank and may refuse its arguments. Every rank must call it.
+/// @throws where any rank's work threw: on every rank the same UsageError, DimensionError or MemoryError, which names the first such rank
+void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
+
+/// Rows [first, first + count) of a rank.
+struct RowsOfRank {
+  index_t first = 0;
+  index_t count = 0;
+};
+
+/// This rank's rows as the columns of an n × rows matrix: sorted, duplicates summed, finite.
+/// @throws UsageError, DimensionError naming row and column
+template <class T>
+SparseMatrix<T> checked_rows(const RowBlock<T>& rows);
+
+/// The rows of all ranks, by rank. Every rank must call it.
+/// @throws DimensionError, UsageError on all ranks, unless the blocks hold every row of a square matrix once
+std::vector<RowsOfRank> agreed_rows(const RankTeam& ranks, index_t size, RowsOfRank mine);
+
+}  // namespace palmette

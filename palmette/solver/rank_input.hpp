@@ -1,0 +1,90 @@
+// A matrix over ranks as the hall works with it: whole on every rank, or some rows of it on each.
+#pragma once
+
+#include <memory>
+
+#include "palmette/solver/rank_checks.hpp"
+#include "palmette/solver/verified_answer.hpp"
+
+namespace palmette {
+
+/// What a rank factorizes from: see RankSystem.
+template <class T>
+struct OwnEntries {
+  std::shared_ptr<const SparseMatrix<T>> matrix;
+  double largest = 0;
+};
+
+/// Constant once made. Every rank must call every function, but for the three that only look.
+template <class T>
+class RankInput {
+ public:
+  virtual ~RankInput() = default;
+  /// Of the whole matrix.
+  virtual const SparsityPattern& pattern() const = 0;
+  virtual Symmetry symmetry() const = 0;
+  /// Let an answer be verified against this matrix.
+  virtual void attach(AnswerSource<T>& source) const = 0;
+
+  /// As choose_kind. @throws as that, on all ranks
+  virtual FactorKind choose(std::optional<FactorKind> wanted) const = 0;
+  /// As `order`; the same on all ranks.
+  virtual Outcome<Ordering> order(const OrderOptions& options) const = 0;
+  virtual OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement, FactorKind kind,
+                                    const Ordering& ordering) const = 0;
+};
+
+/// Every rank brings the whole matrix. @param matrix  checked, its symmetry known
+template <class T>
+std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>> matrix, Transport& transport);
+
+/// Every rank brings its rows.
+///
+/// The pattern comes to all ranks, since analysis is replicated. Values do not: a rank keeps its rows and the columns of the same
+/// numbers (for products with A, Aᵀ and Aᴴ), and sends each entry once to the rank whose block it belongs to, when factors are made.
+template <class T>
+class RowInput final : public RankInput<T> {
+ public:
+  /// @param former  input of the same pattern by the same ranks, or null
+  /// @throws UsageError, DimensionError, MemoryError: all ranks the same
+  RowInput(const RowBlock<T>& rows, const RankTeam& ranks, const RowInput* former);
+  RowInput(const RowInput&) = delete;
+  RowInput& operator=(const RowInput&) = delete;
+
+  const SparsityPattern& pattern() const override { return *pattern_; }
+  Symmetry symmetry() const override { return symmetry_; }
+  void attach(AnswerSource<T>& source) const override { source.share = &share_; }
+  FactorKind choose(std::optional<FactorKind> wanted) const override;
+  Outcome<Ordering> order(const OrderOptions& options) const override;
+  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement, FactorKind kind,
+                            const Ordering& ordering) const override;
+
+  index_t first_row() const { return share_.first; }
+  index_t num_rows() const { return share_.count(); }
+  /// By rank.
+  const std::vector<RowsOfRank>& ranges() const { return ranges_; }
+  /// Every rank brings its rows of n × k columns; @returns all of them
+  DenseMatrix<T> whole_columns(DenseView<const T> own) const;
+
+ private:
+  std::vector<SharedBytes> gather(std::span<const std::byte> mine) const;
+  std::vector<SharedBytes> deal(const std::vector<SharedBytes>& pieces) const;
+  void share_items(std::span<std::byte> items, std::size_t item_bytes) const;
+  std::shared_ptr<const SparsityPattern> gather_pattern() const;
+  void deal_columns();
+  void find_symmetry();
+  bool has_positive_diagonal() const;
+  std::vector<entry_size_t> sizes_of_all() const;
+  Outcome<Ordering> order_by_structure(const OrderOptions& options) const;
+  double largest_scaled_entry(const Ordering& ordering) const;
+  std::vector<index_t> rank_of_rows() const;
+
+  RankTeam ranks_;
+  std::vector<RowsOfRank> ranges_;  // by rank
+  std::shared_ptr<const SparsityPattern> pattern_;
+  Symmetry symmetry_ = Symmetry::general;
+  MatrixShare<T> share_;
+  mutable BytePool pool_;
+};
+
+}  // namespace palmette
