@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "palmette/blocks/blocks.hpp"
+#include "palmette/factorize/layer_factor.hpp"
 #include "palmette/factorize/rank_factorization.hpp"
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"

@@ -18,7 +18,7 @@ namespace palmette {
 template <class T>
 class LayeredSolvePlan {
  public:
-  /// @param factor  this rank's part of the layer's system, as take_layer_factor or rank_part makes it; the plan keeps it alive
+  /// @param factor  this rank's part of the layer's system, as LayerFactorHanding or rank_part makes it; the plan keeps it alive
   /// @throws UsageError if the factor is not the system's; MemoryError
   /// @cost as RankSolvePlan
   LayeredSolvePlan(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> system, const RankPlanOptions& options = {});

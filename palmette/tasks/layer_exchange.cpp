@@ -1,6 +1,8 @@
 // Partners along the way from a layer's leaf to the root of the cut.
 #include "palmette/tasks/layer_exchange.hpp"
 
+#include <algorithm>
+
 #include "palmette/tasks/solve_exchange.hpp"
 
 namespace palmette {
@@ -63,6 +65,42 @@ LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems
       for (const LayerStep& step : layer_steps(system, rank)) between.push_back({first + rank, step.partner, 1, step.rows * row_bytes});
   }
   return {make_traffic(ranks.num_ranks(), std::move(within)), make_traffic(ranks.num_ranks(), std::move(between))};
+}
+
+std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode, index_t column_supernode) {
+  const LayerNode& node = system.layering->holders(column_supernode);
+  const bool all = system.method == LayeredMethod::one_sync_3d || row_supernode == column_supernode;
+  std::vector<index_t> ranks;
+  for (index_t layer = node.first; layer < (all ? node.end : node.first + 1); ++layer)
+    ranks.push_back(RankGrid{system.ranks.first_rank(layer), system.ranks.grid}.owner(row_supernode, column_supernode));
+  return ranks;
+}
+
+offset_t handed_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes) {
+  if (BlockNumbers(symbolic).is_diagonal(block)) return message_bytes(symbolic, kind, block, scalar_bytes);
+  const auto after = std::upper_bound(symbolic.block_ptr.begin(), symbolic.block_ptr.end(), block);
+  const auto s = static_cast<index_t>(after - symbolic.block_ptr.begin()) - 1;
+  return offset_t{symbolic.blocks[static_cast<std::size_t>(block)].count} * symbolic.width(s) * scalar_bytes * (kind == FactorKind::lu ? 2 : 1);
+}
+
+Traffic predicted_handing_traffic(const SymbolicFactor& symbolic, const Placement& placement, const LayerSystem& system, FactorKind kind,
+                                  offset_t scalar_bytes) {
+  const BlockNumbers numbers(symbolic);
+  std::vector<TrafficEntry> entries;
+  const auto hand = [&](index_t row, index_t column, offset_t block) {
+    const index_t owner = placement.owner(row, column);
+    for (const index_t rank : layer_holders(system, row, column))
+      if (rank != owner) entries.push_back({owner, rank, 1, handed_bytes(symbolic, kind, block, scalar_bytes)});
+  };
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    if (!system.layering->is_replicated(s)) continue;
+    hand(s, s, numbers.diagonal(s));
+    offset_t block = symbolic.block_ptr[s];
+    for (const Block& one : symbolic.blocks_of(s)) hand(one.row_supernode, s, block++);
+  }
+  Traffic traffic = make_traffic(placement.num_ranks(), std::move(entries));
+  for (TrafficEntry& entry : traffic.entries) entry.messages = 1;  // packed
+  return traffic;
 }
 
 }  // namespace palmette

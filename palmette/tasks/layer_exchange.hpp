@@ -7,6 +7,7 @@
 
 #include "palmette/machine/machine.hpp"
 #include "palmette/place/place.hpp"
+#include "palmette/tasks/fan_out.hpp"
 
 namespace palmette {
 
@@ -35,5 +36,17 @@ struct LayeredTraffic {
   Traffic all() const;
 };
 LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems, TreeShape trees, offset_t row_bytes);
+
+/// Ranks of the whole run that hold, in the systems of their layers, a block in the columns of a replicated supernode (numbers of the whole structure).
+std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode, index_t column_supernode);
+
+/// Bytes of a block that is handed to a layer: rows of L (and of Uᵀ); with a diagonal block its pivots and their order.
+offset_t handed_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes);
+
+/// All messages that hand finished replicated blocks from a factorization on `placement` to the layers: one for each pair of ranks.
+/// @param system     of any layer
+/// @param placement  layered_placement of these systems
+Traffic predicted_handing_traffic(const SymbolicFactor& symbolic, const Placement& placement, const LayerSystem& system, FactorKind kind,
+                                  offset_t scalar_bytes);
 
 }  // namespace palmette
