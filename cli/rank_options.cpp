@@ -1,4 +1,4 @@
-// Reads --transport, --grid, --map, --trees, and the environment of launchers.
+// Reads --transport, --grid, --layered-method, --map, --trees, and the environment of launchers.
 #include "cli/rank_options.hpp"
 
 #include <cstdlib>
@@ -64,7 +64,13 @@ ProcessGrid parse_grid(const std::string& text) {
   return {part(text.substr(0, cross)), part(text.substr(cross + 1))};
 }
 
-bool RankOptions::wanted() const { return transport || grid || map || trees || launched_ranks() > 0; }
+LayeredGrid parse_layered_grid(const std::string& text) {
+  const std::size_t last = text.rfind('x');
+  if (last == std::string::npos || text.find('x') == last) return {parse_grid(text), 1};
+  return {parse_grid(text.substr(0, last)), static_cast<index_t>(parse_integer("--grid", text.substr(last + 1), 1, most_ranks))};
+}
+
+bool RankOptions::wanted() const { return transport || grid || layered_method || map || trees || launched_ranks() > 0; }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
@@ -72,8 +78,15 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
                "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the processes that mpiexec has started: by "
                "messages (default there) or by one-sided queues, published by checksum or by counter"},
               [&options](const std::string& text) { read_transport(text, options); });
-  group.value({"--grid", "RxC", "grid of ranks, R*C of them (default: the nearest to a square)"},
-              [&options](const std::string& text) { options.grid = parse_grid(text); });
+  group.value({"--grid", "RxC[xL]",
+               "grid of ranks, R*C of them (default: the nearest to a square); xL: in each of L layers, which share out the elimination tree"},
+              [&options](const std::string& text) { options.grid = parse_layered_grid(text); });
+  group.value({"--layered-method", "one_sync_3d|baseline_3d",
+               "how layers solve: they meet once in each solve, or at each level of the tree in each sweep (default: one_sync_3d)"},
+              [&options](const std::string& text) {
+                const std::size_t choice = choose_name("--layered-method", text, {"one_sync_3d", "baseline_3d"});
+                options.layered_method = choice == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
+              });
   group.value({"--map", "block_cyclic|subtree_to_subcube", "which rank owns which block (default: subtree_to_subcube)"},
               [&options](const std::string& text) {
                 const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});

@@ -15,7 +15,8 @@ bool is_mpi(RankTransport transport);
 struct RankOptions {
   std::optional<RankTransport> transport;
   index_t thread_ranks = 0;  ///< for RankTransport::threads
-  std::optional<ProcessGrid> grid;
+  std::optional<LayeredGrid> grid;
+  std::optional<LayeredMethod> layered_method;
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
   double watchdog_seconds = 600;
@@ -27,6 +28,8 @@ struct RankOptions {
 
 /// "2x3". @throws UsageError
 ProcessGrid parse_grid(const std::string& text);
+/// "2x3", or "2x3x4" with layers. @throws UsageError
+LayeredGrid parse_layered_grid(const std::string& text);
 
 void add_rank_options(CLI::App& app, RankOptions& options);
 

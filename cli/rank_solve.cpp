@@ -26,7 +26,10 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.kind = request.kind_and_order.kind;
   options.ordering = choice.method;
   options.user_ordering = std::move(choice.user);
-  options.grid = request.ranks.grid.value_or(ProcessGrid{0, 0});
+  const LayeredGrid grid = request.ranks.grid.value_or(LayeredGrid{{0, 0}, 1});
+  options.grid = grid.grid;
+  options.layers = grid.layers;
+  options.layered_method = request.ranks.layered_method.value_or(LayeredMethod::one_sync_3d);
   options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
   options.most_sides = std::clamp<index_t>(run.num_rhs(), 1, options.most_sides);  // no memory for sides that never come

@@ -86,6 +86,9 @@ void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigur
 void add_ranks(PhaseTable& table, const RankReport& report) {
   table.more(fmt::format("{}, grid {} x {}, {}, {} trees, {}", plural(report.num_ranks, "rank"), report.grid.rows, report.grid.cols,
                          name_of(report.map), name_of(report.trees), report.transport));
+  if (report.layers > 1)
+    table.more(fmt::format("{} layers, {}: {} in a solve, {} replicated", report.layers, name_of(report.layered_method),
+                           plural(report.synchronizations, "synchronization"), format_bytes(static_cast<double>(report.replicated_bytes))));
   table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}", format_bytes(report.memory_bytes.least),
                          format_bytes(report.memory_bytes.most), format_bytes(report.memory_bytes.mean)));
 }

@@ -7,32 +7,40 @@
 namespace palmette {
 
 template <class T>
-RankInverse<T>::RankInverse(const RankTeam& ranks, std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options,
-                            const PlannedTransports& planned)
-    : ranks_(ranks), factor_(std::move(factor)), plan_(factor_, options) {
+typename RankInverse<T>::Plan RankInverse<T>::plan_for(const RankSolveParts<T>& parts, const RankPlanOptions& options, index_t rank) {
+  if (!parts.layers.several()) return RankSolvePlan<T>(parts.factor, options);
+  return LayeredSolvePlan<T>(parts.factor, std::make_shared<const LayerSystem>(parts.layers.of(rank)), options);
+}
+
+template <class T>
+RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options, const PlannedTransports& planned)
+    : ranks_(ranks), factor_(parts.factor), symbolic_(parts.symbolic), most_sides_(options.most_sides),
+      plan_(plan_for(parts, options, ranks.transport.rank())) {
   exchange(ranks_.transport, [&] {
     const std::vector<SharedBytes> pieces =
-        gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(plan_.rows())), ranks_.drive);
+        gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(rows())), ranks_.drive);
     for (const SharedBytes& piece : pieces) {
       std::vector<index_t>& rows = rows_.emplace_back(piece.size() / sizeof(index_t));
       if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
     }
   });
-  run_.emplace(planned, ranks_.transport, [&] { return transport_plan_of_solves(options.trees); });
+  run_.emplace(planned, ranks_.transport, [&] { return transport_plan_of_solves(options.trees, parts.layers); });
 }
 
 /// For as many right-hand sides as are ever solved together; a run sends the messages of both sweeps, or the pieces of x.
 template <class T>
-TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees) const {
-  const offset_t row_bytes = offset_t{padded_sides(sizeof(T), plan_.most_sides())} * static_cast<offset_t>(sizeof(T));
+TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const {
+  const offset_t row_bytes = offset_t{padded_sides(sizeof(T), most_sides_)} * static_cast<offset_t>(sizeof(T));
   std::vector<std::int64_t> piece_bytes;
   for (const std::vector<index_t>& rows : rows_) piece_bytes.push_back(static_cast<std::int64_t>(rows.size()) * row_bytes);
-  return with_gather(transport_plan(predicted_solve_traffic(*factor_->symbolic, *factor_->placement, trees, row_bytes)), piece_bytes);
+  const Traffic traffic = layers.several() ? predicted_layered_traffic(layers.systems, trees, row_bytes).all()
+                                           : predicted_solve_traffic(*factor_->symbolic, *factor_->placement, trees, row_bytes);
+  return with_gather(transport_plan(traffic), piece_bytes);
 }
 
 template <class T>
 typename RankInverse<T>::Side RankInverse<T>::side(bool rows) const {
-  const SymbolicFactor& symbolic = *factor_->symbolic;
+  const SymbolicFactor& symbolic = *symbolic_;
   return rows ? Side{symbolic.row.new_to_old(), factor_->row_scale} : Side{symbolic.column.new_to_old(), factor_->column_scale};
 }
 
@@ -53,10 +61,10 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
   if (b.rows == 0) return;
   const bool plain = operation == Operation::plain;
   const Side in = side(plain), out = side(!plain);
-  const std::span<const index_t> rows = plan_.rows();
+  const std::span<const index_t> rows = this->rows();
   const auto num_rows = static_cast<index_t>(rows.size());
-  for (index_t first = 0; first < b.cols; first += plan_.most_sides()) {
-    const index_t count = std::min(plan_.most_sides(), b.cols - first);
+  for (index_t first = 0; first < b.cols; first += most_sides_) {
+    const index_t count = std::min(most_sides_, b.cols - first);
     if (own_.cols < count) own_ = DenseMatrix<T>(num_rows, count);
     const DenseView<T> own = own_.view().columns(0, count);
     for (index_t column = 0; column < count; ++column)
@@ -66,7 +74,8 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
       }
     exchange(ranks_.transport, [&] {
       Transport& run = run_->begin();
-      drive(plan_.begin(operation, own, own, run), run, ranks_.team, ranks_.drive);
+      RankProgram& program = std::visit([&](auto& plan) -> RankProgram& { return plan.begin(operation, own, own, run); }, plan_);
+      drive(program, run, ranks_.team, ranks_.drive);
     });
     exchange(ranks_.transport, [&] {
       const std::size_t bytes = static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);

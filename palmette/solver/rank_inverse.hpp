@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "palmette/solver/solver.hpp"
@@ -15,6 +16,21 @@ struct RankTeam {
   DriveOptions drive;
 };
 
+/// The layers of a run.
+struct RankLayers {
+  std::vector<LayerSystem> systems = {};  // empty: there is but one
+  bool several() const { return !systems.empty(); }
+  const LayerSystem& of(index_t rank) const { return systems[static_cast<std::size_t>(rank / systems[0].ranks.grid.num_ranks())]; }
+};
+
+/// What solves go by: a rank's part of a factor, in the system of its layer or the only one.
+template <class T>
+struct RankSolveParts {
+  std::shared_ptr<const SymbolicFactor> symbolic;  ///< of the whole
+  const RankLayers& layers;
+  std::shared_ptr<const RankFactor<T>> factor;
+};
+
 /// Constant but for its workspace: one apply at a time, on all ranks together.
 template <class T>
 class RankInverse {
@@ -22,19 +38,23 @@ class RankInverse {
   /// Every rank must call it.
   /// @param planned  makes what solves go through; empty: the transport of `ranks`
   /// @throws MemoryError
-  RankInverse(const RankTeam& ranks, std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options,
-              const PlannedTransports& planned = {});
+  RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options, const PlannedTransports& planned = {});
 
   /// x ← op(A)⁻¹·b; every rank must call it, with the same b, and gets the same x.
   /// @param b  n × k; x: n × k, may be b's memory
   void apply(Operation operation, DenseView<const T> b, DenseView<T> x);
 
   const RankFactor<T>& factor() const { return *factor_; }
-  index_t most_sides() const { return plan_.most_sides(); }
+  index_t most_sides() const { return most_sides_; }
   /// Of this rank.
-  index_t guarded_blocks() const { return plan_.guarded_blocks(); }
+  index_t guarded_blocks() const {
+    return std::visit([](const auto& plan) { return plan.guarded_blocks(); }, plan_);
+  }
   /// Of this rank: factor, plan and queues.
-  offset_t memory_bytes() const { return factor_->memory_bytes() + plan_.memory_bytes() + static_cast<offset_t>(run_->memory_bytes()); }
+  offset_t memory_bytes() const {
+    const offset_t plan_bytes = std::visit([](const auto& plan) { return plan.memory_bytes(); }, plan_);
+    return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes());
+  }
   const RunTransport& run_transport() const { return *run_; }
 
  private:
@@ -47,12 +67,19 @@ class RankInverse {
     }
   };
   Side side(bool rows) const;
-  TransportPlan transport_plan_of_solves(TreeShape trees) const;
+  using Plan = std::variant<RankSolvePlan<T>, LayeredSolvePlan<T>>;
+  static Plan plan_for(const RankSolveParts<T>& parts, const RankPlanOptions& options, index_t rank);
+  std::span<const index_t> rows() const {
+    return std::visit([](const auto& plan) { return plan.rows(); }, plan_);
+  }
+  TransportPlan transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const;
   void write_answer(const Side& out, const std::vector<SharedBytes>& pieces, DenseView<T> x) const;
 
   RankTeam ranks_;
   std::shared_ptr<const RankFactor<T>> factor_;
-  RankSolvePlan<T> plan_;
+  std::shared_ptr<const SymbolicFactor> symbolic_;
+  index_t most_sides_;
+  Plan plan_;
   std::vector<std::vector<index_t>> rows_;  // by rank: the rows of the permuted system whose values it brings and gets
   std::optional<RunTransport> run_;
   DenseMatrix<T> own_;                      // this rank's rows × most_sides, made when first needed

@@ -7,6 +7,7 @@
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/rank_facts.hpp"
 #include "palmette/solver/rank_input.hpp"
+#include "palmette/solver/rank_layers.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
 namespace palmette {
@@ -18,6 +19,7 @@ struct RankProducts {
   FactorKind kind = FactorKind::llt;
   std::shared_ptr<const Ordering> ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;
+  RankLayers layers;
   std::shared_ptr<const Placement> placement;
   std::shared_ptr<const RankInput<T>> input;
   std::shared_ptr<RankInverse<T>> inverse;
@@ -39,17 +41,10 @@ SolverOptions as_solver_options(const RankSolverOptions& options) {
   return same;
 }
 
-void check_grid(const ProcessGrid& grid, index_t num_ranks) {
-  if (grid.rows == 0 && grid.cols == 0) return;
-  if (grid.rows >= 1 && grid.cols >= 1 && std::int64_t{grid.rows} * grid.cols == num_ranks) return;
-  throw UsageError("the grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " ranks does not fit the run, which has " +
-                   std::to_string(num_ranks) + (num_ranks == 1 ? " rank" : " ranks"));
-}
-
 template <class T>
 void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
   check_options<T>(as_solver_options(options));
-  check_grid(options.grid, num_ranks);
+  grid_of_ranks(options, num_ranks);
   if (options.most_sides < 1) throw UsageError("most_sides is " + std::to_string(options.most_sides) + "; at least one side is solved at a time");
 }
 
@@ -101,8 +96,11 @@ struct RankSolver<T>::State {
     AnalyzeOptions analyze_options = options.analyze;
     analyze_options.symmetric_pattern = next.input->symmetry() != Symmetry::general;
     next.symbolic = std::make_shared<const SymbolicFactor>(analyze(next.input->pattern(), *next.ordering, analyze_options));
-    const ProcessGrid grid = options.grid.rows == 0 ? nearly_square_grid(transport.num_ranks()) : options.grid;
-    next.placement = std::make_shared<const Placement>(place(*next.symbolic, grid, options.map, options.whole));
+    const LayeredGrid grid = grid_of_ranks(options, transport.num_ranks());
+    next.layers = layers_of(*next.symbolic, options, grid);
+    next.placement = std::make_shared<const Placement>(placement_of(*next.symbolic, next.layers, options, grid));
+    next.report.grid = grid.grid;
+    report_layers(*next.symbolic, next.layers, next.kind, sizeof(T), next.report);
     AnalyzeReport& analyzed = run.analyze.emplace();
     analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*next.symbolic, next.kind);
@@ -133,7 +131,6 @@ struct RankSolver<T>::State {
     begin_report(next);
     const Outcome<bool> structured = find_structure(next);
     if (!structured) return structured.failure();
-    next.report.grid = next.placement->grid;
     const Outcome<bool> factored = factorize_over_ranks(next);
     if (!factored) return factored.failure();
     made = std::move(next);
@@ -163,12 +160,13 @@ struct RankSolver<T>::State {
     });
     exchange(transport, [&] { facts = joined_over_ranks(facts, ranks().transport, team, {options.watchdog_seconds}); });
     if (facts.failure) return *facts.failure;
+    factor = handed_to_layer<T>(ranks(), next.layers, options.planned, std::move(*factor));
     const double seconds = watch.seconds();
     RankPlanOptions plan_options;
     plan_options.trees = options.trees;
     plan_options.most_sides = options.most_sides;
     plan_options.members = team.size();
-    next.inverse = std::make_shared<RankInverse<T>>(ranks(), std::move(factor), plan_options, options.planned);
+    next.inverse = std::make_shared<RankInverse<T>>(ranks(), RankSolveParts<T>{next.symbolic, next.layers, std::move(factor)}, plan_options, options.planned);
     note_refusal(next, next.inverse->run_transport(), "solves");
     report_factor(next, std::move(facts.pivots), seconds);
     return true;

@@ -23,7 +23,9 @@ struct RankSolverOptions {
   /// diagonal be where the pattern has it; then nothing is said of values, and matrices with small diagonals may fail.
   bool matching = true;
   AnalyzeOptions analyze;
-  ProcessGrid grid{0, 0};     ///< 0 × 0: the nearly square one of all ranks
+  ProcessGrid grid{0, 0};     ///< of one layer; 0 × 0: the nearly square one
+  index_t layers = 1;         ///< >= 1; with several, what lies high in the elimination tree is replicated; x has other last bits for each number
+  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< how several layers solve
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;        ///< as place; another choice gives x other bits
   TreeShape trees = TreeShape::binary;
@@ -48,7 +50,11 @@ struct RankFigure {
 struct RankReport {
   Report run;
   index_t num_ranks = 1;
-  ProcessGrid grid;
+  ProcessGrid grid;           ///< of one layer
+  index_t layers = 1;
+  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< of several layers
+  index_t synchronizations = 0;     ///< of layers in each solve, both sweeps
+  std::int64_t replicated_bytes = 0;  ///< of the factor, beyond one copy
   PlacementMap map = PlacementMap::block_cyclic;
   TreeShape trees = TreeShape::binary;
   std::string transport;
@@ -57,14 +63,14 @@ struct RankReport {
 };
 
 /// As visit of the Report, and a section
-/// ranks{num_ranks,grid_rows,grid_cols,map,trees,transport,threads_per_rank,memory_bytes{least,mean,most}}.
+/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,transport,threads_per_rank,memory_bytes{least,mean,most}}.
 void visit(const RankReport& report, ReportVisitor& visitor);
 
 /// One rank's part of a solver whose factor lies on many ranks.
 ///
 /// The matrix is brought by every rank as a whole, or by each some of its rows; so are right-hand sides and solutions. Order and analyze are
-/// run by each rank, with the same result; the factor is distributed, no rank holds all of it. x has the same bits for any grid, map,
-/// transport and number of threads, and for any way to bring the matrix (with matching = false and a pattern that lacks diagonal entries,
+/// run by each rank, with the same result; the factor is distributed, no rank holds all of it. x has the same bits for any grid (of a
+/// layer; several layers have others, for each number of them and each method), map, transport and number of threads, and for any way to bring the matrix (with matching = false and a pattern that lacks diagonal entries,
 /// LU alone takes another order for rows). Every function but those that are const must be called by all ranks; what it throws for wrong
 /// arguments all throw.
 template <class T>

@@ -55,6 +55,23 @@ def test_report_tells_of_ranks(palmette, spd):
     assert max(map(len, table.out.splitlines())) <= 80 or "spd.mtx" in max(table.out.splitlines(), key=len)
 
 
+def test_layers_of_ranks(palmette, spd, tmp_path):
+    texts = {}
+    for method, grid, ranks in [("one_sync_3d", "1x1x3", 3), ("one_sync_3d", "2x1x3", 6), ("baseline_3d", "1x2x3", 6), ("baseline_3d", "1x1x3", 3)]:
+        done = palmette("solve", spd, "--transport", f"threads:{ranks}", "--grid", grid, "--layered-method", method, "--out", "x.mtx", "--json", "-")
+        assert done.code == 0, done.err
+        told = done.json["ranks"]
+        assert done.json["verify"]["verified"] is True
+        assert (told["layers"], told["layered_method"], told["synchronizations"]) == (3, method, 1 if method == "one_sync_3d" else 4)
+        assert told["grid_rows"] * told["grid_cols"] * 3 == ranks and told["replicated_bytes"] >= 0
+        texts.setdefault(method, set()).add((tmp_path / "x.mtx").read_text())
+    assert all(len(same) == 1 for same in texts.values())
+    table = palmette("solve", spd, "--transport", "threads:2", "--grid", "1x1x2")
+    assert "2 layers, one_sync_3d: 1 synchronization in a solve" in table.out
+    assert palmette("solve", spd, "--transport", "threads:4", "--grid", "1x1x3").code != 0
+    assert palmette("solve", spd, "--transport", "threads:4", "--grid", "2x2x").code != 0
+
+
 def test_every_kind_and_transposed_systems(palmette, unsymmetric, indefinite, complex_matrix, tmp_path):
     for matrix, kind in [(unsymmetric, "lu"), (indefinite, "ldlt"), (complex_matrix, "lu")]:
         for operation in [[], ["--transpose"], ["--adjoint"]]:

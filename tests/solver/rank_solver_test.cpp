@@ -279,5 +279,62 @@ TEST(rank_solver, misuse_is_refused_by_all_ranks) {
   EXPECT_THROW(solve_over_ranks(matrix_of<double>({{1, 2}}), shape, options_of<double>(shape, FactorKind::lu), 1), DimensionError);
 }
 
+/// One grid after the other in each layer, and both methods; the report says what the structure says.
+template <class T>
+void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, index_t num_rhs, const SolveRequest& request = {}) {
+  for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
+    for (const index_t layers : {2, 3, 4, 5, 8}) {
+      std::optional<std::vector<T>> first;
+      for (const ProcessGrid& grid : {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {3, 1}}) {
+        Shape shape = shape_of(grid.num_ranks() * layers, grid.rows == 2 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube);
+        if (shape.ranks > 12) continue;
+        shape.grid = grid;
+        RankSolverOptions options = options_of<T>(shape, kind);
+        options.layers = layers;
+        options.layered_method = method;
+        const Answer<T> answer = solve_over_ranks(matrix, shape, options, num_rhs, request);
+        for (const Outcome<RankReport>& report : answer.reports) {
+          ASSERT_TRUE(report.ok()) << report.failure().message;
+          const RankReport& ranks = report.value();
+          EXPECT_TRUE(ranks.run.verify->verified);
+          if (sizeof(real_t<T>) == 8) { EXPECT_LE(ranks.run.verify->backward_error, 1e-14); }
+          EXPECT_EQ(ranks.layers, layers);
+          EXPECT_EQ(ranks.grid.rows, grid.rows);
+          EXPECT_EQ(ranks.layered_method, method);
+          EXPECT_EQ(ranks.synchronizations, method == LayeredMethod::one_sync_3d ? 1 : layers == 2 ? 2 : layers <= 4 ? 4 : 6);
+          EXPECT_GT(ranks.replicated_bytes, 0);
+        }
+        if (!first) first = answer.x;
+        EXPECT_TRUE(same_bits(*first, answer.x)) << layers << " layers of " << grid.rows << " x " << grid.cols << ", " << name_of(kind);
+      }
+    }
+}
+
+TEST(rank_solver, layers_give_verified_answers_with_the_same_bits_for_any_grid_of_a_layer) {
+  expect_same_bits_over_layers(generated<double>("poisson2d5", 12), FactorKind::llt, 1);
+  expect_same_bits_over_layers(generated<double>("poisson2d5", 12), FactorKind::ldlt, 3);
+  expect_same_bits_over_layers(generated<double>("convection_diffusion2d", 12), FactorKind::lu, 2);
+  expect_same_bits_over_layers(generated<std::complex<double>>("convection_diffusion2d", 8), FactorKind::lu, 2);
+  SolveRequest transposed;
+  transposed.operation = Operation::transpose;
+  expect_same_bits_over_layers(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 1, transposed);
+}
+
+TEST(rank_solver, layers_that_do_not_fit_the_run_are_refused) {
+  const auto matrix = generated<double>("poisson2d5", 4);
+  for (const auto& [grid, layers] : {std::pair{ProcessGrid{0, 0}, 3}, {ProcessGrid{2, 1}, 3}, {ProcessGrid{2, 1}, 0}, {ProcessGrid{4, 1}, 2}}) {
+    ThreadWorld world(4);
+    const auto run = [&, grid = grid, layers = layers] {
+      world.run([&](Transport& transport) {
+        RankSolverOptions options;
+        options.grid = grid;
+        options.layers = layers;
+        RankSolver<double>::create(matrix, options, transport);
+      });
+    };
+    EXPECT_THROW(run(), UsageError) << grid.rows << " x " << grid.cols << " x " << layers;
+  }
+}
+
 }  // namespace
 }  // namespace palmette

@@ -1,0 +1,29 @@
+// Layers in the hall over ranks: who holds what, and finished blocks on their way there.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/solver/rank_inverse.hpp"
+
+namespace palmette {
+
+/// The grid that is asked for, or the nearly square one of as many ranks as each layer gets.
+/// @throws UsageError if grid and layers do not make up num_ranks
+LayeredGrid grid_of_ranks(const RankSolverOptions& options, index_t num_ranks);
+
+/// What the layers of a run work on.
+RankLayers layers_of(const SymbolicFactor& symbolic, const RankSolverOptions& options, const LayeredGrid& grid);
+
+/// Owners of blocks in the factorization.
+Placement placement_of(const SymbolicFactor& symbolic, const RankLayers& layers, const RankSolverOptions& options, const LayeredGrid& grid);
+
+/// What the report says of them.
+void report_layers(const SymbolicFactor& symbolic, const RankLayers& layers, FactorKind kind, int scalar_bytes, RankReport& report);
+
+/// This rank's part of what its layer holds; the factor itself, if there is but one layer. Every rank must call it.
+/// @param planned  makes what blocks go through; empty: the transport of `ranks`
+template <class T>
+std::shared_ptr<RankFactor<T>> handed_to_layer(const RankTeam& ranks, const RankLayers& layers, const PlannedTransports& planned, RankFactor<T> factor);
+
+}  // namespace palmette
