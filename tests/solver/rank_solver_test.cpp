@@ -329,7 +329,7 @@ TEST(rank_solver, layers_that_do_not_fit_the_run_are_refused) {
         RankSolverOptions options;
         options.grid = grid;
         options.layers = layers;
-        RankSolver<double>::create(matrix, options, transport);
+        EXPECT_FALSE(RankSolver<double>::create(matrix, options, transport).ok());
       });
     };
     EXPECT_THROW(run(), UsageError) << grid.rows << " x " << grid.cols << " x " << layers;
