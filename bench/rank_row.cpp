@@ -1,14 +1,16 @@
 // How fast is Palmette over ranks beside other solvers over ranks? One matrix, one row, by mpiexec: rank 0 prints a JSON object with the names
 // that the other solvers' drivers use (docs/results/ranks.md).
 //
-//   mpiexec -n P bench_rank_row MATRIX.mtx [GRID_ROWS GRID_COLS] [block_cyclic|subtree_to_subcube] [binary|flat]
+//   mpiexec -n P bench_rank_row MATRIX.mtx [RxC] [block_cyclic|subtree_to_subcube] [binary|flat] [TRANSPORT] [push|pull] [ratios]
 //
-// Seconds are medians of warm repeats without refinement; a solve includes bringing x to every rank. recorded and unwatched: a solve through
-// a recorder, and one without watchdog, over a plain one, each the median of ratios of neighbours in time.
+// Seconds are medians of warm repeats without refinement; a solve includes bringing x to every rank. With `ratios` also recorded, unwatched,
+// checked, mpi_rma, mpi_rma_counter: a solve through a recorder, without watchdog, with checksums, through one-sided queues, each over a
+// plain one, the median of ratios of neighbours in time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -50,30 +52,61 @@ RankReport solved(RankSolver<double>& solver, const DenseMatrix<double>& b) {
   return std::move(report.value());
 }
 
-int run(int argc, char** argv) {
-  const MpiSession session;
-  const auto transport = make_mpi_two_sided(session.world());
-  AnyMatrix any = read_matrix(argv[1]).matrix;
-  auto* given = std::get_if<SparseMatrix<double>>(&any);
-  if (given == nullptr) throw UsageError("the comparison is of real matrices");
-  const Matrix matrix = std::make_shared<const SparseMatrix<double>>(std::move(*given));
+struct Wanted {
   RankSolverOptions options;
-  if (argc > 3) options.grid = {static_cast<index_t>(std::atoi(argv[2])), static_cast<index_t>(std::atoi(argv[3]))};
-  if (argc > 4) options.map = placement_map(argv[4]);
-  if (argc > 5) options.trees = tree_shape(argv[5]);
-  std::vector<double> factor, one, fifty;
-  RankReport report;
-  for (int time = 0; time < 3; ++time) {
-    RankSolver<double> solver = made(matrix, options, *transport);
-    const DenseMatrix<double> b = right_hand_sides(*matrix, 1), many = right_hand_sides(*matrix, 50);
-    for (int again = 0; again < 7; ++again) report = solved(solver, b), one.push_back(report.run.solve->seconds);
-    for (int again = 0; again < 3; ++again) fifty.push_back(solved(solver, many).run.solve->seconds);
-    factor.push_back(report.run.factorize->seconds);
+  std::string transport = "mpi_two_sided";
+  bool ratios = false;
+};
+
+/// Options in any order, known by what they say.
+Wanted wanted(std::span<char*> arguments) {
+  Wanted all;
+  const std::vector<std::string> transports = mpi_exchange_names();
+  for (const std::string argument : arguments) {
+    int rows = 0, cols = 0;
+    if (argument == "ratios") all.ratios = true;
+    else if (argument == "push" || argument == "pull") all.options.delivery = delivery(argument);
+    else if (argument == "binary" || argument == "flat") all.options.trees = tree_shape(argument);
+    else if (std::find(transports.begin(), transports.end(), argument) != transports.end()) all.transport = argument;
+    else if (std::sscanf(argument.c_str(), "%dx%d", &rows, &cols) == 2) all.options.grid = {rows, cols};
+    else all.options.map = placement_map(argument);
   }
-  const auto over_plain = [&](Transport& other, double watchdog_seconds) {
-    RankSolverOptions changed = options;
-    changed.watchdog_seconds = watchdog_seconds;
-    RankSolver<double> usual = made(matrix, options, *transport), special = made(matrix, changed, other);
+  return all;
+}
+
+/// One world of processes and what is solved in it.
+struct Bench {
+  Matrix matrix;
+  int world;
+  MpiExchange exchange;
+  RankSolverOptions options;
+
+  nlohmann::ordered_json times() {
+    std::vector<double> factor, one, fifty;
+    RankReport report;
+    for (int time = 0; time < 3; ++time) {
+      RankSolver<double> solver = made(matrix, options, *exchange.transport);
+      const DenseMatrix<double> b = right_hand_sides(*matrix, 1), many = right_hand_sides(*matrix, 50);
+      for (int again = 0; again < 7; ++again) report = solved(solver, b), one.push_back(report.run.solve->seconds);
+      for (int again = 0; again < 3; ++again) fifty.push_back(solved(solver, many).run.solve->seconds);
+      factor.push_back(report.run.factorize->seconds);
+    }
+    return {{"ranks", exchange.transport->num_ranks()},
+            {"grid", std::to_string(report.grid.rows) + "x" + std::to_string(report.grid.cols)},
+            {"map", name_of(report.map)},
+            {"trees", name_of(report.trees)},
+            {"transport", exchange.name},
+            {"delivery", name_of(report.delivery)},
+            {"factor_s", median(factor)},
+            {"solve1_s", median(one)},
+            {"solve50_s", median(fifty)},
+            {"berr", report.run.verify->backward_error},
+            {"memory_least_mb", report.memory_bytes.least / 1e6},
+            {"memory_most_mb", report.memory_bytes.most / 1e6}};
+  }
+
+  double over_plain(const RankSolverOptions& changed, Transport& other) {
+    RankSolver<double> usual = made(matrix, options, *exchange.transport), special = made(matrix, changed, other);
     const DenseMatrix<double> b = right_hand_sides(*matrix, 1);
     std::vector<double> ratio;
     for (int again = 0; again < 31; ++again) {
@@ -81,25 +114,38 @@ int run(int argc, char** argv) {
       ratio.push_back(solved(special, b).run.solve->seconds / before);
     }
     return median(ratio);
-  };
-  Recorder recorder(*transport);
-  const double recorded = over_plain(recorder, options.watchdog_seconds), unwatched = over_plain(*transport, 0);
-  if (transport->rank() != 0) return 0;
-  nlohmann::ordered_json row{{"solver", "palmette"},
-                             {"matrix", argv[1]},
-                             {"ranks", transport->num_ranks()},
-                             {"grid", std::to_string(report.grid.rows) + "x" + std::to_string(report.grid.cols)},
-                             {"map", name_of(report.map)},
-                             {"trees", name_of(report.trees)},
-                             {"factor_s", median(factor)},
-                             {"solve1_s", median(one)},
-                             {"solve50_s", median(fifty)},
-                             {"recorded", recorded},
-                             {"unwatched", unwatched},
-                             {"berr", report.run.verify->backward_error},
-                             {"memory_least_mb", report.memory_bytes.least / 1e6},
-                             {"memory_most_mb", report.memory_bytes.most / 1e6}};
-  std::printf("%s\n", row.dump().c_str());
+  }
+
+  void add_ratios(nlohmann::ordered_json& row) {
+    Recorder recorder(*exchange.transport);
+    Checked checked(*exchange.transport);
+    RankSolverOptions unwatched = options;
+    unwatched.watchdog_seconds = 0;
+    row["recorded"] = over_plain(options, recorder);
+    row["unwatched"] = over_plain(unwatched, *exchange.transport);
+    row["checked"] = over_plain(options, checked);
+    for (const char* const name : {"mpi_rma", "mpi_rma_counter"}) {
+      const MpiExchange one_sided = make_mpi_exchange(world, name);
+      RankSolverOptions queued = options;
+      queued.planned = one_sided.planned;
+      row[name] = over_plain(queued, *one_sided.transport);
+    }
+  }
+};
+
+int run(int argc, char** argv) {
+  const MpiSession session;
+  const Wanted all = wanted(std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
+  AnyMatrix any = read_matrix(argv[1]).matrix;
+  auto* given = std::get_if<SparseMatrix<double>>(&any);
+  if (given == nullptr) throw UsageError("the comparison is of real matrices");
+  Bench bench{std::make_shared<const SparseMatrix<double>>(std::move(*given)), session.world(), make_mpi_exchange(session.world(), all.transport),
+              all.options};
+  bench.options.planned = bench.exchange.planned;
+  nlohmann::ordered_json row{{"solver", "palmette"}, {"matrix", argv[1]}};
+  row.update(bench.times());
+  if (all.ratios) bench.add_ratios(row);
+  if (bench.exchange.transport->rank() == 0) std::printf("%s\n", row.dump().c_str());
   return 0;
 }
 
@@ -107,7 +153,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: mpiexec -n P %s MATRIX.mtx [GRID_ROWS GRID_COLS] [MAP] [TREES]\n", argv[0]);
+    std::fprintf(stderr, "usage: mpiexec -n P %s MATRIX.mtx [RxC] [MAP] [TREES] [TRANSPORT] [push|pull] [ratios]\n", argv[0]);
     return 2;
   }
   try {

@@ -70,7 +70,7 @@ LayeredGrid parse_layered_grid(const std::string& text) {
   return {parse_grid(text.substr(0, last)), static_cast<index_t>(parse_integer("--grid", text.substr(last + 1), 1, most_ranks))};
 }
 
-bool RankOptions::wanted() const { return transport || grid || layered_method || map || trees || launched_ranks() > 0; }
+bool RankOptions::wanted() const { return transport || grid || layered_method || map || trees || delivery || launched_ranks() > 0; }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
@@ -95,6 +95,10 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
   group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
                 options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
+              });
+  group.value({"--delivery", "push|pull", "blocks of the factor are sent to the ranks that use them, or fetched by them (default: push)"},
+              [&options](const std::string& text) {
+                options.delivery = choose_name("--delivery", text, {"push", "pull"}) == 0 ? Delivery::push : Delivery::pull;
               });
   group.value({"--watchdog", "SECONDS",
                "silence after which a rank that waits ends the run and says for what; 0: it waits for ever (default: 600)"},

@@ -19,6 +19,7 @@ struct RankOptions {
   std::optional<LayeredMethod> layered_method;
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
+  std::optional<Delivery> delivery;
   double watchdog_seconds = 600;
   bool checked = false;
 

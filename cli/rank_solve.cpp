@@ -32,6 +32,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.layered_method = request.ranks.layered_method.value_or(LayeredMethod::one_sync_3d);
   options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
+  options.delivery = request.ranks.delivery.value_or(Delivery::push);
   options.most_sides = std::clamp<index_t>(run.num_rhs(), 1, options.most_sides);  // no memory for sides that never come
   options.members = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;

@@ -37,7 +37,7 @@ class FanOutProgram final : public RankProgram {
  public:
   FanOutProgram(const RankWork<T>& work, const RankFactorizeOptions& options, const Placement& placement, Transport& transport)
       : work_(work), fan_(work.fan), placement_(placement), transport_(transport), numbers_(work.symbolic),
-        panels_(fan_.owned.panel.size()), blocks_(fan_.used_block.size()), missing_(fan_.steps.size()), left_(fan_.owned.num_panels()) {
+        pulls_(options.delivery == Delivery::pull), panels_(fan_.owned.panel.size()), blocks_(fan_.used_block.size()), missing_(fan_.steps.size()), left_(fan_.owned.num_panels()) {
     for (int member = 0; member < options.members; ++member) scratch_.emplace_back(work.symbolic, options.kind);
   }
 
@@ -51,15 +51,22 @@ class FanOutProgram final : public RankProgram {
   }
 
   void on_message(const Message& message) override {
+    const bool fetched = message.tag >= numbers_.count(), signal = pulls_ && !fetched && message.payload.size() > 0;
+    if (signal) {
+      Offer offer;
+      std::memcpy(&offer, message.payload.data(), sizeof offer);
+      return transport_.get(message.source, offer);
+    }
+    const offset_t number = fetched ? message.tag - numbers_.count() : message.tag;
     const std::lock_guard lock(mutex_);
-    if (numbers_.is_diagonal(message.tag)) {
-      const index_t p = fan_.owned.panel_number[static_cast<std::size_t>(message.tag - numbers_.num_blocks)];
+    if (numbers_.is_diagonal(number)) {
+      const index_t p = fan_.owned.panel_number[static_cast<std::size_t>(number - numbers_.num_blocks)];
       PanelState& panel = panels_[static_cast<std::size_t>(p)];
       panel.diagonal_there = true;
       panel.diagonal = message.payload;
       return schedule_if_ready(p);
     }
-    block_is_there(message.tag, message.payload, message.payload.size() == 0);
+    block_is_there(number, message.payload, message.payload.size() == 0);
   }
 
   bool run_one_task(int member) override {
@@ -283,7 +290,15 @@ class FanOutProgram final : public RankProgram {
       to = write(parts.d_below.data(), parts.d_below.size_bytes(), to);
       write(parts.place.data(), parts.place.size_bytes(), to);
     }
-    for (std::size_t at = first; at < end; ++at) transport_.send(fan_.diagonal_goes_to[at], number, bytes);
+    deliver(number, std::move(bytes), std::span(fan_.diagonal_goes_to).subspan(first, end - first));
+  }
+  /// Pulled: the signal is the offer; a block without content is a signal without offer.
+  void deliver(offset_t number, SharedBytes bytes, std::span<const index_t> ranks) {
+    if (pulls_ && bytes.size() > 0) {
+      const Offer offer = transport_.offer(numbers_.count() + number, std::move(bytes));
+      bytes = pool_.copy(std::as_bytes(std::span(&offer, 1)));
+    }
+    for (const index_t rank : ranks) transport_.send(rank, number, bytes);
   }
 
   DenseView<T> receive_diagonal(index_t p) {
@@ -310,7 +325,7 @@ class FanOutProgram final : public RankProgram {
       const OwnBlock& block = fan_.owned.own[static_cast<std::size_t>(own)];
       SharedBytes bytes;
       if (!panels_[static_cast<std::size_t>(p)].without_content) bytes = packed(p, s, block);
-      for (std::size_t at = first; at < end; ++at) transport_.send(fan_.goes_to[at], block.block, bytes);
+      deliver(block.block, std::move(bytes), std::span(fan_.goes_to).subspan(first, end - first));
     }
   }
   SharedBytes packed(index_t p, index_t s, const OwnBlock& block) {
@@ -331,6 +346,7 @@ class FanOutProgram final : public RankProgram {
   const Placement& placement_;
   Transport& transport_;
   BlockNumbers numbers_;
+  bool pulls_;
   BytePool pool_;
   std::vector<RankScratch<T>> scratch_;  // one for each member
   mutable std::mutex mutex_;
@@ -345,6 +361,14 @@ class FanOutProgram final : public RankProgram {
 };
 
 }  // namespace factorizing
+
+std::string_view name_of(Delivery delivery) { return delivery == Delivery::push ? "push" : "pull"; }
+
+Delivery delivery(std::string_view name) {
+  for (const Delivery one : {Delivery::push, Delivery::pull})
+    if (name == name_of(one)) return one;
+  throw UsageError("no delivery is called \"" + std::string(name) + "\"; there are push and pull");
+}
 
 template <class T>
 struct RankFactorization<T>::State {

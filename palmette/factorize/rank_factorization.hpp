@@ -9,10 +9,20 @@
 
 namespace palmette {
 
+/// How a finished block reaches the ranks that use it.
+enum class Delivery {
+  push,  ///< its owner sends it
+  pull,  ///< its owner signals, and they fetch it: one copy lies with the owner, for however many
+};
+std::string_view name_of(Delivery delivery);
+/// @throws UsageError listing the names
+Delivery delivery(std::string_view name);
+
 struct RankFactorizeOptions {
   FactorKind kind = FactorKind::llt;
   double tiny_pivot = 0;  ///< as FactorizeOptions
   int members = 1;        ///< threads that will drive the program
+  Delivery delivery = Delivery::push;
 };
 
 /// What is factorized, as each rank knows it.
@@ -27,7 +37,8 @@ struct RankSystem {
 
 /// One rank's factorization: make it, drive its program until done, take the factor.
 ///
-/// Finished blocks are sent to the ranks that use them (fan-out); a rank subtracts the updates of each of its panels in ascending
+/// Finished blocks go to the ranks that use them (fan-out): pushed, or pulled as in papers/003 (one signal and one get for each block and
+/// rank that uses it); a rank subtracts the updates of each of its panels in ascending
 /// order of their source, with the kernels of `factorize`: so each block has the same bits as there, for any placement,
 /// transport and number of threads. A bad pivot does not stop the exchange: what depends on it is sent without content, so that
 /// every message still comes.

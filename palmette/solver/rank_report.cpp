@@ -15,6 +15,7 @@ void visit(const RankReport& report, ReportVisitor& visitor) {
   visitor.field("replicated_bytes", report.replicated_bytes);
   visitor.field("map", name_of(report.map));
   visitor.field("trees", name_of(report.trees));
+  visitor.field("delivery", name_of(report.delivery));
   visitor.field("transport", std::string_view(report.transport));
   visitor.field("threads_per_rank", std::int64_t{report.members});
   visitor.open("memory_bytes");

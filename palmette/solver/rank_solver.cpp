@@ -116,6 +116,7 @@ struct RankSolver<T>::State {
     report.num_ranks = transport.num_ranks();
     report.map = options.map;
     report.trees = options.trees;
+    report.delivery = options.delivery;
     report.transport = options.transport_name;
     report.members = team.size();
     if (!options.transport_note.empty()) report.run.notes.push_back(options.transport_note);
@@ -143,7 +144,9 @@ struct RankSolver<T>::State {
     PivotFacts facts;
     const OwnEntries<T> entries = next.input->own_entries(next.symbolic, *next.placement, next.kind, *next.ordering);
     RunTransport blocks(options.planned, transport, [&] {
-      return transport_plan(predicted_fan_out_traffic(*next.symbolic, *next.placement, next.kind, sizeof(T)));
+      const Traffic pushed = predicted_fan_out_traffic(*next.symbolic, *next.placement, next.kind, sizeof(T));
+      if (options.delivery == Delivery::push) return transport_plan(pushed);
+      return pulled_plan(pushed, predicted_offered_bytes(*next.symbolic, *next.placement, next.kind, sizeof(T), offer_line_bytes));
     });
     note_refusal(next, blocks, "factorization");
     exchange(transport, [&] {
@@ -152,6 +155,7 @@ struct RankSolver<T>::State {
       factorize_options.kind = next.kind;
       factorize_options.tiny_pivot = options.tiny_pivot;
       factorize_options.members = team.size();
+      factorize_options.delivery = options.delivery;
       RankFactorization<T> part({*entries.matrix, next.symbolic, next.placement, *next.ordering, entries.largest}, factorize_options, run);
       drive(part.program(), run, team, {options.watchdog_seconds});
       facts.pivots = part.pivots();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "palmette/factorize/factorize.hpp"
 #include "palmette/place/place.hpp"
 #include "palmette/solver/report.hpp"
 #include "palmette/solver/row_block.hpp"
@@ -29,6 +30,7 @@ struct RankSolverOptions {
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;        ///< as place; another choice gives x other bits
   TreeShape trees = TreeShape::binary;
+  Delivery delivery = Delivery::push;  ///< of the factorization's blocks
   index_t most_sides = 64;    ///< right-hand sides that are solved together, for which the plan holds memory; >= 1
   int members = 1;            ///< threads of each rank, at most 4096
   double watchdog_seconds = 600;  ///< silence after which a rank that waits ends the run; 0: it waits for ever
@@ -57,13 +59,14 @@ struct RankReport {
   std::int64_t replicated_bytes = 0;  ///< of the factor, beyond one copy
   PlacementMap map = PlacementMap::block_cyclic;
   TreeShape trees = TreeShape::binary;
+  Delivery delivery = Delivery::push;
   std::string transport;
   int members = 1;
   RankFigure memory_bytes;
 };
 
 /// As visit of the Report, and a section
-/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,transport,threads_per_rank,memory_bytes{least,mean,most}}.
+/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,delivery,transport,threads_per_rank,memory_bytes{least,mean,most}}.
 void visit(const RankReport& report, ReportVisitor& visitor);
 
 /// One rank's part of a solver whose factor lies on many ranks.

@@ -157,25 +157,45 @@ offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t
   return scalars + symbolic.width(static_cast<index_t>(block - numbers.num_blocks)) * static_cast<offset_t>(sizeof(index_t));
 }
 
-Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes) {
-  std::vector<TrafficEntry> entries;
+namespace {
+
+/// Calls say(owner, ranks that use the block, its number) for each block that is finished.
+template <class Say>
+void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& placement, const Say& say) {
   std::vector<index_t> ranks;
   const BlockNumbers numbers(symbolic);
-  const auto add = [&](index_t source, offset_t block) {
-    const offset_t bytes = message_bytes(symbolic, kind, block, scalar_bytes);
-    for (const index_t rank : ranks)
-      if (rank != source) entries.push_back({source, rank, 1, bytes});
-  };
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const std::span<const Block> blocks = symbolic.blocks_of(s);
     ranks_below(placement, s, blocks, ranks);
-    add(placement.owner(s, s), numbers.diagonal(s));
+    say(placement.owner(s, s), ranks, numbers.diagonal(s));
     for (std::size_t at = 0; at < blocks.size(); ++at) {
       readers_of(placement, blocks, at, ranks);
-      add(placement.owner(blocks[at].row_supernode, s), symbolic.block_ptr[s] + static_cast<offset_t>(at));
+      say(placement.owner(blocks[at].row_supernode, s), ranks, symbolic.block_ptr[s] + static_cast<offset_t>(at));
     }
   }
+}
+
+}  // namespace
+
+Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes) {
+  std::vector<TrafficEntry> entries;
+  for_each_finished_block(symbolic, placement, [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
+    const offset_t bytes = message_bytes(symbolic, kind, block, scalar_bytes);
+    for (const index_t rank : ranks)
+      if (rank != owner) entries.push_back({owner, rank, 1, bytes});
+  });
   return make_traffic(placement.num_ranks(), std::move(entries));
+}
+
+std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
+                                                  offset_t scalar_bytes, offset_t line) {
+  std::vector<std::int64_t> offered(static_cast<std::size_t>(placement.num_ranks()), 0);
+  for_each_finished_block(symbolic, placement, [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
+    const bool used_elsewhere = std::any_of(ranks.begin(), ranks.end(), [&](index_t rank) { return rank != owner; });
+    if (used_elsewhere)
+      offered[static_cast<std::size_t>(owner)] += (message_bytes(symbolic, kind, block, scalar_bytes) + line - 1) / line * line;
+  });
+  return offered;
 }
 
 }  // namespace palmette

@@ -71,5 +71,8 @@ offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset
 offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes);
 /// All messages of a factorization, from structure alone.
 Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes);
+/// What each rank offers where blocks are pulled, each block once and rounded up to whole lines of `line` bytes; length num_ranks.
+std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
+                                                  offset_t scalar_bytes, offset_t line);
 
 }  // namespace palmette

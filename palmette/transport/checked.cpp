@@ -13,14 +13,17 @@ std::uint64_t sum_of(std::span<const std::byte> bytes, index_t source, std::int6
 
 }  // namespace
 
-void Checked::send(index_t destination, std::int64_t tag, SharedBytes payload) {
+SharedBytes Checked::with_checksum(std::int64_t tag, const SharedBytes& payload) {
   const std::uint64_t sum = sum_of(payload.view(), rank(), tag);
   SharedBytes longer = pool_.take(payload.size() + sizeof sum);
   std::byte* const bytes = longer.writable().data();
   if (payload.size() > 0) std::memcpy(bytes, payload.data(), payload.size());
   std::memcpy(bytes + payload.size(), &sum, sizeof sum);
-  inner_.send(destination, tag, std::move(longer));
+  return longer;
 }
+
+void Checked::send(index_t destination, std::int64_t tag, SharedBytes payload) { inner_.send(destination, tag, with_checksum(tag, payload)); }
+Offer Checked::offer(std::int64_t tag, SharedBytes bytes) { return inner_.offer(tag, with_checksum(tag, bytes)); }
 
 bool Checked::poll(Message& message) {
   if (!inner_.poll(message)) return false;

@@ -66,6 +66,9 @@ void wait_politely(int turns) {
   }
 }
 
+Offer Transport::offer(std::int64_t, SharedBytes) { throw UsageError("this transport holds nothing ready to be fetched: send it"); }
+void Transport::get(index_t, const Offer&) { throw UsageError("this transport cannot fetch: let the owner send"); }
+
 void Transport::rest(int turns) { wait_politely(turns); }
 
 void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {

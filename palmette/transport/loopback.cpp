@@ -2,6 +2,7 @@
 #include <deque>
 #include <mutex>
 
+#include "palmette/transport/held_offers.hpp"
 #include "palmette/transport/thread_world.hpp"
 
 namespace palmette {
@@ -27,13 +28,19 @@ class Loopback final : public Transport {
   }
   void flush() override {}
   double sum(double value) override { return value; }
-  int agree(int status) override { return status; }
+  int agree(int status) override {
+    offers_.forget();
+    return status;
+  }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return offers_.hold(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override { send(source, offer.tag, offers_.look_up(offer)); }
   void abandon(const std::string& why) override {
     const std::lock_guard lock(mutex_);
     why_ = why;
   }
 
  private:
+  transporting::HeldOffers offers_;
   std::mutex mutex_;
   std::deque<Message> arrived_;
   std::string why_;

@@ -25,9 +25,17 @@ TransportPlan transport_plan(const Traffic& traffic) {
   return plan;
 }
 
+TransportPlan pulled_plan(const Traffic& traffic, std::vector<std::int64_t> offered_bytes) {
+  TransportPlan plan = transport_plan(traffic);
+  for (std::vector<Inbound>& inbound : plan.inbound)
+    for (Inbound& from : inbound) from.payload_bytes = from.messages * static_cast<std::int64_t>(sizeof(Offer));
+  plan.offered_bytes = std::move(offered_bytes);
+  return plan;
+}
+
 TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_t> payload_bytes) {
   const auto num_ranks = static_cast<index_t>(plan.inbound.size());
-  TransportPlan larger;
+  TransportPlan larger{{}, plan.offered_bytes};
   for (index_t receiver = 0; receiver < num_ranks; ++receiver) {
     std::vector<Inbound> inbound;
     for (index_t source = 0; source < num_ranks; ++source)

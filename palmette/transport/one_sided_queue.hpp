@@ -29,10 +29,14 @@ struct Inbound {
 /// What the ranks of a run exchange: inbound[r] by ascending source, each source at most once. The same on every rank.
 struct TransportPlan {
   std::vector<std::vector<Inbound>> inbound;  ///< length num_ranks
+  std::vector<std::int64_t> offered_bytes{};  ///< by rank: all that it offers, each offer rounded up to whole lines of 64 bytes; empty: nothing
 };
 
 /// The plan for exactly these messages.
 TransportPlan transport_plan(const Traffic& traffic);
+/// The plan for as many signals with an offer each, and the bytes that are offered.
+TransportPlan pulled_plan(const Traffic& traffic, std::vector<std::int64_t> offered_bytes);
+constexpr std::int64_t offer_line_bytes = 64;  ///< to which offered_bytes are rounded
 /// The same, and one message from each rank to each other, of payload_bytes[source] bytes: what gather_from_all sends.
 TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_t> payload_bytes);
 

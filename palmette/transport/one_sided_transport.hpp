@@ -17,11 +17,21 @@ class Gathering {
   virtual void abandon(const std::string& why) = 0;
 };
 
+/// Finished bytes that others read by themselves, and what is on its way from others.
+class OneSidedOffers {
+ public:
+  virtual ~OneSidedOffers() = default;
+  virtual Offer hold(std::int64_t tag, const SharedBytes& bytes) = 0;
+  virtual void get(index_t source, const Offer& offer) = 0;
+  /// The next bytes that have come.
+  virtual bool poll(Message& message) = 0;
+};
+
 class OneSidedTransport final : public Transport {
  public:
-  /// All three must outlive this.
-  OneSidedTransport(RemoteMemory& memory, Gathering& gathering, OneSidedQueue& queue)
-      : memory_(memory), gathering_(gathering), queue_(queue) {}
+  /// All must outlive this.
+  OneSidedTransport(RemoteMemory& memory, Gathering& gathering, OneSidedQueue& queue, OneSidedOffers& offers)
+      : memory_(memory), gathering_(gathering), queue_(queue), offers_(offers) {}
   index_t rank() const override { return memory_.rank(); }
   index_t num_ranks() const override { return memory_.num_ranks(); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
@@ -30,7 +40,16 @@ class OneSidedTransport final : public Transport {
   }
   bool poll(Message& message) override {
     const std::lock_guard lock(mutex_);
-    return queue_.poll(message);
+    return queue_.poll(message) || offers_.poll(message);
+  }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override {
+    const std::lock_guard lock(mutex_);
+    return offers_.hold(tag, bytes);
+  }
+  void get(index_t source, const Offer& offer) override {
+    check_rank(source, num_ranks());
+    const std::lock_guard lock(mutex_);
+    offers_.get(source, offer);
   }
   void flush() override {
     const std::lock_guard lock(mutex_);
@@ -48,6 +67,7 @@ class OneSidedTransport final : public Transport {
   RemoteMemory& memory_;
   Gathering& gathering_;
   OneSidedQueue& queue_;
+  OneSidedOffers& offers_;
   std::mutex mutex_;
 };
 

@@ -22,6 +22,13 @@ struct Message {
   SharedBytes payload;
 };
 
+/// Bytes that a rank holds ready for others: what it tells them, so that they can get the bytes. Travels as it is.
+struct Offer {
+  std::int64_t tag = 0;      ///< of the message in which they will arrive
+  std::uint64_t place = 0;   ///< the transport's business
+  std::uint64_t bytes = 0;
+};
+
 /// The run cannot go on: a rank has died or fallen silent, or a message arrived damaged. Names who waits for what.
 class BrokenRun : public Error {
  public:
@@ -37,8 +44,8 @@ void check_num_ranks(index_t num_ranks);
 /// that ranks may outnumber processors.
 void wait_politely(int turns);
 
-/// One rank's end of the exchange. Five verbs: send, poll, flush, sum, agree. Messages between two ranks may overtake each
-/// other. send may be called by several threads at once, the others by one thread at a time.
+/// One rank's end of the exchange. Five verbs: send, poll, flush, sum, agree; and two for those who let others fetch: offer, get. Messages
+/// between two ranks may overtake each other. send, offer and get may be called by several threads at once, the others by one at a time.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -52,6 +59,11 @@ class Transport {
   virtual bool poll(Message& message) = 0;
   /// Let everything sent so far go on its way.
   virtual void flush() = 0;
+  /// Hold bytes ready until all ranks have agreed on something; nobody may write to them from now on.
+  /// @throws UsageError if this transport cannot
+  virtual Offer offer(std::int64_t tag, SharedBytes bytes);
+  /// Fetch what `source` offers: it arrives as a message of `source`, of whose program nothing is asked.
+  virtual void get(index_t source, const Offer& offer);
   /// Sum over ranks in the order of ranks; every rank must call it, and gets the same bits.
   virtual double sum(double value) = 0;
   /// The largest status over ranks: 0 means that all are well. Every rank must call it.

@@ -34,6 +34,14 @@ class SimulatedWorld::State::Rank final : public Transport {
     entry.bytes += static_cast<std::int64_t>(payload.size());
     world_.sent.push_back({destination, {rank_, tag, std::move(payload)}});
   }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return world_.offers[static_cast<std::size_t>(rank_)].hold(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override {
+    check_rank(source, num_ranks());
+    TrafficEntry& entry = world_.fetched[{source, rank_}];
+    ++entry.messages;
+    entry.bytes += static_cast<std::int64_t>(offer.bytes);
+    world_.sent.push_back({rank_, {source, offer.tag, world_.offers[static_cast<std::size_t>(source)].look_up(offer)}, true});
+  }
   bool poll(Message& message) override {
     if (!world_.why.empty()) throw BrokenRun(world_.why);
     std::deque<Message>& inbox = world_.inbox[static_cast<std::size_t>(rank_)];
@@ -54,7 +62,8 @@ class SimulatedWorld::State::Rank final : public Transport {
 };
 
 SimulatedWorld::State::State(index_t num_ranks, SimulationOptions chosen)
-    : options(std::move(chosen)), random(options.seed), inbox(static_cast<std::size_t>(num_ranks)) {
+    : options(std::move(chosen)), random(options.seed), inbox(static_cast<std::size_t>(num_ranks)),
+      offers(static_cast<std::size_t>(num_ranks)) {
   for (index_t rank = 0; rank < num_ranks; ++rank) ranks.push_back(std::make_unique<Rank>(*this, rank));
 }
 SimulatedWorld::State::~State() = default;
@@ -109,12 +118,14 @@ struct SimulatedWorld::Run {
     wake_planned[static_cast<std::size_t>(rank)] = 1;
     plan(std::max(now, free_at[static_cast<std::size_t>(rank)]), rank, -1);
   }
+  double network_seconds(index_t source, index_t destination, std::size_t bytes) const {
+    return world.options.network_seconds ? world.options.network_seconds(source, destination, bytes) : 1e-6;
+  }
   /// Messages sent just now leave at `now`.
   void depart(double now) {
     for (transporting::Flight& flight : world.sent) {
-      const double seconds = world.options.network_seconds
-                                 ? world.options.network_seconds(flight.message.source, flight.destination, flight.message.payload.size())
-                                 : 1e-6;
+      double seconds = network_seconds(flight.message.source, flight.destination, flight.message.payload.size());
+      if (flight.fetched) seconds += network_seconds(flight.destination, flight.message.source, 0);  // the request
       const double late = world.options.jitter > 0 ? world.options.jitter * seconds * world.draw() : 0;
       std::int64_t place = static_cast<std::int64_t>(flights.size());
       if (free_flights.empty()) {
@@ -192,10 +203,15 @@ SimulationResult SimulatedWorld::run(std::span<RankProgram* const> programs, std
   Run run{*state_, programs, transports, {}, {}, {}, {}, std::vector<double>(ranks), std::vector<char>(ranks), {}};
   run.result.busy_seconds.assign(ranks, 0);
   run.run();
-  std::vector<TrafficEntry> entries;
-  for (const auto& [pair, entry] : state_->counts) entries.push_back({pair.first, pair.second, entry.messages, entry.bytes});
-  run.result.traffic = make_traffic(num_ranks(), std::move(entries));
-  state_->counts.clear();
+  const auto traffic_of = [&](auto& counts) {
+    std::vector<TrafficEntry> entries;
+    for (const auto& [pair, entry] : counts) entries.push_back({pair.first, pair.second, entry.messages, entry.bytes});
+    counts.clear();
+    return make_traffic(num_ranks(), std::move(entries));
+  };
+  run.result.traffic = traffic_of(state_->counts);
+  run.result.fetched = traffic_of(state_->fetched);
+  for (transporting::HeldOffers& held : state_->offers) held.forget();
   const std::string waiting = transporting::who_waits(programs);
   if (!waiting.empty()) throw BrokenRun("nothing more can happen: " + waiting);
   return std::move(run.result);

@@ -24,7 +24,8 @@ struct SimulationResult {
   double seconds = 0;                 ///< when the last rank was done
   std::vector<double> busy_seconds;   ///< length num_ranks: time in tasks
   std::int64_t events = 0;
-  Traffic traffic;
+  Traffic traffic;                    ///< messages that were sent
+  Traffic fetched;                    ///< offers that were got, from owner to consumer
 };
 
 struct Exploration;

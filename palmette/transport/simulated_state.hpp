@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 
+#include "palmette/transport/held_offers.hpp"
 #include "palmette/transport/simulated.hpp"
 
 namespace palmette {
@@ -15,6 +16,7 @@ namespace transporting {
 struct Flight {
   index_t destination = 0;
   Message message;
+  bool fetched = false;  ///< its receiver had to ask for it
 };
 
 /// "rank 3 waits for …" for every rank that is not done, at most ten of them.
@@ -32,7 +34,8 @@ struct SimulatedWorld::State {
   std::vector<std::unique_ptr<Rank>> ranks;
   std::vector<transporting::Flight> sent;  // by the task or handler that runs now
   std::vector<std::deque<Message>> inbox;  // length num_ranks: arrived, not yet polled
-  std::map<std::pair<index_t, index_t>, TrafficEntry> counts;
+  std::map<std::pair<index_t, index_t>, TrafficEntry> counts, fetched;
+  std::vector<transporting::HeldOffers> offers;  // length num_ranks
   std::string why;  // the run was abandoned
 
   /// In [0, 1), the same on every platform.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <thread>
 
+#include "palmette/transport/held_offers.hpp"
 #include "palmette/transport/thread_world.hpp"
 
 namespace palmette {
@@ -124,8 +125,8 @@ class Meeting {
 
 class ThreadRank final : public Transport {
  public:
-  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, Meeting& meeting)
-      : rank_(rank), mailboxes_(mailboxes), meeting_(meeting) {}
+  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, std::vector<transporting::HeldOffers>& offers, Meeting& meeting)
+      : rank_(rank), mailboxes_(mailboxes), offers_(offers), meeting_(meeting) {}
   index_t rank() const override { return rank_; }
   index_t num_ranks() const override { return static_cast<index_t>(mailboxes_.size()); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
@@ -141,8 +142,15 @@ class ThreadRank final : public Transport {
     return meeting_.exchange(rank_, value, watchdog_seconds_, [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); });
   }
   int agree(int status) override {
-    return static_cast<int>(meeting_.exchange(
-        rank_, status, watchdog_seconds_, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); }));
+    const double largest = meeting_.exchange(
+        rank_, status, watchdog_seconds_, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); });
+    offers_[static_cast<std::size_t>(rank_)].forget();
+    return static_cast<int>(largest);
+  }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return offers_[static_cast<std::size_t>(rank_)].hold(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override {
+    check_rank(source, num_ranks());
+    own().put({source, offer.tag, offers_[static_cast<std::size_t>(source)].look_up(offer)});
   }
   void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void rest(int turns) override {
@@ -158,6 +166,7 @@ class ThreadRank final : public Transport {
   Mailbox& own() { return mailboxes_[static_cast<std::size_t>(rank_)]; }
   index_t rank_;
   std::vector<Mailbox>& mailboxes_;
+  std::vector<transporting::HeldOffers>& offers_;  // by rank
   Meeting& meeting_;
   double watchdog_seconds_ = 0;
 };
@@ -165,11 +174,13 @@ class ThreadRank final : public Transport {
 }  // namespace
 
 struct ThreadWorld::State {
-  explicit State(index_t num_ranks) : mailboxes(static_cast<std::size_t>(num_ranks)), meeting(num_ranks) {
+  explicit State(index_t num_ranks)
+      : mailboxes(static_cast<std::size_t>(num_ranks)), offers(static_cast<std::size_t>(num_ranks)), meeting(num_ranks) {
     for (index_t rank = 0; rank < num_ranks; ++rank)
-      ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, meeting));
+      ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, offers, meeting));
   }
   std::vector<Mailbox> mailboxes;
+  std::vector<transporting::HeldOffers> offers;
   Meeting meeting;
   std::vector<std::unique_ptr<ThreadRank>> ranks;
 };

@@ -21,8 +21,13 @@ class Recorder final : public Transport {
   void rest(int turns) override { inner_.rest(turns); }
   void abandon(const std::string& why) override { inner_.abandon(why); }
 
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return inner_.offer(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override;
+
   /// What this rank has sent so far.
   Traffic sent() const;
+  /// What it has fetched so far, from owner to this rank.
+  Traffic fetched() const;
 
  private:
   struct Counts;
@@ -50,6 +55,8 @@ class Aggregator final : public Transport {
   int agree(int status) override { return inner_.agree(status); }
   void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
   void rest(int turns) override;
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return inner_.offer(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override { inner_.get(source, offer); }
   void abandon(const std::string& why) override { inner_.abandon(why); }
 
  private:
@@ -66,6 +73,8 @@ class Checked final : public Transport {
   index_t rank() const override { return inner_.rank(); }
   index_t num_ranks() const override { return inner_.num_ranks(); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override;
+  Offer offer(std::int64_t tag, SharedBytes bytes) override;
+  void get(index_t source, const Offer& offer) override { inner_.get(source, offer); }
   bool poll(Message& message) override;
   void flush() override { inner_.flush(); }
   double sum(double value) override { return inner_.sum(value); }
@@ -75,6 +84,7 @@ class Checked final : public Transport {
   void abandon(const std::string& why) override { inner_.abandon(why); }
 
  private:
+  SharedBytes with_checksum(std::int64_t tag, const SharedBytes& payload);
   Transport& inner_;
   BytePool pool_;
 };

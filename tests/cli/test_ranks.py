@@ -136,6 +136,18 @@ def test_one_sided_queues_give_the_bits_of_messages(palmette, spd, tmp_path, tra
         assert two.read_text() == one.read_text()
 
 
+def test_fetched_blocks_give_the_bits_of_sent_ones(palmette, spd, tmp_path):
+    one, two = tmp_path / "one.mtx", tmp_path / "two.mtx"
+    assert palmette("solve", spd, "--transport", "threads:1", "--out", one).code == 0
+    done = palmette("solve", spd, "--transport", "threads:3", "--map", "block_cyclic", "--delivery", "pull", "--out", two, "--json", "-")
+    assert done.code == 0 and done.json["ranks"]["delivery"] == "pull"
+    assert two.read_text() == one.read_text()
+    for transport in ["mpi_two_sided", "mpi_rma"]:
+        done = launched(palmette, "solve", spd, "--map", "block_cyclic", "--transport", transport, "--delivery", "pull", "--out", two)
+        assert done.returncode == 0, done.stderr
+        assert two.read_text() == one.read_text()
+
+
 def test_checksums_of_messages_change_no_bit(palmette, spd, tmp_path):
     one, two = tmp_path / "one.mtx", tmp_path / "two.mtx"
     assert palmette("solve", spd, "--transport", "threads:3", "--out", one).code == 0

@@ -66,10 +66,11 @@ RankSystem<T> system_of(const Problem<T>& problem, const std::shared_ptr<const P
 /// All ranks of one run, in one simulated world.
 template <class T>
 struct SimulatedRun {
-  SimulatedRun(const Problem<T>& problem, FactorKind kind, std::shared_ptr<const Placement> placement, const SimulationOptions& simulation)
+  SimulatedRun(const Problem<T>& problem, FactorKind kind, std::shared_ptr<const Placement> placement, const SimulationOptions& simulation,
+               Delivery delivery = Delivery::push)
       : world(placement->num_ranks(), simulation) {
     for (index_t rank = 0; rank < placement->num_ranks(); ++rank) {
-      parts.emplace_back(system_of(problem, placement), RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
+      parts.emplace_back(system_of(problem, placement), RankFactorizeOptions{kind, 0, 1, delivery}, world.rank(rank));
       programs.push_back(&parts.back().program());
     }
   }
@@ -77,6 +78,21 @@ struct SimulatedRun {
   std::vector<RankFactorization<T>> parts;
   std::vector<RankProgram*> programs;
 };
+
+/// As many messages, of this size each.
+Traffic signals_of(Traffic traffic) {
+  for (TrafficEntry& entry : traffic.entries) entry.bytes = entry.messages * static_cast<std::int64_t>(sizeof(Offer));
+  return traffic;
+}
+
+/// Messages as predicted; where blocks are pulled, one signal and one get for each block and rank that uses it.
+template <class T>
+void expect_predicted_traffic(const SimulationResult& result, const Problem<T>& problem, const Placement& placement, FactorKind kind,
+                              Delivery delivery) {
+  const Traffic pushed = predicted_fan_out_traffic(*problem.symbolic, placement, kind, sizeof(T));
+  EXPECT_EQ(result.traffic, delivery == Delivery::push ? pushed : signals_of(pushed));
+  EXPECT_EQ(result.fetched, delivery == Delivery::pull ? pushed : make_traffic(placement.num_ranks(), {}));
+}
 
 template <class T>
 void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid grid, PlacementMap map, std::uint64_t seed) {
@@ -89,12 +105,14 @@ void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid 
   simulation.slow_ranks = 0.3;
   simulation.slowness = 100;
   simulation.idle_wakeups = 0.2;
-  SimulatedRun<T> run(problem, kind, placement, simulation);
-  const SimulationResult result = run.world.run(run.programs);
-  offset_t blocks = 0;
-  for (RankFactorization<T>& part : run.parts) blocks += expect_same_blocks(part.take(), whole.value());
-  EXPECT_EQ(blocks, static_cast<offset_t>(problem.symbolic->blocks.size()) + problem.symbolic->num_supernodes()) << "each block has one owner";
-  EXPECT_EQ(result.traffic, predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(T)));
+  for (const Delivery delivery : {Delivery::push, Delivery::pull}) {
+    SimulatedRun<T> run(problem, kind, placement, simulation, delivery);
+    const SimulationResult result = run.world.run(run.programs);
+    offset_t blocks = 0;
+    for (RankFactorization<T>& part : run.parts) blocks += expect_same_blocks(part.take(), whole.value());
+    EXPECT_EQ(blocks, static_cast<offset_t>(problem.symbolic->blocks.size()) + problem.symbolic->num_supernodes()) << "each block has one owner";
+    expect_predicted_traffic(result, problem, *placement, kind, delivery);
+  }
 }
 
 Flavour flavour_of(FactorKind kind) {
@@ -162,14 +180,16 @@ TEST(ranks, threads_and_wrappers_change_no_bit) {
   const auto whole = problem.factored(FactorKind::lu);
   ASSERT_TRUE(whole.ok());
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
-    for (const int members : {1, 2}) {
+    for (const auto& [members, delivery] : {std::pair{1, Delivery::push}, {2, Delivery::push}, {1, Delivery::pull}, {2, Delivery::pull}}) {
+      const int threads = members;
+      const Delivery way = delivery;
       const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
       ThreadWorld world(ranks);
       world.run([&](Transport& plain) {
         Checked checked(plain);
         Aggregator transport(checked);
-        RankFactorization<double> part(system_of(problem, placement), {FactorKind::lu, 0, members}, transport);
-        ThreadTeam team(members);
+        RankFactorization<double> part(system_of(problem, placement), {FactorKind::lu, 0, threads, way}, transport);
+        ThreadTeam team(threads);
         drive(part.program(), transport, team, {60});
         EXPECT_EQ(transport.agree(part.bad_supernode() >= 0 ? 1 : 0), 0);
         expect_same_blocks(part.take(), whole.value());
@@ -185,7 +205,7 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
     index_t max_width;
   };
   // Orders grow fast: three supernodes on four ranks have thousands, five have more than can be tried.
-  for (const FactorKind kind : {FactorKind::llt, FactorKind::lu})
+  for (const auto& [kind, delivery] : {std::pair{FactorKind::llt, Delivery::push}, {FactorKind::lu, Delivery::push}, {FactorKind::llt, Delivery::pull}})
     for (const Tiny& tiny : {Tiny{{2, 1}, 3, 1}, {{2, 1}, 4, 2}, {{1, 2}, 5, 2}, {{2, 1}, 5, 2}, {{2, 2}, 3, 1}, {{2, 2}, 4, 2}}) {
       const ProcessGrid grid = tiny.grid;
       AnalyzeOptions options;
@@ -204,11 +224,12 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
         std::string waiting_for() const override { return const_cast<RankFactorization<double>&>(part).program().waiting_for(); }
         RankFactorization<double> part;
       };
-      const Exploration result = explore_orders(grid.num_ranks(), 20000, [&](SimulatedWorld& world) {
+      const RankFactorizeOptions factorize_options{kind, 0, 1, delivery};
+      const Exploration result = explore_orders(grid.num_ranks(), factorize_options.delivery == Delivery::push ? 20000 : 1000, [&](SimulatedWorld& world) {
         ExploredRun run;
         std::vector<Held*> held;
         for (index_t rank = 0; rank < grid.num_ranks(); ++rank) {
-          auto one = std::make_unique<Held>(RankFactorization<double>(system_of(problem, placement), {kind, 0, 1}, world.rank(rank)));
+          auto one = std::make_unique<Held>(RankFactorization<double>(system_of(problem, placement), factorize_options, world.rank(rank)));
           held.push_back(one.get());
           run.programs.push_back(std::move(one));
         }
@@ -218,7 +239,8 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
         return run;
       });
       EXPECT_GT(result.orders, 1);
-      EXPECT_TRUE(result.complete) << result.orders;
+      // Pulled, each block comes in two steps: far more orders, of which the first thousand are tried.
+      EXPECT_TRUE(result.complete || delivery == Delivery::pull) << result.orders;
     }
 }
 
@@ -232,13 +254,51 @@ TEST(ranks, a_bad_pivot_is_reported_as_on_one_rank_and_every_message_still_comes
   const auto alone = problem.factored(FactorKind::llt);
   ASSERT_FALSE(alone.ok());
   const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 2}, PlacementMap::block_cyclic, {false}));
-  SimulatedRun<double> run(problem, FactorKind::llt, placement, {});
-  const SimulationResult result = run.world.run(run.programs);
-  index_t bad = problem.symbolic->num_supernodes();
-  for (const RankFactorization<double>& part : run.parts)
-    if (part.bad_supernode() >= 0) bad = std::min(bad, part.bad_supernode());
-  EXPECT_EQ(bad, alone.failure().supernode);
-  EXPECT_EQ(result.traffic.messages(), predicted_fan_out_traffic(*problem.symbolic, *placement, FactorKind::llt, sizeof(double)).messages());
+  for (const Delivery delivery : {Delivery::push, Delivery::pull}) {
+    SimulatedRun<double> run(problem, FactorKind::llt, placement, {}, delivery);
+    const SimulationResult result = run.world.run(run.programs);
+    index_t bad = problem.symbolic->num_supernodes();
+    for (const RankFactorization<double>& part : run.parts)
+      if (part.bad_supernode() >= 0) bad = std::min(bad, part.bad_supernode());
+    EXPECT_EQ(bad, alone.failure().supernode);
+    EXPECT_EQ(result.traffic.messages(), predicted_fan_out_traffic(*problem.symbolic, *placement, FactorKind::llt, sizeof(double)).messages());
+  }
+}
+
+TEST(ranks, what_is_offered_is_predicted) {
+  AnalyzeOptions narrow;
+  narrow.max_width = 6;
+  const Problem<double> problem(random_sparse<double>(Flavour::symmetric, 120, 1.5, 3), FactorKind::ldlt, narrow);
+  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 3}, PlacementMap::block_cyclic, {false}));
+  /// Adds up what passes.
+  struct Counting final : Transport {
+    Counting(Transport& one, std::int64_t& sum_of_bytes) : inner(one), bytes(sum_of_bytes) {}
+    index_t rank() const override { return inner.rank(); }
+    index_t num_ranks() const override { return inner.num_ranks(); }
+    void send(index_t destination, std::int64_t tag, SharedBytes payload) override { inner.send(destination, tag, std::move(payload)); }
+    Offer offer(std::int64_t tag, SharedBytes payload) override {
+      bytes += (static_cast<std::int64_t>(payload.size()) + 63) / 64 * 64;
+      return inner.offer(tag, std::move(payload));
+    }
+    void get(index_t source, const Offer& offer) override { inner.get(source, offer); }
+    bool poll(Message& message) override { return inner.poll(message); }
+    void flush() override { inner.flush(); }
+    double sum(double value) override { return inner.sum(value); }
+    int agree(int status) override { return inner.agree(status); }
+    void abandon(const std::string& why) override { inner.abandon(why); }
+    Transport& inner;
+    std::int64_t& bytes;
+  };
+  std::vector<std::int64_t> offered(6, 0);
+  ThreadWorld world(6);
+  world.run([&](Transport& plain) {
+    Counting transport(plain, offered[static_cast<std::size_t>(plain.rank())]);
+    RankFactorization<double> part(system_of(problem, placement), {FactorKind::ldlt, 0, 1, Delivery::pull}, transport);
+    ThreadTeam team(1);
+    drive(part.program(), transport, team, {60});
+    transport.agree(0);
+  });
+  EXPECT_EQ(offered, predicted_offered_bytes(*problem.symbolic, *placement, FactorKind::ldlt, sizeof(double), 64));
 }
 
 TEST(ranks, transport_and_placement_must_have_the_same_ranks) {

@@ -54,6 +54,7 @@ void Communicator::wait(MPI_Request& request) {
     int done = 0;
     check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done != 0) return;
+    if (while_waiting_) while_waiting_();
     wait_politely(turn);
     if (turn % turns_of_roll_calls != 0 || turn == 0) continue;
     answer_roll_calls(nullptr);

@@ -26,6 +26,8 @@ class Communicator final : public Gathering {
   int agree(int status) override;
   void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void barrier();
+  /// What is done again and again while this rank waits for others.
+  void while_waiting(std::function<void()> work) { while_waiting_ = std::move(work); }
   void abandon(const std::string& why) override;
 
  private:
@@ -41,6 +43,7 @@ class Communicator final : public Gathering {
   index_t num_ranks_ = 1;
   std::vector<double> gathered_;  // length num_ranks on rank 0
   double watchdog_seconds_ = 0;
+  std::function<void()> while_waiting_;
 };
 
 }  // namespace palmette::transporting

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
+#include <optional>
 #include <thread>
 
 #include "palmette/transport/mpi/communicator.hpp"
@@ -34,6 +36,10 @@ class WindowMemory final : public transporting::RemoteMemory {
     MPI_Win_free(&window_);
   }
   std::size_t bytes() const { return bytes_; }
+  MPI_Win handle() const { return window_; }
+  std::byte* base() const { return static_cast<std::byte*>(base_); }
+  /// What this rank has written into its own memory is there for others.
+  void fence_own() { check(MPI_Win_sync(window_), "MPI_Win_sync"); }
   index_t rank() const override { return communicator_.rank(); }
   index_t num_ranks() const override { return communicator_.num_ranks(); }
   void put(index_t destination, std::size_t offset, std::span<const std::byte> bytes) override {
@@ -72,6 +78,65 @@ class WindowMemory final : public transporting::RemoteMemory {
   MPI_Win window_ = MPI_WIN_NULL;
   void* base_ = nullptr;
   unsigned syncs_ = 0;
+};
+
+/// Blocks of a run lie one behind the other in a window; others get them from there.
+class WindowOffers final : public transporting::OneSidedOffers {
+ public:
+  WindowOffers(transporting::Communicator& communicator, const TransportPlan& plan)
+      : communicator_(communicator), room_(plan.offered_bytes.empty() ? 0 : static_cast<std::size_t>(plan.offered_bytes[static_cast<std::size_t>(communicator.rank())])) {
+    if (!plan.offered_bytes.empty()) window_.emplace(communicator, room_);
+  }
+  ~WindowOffers() override {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized == 0 && !requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+  std::size_t bytes() const { return room_; }
+  void begin() { used_ = 0; }
+
+  Offer hold(std::int64_t tag, const SharedBytes& bytes) override {
+    const std::size_t place = used_;
+    if (bytes.size() > room_ - used_ || !window_)
+      throw UsageError("rank " + std::to_string(communicator_.rank()) + " offers more than the plan allows: " + std::to_string(bytes.size()) +
+                       " bytes, with " + std::to_string(room_ - used_) + " left");
+    constexpr auto line = static_cast<std::size_t>(offer_line_bytes);
+    used_ = std::min(room_, used_ + (bytes.size() + line - 1) / line * line);
+    if (bytes.size() > 0) std::memcpy(window_->base() + place, bytes.data(), bytes.size());
+    window_->fence_own();
+    return {tag, place, bytes.size()};
+  }
+  void get(index_t source, const Offer& offer) override {
+    if (!window_ || offer.bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
+      throw UsageError("an offer of " + std::to_string(offer.bytes) + " bytes: " + (window_ ? "MPI counts to 2^31 − 1" : "the plan offers nothing"));
+    SharedBytes bytes = pool_.take(offer.bytes);
+    const int count = static_cast<int>(offer.bytes);
+    requests_.push_back(MPI_REQUEST_NULL);
+    check(MPI_Rget(bytes.writable().data(), count, MPI_BYTE, source, static_cast<MPI_Aint>(offer.place), count, MPI_BYTE, window_->handle(),
+                   &requests_.back()), "MPI_Rget");
+    coming_.push_back({source, offer.tag, std::move(bytes)});
+  }
+  bool poll(Message& message) override {
+    if (requests_.empty()) return false;
+    int which = MPI_UNDEFINED, done = 0;
+    check(MPI_Testany(static_cast<int>(requests_.size()), requests_.data(), &which, &done, MPI_STATUS_IGNORE), "MPI_Testany");
+    if (done == 0 || which == MPI_UNDEFINED) return false;
+    message = std::move(coming_[static_cast<std::size_t>(which)]);
+    requests_[static_cast<std::size_t>(which)] = requests_.back();
+    requests_.pop_back();
+    if (static_cast<std::size_t>(which) + 1 < coming_.size()) coming_[static_cast<std::size_t>(which)] = std::move(coming_.back());
+    coming_.pop_back();
+    return true;
+  }
+
+ private:
+  const transporting::Communicator& communicator_;
+  std::size_t room_;
+  std::size_t used_ = 0;
+  std::optional<WindowMemory> window_;
+  BytePool pool_;
+  std::vector<MPI_Request> requests_;
+  std::vector<Message> coming_;  // beside requests_
 };
 
 /// Each rank to its next two neighbours, these sizes.
@@ -123,12 +188,13 @@ void send_patterns(Transport& transport, BytePool& pool) {
 struct MpiOneSided::State {
   State(int comm, const TransportPlan& plan, Publication publication)
       : communicator(comm), memory(communicator, transporting::QueueLayout(plan).window_bytes(communicator.rank())),
-        queue(memory, plan, publication), transport(memory, communicator, queue) {
+        queue(memory, plan, publication), offers(communicator, plan), transport(memory, communicator, queue, offers) {
     communicator.barrier();
   }
   transporting::Communicator communicator;
   WindowMemory memory;
   transporting::OneSidedQueue queue;
+  WindowOffers offers;
   transporting::OneSidedTransport transport;
   std::uint32_t run = 0;
 };
@@ -138,11 +204,12 @@ MpiOneSided::MpiOneSided(int communicator, const TransportPlan& plan, Publicatio
 MpiOneSided::~MpiOneSided() = default;
 
 void MpiOneSided::begin_run() {
+  state_->offers.begin();
   state_->queue.begin(++state_->run);
 }
 
 Transport& MpiOneSided::transport() { return state_->transport; }
-std::size_t MpiOneSided::memory_bytes() const { return state_->memory.bytes(); }
+std::size_t MpiOneSided::memory_bytes() const { return state_->memory.bytes() + state_->offers.bytes(); }
 
 std::string MpiOneSided::self_test(int communicator, Publication publication, double seconds) {
   transporting::Communicator plain(communicator);

@@ -1,7 +1,9 @@
-// Messages by MPI_Isend and matched probes. A message on the wire: its tag in 16 bytes, then the payload.
+// Messages by MPI_Isend and matched probes. A message on the wire: its tag in 16 bytes, then the payload. To get an offer is to ask its
+// owner for a message: the owner answers when it polls, and while it waits for an agreement.
 #include <cstring>
 #include <limits>
 
+#include "palmette/transport/held_offers.hpp"
 #include "palmette/transport/mpi/communicator.hpp"
 #include "palmette/transport/mpi_world.hpp"
 
@@ -12,6 +14,7 @@ using transporting::check;
 
 constexpr std::size_t header_bytes = 16;
 constexpr int wire_tag = 1;
+constexpr int request_tag = 4;  // 2 and 3: Communicator
 
 class TwoSided final : public Transport {
  public:
@@ -19,6 +22,11 @@ class TwoSided final : public Transport {
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     any_thread_ = level >= MPI_THREAD_SERIALIZED;
+    communicator_.while_waiting([this] {
+      const std::lock_guard lock(mutex_);
+      post_waiting();
+      answer_requests();
+    });
   }
   ~TwoSided() override {
     int finalized = 0;
@@ -29,23 +37,21 @@ class TwoSided final : public Transport {
   index_t num_ranks() const override { return communicator_.num_ranks(); }
 
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    check_rank(destination, num_ranks());
-    if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) - header_bytes)
-      throw UsageError("a message of " + std::to_string(payload.size()) + " bytes: MPI counts to 2^31 − 1");
-    SharedBytes wire = pool_.take(header_bytes + payload.size());
-    std::byte* const at = wire.writable().data();
-    std::memset(at, 0, header_bytes);
-    std::memcpy(at, &tag, sizeof tag);
-    if (payload.size() > 0) std::memcpy(at + header_bytes, payload.data(), payload.size());
     const std::lock_guard lock(mutex_);
-    if (any_thread_) post(destination, std::move(wire));
-    else waiting_.push_back({destination, std::move(wire)});  // MPI belongs to the thread that polls
+    send_bytes(destination, tag, payload);
+  }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return offers_.hold(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override {
+    check_rank(source, num_ranks());
+    const std::lock_guard lock(mutex_);
+    post_or_wait(source, request_tag, pool_.copy(std::as_bytes(std::span(&offer, 1))));
   }
 
   bool poll(Message& message) override {
     const std::lock_guard lock(mutex_);
     post_waiting();
     forget_sent();
+    answer_requests();
     int found = 0;
     MPI_Message matched = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -67,24 +73,56 @@ class TwoSided final : public Transport {
     forget_sent();
   }
   double sum(double value) override { return communicator_.sum(value); }
-  int agree(int status) override { return communicator_.agree(status); }
+  int agree(int status) override {
+    const int largest = communicator_.agree(status);
+    offers_.forget();
+    return largest;
+  }
   void set_watchdog(double seconds) override { communicator_.set_watchdog(seconds); }
   void abandon(const std::string& why) override { communicator_.abandon(why); }
 
  private:
   struct Waiting {
     index_t destination;
+    int wire_tag;
     SharedBytes wire;
   };
-  void post(index_t destination, SharedBytes wire) {
+  // All with mutex_ held.
+  void send_bytes(index_t destination, std::int64_t tag, const SharedBytes& payload) {
+    check_rank(destination, num_ranks());
+    if (payload.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) - header_bytes)
+      throw UsageError("a message of " + std::to_string(payload.size()) + " bytes: MPI counts to 2^31 − 1");
+    SharedBytes wire = pool_.take(header_bytes + payload.size());
+    std::byte* const at = wire.writable().data();
+    std::memset(at, 0, header_bytes);
+    std::memcpy(at, &tag, sizeof tag);
+    if (payload.size() > 0) std::memcpy(at + header_bytes, payload.data(), payload.size());
+    post_or_wait(destination, wire_tag, std::move(wire));
+  }
+  void post_or_wait(index_t destination, int tag, SharedBytes wire) {
+    if (any_thread_) post(destination, tag, std::move(wire));
+    else waiting_.push_back({destination, tag, std::move(wire)});  // MPI belongs to the thread that polls
+  }
+  void post(index_t destination, int tag, SharedBytes wire) {
     requests_.push_back(MPI_REQUEST_NULL);
-    check(MPI_Isend(wire.data(), static_cast<int>(wire.size()), MPI_BYTE, destination, wire_tag, communicator_.get(), &requests_.back()),
-          "MPI_Isend");
+    check(MPI_Isend(wire.data(), static_cast<int>(wire.size()), MPI_BYTE, destination, tag, communicator_.get(), &requests_.back()), "MPI_Isend");
     on_the_wire_.push_back(std::move(wire));
   }
   void post_waiting() {
-    for (Waiting& one : waiting_) post(one.destination, std::move(one.wire));
+    for (Waiting& one : waiting_) post(one.destination, one.wire_tag, std::move(one.wire));
     waiting_.clear();
+  }
+  /// Ranks that want an offer get it as a message.
+  void answer_requests() {
+    while (!offers_.empty()) {
+      int found = 0;
+      MPI_Status status;
+      check(MPI_Iprobe(MPI_ANY_SOURCE, request_tag, communicator_.get(), &found, &status), "MPI_Iprobe");
+      if (found == 0) return;
+      Offer offer;
+      check(MPI_Recv(&offer, sizeof offer, MPI_BYTE, status.MPI_SOURCE, request_tag, communicator_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+      send_bytes(status.MPI_SOURCE, offer.tag, offers_.look_up(offer));
+    }
   }
   /// Buffers whose sends are complete go back to the pool.
   void forget_sent() {
@@ -109,6 +147,7 @@ class TwoSided final : public Transport {
   bool any_thread_ = false;
   std::mutex mutex_;
   BytePool pool_;
+  transporting::HeldOffers offers_;
   std::vector<Waiting> waiting_;
   std::vector<MPI_Request> requests_;
   std::vector<SharedBytes> on_the_wire_;  // beside requests_

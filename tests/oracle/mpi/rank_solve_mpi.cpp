@@ -96,8 +96,9 @@ bool run_all(int world) {
 
 /// x of the whole hall, the same on all ranks.
 std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matrix, FactorKind kind, Transport& transport, const MpiExchange* mpi,
-                         bool& good) {
+                         Delivery delivery, bool& good) {
   RankSolverOptions options;
+  options.delivery = delivery;
   options.kind = kind;
   options.whole = {true, 200};
   options.watchdog_seconds = watchdog_seconds;
@@ -118,12 +119,15 @@ bool run_hall(int world) {
     const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
     const auto matrix = std::make_shared<const SparseMatrix<double>>(random_sparse<double>(flavour, 400, 1.5, 3));
     const auto alone = make_loopback();
-    const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, good);
+    const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, Delivery::push, good);
     for (const std::string& name : mpi_exchange_names()) {
       const MpiExchange mpi = make_mpi_exchange(world, name);
-      const std::vector<double> x = hall(matrix, kind, *mpi.transport, &mpi, good);
-      good = good && x == expected && mpi.name == name;
-      if (mpi.transport->rank() == 0) std::printf("hall %-15s %-5s %s\n", mpi.name.c_str(), name_of(kind).data(), good ? "bits as on one rank" : "WRONG");
+      for (const Delivery delivery : {Delivery::push, Delivery::pull}) {
+        const std::vector<double> x = hall(matrix, kind, *mpi.transport, &mpi, delivery, good);
+        good = good && x == expected && mpi.name == name;
+        if (mpi.transport->rank() == 0)
+          std::printf("hall %-15s %-5s %s %s\n", mpi.name.c_str(), name_of(kind).data(), name_of(delivery).data(), good ? "bits as on one rank" : "WRONG");
+      }
     }
   }
   return make_mpi_two_sided(world)->agree(good ? 0 : 1) == 0;
