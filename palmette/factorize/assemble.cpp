@@ -12,19 +12,6 @@ ScaledMatrix<T> scaled_matrix(const Work<T>& work) {
   return {work.matrix, work.symbolic, work.factor.row_scale, work.factor.column_scale};
 }
 
-/// The matrix's columns lie in its own order, anywhere in memory: those of places that come soon are sent for.
-template <class T>
-void fetch_ahead(const Work<T>& work, index_t column) {
-  constexpr index_t distance = 8;  // columns: some hundred nanoseconds of work
-  const SparsityPattern& pattern = work.matrix.pattern;
-  const std::vector<index_t>& original = work.symbolic.column.new_to_old();
-  if (column + 2 * distance >= work.symbolic.n) return;
-  __builtin_prefetch(&pattern.column_ptr[original[column + 2 * distance]]);
-  const offset_t entry = pattern.column_ptr[original[column + distance]];
-  __builtin_prefetch(pattern.row_index.data() + entry);
-  __builtin_prefetch(work.matrix.values.data() + entry);
-}
-
 template <class T>
 void assemble_upper_column(const Work<T>& work, index_t column) {
   const SymbolicFactor& symbolic = work.symbolic;
@@ -53,7 +40,7 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
   for (index_t column = 0; column < panel.cols; ++column) {
     const index_t first_row = whole_diagonal ? begin : begin + column;
     T* const entries = panel.column(column);
-    fetch_ahead(work, begin + column);
+    fetch_ahead(work.matrix, work.symbolic, begin + column);
     visit_column(scaled_matrix(work), begin + column, [&](index_t row, const T& value) {
       if (row < first_row) return;
       const index_t local = scratch.local_row[row];
@@ -72,7 +59,7 @@ void assemble_upper(const Work<T>& work, ThreadTeam& team) {
     zeroed.wait();
     const auto end = static_cast<index_t>(share(work.symbolic.n, member + 1));
     for (auto column = static_cast<index_t>(share(work.symbolic.n, member)); column < end; ++column) {
-      fetch_ahead(work, column);
+      fetch_ahead(work.matrix, work.symbolic, column);
       assemble_upper_column(work, column);
     }
   };

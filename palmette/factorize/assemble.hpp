@@ -32,6 +32,19 @@ void visit_column(const ScaledMatrix<T>& scaled, index_t column, Visit&& visit) 
   }
 }
 
+/// The matrix's columns lie in its own order, anywhere in memory: those of places that come soon are sent for.
+template <class T>
+void fetch_ahead(const SparseMatrix<T>& matrix, const SymbolicFactor& symbolic, index_t column) {
+  constexpr index_t distance = 8;  // columns: some hundred nanoseconds of work
+  const SparsityPattern& pattern = matrix.pattern;
+  const std::vector<index_t>& original = symbolic.column.new_to_old();
+  if (column + 2 * distance >= symbolic.n) return;
+  __builtin_prefetch(&pattern.column_ptr[original[column + 2 * distance]]);
+  const offset_t entry = pattern.column_ptr[original[column + distance]];
+  __builtin_prefetch(pattern.row_index.data() + entry);
+  __builtin_prefetch(matrix.values.data() + entry);
+}
+
 /// Set target.lower, rows of the panel of s, to the matrix's entries and zeros. scratch.mapped == s.
 template <class T>
 void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, const Target<T>& target);

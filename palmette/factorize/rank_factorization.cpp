@@ -66,7 +66,7 @@ class FanOutProgram final : public RankProgram {
       panel.diagonal = message.payload;
       return schedule_if_ready(p);
     }
-    block_is_there(number, message.payload, message.payload.size() == 0);
+    block_is_there(fan_.used_place(number), message.payload, message.payload.size() == 0);
   }
 
   bool run_one_task(int member) override {
@@ -94,7 +94,7 @@ class FanOutProgram final : public RankProgram {
         return "the diagonal block of supernode " + std::to_string(s) + " from rank " + std::to_string(placement_.owner(s, s));
       for (offset_t need = fan_.need_ptr[panel.next_step]; need < fan_.need_ptr[panel.next_step + 1]; ++need) {
         const offset_t block = fan_.needs[static_cast<std::size_t>(need)];
-        if (blocks_[static_cast<std::size_t>(fan_.used_place(block))].there) continue;
+        if (state_of(need).there) continue;
         const index_t row = work_.symbolic.blocks[static_cast<std::size_t>(block)].row_supernode;
         const index_t column = fan_.steps[static_cast<std::size_t>(panel.next_step)].source;
         return "block (" + std::to_string(row) + ", " + std::to_string(column) + ") from rank " + std::to_string(placement_.owner(row, column));
@@ -119,6 +119,9 @@ class FanOutProgram final : public RankProgram {
     }
   };
 
+  const BlockState& state_of(offset_t need) const {
+    return blocks_[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
+  }
   // With mutex_ held.
   bool can_go_on(index_t p) const {
     const PanelState& panel = panels_[static_cast<std::size_t>(p)];
@@ -131,8 +134,8 @@ class FanOutProgram final : public RankProgram {
     panel.scheduled = true;
     ready_.push({fan_.priority[static_cast<std::size_t>(p)], p});
   }
-  void block_is_there(offset_t block, SharedBytes bytes, bool without_content) {
-    const offset_t place = fan_.used_place(block);
+  /// @param place  in fan_.used_block; −1: nobody here reads it
+  void block_is_there(offset_t place, SharedBytes bytes, bool without_content) {
     if (place == -1) return;
     BlockState& state = blocks_[static_cast<std::size_t>(place)];
     state.there = true;
@@ -148,7 +151,7 @@ class FanOutProgram final : public RankProgram {
   /// A step has been taken: what nobody needs any more is freed.
   void leave_blocks(offset_t step) {
     for (offset_t need = fan_.need_ptr[step]; need < fan_.need_ptr[step + 1]; ++need) {
-      BlockState& state = blocks_[static_cast<std::size_t>(fan_.used_place(fan_.needs[static_cast<std::size_t>(need)]))];
+      BlockState& state = blocks_[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
       if (--state.uses_left == 0) state.bytes = {};
     }
   }
@@ -187,13 +190,15 @@ class FanOutProgram final : public RankProgram {
     const UpdateStep& what = fan_.steps[static_cast<std::size_t>(step)];
     const index_t target = work_.supernode(p);
     FinishedBlock<T> right, left;
-    if (!find(what.right, what.source, right)) panel.without_content = true;
+    // The right factor is the first or the last of the blocks that the step needs.
+    const offset_t begin = fan_.need_ptr[step], end = fan_.need_ptr[step + 1];
+    if (!find(fan_.needs[static_cast<std::size_t>(begin)] == what.right ? begin : end - 1, what.source, right)) panel.without_content = true;
     double cost = 0;
-    for (offset_t need = fan_.need_ptr[step]; need < fan_.need_ptr[step + 1]; ++need) {
+    for (offset_t need = begin; need < end; ++need) {
       const offset_t block = fan_.needs[static_cast<std::size_t>(need)];
       const index_t row = work_.symbolic.blocks[static_cast<std::size_t>(block)].row_supernode;
       if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed as right factor only
-      if (!find(block, what.source, left)) panel.without_content = true;
+      if (!find(need, what.source, left)) panel.without_content = true;
       if (panel.without_content) continue;
       work_.subtract({p, what.source, block, what.right}, left, right, scratch);
       cost += 2.0 * left.lower.rows * left.lower.cols * right.lower.rows;
@@ -202,19 +207,19 @@ class FanOutProgram final : public RankProgram {
   }
 
   /// @returns false if the block came without content
-  bool find(offset_t block, index_t source, FinishedBlock<T>& found) {
-    const Block& shape = work_.symbolic.blocks[static_cast<std::size_t>(block)];
-    if (placement_.owner(shape.row_supernode, source) == fan_.owned.rank) {
+  bool find(offset_t need, index_t source, FinishedBlock<T>& found) {
+    const Block& shape = work_.symbolic.blocks[static_cast<std::size_t>(fan_.needs[static_cast<std::size_t>(need)])];
+    const offset_t own = fan_.used_own[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
+    if (own != -1) {
       const index_t p = fan_.owned.panel_number[static_cast<std::size_t>(source)];
       if (panels_[static_cast<std::size_t>(p)].without_content) return false;
-      const std::span<const OwnBlock> own = fan_.owned.blocks_of_panel(p);
-      const auto at = std::lower_bound(own.begin(), own.end(), block, [](const OwnBlock& one, offset_t wanted) { return one.block < wanted; });
-      found.lower = work_.factor.rows_of(work_.factor.lower, p, at->first_row, shape.count);
-      if (work_.factor.kind == FactorKind::lu) found.upper = work_.factor.rows_of(work_.factor.upper, p, at->first_row, shape.count);
+      const index_t first_row = fan_.owned.own[static_cast<std::size_t>(own)].first_row;
+      found.lower = work_.factor.rows_of(work_.factor.lower, p, first_row, shape.count);
+      if (work_.factor.kind == FactorKind::lu) found.upper = work_.factor.rows_of(work_.factor.upper, p, first_row, shape.count);
       found.pairs = work_.pairs(source);
       return true;
     }
-    const BlockState& state = blocks_[static_cast<std::size_t>(fan_.used_place(block))];
+    const BlockState& state = state_of(need);
     if (state.without_content) return false;
     const index_t width = work_.symbolic.width(source);
     const T* const entries = reinterpret_cast<const T*>(state.bytes.data());
@@ -250,7 +255,8 @@ class FanOutProgram final : public RankProgram {
     const std::lock_guard lock(mutex_);
     panel.finished = true;
     panel.diagonal = {};
-    for (const OwnBlock& own : fan_.owned.blocks_of_panel(p)) block_is_there(own.block, {}, panel.without_content);
+    for (offset_t own = fan_.owned.own_ptr[p]; own < fan_.owned.own_ptr[p + 1]; ++own)
+      block_is_there(fan_.own_used[static_cast<std::size_t>(own)], {}, panel.without_content);
     left_.fetch_sub(1, std::memory_order_release);
     return static_cast<double>(width) * width * (below.end - below.first + (work_.owns_diagonal(p) ? width / 3.0 : 0));
   }

@@ -56,6 +56,7 @@ void RankWork<T>::assemble_lower(index_t p, const RankScratch<T>& scratch) const
     std::fill_n(panel.column(column), panel.rows, T(0));
     const index_t first_row = factor.kind == FactorKind::lu ? begin : begin + column;
     T* const entries = panel.column(column);
+    fetch_ahead(matrix, symbolic, begin + column);
     visit_column(ScaledMatrix<T>{matrix, symbolic, factor.row_scale, factor.column_scale}, begin + column,
                  [&](index_t row, const T& value) {
                    if (row >= first_row && scratch.local_row[row] >= 0) entries[scratch.local_row[row]] = value;
@@ -69,15 +70,18 @@ void RankWork<T>::assemble_upper() const {
   const ScaledMatrix<T> scaled{matrix, symbolic, factor.row_scale, factor.column_scale};
   for (index_t column = 0; column < symbolic.n; ++column) {
     const index_t block_row = symbolic.supernode_of[column];
+    fetch_ahead(matrix, symbolic, column);
     visit_column(scaled, column, [&](index_t row, const T& value) {
       const index_t s = symbolic.supernode_of[row], p = fan.owned.panel_number[static_cast<std::size_t>(s)];
       if (s >= block_row || p == -1) return;
-      for (const OwnBlock& own : fan.owned.blocks_of_panel(p)) {
-        if (symbolic.blocks[static_cast<std::size_t>(own.block)].row_supernode != block_row) continue;
-        const std::span<const index_t> rows = rows_of_block(s, own.block);
-        const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
-        factor.rows_of(factor.upper, p, 0, panel_rows(p))(own.first_row + place, row - symbolic.supernode_begin[s]) = value;
-      }
+      const std::span<const OwnBlock> blocks = fan.owned.blocks_of_panel(p);
+      const auto own = std::lower_bound(blocks.begin(), blocks.end(), block_row, [&](const OwnBlock& one, index_t wanted) {
+        return symbolic.blocks[static_cast<std::size_t>(one.block)].row_supernode < wanted;
+      });
+      if (own == blocks.end() || symbolic.blocks[static_cast<std::size_t>(own->block)].row_supernode != block_row) return;
+      const std::span<const index_t> rows = rows_of_block(s, own->block);
+      const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
+      factor.rows_of(factor.upper, p, 0, panel_rows(p))(own->first_row + place, row - symbolic.supernode_begin[s]) = value;
     });
   }
 }

@@ -84,19 +84,35 @@ class Builder {
   }
 
   void invert_needs() {
-    result_.used_block = result_.needs;
-    std::sort(result_.used_block.begin(), result_.used_block.end());
-    result_.used_block.erase(std::unique(result_.used_block.begin(), result_.used_block.end()), result_.used_block.end());
+    number_used_blocks();
     std::vector<offset_t> count(result_.used_block.size() + 1);
-    for (const offset_t block : result_.needs) ++count[static_cast<std::size_t>(result_.used_place(block)) + 1];
+    for (const offset_t place : result_.need_place) ++count[static_cast<std::size_t>(place) + 1];
     for (std::size_t at = 1; at < count.size(); ++at) count[at] += count[at - 1];
     result_.use_ptr = count;
     result_.use.resize(result_.needs.size());
     for (std::size_t step = 0; step < result_.steps.size(); ++step)
       for (offset_t need = result_.need_ptr[step]; need < result_.need_ptr[step + 1]; ++need) {
-        const auto place = static_cast<std::size_t>(result_.used_place(result_.needs[static_cast<std::size_t>(need)]));
+        const auto place = static_cast<std::size_t>(result_.need_place[static_cast<std::size_t>(need)]);
         result_.use[static_cast<std::size_t>(count[place]++)] = static_cast<offset_t>(step);
       }
+  }
+
+  /// Places of used blocks, by a table of all blocks that lives as long as this.
+  void number_used_blocks() {
+    std::vector<offset_t> place_of(symbolic_.blocks.size(), -1);
+    for (const offset_t block : result_.needs) place_of[static_cast<std::size_t>(block)] = 0;
+    for (std::size_t block = 0; block < place_of.size(); ++block) {
+      if (place_of[block] == -1) continue;
+      place_of[block] = static_cast<offset_t>(result_.used_block.size());
+      result_.used_block.push_back(static_cast<offset_t>(block));
+    }
+    for (const offset_t block : result_.needs) result_.need_place.push_back(place_of[static_cast<std::size_t>(block)]);
+    result_.used_own.assign(result_.used_block.size(), -1);
+    for (std::size_t own = 0; own < result_.owned.own.size(); ++own) {
+      const offset_t place = place_of[static_cast<std::size_t>(result_.owned.own[own].block)];
+      result_.own_used.push_back(place);
+      if (place != -1) result_.used_own[static_cast<std::size_t>(place)] = static_cast<offset_t>(own);
+    }
   }
 
   /// A path costs what its supernodes cost alone.
@@ -130,7 +146,7 @@ offset_t FanOut::used_place(offset_t block) const {
 
 offset_t FanOut::memory_bytes() const {
   return owned.memory_bytes() + bytes_of(step_ptr) + bytes_of(steps) + bytes_of(need_ptr) + bytes_of(needs) +
-         bytes_of(used_block) + bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
+         bytes_of(need_place) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(used_block) + bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
          bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
 }
 

@@ -39,11 +39,14 @@ struct FanOut {
   std::vector<UpdateStep> steps;                 // source ascending within a panel
   std::vector<offset_t> need_ptr = {0};          // length steps + 1
   std::vector<offset_t> needs;                   // blocks that a step reads, each once
+  std::vector<offset_t> need_place;              // their places in used_block
 
   // Blocks by the steps that read them.
   std::vector<offset_t> used_block;              // ascending: blocks that some step of this rank reads
   std::vector<offset_t> use_ptr = {0};           // length used_block + 1
   std::vector<offset_t> use;                     // steps
+  std::vector<offset_t> used_own;                // length used_block: place in owned.own, −1 for another rank's block
+  std::vector<offset_t> own_used;                // length own: place in used_block, −1 if no step of this rank reads it
 
   // Where finished blocks go, this rank apart.
   std::vector<offset_t> goes_ptr = {0};          // length own + 1
