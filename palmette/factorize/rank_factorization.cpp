@@ -246,11 +246,7 @@ class FanOutProgram final : public RankProgram {
       block = receive_diagonal(p);
     }
     const RowRange below = work_.below(p);
-    if (!panel.without_content && below.first < below.end) {
-      DenseView<T> upper;
-      if (work_.factor.kind == FactorKind::lu) upper = work_.factor.rows_of(work_.factor.upper, p, below.first, below.end - below.first);
-      finish_rows(work_.parts(p, block), work_.factor.rows_of(work_.factor.lower, p, below.first, below.end - below.first), upper, scratch.product);
-    }
+    if (!panel.without_content) finish_below(p, block, scratch);
     send_blocks(p);
     const std::lock_guard lock(mutex_);
     panel.finished = true;
@@ -259,6 +255,27 @@ class FanOutProgram final : public RankProgram {
       block_is_there(fan_.own_used[static_cast<std::size_t>(own)], {}, panel.without_content);
     left_.fetch_sub(1, std::memory_order_release);
     return static_cast<double>(width) * width * (below.end - below.first + (work_.owns_diagonal(p) ? width / 3.0 : 0));
+  }
+
+  /// BLAS gives a row bits that depend on how many rows stand beside it. A panel that lies on one rank for any grid is finished at
+  /// once, others block by block: no grid cuts a block.
+  void finish_below(index_t p, DenseView<T> block, RankScratch<T>& scratch) {
+    const PanelParts<T> parts = work_.parts(p, block);
+    const auto finish = [&](index_t first, index_t rows) {
+      DenseView<T> upper;
+      if (work_.factor.kind == FactorKind::lu) upper = work_.factor.rows_of(work_.factor.upper, p, first, rows);
+      finish_rows(parts, work_.factor.rows_of(work_.factor.lower, p, first, rows), upper, scratch.product);
+    };
+    const RowRange below = work_.below(p);
+    if (below.first == below.end) return;
+    if (lies_whole(work_.supernode(p))) return finish(below.first, below.end - below.first);
+    for (const OwnBlock& own : fan_.owned.blocks_of_panel(p)) finish(own.first_row, work_.symbolic.blocks[static_cast<std::size_t>(own.block)].count);
+  }
+  /// Does the supernode belong to a subtree that is never dealt out?
+  bool lies_whole(index_t s) const {
+    const std::vector<index_t>& begin = placement_.units.group_begin;
+    const auto unit = static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), s) - begin.begin()) - 1;
+    return unit < placement_.is_whole.size() && placement_.is_whole[unit] != 0;
   }
 
   void make_diagonal(index_t p, DenseView<T> block) {
