@@ -70,6 +70,16 @@ function(palmette_room_mpi name)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_mpi)
 endfunction()
 
+# palmette_room_over_mpi(<name>): the part of a room that needs palmette_mpi but does not call MPI itself, palmette/<name>/mpi, as the target
+# palmette_<name>_mpi.
+function(palmette_room_over_mpi name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/mpi/*.cpp)
+  add_library(palmette_${name}_mpi STATIC ${sources})
+  target_link_libraries(palmette_${name}_mpi PUBLIC palmette_${name} palmette_mpi PRIVATE $<BUILD_INTERFACE:palmette_options>)
+  set_target_properties(palmette_${name}_mpi PROPERTIES EXPORT_NAME ${name}_mpi)
+  set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name}_mpi)
+endfunction()
+
 # The one target that users link: every room through the hall.
 function(palmette_umbrella hall)
   add_library(palmette INTERFACE)

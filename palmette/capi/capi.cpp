@@ -33,11 +33,30 @@ SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values) {
   return from_triplets(both, hermitian ? Symmetry::hermitian : Symmetry::symmetric);
 }
 
-namespace {
-
 void require(bool condition, const char* message) {
   if (!condition) throw UsageError(message);
 }
+
+std::optional<FactorKind> kind_from(palmette_kind kind) {
+  require(kind >= PALMETTE_KIND_AUTO && kind <= PALMETTE_LU, "options.kind is none of palmette_kind");
+  constexpr FactorKind kinds[] = {FactorKind::llt, FactorKind::ldlt, FactorKind::lu};
+  if (kind == PALMETTE_KIND_AUTO) return std::nullopt;
+  return kinds[kind - 1];
+}
+
+OrderingMethod ordering_from(const char* name) {
+  const OrderingMethod method = name == nullptr ? OrderingMethod::automatic : ordering_method(name);
+  require(method != OrderingMethod::user, "the ordering \"user\" is not offered in C");
+  return method;
+}
+
+Operation operation_from(palmette_operation operation) {
+  require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT, "operation is none of palmette_operation");
+  constexpr Operation operations[] = {Operation::plain, Operation::transpose, Operation::adjoint};
+  return operations[operation];
+}
+
+namespace {
 
 struct Settings {
   SolverOptions solver;
@@ -48,12 +67,9 @@ Settings settings_from(const palmette_options* given) {
   palmette_options options;
   palmette_default_options(&options);
   if (given != nullptr) options = *given;
-  require(options.kind >= PALMETTE_KIND_AUTO && options.kind <= PALMETTE_LU, "options.kind is none of palmette_kind");
   Settings settings;
-  constexpr FactorKind kinds[] = {FactorKind::llt, FactorKind::ldlt, FactorKind::lu};
-  if (options.kind != PALMETTE_KIND_AUTO) settings.solver.kind = kinds[options.kind - 1];
-  if (options.ordering != nullptr) settings.solver.ordering = ordering_method(options.ordering);
-  require(settings.solver.ordering != OrderingMethod::user, "the ordering \"user\" is not offered in C");
+  settings.solver.kind = kind_from(options.kind);
+  settings.solver.ordering = ordering_from(options.ordering);
   if (options.method != nullptr) settings.solver.method = solve_method(options.method);
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
@@ -152,25 +168,18 @@ template <class T>
 palmette_status solve(palmette_solver* handle, palmette_operation operation, const CallerColumns& columns,
                       palmette_report* report) {
   Solver<T>& solver = typed_solver<T>(handle);
-  require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT, "operation is none of palmette_operation");
   require(columns.num_rhs >= 0, "num_rhs is negative");
   const index_t n = solver.size();
   const bool empty = n == 0 || columns.num_rhs == 0;
   require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
   require(empty || (columns.ldb >= n && columns.ldx >= n), "ldb or ldx is smaller than the order of the matrix");
-  constexpr Operation operations[] = {Operation::plain, Operation::transpose, Operation::adjoint};
   SolveRequest request = handle->request;
-  request.operation = operations[operation];
+  request.operation = operation_from(operation);
   const DenseView<const T> b{reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb};
   const DenseView<T> x{reinterpret_cast<T*>(columns.x), n, columns.num_rhs, columns.ldx};
   const Outcome<Report> answer = solver.solve(b, x, request);
   if (!answer) return record(answer.failure());
-  if (report != nullptr) *report = report_of(answer.value());
-  if (answer.value().verify->verified) return PALMETTE_OK;
-  NumericalFailure unverified;
-  unverified.message = answer.value().notes.front();
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
+  return tell(answer.value(), report);
 }
 
 template <class T>
@@ -197,6 +206,16 @@ palmette_status create_from_file(const char* path, const palmette_options* optio
 }
 
 }  // namespace
+
+palmette_status tell(const Report& report, palmette_report* to) {
+  if (to != nullptr) *to = report_of(report);
+  if (report.verify->verified) return PALMETTE_OK;
+  NumericalFailure unverified;
+  unverified.message = report.notes.front();
+  record(unverified);
+  return PALMETTE_NOT_VERIFIED;
+}
+
 }  // namespace palmette::capi
 
 namespace capi = palmette::capi;

@@ -46,6 +46,8 @@ palmette_status record_exception() noexcept {
     return fail(PALMETTE_USAGE, error.what());
   } catch (const NumericalError& error) {
     return fail(PALMETTE_NUMERICAL, error.what());
+  } catch (const BrokenRun& error) {
+    return fail(PALMETTE_BROKEN_RUN, error.what());
   } catch (const std::bad_alloc&) {
     return fail(PALMETTE_MEMORY, "out of memory");
   } catch (const std::length_error&) {

@@ -43,6 +43,13 @@ palmette_status guarded(const Work& work) noexcept {
 /// Record a failure that is a value. @returns PALMETTE_NUMERICAL
 palmette_status record(const NumericalFailure& failure);
 
+void require(bool condition, const char* message);
+std::optional<FactorKind> kind_from(palmette_kind kind);
+OrderingMethod ordering_from(const char* name);
+Operation operation_from(palmette_operation operation);
+/// Of a solve. @returns PALMETTE_OK, or PALMETTE_NOT_VERIFIED with the report's first note recorded
+palmette_status tell(const Report& report, palmette_report* to);
+
 }  // namespace palmette::capi
 
 struct palmette_solver {

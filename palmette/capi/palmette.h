@@ -19,7 +19,8 @@ typedef enum {
   PALMETTE_NUMERICAL = 4,     /* singular, or not positive definite where that was demanded */
   PALMETTE_MEMORY = 5,        /* out of memory */
   PALMETTE_NOT_VERIFIED = 6,  /* x was computed, but its backward error exceeds the bound */
-  PALMETTE_INTERNAL = 7       /* a defect of Palmette: please report it */
+  PALMETTE_INTERNAL = 7,      /* a defect of Palmette: please report it */
+  PALMETTE_BROKEN_RUN = 8     /* over ranks: another rank failed, died or fell silent */
 } palmette_status;
 
 /* The ..._MAX entries make every non-negative int a value of its enum, so that wrong ones can be refused rather than be
@@ -112,6 +113,76 @@ palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation ope
  * stays. Not for handles made from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);
 palmette_status palmette_refactor_z(palmette_solver* solver, const double* values);
+
+/* ---- Over MPI ranks: programs that use what follows link palmette::capi_mpi as well. MPI must have been initialized. ----
+ *
+ * Each rank brings consecutive rows of the matrix and of right-hand sides, and gets those rows of x. The factor is distributed; no rank
+ * holds the values of all. Every function but palmette_rank_report_json must be called by all ranks of the communicator, and returns the
+ * same status on all, except that arguments which one rank alone can judge (a NULL pointer) are told there, and PALMETTE_BROKEN_RUN elsewhere. */
+
+/* Rows [first_row, first_row + num_rows) of an n x n matrix in compressed rows; the blocks of all ranks hold every row once, a block may be
+ * empty. row_ptr: num_rows + 1, from 0; column, values: row_ptr[num_rows] (values: twice that many doubles for _z). Any order within a row,
+ * duplicates are summed; both triangles of a symmetric matrix. */
+typedef struct {
+  int32_t n;
+  int32_t first_row;
+  int32_t num_rows;
+  const int64_t* row_ptr;
+  const int32_t* column;
+  const double* values;
+} palmette_rows;
+
+/* num_rhs columns, a rank's num_rows rows of each, of leading dimensions ldb, ldx >= num_rows (in scalars). x may be b. */
+typedef struct {
+  int32_t num_rhs;
+  const double* b;
+  int64_t ldb;
+  double* x;
+  int64_t ldx;
+} palmette_columns;
+
+/* Fill with palmette_default_rank_options, then change what you like. The same on all ranks. */
+typedef struct {
+  palmette_kind kind;       /* default PALMETTE_KIND_AUTO */
+  const char* ordering;     /* as palmette_options */
+  const char* transport;    /* "mpi_two_sided" (default), "mpi_rma", "mpi_rma_counter" */
+  const char* map;          /* "subtree_to_subcube" (default), "block_cyclic" */
+  const char* trees;        /* "binary" (default), "flat" */
+  int grid_rows, grid_cols; /* 0, 0 (default): the nearest to a square */
+  int threads;              /* of each rank; default 1 */
+  int matching;             /* nonzero (default): LDL' and LU look at the size of every entry while ordering; 0: at none */
+  int max_refine_steps;     /* as palmette_options */
+  int condition;            /* as palmette_options */
+  int most_rhs;             /* right-hand sides that are solved for together; default 64 */
+  double watchdog_seconds;  /* silence that ends the run; default 600, 0: none */
+} palmette_rank_options;
+
+typedef struct palmette_rank_solver palmette_rank_solver;
+
+void palmette_default_rank_options(palmette_rank_options* options);
+
+/* Order, analyze and factorize. communicator: as MPI_Comm_c2f gives it; it is duplicated. The arrays are copied as far as they are needed.
+ * options may be NULL. *solver is NULL on failure. */
+palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+                                             palmette_rank_solver** solver);
+palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+                                             palmette_rank_solver** solver);
+/* By all ranks, before MPI_Finalize. NULL is allowed. */
+void palmette_destroy_over_ranks(palmette_rank_solver* solver);
+
+/* x <- op(A)^-1 b, as palmette_solve_d. report may be NULL. */
+palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
+                                            palmette_report* report);
+palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
+                                            palmette_report* report);
+
+/* New values for the same rows and pattern, in the order in which palmette_create_over_ranks_* was given them. */
+palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values);
+palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values);
+
+/* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette solve --json`; valid until the
+ * next call with this solver. NULL if solver is NULL or memory has run out. */
+const char* palmette_rank_report_json(palmette_rank_solver* solver);
 
 #ifdef __cplusplus
 }

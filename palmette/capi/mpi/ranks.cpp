@@ -1,0 +1,179 @@
+// The C functions over MPI ranks: arguments checked together, then the hall over ranks is called.
+#include "palmette/capi/handle.hpp"
+#include "palmette/capi/mpi/report_json.hpp"
+
+namespace palmette::capi {
+
+using AnyRankSolver = std::variant<RankSolver<double>, RankSolver<std::complex<double>>>;
+
+/// The caller's pattern, kept so that refactor needs values alone.
+struct GivenRows {
+  index_t size = 0;
+  index_t first_row = 0;
+  std::vector<offset_t> row_ptr;
+  std::vector<index_t> column;
+
+  template <class T>
+  RowBlock<T> with(const T* values) const {
+    return {size, first_row, row_ptr, column, {values, column.size()}};
+  }
+};
+
+}  // namespace palmette::capi
+
+struct palmette_rank_solver {
+  palmette::MpiExchange exchange;  // outlives the solver
+  palmette::capi::GivenRows given;
+  palmette::SolveRequest request;
+  palmette::capi::AnyRankSolver solver;
+  palmette::RankReport last;
+  std::string json;
+};
+
+namespace palmette::capi {
+namespace {
+
+struct RankSettings {
+  RankSolverOptions solver;
+  SolveRequest request;
+  std::string transport;
+};
+
+RankSettings settings_from(const palmette_rank_options* given) {
+  palmette_rank_options options;
+  palmette_default_rank_options(&options);
+  if (given != nullptr) options = *given;
+  RankSettings settings;
+  settings.solver.kind = kind_from(options.kind);
+  settings.solver.ordering = ordering_from(options.ordering);
+  if (options.map != nullptr) settings.solver.map = placement_map(options.map);
+  if (options.trees != nullptr) settings.solver.trees = tree_shape(options.trees);
+  settings.solver.grid = {options.grid_rows, options.grid_cols};
+  require(options.threads >= 1, "options.threads is less than 1");
+  settings.solver.members = options.threads;
+  settings.solver.matching = options.matching != 0;
+  settings.solver.most_sides = options.most_rhs;
+  settings.solver.watchdog_seconds = options.watchdog_seconds;
+  settings.request.max_refine_steps = options.max_refine_steps;
+  settings.request.condition = options.condition != 0;
+  settings.transport = options.transport != nullptr ? options.transport : "mpi_two_sided";
+  return settings;
+}
+
+GivenRows rows_from(const palmette_rows* rows) {
+  require(rows != nullptr, "rows is NULL");
+  require(rows->num_rows >= 0, "rows->num_rows is negative");
+  require(rows->row_ptr != nullptr, "rows->row_ptr is NULL");
+  require(rows->row_ptr[0] == 0, "rows->row_ptr[0] is not 0");
+  for (int32_t row = 0; row < rows->num_rows; ++row)
+    require(rows->row_ptr[row] <= rows->row_ptr[row + 1], "rows->row_ptr decreases");
+  const int64_t nnz = rows->row_ptr[rows->num_rows];
+  require(nnz == 0 || (rows->column != nullptr && rows->values != nullptr), "rows->column or rows->values is NULL");
+  GivenRows given{rows->n, rows->first_row, {rows->row_ptr, rows->row_ptr + rows->num_rows + 1}, {}};
+  if (nnz > 0) given.column.assign(rows->column, rows->column + nnz);
+  return given;
+}
+
+template <class T>
+palmette_status create(const palmette_rows* rows, int communicator, const palmette_rank_options* options, palmette_rank_solver** out) {
+  require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
+  *out = nullptr;
+  RankSettings settings = settings_from(options);
+  MpiExchange exchange = make_mpi_exchange(communicator, settings.transport);
+  settings.solver.transport_name = exchange.name;
+  settings.solver.transport_note = exchange.note;
+  settings.solver.planned = exchange.planned;
+  GivenRows given;
+  agree_after(*exchange.transport, [&] { given = rows_from(rows); });
+  auto made = RankSolver<T>::create_from_rows(given.with(reinterpret_cast<const T*>(rows->values)), settings.solver, *exchange.transport);
+  if (!made) return record(made.failure());
+  RankReport report = made.value().report();
+  *out = new palmette_rank_solver{std::move(exchange), std::move(given), settings.request, std::move(made).value(), std::move(report), {}};
+  return PALMETTE_OK;
+}
+
+template <class T>
+RankSolver<T>& typed_solver(palmette_rank_solver* handle) {
+  require(handle != nullptr, "solver is NULL");
+  RankSolver<T>* solver = std::get_if<RankSolver<T>>(&handle->solver);
+  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function" : "the matrix is complex: use the _z function");
+  return *solver;
+}
+
+template <class T>
+palmette_status solve(palmette_rank_solver* handle, palmette_operation operation, const palmette_columns* columns, palmette_report* report) {
+  RankSolver<T>& solver = typed_solver<T>(handle);
+  SolveRequest request = handle->request;
+  request.operation = operation_from(operation);
+  const index_t rows = solver.num_rows();
+  agree_after(*handle->exchange.transport, [&] {
+    require(columns != nullptr, "columns is NULL");
+    require(columns->num_rhs >= 0, "num_rhs is negative");
+    const bool empty = rows == 0 || columns->num_rhs == 0;
+    require(empty || (columns->b != nullptr && columns->x != nullptr), "b or x is NULL");
+    require(empty || (columns->ldb >= rows && columns->ldx >= rows), "ldb or ldx is smaller than the number of rows");
+  });
+  const DenseView<const T> b{reinterpret_cast<const T*>(columns->b), rows, columns->num_rhs, columns->ldb};
+  const DenseView<T> x{reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx};
+  Outcome<RankReport> answer = solver.solve_rows(b, x, request);
+  if (!answer) return record(answer.failure());
+  handle->last = std::move(answer).value();
+  return tell(handle->last.run, report);
+}
+
+template <class T>
+palmette_status refactor(palmette_rank_solver* handle, const double* values) {
+  RankSolver<T>& solver = typed_solver<T>(handle);
+  agree_after(*handle->exchange.transport, [&] { require(values != nullptr || handle->given.column.empty(), "values is NULL"); });
+  const Outcome<bool> made = solver.refactor_rows(handle->given.with(reinterpret_cast<const T*>(values)));
+  if (!made) return record(made.failure());
+  handle->last = solver.report();
+  return PALMETTE_OK;
+}
+
+}  // namespace
+}  // namespace palmette::capi
+
+namespace capi = palmette::capi;
+using complex_double = std::complex<double>;
+
+void palmette_default_rank_options(palmette_rank_options* options) {
+  if (options == nullptr) return;
+  *options = {PALMETTE_KIND_AUTO, "auto", "mpi_two_sided", "subtree_to_subcube", "binary", 0, 0, 1, 1, -1, 0, 64, 600};
+}
+
+palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+                                             palmette_rank_solver** solver) {
+  return capi::guarded([&] { return capi::create<double>(rows, communicator, options, solver); });
+}
+palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+                                             palmette_rank_solver** solver) {
+  return capi::guarded([&] { return capi::create<complex_double>(rows, communicator, options, solver); });
+}
+
+void palmette_destroy_over_ranks(palmette_rank_solver* solver) { delete solver; }
+
+palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
+                                            palmette_report* report) {
+  return capi::guarded([&] { return capi::solve<double>(solver, operation, columns, report); });
+}
+palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
+                                            palmette_report* report) {
+  return capi::guarded([&] { return capi::solve<complex_double>(solver, operation, columns, report); });
+}
+
+palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values) {
+  return capi::guarded([&] { return capi::refactor<double>(solver, values); });
+}
+palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values) {
+  return capi::guarded([&] { return capi::refactor<complex_double>(solver, values); });
+}
+
+const char* palmette_rank_report_json(palmette_rank_solver* solver) {
+  const palmette_status status = capi::guarded([&] {
+    capi::require(solver != nullptr, "solver is NULL");
+    solver->json = capi::report_json(solver->last);
+    return PALMETTE_OK;
+  });
+  return status == PALMETTE_OK ? solver->json.c_str() : nullptr;
+}

@@ -1,0 +1,127 @@
+/* The C functions over ranks, run by mpiexec with any number of processes: complex systems, transposes, two sides, new values, misuse.
+ * Every expectation is checked on every rank; a line WRONG and exit status 1 where one fails. */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "palmette/capi/palmette.h"
+
+static int failures = 0;
+#define EXPECT(condition)                                                              \
+  do {                                                                                 \
+    if (!(condition)) {                                                                \
+      printf("WRONG line %d: %s (%s)\n", __LINE__, #condition, palmette_last_error()); \
+      ++failures;                                                                      \
+    }                                                                                  \
+  } while (0)
+
+enum { n = 5 };
+
+/* First row of a rank; with more ranks than rows some have none. */
+static int first_of(int rank, int ranks) { return n * rank / ranks; }
+
+/* A = 3i·I + a superdiagonal of ones. A·x for x = 1: 3i + 1, and 3i in the last row; Aᵀ·1: 3i in the first. */
+static void complex_systems(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[2 * n];
+  double values[4 * n], b[4 * n], x[4 * n];
+  int64_t entry = 0;
+  for (int k = 0; k < rows; ++k) {
+    const int row = first + k;
+    if (row + 1 < n) {  /* the columns of a row need no order */
+      column[entry] = row + 1;
+      values[2 * entry] = 1;
+      values[2 * entry++ + 1] = 0;
+    }
+    column[entry] = row;
+    values[2 * entry] = 0;
+    values[2 * entry++ + 1] = 3;
+    row_ptr[k + 1] = entry;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  palmette_rank_options options;
+  palmette_default_rank_options(&options);
+  options.condition = 1;
+  palmette_rank_solver* solver = NULL;
+  EXPECT(palmette_create_over_ranks_z(&mine, communicator, &options, &solver) == PALMETTE_OK);
+  for (int operation = PALMETTE_PLAIN; operation <= PALMETTE_ADJOINT; ++operation) {
+    for (int k = 0; k < rows; ++k)
+      for (int side = 0; side < 2; ++side) {
+        const int lonely = operation == PALMETTE_PLAIN ? first + k == n - 1 : first + k == 0;
+        b[2 * (k + side * rows)] = (lonely ? 0 : 1) * (side + 1);
+        b[2 * (k + side * rows) + 1] = (operation == PALMETTE_ADJOINT ? -3 : 3) * (side + 1);
+      }
+    const palmette_columns columns = {2, b, rows, x, rows};
+    palmette_report report;
+    EXPECT(palmette_solve_over_ranks_z(solver, (palmette_operation)operation, &columns, &report) == PALMETTE_OK);
+    EXPECT(report.verified == 1 && report.backward_error < 1e-14 && report.condition_1norm >= 1);
+    for (int k = 0; k < rows; ++k)
+      for (int side = 0; side < 2; ++side) {
+        EXPECT(fabs(x[2 * (k + side * rows)] - (side + 1)) < 1e-14);
+        EXPECT(fabs(x[2 * (k + side * rows) + 1]) < 1e-14);
+      }
+  }
+  for (int64_t k = 0; k < 2 * entry; ++k) values[k] *= 2;  /* then half of x */
+  EXPECT(palmette_refactor_over_ranks_z(solver, values) == PALMETTE_OK);
+  const palmette_columns again = {1, b, rows, b, rows};
+  EXPECT(palmette_solve_over_ranks_z(solver, PALMETTE_ADJOINT, &again, NULL) == PALMETTE_OK);
+  for (int k = 0; k < rows; ++k) EXPECT(fabs(b[2 * k] - 0.5) < 1e-14);
+  EXPECT(strstr(palmette_rank_report_json(solver), "\"kind\":\"lu\"") != NULL);
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &again, NULL) == PALMETTE_USAGE);
+  EXPECT(palmette_refactor_over_ranks_d(solver, values) == PALMETTE_USAGE);
+  palmette_destroy_over_ranks(solver);
+}
+
+/* diag(1, …, n), spoilt in some way on the last rank. */
+static void misuse(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[n];
+  double values[n];
+  for (int k = 0; k < rows; ++k) {
+    column[k] = first + k;
+    values[k] = first + k + 1;
+    row_ptr[k + 1] = k + 1;
+  }
+  palmette_rank_solver* solver = NULL;
+  palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  palmette_rank_options options;
+  palmette_default_rank_options(&options);
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, NULL) == PALMETTE_USAGE);
+  options.transport = "telegraph";
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &solver) == PALMETTE_USAGE && solver == NULL);
+  const int last = rank == ranks - 1;
+  if (last) column[rows - 1] = n;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_USAGE && solver == NULL);
+  EXPECT(strstr(palmette_last_error(), "column index 5") != NULL);
+  if (last) {
+    column[rows - 1] = n - 1;
+    values[rows - 1] = 0;
+  }
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_NUMERICAL && solver == NULL);
+  if (last) mine.row_ptr = NULL;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == (last ? PALMETTE_USAGE : PALMETTE_BROKEN_RUN));
+  mine.row_ptr = row_ptr;
+  if (last) values[rows - 1] = n;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_OK);
+  const palmette_columns empty = {0, NULL, 0, NULL, 0};
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &empty, NULL) == PALMETTE_OK);
+  palmette_destroy_over_ranks(solver);
+  palmette_destroy_over_ranks(NULL);
+  EXPECT(palmette_solve_over_ranks_d(NULL, PALMETTE_PLAIN, &empty, NULL) == PALMETTE_USAGE);
+  EXPECT(palmette_rank_report_json(NULL) == NULL);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank, ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int communicator = MPI_Comm_c2f(MPI_COMM_WORLD);
+  complex_systems(rank, ranks, communicator);
+  misuse(rank, ranks, communicator);
+  MPI_Finalize();
+  return failures == 0 ? 0 : 1;
+}
