@@ -71,6 +71,7 @@ std::string class_name(const char* stem) {
 }
 
 nb::dict to_dict(const Report& report);
+nb::dict to_dict(const RankReport& report);
 
 /// A report that becomes a dict when somebody looks at it: for a small system that takes longer than the solve.
 struct ReportHandle {

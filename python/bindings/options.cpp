@@ -9,13 +9,6 @@ V get(const nb::dict& given, const char* name) {
   return nb::cast<V>(given[name]);
 }
 
-std::optional<FactorKind> factor_kind(const std::string& name) {
-  if (name == "auto") return std::nullopt;
-  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
-    if (name == name_of(kind)) return kind;
-  throw UsageError("there is no factorization of kind '" + name + "'; use auto, llt, ldlt or lu");
-}
-
 Operation operation(const std::string& name) {
   if (name == "N") return Operation::plain;
   if (name == "T") return Operation::transpose;
@@ -30,6 +23,13 @@ void raise_pending_signals(std::string_view, double) {
 }
 
 }  // namespace
+
+std::optional<FactorKind> factor_kind(const std::string& name) {
+  if (name == "auto") return std::nullopt;
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
+    if (name == name_of(kind)) return kind;
+  throw UsageError("there is no factorization of kind '" + name + "'; use auto, llt, ldlt or lu");
+}
 
 SolverOptions solver_options(const nb::dict& given) {
   SolverOptions options;

@@ -5,6 +5,7 @@
 
 namespace palmette::python {
 
+std::optional<FactorKind> factor_kind(const std::string& name);
 SolverOptions solver_options(const nb::dict& given);
 TriangularOptions triangular_options(const nb::dict& given);
 SolveRequest solve_request(const nb::dict& given);

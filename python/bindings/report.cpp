@@ -37,6 +37,12 @@ nb::dict to_dict(const Report& report) {
   return maker.result();
 }
 
+nb::dict to_dict(const RankReport& report) {
+  DictMaker maker;
+  visit(report, maker);
+  return maker.result();
+}
+
 void bind_report(nb::module_& module) {
   nb::class_<ReportHandle>(module, "Report")
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })

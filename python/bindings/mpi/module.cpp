@@ -1,0 +1,100 @@
+// The extension module palmette._mpi: the hall over MPI ranks, for matrices that ranks bring by rows. Apart from palmette._core, since only
+// this one needs MPI. Every function is called by all ranks.
+#include "options.hpp"
+
+namespace palmette::python {
+namespace {
+
+template <class T>
+struct RowSolver {
+  MpiExchange exchange;  // outlives the solver
+  RankSolver<T> solver;
+};
+
+template <class V>
+V get(const nb::dict& given, const char* name) {
+  return nb::cast<V>(given[name]);
+}
+
+RankSolverOptions rank_options(const nb::dict& given) {
+  RankSolverOptions options;
+  options.kind = factor_kind(get<std::string>(given, "kind"));
+  options.ordering = ordering_method(get<std::string>(given, "ordering"));
+  options.matching = get<bool>(given, "matching");
+  options.grid = {get<index_t>(given, "grid_rows"), get<index_t>(given, "grid_cols")};
+  options.map = placement_map(get<std::string>(given, "map"));
+  options.trees = tree_shape(get<std::string>(given, "trees"));
+  options.members = get<int>(given, "threads");
+  options.watchdog_seconds = get<double>(given, "watchdog");
+  return options;
+}
+
+/// A rank's compressed rows, as Python holds them.
+template <class T>
+struct RowArrays {
+  index_t size;
+  index_t first_row;
+  ArrayIn<offset_t> row_ptr;
+  ArrayIn<index_t> column;
+  ArrayIn<T> values;
+  RowBlock<T> block() const { return {size, first_row, span_of(row_ptr), span_of(column), span_of(values)}; }
+};
+
+template <class T>
+RowSolver<T> create(const RowArrays<T>& rows, int communicator, const nb::dict& given) {
+  RankSolverOptions options = rank_options(given);
+  const std::string transport = get<std::string>(given, "transport");
+  const nb::gil_scoped_release release;
+  MpiExchange exchange = make_mpi_exchange(communicator, transport);
+  options.transport_name = exchange.name;
+  options.transport_note = exchange.note;
+  options.planned = exchange.planned;
+  RankSolver<T> solver = RankSolver<T>::create_from_rows(rows.block(), options, *exchange.transport).value();
+  return {std::move(exchange), std::move(solver)};
+}
+
+template <class T>
+nb::dict solve(RowSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
+  const SolveRequest request = solve_request(given);
+  std::optional<RankReport> report;
+  {
+    const nb::gil_scoped_release release;
+    report = self.solver.solve_rows(view_of<const T>(b), view_of<T>(x), request).value();
+  }
+  return to_dict(*report);
+}
+
+template <class T>
+void bind_rows_of(nb::module_& module) {
+  using Arrays = RowArrays<T>;
+  using Solver = RowSolver<T>;
+  nb::class_<Arrays>(module, class_name<T>("Rows").c_str())
+      .def_static("from_csr", [](index_t size, index_t first_row, ArrayIn<offset_t> row_ptr, ArrayIn<index_t> column, ArrayIn<T> values) {
+        return Arrays{size, first_row, row_ptr, column, values};
+      });
+  nb::class_<Solver>(module, class_name<T>("RowSolver").c_str())
+      .def_static("create", create<T>)
+      .def("solve", solve<T>)
+      .def("refactor", [](Solver& self, const Arrays& rows) {
+        const nb::gil_scoped_release release;
+        self.solver.refactor_rows(rows.block()).value();
+      })
+      .def("report", [](const Solver& self) { return to_dict(self.solver.report()); })
+      .def("slogdet", [](const Solver& self) { return nb::make_tuple(self.solver.slogdet().first, self.solver.slogdet().second); })
+      .def("inertia", [](const Solver& self) {
+        const Inertia found = self.solver.inertia();
+        return nb::make_tuple(found.positive, found.negative, found.zero);
+      });
+}
+
+}  // namespace
+}  // namespace palmette::python
+
+NB_MODULE(_mpi, module) {
+  namespace python = palmette::python;
+  module.doc() = "Bindings of the library over MPI ranks. Use palmette.mpi, which checks and converts what it hands down.";
+  python::bind_errors(module);
+#define PALMETTE_BIND(T) python::bind_rows_of<T>(module);
+  PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
+#undef PALMETTE_BIND
+}

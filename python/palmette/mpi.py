@@ -1,0 +1,232 @@
+"""Systems over MPI ranks: each process brings some rows of the matrix and of the right-hand sides, and gets those rows of x.
+
+Run it under ``mpiexec -n P python program.py``; needs mpi4py, and a build of Palmette that found MPI. The factor is distributed, no
+process holds the values of all. Every function here is called by all processes of the communicator.
+
+>>> from mpi4py import MPI
+>>> import palmette.mpi, scipy.sparse
+>>> A = scipy.sparse.eye_array(4, format="csr") * 2          # one process brings all rows, where there is one
+>>> palmette.mpi.solve(A, [2.0, 4.0, 6.0, 8.0], MPI.COMM_SELF)
+array([1., 2., 3., 4.])
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, Dict, Optional, Tuple, Union
+
+import numpy as np
+import scipy.sparse as sparse
+
+from . import _input
+from ._solver import Inertia, SlogdetResult, SolveOptions, _count, _frames_to_the_user
+from .errors import DimensionError, Error, UnverifiedWarning, UsageError
+
+try:
+    from mpi4py import MPI as _MPI
+except ImportError as missing:
+    raise ImportError("palmette.mpi needs mpi4py: pip install 'palmette[mpi]', or mpi4py itself, beside an MPI library") from missing
+try:
+    from . import _mpi
+except ImportError as missing:
+    raise ImportError("this build of Palmette has no MPI: install an MPI library with its headers (libopenmpi-dev), then palmette "
+                      "again") from missing
+
+__all__ = ["RowSolver", "solve"]
+
+
+def _together(comm: Any, work: Callable[[], Any]) -> Any:
+    """work() of this process; where it raised on any, the error of the first such process on all."""
+    result, error = None, None
+    try:
+        result = work()
+    except (Error, ValueError, TypeError) as raised:
+        error = raised
+    errors = comm.allgather(None if error is None else (type(error).__name__, str(error)))
+    for rank, told in enumerate(errors):
+        if told is not None:
+            kind = DimensionError if told[0] == "DimensionError" else UsageError
+            raise kind(told[1] if comm.size == 1 else f"rank {rank}: {told[1]}") from error
+    return result
+
+
+def _as_csr(A: Any) -> Any:
+    """A process's rows in compressed rows and a working scalar type."""
+    if not _input.is_sparse(A):
+        A = np.asarray(A)
+    if A.ndim != 2:
+        raise DimensionError(f"A has shape {A.shape}; the rows of a matrix need two dimensions")
+    dtype = _input.working_dtype(A.dtype, "A")
+    A = A.tocsr() if _input.is_sparse(A) else sparse.csr_array(A)
+    if max(A.shape) > _input.LARGEST_INDEX:
+        raise DimensionError(f"A has shape {A.shape}; at most {_input.LARGEST_INDEX} rows and columns can be indexed")
+    return A.astype(dtype, copy=False)
+
+
+class RowSolver:
+    """A matrix factored over MPI ranks, each of which has brought some of its rows.
+
+    Parameters
+    ----------
+    A : sparse array or array_like, shape (rows, n)
+        This process's rows, all columns: both triangles of a symmetric matrix. A process may have none: shape (0, n).
+    comm : mpi4py.MPI.Comm, optional
+        The processes; MPI.COMM_WORLD unless given. It is duplicated.
+    first_row : int, optional
+        Number of the first of these rows, from 0. None on all processes: rows follow one another by rank.
+    kind, ordering : str
+        As `palmette.Solver`; orderings are methods, not permutations.
+    matching : bool
+        LDLᵀ and LU: let every process learn the size of every entry (no values) while it orders, for the matching that makes pivots large.
+        False: rows and columns are scaled by their largest entries, and the diagonal is where the pattern has it.
+    grid : (int, int), optional
+        Grid of processes, rows and columns; None: the nearest to a square.
+    map : {"subtree_to_subcube", "block_cyclic"}
+    trees : {"binary", "flat"}
+    transport : {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}
+    threads : int
+        Of each process.
+    watchdog : float
+        Seconds of silence after which a process that waits ends the run; 0: it waits for ever.
+
+    Raises
+    ------
+    DimensionError, UsageError, NumericalError
+        As `palmette.Solver`, on all processes; and unless the rows of all make a square matrix, each row brought once.
+    Error
+        If the run is broken: another process has died, or fell silent.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> import palmette.mpi
+    >>> solver = palmette.mpi.RowSolver([[2.0, 1.0], [1.0, 3.0]], MPI.COMM_SELF)
+    >>> solver.solve([3.0, 4.0])
+    array([1., 1.])
+    """
+
+    def __init__(self, A: Any, comm: Any = None, first_row: Optional[int] = None, *, kind: str = "auto", ordering: str = "auto",
+                 matching: bool = True, grid: Optional[Tuple[int, int]] = None, map: str = "subtree_to_subcube", trees: str = "binary",
+                 transport: str = "mpi_two_sided", threads: int = 1, watchdog: float = 600.0) -> None:
+        self._comm = _MPI.COMM_WORLD if comm is None else comm
+        if not hasattr(self._comm, "py2f"):
+            raise UsageError(f"comm is {comm!r}; it is a communicator of mpi4py")
+        rows, columns = (0, 0) if grid is None else grid
+        options = {"kind": kind, "ordering": ordering, "matching": bool(matching), "grid_rows": int(rows), "grid_cols": int(columns),
+                   "map": map, "trees": trees, "transport": transport, "threads": int(threads), "watchdog": float(watchdog)}
+        A = _together(self._comm, lambda: _as_csr(A))
+        self._dtype = np.result_type(*[np.dtype(char) for char in self._comm.allgather(A.dtype.char)])
+        self._first_row = self._start(A.shape[0], first_row)
+        self._shape, self._nnz = A.shape, int(A.indptr[-1])
+        arrays = _together(self._comm, lambda: self._rows(A))
+        self._core = getattr(_mpi, f"RowSolver_{self._dtype.name}").create(arrays, self._comm.py2f(), options)
+        self._report = self._core.report()
+
+    def _start(self, rows: int, first_row: Optional[int]) -> int:
+        given = self._comm.allgather((rows, first_row))
+        if all(start is None for _, start in given):
+            return sum(count for count, _ in given[:self._comm.rank])
+        return _together(self._comm, lambda: _count("first_row", first_row, 0))
+
+    def _rows(self, A: Any) -> Any:
+        nnz = int(A.indptr[-1])
+        return getattr(_mpi, f"Rows_{self._dtype.name}").from_csr(
+            int(A.shape[1]), self._first_row, np.ascontiguousarray(A.indptr, dtype=np.int64), _input._int32(A.indices[:nnz], "A"),
+            np.ascontiguousarray(A.data[:nnz], dtype=self._dtype))
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Shape of the whole matrix."""
+        return (self._shape[1], self._shape[1])
+
+    @property
+    def rows(self) -> range:
+        """The rows of this process."""
+        return range(self._first_row, self._first_row + self._shape[0])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Scalar type that is worked in: the widest of all processes."""
+        return self._dtype
+
+    @property
+    def kind(self) -> str:
+        """Kind of the factorization: "llt", "ldlt" or "lu"."""
+        return self._report["factorize"]["kind"]
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        """What the phases and the last solve tell of themselves, with the names of the command's JSON; ``ranks`` is about all processes."""
+        return self._report
+
+    def solve(self, b: Any, *, trans: str = "N", refine: Union[str, int] = "auto", condition: bool = False, repeat: int = 1) -> np.ndarray:
+        """Solve op(A) x = b, refine x and verify it.
+
+        Parameters
+        ----------
+        b : array_like, shape (rows,) or (rows, k)
+            This process's rows of the right-hand sides, as many columns on all processes.
+        trans, refine, condition, repeat
+            As `palmette.Solver.solve`.
+
+        Returns
+        -------
+        ndarray, of the shape of b
+            This process's rows of x.
+
+        Warns
+        -----
+        UnverifiedWarning
+            On all processes, if the backward error of x is above its bound.
+        """
+        options = SolveOptions(trans, refine, condition, repeat)
+        b, request = _together(self._comm, lambda: (_input.dense(b), options.for_core()))
+        is_complex = any(self._comm.allgather(b.dtype.kind == "c"))
+        if is_complex:
+            b = b.astype(np.result_type(b.dtype, np.complex64), copy=False)
+        rhs = _together(self._comm, lambda: _input.as_right_hand_sides(b, self._shape[0], self._dtype))
+        if rhs.is_split and trans == "H":
+            request["trans"] = "T"
+        x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
+        self._report = self._core.solve(rhs.columns, x, request)
+        if not self._report["verify"]["verified"]:
+            warnings.warn(self._report["notes"][0], UnverifiedWarning, stacklevel=_frames_to_the_user())
+        return rhs.answer(x)
+
+    def refactor(self, A: Any) -> None:
+        """Factorize a matrix of the same rows and pattern again, with the same ordering, scaling and structure.
+
+        If it fails, the former factorization stays.
+        """
+        self._core.refactor(_together(self._comm, lambda: self._rows(self._same_shape(_as_csr(A)))))
+        self._report = self._core.report()
+
+    def _same_shape(self, A: Any) -> Any:
+        if A.shape != self._shape:
+            raise DimensionError(f"A has shape {A.shape}, but the first one had {self._shape}")
+        if A.dtype.kind == "c" and self._dtype.kind != "c":
+            raise UsageError("the values are complex, but those of the first matrix were real; make a new RowSolver")
+        return A
+
+    def slogdet(self) -> SlogdetResult:
+        """Sign (complex matrices: phase) of the determinant, and the logarithm of its modulus."""
+        sign, logarithm = self._core.slogdet()
+        return SlogdetResult(complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm))
+
+    @property
+    def inertia(self) -> Inertia:
+        """Numbers of positive, negative and zero eigenvalues of a symmetric or Hermitian matrix."""
+        return Inertia(*self._core.inertia())
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a RowSolver cannot be pickled: its factor lies in the memory of many processes")
+
+    def __repr__(self) -> str:
+        n = self._shape[1]
+        return f"<palmette.mpi.RowSolver of a {n} x {n} matrix over {self._comm.size} ranks, {self._dtype}, {self.kind}>"
+
+
+def solve(A: Any, b: Any, comm: Any = None, first_row: Optional[int] = None, *, trans: str = "N", refine: Union[str, int] = "auto",
+          **options: Any) -> np.ndarray:
+    """Solve op(A) x = b once, from this process's rows of A and b; see `RowSolver` for the options."""
+    return RowSolver(A, comm, first_row, **options).solve(b, trans=trans, refine=refine)

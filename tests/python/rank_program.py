@@ -1,0 +1,156 @@
+"""Run by mpiexec with any number of processes (test_mpi.py does): palmette.mpi on every process. Ends with 1 where an assertion fails."""
+import doctest
+import hashlib
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import scipy.sparse as sparse
+from mpi4py import MPI
+
+import palmette
+import palmette.mpi
+
+comm = MPI.COMM_WORLD
+
+
+def own_rows(n, weights=None):
+    """First and end of this process's rows: in proportion to the weights."""
+    weights = weights or [1] * comm.size
+    ends = np.cumsum([0] + weights) * n // sum(weights)
+    return int(ends[comm.rank]), int(ends[comm.rank + 1])
+
+
+def whole(x):
+    return np.concatenate(comm.allgather(x))
+
+
+def unsymmetric(dtype="float64"):
+    A = palmette.generate("convection_diffusion2d", 11).tocsr().astype(dtype)
+    if A.dtype.kind == "c":
+        A = (A + 0.5j * sparse.eye_array(A.shape[0])).tocsr().astype(dtype)
+    return A
+
+
+def fails(error, words, call):
+    """All processes are told the same."""
+    try:
+        call()
+        text = "nothing"
+    except error as raised:
+        text = str(raised)
+    assert words in text, text
+    assert len(set(comm.allgather(text))) == 1
+
+
+def same_bits_for_any_split():
+    A = unsymmetric()
+    b = np.cos(np.arange(A.shape[0] * 2.0)).reshape(-1, 2)
+    bits = set()
+    for weights in [None, [0] * (comm.size - 1) + [1], list(range(1, comm.size + 1))]:
+        first, end = own_rows(A.shape[0], weights)
+        x = palmette.mpi.solve(A[first:end], b[first:end], comm, first)
+        bits.add(hashlib.sha256(np.ascontiguousarray(whole(x)).tobytes()).hexdigest())
+    assert len(bits) == 1
+    x = whole(x)
+    assert np.abs(b - A @ x).max() <= 1e-14 * (abs(A).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max())
+    if comm.rank == 0:
+        print("bits", bits.pop())
+
+
+def scalars_transposes_and_refactor():
+    for dtype in ["float32", "float64", "complex64", "complex128"]:
+        A = unsymmetric(dtype)
+        n, eps = A.shape[0], np.finfo(dtype).eps
+        first, end = own_rows(n)
+        solver = palmette.mpi.RowSolver(A[first:end], comm)
+        assert solver.dtype == dtype and solver.kind == "lu" and solver.rows == range(first, end) and solver.shape == (n, n)
+        for trans, op in [("N", A), ("T", A.T), ("H", A.conj().T)]:
+            b = op @ np.ones(n, dtype=dtype)
+            x = solver.solve(b[first:end], trans=trans, condition=True)
+            assert x.dtype == dtype and np.allclose(x, 1, atol=1e4 * eps, rtol=0)
+            assert solver.report["verify"]["verified"] and solver.report["ranks"]["num_ranks"] == comm.size
+        solver.refactor(A[first:end] * 2)
+        assert np.allclose(solver.solve(b[first:end], trans="H"), 0.5, atol=1e4 * eps, rtol=0)
+        sign, logarithm = solver.slogdet()
+        expected = palmette.slogdet(A * 2)
+        assert np.isclose(sign, expected.sign, atol=1e-3) and np.isclose(logarithm, expected.logabsdet, rtol=1e-4)
+    A = palmette.generate("poisson2d5", 8).tocsr()
+    first, end = own_rows(64)
+    solver = palmette.mpi.RowSolver(A[first:end].toarray(), comm, transport="mpi_rma", map="block_cyclic", trees="flat", threads=2)
+    assert solver.kind == "llt" and solver.inertia == (64, 0, 0)
+    x = solver.solve(np.full(end - first, 1j))  # a complex right-hand side of a real matrix
+    assert np.allclose(A[first:end] @ whole(x), 1j)
+    # One process alone has a complex right-hand side.
+    x = solver.solve(np.full(end - first, 1j if comm.rank == 0 else 1.0))
+    assert x.dtype == "complex128"
+
+
+def matching_can_be_left_out():
+    A = unsymmetric()
+    first, end = own_rows(A.shape[0])
+    solver = palmette.mpi.RowSolver(A[first:end], comm, matching=False)
+    assert not solver.report["order"]["matched"]
+    assert np.allclose(solver.solve((A @ np.ones(A.shape[0]))[first:end]), 1)
+
+
+def wrong_input_is_refused_by_all():
+    A = palmette.generate("poisson2d5", 5).tocsr()
+    first, end = own_rows(25)
+    last = comm.rank == comm.size - 1
+    rows = A[first:end]
+    fails(palmette.UsageError, "no rank brings row 24", lambda: palmette.mpi.RowSolver(rows[:-1] if last else rows, comm))
+    fails(palmette.DimensionError, "two dimensions", lambda: palmette.mpi.RowSolver(np.zeros(3) if last else rows, comm))
+    fails(palmette.UsageError, "telegraph", lambda: palmette.mpi.RowSolver(rows, comm, transport="telegraph"))
+    fails(palmette.UsageError, "communicator of mpi4py", lambda: palmette.mpi.RowSolver(rows, 7))
+    spoilt = rows.copy()
+    if last:
+        spoilt.data[-1] = np.nan
+    fails(palmette.UsageError, "row 25, column 25", lambda: palmette.mpi.RowSolver(spoilt, comm))
+    singular = rows.copy()
+    if last:
+        singular.data[singular.indptr[-2]:] = 0
+    fails(palmette.SingularError, "singular", lambda: palmette.mpi.RowSolver(singular, comm, kind="lu"))
+    solver = palmette.mpi.RowSolver(rows, comm)
+    b = np.ones(end - first)
+    fails(palmette.DimensionError, "b has shape", lambda: solver.solve(b[:-1] if last else b))
+    if last:
+        b[-1] = np.inf
+    fails(palmette.UsageError, "finite", lambda: solver.solve(b))
+    fails(palmette.UsageError, "pattern", lambda: solver.refactor(sparse.csr_array(rows.shape) if last else rows))
+    fails(TypeError, "pickled", lambda: solver.__reduce_ex__(2))
+    assert np.allclose(A[first:end] @ whole(solver.solve(np.ones(end - first))), 1)
+    assert repr(solver) == f"<palmette.mpi.RowSolver of a 25 x 25 matrix over {comm.size} ranks, float64, llt>"
+
+
+def what_cannot_be_verified_is_warned_of_on_all():
+    # Without matching and refinement, pivots of a diagonal that is nearly zero are replaced.
+    A = palmette.generate("convection_diffusion2d", 10).tolil()
+    A.setdiag(1e-13)
+    A = A.tocsr()
+    first, end = own_rows(100)
+    solver = palmette.mpi.RowSolver(A[first:end], comm, matching=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        solver.solve(np.ones(end - first), refine="off")
+    assert not solver.report["verify"]["verified"]
+    assert [warning.category for warning in caught] == [palmette.UnverifiedWarning] and "NOT VERIFIED" in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def examples_of_docstrings_run():
+    assert doctest.testmod(palmette.mpi).failed == 0
+
+
+try:
+    for test in [examples_of_docstrings_run, same_bits_for_any_split, scalars_transposes_and_refactor, matching_can_be_left_out, wrong_input_is_refused_by_all,
+                 what_cannot_be_verified_is_warned_of_on_all]:
+        test()
+    if comm.rank == 0:
+        print("all passed")
+except BaseException:
+    traceback.print_exc()
+    sys.stderr.flush()
+    comm.Abort(1)
+sys.exit(0)
