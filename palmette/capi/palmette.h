@@ -148,7 +148,8 @@ typedef struct {
   const char* transport;    /* "mpi_two_sided" (default), "mpi_rma", "mpi_rma_counter" */
   const char* map;          /* "subtree_to_subcube" (default), "block_cyclic" */
   const char* trees;        /* "binary" (default), "flat" */
-  int grid_rows, grid_cols; /* 0, 0 (default): the nearest to a square */
+  int grid_rows, grid_cols; /* of one layer; 0, 0 (default): the nearest to a square */
+  int layers;               /* default 1 */
   int threads;              /* of each rank; default 1 */
   int matching;             /* nonzero (default): LDL' and LU look at the size of every entry while ordering; 0: at none */
   int max_refine_steps;     /* as palmette_options */

@@ -63,6 +63,15 @@ def _as_csr(A: Any) -> Any:
     return A.astype(dtype, copy=False)
 
 
+def _grid(grid: Any) -> Tuple[int, ...]:
+    """Rows, columns and layers."""
+    if grid is None:
+        return 0, 0, 1
+    if len(grid) not in (2, 3):
+        raise UsageError(f"grid is {grid!r}; give rows and columns, and layers if there are several")
+    return tuple(_count("grid", size, 1) for size in (*grid, 1)[:3])
+
+
 class RowSolver:
     """A matrix factored over MPI ranks, each of which has brought some of its rows.
 
@@ -79,8 +88,8 @@ class RowSolver:
     matching : bool
         LDLᵀ and LU: let every process learn the size of every entry (no values) while it orders, for the matching that makes pivots large.
         False: rows and columns are scaled by their largest entries, and the diagonal is where the pattern has it.
-    grid : (int, int), optional
-        Grid of processes, rows and columns; None: the nearest to a square.
+    grid : (int, int) or (int, int, int), optional
+        Grid of processes: rows and columns, and how many layers of such grids (one). None: the nearest to a square.
     map : {"subtree_to_subcube", "block_cyclic"}
     trees : {"binary", "flat"}
     transport : {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}
@@ -106,14 +115,14 @@ class RowSolver:
     """
 
     def __init__(self, A: Any, comm: Any = None, first_row: Optional[int] = None, *, kind: str = "auto", ordering: str = "auto",
-                 matching: bool = True, grid: Optional[Tuple[int, int]] = None, map: str = "subtree_to_subcube", trees: str = "binary",
+                 matching: bool = True, grid: Optional[Tuple[int, ...]] = None, map: str = "subtree_to_subcube", trees: str = "binary",
                  transport: str = "mpi_two_sided", threads: int = 1, watchdog: float = 600.0) -> None:
         self._comm = _MPI.COMM_WORLD if comm is None else comm
         if not hasattr(self._comm, "py2f"):
             raise UsageError(f"comm is {comm!r}; it is a communicator of mpi4py")
-        rows, columns = (0, 0) if grid is None else grid
-        options = {"kind": kind, "ordering": ordering, "matching": bool(matching), "grid_rows": int(rows), "grid_cols": int(columns),
-                   "map": map, "trees": trees, "transport": transport, "threads": int(threads), "watchdog": float(watchdog)}
+        rows, columns, layers = _grid(grid)
+        options = {"kind": kind, "ordering": ordering, "matching": bool(matching), "grid_rows": rows, "grid_cols": columns,
+                   "layers": layers, "map": map, "trees": trees, "transport": transport, "threads": int(threads), "watchdog": float(watchdog)}
         A = _together(self._comm, lambda: _as_csr(A))
         self._dtype = np.result_type(*[np.dtype(char) for char in self._comm.allgather(A.dtype.char)])
         self._first_row = self._start(A.shape[0], first_row)

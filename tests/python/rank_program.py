@@ -87,6 +87,18 @@ def scalars_transposes_and_refactor():
     assert x.dtype == "complex128"
 
 
+def grids_and_layers():
+    A = palmette.generate("poisson2d5", 20).tocsr()
+    first, end = own_rows(400)
+    for grid in [(1, comm.size), (comm.size, 1), (1, 1, comm.size)]:
+        solver = palmette.mpi.RowSolver(A[first:end], comm, grid=grid)
+        assert np.allclose(solver.solve((A @ np.ones(400))[first:end]), 1)
+        told = solver.report["ranks"]
+        assert (told["grid_rows"], told["grid_cols"], told["layers"]) == (*grid, 1)[:3]
+    fails(palmette.UsageError, "does not fit", lambda: palmette.mpi.RowSolver(A[first:end], comm, grid=(5, 7)))
+    fails(palmette.UsageError, "rows and columns", lambda: palmette.mpi.RowSolver(A[first:end], comm, grid=(1,)))
+
+
 def matching_can_be_left_out():
     A = unsymmetric()
     first, end = own_rows(A.shape[0])
@@ -144,7 +156,7 @@ def examples_of_docstrings_run():
 
 
 try:
-    for test in [examples_of_docstrings_run, same_bits_for_any_split, scalars_transposes_and_refactor, matching_can_be_left_out, wrong_input_is_refused_by_all,
+    for test in [examples_of_docstrings_run, same_bits_for_any_split, scalars_transposes_and_refactor, grids_and_layers, matching_can_be_left_out, wrong_input_is_refused_by_all,
                  what_cannot_be_verified_is_warned_of_on_all]:
         test()
     if comm.rank == 0:

@@ -230,6 +230,23 @@ TEST(rank_rows, where_replaced_pivots_call_for_refinement_and_gmres) {
   expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), options, 1, transposed);
 }
 
+TEST(rank_rows, over_layers_too) {
+  for (const char* problem : {"poisson2d5", "convection_diffusion2d"}) {
+    const auto matrix = generated<double>(problem, 12);
+    RankSolverOptions options = some_options({});
+    options.layers = 2;
+    const Answer<double> whole = solve_whole(matrix, 4, options, 2);
+    ASSERT_TRUE(whole.report->ok());
+    EXPECT_EQ(whole.report->value().layers, 2);
+    for (const Split& split : splits(matrix->rows(), 4)) {
+      const Answer<double> answer = solve_by_rows(matrix, split, options, 2);
+      ASSERT_TRUE(answer.report->ok());
+      EXPECT_TRUE(answer.report->value().run.verify->verified);
+      EXPECT_TRUE(same_bits(whole.x, answer.x)) << problem;
+    }
+  }
+}
+
 TEST(rank_rows, a_diagonal_that_the_pattern_lacks_is_found_without_matching) {
   // A cyclic shift: only entries (i, i + 1) and (n − 1, 0), and some beside them.
   const auto matrix = matrix_of<double>({{0, 2, 0, 1}, {0, 0, 3, 0}, {1, 0, 0, 4}, {5, 0, 1, 0}});

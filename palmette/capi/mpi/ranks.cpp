@@ -49,6 +49,7 @@ RankSettings settings_from(const palmette_rank_options* given) {
   if (options.map != nullptr) settings.solver.map = placement_map(options.map);
   if (options.trees != nullptr) settings.solver.trees = tree_shape(options.trees);
   settings.solver.grid = {options.grid_rows, options.grid_cols};
+  settings.solver.layers = options.layers;
   require(options.threads >= 1, "options.threads is less than 1");
   settings.solver.members = options.threads;
   settings.solver.matching = options.matching != 0;
@@ -139,7 +140,7 @@ using complex_double = std::complex<double>;
 
 void palmette_default_rank_options(palmette_rank_options* options) {
   if (options == nullptr) return;
-  *options = {PALMETTE_KIND_AUTO, "auto", "mpi_two_sided", "subtree_to_subcube", "binary", 0, 0, 1, 1, -1, 0, 64, 600};
+  *options = {PALMETTE_KIND_AUTO, "auto", "mpi_two_sided", "subtree_to_subcube", "binary", 0, 0, 1, 1, 1, -1, 0, 64, 600};
 }
 
 palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator, const palmette_rank_options* options,

@@ -22,6 +22,7 @@ RankSolverOptions rank_options(const nb::dict& given) {
   options.ordering = ordering_method(get<std::string>(given, "ordering"));
   options.matching = get<bool>(given, "matching");
   options.grid = {get<index_t>(given, "grid_rows"), get<index_t>(given, "grid_cols")};
+  options.layers = get<index_t>(given, "layers");
   options.map = placement_map(get<std::string>(given, "map"));
   options.trees = tree_shape(get<std::string>(given, "trees"));
   options.members = get<int>(given, "threads");
