@@ -1,7 +1,7 @@
 // What do layers of ranks bring to a solve? SIMULATED: the real rank programs under virtual time, with the rates named here (or given); real
 // arithmetic with a factor made once. One JSON object for each number of ranks, layers and method (docs/results/ranks.md).
 //
-//   bench_layers poisson2d9|poisson3d7|... GRID_SIDE RANKS,RANKS,... LAYERS,LAYERS,... [LATENCY_S [BYTES_PER_S [READ_BYTES_PER_S [TASK_S]]]]
+//   bench_layers poisson2d9|poisson3d7|... GRID_SIDE RANKS,RANKS,... LAYERS,LAYERS,... [LATENCY_S [BYTES_PER_S [READ_BYTES_PER_S [TASK_S [MAX_WIDTH]]]]]
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +18,7 @@ using namespace palmette;
 struct Rates {
   double latency_seconds = 1.5e-6;
   double network_bytes_per_second = 8e9;
-  double read_bytes_per_second = 4e9;  // of one of many cores
+  double read_bytes_per_second = 20e9;  // of one core, its part of the factor being in its caches
   double task_seconds = 0.5e-6;
 };
 
@@ -130,7 +130,7 @@ std::vector<index_t> numbers(const std::string& text) {
 
 int main(int argc, char** argv) {
   if (argc < 5) {
-    std::fprintf(stderr, "usage: %s PROBLEM GRID_SIDE RANKS,... LAYERS,... [LATENCY_S [BYTES_PER_S [READ_BYTES_PER_S [TASK_S]]]]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s PROBLEM GRID_SIDE RANKS,... LAYERS,... [LATENCY_S [BYTES_PER_S [READ_BYTES_PER_S [TASK_S [MAX_WIDTH]]]]]\n", argv[0]);
     return 2;
   }
   GenerateOptions problem;
@@ -143,7 +143,9 @@ int main(int argc, char** argv) {
   OrderOptions how;
   how.method = OrderingMethod::nd;
   const Ordering ordering = order(matrix, how).value();
-  const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
+  AnalyzeOptions analyze_options;
+  analyze_options.max_width = argc > 9 ? static_cast<index_t>(std::atoi(argv[9])) : 64;
+  const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering, analyze_options));
   FactorizeOptions options;
   options.kind = FactorKind::llt;
   const Factor<double> factor = factorize(matrix, symbolic, ordering, options).value();
