@@ -98,7 +98,7 @@ nlohmann::ordered_json flat_row(const Factor<double>& factor, const std::vector<
 }
 
 nlohmann::ordered_json layered_row(const Factor<double>& factor, const std::vector<double>& b, const LayeredGrid& ranks, LayeredMethod method,
-                                   const Rates& rates) {
+                                   TreeShape trees, const Rates& rates) {
   const SymbolicFactor& symbolic = *factor.symbolic;
   const auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, ranks.layers));
   const std::vector<LayerSystem> systems =
@@ -108,10 +108,10 @@ nlohmann::ordered_json layered_row(const Factor<double>& factor, const std::vect
     const auto shared = std::make_shared<const LayerSystem>(system);
     for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank)
       plans.emplace_back(std::make_shared<const RankFactor<double>>(rank_part(factor, system.symbolic, system.placement, rank, system.supernode)),
-                         shared, plan_options(TreeShape::binary));
+                         shared, plan_options(trees));
   }
-  nlohmann::ordered_json found = row_of(solve(plans, b, rates), ranks, name_of(method), TreeShape::binary);
-  const LayeredTraffic traffic = predicted_layered_traffic(systems, TreeShape::binary, sizeof(double));
+  nlohmann::ordered_json found = row_of(solve(plans, b, rates), ranks, name_of(method), trees);
+  const LayeredTraffic traffic = predicted_layered_traffic(systems, trees, sizeof(double));
   const Replication held = replication_of(symbolic, *cut, method);
   found["messages_between_layers"] = traffic.between.messages();
   found["megabytes_between_layers"] = static_cast<double>(traffic.between.bytes()) / 1e6;
@@ -161,7 +161,8 @@ int main(int argc, char** argv) {
       if (ranks % layers != 0) continue;
       const LayeredGrid grid{nearly_square_grid(ranks / layers), layers};
       for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
-        std::printf("%s\n", layered_row(factor, b, grid, method, rates).dump().c_str()), std::fflush(stdout);
+        for (const TreeShape trees : {TreeShape::binary, TreeShape::flat})
+          std::printf("%s\n", layered_row(factor, b, grid, method, trees, rates).dump().c_str()), std::fflush(stdout);
     }
   }
   return 0;
