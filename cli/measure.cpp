@@ -28,7 +28,7 @@ MachineFile as_file(const MeasuredCluster& found) {
   file.cluster = found.cluster;
   file.sources["ranks_per_node"] = "processors of this computer";
   file.sources["cache_bytes"] = "the system's word for the last-level cache, divided by the processors";
-  file.sources["cache_gbs"] = fmt::format("{}: one thread reads 1 MiB again and again", measured);
+  file.sources["cache_gbs"] = fmt::format("{}: one thread reads a quarter of it again and again", measured);
   file.sources["memory_gbs"] = fmt::format("{}: threads read arrays larger than the cache", measured);
   file.sources["kernel_gflops"] = fmt::format("{}: a panel of 256 x 128 times n columns", measured);
   for (const char* const field : {"task_us", "panel_us", "row_ns"})

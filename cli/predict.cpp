@@ -129,7 +129,9 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   std::vector<Row> rows;
   progress.begin("predict");
   for (const index_t ranks : options.ranks) {
-    const Placement placement = place(symbolic, grid_of_ranks(options, ranks), options.map, subtrees_for(symbolic, ranks));
+    const WholeSubtrees whole = subtrees_for(symbolic, ranks);
+    const GridQuestion question{symbolic, ranks, {options.map}, whole, options.trees, options.num_rhs, static_cast<int>(sizeof(T))};
+    const Placement placement = place(symbolic, chosen_grid(options, question, machine.cluster), options.map, whole);
     Row row;
     row.prediction = predict_solve({symbolic, placement, structure.kind, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
     row.parts = path_parts(row.prediction.schedule, row.prediction.tasks);

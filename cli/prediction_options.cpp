@@ -35,7 +35,11 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
   group.text({"--machine", "NAME|FILE|this", "the machine: " + joined(machine_names()) + ", a file of their form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
   group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"}, [&options](const std::string& text) { options.ranks = parse_ranks(text); });
-  group.value({"--grid", "RxC", "grid of ranks, R*C of them (default: the nearest to a square)"}, [&options](const std::string& text) { options.grid = parse_grid(text); });
+  group.value({"--grid", "RxC|auto", "grid of ranks, R*C of them, or the one that is predicted to be the fastest (default: the nearest to a square)"},
+              [&options](const std::string& text) {
+                options.chooses_grid = text == "auto";
+                if (!options.chooses_grid) options.grid = parse_grid(text);
+              });
   group.value({"--map", "block_cyclic|subtree_to_subcube", "which rank owns which block (default: subtree_to_subcube)"},
               [&options](const std::string& text) {
                 const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
@@ -56,6 +60,10 @@ ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
     throw UsageError(fmt::format("--grid {}x{} has {} ranks, --ranks asks for {}; leave out either", options.grid->rows, options.grid->cols,
                                  options.grid->num_ranks(), ranks));
   return *options.grid;
+}
+
+ProcessGrid chosen_grid(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
+  return options.chooses_grid ? ranked_grids(question, cluster).front().grid : grid_of_ranks(options, question.num_ranks);
 }
 
 WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {

@@ -4,6 +4,7 @@
 #include "cli/machine_file.hpp"
 #include "cli/options.hpp"
 #include "cli/rank_options.hpp"
+#include "palmette/predict/predict.hpp"
 
 namespace palmette::cli {
 
@@ -11,6 +12,7 @@ struct PlacementOptions {
   std::string machine = "this";
   std::vector<index_t> ranks = {1, 2, 4};
   std::optional<ProcessGrid> grid;
+  bool chooses_grid = false;  ///< --grid auto: by prediction
   PlacementMap map = PlacementMap::subtree_to_subcube;
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
@@ -23,6 +25,9 @@ std::vector<index_t> parse_ranks(const std::string& text);
 
 /// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
+
+/// The grid of --grid, or the one that is predicted to be the fastest. `ranks` are those of one layer.
+ProcessGrid chosen_grid(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster);
 
 /// Small enough subtrees for so many ranks; up to 16 ranks those that a solve uses.
 WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks);

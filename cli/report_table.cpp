@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/text.hpp"
+#include "cli/times_report.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -91,6 +92,9 @@ void add_ranks(PhaseTable& table, const RankReport& report) {
                            plural(report.synchronizations, "synchronization"), format_bytes(static_cast<double>(report.replicated_bytes))));
   table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}", format_bytes(report.memory_bytes.least),
                          format_bytes(report.memory_bytes.most), format_bytes(report.memory_bytes.mean)));
+  const PhaseTimes mean = mean_times(report.times);
+  table.more(fmt::format("time of a rank, mean: work {}, messages {}, waiting {}", format_seconds(mean.work), format_seconds(mean.messages),
+                         format_seconds(mean.waiting)));
 }
 
 void add_verify_phase(PhaseTable& table, const Verification& verify) {

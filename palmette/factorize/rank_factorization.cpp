@@ -60,7 +60,7 @@ class FanOutProgram final : public RankProgram {
     const offset_t number = fetched ? message.tag - numbers_.count() : message.tag;
     const std::lock_guard lock(mutex_);
     if (numbers_.is_diagonal(number)) {
-      const index_t p = fan_.owned.panel_number[static_cast<std::size_t>(number - numbers_.num_blocks)];
+      const index_t p = fan_.owned.panel_number(number - numbers_.num_blocks);
       PanelState& panel = panels_[static_cast<std::size_t>(p)];
       panel.diagonal_there = true;
       panel.diagonal = message.payload;
@@ -211,7 +211,7 @@ class FanOutProgram final : public RankProgram {
     const Block& shape = work_.symbolic.blocks[static_cast<std::size_t>(fan_.needs[static_cast<std::size_t>(need)])];
     const offset_t own = fan_.used_own[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
     if (own != -1) {
-      const index_t p = fan_.owned.panel_number[static_cast<std::size_t>(source)];
+      const index_t p = fan_.owned.panel_number(source);
       if (panels_[static_cast<std::size_t>(p)].without_content) return false;
       const index_t first_row = fan_.owned.own[static_cast<std::size_t>(own)].first_row;
       found.lower = work_.factor.rows_of(work_.factor.lower, p, first_row, shape.count);

@@ -72,8 +72,10 @@ void RankWork<T>::assemble_upper() const {
     const index_t block_row = symbolic.supernode_of[column];
     fetch_ahead(matrix, symbolic, column);
     visit_column(scaled, column, [&](index_t row, const T& value) {
-      const index_t s = symbolic.supernode_of[row], p = fan.owned.panel_number[static_cast<std::size_t>(s)];
-      if (s >= block_row || p == -1) return;
+      const index_t s = symbolic.supernode_of[row];
+      if (s >= block_row) return;
+      const index_t p = fan.owned.panel_number(s);
+      if (p == -1) return;
       const std::span<const OwnBlock> blocks = fan.owned.blocks_of_panel(p);
       const auto own = std::lower_bound(blocks.begin(), blocks.end(), block_row, [&](const OwnBlock& one, index_t wanted) {
         return symbolic.blocks[static_cast<std::size_t>(one.block)].row_supernode < wanted;

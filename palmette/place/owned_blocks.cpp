@@ -21,7 +21,6 @@ void add_panel(const SymbolicFactor& symbolic, const Placement& placement, index
     rows += blocks[at].count;
   }
   if (!diagonal && owned.own.size() == before) return;
-  owned.panel_number[static_cast<std::size_t>(s)] = owned.num_panels();
   owned.panel.push_back(s);
   owned.owns_diagonal.push_back(diagonal ? 1 : 0);
   owned.panel_rows.push_back(rows);
@@ -32,7 +31,7 @@ void add_panel(const SymbolicFactor& symbolic, const Placement& placement, index
 }  // namespace
 
 offset_t OwnedBlocks::memory_bytes() const {
-  return bytes_of(panel) + bytes_of(panel_number) + bytes_of(owns_diagonal) + bytes_of(panel_rows) + bytes_of(panel_offset) +
+  return bytes_of(panel) + bytes_of(owns_diagonal) + bytes_of(panel_rows) + bytes_of(panel_offset) +
          bytes_of(own_ptr) + bytes_of(own);
 }
 
@@ -45,7 +44,6 @@ OwnedBlocks owned_blocks(const SymbolicFactor& symbolic, const Placement& placem
                          std::to_string(symbolic.num_supernodes()));
   OwnedBlocks owned;
   owned.rank = rank;
-  owned.panel_number.assign(static_cast<std::size_t>(symbolic.num_supernodes()), -1);
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) add_panel(symbolic, placement, s, owned);
   return owned;
 }

@@ -1,6 +1,7 @@
 // Part of the door of `place`: the blocks of one rank, and how they lie in its panels.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -19,13 +20,17 @@ struct OwnBlock {
 struct OwnedBlocks {
   index_t rank = 0;
   std::vector<index_t> panel;                // supernodes of which the rank owns a block, ascending
-  std::vector<index_t> panel_number;         // length num_supernodes: place in `panel`, −1 if nothing is owned
   std::vector<char> owns_diagonal;           // length panels
   std::vector<index_t> panel_rows;           // length panels
   std::vector<offset_t> panel_offset = {0};  // length panels + 1, in entries
   std::vector<offset_t> own_ptr = {0};       // length panels + 1
   std::vector<OwnBlock> own;                 // ascending within a panel
 
+  /// Place in `panel` of a supernode; −1 if nothing of it is owned.
+  index_t panel_number(index_t supernode) const {
+    const auto found = std::lower_bound(panel.begin(), panel.end(), supernode);
+    return found == panel.end() || *found != supernode ? -1 : static_cast<index_t>(found - panel.begin());
+  }
   index_t num_panels() const { return static_cast<index_t>(panel.size()); }
   std::span<const OwnBlock> blocks_of_panel(index_t p) const {
     const auto place = static_cast<std::size_t>(p);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "palmette/machine/machine.hpp"
+#include "palmette/predict/choose_grid.hpp"
 #include "palmette/predict/path_model.hpp"
 #include "palmette/predict/schedule.hpp"
 #include "palmette/predict/thread_model.hpp"

@@ -62,7 +62,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
       : body_(body), one_sync_(system.method == LayeredMethod::one_sync_3d), first_rank_(system.ranks.first_rank(system.layer)),
         first_tag_(kinds_of_message * system.num_supernodes_of_all), meetings_(meetings_of(system, body.exchange)),
         inside_(system.ranks.first_rank(system.layer), system.ranks.grid.num_ranks()), sweeps_(body, this), up_come_(meetings_.size()),
-        down_left_(meetings_.size()) {
+        down_left_(meetings_.size()), met_rows_(static_cast<std::size_t>(body.options.members)) {
     body.roles = roles_of(system, body.exchange, meetings_);
     for (const TopRole& role : body.roles) forward_at_start_ += role.waits_after_forward;
     meetings_of_top_.resize(body.exchange.tops.size());
@@ -100,14 +100,23 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   }
 
   bool run_one_task(int member) override {
-    if (may_advance_.load(std::memory_order_acquire) && advance()) return true;
-    if (!sweeps_.run_one_task(member)) return false;
-    last_cost_.store(sweeps_.last_cost(), std::memory_order_relaxed);
-    return true;
+    if (may_advance_.load(std::memory_order_acquire)) {
+      const offset_t rows = advance();
+      met_rows_[static_cast<std::size_t>(member)] = rows;
+      if (rows > 0) return true;
+    }
+    met_rows_[static_cast<std::size_t>(member)] = 0;
+    return sweeps_.run_one_task(member);
   }
 
   bool done() const override { return met_.load(std::memory_order_acquire) && sweeps_.done(); }
-  double last_cost() const override { return last_cost_.load(std::memory_order_relaxed); }
+  double last_cost() const override { return met_rows_[0] > 0 ? static_cast<double>(met_rows_[0]) * stride_ : sweeps_.last_cost(); }
+  TaskNote last_task(int member) const override {
+    const double rows = static_cast<double>(met_rows_[static_cast<std::size_t>(member)]);
+    if (rows == 0) return sweeps_.last_task(member);
+    const double sides = stride_;
+    return {"between_layers", SweepPhase::between, 0, {2 * rows * sides * sizeof(T), rows * sides, 0, 0, sides}};
+  }
 
   std::string waiting_for() const override {
     const std::lock_guard lock(mutex_);
@@ -132,8 +141,8 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
       if (--down_left_[static_cast<std::size_t>(at)] == 0) may_advance_.store(true, std::memory_order_release);
   }
 
-  /// Take all steps that can be taken; false if there was none.
-  bool advance() {
+  /// Take all steps that can be taken. @returns rows that were sent, added or taken
+  offset_t advance() {
     const std::lock_guard lock(mutex_);
     may_advance_.store(false, std::memory_order_relaxed);
     offset_t rows = 0;
@@ -149,13 +158,11 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
       else take_rows(meeting);
       rows += meeting.rows;
     }
-    if (rows == 0) return false;
-    last_cost_.store(static_cast<double>(rows) * stride_, std::memory_order_relaxed);
-    if (up_ < meetings_.size() || down_ > 0) return true;
+    if (rows == 0 || up_ < meetings_.size() || down_ > 0) return rows;
     if (one_sync_)
       for (const index_t top : meetings_[0].tops) sweeps_.release_column(top);
     met_.store(true, std::memory_order_release);
-    return true;
+    return rows;
   }
 
   bool can_go_up() const {
@@ -218,7 +225,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   std::vector<index_t> down_left_;       // by meeting: supernodes without solution
   std::atomic<bool> may_advance_{false};
   std::atomic<bool> met_{false};
-  std::atomic<double> last_cost_{0};
+  std::vector<offset_t> met_rows_;       // by member: of its last task, if that was a meeting
 };
 
 namespace {

@@ -15,7 +15,7 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
   auto local = std::make_shared<SymbolicFactor>();
   TreePartition groups;
   const auto add_supernode = [&](index_t s) {
-    const index_t p = owned.panel_number[static_cast<std::size_t>(s)];
+    const index_t p = owned.panel_number(s);
     for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column) row.push_back(column);
     local->supernode_begin.push_back(static_cast<index_t>(row.size()));
     local->parent.push_back(-1);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace palmette::sweep {
 
@@ -14,12 +13,12 @@ RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
   left_at_start_ = 2 * static_cast<std::int64_t>(exchange_.wholes.size());
   for (const TopSupernode& top : exchange_.tops)
     left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) + !top.in_column.empty() + !top.in_row.empty();
-  const std::vector<double> entries = sweep_entries(*plan.factor->symbolic);
   for (const WholeUnit& whole : exchange_.wholes) {
     const auto& begin = plan.factor->placement->units.group_begin;
     const auto unit = static_cast<std::size_t>(whole.unit);
-    whole_entries_.push_back(std::accumulate(entries.begin() + begin[unit], entries.begin() + begin[unit + 1], 0.0));
+    whole_work_.push_back(sweep_work(*plan.factor->symbolic, begin[unit], begin[unit + 1]));
   }
+  last_.resize(static_cast<std::size_t>(plan.options.members));
 }
 
 template <class T>
@@ -59,7 +58,7 @@ void RankSolveProgram<T>::start() {
 template <class T>
 void RankSolveProgram<T>::on_message(const Message& message) {
   const auto kind = static_cast<RankMessage>(message.tag % kinds_of_message);
-  const index_t number = exchange_.top_of[static_cast<std::size_t>(message.tag / kinds_of_message)];
+  const index_t number = exchange_.top_of(static_cast<index_t>(message.tag / kinds_of_message));
   const TopSupernode& top = exchange_.tops[static_cast<std::size_t>(number)];
   if (kind == RankMessage::row_sum || kind == RankMessage::column_sum) {
     const bool row = kind == RankMessage::row_sum;
@@ -86,7 +85,7 @@ bool RankSolveProgram<T>::run_one_task(int member) {
     ready_.pop();
   }
   run(next, member);
-  last_cost_.store(2 * entries_of(next) * stride_, std::memory_order_relaxed);
+  last_[static_cast<std::size_t>(member)] = next;
   left_.fetch_sub(1, std::memory_order_release);
   return true;
 }
@@ -113,27 +112,44 @@ void RankSolveProgram<T>::release_column(index_t number) {
 template <class T>
 void RankSolveProgram<T>::push(RankTask task, index_t number) {
   const bool whole = task == RankTask::whole_forward || task == RankTask::whole_backward;
-  const SymbolicFactor& symbolic = *plan_.factor->symbolic;
-  const index_t s = whole ? plan_.factor->placement->units.group_begin[static_cast<std::size_t>(exchange_.wholes[static_cast<std::size_t>(number)].unit) + 1] - 1
-                          : top(number).supernode;
-  const double path = exchange_.path[static_cast<std::size_t>(s)];
-  ready_.push({task <= RankTask::column_product ? path : -path / (1 + symbolic.n), task, number});
+  const double path = whole ? exchange_.wholes[static_cast<std::size_t>(number)].path : top(number).path;
+  ready_.push({task <= RankTask::column_product ? path : -path / (1 + plan_.factor->symbolic->n), task, number});
 }
 
-/// Entries of the factor that a task reads.
 template <class T>
-double RankSolveProgram<T>::entries_of(const Ready& next) const {
-  if (next.task == RankTask::whole_forward || next.task == RankTask::whole_backward) return whole_entries_[static_cast<std::size_t>(next.number)];
+SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
+  if (next.task == RankTask::whole_forward || next.task == RankTask::whole_backward) return whole_work_[static_cast<std::size_t>(next.number)];
   const TopSupernode& one = top(next.number);
-  const double width = plan_.factor->symbolic->width(one.supernode);
-  if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) return one.owns_diagonal ? width * (width + 1) / 2 : 0;
-  double entries = 0;
-  for (const index_t at : next.task == RankTask::column_product ? one.in_column : one.in_row) {
-    const OwnContribution& own = exchange_.own[static_cast<std::size_t>(at)];
-    if (exchange_.own_is_whole[static_cast<std::size_t>(at)] == 0)
-      entries += double(own.count) * plan_.factor->symbolic->width(plan_.factor->owned.panel[static_cast<std::size_t>(own.column)]);
+  SolveTask work;
+  work.number = one.supernode;
+  if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) {
+    const double width = plan_.factor->symbolic->width(one.supernode);
+    if (one.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1;
+    return work;
   }
-  return entries;
+  for (const index_t at : next.task == RankTask::column_product ? one.in_column : one.in_row) {
+    if (exchange_.own_is_whole[static_cast<std::size_t>(at)] != 0) continue;
+    const OwnContribution& own = exchange_.own[static_cast<std::size_t>(at)];
+    work.entries += double(own.count) * plan_.factor->symbolic->width(plan_.factor->owned.panel[static_cast<std::size_t>(own.column)]);
+    work.rows += own.count;
+    ++work.panels;
+  }
+  return work;
+}
+
+template <class T>
+double RankSolveProgram<T>::last_cost() const {
+  return 2 * work_of(last_[0]).entries * stride_;
+}
+
+template <class T>
+TaskNote RankSolveProgram<T>::last_task(int member) const {
+  static constexpr std::string_view names[] = {"whole_forward", "row_sum", "column_product", "column_sum", "row_product", "whole_backward"};
+  const Ready& last = last_[static_cast<std::size_t>(member)];
+  const SolveTask work = work_of(last);
+  const double sides = b_.cols;
+  return {names[static_cast<std::size_t>(last.task)], last.task <= RankTask::column_product ? SweepPhase::forward : SweepPhase::backward, work.number,
+          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * sides, work.panels, work.rows, sides}};
 }
 
 template <class T>
@@ -144,7 +160,7 @@ void RankSolveProgram<T>::run(const Ready& next, int member) {
       all.whole_forward(next.number, member);
       const WholeUnit& unit = exchange_.wholes[static_cast<std::size_t>(next.number)];
       const std::lock_guard lock(mutex_);
-      for (const index_t at : unit.contributions) row_contribution(exchange_.top_of[static_cast<std::size_t>(exchange_.own[static_cast<std::size_t>(at)].row_supernode)]);
+      for (const index_t at : unit.contributions) row_contribution(exchange_.own[static_cast<std::size_t>(at)].row_top);
       return whole_needs_less(next.number);
     }
     case RankTask::row_sum: return finish_row(next.number, member);
@@ -152,7 +168,7 @@ void RankSolveProgram<T>::run(const Ready& next, int member) {
       for (const index_t at : top(next.number).in_column) all.block_forward(at, member);
       const std::lock_guard lock(mutex_);
       for (const index_t at : top(next.number).in_column)
-        row_contribution(exchange_.top_of[static_cast<std::size_t>(exchange_.own[static_cast<std::size_t>(at)].row_supernode)]);
+        row_contribution(exchange_.own[static_cast<std::size_t>(at)].row_top);
       return;
     }
     case RankTask::column_sum: return finish_column(next.number, member);
@@ -213,7 +229,7 @@ void RankSolveProgram<T>::multiply_row(index_t number, int member) {
   for (const index_t at : top(number).in_row) {
     const OwnContribution& own = exchange_.own[static_cast<std::size_t>(at)];
     if (exchange_.own_is_whole[static_cast<std::size_t>(at)] != 0) whole_needs_less(own.column);
-    else column_contribution(exchange_.top_of[static_cast<std::size_t>(plan_.factor->owned.panel[static_cast<std::size_t>(own.column)])]);
+    else column_contribution(own.column_top);
   }
 }
 
@@ -295,7 +311,8 @@ RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, cons
   if (options.most_sides < 1) throw UsageError("a plan for " + std::to_string(options.most_sides) + " right-hand sides; there must be at least 1");
   if (options.members < 1) throw UsageError("a plan for " + std::to_string(options.members) + " threads; there must be at least 1");
   blas::use_one_thread();
-  SolveExchange exchange = solve_exchange(*factor->symbolic, *factor->placement, options.trees, factor->owned.rank);
+  SolveExchange exchange = options.structure ? options.structure->exchange(factor->owned.rank)
+                                             : solve_exchange(*factor->symbolic, *factor->placement, options.trees, factor->owned.rank);
   RankStructure structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
   RankTriangles<T> triangles(*factor, structure, options.plan);
   RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic), padded_sides(sizeof(T), options.most_sides), options.members);

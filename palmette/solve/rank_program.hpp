@@ -73,7 +73,9 @@ class RankSolveProgram final : public RankProgram {
   void on_message(const Message& message) override;
   bool run_one_task(int member) override;
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
-  double last_cost() const override { return last_cost_.load(std::memory_order_relaxed); }
+  /// Of the task that the first thread ran last.
+  double last_cost() const override;
+  TaskNote last_task(int member) const override;
   std::string waiting_for() const override;
 
   // For layers.
@@ -118,7 +120,8 @@ class RankSolveProgram final : public RankProgram {
     if (--whole_waits_[static_cast<std::size_t>(whole)] == 0) push(RankTask::whole_backward, whole);
   }
 
-  double entries_of(const Ready& next) const;
+  /// What a task reads and takes up.
+  SolveTask work_of(const Ready& next) const;
   void run(const Ready& next, int member);
   void finish_row(index_t number, int member);
   void finish_column(index_t number, int member);
@@ -144,10 +147,10 @@ class RankSolveProgram final : public RankProgram {
   std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not come
   std::vector<index_t> column_waits_;
   std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
-  std::vector<double> whole_entries_;  // of the factor, by number of whole unit
+  std::vector<SolveTask> whole_work_;  // by number of whole unit
+  std::vector<Ready> last_;            // by member: its last task
   std::priority_queue<Ready> ready_;
   std::atomic<std::int64_t> left_{0};
-  std::atomic<double> last_cost_{0};
 };
 
 }  // namespace palmette::sweep

@@ -16,6 +16,8 @@ struct RankPlanOptions {
   PlanOptions plan;
   index_t most_sides = 64;  ///< right-hand sides of one solve
   int members = 1;          ///< threads that will drive a solve
+  /// Of the factor's structure and placement, with these trees: shared by the plans of ranks that one process plays. Null: made anew.
+  std::shared_ptr<const SolveStructure> structure = nullptr;
 };
 
 /// One rank's part of the solves with a factor: made once for it, with all memory that a solve needs.

@@ -70,7 +70,7 @@ void RankTasks<T>::whole_backward(index_t whole, int member) const {
   if (triangles.diagonal) triangles.diagonal->solve(begin, columns, local);
   for (const index_t at : unit.contributions) {
     const OwnContribution& one = exchange.own[static_cast<std::size_t>(at)];
-    const TopSupernode& top = exchange.tops[static_cast<std::size_t>(exchange.top_of[static_cast<std::size_t>(one.row_supernode)])];
+    const TopSupernode& top = exchange.tops[static_cast<std::size_t>(one.row_top)];
     const index_t first_row = symbolic().supernode_begin[one.row_supernode];
     for (index_t k = 0; k < one.count; ++k) {
       const index_t place = static_cast<index_t>(one.own) + k;
@@ -162,8 +162,7 @@ std::span<const index_t> RankTasks<T>::block_rows(const OwnContribution& own) co
 template <class T>
 void RankTasks<T>::block_forward(index_t number, int) const {
   const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-  const index_t s = factor.owned.panel[static_cast<std::size_t>(own.column)];
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(exchange.top_of[static_cast<std::size_t>(s)])];
+  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(own.column_top)];
   const DenseView<const T> a = block(own, transposed && triangles.upper);
   const SideRows<T> out = forward_row(own.forward_at);
   if (stride == 1) {
@@ -178,7 +177,7 @@ void RankTasks<T>::block_forward(index_t number, int) const {
 template <class T>
 void RankTasks<T>::block_backward(index_t number, int member) const {
   const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(exchange.top_of[static_cast<std::size_t>(own.row_supernode)])];
+  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(own.row_top)];
   const DenseView<const T> a = block(own, triangles.upper && !transposed);
   const SideRows<T> out = backward_row(own.backward_at), x = scratch(member);
   const index_t first_row = symbolic().supernode_begin[own.row_supernode];

@@ -254,7 +254,12 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
   cluster.memory_gbs = memory_curve(options);
   MeasureOptions small;
   small.array_bytes = offset_t{1} << 20;
-  const Machine machine = measure_machine(small);
+  Machine machine = measure_machine(small);
+  if (machine.last_level_cache_bytes > 0) {
+    // A quarter of the cache of all: beyond what a core has for itself, and there still.
+    small.array_bytes = std::max(small.array_bytes, machine.last_level_cache_bytes / 4);
+    machine = measure_machine(small);
+  }
   cluster.description = machine.processor + ", " + std::to_string(options.threads) + " processors";
   cluster.cache_bytes = static_cast<double>(machine.last_level_cache_bytes) / options.threads;
   cluster.cache_gbs = machine.read_bandwidth_gbs;

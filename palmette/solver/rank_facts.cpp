@@ -85,6 +85,14 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
   return all;
 }
 
+std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+  BytePool pool;
+  std::vector<RankTimes> all;
+  for (const SharedBytes& piece : gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
+    std::memcpy(&all.emplace_back(), piece.data(), sizeof(RankTimes));
+  return all;
+}
+
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   BytePool pool;
   RankFigure figure{std::numeric_limits<double>::infinity(), 0, 0};

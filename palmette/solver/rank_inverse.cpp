@@ -15,7 +15,7 @@ typename RankInverse<T>::Plan RankInverse<T>::plan_for(const RankSolveParts<T>& 
 template <class T>
 RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options, const PlannedTransports& planned)
     : ranks_(ranks), factor_(parts.factor), symbolic_(parts.symbolic), most_sides_(options.most_sides),
-      plan_(plan_for(parts, options, ranks.transport.rank())) {
+      plan_(plan_for(parts, options, ranks.transport.rank())), record_(ranks.team.size()) {
   exchange(ranks_.transport, [&] {
     const std::vector<SharedBytes> pieces =
         gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(rows())), ranks_.drive);
@@ -73,9 +73,11 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
         own(k, column) = in.scaled(b(row, first + column), row);
       }
     exchange(ranks_.transport, [&] {
-      Transport& run = run_->begin();
+      SendClock run(run_->begin(), record_);
+      DriveOptions how = ranks_.drive;
+      how.record = &record_;
       RankProgram& program = std::visit([&](auto& plan) -> RankProgram& { return plan.begin(operation, own, own, run); }, plan_);
-      drive(program, run, ranks_.team, ranks_.drive);
+      drive(program, run, ranks_.team, how);
     });
     exchange(ranks_.transport, [&] {
       const std::size_t bytes = static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);

@@ -56,6 +56,8 @@ class RankInverse {
     return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes());
   }
   const RunTransport& run_transport() const { return *run_; }
+  /// Of this rank, in all applies so far: the solves themselves, without bringing the pieces of x to all.
+  RankTimes times() const { return record_.times(); }
 
  private:
   /// Where a row of the permuted system stands in the user's numbering, and what it is scaled by there.
@@ -82,6 +84,7 @@ class RankInverse {
   Plan plan_;
   std::vector<std::vector<index_t>> rows_;  // by rank: the rows of the permuted system whose values it brings and gets
   std::optional<RunTransport> run_;
+  RankRecord record_;
   DenseMatrix<T> own_;                      // this rank's rows × most_sides, made when first needed
   BytePool pool_;
 };

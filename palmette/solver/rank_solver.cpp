@@ -259,10 +259,12 @@ struct RankSolver<T>::State {
     source.bandwidth = &bandwidth;
     source.factored = true;
     source.pivots_replaced = made.report.run.factorize->pivots.perturbed > 0;
+    const RankTimes before = made.inverse->times();
     Outcome<Report> result = make_answer(source, made.report.run, b, x, request);
     if (!result) return result.failure();
     RankReport report = made.report;
     report.run = std::move(result).value();
+    exchange(transport, [&] { report.times = times_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds}); });
     return report;
   }
 

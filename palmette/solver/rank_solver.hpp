@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/place/place.hpp"
@@ -63,10 +64,12 @@ struct RankReport {
   std::string transport;
   int members = 1;
   RankFigure memory_bytes;
+  std::vector<RankTimes> times;  ///< by rank: where the time of its solves (those of refinement too) went
 };
 
 /// As visit of the Report, and a section
-/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,delivery,transport,threads_per_rank,memory_bytes{least,mean,most}}.
+/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
+/// times{…}}; times has, for each phase that occurs (forward, between, backward), work, messages and waiting, each with least, mean and most.
 void visit(const RankReport& report, ReportVisitor& visitor);
 
 /// One rank's part of a solver whose factor lies on many ranks.

@@ -10,6 +10,7 @@
 #include "palmette/solver/measure_cluster.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/report.hpp"
+#include "palmette/solver/simulate_solve.hpp"
 #include "palmette/solver/solve_request.hpp"
 
 namespace palmette {

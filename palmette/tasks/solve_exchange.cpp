@@ -33,7 +33,6 @@ class Structure {
     segment_ptr_.push_back(static_cast<offset_t>(segments_.size()));
     for (std::size_t at = 0; at < segments_.size(); ++at)
       in_row_[static_cast<std::size_t>(segments_[at].row_supernode)].push_back(static_cast<index_t>(at));
-    position_.assign(static_cast<std::size_t>(units.num_groups()), -1);
   }
 
   index_t begin(index_t unit) const { return placement_.units.group_begin[static_cast<std::size_t>(unit)]; }
@@ -69,19 +68,20 @@ class Structure {
     for (const Segment& one : segments_of(unit_of_[static_cast<std::size_t>(s)])) ranks.push_back(owner(one));
     return communication_tree(shape_, placement_.owner(s, s), std::move(ranks));
   }
-  SumTree row_sums(index_t s) {
+  SumTree row_sums(index_t s) const {
     std::vector<index_t> parent;
-    const std::vector<index_t>& who = in_row(s);
-    for (std::size_t at = 0; at < who.size(); ++at) position_[static_cast<std::size_t>(segment(who[at]).unit)] = static_cast<index_t>(at);
-    // In a layer's structure, units above need not contribute: then the next one does, or none.
-    const auto contributes = [&](index_t unit) {
-      const auto at = static_cast<std::size_t>(position_[static_cast<std::size_t>(unit)]);
-      return position_[static_cast<std::size_t>(unit)] != -1 && at < who.size() && segment(who[at]).unit == unit;
+    const std::vector<index_t>& who = in_row(s);  // by unit, ascending
+    // −1 where the unit does not contribute.
+    const auto position = [&](index_t unit) {
+      const auto found = std::lower_bound(who.begin(), who.end(), unit, [&](index_t at, index_t u) { return segment(at).unit < u; });
+      return found == who.end() || segment(*found).unit != unit ? -1 : static_cast<index_t>(found - who.begin());
     };
+    // In a layer's structure, units above need not contribute: then the next one does, or none.
     for (const index_t at : who) {
-      index_t above = placement_.units.parent[static_cast<std::size_t>(segment(at).unit)];
-      while (above != -1 && above < unit_of_[static_cast<std::size_t>(s)] && !contributes(above)) above = placement_.units.parent[static_cast<std::size_t>(above)];
-      parent.push_back(above == -1 || above >= unit_of_[static_cast<std::size_t>(s)] ? -1 : position_[static_cast<std::size_t>(above)]);
+      index_t above = placement_.units.parent[static_cast<std::size_t>(segment(at).unit)], place = -1;
+      while (above != -1 && above < unit_of_[static_cast<std::size_t>(s)] && (place = position(above)) == -1)
+        above = placement_.units.parent[static_cast<std::size_t>(above)];
+      parent.push_back(place);
     }
     return sum_along_forest(parent);
   }
@@ -123,7 +123,6 @@ class Structure {
   std::vector<std::vector<index_t>> in_row_;
   std::vector<std::pair<offset_t, offset_t>> whole_boundary_;
   std::vector<index_t> rows_;
-  std::vector<index_t> position_;
 };
 
 /// What each position of a tree has and sends, from the leaves up.
@@ -151,63 +150,123 @@ Flow flow(const SumTree& tree, const CommunicationTree& ranks, OwnerOf&& owner_o
   return result;
 }
 
+/// What each rank has to do with, ascending.
+struct RankLists {
+  std::vector<std::vector<index_t>> segments;  // by rank
+  std::vector<std::vector<index_t>> wholes;    // by rank: units
+  std::vector<std::vector<index_t>> tops;      // by rank: supernodes
+};
+
+RankLists rank_lists(const SymbolicFactor& symbolic, const Placement& placement, const Structure& known) {
+  const auto ranks = static_cast<std::size_t>(placement.num_ranks());
+  RankLists lists{std::vector<std::vector<index_t>>(ranks), std::vector<std::vector<index_t>>(ranks), std::vector<std::vector<index_t>>(ranks)};
+  for (index_t unit = 0; unit < known.num_units(); ++unit) {
+    if (known.is_whole(unit)) lists.wholes[static_cast<std::size_t>(placement.owner(known.begin(unit), known.begin(unit)))].push_back(unit);
+    index_t at = known.first_segment(unit);
+    for (const Segment& one : known.segments_of(unit)) lists.segments[static_cast<std::size_t>(known.owner(one))].push_back(at++);
+  }
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    if (!known.is_top(s)) continue;
+    for (const CommunicationTree& tree : {known.row_tree(s), known.column_tree(s)})
+      for (const index_t rank : tree.ranks) {
+        std::vector<index_t>& mine = lists.tops[static_cast<std::size_t>(rank)];
+        if (mine.empty() || mine.back() != s) mine.push_back(s);
+      }
+  }
+  return lists;
+}
+
+/// Entries from each supernode to the root, its own included.
+std::vector<double> paths_to_root(const SymbolicFactor& symbolic) {
+  std::vector<double> path = sweep_entries(symbolic);
+  for (index_t s = symbolic.num_supernodes() - 1; s >= 0; --s)
+    if (symbolic.parent[s] != -1) path[static_cast<std::size_t>(s)] += path[static_cast<std::size_t>(symbolic.parent[s])];
+  return path;
+}
+
+}  // namespace
+
+struct SolveStructure::State {
+  State(const SymbolicFactor& of, const Placement& on, TreeShape trees)
+      : symbolic(of), placement(on), known(of, on, trees), lists(rank_lists(of, on, known)), path(paths_to_root(of)) {}
+  const SymbolicFactor& symbolic;
+  const Placement& placement;
+  Structure known;
+  RankLists lists;
+  std::vector<double> path;  // by supernode
+  class Builder;
+};
+
 /// Plans of one rank.
-class Builder {
+class SolveStructure::State::Builder {
  public:
-  Builder(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank)
-      : symbolic_(symbolic), placement_(placement), known_(symbolic, placement, trees), owned_(owned_blocks(symbolic, placement, rank)) {
+  Builder(const State& all, index_t rank)
+      : symbolic_(all.symbolic), placement_(all.placement), known_(all.known), path_(all.path), owned_(owned_blocks(all.symbolic, all.placement, rank)),
+        segments_(all.lists.segments[static_cast<std::size_t>(rank)]), wholes_(all.lists.wholes[static_cast<std::size_t>(rank)]),
+        tops_(all.lists.tops[static_cast<std::size_t>(rank)]) {
     plan_.rank = rank;
     plan_.num_units = known_.num_units();
-    plan_.top_of.assign(static_cast<std::size_t>(symbolic.num_supernodes()), -1);
   }
 
   SolveExchange build() {
     list_own();
-    for (index_t s = 0; s < symbolic_.num_supernodes(); ++s)
-      if (known_.is_top(s)) add_top(s);
+    for (const index_t s : tops_) add_top(s);
     for (std::size_t at = 0; at < plan_.own.size(); ++at) link(static_cast<index_t>(at));
-    add_paths();
     return std::move(plan_);
   }
 
  private:
   void list_own() {
-    own_of_segment_.assign(0, -1);
-    for (index_t unit = 0; unit < known_.num_units(); ++unit) {
-      const bool whole = known_.is_whole(unit);
-      const index_t panel = owned_.panel_number[static_cast<std::size_t>(known_.begin(unit))];
-      const bool mine = whole && placement_.owner(known_.begin(unit), known_.begin(unit)) == plan_.rank;
-      if (mine) plan_.wholes.push_back({unit, {known_.boundary(unit).begin(), known_.boundary(unit).end()}, {}});
-      for (const Segment& one : known_.segments_of(unit)) {
-        own_of_segment_.push_back(-1);
-        if (known_.owner(one) != plan_.rank) continue;
-        own_of_segment_.back() = static_cast<index_t>(plan_.own.size());
-        OwnContribution own{panel, one.first, one.row_supernode, one.count, 0, 0};
-        if (whole) {
-          own.column = static_cast<index_t>(plan_.wholes.size()) - 1;
-          plan_.wholes.back().contributions.push_back(static_cast<index_t>(plan_.own.size()));
-        } else {
-          const std::span<const OwnBlock> blocks = owned_.blocks_of_panel(panel);
-          const auto found = std::lower_bound(blocks.begin(), blocks.end(), one.block, [](const OwnBlock& a, offset_t b) { return a.block < b; });
-          own.own = owned_.own_ptr[static_cast<std::size_t>(panel)] + (found - blocks.begin());
-          own.backward_at = plan_.backward_rows;
-          plan_.backward_rows += symbolic_.width(known_.begin(unit));
-        }
-        own.forward_at = plan_.forward_rows;
-        plan_.forward_rows += one.count;
-        plan_.own.push_back(own);
-        plan_.own_is_whole.push_back(whole ? 1 : 0);
+    std::size_t next_whole = 0;
+    const auto add_wholes_up_to = [&](index_t unit) {
+      for (; next_whole < wholes_.size() && wholes_[next_whole] <= unit; ++next_whole) {
+        const index_t whole = wholes_[next_whole];
+        const std::span<const index_t> boundary = known_.boundary(whole);
+        plan_.wholes.push_back({whole, {boundary.begin(), boundary.end()}, {}, path_[static_cast<std::size_t>(known_.begin(whole + 1)) - 1]});
       }
+    };
+    for (const index_t number : segments_) {
+      const Segment& one = known_.segment(number);
+      add_wholes_up_to(one.unit);
+      add_own(one);
     }
+    add_wholes_up_to(known_.num_units());
+  }
+
+  void add_own(const Segment& one) {
+    const bool whole = known_.is_whole(one.unit);
+    OwnContribution own;
+    own.own = one.first;
+    own.row_supernode = one.row_supernode;
+    own.count = one.count;
+    if (whole) {
+      own.column = static_cast<index_t>(plan_.wholes.size()) - 1;
+      plan_.wholes.back().contributions.push_back(static_cast<index_t>(plan_.own.size()));
+    } else {
+      own.column = owned_.panel_number(known_.begin(one.unit));
+      const std::span<const OwnBlock> blocks = owned_.blocks_of_panel(own.column);
+      const auto found = std::lower_bound(blocks.begin(), blocks.end(), one.block, [](const OwnBlock& a, offset_t b) { return a.block < b; });
+      own.own = owned_.own_ptr[static_cast<std::size_t>(own.column)] + (found - blocks.begin());
+      own.backward_at = plan_.backward_rows;
+      plan_.backward_rows += symbolic_.width(known_.begin(one.unit));
+    }
+    own.forward_at = plan_.forward_rows;
+    plan_.forward_rows += one.count;
+    plan_.own.push_back(own);
+    plan_.own_is_whole.push_back(whole ? 1 : 0);
+  }
+
+  /// The rank's own contributions are numbered as its segments are.
+  const OwnContribution& own_of_segment(index_t segment) const {
+    return plan_.own[static_cast<std::size_t>(std::lower_bound(segments_.begin(), segments_.end(), segment) - segments_.begin())];
   }
 
   void add_top(index_t s) {
     const CommunicationTree rows = known_.row_tree(s), columns = known_.column_tree(s);
     const index_t in_rows = rows.position_of(plan_.rank), in_columns = columns.position_of(plan_.rank);
-    if (in_rows == -1 && in_columns == -1) return;
-    plan_.top_of[static_cast<std::size_t>(s)] = static_cast<index_t>(plan_.tops.size());
     TopSupernode top;
     top.supernode = s;
+    top.path = path_[static_cast<std::size_t>(s)];
     top.owns_diagonal = rows.ranks[0] == plan_.rank;
     top.value_at = plan_.value_rows;
     plan_.value_rows += symbolic_.width(s);
@@ -217,7 +276,7 @@ class Builder {
       const Flow flows = flow(tree, rows, [&](index_t leaf) { return known_.owner(known_.segment(who[static_cast<std::size_t>(leaf)])); });
       const auto rows_of = [&](index_t leaf) { return known_.rows(known_.segment(who[static_cast<std::size_t>(leaf)])); };
       const auto stored_at = [&](index_t leaf) {
-        return plan_.own[static_cast<std::size_t>(own_of_segment_[static_cast<std::size_t>(who[static_cast<std::size_t>(leaf)])])].forward_at;
+        return own_of_segment(who[static_cast<std::size_t>(leaf)]).forward_at;
       };
       top.row_sum = add_reduction({s, tree, rows, flows, in_rows}, plan_.forward_rows, stored_at, rows_of);
       for (index_t child = rows.first_child(in_rows); child < rows.end_child(in_rows); ++child)
@@ -231,7 +290,7 @@ class Builder {
       own_columns_.resize(static_cast<std::size_t>(symbolic_.width(s)));
       for (std::size_t k = 0; k < own_columns_.size(); ++k) own_columns_[k] = symbolic_.supernode_begin[s] + static_cast<index_t>(k);
       const auto rows_of = [&](index_t) { return std::span<const index_t>(own_columns_); };
-      const auto stored_at = [&](index_t leaf) { return plan_.own[static_cast<std::size_t>(own_of_segment_[static_cast<std::size_t>(first + leaf)])].backward_at; };
+      const auto stored_at = [&](index_t leaf) { return own_of_segment(first + leaf).backward_at; };
       top.column_sum = add_reduction({s, tree, columns, flows, in_columns}, plan_.backward_rows, stored_at, rows_of);
       for (index_t child = columns.first_child(in_columns); child < columns.end_child(in_columns); ++child)
         top.column_children.push_back(columns.ranks[static_cast<std::size_t>(child)]);
@@ -303,30 +362,27 @@ class Builder {
   }
 
   void link(index_t at) {
-    const OwnContribution& own = plan_.own[static_cast<std::size_t>(at)];
-    plan_.tops[static_cast<std::size_t>(plan_.top_of[static_cast<std::size_t>(own.row_supernode)])].in_row.push_back(at);
+    OwnContribution& own = plan_.own[static_cast<std::size_t>(at)];
+    own.row_top = plan_.top_of(own.row_supernode);
+    plan_.tops[static_cast<std::size_t>(own.row_top)].in_row.push_back(at);
     if (plan_.own_is_whole[static_cast<std::size_t>(at)] != 0) return;
-    const index_t column = owned_.panel[static_cast<std::size_t>(own.column)];
-    plan_.tops[static_cast<std::size_t>(plan_.top_of[static_cast<std::size_t>(column)])].in_column.push_back(at);
-  }
-
-  void add_paths() {
-    plan_.path.resize(static_cast<std::size_t>(symbolic_.num_supernodes()));
-    const std::vector<double> entries = sweep_entries(symbolic_);
-    for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
-      const index_t parent = symbolic_.parent[s];
-      plan_.path[static_cast<std::size_t>(s)] = entries[static_cast<std::size_t>(s)] + (parent == -1 ? 0 : plan_.path[static_cast<std::size_t>(parent)]);
-    }
+    own.column_top = plan_.top_of(owned_.panel[static_cast<std::size_t>(own.column)]);
+    plan_.tops[static_cast<std::size_t>(own.column_top)].in_column.push_back(at);
   }
 
   const SymbolicFactor& symbolic_;
   const Placement& placement_;
-  Structure known_;
+  const Structure& known_;
+  const std::vector<double>& path_;
   OwnedBlocks owned_;
+  const std::vector<index_t>& segments_;
+  const std::vector<index_t>& wholes_;
+  const std::vector<index_t>& tops_;
   SolveExchange plan_;
-  std::vector<index_t> own_of_segment_;  // by segment: number in plan_.own, −1
   std::vector<index_t> own_columns_;
 };
+
+namespace {
 
 template <class Entry>
 offset_t bytes_of(const std::vector<Entry>& entries) {
@@ -336,7 +392,7 @@ offset_t bytes_of(const std::vector<Entry>& entries) {
 }  // namespace
 
 offset_t SolveExchange::memory_bytes() const {
-  offset_t bytes = bytes_of(tops) + bytes_of(top_of) + bytes_of(own) + bytes_of(own_is_whole) + bytes_of(reductions) + bytes_of(places) + bytes_of(path);
+  offset_t bytes = bytes_of(tops) + bytes_of(own) + bytes_of(own_is_whole) + bytes_of(reductions) + bytes_of(places);
   for (const WholeUnit& one : wholes) bytes += bytes_of(one.boundary) + bytes_of(one.contributions);
   for (const TopSupernode& one : tops)
     bytes += bytes_of(one.row_children) + bytes_of(one.column_children) + bytes_of(one.in_column) + bytes_of(one.in_row);
@@ -348,11 +404,21 @@ offset_t SolveExchange::memory_bytes() const {
 }
 
 SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank) {
-  return Builder(symbolic, placement, trees, rank).build();
+  return SolveStructure(symbolic, placement, trees).exchange(rank);
+}
+
+SolveStructure::SolveStructure(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees)
+    : state_(std::make_unique<const State>(symbolic, placement, trees)) {}
+SolveStructure::~SolveStructure() = default;
+
+SolveExchange SolveStructure::exchange(index_t rank) const {
+  if (rank < 0 || rank >= state_->placement.num_ranks())
+    throw UsageError("rank " + std::to_string(rank) + " does not exist: the placement has " + std::to_string(state_->placement.num_ranks()) + " ranks, from 0");
+  return State::Builder(*state_, rank).build();
 }
 
 Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, offset_t row_bytes) {
-  Structure known(symbolic, placement, trees);
+  const Structure known(symbolic, placement, trees);
   std::vector<TrafficEntry> entries;
   // Up the tree go partial sums, down go the supernode's own rows.
   const auto add = [&](index_t s, const SumTree& tree, const CommunicationTree& ranks, const Flow& flows, auto&& rows_of) {

@@ -3,6 +3,8 @@
 // part, and serve both sweeps: backward, the row broadcasts and the column reduces.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -52,6 +54,8 @@ struct OwnContribution {
   index_t column = 0;       ///< panel number of the rank's OwnedBlocks, or (whole) number in `wholes`
   offset_t own = 0;         ///< number in OwnedBlocks::own, or (whole) first row of the boundary
   index_t row_supernode = 0;
+  index_t row_top = -1;     ///< number in `tops` of row_supernode
+  index_t column_top = -1;  ///< blocks only: number in `tops` of its column
   index_t count = 0;        ///< rows
   offset_t forward_at = 0;  ///< `count` rows of the store
   offset_t backward_at = 0; ///< blocks only: as many rows as the column is wide
@@ -62,6 +66,7 @@ struct WholeUnit {
   index_t unit = 0;
   std::vector<index_t> boundary;           ///< rows of the permuted matrix beyond it that it touches, ascending
   std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
+  double path = 0;                         ///< entries from its last supernode to the root, for priorities
 };
 
 /// A supernode above the whole subtrees that this rank has to do with.
@@ -75,6 +80,7 @@ struct TopSupernode {
   std::vector<index_t> column_children;  ///< ranks
   std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
   std::vector<index_t> in_row;        ///< blocks left of it, and subtrees that touch it: numbers in `own`
+  double path = 0;                    ///< entries from here to the root, for priorities
 };
 
 /// Constant once made.
@@ -83,7 +89,6 @@ struct SolveExchange {
   index_t num_units = 0;
   std::vector<WholeUnit> wholes;
   std::vector<TopSupernode> tops;            // ascending
-  std::vector<index_t> top_of;               // length num_supernodes: number in tops, −1
   std::vector<OwnContribution> own;
   std::vector<char> own_is_whole;            // length own
   std::vector<Reduction> reductions;
@@ -91,9 +96,29 @@ struct SolveExchange {
   offset_t forward_rows = 0;                 // of the store, forward
   offset_t backward_rows = 0;
   offset_t value_rows = 0;
-  std::vector<double> path;                  // length num_supernodes: bytes from here to the root, for priorities
 
+  /// Number in tops of a supernode that is there.
+  index_t top_of(index_t supernode) const {
+    const auto found = std::lower_bound(tops.begin(), tops.end(), supernode, [](const TopSupernode& one, index_t s) { return one.supernode < s; });
+    return static_cast<index_t>(found - tops.begin());
+  }
   offset_t memory_bytes() const;
+};
+
+/// What the exchanges of all ranks are made of: where one process plays many ranks, it is made once.
+class SolveStructure {
+ public:
+  /// @param symbolic, placement  must outlive this
+  /// @cost  O(blocks), and for each row above the subtrees the ranks of its trees
+  SolveStructure(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
+  ~SolveStructure();
+  /// @throws UsageError if there is no such rank
+  /// @cost   for each row that this rank shares the number of its contributions times the ranks of its tree
+  SolveExchange exchange(index_t rank) const;
+
+ private:
+  struct State;
+  std::unique_ptr<const State> state_;
 };
 
 /// @throws UsageError if there is no such rank

@@ -246,12 +246,14 @@ SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end)
     work.rows += below;
   }
   work.panels = end - begin;
+  work.number = end - 1;
   return work;
 }
 
 SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees) {
   Builder builder(symbolic, placement);
-  for (index_t rank = 0; rank < placement.num_ranks(); ++rank) builder.add_rank(solve_exchange(symbolic, placement, trees, rank));
+  const SolveStructure structure(symbolic, placement, trees);
+  for (index_t rank = 0; rank < placement.num_ranks(); ++rank) builder.add_rank(structure.exchange(rank));
   return builder.build();
 }
 

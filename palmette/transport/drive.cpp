@@ -1,8 +1,10 @@
 // The driver of one rank: members run tasks while there are any and look for messages in between.
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <thread>
 
-#include "palmette/transport/rank.hpp"
+#include "palmette/transport/timeline.hpp"
 
 namespace palmette {
 namespace {
@@ -35,10 +37,12 @@ class Watchdog {
   Stopwatch since_;
 };
 
-bool take_messages(RankProgram& program, Transport& transport) {
+bool take_messages(RankProgram& program, Transport& transport, RankRecord* record) {
   Message message;
   bool any = false;
   while (transport.poll(message)) {
+    if (record != nullptr && record->keeps_timeline())
+      record->message({clock_seconds(), false, message.source, message.tag, message.payload.size()});
     program.on_message(message);
     message = {};
     any = true;
@@ -46,7 +50,39 @@ bool take_messages(RankProgram& program, Transport& transport) {
   return any;
 }
 
+/// A turn of one thread, with the clock.
+class TimedTurn {
+ public:
+  TimedTurn(RankProgram& program, Transport& transport, RankRecord& record, int member)
+      : program_(program), transport_(transport), record_(record), member_(member) {
+    record.start(member, clock_seconds());
+  }
+  bool run() {
+    bool worked = false;
+    double begin = clock_seconds();
+    if (member_ == 0 && take_messages(program_, transport_, &record_)) {
+      const double end = clock_seconds();
+      record_.handled(member_, end - begin);
+      begin = end;
+      worked = true;
+    }
+    const double sending = record_.sending();
+    if (!program_.run_one_task(member_)) return worked;
+    record_.task(member_, program_.last_task(member_), begin, clock_seconds(), record_.sending() - sending);
+    return true;
+  }
+  void finish() { record_.finish(member_, clock_seconds()); }
+
+ private:
+  RankProgram& program_;
+  Transport& transport_;
+  RankRecord& record_;
+  int member_;
+};
+
 }  // namespace
+
+double clock_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void check_rank(index_t rank, index_t num_ranks) {
   if (rank < 0 || rank >= num_ranks)
@@ -78,11 +114,16 @@ void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const D
     Watchdog watchdog(program, transport, member == 0 ? options.watchdog_seconds : 0);
     SpinWait idle;
     int turns = 0;
+    std::optional<TimedTurn> timed;
+    if (options.record != nullptr) timed.emplace(program, transport, *options.record, member);
+    const auto turn = [&] {
+      if (timed) return timed->run();
+      const bool taken = member == 0 && take_messages(program, transport, nullptr);
+      return program.run_one_task(member) || taken;
+    };
     try {
       while (!failed.load(std::memory_order_relaxed) && !program.done()) {
-        bool worked = member == 0 && take_messages(program, transport);
-        worked = program.run_one_task(member) || worked;
-        if (worked) {
+        if (turn()) {
           turns = 0;
           idle = SpinWait();
           watchdog.something_happened();
@@ -92,6 +133,7 @@ void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const D
         if (member == 0 && transport.num_ranks() > 1) transport.rest(turns++);
         else idle.pause();
       }
+      if (timed) timed->finish();
     } catch (...) {
       failed.store(true);
       throw;

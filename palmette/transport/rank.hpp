@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "palmette/base/base.hpp"
@@ -14,6 +15,9 @@
 #include "palmette/transport/shared_bytes.hpp"
 
 namespace palmette {
+
+/// Seconds of one clock for all ranks of this machine.
+double clock_seconds();
 
 /// Bytes from one rank to another. `tag` is the sender's business: the programs of one run share its meaning.
 struct Message {
@@ -78,6 +82,17 @@ class Transport {
   virtual void abandon(const std::string& why) = 0;
 };
 
+/// Which part of a program a task belongs to, for reports that tell them apart.
+enum class SweepPhase : char { none, forward, between, backward };
+
+/// What a task was, for timelines and simulated time.
+struct TaskNote {
+  std::string_view name = "task";  ///< a literal
+  SweepPhase phase = SweepPhase::none;
+  std::int64_t number = 0;         ///< supernode, or whatever the program counts by
+  TaskWork work;
+};
+
 /// A rank's part of a factorization or a solve.
 class RankProgram {
  public:
@@ -95,12 +110,22 @@ class RankProgram {
   virtual std::string waiting_for() const { return "nothing that it names"; }
   /// Cost of the task that ran last, in the unit of its TaskGraph: simulated time is charged by it.
   virtual double last_cost() const { return 0; }
+  /// The task that this member ran last; asked by nobody but that member's driver.
+  virtual TaskNote last_task(int /*member*/) const {
+    TaskNote note;
+    note.work.flops = last_cost();
+    return note;
+  }
 };
+
+class RankRecord;
 
 struct DriveOptions {
   /// A rank that is not done and has neither run a task nor received a message for so long ends the run with BrokenRun;
   /// 0: it waits for ever.
   double watchdog_seconds = 0;
+  /// Where to write down what the time goes into; for as many members as the team has. Null: nothing is, and no clock is asked.
+  RankRecord* record = nullptr;
 };
 
 /// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown by a task

@@ -1,5 +1,6 @@
 // The event loop of simulated ranks.
 #include <algorithm>
+#include <optional>
 #include <queue>
 
 #include "palmette/transport/simulated_state.hpp"
@@ -72,11 +73,12 @@ Transport& SimulatedWorld::State::transport(index_t rank) { return *ranks[static
 
 namespace {
 
-/// Something happens to a rank: a message arrives (flight ≥ 0), or it is free to run its next task.
+/// Something happens to a rank: a message arrives (flight ≥ 0), or it is free to run its next task. Or a message comes to the door of its node.
 struct Event {
   double seconds = 0;
   std::int64_t number = 0;  // events of one moment happen in the order in which they were planned
   index_t rank = 0;
+  bool departs = false;     // the message is to leave for `rank`
   std::int64_t flight = -1;
 };
 struct Later {
@@ -91,6 +93,7 @@ void check(const SimulationOptions& options) {
       throw UsageError("a probability of " + std::to_string(probability) + "; it must lie between 0 and 1");
   if (options.jitter < 0 || options.slowness < 1 || options.seconds_per_cost < 0 || options.task_overhead_seconds < 0)
     throw UsageError("simulated times must not be negative, and slowness is at least 1");
+  if (options.cluster) check(*options.cluster);
 }
 
 }  // namespace
@@ -107,37 +110,61 @@ struct SimulatedWorld::Run {
   std::vector<double> free_at;      // length num_ranks
   std::vector<char> wake_planned;   // length num_ranks
   std::vector<double> speed;        // length num_ranks: tasks take so many times their cost
+  std::vector<double> finished;     // length num_ranks: when it did something last
+  std::vector<double> read_gbs;     // length num_ranks, with a cluster
+  std::vector<RankRecord> records;  // length num_ranks
+  std::optional<NodeGates> gates;   // with a cluster
   std::int64_t planned = 0;
 
   Transport& transport(index_t rank) {
     return transports.empty() ? world.transport(rank) : *transports[static_cast<std::size_t>(rank)];
   }
-  void plan(double seconds, index_t rank, std::int64_t flight) { events.push({seconds, planned++, rank, flight}); }
+  void plan(double seconds, index_t rank, std::int64_t flight, bool departs = false) { events.push({seconds, planned++, rank, departs, flight}); }
   void wake(index_t rank, double now) {
     if (wake_planned[static_cast<std::size_t>(rank)] != 0) return;
     wake_planned[static_cast<std::size_t>(rank)] = 1;
     plan(std::max(now, free_at[static_cast<std::size_t>(rank)]), rank, -1);
   }
   double network_seconds(index_t source, index_t destination, std::size_t bytes) const {
+    if (cluster() != nullptr) return cluster()->link(source, destination).seconds(bytes);
     return world.options.network_seconds ? world.options.network_seconds(source, destination, bytes) : 1e-6;
   }
-  /// Messages sent just now leave at `now`.
-  void depart(double now) {
+  const Cluster* cluster() const { return world.options.cluster.get(); }
+  RankRecord& record(index_t rank) { return records[static_cast<std::size_t>(rank)]; }
+
+  std::int64_t place_of(Message message) {
+    if (free_flights.empty()) {
+      flights.push_back(std::move(message));
+      return static_cast<std::int64_t>(flights.size()) - 1;
+    }
+    const std::int64_t place = free_flights.back();
+    free_flights.pop_back();
+    flights[static_cast<std::size_t>(place)] = std::move(message);
+    return place;
+  }
+  /// Messages sent just now leave at `now`, or, on a cluster, one after the other. @returns when the rank is free again
+  double depart(double now) {
     for (transporting::Flight& flight : world.sent) {
-      double seconds = network_seconds(flight.message.source, flight.destination, flight.message.payload.size());
-      if (flight.fetched) seconds += network_seconds(flight.destination, flight.message.source, 0);  // the request
-      const double late = world.options.jitter > 0 ? world.options.jitter * seconds * world.draw() : 0;
-      std::int64_t place = static_cast<std::int64_t>(flights.size());
-      if (free_flights.empty()) {
-        flights.emplace_back();
-      } else {
-        place = free_flights.back();
-        free_flights.pop_back();
+      const index_t source = flight.message.source, destination = flight.destination;
+      const std::size_t bytes = flight.message.payload.size();
+      if (cluster() != nullptr) now += cluster()->link(source, destination).send_overhead_us * 1e-6;
+      if (world.options.keeps_timeline) record(source).message({now, true, destination, flight.message.tag, bytes});
+      const double request = flight.fetched ? network_seconds(destination, source, 0) : 0;
+      if (cluster() != nullptr) {
+        plan(now + request, destination, place_of(std::move(flight.message)), true);
+        continue;
       }
-      flights[static_cast<std::size_t>(place)] = std::move(flight.message);
-      plan(now + seconds + late, flight.destination, place);
+      const double seconds = network_seconds(source, destination, bytes) + request;
+      plan(now + seconds + late(seconds), destination, place_of(std::move(flight.message)));
     }
     world.sent.clear();
+    return now;
+  }
+  double late(double seconds) { return world.options.jitter > 0 ? world.options.jitter * seconds * world.draw() : 0; }
+  void leave(const Event& event) {
+    const Message& message = flights[static_cast<std::size_t>(event.flight)];
+    const double arrives = gates->arrival(message.source, event.rank, message.payload.size(), event.seconds);
+    plan(arrives + late(arrives - event.seconds), event.rank, event.flight);
   }
   void arrive(const Event& event) {
     const auto rank = static_cast<std::size_t>(event.rank);
@@ -146,22 +173,42 @@ struct SimulatedWorld::Run {
     free_flights.push_back(event.flight);
     wake(event.rank, event.seconds);
   }
+  double task_seconds(std::size_t rank) const {
+    if (cluster() == nullptr) return programs[rank]->last_cost() * world.options.seconds_per_cost + world.options.task_overhead_seconds;
+    return cluster()->seconds(programs[rank]->last_task(0).work, read_gbs[rank]);
+  }
+  /// @returns when the rank has handled them and passed on what they make it send
+  double take_messages(index_t rank, double now) {
+    const double begin = now;
+    Message message;
+    while (transport(rank).poll(message)) {
+      if (cluster() != nullptr) now += cluster()->link(message.source, rank).receive_overhead_us * 1e-6;
+      if (world.options.keeps_timeline) record(rank).message({now, false, message.source, message.tag, message.payload.size()});
+      programs[static_cast<std::size_t>(rank)]->on_message(message);
+      if (cluster() != nullptr) now = depart(now);
+    }
+    if (now > begin) record(rank).handled(0, now - begin);
+    return now;
+  }
   void work(const Event& event) {
     const auto rank = static_cast<std::size_t>(event.rank);
     wake_planned[rank] = 0;
-    Message message;
-    while (transport(event.rank).poll(message)) programs[rank]->on_message(message);
-    double now = event.seconds;
+    double now = take_messages(event.rank, event.seconds);
     if (programs[rank]->run_one_task(0)) {
-      const double seconds = speed[rank] * (programs[rank]->last_cost() * world.options.seconds_per_cost + world.options.task_overhead_seconds);
+      const double seconds = speed[rank] * task_seconds(rank), begin = now;
       result.busy_seconds[rank] += seconds;
       now += seconds;
+      const double ended = now;
+      now = depart(now);
+      record(event.rank).task(0, programs[rank]->last_task(0), begin, now, now - ended);
       free_at[rank] = now;
       wake(event.rank, now);
     } else {
       transport(event.rank).flush();
+      now = depart(now);
+      free_at[rank] = now;
     }
-    depart(now);
+    finished[rank] = now;
     result.seconds = std::max(result.seconds, now);
     if (world.options.idle_wakeups > 0 && world.draw() < world.options.idle_wakeups) wake(event.rank, now);
   }
@@ -170,22 +217,44 @@ struct SimulatedWorld::Run {
     for (index_t rank = 0; rank < ranks; ++rank) {
       speed.push_back(world.draw() < world.options.slow_ranks ? world.options.slowness : 1);
       programs[static_cast<std::size_t>(rank)]->start();
-      depart(0);
+      free_at[static_cast<std::size_t>(rank)] = depart(0);
       wake(rank, 0);
     }
     while (!events.empty()) {
       const Event event = events.top();
       events.pop();
       ++result.events;
-      if (event.flight >= 0) arrive(event);
+      if (event.departs) leave(event);
+      else if (event.flight >= 0) arrive(event);
       else work(event);
     }
+    for (index_t rank = 0; rank < ranks; ++rank) finish(rank);
+  }
+  void finish(index_t rank) {
+    RankRecord& mine = record(rank);
+    mine.finish(0, finished[static_cast<std::size_t>(rank)]);
+    result.times.push_back(mine.times());
+    if (world.options.keeps_timeline) result.timelines.push_back(mine.timeline());
+  }
+  void prepare() {
+    const std::size_t ranks = programs.size();
+    free_at.assign(ranks, 0);
+    wake_planned.assign(ranks, 0);
+    finished.assign(ranks, 0);
+    result.busy_seconds.assign(ranks, 0);
+    for (std::size_t rank = 0; rank < ranks; ++rank) records.emplace_back(1, world.options.keeps_timeline);
+    if (cluster() == nullptr) return;
+    gates.emplace(*cluster(), static_cast<index_t>(ranks));
+    read_gbs = world.options.read_gbs;
+    if (read_gbs.empty()) read_gbs.assign(ranks, cluster()->rank_memory_gbs(static_cast<index_t>(ranks)));
   }
 };
 
 SimulatedWorld::SimulatedWorld(index_t num_ranks, SimulationOptions options) {
   check_num_ranks(num_ranks);
   check(options);
+  if (!options.read_gbs.empty() && options.read_gbs.size() != static_cast<std::size_t>(num_ranks))
+    throw DimensionError(std::to_string(options.read_gbs.size()) + " reading rates for " + std::to_string(num_ranks) + " ranks");
   state_ = std::make_unique<State>(num_ranks, std::move(options));
 }
 SimulatedWorld::~SimulatedWorld() = default;
@@ -200,8 +269,8 @@ SimulationResult SimulatedWorld::run(std::span<RankProgram* const> programs, std
   const auto ranks = static_cast<std::size_t>(num_ranks());
   if (programs.size() != ranks || (!transports.empty() && transports.size() != ranks))
     throw DimensionError(std::to_string(programs.size()) + " programs for " + std::to_string(ranks) + " ranks");
-  Run run{*state_, programs, transports, {}, {}, {}, {}, std::vector<double>(ranks), std::vector<char>(ranks), {}};
-  run.result.busy_seconds.assign(ranks, 0);
+  Run run{*state_, programs, transports, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  run.prepare();
   run.run();
   const auto traffic_of = [&](auto& counts) {
     std::vector<TrafficEntry> entries;

@@ -2,7 +2,7 @@
 // so protocols are proved by those who wish to break them, and clusters are studied on a laptop.
 #pragma once
 
-#include "palmette/transport/rank.hpp"
+#include "palmette/transport/timeline.hpp"
 
 namespace palmette {
 
@@ -18,11 +18,18 @@ struct SimulationOptions {
   double slow_ranks = 0;     ///< probability that a rank is slow
   double slowness = 1;       ///< tasks of slow ranks take so many times as long
   double idle_wakeups = 0;   ///< probability that a rank is woken once more, for nothing, after each event
+  /// A machine: tasks take what Cluster::seconds says of RankProgram::last_task, messages cost both ranks their overhead, use the link between
+  /// them and pass the doors of their nodes. Then network_seconds, seconds_per_cost and task_overhead_seconds are not used.
+  std::shared_ptr<const Cluster> cluster = nullptr;
+  std::vector<double> read_gbs = {};  ///< with a cluster, by rank: what it reads in a second; empty: from memory, all ranks of its node reading
+  bool keeps_timeline = false;        ///< every task and message
 };
 
 struct SimulationResult {
   double seconds = 0;                 ///< when the last rank was done
   std::vector<double> busy_seconds;   ///< length num_ranks: time in tasks
+  std::vector<RankTimes> times;       ///< length num_ranks: until the rank had nothing more to do
+  std::vector<RankTimeline> timelines;  ///< length num_ranks, or empty
   std::int64_t events = 0;
   Traffic traffic;                    ///< messages that were sent
   Traffic fetched;                    ///< offers that were got, from owner to consumer

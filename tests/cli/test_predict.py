@@ -73,3 +73,42 @@ def test_wrong_numbers_of_ranks(palmette, spd):
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4:2").fails_with(2, "--ranks 4:2")
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--grid", "3x1").fails_with(2, "--grid 3x1", "3 ranks")
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "0").fails_with(2, "--ranks")
+
+
+def test_simulated_clusters_solve_by_every_method(palmette, spd, tmp_path):
+    done = palmette("simulate-cluster", spd, "--machine", "cori-haswell", "--ranks", "1:8", "--layers", "1,2", "--trace", "t.json", "--json", "-")
+    assert done.code == 0, done.err
+    rows = done.json["simulations"]
+    assert [(row["ranks"], row["layers"]) for row in rows] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2), (8, 1), (8, 2)]
+    for row in rows:
+        assert row["simulated"] is True and row["seconds"] > 0 and row["backward_error"] < 1e-14
+        assert row["method"] == ("message_driven" if row["layers"] == 1 else "one_sync_3d")
+        assert row["times"]["forward"]["work"]["least"] <= row["times"]["forward"]["work"]["most"]
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    assert sum(event["ph"] == "s" for event in events) == sum(event["ph"] == "f" for event in events) == rows[-1]["messages"]
+    assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
+    table = palmette("simulate-cluster", spd, "--machine", "cori-haswell", "--ranks", "4", "--layers", "2", "--method", "baseline_3d")
+    assert table.code == 0 and "baseline_3d" in table.out and "backward" in table.out
+
+
+def test_a_simulated_cluster_refuses_what_cannot_be(palmette, spd):
+    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--ranks", "3", "--layers", "2").fails_with(2, "--layers")
+    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--method", "message_driven").fails_with(2, "message_driven")
+    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--method", "one_sync").fails_with(2, "one_sync_3d")
+
+
+def test_a_solve_over_ranks_says_where_its_time_goes(palmette, spd):
+    times = palmette("solve", spd, "--transport", "threads:2", "--json", "-").json["ranks"]["times"]
+    for phase in ["forward", "backward"]:
+        for part in ["work", "messages", "waiting"]:
+            figure = times[phase][part]
+            assert 0 <= figure["least"] <= figure["mean"] * (1 + 1e-9) and figure["mean"] <= figure["most"] * (1 + 1e-9)
+
+
+def test_auto_takes_a_grid_that_no_other_beats(palmette, spd):
+    def seconds(grid):
+        done = palmette("predict", spd, "--machine", "cori-knl", "--ranks", "6", "--grid", grid, "--json", "-")
+        assert done.code == 0, done.err
+        return done.json["predictions"][0]["seconds"]
+
+    assert seconds("auto") == min(seconds(grid) for grid in ["6x1", "3x2", "2x3", "1x6"])

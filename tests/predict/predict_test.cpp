@@ -200,6 +200,18 @@ TEST(predict_solve, the_bound_is_below_the_schedule_and_the_path_ends_with_it) {
   }
 }
 
+// Papers/002 §7.2: a chain has half the messages on a one-dimensional grid.
+TEST(ranked_grids, a_chain_wants_one_dimension) {
+  const SymbolicFactor symbolic = chain(40);
+  GridQuestion question{symbolic, 4, {PlacementMap::block_cyclic}, {false}, TreeShape::flat, 1, 8};
+  const std::vector<GridChoice> choices = ranked_grids(question, simple_cluster());
+  ASSERT_EQ(choices.size(), 3u);  // 1 × 4, 2 × 2, 4 × 1
+  EXPECT_EQ(choices.back().grid.rows, 2);
+  EXPECT_NEAR(choices.front().seconds, 2 * (40 + 39 + 39 * 6) * microsecond, 1e-12);
+  question.num_ranks = 0;
+  EXPECT_THROW(ranked_grids(question, simple_cluster()), UsageError);
+}
+
 TEST(predict_solve, nothing_takes_no_time) {
   const SymbolicFactor nothing = joined(0, [](index_t, index_t) { return false; });
   const SolvePrediction made = predicted(nothing, {2, 1}, simple_cluster());

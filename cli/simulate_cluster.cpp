@@ -1,0 +1,181 @@
+// palmette simulate-cluster: solves by the real rank programs on a cluster in virtual time.
+#include <algorithm>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/names.hpp"
+#include "cli/prediction_options.hpp"
+#include "cli/report_table.hpp"
+#include "cli/structure.hpp"
+#include "cli/text.hpp"
+#include "cli/times_report.hpp"
+#include "palmette/factorize/factorize.hpp"
+
+namespace palmette::cli {
+namespace {
+
+struct SimulateCommand {
+  MatrixOptions matrix;
+  StructureOptions structure;
+  PlacementOptions placement;
+  std::vector<index_t> layers = {1};
+  std::string method = "auto";
+  std::string trace;
+  OutputOptions output;
+};
+
+struct Row {
+  SimulatedCase what;
+  SimulatedSolve found;
+};
+
+/// "auto" is message_driven for one layer, one_sync_3d for several.
+RankMethod method_for(const std::string& name, index_t layers) {
+  if (name == "auto") return layers == 1 ? RankMethod::message_driven : RankMethod::one_sync_3d;
+  for (const RankMethodInfo& info : rank_method_list())
+    if (name == info.name) return info.method;
+  return RankMethod::message_driven;
+}
+
+Json to_json(const Row& row) {
+  const SimulationResult& run = row.found.run;
+  const ProcessGrid& grid = row.what.ranks.grid;
+  return {{"simulated", true},
+          {"method", rank_method_list()[static_cast<std::size_t>(row.what.method)].name},
+          {"ranks", row.what.ranks.num_ranks()},
+          {"layers", row.what.ranks.layers},
+          {"grid_rows", grid.rows},
+          {"grid_cols", grid.cols},
+          {"seconds", run.seconds},
+          {"times", times_json(run.times)},
+          {"messages", run.traffic.messages()},
+          {"message_bytes", run.traffic.bytes()},
+          {"backward_error", row.found.backward_error},
+          {"rank_bytes", {{"least", row.found.rank_bytes_least}, {"mean", row.found.rank_bytes_mean}, {"most", row.found.rank_bytes_most}}},
+          {"events", run.events},
+          {"wall_seconds", row.found.wall_seconds},
+          {"setup_seconds", row.found.setup_seconds}};
+}
+
+std::string table_of(const std::vector<Row>& rows) {
+  TextTable table({"ranks", "grid", "method", "solve", "work", "messages", "waiting", "sent", "backward error"});
+  for (const Row& row : rows) {
+    const SimulationResult& run = row.found.run;
+    const PhaseTimes mean = mean_times(run.times);
+    const ProcessGrid& grid = row.what.ranks.grid;
+    const double all = std::max(mean.total(), 1e-300);
+    table.add({format_count(row.what.ranks.num_ranks()), fmt::format("{}x{}x{}", grid.rows, grid.cols, row.what.ranks.layers),
+               std::string(rank_method_list()[static_cast<std::size_t>(row.what.method)].name), format_seconds(run.seconds), format_percent(mean.work / all),
+               format_percent(mean.messages / all), format_percent(mean.waiting / all), format_count(run.traffic.messages()), fmt::format("{:.0e}", row.found.backward_error)});
+  }
+  return table.text({2});
+}
+
+std::vector<SimulatedCase> cases_of(const SimulateCommand& command, const SymbolicFactor& symbolic, const Cluster& cluster) {
+  std::vector<SimulatedCase> cases;
+  const PlacementOptions& options = command.placement;
+  for (const index_t ranks : options.ranks)
+    for (const index_t layers : command.layers) {
+      if (ranks % layers != 0) continue;
+      SimulatedCase one;
+      one.method = method_for(command.method, layers);
+      one.whole = subtrees_for(symbolic, ranks);
+      const GridQuestion question{symbolic, ranks / layers, {options.map}, one.whole, options.trees, options.num_rhs, 8};
+      one.ranks = {chosen_grid(options, question, cluster), layers};
+      one.map = options.map;
+      one.trees = options.trees;
+      one.num_rhs = options.num_rhs;
+      cases.push_back(one);
+    }
+  if (cases.empty()) throw UsageError("no number of --ranks is a multiple of a number of --layers");
+  return cases;
+}
+
+template <class T>
+int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine, ProgressBar& progress) {
+  const Structure structure = find_structure(matrix, command.structure, progress);
+  progress.begin("factorize");
+  ThreadTeam team(number_of_threads(command.structure.threads));
+  FactorizeOptions how;
+  how.kind = structure.kind;
+  how.team = &team;
+  const auto symbolic = std::make_shared<const SymbolicFactor>(structure.symbolic);
+  const Outcome<Factor<T>> factor = factorize(matrix, symbolic, structure.ordering, how);
+  if (!factor) return finish(command.output, structure_json(structure.report), describe(factor.failure()));
+  const auto cluster = std::make_shared<const Cluster>(machine.cluster);
+  Json document = structure_json(structure.report);
+  document["machine"] = machine.cluster.name;
+  document["num_rhs"] = command.placement.num_rhs;
+  document["simulations"] = Json::array();
+  std::vector<Row> rows;
+  progress.begin("simulate");
+  std::vector<SimulatedCase> cases = cases_of(command, *symbolic, machine.cluster);
+  cases.back().keeps_timeline = !command.trace.empty();
+  for (const SimulatedCase& one : cases) {
+    rows.push_back({one, simulate_solve(matrix, factor.value(), one, cluster)});
+    document["simulations"].push_back(to_json(rows.back()));
+  }
+  progress.end();
+  const Row& last = rows.back();
+  if (command.output.shows_table()) {
+    FactList facts(16);
+    facts.add("matrix", matrix_sentence(structure.report.matrix));
+    facts.add("machine", fmt::format("{}: {}", machine.cluster.name, machine.cluster.description));
+    facts.add("simulated", fmt::format("one solve, both sweeps, {}; real arithmetic, virtual time", plural(command.placement.num_rhs, "right-hand side")));
+    std::int64_t events = 0;
+    double wall = 0;
+    for (const Row& row : rows) events += row.found.run.events, wall += row.found.wall_seconds;
+    facts.add("speed", fmt::format("{} events in {}; a rank holds at most {}", format_count(events), format_seconds(wall), format_bytes(static_cast<double>(last.found.rank_bytes_most))));
+    print(facts.text() + "\n" + table_of(rows) + fmt::format("\n  With {}:\n", plural(last.what.ranks.num_ranks(), "rank")) + times_table(last.found.run.times));
+  }
+  if (!command.trace.empty()) write_trace(command.trace, last.found.run.timelines);
+  return finish(command.output, document);
+}
+
+int run_simulate(const SimulateCommand& command) {
+  check_writable("--json", command.output.json);
+  check_writable("--trace", command.trace);
+  check_apart("--trace", command.trace, "--json", command.output.json);
+  const MachineFile machine = machine_by_name(command.placement.machine);
+  ProgressBar progress(!command.output.quiet);
+  const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
+  check_square(input, command.matrix.path, "simulate-cluster");
+  return std::visit([&](const auto& matrix) { return simulate_matrix(command, matrix, machine, progress); }, input.matrix);
+}
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const RankMethodInfo& info : rank_method_list()) names.emplace_back(info.name);
+  return names;
+}
+
+}  // namespace
+
+Command add_simulate_cluster(CLI::App& root) {
+  CLI::App& app = new_subcommand(root, "simulate-cluster",
+                                 "Solve on a cluster in virtual time.\n"
+                                 "The rank programs that run over MPI, with real arithmetic: tasks take what the\n"
+                                 "machine's rates say, messages what its links and nodes' doors say.",
+                                 "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
+                                 "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
+                                 "  palmette simulate-cluster A.mtx --machine mine.json --ranks 16 --trace t.json\n");
+  const auto command = std::make_shared<SimulateCommand>();
+  add_matrix_options(app, command->matrix);
+  add_kind_and_order(app, command->structure.kind_and_order);
+  add_threads(app, "Method", command->structure.threads);
+  add_placement_options(app, command->placement);
+  OptionGroup group(app, "Ranks");
+  group.value({"--layers", "L,L,...|A:B", "layers of ranks (default: 1); those that do not divide the ranks are left out"},
+              [command](const std::string& text) { command->layers = parse_ranks(text); });
+  group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by layers)"}, [command](const std::string& text) {
+    command->method = method_names()[choose_name("--method", text, method_names())];
+  });
+  OptionGroup report(app, "Report");
+  report.text({"--trace", "FILE.json", "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"}, command->trace);
+  add_output_options(app, command->output);
+  return {&app, [command] { return run_simulate(*command); }};
+}
+
+}  // namespace palmette::cli

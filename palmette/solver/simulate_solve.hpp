@@ -1,0 +1,56 @@
+// Part of the door of `solver`: a solve on a cluster that is not there: the rank programs that run over MPI, with real arithmetic, in virtual time.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "palmette/blocks/blocks.hpp"
+#include "palmette/order/order.hpp"
+#include "palmette/place/place.hpp"
+#include "palmette/transport/transport.hpp"
+
+namespace palmette {
+
+/// How ranks solve together.
+enum class RankMethod {
+  message_driven,  ///< one layer: values and contributions go by trees (papers/002 §3)
+  one_sync_3d,     ///< layers that meet once (papers/001)
+  baseline_3d,     ///< layers that meet at each level of the cut
+};
+struct RankMethodInfo {
+  RankMethod method;
+  std::string_view name;
+  bool layered;
+};
+/// All of them.
+const std::vector<RankMethodInfo>& rank_method_list();
+
+struct SimulatedCase {
+  RankMethod method = RankMethod::message_driven;
+  LayeredGrid ranks;
+  PlacementMap map = PlacementMap::subtree_to_subcube;
+  WholeSubtrees whole;
+  TreeShape trees = TreeShape::binary;
+  index_t num_rhs = 1;
+  bool keeps_timeline = false;
+};
+
+struct SimulatedSolve {
+  SimulationResult run;             ///< of one solve, both sweeps
+  double backward_error = 0;        ///< ‖b − A·x‖∞ / (‖A‖∞·‖x‖∞ + ‖b‖∞), the largest over right-hand sides
+  offset_t rank_bytes_least = 0;    ///< factor and plan of a rank
+  offset_t rank_bytes_most = 0;
+  double rank_bytes_mean = 0;
+  double wall_seconds = 0;          ///< of this process, in the event loop
+  double setup_seconds = 0;         ///< cutting the factor and planning
+};
+
+/// Solve A·X = B, all ones, with a factor that is cut into the ranks' parts; the factorization is not simulated.
+/// @param factor  of this matrix by this ordering
+/// @throws UsageError if the method has one layer and the grid several; as SimulatedWorld
+/// @cost   a copy of the factor, and of what layers hold besides; one thread
+template <class T>
+SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor, const SimulatedCase& given, std::shared_ptr<const Cluster> cluster);
+
+}  // namespace palmette

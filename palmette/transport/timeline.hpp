@@ -1,0 +1,113 @@
+// Part of the door of `transport`: where the time of a rank goes, and when each of its tasks and messages was. The same for real ranks, whose driver
+// asks the clock, and for simulated ones.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "palmette/transport/rank.hpp"
+
+namespace palmette {
+
+std::string_view name_of(SweepPhase phase);
+
+/// Seconds of one rank in one phase; with several threads those of all together.
+struct PhaseTimes {
+  double work = 0;      ///< in tasks
+  double messages = 0;  ///< sending, taking and passing on messages
+  double waiting = 0;   ///< for what the next task of this phase needed
+  double total() const { return work + messages + waiting; }
+};
+
+/// By SweepPhase.
+struct RankTimes {
+  std::array<PhaseTimes, 4> phase{};
+  PhaseTimes& of(SweepPhase which) { return phase[static_cast<std::size_t>(which)]; }
+  const PhaseTimes& of(SweepPhase which) const { return phase[static_cast<std::size_t>(which)]; }
+  PhaseTimes total() const;
+};
+/// What came between two looks at the same rank.
+RankTimes operator-(const RankTimes& later, const RankTimes& earlier);
+
+struct TimedTask {
+  double begin = 0, end = 0;  ///< seconds
+  std::string_view name;      ///< a literal
+  SweepPhase phase = SweepPhase::none;
+  std::int64_t number = 0;
+  int member = 0;
+};
+
+/// A message leaves its sender, or is taken by its receiver.
+struct TimedMessage {
+  double seconds = 0;
+  bool is_sent = false;
+  index_t other = 0;  ///< rank
+  std::int64_t tag = 0;
+  std::size_t bytes = 0;
+};
+
+struct RankTimeline {
+  std::vector<TimedTask> tasks;
+  std::vector<TimedMessage> messages;
+};
+
+/// What is written down of one rank while it runs. Each thread writes to its own part.
+class RankRecord {
+ public:
+  /// @param keeps_timeline  every task and message, not only sums
+  explicit RankRecord(int members = 1, bool keeps_timeline = false);
+  ~RankRecord();
+  RankRecord(RankRecord&&) noexcept;
+  /// A task ran from `begin` to `end`; `sending` seconds of it went into messages. What has gone since the thread's last task (or start), less what
+  /// was handled, it waited.
+  void task(int member, const TaskNote& note, double begin, double end, double sending);
+  void start(int member, double now);
+  /// So many seconds went into messages since the last task.
+  void handled(int member, double seconds);
+  /// Nothing more comes.
+  void finish(int member, double now);
+  /// From any thread.
+  void message(const TimedMessage& message);
+  /// Seconds that SendClock has seen so far.
+  double sending() const;
+  void add_sending(double seconds);
+
+  bool keeps_timeline() const;
+  RankTimes times() const;
+  RankTimeline timeline() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Writes down when messages are sent, and what that takes. For one thread of one rank (others may send, their time counts as work).
+class SendClock final : public Transport {
+ public:
+  SendClock(Transport& inner, RankRecord& record) : inner_(inner), record_(record) {}
+  index_t rank() const override { return inner_.rank(); }
+  index_t num_ranks() const override { return inner_.num_ranks(); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override;
+  bool poll(Message& message) override { return inner_.poll(message); }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override { return inner_.offer(tag, std::move(bytes)); }
+  void get(index_t source, const Offer& offer) override { inner_.get(source, offer); }
+  void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
+  void flush() override { inner_.flush(); }
+  double sum(double value) override { return inner_.sum(value); }
+  int agree(int status) override { return inner_.agree(status); }
+  void rest(int turns) override { inner_.rest(turns); }
+  void abandon(const std::string& why) override { inner_.abandon(why); }
+
+ private:
+  Transport& inner_;
+  RankRecord& record_;
+};
+
+/// The timelines of all ranks, by rank, as a document of the Chrome trace format (Perfetto reads it too): a process for each rank, an arrow
+/// for each message.
+std::string chrome_trace(std::span<const RankTimeline> ranks);
+
+}  // namespace palmette

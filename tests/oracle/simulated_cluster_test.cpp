@@ -1,0 +1,194 @@
+// Solves on simulated clusters: against closed forms, against the schedule that is predicted from structure alone, and what the records of ranks say.
+#include <gtest/gtest.h>
+
+#include "palmette/factorize/factorize.hpp"
+#include "palmette/predict/predict.hpp"
+#include "palmette/solver/solver.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr double microsecond = 1e-6;
+
+/// A rank reads one entry in a microsecond; a message takes 5 µs and 1 µs for each entry; nothing else costs anything.
+std::shared_ptr<Cluster> simple_cluster() {
+  auto cluster = std::make_shared<Cluster>();
+  cluster->name = "simple";
+  cluster->memory_gbs = {{1, 8e-3}};
+  cluster->kernel_gflops = {{1, 1e9}};
+  cluster->network.latency_us = 5;
+  cluster->network.bandwidth_gbs = 8e-3;
+  cluster->on_node = cluster->network;
+  return cluster;
+}
+
+struct System {
+  SparseMatrix<double> matrix;
+  Ordering ordering;
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::shared_ptr<Factor<double>> factor;
+};
+
+System factored(SparseMatrix<double> matrix, Ordering ordering, const AnalyzeOptions& options) {
+  System system{std::move(matrix), std::move(ordering), nullptr, nullptr};
+  system.symbolic = std::make_shared<const SymbolicFactor>(analyze(system.matrix.pattern, system.ordering, options));
+  system.factor = std::make_shared<Factor<double>>(factorize(system.matrix, system.symbolic, system.ordering).value());
+  return system;
+}
+
+/// Single columns; n on the diagonal, −1 where two are joined.
+template <class Joined>
+System joined(index_t n, Joined&& is_joined) {
+  Triplets<double> entries{n, n, {}, {}, {}};
+  for (index_t column = 0; column < n; ++column)
+    for (index_t row = 0; row < n; ++row)
+      if (row == column || is_joined(std::max(row, column), std::min(row, column)))
+        entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(row == column ? n : -1);
+  Ordering natural;
+  natural.row = natural.column = Permutation::identity(n);
+  AnalyzeOptions single;
+  single.max_width = 1;
+  single.relax = false;
+  return factored(from_triplets(entries, Symmetry::symmetric), natural, single);
+}
+System chain(index_t n) {
+  return joined(n, [](index_t row, index_t column) { return row == column + 1; });
+}
+System star(index_t n) {
+  return joined(n, [n](index_t row, index_t) { return row == n - 1; });
+}
+System dense(index_t n) {
+  return joined(n, [](index_t, index_t) { return true; });
+}
+System grid(index_t side) {
+  GenerateOptions options;
+  options.problem = "poisson2d9";
+  options.n = side;
+  SparseMatrix<double> matrix = generate(options);
+  OrderOptions how;
+  how.method = OrderingMethod::nd;
+  Ordering ordering = order(matrix, how).value();
+  return factored(std::move(matrix), std::move(ordering), {});
+}
+
+SimulatedCase all_dealt_out(ProcessGrid grid) {
+  SimulatedCase given;
+  given.ranks.grid = grid;
+  given.map = PlacementMap::block_cyclic;
+  given.whole.kept = false;
+  given.trees = TreeShape::flat;
+  return given;
+}
+
+SimulatedSolve simulated(const System& system, const SimulatedCase& given, std::shared_ptr<const Cluster> cluster) {
+  SimulatedSolve found = simulate_solve(system.matrix, *system.factor, given, std::move(cluster));
+  EXPECT_LE(found.backward_error, 1e-14);
+  return found;
+}
+
+Schedule predicted(const System& system, const SimulatedCase& given, const Cluster& cluster) {
+  const Placement placement = place(*system.symbolic, given.ranks.grid, given.map, given.whole);
+  return predict_solve({*system.symbolic, placement, FactorKind::llt, given.trees, given.num_rhs, 8}, cluster).schedule;
+}
+
+// As in tests/predict: n diagonals, n − 1 blocks and as many messages of 6 µs, in each sweep; twice the messages on a square grid.
+TEST(simulate_solve, a_chain_takes_its_tasks_and_messages_one_after_the_other) {
+  const System system = chain(20);
+  for (const ProcessGrid shape : {ProcessGrid{4, 1}, ProcessGrid{1, 4}})
+    EXPECT_NEAR(simulated(system, all_dealt_out(shape), simple_cluster()).run.seconds, 2 * (20 + 19 + 19 * 6) * microsecond, 1e-12);
+  EXPECT_NEAR(simulated(system, all_dealt_out({2, 2}), simple_cluster()).run.seconds, 2 * (20 + 19 + 2 * 19 * 6) * microsecond, 1e-12);
+  EXPECT_NEAR(simulated(system, all_dealt_out({1, 1}), simple_cluster()).run.seconds, 2 * 39 * microsecond, 1e-12);
+}
+
+// Forward: a leaf, its message, the hub's n − 1 blocks and the hub; backward the hub, its blocks, messages, leaves. With 2 µs at both ends of
+// each message: the hub's rank takes n − 1 of them before its first block, and sends n − 1.
+TEST(simulate_solve, a_star_waits_for_its_hub) {
+  constexpr index_t n = 9;
+  const System system = star(n);
+  const SimulatedSolve found = simulated(system, all_dealt_out({n, 1}), simple_cluster());
+  EXPECT_NEAR(found.run.seconds, ((1 + 6 + (n - 1) + 1) + (1 + (n - 1) + 6 + 1)) * microsecond, 1e-12);
+  auto costly = simple_cluster();
+  costly->network.send_overhead_us = costly->network.receive_overhead_us = 2;
+  const SimulatedSolve slower = simulated(system, all_dealt_out({n, 1}), costly);
+  const double forward = 1 + 2 + 6 + 2 * (n - 1) + (n - 1) + 1;
+  EXPECT_GE(slower.run.seconds, 2 * forward * microsecond - 1e-12);
+  EXPECT_NEAR(slower.run.seconds, predicted(system, all_dealt_out({n, 1}), *costly).seconds, 1e-12);
+}
+
+TEST(simulate_solve, what_enters_a_node_queues_at_its_door) {
+  constexpr index_t n = 9;
+  auto narrow = simple_cluster();
+  narrow->injection_gbs = 4e-3;  // an entry in 2 µs
+  const System system = star(n);
+  const SimulatedSolve open = simulated(system, all_dealt_out({n, 1}), simple_cluster()), queued = simulated(system, all_dealt_out({n, 1}), narrow);
+  EXPECT_GE(queued.run.seconds, open.run.seconds + (n - 2) * microsecond);
+  EXPECT_NEAR(queued.run.seconds, predicted(system, all_dealt_out({n, 1}), *narrow).seconds, 1e-12);
+}
+
+TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alone) {
+  auto cluster = simple_cluster();
+  cluster->ranks_per_node = 2;
+  cluster->memory_gbs = {{1, 10}, {2, 15}};
+  cluster->cache_bytes = 1e5;
+  cluster->cache_gbs = 30;
+  cluster->overheads = {0.3, 0.1, 1};
+  cluster->network = {1.5, 10, 0.4, 0.4};
+  cluster->on_node = {0.5, 8, 0.2, 0.2};
+  cluster->injection_gbs = 10;
+  for (const System& system : {dense(40), grid(60)})
+    for (const ProcessGrid shape : {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{1, 3}, ProcessGrid{4, 4}})
+      for (const TreeShape trees : {TreeShape::flat, TreeShape::binary}) {
+        SimulatedCase given;
+        given.ranks.grid = shape;
+        given.trees = trees;
+        const double real = simulated(system, given, cluster).run.seconds, planned = predicted(system, given, *cluster).seconds;
+        // Where two tasks are equally urgent either may go first: with many ranks and few tasks that is seen.
+        EXPECT_NEAR(real / planned, 1, shape.num_ranks() < 16 ? 0.03 : 0.15) << shape.rows << " x " << shape.cols << " " << name_of(trees) << " n " << system.matrix.rows();
+      }
+}
+
+TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_time_goes) {
+  const System system = grid(60);
+  for (const RankMethodInfo& info : rank_method_list())
+    for (const index_t layers : {1, 2, 3}) {
+      if (!info.layered && layers > 1) continue;
+      SimulatedCase given;
+      given.method = info.method;
+      given.ranks = {{2, 1}, layers};
+      given.num_rhs = 2;
+      given.keeps_timeline = true;
+      auto cluster = simple_cluster();
+      cluster->network.send_overhead_us = cluster->network.receive_overhead_us = 0.5;
+      cluster->on_node = cluster->network;
+      const SimulatedSolve found = simulated(system, given, cluster);
+      ASSERT_EQ(found.run.times.size(), static_cast<std::size_t>(2 * layers));
+      double messages = 0, between = 0;
+      for (std::size_t rank = 0; rank < found.run.times.size(); ++rank) {
+        const PhaseTimes all = found.run.times[rank].total();
+        EXPECT_NEAR(all.work, found.run.busy_seconds[rank], 1e-9);
+        EXPECT_LE(all.total(), found.run.seconds + 1e-12);
+        messages += all.messages;
+        between += found.run.times[rank].of(SweepPhase::between).work;
+        EXPECT_GT(found.run.times[rank].of(SweepPhase::forward).work, 0);
+        EXPECT_GT(found.run.times[rank].of(SweepPhase::backward).work, 0);
+      }
+      EXPECT_EQ(between > 0, layers > 1) << info.name << " " << layers;
+      // Half a microsecond at both ends of each.
+      EXPECT_NEAR(messages, 1e-6 * static_cast<double>(found.run.traffic.messages()), 1e-9);
+      std::size_t sent = 0, taken = 0;
+      for (const RankTimeline& line : found.run.timelines)
+        for (const TimedMessage& message : line.messages) (message.is_sent ? sent : taken) += 1;
+      EXPECT_EQ(sent, static_cast<std::size_t>(found.run.traffic.messages()));
+      EXPECT_EQ(taken, sent);
+    }
+}
+
+TEST(simulate_solve, several_layers_need_a_layered_method) {
+  SimulatedCase given;
+  given.ranks = {{1, 1}, 2};
+  const System system = chain(5);
+  EXPECT_THROW(simulate_solve(system.matrix, *system.factor, given, simple_cluster()), UsageError);
+}
+
+}  // namespace
+}  // namespace palmette

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Predicted, simulated and measured solves side by side: docs/results/prediction.md.
+
+    PYTHON tools/results_prediction.py [--keep FILE]
+
+Runs build/release/bench/bench_prediction (configure with -DPALMETTE_BENCH=ON), a minute on an idle machine. --keep FILE reads its output from
+there, or writes it.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BENCH = ROOT / "build/release/bench/bench_prediction"
+LOW, HIGH = 0.8, 1.25
+
+
+def lines_of(keep):
+    """The objects that the benchmark prints: first the machine."""
+    known = pathlib.Path(keep) if keep else None
+    if known and known.exists():
+        text = known.read_text()
+    else:
+        text = subprocess.run([BENCH], capture_output=True, text=True, check=True).stdout
+        if known:
+            known.write_text(text)
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def table(rows):
+    """One line for each problem: predicted, measured, their ratio, bound over the least measured."""
+    simulated = "simulated_s" in rows[0]
+    head = ["problem", "kind", "predicted, ms", "measured, ms", "predicted / measured", "bound / least measured"]
+    head += ["simulated, ms", "simulated / measured"] if simulated else []
+    lines = ["| " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * (len(head) - 2)]
+    for row in rows:
+        cells = [row["problem"], row["kind"], f"{row['predicted_s'] * 1e3:.3g}", f"{row['measured_s'] * 1e3:.3g}",
+                 f"{row['predicted_over_measured']:.2f}", f"{row['bound_over_least']:.2f}"]
+        if simulated:
+            cells += [f"{row['simulated_s'] * 1e3:.3g}", f"{row['simulated_s'] / row['measured_s']:.2f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def verdict(rows):
+    """How many are within the goal."""
+    within = sum(LOW <= row["predicted_over_measured"] <= HIGH for row in rows)
+    kept = sum(row["bound_over_least"] <= 1 for row in rows)
+    return f"{within} of {len(rows)} predictions are within {LOW} to {HIGH} of the measurement; {kept} of {len(rows)} bounds are below the least measurement."
+
+
+def main():
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keep", help="file of the benchmark's output")
+    machine, *rows = lines_of(parser.parse_args().keep)
+    memory = ", ".join(f"{rate:.1f} GB/s with {int(at)}" for at, rate in machine["memory_gbs"])
+    text = ["# Predictions beside measurements", "",
+            "Made by `tools/results_prediction.py`. The machine is measured first, in the same run (`palmette measure` does the same); then each solve (both",
+            "sweeps, one right-hand side) is predicted from structure, and run: median of 15 warm repeats, and the least of them for the bound.", "",
+            f"{machine['machine']}: memory {memory}; {machine['cache_gbs']:.1f} GB/s from the cache; a task {machine['task_us']:.2f} us, a panel {machine['panel_us']:.3f} us,",
+            f"a row {machine['row_ns']:.2f} ns; a message between ranks that are threads {machine['latency_us']:.2f} us.", ""]
+    for what, title in [("threads", "threads of one machine"), ("ranks", "ranks that are threads")]:
+        for count in sorted({row["count"] for row in rows if row["what"] == what}):
+            mine = [row for row in rows if row["what"] == what and row["count"] == count]
+            text += [f"## {count} {title if count > 1 else title.replace('threads of', 'thread of').replace('ranks that are threads', 'rank')}", "", verdict(mine), "", *table(mine), ""]
+    notes = ROOT / "docs/results/prediction_notes.md"
+    if notes.exists():
+        text += [notes.read_text().rstrip("\n")]
+    (ROOT / "docs/results/prediction.md").write_text("\n".join(text).rstrip("\n") + "\n")
+
+
+if __name__ == "__main__":
+    main()
