@@ -42,6 +42,7 @@ RankMethod method_for(const std::string& name, index_t layers) {
 Json to_json(const Row& row) {
   const SimulationResult& run = row.found.run;
   const ProcessGrid& grid = row.what.ranks.grid;
+  const LayerFacts& layers = row.found.layers;
   return {{"simulated", true},
           {"method", rank_method_list()[static_cast<std::size_t>(row.what.method)].name},
           {"ranks", row.what.ranks.num_ranks()},
@@ -52,6 +53,12 @@ Json to_json(const Row& row) {
           {"times", times_json(run.times)},
           {"messages", run.traffic.messages()},
           {"message_bytes", run.traffic.bytes()},
+          {"between_layers",
+           {{"messages", layers.messages},
+            {"message_bytes", layers.bytes},
+            {"most_messages_of_a_rank", layers.most_messages},
+            {"synchronizations", layers.synchronizations},
+            {"replicated_share", layers.replicated_share}}},
           {"backward_error", row.found.backward_error},
           {"rank_bytes", {{"least", row.found.rank_bytes_least}, {"mean", row.found.rank_bytes_mean}, {"most", row.found.rank_bytes_most}}},
           {"events", run.events},

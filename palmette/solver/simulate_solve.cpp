@@ -58,6 +58,9 @@ class Simulation {
   void plan_layered() {
     const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor_.symbolic, given_.ranks.layers));
     const LayeredMethod method = given_.method == RankMethod::one_sync_3d ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
+    const Replication held = replication_of(*factor_.symbolic, *cut, method);
+    result_.layers.synchronizations = layer_synchronizations(*cut, method);
+    result_.layers.replicated_share = static_cast<double>(held.extra_entries()) / std::max(1.0, static_cast<double>(held.factor_entries));
     for (LayerSystem& made : layer_systems(*factor_.symbolic, cut, method, {given_.ranks, given_.map, given_.whole})) {
       const auto system = std::make_shared<const LayerSystem>(std::move(made));
       options_.structure = std::make_shared<const SolveStructure>(*system->symbolic, *system->placement, given_.trees);
@@ -119,7 +122,21 @@ class Simulation {
     const Stopwatch watch;
     result_.run = world.run(programs);
     result_.wall_seconds = watch.seconds();
+    count_between_layers();
     for (index_t side = 0; side < sides; ++side) judge(mine, side);
+  }
+
+  void count_between_layers() {
+    const index_t ranks = given_.ranks.grid.num_ranks();  // of a layer
+    std::vector<std::int64_t> sent(static_cast<std::size_t>(given_.ranks.num_ranks()));
+    for (const TrafficEntry& entry : result_.run.traffic.entries) {
+      if (entry.source / ranks == entry.destination / ranks) continue;
+      result_.layers.messages += entry.messages;
+      result_.layers.bytes += entry.bytes;
+      std::int64_t& own = sent[static_cast<std::size_t>(entry.source)];
+      own += entry.messages;
+      result_.layers.most_messages = std::max(result_.layers.most_messages, own);
+    }
   }
 
   void judge(const std::vector<DenseMatrix<T>>& mine, index_t side) {

@@ -36,12 +36,22 @@ struct SimulatedCase {
   bool keeps_timeline = false;
 };
 
+/// What layers cost besides: messages as recorded, synchronizations and copies as the structure says.
+struct LayerFacts {
+  std::int64_t messages = 0;          ///< between ranks of different layers
+  std::int64_t bytes = 0;             ///< of these messages
+  std::int64_t most_messages = 0;     ///< of these, sent by one rank: at most 2·⌈log2 layers⌉ with one_sync_3d
+  index_t synchronizations = 0;       ///< of layers that follow each other in one solve
+  double replicated_share = 0;        ///< entries of the factor held more than once, over those of one copy
+};
+
 struct SimulatedSolve {
   SimulationResult run;             ///< of one solve, both sweeps
   double backward_error = 0;        ///< ‖b − A·x‖∞ / (‖A‖∞·‖x‖∞ + ‖b‖∞), the largest over right-hand sides
   offset_t rank_bytes_least = 0;    ///< factor and plan of a rank
   offset_t rank_bytes_most = 0;
   double rank_bytes_mean = 0;
+  LayerFacts layers;
   double wall_seconds = 0;          ///< of this process, in the event loop
   double setup_seconds = 0;         ///< cutting the factor and planning
 };
