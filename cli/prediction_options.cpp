@@ -66,11 +66,4 @@ ProcessGrid chosen_grid(const PlacementOptions& options, const GridQuestion& que
   return options.chooses_grid ? ranked_grids(question, cluster).front().grid : grid_of_ranks(options, question.num_ranks);
 }
 
-WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {
-  if (ranks <= 16) return {};
-  double entries = 0;
-  for (const double one : sweep_entries(symbolic)) entries += one;
-  return {true, std::max(64.0, entries / (4.0 * ranks))};
-}
-
 }  // namespace palmette::cli

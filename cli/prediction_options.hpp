@@ -29,7 +29,4 @@ ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
 /// The grid of --grid, or the one that is predicted to be the fastest. `ranks` are those of one layer.
 ProcessGrid chosen_grid(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster);
 
-/// Small enough subtrees for so many ranks; up to 16 ranks those that a solve uses.
-WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks);
-
 }  // namespace palmette::cli

@@ -1,4 +1,4 @@
-// Part of the door of `predict`: which process grid and map a solve should have.
+// Part of the door of `predict`: which process grid, map and layers a solve should have.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,11 @@
 namespace palmette {
 
 struct GridChoice {
-  ProcessGrid grid;
+  ProcessGrid grid;  ///< of one layer
   PlacementMap map = PlacementMap::subtree_to_subcube;
   double seconds = 0;  ///< predicted, of one solve
+  index_t layers = 1;
+  LayeredMethod method = LayeredMethod::one_sync_3d;  ///< of several layers
 };
 
 /// What is to be solved, on how many ranks.
@@ -23,11 +25,23 @@ struct GridQuestion {
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
   int scalar_bytes = 8;
+  std::vector<index_t> layers = {1};  ///< those that do not divide the ranks are left out
+  std::vector<LayeredMethod> methods = {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};  ///< of several layers
 };
 
-/// All grids of so many ranks with all maps, the fastest first (of equals, the one nearer to a square).
-/// @throws UsageError if there are no ranks or no maps
-/// @cost   a schedule (schedule_solve) for each divisor of the number of ranks and each map
+/// All grids of so many ranks with all maps, layers and methods, the fastest first (of equals, fewer layers, then the one nearer to a square).
+/// @throws UsageError if there are no ranks, or no maps, or no number of layers divides the ranks
+/// @cost   a schedule (schedule_solve) for each divisor of the number of ranks, map, and (with several layers) method
 std::vector<GridChoice> ranked_grids(const GridQuestion& question, const Cluster& cluster);
+
+/// One of the first of ranked_grids, found with fewer schedules: first layers and methods, by grids near to a square with the first map; then grids,
+/// maps and methods for the best three numbers of layers.
+GridChoice chosen_layout(const GridQuestion& question, const Cluster& cluster);
+
+/// What a solve over this layout is predicted to take, in seconds.
+double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster);
+
+/// Whole subtrees that are small enough for so many ranks; up to 16 ranks those that a solve uses, so that x has the bits of one rank.
+WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks);
 
 }  // namespace palmette

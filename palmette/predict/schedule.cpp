@@ -2,6 +2,7 @@
 #include "palmette/predict/schedule.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 
 namespace palmette {
@@ -83,6 +84,7 @@ class Scheduler {
   void make_ready(index_t number) {
     const SolveTask& one = task(number);
     const double path = path_to_root_[static_cast<std::size_t>(one.number)];
+    if (one.part == SolvePart::layers_meet) return rank(one.rank).ready.push({std::numeric_limits<double>::infinity(), number});
     rank(one.rank).ready.push({is_forward(one.part) ? path : -path * backward_scale_, number});
   }
 

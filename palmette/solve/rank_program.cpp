@@ -124,7 +124,8 @@ SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
   work.number = one.supernode;
   if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) {
     const double width = plan_.factor->symbolic->width(one.supernode);
-    if (one.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1;
+    // The triangle of what another layer sweeps is not read.
+    if (one.owns_diagonal && !plan_.role(next.number).is_given) work.entries = width * (width + 1) / 2, work.panels = 1;
     return work;
   }
   for (const index_t at : next.task == RankTask::column_product ? one.in_column : one.in_row) {

@@ -234,6 +234,7 @@ std::string_view name_of(SolvePart part) {
     case SolvePart::backward_relay: return "backward_relay";
     case SolvePart::row_product: return "row_product";
     case SolvePart::whole_backward: return "whole_backward";
+    case SolvePart::layers_meet: return "layers_meet";
   }
   return "";
 }

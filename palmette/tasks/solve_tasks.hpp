@@ -19,6 +19,7 @@ enum class SolvePart : char {
   backward_relay,
   row_product,
   whole_backward,
+  layers_meet,       ///< add, take or send rows that two layers hold
 };
 std::string_view name_of(SolvePart part);
 

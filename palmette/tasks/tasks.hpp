@@ -11,6 +11,7 @@
 #include "palmette/place/place.hpp"
 #include "palmette/tasks/fan_out.hpp"
 #include "palmette/tasks/layer_exchange.hpp"
+#include "palmette/tasks/layered_tasks.hpp"
 #include "palmette/tasks/solve_exchange.hpp"
 #include "palmette/tasks/solve_tasks.hpp"
 

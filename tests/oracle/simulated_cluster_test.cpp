@@ -147,6 +147,30 @@ TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alon
       }
 }
 
+TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
+  auto cluster = simple_cluster();
+  cluster->ranks_per_node = 4;
+  cluster->memory_gbs = {{1, 10}, {4, 25}};
+  cluster->overheads = {0.3, 0.1, 1};
+  cluster->network = {1.5, 10, 0.4, 0.4};
+  cluster->on_node = {0.5, 8, 0.2, 0.2};
+  const System system = grid(60);
+  for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
+    for (const LayeredGrid& ranks : {LayeredGrid{{1, 1}, 2}, LayeredGrid{{2, 1}, 3}, LayeredGrid{{1, 2}, 4}, LayeredGrid{{1, 1}, 8}}) {
+      SimulatedCase given;
+      given.method = method == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
+      given.ranks = ranks;
+      const SimulatedSolve real = simulated(system, given, cluster);
+      const auto cut = std::make_shared<const Layering>(cut_into_layers(*system.symbolic, ranks.layers));
+      const SolveTasks tasks = layered_solve_tasks(layer_systems(*system.symbolic, cut, method, {ranks, given.map, given.whole}), given.trees);
+      std::int64_t messages = 0;
+      for (const SolveEdge& edge : tasks.edges) messages += tasks.tasks[static_cast<std::size_t>(edge.from)].rank != tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+      EXPECT_EQ(messages, real.run.traffic.messages()) << name_of(method) << " " << ranks.layers;
+      const double planned = schedule_solve(*system.symbolic, tasks, rank_rates(tasks, *cluster, 1, 8)).seconds;
+      EXPECT_NEAR(real.run.seconds / planned, 1, 0.06) << name_of(method) << " " << ranks.layers;
+    }
+}
+
 TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_time_goes) {
   const System system = grid(60);
   for (const RankMethodInfo& info : rank_method_list())

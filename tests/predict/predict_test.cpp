@@ -212,6 +212,56 @@ TEST(ranked_grids, a_chain_wants_one_dimension) {
   EXPECT_THROW(ranked_grids(question, simple_cluster()), UsageError);
 }
 
+// Two equal chains under one hub: with two layers each has its own, the hub is on both, and one message each way is all.
+TEST(ranked_grids, two_branches_want_two_layers) {
+  constexpr index_t length = 30, n = 2 * length + 1;
+  const SymbolicFactor symbolic = joined(n, [](index_t row, index_t column) {
+    return row == n - 1 ? column == length - 1 || column == n - 2 : row == column + 1 && row != length;
+  });
+  GridQuestion question{symbolic, 2, {PlacementMap::block_cyclic}, {false}, TreeShape::flat, 1, 8};
+  question.layers = {2, 1, 4};
+  const std::vector<GridChoice> choices = ranked_grids(question, simple_cluster());
+  ASSERT_EQ(choices.size(), 4u);  // 1 × 2 and 2 × 1, and two layers by either method
+  EXPECT_EQ(choices.front().layers, 2);
+  // Chains of 30 diagonals and blocks, then the hub; in between its row goes up and comes down: 6 µs, and reading and writing it costs
+  // 2 entries, at both ends.
+  EXPECT_NEAR(choices.front().seconds, (2 * (30 + 30 + 1) + 2 * (6 + 2 + 2)) * microsecond, 3 * microsecond);
+  EXPECT_EQ(predicted_seconds(question, choices.front(), simple_cluster()), choices.front().seconds);
+  EXPECT_EQ(chosen_layout(question, simple_cluster()).seconds, choices.front().seconds);
+  question.layers = {3};
+  EXPECT_THROW(ranked_grids(question, simple_cluster()), UsageError);
+  EXPECT_THROW(chosen_layout(question, simple_cluster()), UsageError);
+}
+
+TEST(chosen_layout, takes_the_first_of_all_where_one_layer_is_asked_for) {
+  const SymbolicFactor symbolic = grid_factor(60);
+  const GridQuestion question{symbolic, 12, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, TreeShape::binary, 1, 8};
+  const GridChoice chosen = chosen_layout(question, simple_cluster()), first = ranked_grids(question, simple_cluster()).front();
+  EXPECT_EQ(chosen.seconds, first.seconds);
+  EXPECT_EQ(chosen.grid.rows, first.grid.rows);
+}
+
+TEST(layered_solve_tasks, edges_go_to_larger_numbers_and_messages_are_those_of_the_exchange) {
+  const SymbolicFactor symbolic = grid_factor(40);
+  for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
+    for (const index_t layers : {2, 3, 5}) {
+      const auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, layers));
+      const std::vector<LayerSystem> systems = layer_systems(symbolic, cut, method, {{{2, 1}, layers}, PlacementMap::block_cyclic, {}});
+      const SolveTasks tasks = layered_solve_tasks(systems, TreeShape::binary);
+      std::int64_t messages = 0, bytes = 0;
+      for (const SolveEdge& edge : tasks.edges) {
+        EXPECT_LT(edge.from, edge.to);
+        if (tasks.tasks[static_cast<std::size_t>(edge.from)].rank == tasks.tasks[static_cast<std::size_t>(edge.to)].rank) continue;
+        ++messages;
+        bytes += 8 * edge.message_rows;
+      }
+      const Traffic all = predicted_layered_traffic(systems, TreeShape::binary, 8).all();
+      EXPECT_EQ(messages, all.messages());
+      EXPECT_EQ(bytes, all.bytes());
+    }
+  EXPECT_THROW(layered_solve_tasks({}, TreeShape::binary), UsageError);
+}
+
 TEST(predict_solve, nothing_takes_no_time) {
   const SymbolicFactor nothing = joined(0, [](index_t, index_t) { return false; });
   const SolvePrediction made = predicted(nothing, {2, 1}, simple_cluster());
