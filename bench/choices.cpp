@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 using bench::ModelCase;
 using bench::Products;
 
-constexpr int repeats = 15;
+constexpr int repeats = 15, solves_in_turn = 3;
 
 void print(const ModelCase& what, Json line) {
   line["problem"] = what.name();
@@ -90,15 +90,16 @@ void measure_methods(const ModelCase& what, int threads) {
   std::vector<std::pair<std::string, SolveMethod>> methods = {{"auto", SolveMethod::automatic}};
   for (const SolveMethodInfo& info : solve_method_list()) methods.push_back({std::string(info.name), info.method});
   std::vector<std::vector<double>> seconds(methods.size());
-  for (int repeat = -2; repeat < repeats; ++repeat)
-    for (std::size_t at = 0; at < methods.size(); ++at) {
-      SolveRun how;
-      how.method = methods[at].second;
-      how.team = &team;
-      const Stopwatch watch;
-      plan.solve(Operation::plain, b.view(), x.view(), how);
-      if (repeat >= 0) seconds[at].push_back(watch.seconds());
-    }
+  for (int turn = 0; turn < repeats; turn += solves_in_turn)
+    for (std::size_t at = 0; at < methods.size(); ++at)
+      for (int solve = 0; solve <= solves_in_turn; ++solve) {
+        SolveRun how;
+        how.method = methods[at].second;
+        how.team = &team;
+        const Stopwatch watch;
+        plan.solve(Operation::plain, b.view(), x.view(), how);
+        if (solve > 0) seconds[at].push_back(watch.seconds());
+      }
   for (std::size_t at = 0; at < methods.size(); ++at) {
     const bench::Measured found = bench::measured(seconds[at]);
     print(what, {{"what", "threads"}, {"threads", threads}, {"method", methods[at].first}, {"seconds", found.median}, {"least_s", found.least}});
@@ -115,11 +116,13 @@ void measure_layouts(const ModelCase& what, const Cluster& cluster, index_t rank
     std::vector<std::unique_ptr<bench::ModelRank>> mine;
     for (const GridChoice& one : layouts)
       mine.push_back(std::make_unique<bench::ModelRank>(all, std::make_shared<const Placement>(place(*all.symbolic, one.grid, one.map, question.whole)), transport));
-    for (int repeat = -2; repeat < repeats; ++repeat)
-      for (std::size_t at = 0; at < mine.size(); ++at) {
-        const double taken = mine[at]->solve();
-        if (transport.rank() == 0 && repeat >= 0) seconds[at].push_back(taken);
-      }
+    // Each layout has its own copy of the factor: the first solve of a turn brings it into the caches, as repeated solves find it.
+    for (int turn = 0; turn < repeats; turn += solves_in_turn)
+      for (std::size_t at = 0; at < mine.size(); ++at)
+        for (int solve = 0; solve <= solves_in_turn; ++solve) {
+          const double taken = mine[at]->solve();
+          if (transport.rank() == 0 && solve > 0) seconds[at].push_back(taken);
+        }
   });
   for (std::size_t at = 0; at < layouts.size(); ++at) {
     const bench::Measured found = bench::measured(seconds[at]);

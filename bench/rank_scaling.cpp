@@ -1,38 +1,26 @@
-// How do factorization and solve scale over ranks? SIMULATED: the real rank programs under virtual time, with the rates named here; real
-// arithmetic, so that the answer is checked. One JSON object for each number of ranks (docs/results/ranks.md).
+// How do factorization and solve scale over ranks? SIMULATED: the real rank programs under virtual time on a described machine; real arithmetic, so
+// that the answer is checked. One JSON object for each number of ranks and layout (docs/results/rank_scaling.md). Run it in the root of the sources.
 //
-//   bench_rank_scaling poisson2d9|poisson3d7 GRID_SIDE [MOST_RANKS [LEAST_RANKS]]
+//   bench_rank_scaling MACHINE PROBLEM GRID_SIDE RANKS,RANKS,…
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "bench/shipped_machine.hpp"
+#include "palmette/predict/predict.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace {
 
 using namespace palmette;
 
-// A core of a cluster's node, its share of the memory's bandwidth, and a network as clusters have it.
-constexpr double factor_flops_per_second = 10e9;
-constexpr double solve_bytes_per_second = 10e9;
-constexpr double latency_seconds = 1.5e-6;
-constexpr double network_bytes_per_second = 10e9;
-constexpr double task_seconds = 0.3e-6;
-
-SimulationOptions simulation(double seconds_per_flop) {
-  SimulationOptions options;
-  options.network_seconds = [](index_t, index_t, std::size_t bytes) { return latency_seconds + static_cast<double>(bytes) / network_bytes_per_second; };
-  options.seconds_per_cost = seconds_per_flop;
-  options.task_overhead_seconds = task_seconds;
-  return options;
-}
-
 struct Case {
   const SparseMatrix<double>& matrix;
   std::shared_ptr<const SymbolicFactor> symbolic;
   const Ordering& ordering;
+  std::shared_ptr<const Cluster> cluster;
 };
 
 double busy_share(const SimulationResult& result) {
@@ -41,80 +29,117 @@ double busy_share(const SimulationResult& result) {
   return result.seconds > 0 ? busy / (result.seconds * static_cast<double>(result.busy_seconds.size())) : 1;
 }
 
-/// Small enough subtrees for so many ranks; up to 16 ranks the usual ones, so that bits are those of one rank.
-WholeSubtrees subtrees(const SymbolicFactor& symbolic, index_t ranks) {
-  double entries = 0;
-  for (const double one : sweep_entries(symbolic)) entries += one;
-  return {true, ranks <= 16 ? 0 : std::max(64.0, entries / (4.0 * ranks))};
+struct Factored {
+  SimulationResult run;
+  std::vector<std::shared_ptr<const RankFactor<double>>> parts;
+};
+
+Factored factorized(const Case& given, const std::shared_ptr<const Placement>& placement) {
+  const index_t ranks = placement->num_ranks();
+  SimulationOptions options;
+  options.cluster = given.cluster;
+  SimulatedWorld world(ranks, options);
+  std::vector<RankFactorization<double>> parts;
+  std::vector<RankProgram*> programs;
+  for (index_t rank = 0; rank < ranks; ++rank)
+    parts.emplace_back(RankSystem<double>{given.matrix, given.symbolic, placement, given.ordering}, RankFactorizeOptions{FactorKind::llt, 0, 1}, world.rank(rank));
+  for (auto& part : parts) programs.push_back(&part.program());
+  Factored result{world.run(programs), {}};
+  for (auto& part : parts) result.parts.push_back(std::make_shared<const RankFactor<double>>(part.take()));
+  return result;
 }
 
-nlohmann::ordered_json row(const Case& given, index_t ranks, PlacementMap map) {
-  const auto placement = std::make_shared<const Placement>(place(*given.symbolic, nearly_square_grid(ranks), map, subtrees(*given.symbolic, ranks)));
+/// Difference from a solution of ones, and the run.
+std::pair<double, SimulationResult> solved(const Case& given, const Factored& factor, const std::shared_ptr<const Placement>& placement) {
+  const SymbolicFactor& symbolic = *given.symbolic;
+  std::vector<double> b(static_cast<std::size_t>(given.matrix.rows()), 1.0);
+  SimulationOptions options;
+  options.cluster = given.cluster;
+  RankPlanOptions planning;
+  planning.most_sides = 1;
+  planning.structure = std::make_shared<const SolveStructure>(symbolic, *placement, planning.trees);
   std::vector<RankSolvePlan<double>> plans;
-  SimulationResult factorized;
-  {
-    SimulatedWorld world(ranks, simulation(1 / factor_flops_per_second));
-    std::vector<RankFactorization<double>> parts;
-    std::vector<RankProgram*> programs;
-    for (index_t rank = 0; rank < ranks; ++rank)
-      parts.emplace_back(RankSystem<double>{given.matrix, given.symbolic, placement, given.ordering}, RankFactorizeOptions{FactorKind::llt, 0, 1}, world.rank(rank));
-    for (auto& part : parts) programs.push_back(&part.program());
-    factorized = world.run(programs);
-    RankPlanOptions options;
-    options.most_sides = 1;
-    for (auto& part : parts) plans.emplace_back(std::make_shared<const RankFactor<double>>(part.take()), options);
+  for (const auto& part : factor.parts) {
+    options.read_gbs.push_back(given.cluster->rank_read_gbs(placement->num_ranks(), static_cast<double>(part->owned.entries()) * sizeof(double)));
+    plans.emplace_back(part, planning);
   }
-  // 8 bytes for 2 flops.
-  SimulatedWorld world(ranks, simulation(4 / solve_bytes_per_second));
-  std::vector<std::vector<double>> mine(plans.size());
+  SimulatedWorld world(placement->num_ranks(), options);
+  std::vector<std::vector<double>> mine;
   std::vector<RankProgram*> programs;
   for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-    mine[rank].assign(plans[rank].rows().size(), 1.0);
-    const auto count = static_cast<index_t>(mine[rank].size());
-    const DenseView<double> both{mine[rank].data(), count, 1, count};
+    std::vector<double>& own = mine.emplace_back(plans[rank].rows().size(), 1.0);
+    const auto count = static_cast<index_t>(own.size());
+    const DenseView<double> both{own.data(), count, 1, count};
     programs.push_back(&plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank))));
   }
-  const Stopwatch watch;
-  const SimulationResult solved = world.run(programs);
+  SimulationResult run = world.run(programs);
+  // b − A·x, x brought back to the matrix's own order.
+  std::vector<double> x(b.size());
+  for (std::size_t rank = 0; rank < plans.size(); ++rank)
+    for (std::size_t k = 0; k < mine[rank].size(); ++k)
+      x[static_cast<std::size_t>(symbolic.column.new_to_old()[static_cast<std::size_t>(plans[rank].rows()[k])])] = mine[rank][k];
+  const index_t n = given.matrix.rows();
+  multiply_add<double>(given.matrix, Operation::plain, -1.0, {x.data(), n, 1, n}, {b.data(), n, 1, n});
+  double error = 0, largest = 0;
+  for (const double value : b) error = std::max(error, std::abs(value));
+  for (const double value : x) largest = std::max(largest, std::abs(value));
+  return {error / (norm_infinity(given.matrix) * largest + 1), std::move(run)};
+}
+
+nlohmann::ordered_json row(const Case& given, const GridChoice& layout, const char* rule) {
+  const index_t ranks = layout.grid.num_ranks();
+  const auto placement = std::make_shared<const Placement>(place(*given.symbolic, layout.grid, layout.map, subtrees_for(*given.symbolic, ranks)));
+  const Factored factor = factorized(given, placement);
+  const auto [error, run] = solved(given, factor, placement);
   return {{"simulated", true},
+          {"machine", given.cluster->name},
           {"n", given.matrix.rows()},
           {"factor_gflop", given.symbolic->flops_llt / 1e9},
           {"factor_entries", given.symbolic->nnz_factor},
           {"ranks", ranks},
-          {"map", name_of(map)},
-          {"factor_s", factorized.seconds},
-          {"factor_busy", busy_share(factorized)},
-          {"factor_messages", factorized.traffic.messages()},
-          {"solve_s", solved.seconds},
-          {"solve_busy", busy_share(solved)},
-          {"solve_messages", solved.traffic.messages()},
-          {"solve_megabytes", static_cast<double>(solved.traffic.bytes()) / 1e6},
-          {"solve_events_per_second", static_cast<double>(solved.events) / watch.seconds()}};
+          {"rule", rule},
+          {"grid_rows", layout.grid.rows},
+          {"grid_cols", layout.grid.cols},
+          {"map", name_of(layout.map)},
+          {"factor_s", factor.run.seconds},
+          {"factor_busy", busy_share(factor.run)},
+          {"factor_messages", factor.run.traffic.messages()},
+          {"solve_s", run.seconds},
+          {"solve_busy", busy_share(run)},
+          {"solve_messages", run.traffic.messages()},
+          {"solve_megabytes", static_cast<double>(run.traffic.bytes()) / 1e6},
+          {"backward_error", error}};
+}
+
+void print(const nlohmann::ordered_json& line) {
+  std::printf("%s\n", line.dump().c_str());
+  std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) {
-    std::fprintf(stderr, "usage: %s PROBLEM GRID_SIDE [MOST_RANKS [LEAST_RANKS]]\n", argv[0]);
+  if (argc < 5) {
+    std::fprintf(stderr, "usage: %s MACHINE PROBLEM GRID_SIDE RANKS,RANKS,...\n", argv[0]);
     return 2;
   }
   GenerateOptions problem;
-  problem.problem = argv[1];
-  problem.n = static_cast<index_t>(std::atoi(argv[2]));
+  problem.problem = argv[2];
+  problem.n = static_cast<index_t>(std::atoi(argv[3]));
   const SparseMatrix<double> matrix = generate(problem);
   OrderOptions how;
   how.method = OrderingMethod::nd;
   const Ordering ordering = order(matrix, how).value();
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
-  const index_t most = argc > 3 ? static_cast<index_t>(std::atoi(argv[3])) : 256;
-  const index_t least = argc > 4 ? static_cast<index_t>(std::atoi(argv[4])) : 1;
-  for (index_t ranks = 1; ranks <= most; ranks *= ranks < 4 ? 2 : 4)
-    for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
-      if (ranks < least) continue;
-      nlohmann::ordered_json found = row({matrix, symbolic, ordering}, ranks, map);
-      std::printf("%s\n", found.dump().c_str());
-      std::fflush(stdout);
-    }
+  const Case given{matrix, symbolic, ordering, bench::shipped_machine(argv[1])};
+  const std::string list = argv[4];
+  for (std::size_t at = 0; at < list.size(); at = std::min(list.find(',', at), list.size() - 1) + 1) {
+    const auto ranks = static_cast<index_t>(std::atoi(list.c_str() + at));
+    GridChoice square;
+    square.grid = nearly_square_grid(ranks);
+    print(row(given, square, "square"));
+    const GridQuestion question{*symbolic, ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, subtrees_for(*symbolic, ranks), TreeShape::binary, 1, 8};
+    print(row(given, chosen_layout(question, *given.cluster), "predicted"));
+  }
   return 0;
 }

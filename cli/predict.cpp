@@ -71,6 +71,7 @@ Json to_json(const Row& row) {
   return {{"ranks", one.num_ranks},
           {"grid_rows", one.grid.rows},
           {"grid_cols", one.grid.cols},
+          {"map", name_of(one.map)},
           {"method", "message_driven"},
           {"seconds", one.schedule.seconds},
           {"forward_seconds", one.schedule.forward_seconds},
@@ -130,8 +131,8 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   progress.begin("predict");
   for (const index_t ranks : options.ranks) {
     const WholeSubtrees whole = subtrees_for(symbolic, ranks);
-    const GridQuestion question{symbolic, ranks, {options.map}, whole, options.trees, options.num_rhs, static_cast<int>(sizeof(T))};
-    const Placement placement = place(symbolic, chosen_grid(options, question, machine.cluster), options.map, whole);
+    const GridChoice layout = choose(options, {symbolic, ranks, {}, whole, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
+    const Placement placement = place(symbolic, layout.grid, layout.map, whole);
     Row row;
     row.prediction = predict_solve({symbolic, placement, structure.kind, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
     row.parts = path_parts(row.prediction.schedule, row.prediction.tasks);

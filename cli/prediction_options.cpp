@@ -35,7 +35,7 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
   group.text({"--machine", "NAME|FILE|this", "the machine: " + joined(machine_names()) + ", a file of their form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
   group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"}, [&options](const std::string& text) { options.ranks = parse_ranks(text); });
-  group.value({"--grid", "RxC|auto", "grid of ranks, R*C of them, or the one that is predicted to be the fastest (default: the nearest to a square)"},
+  group.value({"--grid", "RxC|auto", "grid of ranks, R*C of them (default: the nearest to a square), or grid and map that are predicted to be the fastest"},
               [&options](const std::string& text) {
                 options.chooses_grid = text == "auto";
                 if (!options.chooses_grid) options.grid = parse_grid(text);
@@ -62,8 +62,28 @@ ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
   return *options.grid;
 }
 
-ProcessGrid chosen_grid(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
-  return options.chooses_grid ? ranked_grids(question, cluster).front().grid : grid_of_ranks(options, question.num_ranks);
+GridChoice choose(const PlacementOptions& options, GridQuestion question, const Cluster& cluster) {
+  question.maps = {options.map.value_or(PlacementMap::subtree_to_subcube)};
+  if (options.chooses_grid) {
+    if (!options.map) question.maps.push_back(PlacementMap::block_cyclic);
+    return chosen_layout(question, cluster);
+  }
+  if (question.num_ranks % question.layers.front() != 0)
+    throw UsageError(fmt::format("{} layers of equal size do not make up {} ranks", question.layers.front(), question.num_ranks));
+  GridChoice one;
+  one.layers = question.layers.front();
+  one.grid = grid_of_ranks(options, question.num_ranks / one.layers);
+  one.map = question.maps.front();
+  if (one.layers == 1) return one;
+  one.method = question.methods.front();
+  if (question.methods.size() == 1) return one;
+  GridChoice best;
+  for (const LayeredMethod method : question.methods) {
+    one.method = method;
+    one.seconds = predicted_seconds(question, one, cluster);
+    if (method == question.methods.front() || one.seconds < best.seconds) best = one;
+  }
+  return best;
 }
 
 }  // namespace palmette::cli

@@ -13,7 +13,7 @@ struct PlacementOptions {
   std::vector<index_t> ranks = {1, 2, 4};
   std::optional<ProcessGrid> grid;
   bool chooses_grid = false;  ///< --grid auto: by prediction
-  PlacementMap map = PlacementMap::subtree_to_subcube;
+  std::optional<PlacementMap> map;  ///< empty: subtree_to_subcube, or with --grid auto the better one
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
 };
@@ -26,7 +26,8 @@ std::vector<index_t> parse_ranks(const std::string& text);
 /// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
 
-/// The grid of --grid, or the one that is predicted to be the fastest. `ranks` are those of one layer.
-ProcessGrid chosen_grid(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster);
+/// The grid of --grid, or what is predicted to be the fastest. Where nothing is left to choose, `seconds` is 0.
+/// @param question  its maps are ignored
+GridChoice choose(const PlacementOptions& options, GridQuestion question, const Cluster& cluster);
 
 }  // namespace palmette::cli

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/machine_file.hpp"
 #include "cli/names.hpp"
 
 namespace palmette::cli {
@@ -43,6 +44,19 @@ void read_transport(const std::string& text, RankOptions& options) {
   }
 }
 
+/// "auto", "autox4", "autoxauto", or numbers.
+void read_grid(const std::string& text, RankOptions& options) {
+  options.chooses_grid = text.compare(0, 4, "auto") == 0;
+  options.grid.reset();
+  if (!options.chooses_grid) {
+    options.grid = parse_layered_grid(text);
+    return;
+  }
+  const std::string layers = text.size() > 5 && text[4] == 'x' ? text.substr(5) : "";
+  if (text != "auto" && layers.empty()) throw UsageError(fmt::format("--grid takes auto, autox4 or autoxauto, or numbers as 2x3, not '{}'", text));
+  options.chosen_layers = layers.empty() ? 1 : layers == "auto" ? 0 : static_cast<index_t>(parse_integer("--grid", layers, 1, most_ranks));
+}
+
 }  // namespace
 
 std::string transport_name(RankTransport transport) {
@@ -70,7 +84,13 @@ LayeredGrid parse_layered_grid(const std::string& text) {
   return {parse_grid(text.substr(0, last)), static_cast<index_t>(parse_integer("--grid", text.substr(last + 1), 1, most_ranks))};
 }
 
-bool RankOptions::wanted() const { return transport || grid || layered_method || map || trees || delivery || launched_ranks() > 0; }
+std::vector<index_t> doubling_layers(index_t ranks) {
+  std::vector<index_t> counts;
+  for (index_t layers = 1; layers <= ranks && ranks % layers == 0; layers *= 2) counts.push_back(layers);
+  return counts;
+}
+
+bool RankOptions::wanted() const { return transport || grid || chooses_grid || layered_method || map || trees || delivery || launched_ranks() > 0; }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
@@ -78,9 +98,12 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
                "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the processes that mpiexec has started: by "
                "messages (default there) or by one-sided queues, published by checksum or by counter"},
               [&options](const std::string& text) { read_transport(text, options); });
-  group.value({"--grid", "RxC[xL]",
-               "grid of ranks, R*C of them (default: the nearest to a square); xL: in each of L layers, which share out the elimination tree"},
-              [&options](const std::string& text) { options.grid = parse_layered_grid(text); });
+  group.value({"--grid", "RxC[xL]|auto[xL|xauto]",
+               "grid of ranks, R*C of them (default: the nearest to a square), or the one that is predicted to be the fastest; xL: in each of L layers, "
+               "which share out the elimination tree"},
+              [&options](const std::string& text) { read_grid(text, options); });
+  group.text({"--machine", "NAME|FILE|this", "the machine that --grid auto predicts for: " + joined(machine_names()) +
+              ", a file of their form, or this one, as 'palmette measure' found it (default)"}, options.machine);
   group.value({"--layered-method", "one_sync_3d|baseline_3d",
                "how layers solve: they meet once in each solve, or at each level of the tree in each sweep (default: one_sync_3d)"},
               [&options](const std::string& text) {

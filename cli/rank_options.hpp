@@ -16,6 +16,9 @@ struct RankOptions {
   std::optional<RankTransport> transport;
   index_t thread_ranks = 0;  ///< for RankTransport::threads
   std::optional<LayeredGrid> grid;
+  bool chooses_grid = false;    ///< --grid auto: by prediction
+  index_t chosen_layers = 1;    ///< of such a grid; 0: these too
+  std::string machine = "this";  ///< that predictions are made for
   std::optional<LayeredMethod> layered_method;
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
@@ -31,6 +34,8 @@ struct RankOptions {
 ProcessGrid parse_grid(const std::string& text);
 /// "2x3", or "2x3x4" with layers. @throws UsageError
 LayeredGrid parse_layered_grid(const std::string& text);
+/// 1, 2, 4, … as far as they divide the ranks.
+std::vector<index_t> doubling_layers(index_t ranks);
 
 void add_rank_options(CLI::App& app, RankOptions& options);
 

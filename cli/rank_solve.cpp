@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/machine_file.hpp"
 #include "cli/system_run.hpp"
+#include "palmette/predict/predict.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -20,7 +22,21 @@ void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_proc
     throw UsageError("several processes cannot read one standard input; give a file");
 }
 
-RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport transport, const SystemRun& run) {
+/// Only the rank that is asked needs to know the machine.
+void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankSolverOptions& options) {
+  const auto cluster = is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
+  const RankOptions ranks = request.ranks;
+  options.choose_layout = [cluster, ranks, num_rhs = options.most_sides, trees = options.trees](const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
+    GridQuestion question{symbolic, num_ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees, num_rhs, scalar_bytes};
+    if (ranks.map) question.maps = {*ranks.map};
+    if (ranks.layered_method) question.methods = {*ranks.layered_method};
+    question.layers = ranks.chosen_layers == 0 ? doubling_layers(num_ranks) : std::vector<index_t>{ranks.chosen_layers};
+    const GridChoice best = chosen_layout(question, *cluster);
+    return RankLayout{{best.grid, best.layers}, best.map, best.method};
+  };
+}
+
+RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport transport, const SystemRun& run, bool is_first = true) {
   OrderChoice choice = order_choice(request.kind_and_order.order, run.input().header.rows);
   RankSolverOptions options;
   options.kind = request.kind_and_order.kind;
@@ -37,6 +53,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.members = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;
   options.transport_name = transport_name(transport);
+  if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);
   return options;
 }
 
@@ -105,7 +122,7 @@ int run_as_process(const RankSolveRequest& request, RankTransport wanted, const 
   agree_after(transport, [&] {
     refuse_what_ranks_cannot(request, transport.num_ranks() > 1);
     run.emplace("solve", request.matrix, solving, output);
-    options = solver_options(request, wanted, *run);
+    options = solver_options(request, wanted, *run, speaks);
     matrix = run->take_matrix();
   });
   options.transport_name = mpi.name;

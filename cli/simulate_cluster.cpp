@@ -21,6 +21,7 @@ struct SimulateCommand {
   StructureOptions structure;
   PlacementOptions placement;
   std::vector<index_t> layers = {1};
+  bool chooses_layers = false;  ///< --layers auto
   std::string method = "auto";
   std::string trace;
   OutputOptions output;
@@ -31,12 +32,19 @@ struct Row {
   SimulatedSolve found;
 };
 
-/// "auto" is message_driven for one layer, one_sync_3d for several.
-RankMethod method_for(const std::string& name, index_t layers) {
-  if (name == "auto") return layers == 1 ? RankMethod::message_driven : RankMethod::one_sync_3d;
+/// Methods of several layers that are left to choose from.
+std::vector<LayeredMethod> layered_methods(const std::string& name) {
+  if (name == "baseline_3d") return {LayeredMethod::baseline_3d};
+  if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
+  return {LayeredMethod::one_sync_3d};
+}
+
+/// "auto" is message_driven for one layer, for several what is predicted to be faster.
+RankMethod method_for(const std::string& name, const GridChoice& layout) {
   for (const RankMethodInfo& info : rank_method_list())
     if (name == info.name) return info.method;
-  return RankMethod::message_driven;
+  if (layout.layers == 1) return RankMethod::message_driven;
+  return layout.method == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
 }
 
 Json to_json(const Row& row) {
@@ -49,6 +57,7 @@ Json to_json(const Row& row) {
           {"layers", row.what.ranks.layers},
           {"grid_rows", grid.rows},
           {"grid_cols", grid.cols},
+          {"map", name_of(row.what.map)},
           {"seconds", run.seconds},
           {"times", times_json(run.times)},
           {"messages", run.traffic.messages()},
@@ -80,22 +89,36 @@ std::string table_of(const std::vector<Row>& rows) {
   return table.text({2});
 }
 
+SimulatedCase case_of(const SimulateCommand& command, GridQuestion question, const Cluster& cluster) {
+  const PlacementOptions& options = command.placement;
+  question.methods = layered_methods(command.method);
+  const GridChoice layout = choose(options, question, cluster);
+  SimulatedCase one;
+  one.method = method_for(command.method, layout);
+  one.whole = question.whole;
+  one.ranks = {layout.grid, layout.layers};
+  one.map = layout.map;
+  one.trees = options.trees;
+  one.num_rhs = options.num_rhs;
+  return one;
+}
+
 std::vector<SimulatedCase> cases_of(const SimulateCommand& command, const SymbolicFactor& symbolic, const Cluster& cluster) {
   std::vector<SimulatedCase> cases;
   const PlacementOptions& options = command.placement;
-  for (const index_t ranks : options.ranks)
+  for (const index_t ranks : options.ranks) {
+    GridQuestion question{symbolic, ranks, {}, subtrees_for(symbolic, ranks), options.trees, options.num_rhs, 8};
+    if (command.chooses_layers) {
+      if (command.method != "message_driven") question.layers = doubling_layers(ranks);
+      cases.push_back(case_of(command, question, cluster));
+      continue;
+    }
     for (const index_t layers : command.layers) {
       if (ranks % layers != 0) continue;
-      SimulatedCase one;
-      one.method = method_for(command.method, layers);
-      one.whole = subtrees_for(symbolic, ranks);
-      const GridQuestion question{symbolic, ranks / layers, {options.map}, one.whole, options.trees, options.num_rhs, 8};
-      one.ranks = {chosen_grid(options, question, cluster), layers};
-      one.map = options.map;
-      one.trees = options.trees;
-      one.num_rhs = options.num_rhs;
-      cases.push_back(one);
+      question.layers = {layers};
+      cases.push_back(case_of(command, question, cluster));
     }
+  }
   if (cases.empty()) throw UsageError("no number of --ranks is a multiple of a number of --layers");
   return cases;
 }
@@ -174,9 +197,13 @@ Command add_simulate_cluster(CLI::App& root) {
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
   OptionGroup group(app, "Ranks");
-  group.value({"--layers", "L,L,...|A:B", "layers of ranks (default: 1); those that do not divide the ranks are left out"},
-              [command](const std::string& text) { command->layers = parse_ranks(text); });
-  group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by layers)"}, [command](const std::string& text) {
+  group.value({"--layers", "L,L,...|A:B|auto", "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers and grid that are predicted to be the fastest"},
+              [command](const std::string& text) {
+                command->chooses_layers = text == "auto";
+                if (command->chooses_layers) command->placement.chooses_grid = true;
+                else command->layers = parse_ranks(text);
+              });
+  group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by prediction)"}, [command](const std::string& text) {
     command->method = method_names()[choose_name("--method", text, method_names())];
   });
   OptionGroup report(app, "Report");

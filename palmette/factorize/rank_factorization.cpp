@@ -32,6 +32,18 @@ struct PanelState {
   SharedBytes diagonal;           ///< another rank's diagonal block
 };
 
+/// Products that a task has made: flops, how many, and how large: a machine runs a product as fast as its least length lets it.
+struct DoneWork {
+  double flops = 0;
+  double products = 0;
+  double flops_by_length = 0;  ///< Σ flops · least length
+  void add(double work, double length) {
+    flops += work;
+    flops_by_length += work * length;
+    ++products;
+  }
+};
+
 template <class T>
 class FanOutProgram final : public RankProgram {
  public:
@@ -39,6 +51,7 @@ class FanOutProgram final : public RankProgram {
       : work_(work), fan_(work.fan), placement_(placement), transport_(transport), numbers_(work.symbolic),
         pulls_(options.delivery == Delivery::pull), panels_(fan_.owned.panel.size()), blocks_(fan_.used_block.size()), missing_(fan_.steps.size()), left_(fan_.owned.num_panels()) {
     for (int member = 0; member < options.members; ++member) scratch_.emplace_back(work.symbolic, options.kind);
+    last_.resize(scratch_.size());
   }
 
   void start() override {
@@ -77,12 +90,16 @@ class FanOutProgram final : public RankProgram {
       p = ready_.top().panel;
       ready_.pop();
     }
-    run_panel(p, scratch_[static_cast<std::size_t>(member)]);
+    const DoneWork done = run_panel(p, scratch_[static_cast<std::size_t>(member)]);
+    TaskNote& note = last_[static_cast<std::size_t>(member)];
+    note = {"panel", SweepPhase::none, fan_.owned.panel[static_cast<std::size_t>(p)],
+            {0, (is_complex_v<T> ? 4 : 1) * done.flops, done.products, 0, done.flops > 0 ? done.flops_by_length / done.flops : 1}};
     return true;
   }
 
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
-  double last_cost() const override { return last_cost_.load(std::memory_order_relaxed); }
+  double last_cost() const override { return last_[0].work.flops; }
+  TaskNote last_task(int member) const override { return last_[static_cast<std::size_t>(member)]; }
 
   std::string waiting_for() const override {
     const std::lock_guard lock(mutex_);
@@ -156,9 +173,9 @@ class FanOutProgram final : public RankProgram {
     }
   }
 
-  void run_panel(index_t p, RankScratch<T>& scratch) {
+  DoneWork run_panel(index_t p, RankScratch<T>& scratch) {
     PanelState& panel = panels_[static_cast<std::size_t>(p)];
-    double cost = 0;
+    DoneWork done;
     bool finish = false;
     if (!panel.without_content) work_.map_rows(p, scratch);
     if (!panel.assembled) work_.assemble_lower(p, scratch);
@@ -175,17 +192,17 @@ class FanOutProgram final : public RankProgram {
         if (finish) break;
         step = panel.next_step;
       }
-      cost += take_step(p, step, scratch);
+      take_step(p, step, scratch, done);
       const std::lock_guard lock(mutex_);
       ++panel.next_step;
       leave_blocks(step);
     }
     work_.forget_rows(p, scratch);
-    if (finish) cost += finish_panel(p, scratch);
-    last_cost_.store(cost, std::memory_order_relaxed);
+    if (finish) finish_panel(p, scratch, done);
+    return done;
   }
 
-  double take_step(index_t p, offset_t step, RankScratch<T>& scratch) {
+  void take_step(index_t p, offset_t step, RankScratch<T>& scratch, DoneWork& done) {
     PanelState& panel = panels_[static_cast<std::size_t>(p)];
     const UpdateStep& what = fan_.steps[static_cast<std::size_t>(step)];
     const index_t target = work_.supernode(p);
@@ -193,7 +210,7 @@ class FanOutProgram final : public RankProgram {
     // The right factor is the first or the last of the blocks that the step needs.
     const offset_t begin = fan_.need_ptr[step], end = fan_.need_ptr[step + 1];
     if (!find(fan_.needs[static_cast<std::size_t>(begin)] == what.right ? begin : end - 1, what.source, right)) panel.without_content = true;
-    double cost = 0;
+    const double triangles = work_.factor.kind == FactorKind::lu ? 2 : 1;
     for (offset_t need = begin; need < end; ++need) {
       const offset_t block = fan_.needs[static_cast<std::size_t>(need)];
       const index_t row = work_.symbolic.blocks[static_cast<std::size_t>(block)].row_supernode;
@@ -201,9 +218,8 @@ class FanOutProgram final : public RankProgram {
       if (!find(need, what.source, left)) panel.without_content = true;
       if (panel.without_content) continue;
       work_.subtract({p, what.source, block, what.right}, left, right, scratch);
-      cost += 2.0 * left.lower.rows * left.lower.cols * right.lower.rows;
+      done.add(triangles * 2.0 * left.lower.rows * left.lower.cols * right.lower.rows, std::min({left.lower.rows, left.lower.cols, right.lower.rows}));
     }
-    return work_.factor.kind == FactorKind::lu ? 2 * cost : cost;
   }
 
   /// @returns false if the block came without content
@@ -232,7 +248,7 @@ class FanOutProgram final : public RankProgram {
     return true;
   }
 
-  double finish_panel(index_t p, RankScratch<T>& scratch) {
+  void finish_panel(index_t p, RankScratch<T>& scratch, DoneWork& done) {
     PanelState& panel = panels_[static_cast<std::size_t>(p)];
     const index_t s = work_.supernode(p), width = work_.symbolic.width(s);
     DenseView<T> block;
@@ -254,7 +270,7 @@ class FanOutProgram final : public RankProgram {
     for (offset_t own = fan_.owned.own_ptr[p]; own < fan_.owned.own_ptr[p + 1]; ++own)
       block_is_there(fan_.own_used[static_cast<std::size_t>(own)], {}, panel.without_content);
     left_.fetch_sub(1, std::memory_order_release);
-    return static_cast<double>(width) * width * (below.end - below.first + (work_.owns_diagonal(p) ? width / 3.0 : 0));
+    done.add(static_cast<double>(width) * width * (below.end - below.first + (work_.owns_diagonal(p) ? width / 3.0 : 0)), width);
   }
 
   /// BLAS gives a row bits that depend on how many rows stand beside it. A panel that lies on one rank for any grid is finished at
@@ -380,7 +396,7 @@ class FanOutProgram final : public RankProgram {
   std::map<index_t, PivotTally> tallies_;  // by supernode
   BadPivot failure_;
   std::atomic<index_t> left_;
-  std::atomic<double> last_cost_{0};
+  std::vector<TaskNote> last_;  // by member
 };
 
 }  // namespace factorizing

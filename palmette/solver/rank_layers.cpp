@@ -1,6 +1,8 @@
 // One layer is the way without layers; several are cut, placed, and get their blocks after the factorization.
 #include "palmette/solver/rank_layers.hpp"
 
+#include <cmath>
+
 namespace palmette {
 
 LayeredGrid grid_of_ranks(const RankSolverOptions& options, index_t num_ranks) {
@@ -16,14 +18,32 @@ LayeredGrid grid_of_ranks(const RankSolverOptions& options, index_t num_ranks) {
   throw UsageError("the grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + layers + " ranks does not fit the run, which has " + ranks);
 }
 
-RankLayers layers_of(const SymbolicFactor& symbolic, const RankSolverOptions& options, const LayeredGrid& grid) {
-  if (grid.layers == 1) return {};
-  auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, grid.layers));
-  return {layer_systems(symbolic, std::move(cut), options.layered_method, {grid, options.map, options.whole})};
+RankLayout layout_of_ranks(const SymbolicFactor& symbolic, const RankSolverOptions& options, int scalar_bytes, Transport& transport) {
+  const index_t num_ranks = transport.num_ranks();
+  if (!options.choose_layout) return {grid_of_ranks(options, num_ranks), options.map, options.layered_method};
+  RankLayout layout{{{0, 0}, 0}, options.map, options.layered_method};
+  agree_after(transport, [&] {
+    if (transport.rank() == 0) layout = options.choose_layout(symbolic, num_ranks, scalar_bytes);
+  });
+  const bool asked = transport.rank() == 0;
+  const auto told = [&](index_t value) { return static_cast<index_t>(std::lround(transport.sum(asked ? value : 0))); };
+  RankSolverOptions chosen;
+  chosen.grid = {told(layout.ranks.grid.rows), told(layout.ranks.grid.cols)};
+  chosen.layers = told(layout.ranks.layers);
+  layout.map = static_cast<PlacementMap>(told(static_cast<index_t>(layout.map)));
+  layout.layered_method = static_cast<LayeredMethod>(told(static_cast<index_t>(layout.layered_method)));
+  layout.ranks = grid_of_ranks(chosen, num_ranks);
+  return layout;
 }
 
-Placement placement_of(const SymbolicFactor& symbolic, const RankLayers& layers, const RankSolverOptions& options, const LayeredGrid& grid) {
-  return layers.several() ? layered_placement(symbolic, layers.systems) : place(symbolic, grid.grid, options.map, options.whole);
+RankLayers layers_of(const SymbolicFactor& symbolic, const RankLayout& layout, const WholeSubtrees& whole) {
+  if (layout.ranks.layers == 1) return {};
+  auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, layout.ranks.layers));
+  return {layer_systems(symbolic, std::move(cut), layout.layered_method, {layout.ranks, layout.map, whole})};
+}
+
+Placement placement_of(const SymbolicFactor& symbolic, const RankLayers& layers, const RankLayout& layout, const WholeSubtrees& whole) {
+  return layers.several() ? layered_placement(symbolic, layers.systems) : place(symbolic, layout.ranks.grid, layout.map, whole);
 }
 
 void report_layers(const SymbolicFactor& symbolic, const RankLayers& layers, FactorKind kind, int scalar_bytes, RankReport& report) {

@@ -12,11 +12,15 @@ namespace palmette {
 /// @throws UsageError if grid and layers do not make up num_ranks
 LayeredGrid grid_of_ranks(const RankSolverOptions& options, index_t num_ranks);
 
+/// What the options say, or rank 0 chooses. Every rank must call it.
+/// @throws UsageError as grid_of_ranks, on all ranks; what choose_layout throws
+RankLayout layout_of_ranks(const SymbolicFactor& symbolic, const RankSolverOptions& options, int scalar_bytes, Transport& transport);
+
 /// What the layers of a run work on.
-RankLayers layers_of(const SymbolicFactor& symbolic, const RankSolverOptions& options, const LayeredGrid& grid);
+RankLayers layers_of(const SymbolicFactor& symbolic, const RankLayout& layout, const WholeSubtrees& whole);
 
 /// Owners of blocks in the factorization.
-Placement placement_of(const SymbolicFactor& symbolic, const RankLayers& layers, const RankSolverOptions& options, const LayeredGrid& grid);
+Placement placement_of(const SymbolicFactor& symbolic, const RankLayers& layers, const RankLayout& layout, const WholeSubtrees& whole);
 
 /// What the report says of them.
 void report_layers(const SymbolicFactor& symbolic, const RankLayers& layers, FactorKind kind, int scalar_bytes, RankReport& report);

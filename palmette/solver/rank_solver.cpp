@@ -44,7 +44,7 @@ SolverOptions as_solver_options(const RankSolverOptions& options) {
 template <class T>
 void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
   check_options<T>(as_solver_options(options));
-  grid_of_ranks(options, num_ranks);
+  if (!options.choose_layout) grid_of_ranks(options, num_ranks);
   if (options.most_sides < 1) throw UsageError("most_sides is " + std::to_string(options.most_sides) + "; at least one side is solved at a time");
 }
 
@@ -85,27 +85,32 @@ struct RankSolver<T>::State {
     Outcome<Ordering> found = next.input->order(order_options);
     if (!found) return found.failure();
     next.ordering = std::make_shared<const Ordering>(std::move(found).value());
+    const Stopwatch watch;
     agree_after(transport, [&] { analyze_into(next); });
+    const RankLayout layout = layout_of_ranks(*next.symbolic, options, sizeof(T), transport);
+    agree_after(transport, [&] { place_into(next, layout); });
+    next.report.run.analyze->seconds = watch.seconds();
     return true;
   }
 
   void analyze_into(RankProducts<T>& next) {
     Report& run = next.report.run;
     run.order = OrderReport{next.ordering->method, next.ordering->matched, next.ordering->seconds};
-    const Stopwatch watch;
     AnalyzeOptions analyze_options = options.analyze;
     analyze_options.symmetric_pattern = next.input->symmetry() != Symmetry::general;
     next.symbolic = std::make_shared<const SymbolicFactor>(analyze(next.input->pattern(), *next.ordering, analyze_options));
-    const LayeredGrid grid = grid_of_ranks(options, transport.num_ranks());
-    next.layers = layers_of(*next.symbolic, options, grid);
-    next.placement = std::make_shared<const Placement>(placement_of(*next.symbolic, next.layers, options, grid));
-    next.report.grid = grid.grid;
-    report_layers(*next.symbolic, next.layers, next.kind, sizeof(T), next.report);
     AnalyzeReport& analyzed = run.analyze.emplace();
-    analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*next.symbolic, next.kind);
     analyzed.flops = factorization_flops(*next.symbolic, next.kind);
     analyzed.supernodes = next.symbolic->num_supernodes();
+  }
+
+  void place_into(RankProducts<T>& next, const RankLayout& layout) {
+    next.layers = layers_of(*next.symbolic, layout, options.whole);
+    next.placement = std::make_shared<const Placement>(placement_of(*next.symbolic, next.layers, layout, options.whole));
+    next.report.grid = layout.ranks.grid;
+    next.report.map = layout.map;
+    report_layers(*next.symbolic, next.layers, next.kind, sizeof(T), next.report);
   }
 
   void begin_report(RankProducts<T>& next) {
@@ -114,7 +119,6 @@ struct RankSolver<T>::State {
     report.run.matrix = {pattern.rows, pattern.cols, pattern.nnz(), ScalarTraits<T>::type, next.input->symmetry()};
     report.run.version = version();
     report.num_ranks = transport.num_ranks();
-    report.map = options.map;
     report.trees = options.trees;
     report.delivery = options.delivery;
     report.transport = options.transport_name;

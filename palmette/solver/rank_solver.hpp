@@ -1,6 +1,7 @@
 // Part of the door of `solver`: the hall over ranks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,13 @@
 #include "palmette/transport/transport.hpp"
 
 namespace palmette {
+
+/// How the ranks of a run are arranged.
+struct RankLayout {
+  LayeredGrid ranks;
+  PlacementMap map = PlacementMap::subtree_to_subcube;
+  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< of several layers
+};
 
 struct RankSolverOptions {
   std::optional<FactorKind> kind;  ///< empty: as SolverOptions
@@ -30,6 +38,9 @@ struct RankSolverOptions {
   LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< how several layers solve
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;        ///< as place; another choice gives x other bits
+  /// Set: says, once the structure is known, what grid, layers, layered_method and map say otherwise; for scalars of so many bytes. Every rank must have
+  /// one, but only that of rank 0 is asked (chosen_layout of `predict` can answer); an arrangement of another number of ranks is a UsageError.
+  std::function<RankLayout(const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes)> choose_layout;
   TreeShape trees = TreeShape::binary;
   Delivery delivery = Delivery::push;  ///< of the factorization's blocks
   index_t most_sides = 64;    ///< right-hand sides that are solved together, for which the plan holds memory; >= 1

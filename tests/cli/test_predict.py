@@ -82,7 +82,7 @@ def test_simulated_clusters_solve_by_every_method(palmette, spd, tmp_path):
     assert [(row["ranks"], row["layers"]) for row in rows] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2), (8, 1), (8, 2)]
     for row in rows:
         assert row["simulated"] is True and row["seconds"] > 0 and row["backward_error"] < 1e-14
-        assert row["method"] == ("message_driven" if row["layers"] == 1 else "one_sync_3d")
+        assert row["method"] in (["message_driven"] if row["layers"] == 1 else ["one_sync_3d", "baseline_3d"])
         assert row["times"]["forward"]["work"]["least"] <= row["times"]["forward"]["work"]["most"]
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
     assert sum(event["ph"] == "s" for event in events) == sum(event["ph"] == "f" for event in events) == rows[-1]["messages"]
@@ -112,3 +112,16 @@ def test_auto_takes_a_grid_that_no_other_beats(palmette, spd):
         return done.json["predictions"][0]["seconds"]
 
     assert seconds("auto") == min(seconds(grid) for grid in ["6x1", "3x2", "2x3", "1x6"])
+
+
+def test_auto_takes_layers_that_are_not_predicted_to_be_slower(palmette, spd):
+    def row(*more):
+        done = palmette("simulate-cluster", spd, "--machine", "cori-knl", "--ranks", "4", *more, "--json", "-")
+        assert done.code == 0, done.err
+        return done.json["simulations"][0]
+
+    chosen = row("--layers", "auto")
+    assert chosen["grid_rows"] * chosen["grid_cols"] * chosen["layers"] == 4
+    again = row("--layers", str(chosen["layers"]), "--grid", f"{chosen['grid_rows']}x{chosen['grid_cols']}", "--map", chosen["map"], "--method", chosen["method"])
+    assert again["seconds"] == chosen["seconds"]
+    assert row("--layers", "auto", "--method", "message_driven")["layers"] == 1

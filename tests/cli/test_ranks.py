@@ -1,4 +1,5 @@
 """palmette solve over ranks: as threads of one process always, under mpiexec where it is there."""
+import json
 import os
 import re
 import shutil
@@ -225,3 +226,36 @@ def test_the_watchdog_ends_a_run_in_which_a_rank_has_stopped_and_says_who_waits_
 def test_the_watchdog_takes_seconds(palmette, spd):
     palmette("solve", spd, "--transport", "threads:2", "--watchdog", "-1").fails_with(2, "--watchdog")
     assert palmette("solve", spd, "--transport", "threads:2", "--watchdog", "0").code == 0
+
+
+def test_a_predicted_grid_gives_the_bits_of_any(palmette, spd, tmp_path):
+    texts = set()
+    for grid in ["auto", "2x2", "4x1"]:
+        done = palmette("solve", spd, "--transport", "threads:4", "--grid", grid, "--machine", "cori-haswell", "--out", "x.mtx", "--json", "-")
+        assert done.code == 0, done.err
+        ranks = done.json["ranks"]
+        assert ranks["grid_rows"] * ranks["grid_cols"] == 4 and ranks["layers"] == 1
+        texts.add((tmp_path / "x.mtx").read_bytes())
+    assert len(texts) == 1
+    kept = palmette("solve", spd, "--transport", "threads:4", "--grid", "auto", "--machine", "cori-knl", "--map", "block_cyclic", "--json", "-")
+    assert kept.json["ranks"]["map"] == "block_cyclic"
+
+
+def test_layers_may_be_predicted_too(palmette, spd):
+    for grid, layers in [("autox2", [2]), ("autoxauto", [1, 2, 4])]:
+        done = palmette("solve", spd, "--transport", "threads:4", "--grid", grid, "--machine", "cori-haswell", "--json", "-")
+        assert done.code == 0, done.err
+        ranks = done.json["ranks"]
+        assert ranks["layers"] in layers and ranks["grid_rows"] * ranks["grid_cols"] * ranks["layers"] == 4
+    palmette("solve", spd, "--transport", "threads:2", "--grid", "autox").fails_with(2, "--grid", "autoxauto")
+    palmette("solve", spd, "--transport", "threads:2", "--grid", "automatic").fails_with(2, "--grid", "autoxauto")
+    assert palmette("solve", spd, "--transport", "threads:2", "--grid", "autox3", "--machine", "cori-knl").code == 2
+    palmette("solve", spd, "--transport", "threads:2", "--grid", "auto", "--machine", "corri").fails_with(2, "cori")
+
+
+def test_mpiexec_agrees_on_a_predicted_grid(palmette, spd, tmp_path):
+    found = tmp_path / "found.json"
+    done = launched(palmette, "solve", spd, "--grid", "auto", "--machine", "cori-haswell", "--json", found)
+    assert done.returncode == 0, done.stderr
+    ranks = json.loads(found.read_text())["ranks"]
+    assert ranks["grid_rows"] * ranks["grid_cols"] == 2
