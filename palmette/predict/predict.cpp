@@ -114,7 +114,7 @@ SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
   const SolveTasks& tasks = result.tasks;
   const RankRates rates = rank_rates(tasks, cluster, given.num_rhs, given.scalar_bytes);
   result.bound = solve_bound(tasks, rates);
-  result.schedule = schedule_solve(given.symbolic, tasks, rates);
+  result.schedule = schedule_solve(tasks, rates);
   for (const SolveEdge& edge : tasks.edges) {
     if (edge.message_rows == 0) continue;
     ++result.messages;

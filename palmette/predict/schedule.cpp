@@ -39,15 +39,10 @@ struct RankState {
 
 class Scheduler {
  public:
-  Scheduler(const SymbolicFactor& symbolic, const SolveTasks& tasks, const RankRates& rates)
+  Scheduler(const SolveTasks& tasks, const RankRates& rates)
       : tasks_(tasks), rates_(rates), gates_(rates.cluster, tasks.num_ranks), ranks_(static_cast<std::size_t>(tasks.num_ranks)),
-        waits_(tasks.tasks.size()), step_(tasks.tasks.size()), before_(tasks.tasks.size(), -1), path_to_root_(symbolic.parent.size()) {
+        waits_(tasks.tasks.size()), step_(tasks.tasks.size()), before_(tasks.tasks.size(), -1) {
     for (const SolveEdge& edge : tasks.edges) ++waits_[static_cast<std::size_t>(edge.to)];
-    for (index_t s = symbolic.num_supernodes() - 1; s >= 0; --s) {
-      const index_t parent = symbolic.parent[s];
-      path_to_root_[static_cast<std::size_t>(s)] = sweep_work(symbolic, s, s + 1).entries + (parent == -1 ? 0 : path_to_root_[static_cast<std::size_t>(parent)]);
-    }
-    backward_scale_ = 1.0 / (1 + symbolic.n);
     result_.busy_seconds.assign(ranks_.size(), 0);
     result_.message_seconds.assign(ranks_.size(), 0);
   }
@@ -83,9 +78,8 @@ class Scheduler {
   }
   void make_ready(index_t number) {
     const SolveTask& one = task(number);
-    const double path = path_to_root_[static_cast<std::size_t>(one.number)];
-    if (one.part == SolvePart::layers_meet) return rank(one.rank).ready.push({std::numeric_limits<double>::infinity(), number});
-    rank(one.rank).ready.push({is_forward(one.part) ? path : -path * backward_scale_, number});
+    const bool meeting = one.part == SolvePart::layers_meet;
+    rank(one.rank).ready.push({meeting ? std::numeric_limits<double>::infinity() : one.urgency, number});
   }
 
   /// What came over this edge is there; `by` ended at `now`.
@@ -188,8 +182,6 @@ class Scheduler {
   std::vector<index_t> waits_;   // by task
   std::vector<PathStep> step_;   // by task
   std::vector<index_t> before_;  // by task: the one that it began after; −1
-  std::vector<double> path_to_root_;
-  double backward_scale_ = 1;
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::int64_t planned_ = 0;
   index_t last_ = -1;
@@ -212,8 +204,8 @@ RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t nu
   return rates;
 }
 
-Schedule schedule_solve(const SymbolicFactor& symbolic, const SolveTasks& tasks, const RankRates& rates) {
-  return Scheduler(symbolic, tasks, rates).run();
+Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates) {
+  return Scheduler(tasks, rates).run();
 }
 
 }  // namespace palmette

@@ -46,7 +46,6 @@ struct Schedule {
 
 /// Each rank runs its ready task of highest priority (as the rank programs do: forward the longest way to the root first), handles what has come
 /// in between, and passes values on as soon as it sees them. Layers meet before anything else is done.
-/// @param symbolic  the whole structure, of layers too
-Schedule schedule_solve(const SymbolicFactor& symbolic, const SolveTasks& tasks, const RankRates& rates);
+Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates);
 
 }  // namespace palmette

@@ -12,7 +12,7 @@ RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
       whole_waits_(exchange_.wholes.size()) {
   left_at_start_ = 2 * static_cast<std::int64_t>(exchange_.wholes.size());
   for (const TopSupernode& top : exchange_.tops)
-    left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) + !top.in_column.empty() + !top.in_row.empty();
+    left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) + static_cast<std::int64_t>(top.column_portions.size() + top.row_portions.size());
   for (const WholeUnit& whole : exchange_.wholes) {
     const auto& begin = plan.factor->placement->units.group_begin;
     const auto unit = static_cast<std::size_t>(whole.unit);
@@ -108,12 +108,11 @@ void RankSolveProgram<T>::release_column(index_t number) {
   column_contribution(number);
 }
 
-/// Forward the longest way to the root goes first; backward, whatever others wait for is nearest to the root.
 template <class T>
 void RankSolveProgram<T>::push(RankTask task, index_t number) {
   const bool whole = task == RankTask::whole_forward || task == RankTask::whole_backward;
-  const double path = whole ? exchange_.wholes[static_cast<std::size_t>(number)].path : top(number).path;
-  ready_.push({task <= RankTask::column_product ? path : -path / (1 + plan_.factor->symbolic->n), task, number});
+  const Urgency& urgency = whole ? exchange_.wholes[static_cast<std::size_t>(number)].urgency : top(number).urgency;
+  ready_.push({task <= RankTask::column_product ? urgency.forward : urgency.backward, task, number});
 }
 
 template <class T>
@@ -128,13 +127,10 @@ SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
     if (one.owns_diagonal && !plan_.role(next.number).is_given) work.entries = width * (width + 1) / 2, work.panels = 1;
     return work;
   }
-  for (const index_t at : next.task == RankTask::column_product ? one.in_column : one.in_row) {
-    if (exchange_.own_is_whole[static_cast<std::size_t>(at)] != 0) continue;
-    const OwnContribution& own = exchange_.own[static_cast<std::size_t>(at)];
-    work.entries += double(own.count) * plan_.factor->symbolic->width(plan_.factor->owned.panel[static_cast<std::size_t>(own.column)]);
-    work.rows += own.count;
-    ++work.panels;
-  }
+  const Portion& portion = portion_of(next);
+  work.entries = portion.entries;
+  work.rows = portion.rows;
+  work.panels = portion.blocks;
   return work;
 }
 
@@ -165,15 +161,9 @@ void RankSolveProgram<T>::run(const Ready& next, int member) {
       return whole_needs_less(next.number);
     }
     case RankTask::row_sum: return finish_row(next.number, member);
-    case RankTask::column_product: {
-      for (const index_t at : top(next.number).in_column) all.block_forward(at, member);
-      const std::lock_guard lock(mutex_);
-      for (const index_t at : top(next.number).in_column)
-        row_contribution(exchange_.own[static_cast<std::size_t>(at)].row_top);
-      return;
-    }
+    case RankTask::column_product: return multiply_column(next, member);
     case RankTask::column_sum: return finish_column(next.number, member);
-    case RankTask::row_product: return multiply_row(next.number, member);
+    case RankTask::row_product: return multiply_row(next, member);
     case RankTask::whole_backward:
       all.whole_backward(next.number, member);
       return store_group(plan_.structure.group_of_whole[static_cast<std::size_t>(next.number)]);
@@ -222,14 +212,27 @@ void RankSolveProgram<T>::finish_column(index_t number, int member) {
 }
 
 template <class T>
-void RankSolveProgram<T>::multiply_row(index_t number, int member) {
+void RankSolveProgram<T>::multiply_column(const Ready& next, int member) {
+  const Portion& portion = portion_of(next);
+  const std::vector<index_t>& blocks = top(next.number).in_column;
   const RankTasks<T> all = tasks();
-  for (const index_t at : top(number).in_row)
-    if (exchange_.own_is_whole[static_cast<std::size_t>(at)] == 0) all.block_backward(at, member);
+  for (index_t k = portion.begin; k < portion.end; ++k) all.block_forward(blocks[static_cast<std::size_t>(k)], member);
   const std::lock_guard lock(mutex_);
-  for (const index_t at : top(number).in_row) {
-    const OwnContribution& own = exchange_.own[static_cast<std::size_t>(at)];
-    if (exchange_.own_is_whole[static_cast<std::size_t>(at)] != 0) whole_needs_less(own.column);
+  for (index_t k = portion.begin; k < portion.end; ++k)
+    row_contribution(exchange_.own[static_cast<std::size_t>(blocks[static_cast<std::size_t>(k)])].row_top);
+}
+
+template <class T>
+void RankSolveProgram<T>::multiply_row(const Ready& next, int member) {
+  const Portion& portion = portion_of(next);
+  const auto block = [&](index_t k) { return static_cast<std::size_t>(top(next.number).in_row[static_cast<std::size_t>(k)]); };
+  const RankTasks<T> all = tasks();
+  for (index_t k = portion.begin; k < portion.end; ++k)
+    if (exchange_.own_is_whole[block(k)] == 0) all.block_backward(static_cast<index_t>(block(k)), member);
+  const std::lock_guard lock(mutex_);
+  for (index_t k = portion.begin; k < portion.end; ++k) {
+    const OwnContribution& own = exchange_.own[block(k)];
+    if (exchange_.own_is_whole[block(k)] != 0) whole_needs_less(own.column);
     else column_contribution(own.column_top);
   }
 }

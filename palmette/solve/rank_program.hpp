@@ -91,9 +91,11 @@ class RankSolveProgram final : public RankProgram {
     double priority = 0;
     RankTask task = RankTask::whole_forward;
     index_t number = 0;
+    index_t portion = 0;  ///< of products
     bool operator<(const Ready& other) const {
       if (priority != other.priority) return priority < other.priority;
-      return task != other.task ? task > other.task : number > other.number;
+      if (task != other.task) return task > other.task;
+      return number != other.number ? number > other.number : portion > other.portion;
     }
   };
 
@@ -111,10 +113,12 @@ class RankSolveProgram final : public RankProgram {
     if (--column_waits_[static_cast<std::size_t>(number)] == 0) push(RankTask::column_sum, number);
   }
   void forward_value_is_there(index_t number) {
-    if (!top(number).in_column.empty()) push(RankTask::column_product, number);
+    const auto& portions = top(number).column_portions;
+    for (std::size_t k = 0; k < portions.size(); ++k) ready_.push({portions[k].urgency, RankTask::column_product, number, static_cast<index_t>(k)});
   }
   void backward_value_is_there(index_t number) {
-    if (!top(number).in_row.empty()) push(RankTask::row_product, number);
+    const auto& portions = top(number).row_portions;
+    for (std::size_t k = 0; k < portions.size(); ++k) ready_.push({portions[k].urgency, RankTask::row_product, number, static_cast<index_t>(k)});
   }
   void whole_needs_less(index_t whole) {
     if (--whole_waits_[static_cast<std::size_t>(whole)] == 0) push(RankTask::whole_backward, whole);
@@ -125,7 +129,12 @@ class RankSolveProgram final : public RankProgram {
   void run(const Ready& next, int member);
   void finish_row(index_t number, int member);
   void finish_column(index_t number, int member);
-  void multiply_row(index_t number, int member);
+  const Portion& portion_of(const Ready& next) const {
+    const TopSupernode& one = top(next.number);
+    return (next.task == RankTask::column_product ? one.column_portions : one.row_portions)[static_cast<std::size_t>(next.portion)];
+  }
+  void multiply_column(const Ready& next, int member);
+  void multiply_row(const Ready& next, int member);
 
   std::int64_t tag(RankMessage kind, index_t supernode) const { return supernode * kinds_of_message + static_cast<std::int64_t>(kind); }
   void send_sum(const Reduction& reduction, SideRows<const T> store, RankMessage kind);

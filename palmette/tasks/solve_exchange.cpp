@@ -176,24 +176,34 @@ RankLists rank_lists(const SymbolicFactor& symbolic, const Placement& placement,
   return lists;
 }
 
-/// Entries from each supernode to the root, its own included.
-std::vector<double> paths_to_root(const SymbolicFactor& symbolic) {
-  std::vector<double> path = sweep_entries(symbolic);
-  for (index_t s = symbolic.num_supernodes() - 1; s >= 0; --s)
-    if (symbolic.parent[s] != -1) path[static_cast<std::size_t>(s)] += path[static_cast<std::size_t>(symbolic.parent[s])];
-  return path;
+std::vector<Urgency> urgencies(const SymbolicFactor& symbolic, const Structure& known) {
+  const std::vector<double> entries = sweep_entries(symbolic);
+  const auto supernodes = static_cast<std::size_t>(symbolic.num_supernodes());
+  std::vector<double> down(supernodes);  // on the longest way; a whole subtree is swept as one
+  for (index_t unit = 0; unit < known.num_units(); ++unit) {
+    const auto begin = static_cast<std::size_t>(known.begin(unit)), end = static_cast<std::size_t>(known.begin(unit + 1));
+    for (std::size_t s = begin; s < end; ++s) down[end - 1] += entries[s];
+    const index_t parent = symbolic.parent[static_cast<index_t>(end) - 1];
+    if (parent != -1) down[static_cast<std::size_t>(parent)] = std::max(down[static_cast<std::size_t>(parent)], down[end - 1]);
+  }
+  std::vector<Urgency> result(supernodes);
+  for (std::size_t s = supernodes; s-- > 0;) {
+    const index_t parent = symbolic.parent[static_cast<index_t>(s)];
+    result[s] = {entries[s] + (parent == -1 ? 0 : result[static_cast<std::size_t>(parent)].forward), -1 / (1 + down[s])};
+  }
+  return result;
 }
 
 }  // namespace
 
 struct SolveStructure::State {
   State(const SymbolicFactor& of, const Placement& on, TreeShape trees)
-      : symbolic(of), placement(on), known(of, on, trees), lists(rank_lists(of, on, known)), path(paths_to_root(of)) {}
+      : symbolic(of), placement(on), known(of, on, trees), lists(rank_lists(of, on, known)), urgency(urgencies(of, known)) {}
   const SymbolicFactor& symbolic;
   const Placement& placement;
   Structure known;
   RankLists lists;
-  std::vector<double> path;  // by supernode
+  std::vector<Urgency> urgency;  // by supernode
   class Builder;
 };
 
@@ -201,7 +211,7 @@ struct SolveStructure::State {
 class SolveStructure::State::Builder {
  public:
   Builder(const State& all, index_t rank)
-      : symbolic_(all.symbolic), placement_(all.placement), known_(all.known), path_(all.path), owned_(owned_blocks(all.symbolic, all.placement, rank)),
+      : symbolic_(all.symbolic), placement_(all.placement), known_(all.known), urgency_(all.urgency), owned_(owned_blocks(all.symbolic, all.placement, rank)),
         segments_(all.lists.segments[static_cast<std::size_t>(rank)]), wholes_(all.lists.wholes[static_cast<std::size_t>(rank)]),
         tops_(all.lists.tops[static_cast<std::size_t>(rank)]) {
     plan_.rank = rank;
@@ -212,6 +222,11 @@ class SolveStructure::State::Builder {
     list_own();
     for (const index_t s : tops_) add_top(s);
     for (std::size_t at = 0; at < plan_.own.size(); ++at) link(static_cast<index_t>(at));
+    for (TopSupernode& top : plan_.tops) {
+      std::reverse(top.in_row.begin(), top.in_row.end());
+      top.column_portions = portions_of(top.in_column, top, true);
+      top.row_portions = portions_of(top.in_row, top, false);
+    }
     return std::move(plan_);
   }
 
@@ -222,7 +237,7 @@ class SolveStructure::State::Builder {
       for (; next_whole < wholes_.size() && wholes_[next_whole] <= unit; ++next_whole) {
         const index_t whole = wholes_[next_whole];
         const std::span<const index_t> boundary = known_.boundary(whole);
-        plan_.wholes.push_back({whole, {boundary.begin(), boundary.end()}, {}, path_[static_cast<std::size_t>(known_.begin(whole + 1)) - 1]});
+        plan_.wholes.push_back({whole, {boundary.begin(), boundary.end()}, {}, urgency_[static_cast<std::size_t>(known_.begin(whole + 1)) - 1]});
       }
     };
     for (const index_t number : segments_) {
@@ -266,7 +281,7 @@ class SolveStructure::State::Builder {
     const index_t in_rows = rows.position_of(plan_.rank), in_columns = columns.position_of(plan_.rank);
     TopSupernode top;
     top.supernode = s;
-    top.path = path_[static_cast<std::size_t>(s)];
+    top.urgency = urgency_[static_cast<std::size_t>(s)];
     top.owns_diagonal = rows.ranks[0] == plan_.rank;
     top.value_at = plan_.value_rows;
     plan_.value_rows += symbolic_.width(s);
@@ -370,10 +385,46 @@ class SolveStructure::State::Builder {
     plan_.tops[static_cast<std::size_t>(own.column_top)].in_column.push_back(at);
   }
 
+  double entries_of(index_t at) const {
+    if (plan_.own_is_whole[static_cast<std::size_t>(at)] != 0) return 0;
+    const OwnContribution& own = plan_.own[static_cast<std::size_t>(at)];
+    return double(own.count) * symbolic_.width(owned_.panel[static_cast<std::size_t>(own.column)]);
+  }
+
+  /// The first block alone, unless all are little work; then as many as make a portion.
+  std::vector<Portion> portions_of(const std::vector<index_t>& blocks, const TopSupernode& top, bool forward) const {
+    const double usual = portion_entries();
+    double all = 0;
+    for (const index_t at : blocks) all += entries_of(at);
+    std::vector<Portion> result;
+    const auto count = static_cast<index_t>(blocks.size());
+    for (index_t begin = 0; begin < count; begin = result.back().end) {
+      const OwnContribution& first = plan_.own[static_cast<std::size_t>(blocks[static_cast<std::size_t>(begin)])];
+      const index_t waits = forward ? first.row_top : first.column_top;
+      Portion portion;
+      portion.begin = portion.end = begin;
+      const Urgency& urgency = begin == 0 || waits == -1 ? top.urgency : plan_.tops[static_cast<std::size_t>(waits)].urgency;
+      portion.urgency = forward ? urgency.forward : urgency.backward;
+      const double enough = begin == 0 && all >= usual ? 1 : usual;
+      while (portion.end < count && portion.entries < enough) {
+        const index_t at = blocks[static_cast<std::size_t>(portion.end++)];
+        if (plan_.own_is_whole[static_cast<std::size_t>(at)] != 0) continue;
+        portion.entries += entries_of(at);
+        portion.rows += plan_.own[static_cast<std::size_t>(at)].count;
+        ++portion.blocks;
+      }
+      result.push_back(portion);
+    }
+    return result;
+  }
+
+  /// Some microseconds for one right-hand side; ranks with much to do keep longer portions, since each costs bookkeeping and a break in reading.
+  double portion_entries() const { return std::max(8192.0, static_cast<double>(owned_.entries()) / 256); }
+
   const SymbolicFactor& symbolic_;
   const Placement& placement_;
   const Structure& known_;
-  const std::vector<double>& path_;
+  const std::vector<Urgency>& urgency_;
   OwnedBlocks owned_;
   const std::vector<index_t>& segments_;
   const std::vector<index_t>& wholes_;
@@ -395,7 +446,8 @@ offset_t SolveExchange::memory_bytes() const {
   offset_t bytes = bytes_of(tops) + bytes_of(own) + bytes_of(own_is_whole) + bytes_of(reductions) + bytes_of(places);
   for (const WholeUnit& one : wholes) bytes += bytes_of(one.boundary) + bytes_of(one.contributions);
   for (const TopSupernode& one : tops)
-    bytes += bytes_of(one.row_children) + bytes_of(one.column_children) + bytes_of(one.in_column) + bytes_of(one.in_row);
+    bytes += bytes_of(one.row_children) + bytes_of(one.column_children) + bytes_of(one.in_column) + bytes_of(one.in_row) +
+             bytes_of(one.column_portions) + bytes_of(one.row_portions);
   for (const Reduction& one : reductions) {
     bytes += bytes_of(one.incoming) + bytes_of(one.sums) + bytes_of(one.result);
     for (const MadeSum& sum : one.sums) bytes += bytes_of(sum.parts);

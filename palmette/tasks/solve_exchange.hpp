@@ -61,12 +61,28 @@ struct OwnContribution {
   offset_t backward_at = 0; ///< blocks only: as many rows as the column is wide
 };
 
+/// Of tasks that are ready the one with the largest number runs first. Forward: entries of the factor from a supernode to the root, which come after
+/// it; all forward tasks go before backward ones, whose (negative) numbers grow with the entries on the longest way down from a supernode.
+struct Urgency {
+  double forward = 0;
+  double backward = 0;
+};
+
 /// A whole subtree of this rank.
 struct WholeUnit {
   index_t unit = 0;
   std::vector<index_t> boundary;           ///< rows of the permuted matrix beyond it that it touches, ascending
   std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
-  double path = 0;                         ///< entries from its last supernode to the root, for priorities
+  Urgency urgency;
+};
+
+/// Blocks that are multiplied in one go: what the nearest supernode waits for is not held up by what others need later.
+struct Portion {
+  index_t begin = 0, end = 0;   ///< of in_column or in_row
+  double urgency = 0;           ///< as Urgency, of the sweep in which it is multiplied
+  double entries = 0;           ///< of the factor that are read
+  double rows = 0;              ///< gathered or scattered
+  index_t blocks = 0;
 };
 
 /// A supernode above the whole subtrees that this rank has to do with.
@@ -79,8 +95,10 @@ struct TopSupernode {
   std::vector<index_t> row_children;     ///< ranks
   std::vector<index_t> column_children;  ///< ranks
   std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
-  std::vector<index_t> in_row;        ///< blocks left of it, and subtrees that touch it: numbers in `own`
-  double path = 0;                    ///< entries from here to the root, for priorities
+  std::vector<index_t> in_row;        ///< blocks left of it, the nearest first, and subtrees that touch it: numbers in `own`
+  std::vector<Portion> column_portions;  ///< of in_column
+  std::vector<Portion> row_portions;     ///< of in_row
+  Urgency urgency;
 };
 
 /// Constant once made.

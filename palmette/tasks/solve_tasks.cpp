@@ -7,24 +7,31 @@
 namespace palmette {
 namespace {
 
+/// A portion of a rank's blocks in one column or row.
+struct Product {
+  SolveTask work;
+  std::vector<index_t> supernodes;  // that add it up
+  std::vector<index_t> wholes;      // numbers of own subtrees that touch the row
+  index_t task = -1;
+};
+
 /// What one rank has to do with one supernode above the subtrees.
 struct Share {
   index_t supernode = 0;
   index_t rank = 0;
   bool owns_diagonal = false;
+  Urgency urgency;
   bool in_row = false, in_column = false;            // of the trees
   index_t row_parent = -1, column_parent = -1;       // ranks
   offset_t row_message = 0, column_message = 0;      // rows sent upwards
-  std::vector<index_t> rows_below;                   // supernodes of own blocks below the diagonal
-  std::vector<index_t> columns_left;                 // supernodes of own blocks left of it
-  std::vector<index_t> wholes_left;                  // numbers of own subtrees that touch the row
-  double below_entries = 0, left_entries = 0, below_rows = 0, left_rows = 0;
-  index_t row_sum = -1, forward_value = -1, column_product = -1, column_sum = -1, backward_value = -1, row_product = -1;  // tasks
+  std::vector<Product> below, left;                  // of the diagonal
+  index_t row_sum = -1, forward_value = -1, column_sum = -1, backward_value = -1;  // tasks
 };
 
 struct Whole {
   index_t unit = 0;
   index_t rank = 0;
+  Urgency urgency;
   std::vector<index_t> rows;  // supernodes that it touches
   index_t forward = -1, backward = -1;
 };
@@ -41,6 +48,7 @@ class Builder {
       Whole& whole = wholes_.emplace_back();
       whole.unit = one.unit;
       whole.rank = exchange.rank;
+      whole.urgency = one.urgency;
       for (const index_t at : one.contributions) whole.rows.push_back(exchange.own[static_cast<std::size_t>(at)].row_supernode);
     }
     const OwnedBlocks owned = owned_blocks(symbolic_, placement_, exchange.rank);
@@ -68,27 +76,25 @@ class Builder {
     share.supernode = top.supernode;
     share.rank = exchange.rank;
     share.owns_diagonal = top.owns_diagonal;
+    share.urgency = top.urgency;
     share.in_row = top.row_sum != -1;
     share.in_column = top.column_sum != -1;
     const auto reduction = [&](index_t number) -> const Reduction& { return exchange.reductions[static_cast<std::size_t>(number)]; };
     if (share.in_row) share.row_parent = reduction(top.row_sum).parent, share.row_message = reduction(top.row_sum).outgoing_rows;
     if (share.in_column) share.column_parent = reduction(top.column_sum).parent, share.column_message = reduction(top.column_sum).outgoing_rows;
-    for (const index_t number : top.in_column) {
-      const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-      share.rows_below.push_back(own.row_supernode);
-      share.below_entries += double(own.count) * symbolic_.width(top.supernode);
-      share.below_rows += own.count;
+    for (const Portion& portion : top.column_portions) {
+      Product& product = share.below.emplace_back(product_of(portion));
+      for (index_t k = portion.begin; k < portion.end; ++k)
+        product.supernodes.push_back(exchange.own[static_cast<std::size_t>(top.in_column[static_cast<std::size_t>(k)])].row_supernode);
     }
-    for (const index_t number : top.in_row) {
-      const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-      if (exchange.own_is_whole[static_cast<std::size_t>(number)] != 0) {
-        share.wholes_left.push_back(first_whole + own.column);
-        continue;
+    for (const Portion& portion : top.row_portions) {
+      Product& product = share.left.emplace_back(product_of(portion));
+      for (index_t k = portion.begin; k < portion.end; ++k) {
+        const index_t number = top.in_row[static_cast<std::size_t>(k)];
+        const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
+        if (exchange.own_is_whole[static_cast<std::size_t>(number)] != 0) product.wholes.push_back(first_whole + own.column);
+        else product.supernodes.push_back(owned.panel[static_cast<std::size_t>(own.column)]);
       }
-      const index_t column = owned.panel[static_cast<std::size_t>(own.column)];
-      share.columns_left.push_back(column);
-      share.left_entries += double(own.count) * symbolic_.width(column);
-      share.left_rows += own.count;
     }
     shares_.push_back(std::move(share));
   }
@@ -132,28 +138,34 @@ class Builder {
     return from_leaves(first, end, [](const Share& one) { return one.column_parent; }, [](const Share& one) { return one.in_column; });
   }
 
-  SolveTask diagonal_work(const Share& share) const {
+  SolveTask diagonal_work(const Share& share, double urgency) const {
     const double width = symbolic_.width(share.supernode);
     SolveTask work;
+    work.urgency = urgency;
     if (share.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1;
+    return work;
+  }
+
+  SolveTask sweep_of(index_t begin, index_t end, double urgency) const {
+    SolveTask work = sweep_work(symbolic_, begin, end);
+    work.urgency = urgency;
     return work;
   }
 
   void number_forward() {
     for (Whole& whole : wholes_) {
       const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
-      whole.forward = add(SolvePart::whole_forward, whole.rank, end - 1, sweep_work(symbolic_, begin, end));
+      whole.forward = add(SolvePart::whole_forward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.forward));
     }
     for (std::size_t first = 0, end = 0; first < shares_.size(); first = end) {
       while (end < shares_.size() && shares_[end].supernode == shares_[first].supernode) ++end;
       const index_t s = shares_[first].supernode;
-      for (Share* one : row_tree(first, end)) one->row_sum = add(SolvePart::row_sum, one->rank, s, diagonal_work(*one));
+      for (Share* one : row_tree(first, end)) one->row_sum = add(SolvePart::row_sum, one->rank, s, diagonal_work(*one, one->urgency.forward));
       const std::vector<Share*> members = column_tree(first, end);
       for (auto next = members.rbegin(); next != members.rend(); ++next)
         (*next)->forward_value = (*next)->owns_diagonal ? (*next)->row_sum : add(SolvePart::forward_relay, (*next)->rank, s);
       for (Share* one : members)
-        if (!one->rows_below.empty())
-          one->column_product = add(SolvePart::column_product, one->rank, s, products(one->below_entries, one->rows_below.size(), one->below_rows));
+        for (Product& product : one->below) product.task = add(SolvePart::column_product, one->rank, s, product.work);
     }
   }
 
@@ -161,26 +173,26 @@ class Builder {
     for (std::size_t end = shares_.size(), first = end; end > 0; end = first) {
       while (first > 0 && shares_[first - 1].supernode == shares_[end - 1].supernode) --first;
       const index_t s = shares_[first].supernode;
-      for (Share* one : column_tree(first, end)) one->column_sum = add(SolvePart::column_sum, one->rank, s, diagonal_work(*one));
+      for (Share* one : column_tree(first, end)) one->column_sum = add(SolvePart::column_sum, one->rank, s, diagonal_work(*one, one->urgency.backward));
       const std::vector<Share*> members = row_tree(first, end);
       for (auto next = members.rbegin(); next != members.rend(); ++next)
         (*next)->backward_value = (*next)->owns_diagonal ? (*next)->column_sum : add(SolvePart::backward_relay, (*next)->rank, s);
       for (Share* one : members)
-        if (!one->columns_left.empty() || !one->wholes_left.empty())
-          one->row_product = add(SolvePart::row_product, one->rank, s, products(one->left_entries, one->columns_left.size(), one->left_rows));
+        for (Product& product : one->left) product.task = add(SolvePart::row_product, one->rank, s, product.work);
     }
     for (Whole& whole : wholes_) {
       const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
-      whole.backward = add(SolvePart::whole_backward, whole.rank, end - 1, sweep_work(symbolic_, begin, end));
+      whole.backward = add(SolvePart::whole_backward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.backward));
     }
   }
 
-  static SolveTask products(double entries, std::size_t blocks, double rows) {
-    SolveTask work;
-    work.entries = entries;
-    work.panels = static_cast<double>(blocks);
-    work.rows = rows;
-    return work;
+  static Product product_of(const Portion& portion) {
+    Product product;
+    product.work.entries = portion.entries;
+    product.work.panels = portion.blocks;
+    product.work.rows = portion.rows;
+    product.work.urgency = portion.urgency;
+    return product;
   }
   index_t unit_begin(index_t unit) const { return placement_.units.group_begin[static_cast<std::size_t>(unit)]; }
 
@@ -197,14 +209,15 @@ class Builder {
       edge(above.forward_value, share.forward_value, width);
     }
     if (share.owns_diagonal) edge(share.row_sum, share.column_sum);
-    if (share.column_product != -1) {
-      edge(share.forward_value, share.column_product);
-      for (const index_t row : share.rows_below) edge(share.column_product, at(row, share.rank).row_sum);
+    for (const Product& product : share.below) {
+      edge(share.forward_value, product.task);
+      for (const index_t row : product.supernodes) edge(product.task, at(row, share.rank).row_sum);
     }
-    if (share.row_product == -1) return;
-    edge(share.backward_value, share.row_product);
-    for (const index_t column : share.columns_left) edge(share.row_product, at(column, share.rank).column_sum);
-    for (const index_t whole : share.wholes_left) edge(share.row_product, wholes_[static_cast<std::size_t>(whole)].backward);
+    for (const Product& product : share.left) {
+      edge(share.backward_value, product.task);
+      for (const index_t column : product.supernodes) edge(product.task, at(column, share.rank).column_sum);
+      for (const index_t whole : product.wholes) edge(product.task, wholes_[static_cast<std::size_t>(whole)].backward);
+    }
   }
 
   void finish_edges() {

@@ -14,7 +14,7 @@ enum class SolvePart : char {
   whole_forward,     ///< y of a whole subtree
   row_sum,           ///< add up contributions to a block row; on the diagonal's rank also y of the supernode
   forward_relay,     ///< a value has come and is passed on: no work
-  column_product,    ///< blocks of this rank below a supernode
+  column_product,    ///< a portion of this rank's blocks below a supernode
   column_sum,
   backward_relay,
   row_product,
@@ -30,6 +30,7 @@ struct SolveTask {
   double entries = 0;   ///< of the factor that the task reads
   double panels = 0;    ///< panels and blocks that it takes up
   double rows = 0;      ///< rows that it gathers or scatters
+  double urgency = 0;   ///< as Urgency
 };
 
 /// From one task to one after it; between two ranks it is one message.
