@@ -4,7 +4,7 @@
 
 build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev libmetis-dev libscotch-dev
                 libcli11-dev libfmt-dev nlohmann-json3-dev)
-test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich)
+test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libsimgrid-dev)
 debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
 python_test_modules=(pytest lizard matplotlib mpi4py)             # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi

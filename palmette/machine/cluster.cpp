@@ -84,15 +84,16 @@ NodeGates::NodeGates(const Cluster& cluster, index_t num_ranks) : cluster_(&clus
 }
 
 double NodeGates::arrival(index_t source, index_t destination, std::size_t bytes, double now) {
-  const double alone = now + cluster_->link(source, destination).seconds(bytes);
+  const Link& link = cluster_->link(source, destination);
   const index_t from = cluster_->node_of(source), to = cluster_->node_of(destination);
-  if (from == to || cluster_->injection_gbs <= 0) return alone;
+  if (from == to || cluster_->injection_gbs <= 0) return now + link.seconds(bytes);
   const double passing = static_cast<double>(bytes) / (cluster_->injection_gbs * 1e9);
   double& out = out_free_[static_cast<std::size_t>(from)];
   double& in = in_free_[static_cast<std::size_t>(to)];
-  const double late = std::max(0.0, out - now);
-  out = now + late + passing;
-  const double arrives = std::max(alone + late, in + passing);
+  const double leaves = std::max(now, out);
+  out = leaves + passing;
+  // On its way while it passes the doors: the narrowest of the three counts.
+  const double arrives = std::max(leaves + std::max(link.seconds(bytes), link.latency_us * 1e-6 + passing), in + passing);
   in = arrives;
   return arrives;
 }

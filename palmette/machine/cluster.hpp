@@ -71,7 +71,8 @@ struct Cluster {
   double seconds(const TaskWork& work, double read_gbs) const;
 };
 
-/// When messages arrive, if nodes let one message in or out at a time at their injection bandwidth. One for each run.
+/// When messages arrive, if nodes let one message in or out at a time at their injection bandwidth; it is on its way meanwhile, so the
+/// narrowest of both doors and the link counts. One for each run.
 class NodeGates {
  public:
   NodeGates(const Cluster& cluster, index_t num_ranks);

@@ -47,6 +47,7 @@ struct LayerFacts {
 
 struct SimulatedSolve {
   SimulationResult run;             ///< of one solve, both sweeps
+  std::vector<double> read_gbs;     ///< by rank: what it read in a second
   double backward_error = 0;        ///< ‖b − A·x‖∞ / (‖A‖∞·‖x‖∞ + ‖b‖∞), the largest over right-hand sides
   offset_t rank_bytes_least = 0;    ///< factor and plan of a rank
   offset_t rank_bytes_most = 0;

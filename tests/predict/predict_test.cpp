@@ -97,15 +97,15 @@ TEST(predict_solve, overheads_of_messages_stand_on_the_ranks) {
   EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
 }
 
-// Nodes of one rank that let 1 entry in or out in 2 µs: the n − 1 values that come to the hub at 6 µs + 1 queue at its door.
+// Nodes of one rank that let 1 entry in or out in 2 µs: the n − 1 values that come to the hub 5 µs after they leave queue at its door.
 TEST(predict_solve, what_enters_a_node_queues_at_its_door) {
   constexpr index_t n = 9;
   Cluster cluster = simple_cluster();
   cluster.injection_gbs = 4e-3;
   const SolvePrediction made = predicted(star(n), {n, 1}, cluster);
   EXPECT_NEAR(made.bound.link_seconds, (n - 1) * 2 * microsecond, 1e-12);
-  // The first arrives at 7 µs, the last 2·(n − 2) later; its block and the hub follow.
-  EXPECT_NEAR(made.schedule.forward_seconds, (1 + 6 + 2 * (n - 2) + 1 + 1) * microsecond, 1e-12);
+  // The first is in at 8 µs, the last 2·(n − 2) later; its block and the hub follow.
+  EXPECT_NEAR(made.schedule.forward_seconds, (1 + 5 + 2 + 2 * (n - 2) + 1 + 1) * microsecond, 1e-12);
 }
 
 TEST(predict_solve, one_rank_takes_all_entries_twice) {
