@@ -320,6 +320,32 @@ TEST(rank_solver, layers_give_verified_answers_with_the_same_bits_for_any_grid_o
   expect_same_bits_over_layers(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 1, transposed);
 }
 
+TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
+  const auto matrix = generated<double>("poisson2d5", 12);
+  const Shape shape{4};
+  const auto chosen = [](index_t rows, index_t cols, index_t layers) {
+    RankSolverOptions options = options_of<double>({4}, FactorKind::llt);
+    // Asked of any other rank it would be another, so that ranks would wait for each other for ever.
+    options.choose_layout = [=, asked = std::make_shared<std::atomic<int>>(0)](const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
+      EXPECT_EQ(asked->fetch_add(1), 0);
+      EXPECT_EQ(symbolic.n, 144);
+      EXPECT_EQ(num_ranks, 4);
+      EXPECT_EQ(scalar_bytes, 8);
+      return RankLayout{{{rows, cols}, layers}, PlacementMap::block_cyclic, LayeredMethod::baseline_3d};
+    };
+    return options;
+  };
+  const Answer<double> usual = solve_over_ranks<double>(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
+  const Answer<double> flat = solve_over_ranks<double>(matrix, shape, chosen(1, 4, 1), 1);
+  EXPECT_TRUE(same_bits(usual.x, flat.x));
+  EXPECT_EQ(flat.reports[3].value().grid.cols, 4);
+  EXPECT_EQ(flat.reports[3].value().map, PlacementMap::block_cyclic);
+  const Answer<double> layered = solve_over_ranks<double>(matrix, shape, chosen(2, 1, 2), 1);
+  EXPECT_EQ(layered.reports[1].value().layers, 2);
+  EXPECT_EQ(layered.reports[1].value().layered_method, LayeredMethod::baseline_3d);
+  EXPECT_THROW(solve_over_ranks<double>(matrix, shape, chosen(3, 1, 1), 1), UsageError);
+}
+
 TEST(rank_solver, layers_that_do_not_fit_the_run_are_refused) {
   const auto matrix = generated<double>("poisson2d5", 4);
   for (const auto& [grid, layers] : {std::pair{ProcessGrid{0, 0}, 3}, {ProcessGrid{2, 1}, 3}, {ProcessGrid{2, 1}, 0}, {ProcessGrid{4, 1}, 2}}) {
