@@ -106,7 +106,7 @@ def main():
              "factorization run as fast as their least length lets them; tasks of solves read at the rates of memory or cache; messages cost both ends, use links and pass",
              "the doors of nodes. LLᵀ, one right-hand side. Up to 16 ranks the usual subtrees stay whole; beyond, smaller ones.", "",
              "Strong scaling: the matrix stays the same. Grids are the nearest to a square with subtree_to_subcube; beside them the grid that `--grid auto` predicts",
-             "to solve fastest (it looks at solves alone).", ""]
+             "to solve fastest: it looks at solves alone, and a factorization may take up to three times as long on it.", ""]
     for machine in MACHINES:
         results = {case: rows_of(keep, machine, *case, RANKS) for case in CASES}
         plot = f"rank_scaling_{machine}.png"
@@ -117,7 +117,7 @@ def main():
     lines += [f"# Weak scaling, SIMULATED on {MACHINES[0]}", "",
               "64 unknowns a rank in 2D, 27 in 3D: what a rank has to do is little, so this is a hard case; every simulated rank of a factorization keeps an array of n",
               "numbers in this one process, which limits the size. Grids nearest to a square. Efficiency: the work of a rank (flops of the",
-              "factorization, entries of the factor) over its time, against one rank.", ""]
+              "factorization, entries of the factor) over its time, against one rank; above 1 where the single rank's products are so small that they run slowly.", ""]
     for problem in WEAK:
         lines += [f"## {problem}, weak", "", *weak_table(problem, keep), ""]
     (folder / "rank_scaling.md").write_text("\n".join(lines))
