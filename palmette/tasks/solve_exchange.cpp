@@ -224,6 +224,7 @@ class SolveStructure::State::Builder {
     for (std::size_t at = 0; at < plan_.own.size(); ++at) link(static_cast<index_t>(at));
     for (TopSupernode& top : plan_.tops) {
       std::reverse(top.in_row.begin(), top.in_row.end());
+      std::stable_sort(top.in_row.begin(), top.in_row.end(), [&](index_t a, index_t b) { return urgency_of_column(a) > urgency_of_column(b); });
       top.column_portions = portions_of(top.in_column, top, true);
       top.row_portions = portions_of(top.in_row, top, false);
     }
@@ -389,6 +390,12 @@ class SolveStructure::State::Builder {
     if (plan_.own_is_whole[static_cast<std::size_t>(at)] != 0) return 0;
     const OwnContribution& own = plan_.own[static_cast<std::size_t>(at)];
     return double(own.count) * symbolic_.width(owned_.panel[static_cast<std::size_t>(own.column)]);
+  }
+
+  /// Subtrees come last.
+  double urgency_of_column(index_t at) const {
+    const index_t column = plan_.own[static_cast<std::size_t>(at)].column_top;
+    return column == -1 ? -2 : plan_.tops[static_cast<std::size_t>(column)].urgency.backward;
   }
 
   /// The first block alone, unless all are little work; then as many as make a portion.

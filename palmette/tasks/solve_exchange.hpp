@@ -95,7 +95,7 @@ struct TopSupernode {
   std::vector<index_t> row_children;     ///< ranks
   std::vector<index_t> column_children;  ///< ranks
   std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
-  std::vector<index_t> in_row;        ///< blocks left of it, the nearest first, and subtrees that touch it: numbers in `own`
+  std::vector<index_t> in_row;        ///< blocks left of it, the most urgent first, and subtrees that touch it: numbers in `own`
   std::vector<Portion> column_portions;  ///< of in_column
   std::vector<Portion> row_portions;     ///< of in_row
   Urgency urgency;

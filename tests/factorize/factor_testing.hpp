@@ -19,6 +19,21 @@ T scalar(double re, double im) {
 
 enum class Flavour { positive_definite, symmetric, hermitian, unsymmetric };
 
+/// A matrix whose graph is a tree: an edge from each vertex to its parent (−1: none). Diagonally dominant.
+inline SparseMatrix<double> tree_matrix(const std::vector<index_t>& parent, bool symmetric) {
+  const auto n = static_cast<index_t>(parent.size());
+  Triplets<double> entries{n, n, {}, {}, {}};
+  const auto add = [&](index_t row, index_t column, double value) {
+    entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(value);
+  };
+  for (index_t k = 0; k < n; ++k) {
+    const index_t up = parent[static_cast<std::size_t>(k)];
+    add(k, k, 7.0 + k);
+    if (up != -1) add(up, k, -1), add(k, up, symmetric ? -1 : -0.7);
+  }
+  return from_triplets(entries, symmetric ? Symmetry::symmetric : Symmetry::general);
+}
+
 /// A random sparse matrix with about `per_column` entries beside the diagonal. Positive definite by a dominant diagonal;
 /// the others have a diagonal of which every third entry is missing, but a full cyclic diagonal beside it.
 template <class T>
