@@ -1,0 +1,1 @@
+"""Chapters of docs/results/reproduction.md, one module for each paper."""

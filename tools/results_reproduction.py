@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""What papers/001 and papers/002 published, beside what this program does without their machines: docs/results/reproduction.md and its plots.
+
+    PYTHON tools/results_reproduction.py [--long] [--build FOLDER] [--keep FOLDER]
+
+PYTHON needs matplotlib. Runs programs of FOLDER (default build/release; configure with -DPALMETTE_BENCH=ON): bench_rank_decompositions and
+`palmette simulate-cluster`. Times are virtual: they do not depend on what else this machine does. --long: s2D9pt 2048² instead of 1024²,
+which wants some 20 GB. --keep: a folder where what was printed is kept and looked for.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from reproduction import layers, grids
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Runner:
+    """Runs a program once; remembers what it printed."""
+
+    def __init__(self, build, keep):
+        self.build = pathlib.Path(build)
+        self.keep = pathlib.Path(keep)
+        self.keep.mkdir(parents=True, exist_ok=True)
+
+    def lines(self, name, program, *arguments):
+        known = self.keep / name
+        if known.exists():
+            return known.read_text().splitlines()
+        text = subprocess.run([self.build / program, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+        known.write_text(text)
+        return text.splitlines()
+
+    def rows(self, name, program, *arguments):
+        """One JSON object a line."""
+        return [json.loads(line) for line in self.lines(name, program, *arguments) if line.startswith("{")]
+
+    def matrix(self, problem, side):
+        """A generated model problem, as a file."""
+        path = self.keep / f"{problem}_{side}.mtx"
+        if not path.exists():
+            subprocess.run([self.build / "cli/palmette", "generate", problem, "--n", str(side), "--out", str(path)], check=True, capture_output=True)
+        return path
+
+    def document(self, name, program, *arguments):
+        """One JSON document."""
+        return json.loads("\n".join(self.lines(name, program, *arguments)))
+
+
+def write_report(run, side):
+    folder = ROOT / "docs/results"
+    lines = ["# What the papers published, and what we get", "",
+             "Made by `tools/results_reproduction.py`. papers/001: Liu, Ding, Sao, Williams, Li, a unified communication optimization of sparse triangular",
+             "solves (SC 2023). papers/002: Ding, Williams, Liu, Li, one-sided communication for sparse triangular solvers (SIAM PP 2020). Their machines",
+             "are gone or not ours, so all times here are **simulated**: the rank programs that run over MPI, under virtual time, on machine files whose",
+             "numbers are mostly estimates (data/machines says which). Counts are exact. Trends and bands are compared, not seconds.", ""]
+    lines += layers.chapter(run, folder, side)
+    lines += grids.chapter(run, folder)
+    (folder / "reproduction.md").write_text("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--build", default=ROOT / "build/release")
+    parser.add_argument("--keep")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        write_report(Runner(given.build, given.keep or scratch), 2048 if given.long else 1024)
+
+
+if __name__ == "__main__":
+    main()
