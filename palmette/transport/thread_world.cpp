@@ -199,22 +199,28 @@ Transport& ThreadWorld::rank(index_t rank) {
 
 void ThreadWorld::run(const std::function<void(Transport&)>& work) {
   std::mutex mutex;
-  std::exception_ptr first;
+  std::exception_ptr cause, consequence;  // the first of each: a rank that gave up because another did must not hide why
   std::vector<std::thread> threads;
+  const auto keep = [&](std::exception_ptr& kept, Transport& transport, const std::exception& error) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!kept) kept = std::current_exception();
+    }
+    transport.abandon("rank " + std::to_string(transport.rank()) + " failed: " + error.what());
+  };
   for (const auto& rank : state_->ranks)
     threads.emplace_back([&, transport = rank.get()] {
       try {
         work(*transport);
+      } catch (const BrokenRun& error) {
+        keep(consequence, *transport, error);
       } catch (const std::exception& error) {
-        {
-          const std::lock_guard lock(mutex);
-          if (!first) first = std::current_exception();
-        }
-        transport->abandon("rank " + std::to_string(transport->rank()) + " failed: " + error.what());
+        keep(cause, *transport, error);
       }
     });
   for (std::thread& thread : threads) thread.join();
-  if (first) std::rethrow_exception(first);
+  if (cause) std::rethrow_exception(cause);
+  if (consequence) std::rethrow_exception(consequence);
 }
 
 }  // namespace palmette

@@ -17,6 +17,23 @@ SharedBytes piece_of(index_t rank, BytePool& pool) {
   return pool.copy(std::as_bytes(std::span(numbers)));
 }
 
+TEST(together, a_world_of_threads_tells_the_reason_and_not_who_gave_up_because_of_it) {
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    ThreadWorld world(3);
+    std::string told;
+    try {
+      world.run([&](Transport& transport) {
+        agree_after(transport, [&] {
+          if (transport.rank() == 1) throw UsageError("the reason");
+        });
+      });
+    } catch (const std::exception& error) {
+      told = error.what();
+    }
+    EXPECT_EQ(told, "the reason");
+  }
+}
+
 TEST(together, every_rank_gets_the_pieces_of_all_by_rank_again_and_again) {
   for (const index_t ranks : {1, 2, 3, 8})
     for (const int members : {1, 2}) {
