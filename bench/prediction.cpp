@@ -167,7 +167,8 @@ int main(int argc, char** argv) {
   const MeasuredCluster found = measure_cluster(options);
   const auto cluster = std::make_shared<const Cluster>(found.cluster);
   Json machine = {{"machine", cluster->description}, {"cache_gbs", cluster->cache_gbs}, {"task_us", cluster->overheads.task_us},
-                  {"panel_us", cluster->overheads.panel_us}, {"row_ns", cluster->overheads.row_ns}, {"latency_us", cluster->on_node.latency_us}};
+                  {"panel_us", cluster->overheads.panel_us}, {"row_ns", cluster->overheads.row_ns}, {"byte_ns", cluster->overheads.byte_ns},
+                  {"memory_byte_ns", cluster->overheads.memory_byte_ns}, {"latency_us", cluster->on_node.latency_us}};
   for (const RatePoint& point : cluster->memory_gbs) machine["memory_gbs"].push_back({point.at, point.rate});
   std::printf("%s\n", machine.dump().c_str());
   for (const Case& what : cases.empty() ? usual_cases() : cases) compare(what, cluster, ranks, options.threads);

@@ -60,7 +60,7 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
   planning.structure = std::make_shared<const SolveStructure>(symbolic, *placement, planning.trees);
   std::vector<RankSolvePlan<double>> plans;
   for (const auto& part : factor.parts) {
-    options.read_gbs.push_back(given.cluster->rank_read_gbs(placement->num_ranks(), static_cast<double>(part->owned.entries()) * sizeof(double)));
+    options.read_gbs.push_back(given.cluster->rank_solve_gbs(placement->num_ranks(), static_cast<double>(part->owned.entries()) * sizeof(double)));
     plans.emplace_back(part, planning);
   }
   SimulatedWorld world(placement->num_ranks(), options);

@@ -48,7 +48,8 @@ class Reader {
     cluster.memory_gbs = curve("memory_gbs");
     cluster.kernel_gflops = curve("kernel_gflops");
     const Json& overheads = group("overheads");
-    cluster.overheads = {number(overheads, "overheads.", "task_us"), number(overheads, "overheads.", "panel_us"), number(overheads, "overheads.", "row_ns")};
+    cluster.overheads = {number(overheads, "overheads.", "task_us"), number(overheads, "overheads.", "panel_us"), number(overheads, "overheads.", "row_ns"),
+                         number_or_zero(overheads, "overheads.", "byte_ns"), number_or_zero(overheads, "overheads.", "memory_byte_ns")};
     cluster.network = link("network");
     cluster.on_node = link("on_node");
     cluster.injection_gbs = number(document_, "", "injection_gbs");
@@ -96,6 +97,7 @@ class Reader {
     note_source(found, place);
     return value->get<double>();
   }
+  double number_or_zero(const Json& from, const std::string& prefix, const std::string& key) { return from.contains(key) ? number(from, prefix, key) : 0; }
   RateCurve curve(const std::string& key) {
     const char* const remedy = R"(give {"points": [[at, rate], ...], "source": "where they are from"})";
     const Json& found = field(document_, "", key);
@@ -193,7 +195,9 @@ Json machine_json(const MachineFile& file) {
           {"overheads",
            {{"task_us", number("overheads.task_us", cluster.overheads.task_us)},
             {"panel_us", number("overheads.panel_us", cluster.overheads.panel_us)},
-            {"row_ns", number("overheads.row_ns", cluster.overheads.row_ns)}}},
+            {"row_ns", number("overheads.row_ns", cluster.overheads.row_ns)},
+            {"byte_ns", number("overheads.byte_ns", cluster.overheads.byte_ns)},
+            {"memory_byte_ns", number("overheads.memory_byte_ns", cluster.overheads.memory_byte_ns)}}},
           {"network", link("network", cluster.network)},
           {"on_node", link("on_node", cluster.on_node)},
           {"injection_gbs", number("injection_gbs", cluster.injection_gbs)}};

@@ -31,7 +31,7 @@ MachineFile as_file(const MeasuredCluster& found) {
   file.sources["cache_gbs"] = fmt::format("{}: one thread reads a quarter of it again and again", measured);
   file.sources["memory_gbs"] = fmt::format("{}: threads read arrays larger than the cache", measured);
   file.sources["kernel_gflops"] = fmt::format("{}: a panel of 256 x 128 times n columns", measured);
-  for (const char* const field : {"task_us", "panel_us", "row_ns"})
+  for (const char* const field : {"task_us", "panel_us", "row_ns", "byte_ns", "memory_byte_ns"})
     file.sources[fmt::format("overheads.{}", field)] = fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
   return file;
 }
@@ -61,7 +61,8 @@ std::string table_of(const MachineFile& file, const MeasuredCluster& found, cons
   for (const RatePoint& point : cluster.kernel_gflops) products += fmt::format("{}{:.1f} with {}", products.empty() ? "" : ", ", point.rate, plural(static_cast<std::int64_t>(point.at), "column"));
   facts.add("memory", fmt::format("{}; {:.1f} from the cache ({})", memory, cluster.cache_gbs, format_bytes(cluster.cache_bytes)));
   facts.add("products", products + " (Gflop/s)");
-  facts.add("overheads", fmt::format("task {:.2f} us, panel {:.3f} us, row {:.2f} ns", cluster.overheads.task_us, cluster.overheads.panel_us, cluster.overheads.row_ns));
+  facts.add("overheads", fmt::format("task {:.2f} us, panel {:.3f} us, row {:.2f} ns, a kB {:.1f} ns, from memory {:.1f} ns more", cluster.overheads.task_us,
+                                     cluster.overheads.panel_us, cluster.overheads.row_ns, 1e3 * cluster.overheads.byte_ns, 1e3 * cluster.overheads.memory_byte_ns));
   const auto link = [&](const char* name, const std::vector<PingPong>& figures) {
     if (figures.empty()) return;
     std::string text;

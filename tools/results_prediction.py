@@ -60,7 +60,7 @@ def main():
             "Made by `tools/results_prediction.py`. The machine is measured first, in the same run (`palmette measure` does the same); then each solve (both",
             "sweeps, one right-hand side) is predicted from structure, and run: median of 15 warm repeats, and the least of them for the bound.", "",
             f"{machine['machine']}: memory {memory}; {machine['cache_gbs']:.1f} GB/s from the cache; a task {machine['task_us']:.2f} us, a panel {machine['panel_us']:.3f} us,",
-            f"a row {machine['row_ns']:.2f} ns; a message between ranks that are threads {machine['latency_us']:.2f} us.", ""]
+            f"a row {machine['row_ns']:.2f} ns, a kilobyte {machine['byte_ns'] * 1e3:.1f} ns and, from memory, {machine['memory_byte_ns'] * 1e3:.1f} ns more than a stream of it; a message between ranks that are threads {machine['latency_us']:.2f} us.", ""]
     for what, title in [("threads", "threads of one machine"), ("ranks", "ranks that are threads")]:
         for count in sorted({row["count"] for row in rows if row["what"] == what}):
             mine = [row for row in rows if row["what"] == what and row["count"] == count]

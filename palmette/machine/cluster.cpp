@@ -71,6 +71,16 @@ double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
   return 1 / (cached / cache_gbs + (1 - cached) / memory);
 }
 
+double Cluster::solve_seconds_per_gb(double cached, double memory) const {
+  const double from_cache = cache_gbs > memory ? 1 / cache_gbs : 1 / memory;
+  return cached * from_cache + (1 - cached) * (1 / memory + overheads.memory_byte_ns) + overheads.byte_ns;
+}
+
+double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
+  const bool has_cache = cache_bytes > 0 && cache_gbs > 0 && bytes > 0;
+  return 1 / solve_seconds_per_gb(has_cache ? std::min(1.0, cache_bytes / bytes) : 0, rank_memory_gbs(ranks));
+}
+
 double Cluster::seconds(const TaskWork& work, double read_gbs) const {
   const double gflops = rate_at(kernel_gflops, work.sides);
   const double main = std::max(work.bytes / (read_gbs * 1e9), gflops > 0 ? work.flops / (gflops * 1e9) : 0);
@@ -109,6 +119,8 @@ void check(const Cluster& cluster) {
   checker.not_negative("overheads.task_us", cluster.overheads.task_us);
   checker.not_negative("overheads.panel_us", cluster.overheads.panel_us);
   checker.not_negative("overheads.row_ns", cluster.overheads.row_ns);
+  checker.not_negative("overheads.byte_ns", cluster.overheads.byte_ns);
+  checker.not_negative("overheads.memory_byte_ns", cluster.overheads.memory_byte_ns);
   checker.link("network", cluster.network);
   checker.link("on_node", cluster.on_node);
   checker.not_negative("injection_gbs", cluster.injection_gbs);

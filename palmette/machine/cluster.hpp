@@ -36,6 +36,9 @@ struct TaskOverheads {
   double task_us = 0;   ///< taking a task from the queue and finishing it
   double panel_us = 0;  ///< a supernode's panel, or a block of one
   double row_ns = 0;    ///< a row below the diagonal, gathered or scattered
+  // What a solve is slower in reading than a stream of the same bytes.
+  double byte_ns = 0;         ///< a byte of the factor
+  double memory_byte_ns = 0;  ///< a byte of the factor that does not stand in the cache, besides
 };
 
 /// What a task does, whatever runs it.
@@ -67,6 +70,10 @@ struct Cluster {
   double rank_memory_gbs(index_t ranks) const;
   /// The same for a rank that reads `bytes` bytes again and again: from the cache, as far as they stand there.
   double rank_read_gbs(index_t ranks, double bytes) const;
+  /// The same in a solve, with the overheads of bytes.
+  double rank_solve_gbs(index_t ranks, double bytes) const;
+  /// Seconds for 10⁹ bytes of a factor of which this share stands in the cache, where memory gives so much.
+  double solve_seconds_per_gb(double cached, double memory_gbs) const;
   /// What a task takes a rank that reads so fast: its bytes or its flops, whichever take longer, and what comes on top of either.
   double seconds(const TaskWork& work, double read_gbs) const;
 };

@@ -200,7 +200,7 @@ RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t nu
   std::vector<double> bytes(static_cast<std::size_t>(tasks.num_ranks));
   // Both sweeps are in the graph; L is read twice, or L and U once each.
   for (const SolveTask& task : tasks.tasks) bytes[static_cast<std::size_t>(task.rank)] += task.entries * scalar_bytes / 2;
-  for (const double one : bytes) rates.read_gbs.push_back(cluster.rank_read_gbs(tasks.num_ranks, one));
+  for (const double one : bytes) rates.read_gbs.push_back(cluster.rank_solve_gbs(tasks.num_ranks, one));
   return rates;
 }
 

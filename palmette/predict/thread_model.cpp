@@ -45,10 +45,9 @@ class Sharing {
   }
   double gbs(std::size_t readers) const {
     const double memory = rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
-    if (cluster_.cache_gbs <= memory || factor_bytes_ <= 0) return memory;
     // One cache for all threads of a small machine; a share for each of a large one.
-    const double cached = std::min(1.0, cluster_.cache_bytes * threads_ / factor_bytes_);
-    return 1 / (cached / cluster_.cache_gbs + (1 - cached) / memory);
+    const bool has_cache = cluster_.cache_bytes > 0 && cluster_.cache_gbs > 0 && factor_bytes_ > 0;
+    return 1 / cluster_.solve_seconds_per_gb(has_cache ? std::min(1.0, cluster_.cache_bytes * threads_ / factor_bytes_) : 0, memory);
   }
   /// To the next end of an overhead or a task.
   double step() {

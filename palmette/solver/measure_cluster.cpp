@@ -95,7 +95,8 @@ std::vector<Sample> samples(bool quick) {
   };
   const std::vector<Problem> problems = quick ? std::vector<Problem>{{"poisson2d5", 20}, {"poisson2d9", 40}, {"poisson3d7", 8}}
                                               : std::vector<Problem>{{"poisson2d5", 100}, {"poisson2d5", 300}, {"poisson2d9", 150}, {"poisson2d9", 400},
-                                                                     {"poisson3d7", 14},  {"poisson3d7", 24},  {"thermal2d", 40000}, {"elasticity3d", 10}};
+                                                                     {"poisson3d7", 14},  {"poisson3d7", 24},  {"thermal2d", 40000}, {"elasticity3d", 10}, {"elasticity3d", 13},
+                                                                     {"poisson3d27", 18}, {"poisson2d9", 600}};
   std::vector<Sample> result;
   for (const Problem& one : problems) {
     GenerateOptions options;
@@ -106,10 +107,10 @@ std::vector<Sample> samples(bool quick) {
   return result;
 }
 
-/// Columns of a least-squares problem with up to three unknowns; none may be negative.
+/// Columns of a least-squares problem with up to five unknowns; none may be negative.
 class SmallFit {
  public:
-  static constexpr std::size_t unknowns = 3;
+  static constexpr std::size_t unknowns = 5;
   using Row = std::array<double, unknowns>;
   void add(const Row& row, double right) {
     rows_.push_back(row);
@@ -168,21 +169,22 @@ class SmallFit {
 };
 
 double fitted_seconds(const Cluster& cluster, const Sample& sample) {
-  TaskWork both = sample.work;
-  const double gbs = cluster.rank_read_gbs(1, both.bytes);
-  return 2 * (cluster.seconds(both, gbs) + (sample.tasks - 1) * cluster.overheads.task_us * 1e-6);
+  const double gbs = cluster.rank_solve_gbs(1, sample.work.bytes);
+  return 2 * (cluster.seconds(sample.work, gbs) + (sample.tasks - 1) * cluster.overheads.task_us * 1e-6);
 }
 
 void fit_overheads(Cluster& cluster, const std::vector<Sample>& measured) {
   SmallFit fit;
   for (const Sample& sample : measured) {
-    const double reading = fitted_seconds(cluster, sample);
+    const double reading = fitted_seconds(cluster, sample), bytes = sample.work.bytes;
+    const double from_memory = bytes - std::min(bytes, cluster.cache_bytes);
     // Relative: small problems count as much as large ones. In the units of TaskOverheads.
-    fit.add({2e-6 * sample.tasks / sample.seconds, 2e-6 * sample.work.panels / sample.seconds, 2e-9 * sample.work.rows / sample.seconds},
+    fit.add({2e-6 * sample.tasks / sample.seconds, 2e-6 * sample.work.panels / sample.seconds, 2e-9 * sample.work.rows / sample.seconds,
+             2e-9 * bytes / sample.seconds, 2e-9 * from_memory / sample.seconds},
             1 - reading / sample.seconds);
   }
   const SmallFit::Row found = fit.solve();
-  cluster.overheads = {found[0], found[1], found[2]};
+  cluster.overheads = {found[0], found[1], found[2], found[3], found[4]};
 }
 
 /// What sending and taking a message costs a rank's thread, microseconds each.
@@ -236,7 +238,7 @@ std::vector<PingPong> ping_pong(Transport& transport, bool quick) {
 
 Link fitted_link(const std::vector<PingPong>& figures, double overhead_us) {
   SmallFit fit;
-  for (const PingPong& one : figures) fit.add({1e-6 / one.seconds, 1e-9 * static_cast<double>(one.bytes) / one.seconds, 0}, 1);
+  for (const PingPong& one : figures) fit.add({1e-6 / one.seconds, 1e-9 * static_cast<double>(one.bytes) / one.seconds, 0, 0, 0}, 1);
   const SmallFit::Row found = fit.solve();
   Link link;
   link.send_overhead_us = link.receive_overhead_us = std::min(overhead_us, found[0] / 2);

@@ -108,7 +108,7 @@ class Simulation {
     SimulationOptions simulation;
     simulation.cluster = cluster_;
     simulation.keeps_timeline = given_.keeps_timeline;
-    for (const double bytes : factor_bytes_) simulation.read_gbs.push_back(cluster_->rank_read_gbs(ranks, bytes));
+    for (const double bytes : factor_bytes_) simulation.read_gbs.push_back(cluster_->rank_solve_gbs(ranks, bytes));
     result_.read_gbs = simulation.read_gbs;
     SimulatedWorld world(ranks, simulation);
     std::vector<DenseMatrix<T>> mine;

@@ -39,6 +39,20 @@ TEST(cluster, ranks_of_a_node_share_its_memory) {
   EXPECT_NEAR(cluster.rank_read_gbs(2, 2e6), 1 / 0.075, 1e-9);
 }
 
+TEST(cluster, a_solve_reads_more_slowly_than_a_stream_by_what_its_bytes_cost) {
+  Cluster cluster = two_per_node();
+  EXPECT_EQ(cluster.rank_solve_gbs(2, 1e6), 8);  // nothing known
+  cluster.cache_bytes = 1e6;
+  cluster.cache_gbs = 40;
+  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), cluster.rank_read_gbs(2, 2e6), 1e-9);
+  cluster.overheads.byte_ns = 0.01;
+  cluster.overheads.memory_byte_ns = 0.02;
+  EXPECT_NEAR(cluster.rank_solve_gbs(2, 1e6), 1 / (1 / 40.0 + 0.01), 1e-9);
+  // Half from memory: 0.075 + 0.01 + 0.02/2 s for each 10⁹ bytes.
+  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.095, 1e-9);
+  EXPECT_NEAR(cluster.rank_read_gbs(2, 2e6), 1 / 0.075, 1e-9) << "what the memory gives is what it was";
+}
+
 TEST(cluster, neighbours_on_a_node_use_its_own_link) {
   const Cluster cluster = two_per_node();
   EXPECT_EQ(&cluster.link(0, 1), &cluster.on_node);
