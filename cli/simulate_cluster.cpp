@@ -66,6 +66,7 @@ Json to_json(const Row& row) {
            {{"messages", layers.messages},
             {"message_bytes", layers.bytes},
             {"most_messages_of_a_rank", layers.most_messages},
+            {"unpacked_messages", layers.unpacked_messages},
             {"synchronizations", layers.synchronizations},
             {"replicated_share", layers.replicated_share}}},
           {"backward_error", row.found.backward_error},

@@ -65,6 +65,7 @@ class Simulation {
       const auto system = std::make_shared<const LayerSystem>(std::move(made));
       options_.structure = std::make_shared<const SolveStructure>(*system->symbolic, *system->placement, given_.trees);
       for (index_t rank = 0; rank < given_.ranks.grid.num_ranks(); ++rank) {
+        for (const LayerStep& step : layer_steps(*system, rank)) result_.layers.unpacked_messages += static_cast<std::int64_t>(step.supernodes.size());
         auto part = std::make_shared<const RankFactor<T>>(without_scales(rank_part(factor_, system->symbolic, system->placement, rank, system->supernode)));
         AnyPlan<T> plan;
         note_part(*part);

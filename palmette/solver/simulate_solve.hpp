@@ -41,6 +41,7 @@ struct LayerFacts {
   std::int64_t messages = 0;          ///< between ranks of different layers
   std::int64_t bytes = 0;             ///< of these messages
   std::int64_t most_messages = 0;     ///< of these, sent by one rank: at most 2·⌈log2 layers⌉ with one_sync_3d
+  std::int64_t unpacked_messages = 0; ///< what there would be between layers with one for each supernode instead of packed ones
   index_t synchronizations = 0;       ///< of layers that follow each other in one solve
   double replicated_share = 0;        ///< entries of the factor held more than once, over those of one copy
 };
