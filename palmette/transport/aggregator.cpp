@@ -46,7 +46,7 @@ struct Aggregator::State {
   }
 };
 
-Aggregator::Aggregator(Transport& inner, const Options& options) : inner_(inner), state_(std::make_unique<State>()) {
+Aggregator::Aggregator(Transport& inner, const Options& options) : TransportWrapper(inner), state_(std::make_unique<State>()) {
   state_->options = options;
 }
 Aggregator::~Aggregator() = default;

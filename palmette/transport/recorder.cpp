@@ -18,7 +18,7 @@ struct Recorder::Counts {
   }
 };
 
-Recorder::Recorder(Transport& inner) : inner_(inner), counts_(std::make_unique<Counts>()) {}
+Recorder::Recorder(Transport& inner) : TransportWrapper(inner), counts_(std::make_unique<Counts>()) {}
 Recorder::~Recorder() = default;
 
 void Recorder::send(index_t destination, std::int64_t tag, SharedBytes payload) {

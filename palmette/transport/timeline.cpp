@@ -18,23 +18,28 @@ std::string_view name_of(SweepPhase phase) {
   return "";
 }
 
+PhaseTimes& PhaseTimes::operator+=(const PhaseTimes& other) {
+  work += other.work;
+  messages += other.messages;
+  waiting += other.waiting;
+  return *this;
+}
+PhaseTimes& PhaseTimes::operator-=(const PhaseTimes& other) {
+  work -= other.work;
+  messages -= other.messages;
+  waiting -= other.waiting;
+  return *this;
+}
+
 PhaseTimes RankTimes::total() const {
   PhaseTimes all;
-  for (const PhaseTimes& one : phase) {
-    all.work += one.work;
-    all.messages += one.messages;
-    all.waiting += one.waiting;
-  }
+  for (const PhaseTimes& one : phase) all += one;
   return all;
 }
 
 RankTimes operator-(const RankTimes& later, const RankTimes& earlier) {
   RankTimes between = later;
-  for (std::size_t phase = 0; phase < between.phase.size(); ++phase) {
-    between.phase[phase].work -= earlier.phase[phase].work;
-    between.phase[phase].messages -= earlier.phase[phase].messages;
-    between.phase[phase].waiting -= earlier.phase[phase].waiting;
-  }
+  for (std::size_t phase = 0; phase < between.phase.size(); ++phase) between.phase[phase] -= earlier.phase[phase];
   return between;
 }
 
@@ -108,11 +113,7 @@ bool RankRecord::keeps_timeline() const { return state_->keeps_timeline; }
 RankTimes RankRecord::times() const {
   RankTimes all;
   for (const State::Member& member : state_->members)
-    for (std::size_t phase = 0; phase < all.phase.size(); ++phase) {
-      all.phase[phase].work += member.times.phase[phase].work;
-      all.phase[phase].messages += member.times.phase[phase].messages;
-      all.phase[phase].waiting += member.times.phase[phase].waiting;
-    }
+    for (std::size_t phase = 0; phase < all.phase.size(); ++phase) all.phase[phase] += member.times.phase[phase];
   return all;
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "palmette/transport/rank.hpp"
+#include "palmette/transport/wrappers.hpp"
 
 namespace palmette {
 
@@ -20,6 +20,8 @@ struct PhaseTimes {
   double messages = 0;  ///< sending, taking and passing on messages
   double waiting = 0;   ///< for what the next task of this phase needed
   double total() const { return work + messages + waiting; }
+  PhaseTimes& operator+=(const PhaseTimes& other);
+  PhaseTimes& operator-=(const PhaseTimes& other);
 };
 
 /// By SweepPhase.
@@ -85,24 +87,12 @@ class RankRecord {
 };
 
 /// Writes down when messages are sent, and what that takes. For one thread of one rank (others may send, their time counts as work).
-class SendClock final : public Transport {
+class SendClock final : public TransportWrapper {
  public:
-  SendClock(Transport& inner, RankRecord& record) : inner_(inner), record_(record) {}
-  index_t rank() const override { return inner_.rank(); }
-  index_t num_ranks() const override { return inner_.num_ranks(); }
+  SendClock(Transport& inner, RankRecord& record) : TransportWrapper(inner), record_(record) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override;
-  bool poll(Message& message) override { return inner_.poll(message); }
-  Offer offer(std::int64_t tag, SharedBytes bytes) override { return inner_.offer(tag, std::move(bytes)); }
-  void get(index_t source, const Offer& offer) override { inner_.get(source, offer); }
-  void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
-  void flush() override { inner_.flush(); }
-  double sum(double value) override { return inner_.sum(value); }
-  int agree(int status) override { return inner_.agree(status); }
-  void rest(int turns) override { inner_.rest(turns); }
-  void abandon(const std::string& why) override { inner_.abandon(why); }
 
  private:
-  Transport& inner_;
   RankRecord& record_;
 };
 

@@ -17,17 +17,10 @@ inline void pass(double seconds) {
 }
 
 /// Holds what a task sends until the task has been paid for; then each message costs its sender the overhead of its link.
-class ChargedTransport final : public Transport {
+class ChargedTransport final : public TransportWrapper {
  public:
-  ChargedTransport(Transport& inner, const Cluster& cluster) : inner_(inner), cluster_(cluster) {}
-  index_t rank() const override { return inner_.rank(); }
-  index_t num_ranks() const override { return inner_.num_ranks(); }
+  ChargedTransport(Transport& inner, const Cluster& cluster) : TransportWrapper(inner), cluster_(cluster) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override { held_.push_back({destination, tag, std::move(payload)}); }
-  bool poll(Message& message) override { return inner_.poll(message); }
-  void flush() override { inner_.flush(); }
-  double sum(double value) override { return inner_.sum(value); }
-  int agree(int status) override { return inner_.agree(status); }
-  void abandon(const std::string& why) override { inner_.abandon(why); }
   /// Time must go on while a rank has nothing to do.
   void rest(int) override { pass(nap); }
 
@@ -50,7 +43,6 @@ class ChargedTransport final : public Transport {
     std::int64_t tag;
     SharedBytes payload;
   };
-  Transport& inner_;
   const Cluster& cluster_;
   std::vector<Held> held_;
   std::int64_t sent_ = 0;

@@ -216,11 +216,9 @@ TEST(rank_solver, the_report_tells_of_ranks_and_of_the_memory_of_each) {
 }
 
 /// Flips one bit of one message, the `which`-th that a rank sends.
-class Flipping final : public Transport {
+class Flipping final : public TransportWrapper {
  public:
-  Flipping(Transport& inner, std::atomic<int>& sent, int which) : inner_(inner), sent_(sent), which_(which) {}
-  index_t rank() const override { return inner_.rank(); }
-  index_t num_ranks() const override { return inner_.num_ranks(); }
+  Flipping(Transport& inner, std::atomic<int>& sent, int which) : TransportWrapper(inner), sent_(sent), which_(which) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     if (sent_++ == which_) {
       payload = pool_.copy(payload.view());
@@ -228,14 +226,8 @@ class Flipping final : public Transport {
     }
     inner_.send(destination, tag, std::move(payload));
   }
-  bool poll(Message& message) override { return inner_.poll(message); }
-  void flush() override { inner_.flush(); }
-  double sum(double value) override { return inner_.sum(value); }
-  int agree(int status) override { return inner_.agree(status); }
-  void abandon(const std::string& why) override { inner_.abandon(why); }
 
  private:
-  Transport& inner_;
   std::atomic<int>& sent_;
   int which_;
   BytePool pool_;

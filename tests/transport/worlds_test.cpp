@@ -152,26 +152,10 @@ TEST(threads, a_rank_that_does_not_come_to_an_agreement_is_named_by_the_watchdog
   for (const std::string& text : told) EXPECT_NE(text.find("not come: rank 2"), std::string::npos) << text;
 }
 
-/// A transport around another that does what it should not.
-class Faulty : public Transport {
- public:
-  explicit Faulty(Transport& inner) : inner_(inner) {}
-  index_t rank() const override { return inner_.rank(); }
-  index_t num_ranks() const override { return inner_.num_ranks(); }
-  bool poll(Message& message) override { return inner_.poll(message); }
-  void flush() override { inner_.flush(); }
-  double sum(double value) override { return inner_.sum(value); }
-  int agree(int status) override { return inner_.agree(status); }
-  void abandon(const std::string& why) override { inner_.abandon(why); }
-
- protected:
-  Transport& inner_;
-};
-
 /// Loses the message with this tag.
-class Losing final : public Faulty {
+class Losing final : public TransportWrapper {
  public:
-  Losing(Transport& inner, std::int64_t lost) : Faulty(inner), lost_(lost) {}
+  Losing(Transport& inner, std::int64_t lost) : TransportWrapper(inner), lost_(lost) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     if (tag != lost_) inner_.send(destination, tag, std::move(payload));
   }
@@ -212,9 +196,9 @@ TEST(drive, silence_becomes_an_error_that_names_who_waits_for_what) {
 }
 
 /// Flips one bit of every message.
-class Flipping final : public Faulty {
+class Flipping final : public TransportWrapper {
  public:
-  Flipping(Transport& inner, std::size_t bit) : Faulty(inner), bit_(bit) {}
+  Flipping(Transport& inner, std::size_t bit) : TransportWrapper(inner), bit_(bit) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     SharedBytes damaged = pool_.copy(payload.view());
     damaged.writable()[bit_ / 8] ^= std::byte{static_cast<unsigned char>(1u << bit_ % 8)};
