@@ -44,20 +44,13 @@ GridQuestion question_for(const SymbolicFactor& symbolic, index_t ranks) {
   return {symbolic, ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, TreeShape::binary, 1, 8};
 }
 
-/// Doubling numbers that divide the ranks.
-std::vector<index_t> layer_counts(index_t ranks) {
-  std::vector<index_t> counts;
-  for (index_t layers = 1; layers <= ranks && ranks % layers == 0; layers *= 2) counts.push_back(layers);
-  return counts;
-}
-
 void simulate_layouts(const ModelCase& what, const std::string& machine, index_t ranks, bool with_layers) {
   const auto cluster = bench::shipped_machine(machine);
   const Products all = bench::made(what);
   GridQuestion question = question_for(*all.symbolic, ranks);
   question.whole = subtrees_for(*all.symbolic, ranks);
   // Layers times grids times methods are many: there, the better of the maps alone.
-  if (with_layers) question.layers = layer_counts(ranks), question.maps = {PlacementMap::subtree_to_subcube};
+  if (with_layers) question.layers = doubling_layers(ranks), question.maps = {PlacementMap::subtree_to_subcube};
   Stopwatch watch;
   const std::vector<GridChoice> layouts = ranked_grids(question, *cluster);
   const double all_seconds = watch.seconds();

@@ -84,12 +84,6 @@ LayeredGrid parse_layered_grid(const std::string& text) {
   return {parse_grid(text.substr(0, last)), static_cast<index_t>(parse_integer("--grid", text.substr(last + 1), 1, most_ranks))};
 }
 
-std::vector<index_t> doubling_layers(index_t ranks) {
-  std::vector<index_t> counts;
-  for (index_t layers = 1; layers <= ranks && ranks % layers == 0; layers *= 2) counts.push_back(layers);
-  return counts;
-}
-
 bool RankOptions::wanted() const { return transport || grid || chooses_grid || layered_method || map || trees || delivery || launched_ranks() > 0; }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {

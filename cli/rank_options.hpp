@@ -34,8 +34,6 @@ struct RankOptions {
 ProcessGrid parse_grid(const std::string& text);
 /// "2x3", or "2x3x4" with layers. @throws UsageError
 LayeredGrid parse_layered_grid(const std::string& text);
-/// 1, 2, 4, … as far as they divide the ranks.
-std::vector<index_t> doubling_layers(index_t ranks);
 
 void add_rank_options(CLI::App& app, RankOptions& options);
 

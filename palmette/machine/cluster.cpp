@@ -71,15 +71,13 @@ double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
   return 1 / (cached / cache_gbs + (1 - cached) / memory);
 }
 
-double Cluster::solve_seconds_per_gb(double cached, double memory) const {
-  const double from_cache = cache_gbs > memory ? 1 / cache_gbs : 1 / memory;
-  return cached * from_cache + (1 - cached) * (1 / memory + overheads.memory_byte_ns) + overheads.byte_ns;
+double Cluster::solve_gbs(double bytes, double cache, double memory) const {
+  const double cached = cache_gbs > 0 && bytes > 0 ? std::min(1.0, cache / bytes) : 0;
+  const double from_cache = cached / std::max(cache_gbs, memory), from_memory = (1 - cached) * (1 / memory + overheads.memory_byte_ns);
+  return 1 / (from_cache + from_memory + overheads.byte_ns);
 }
 
-double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
-  const bool has_cache = cache_bytes > 0 && cache_gbs > 0 && bytes > 0;
-  return 1 / solve_seconds_per_gb(has_cache ? std::min(1.0, cache_bytes / bytes) : 0, rank_memory_gbs(ranks));
-}
+double Cluster::rank_solve_gbs(index_t ranks, double bytes) const { return solve_gbs(bytes, cache_bytes, rank_memory_gbs(ranks)); }
 
 double Cluster::seconds(const TaskWork& work, double read_gbs) const {
   const double gflops = rate_at(kernel_gflops, work.sides);

@@ -72,8 +72,8 @@ struct Cluster {
   double rank_read_gbs(index_t ranks, double bytes) const;
   /// The same in a solve, with the overheads of bytes.
   double rank_solve_gbs(index_t ranks, double bytes) const;
-  /// Seconds for 10⁹ bytes of a factor of which this share stands in the cache, where memory gives so much.
-  double solve_seconds_per_gb(double cached, double memory_gbs) const;
+  /// What a reader gets in a solve that reads `bytes` bytes again and again, of which so many stand in the cache, where memory gives it so much.
+  double solve_gbs(double bytes, double cache, double memory_gbs) const;
   /// What a task takes a rank that reads so fast: its bytes or its flops, whichever take longer, and what comes on top of either.
   double seconds(const TaskWork& work, double read_gbs) const;
 };

@@ -106,6 +106,12 @@ GridChoice chosen_layout(const GridQuestion& question, const Cluster& cluster) {
   return ranked(question, std::move(choices), cluster).front();
 }
 
+std::vector<index_t> doubling_layers(index_t ranks) {
+  std::vector<index_t> counts;
+  for (index_t layers = 1; layers <= ranks && ranks % layers == 0; layers *= 2) counts.push_back(layers);
+  return counts;
+}
+
 WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {
   if (ranks <= 16) return {};
   double entries = 0;

@@ -41,6 +41,9 @@ GridChoice chosen_layout(const GridQuestion& question, const Cluster& cluster);
 /// What a solve over this layout is predicted to take, in seconds.
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster);
 
+/// 1, 2, 4, … as far as they divide the ranks.
+std::vector<index_t> doubling_layers(index_t ranks);
+
 /// Whole subtrees that are small enough for so many ranks; up to 16 ranks those that a solve uses, so that x has the bits of one rank.
 WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks);
 

@@ -2,7 +2,6 @@
 #include "palmette/predict/schedule.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <queue>
 
 namespace palmette {
@@ -78,8 +77,7 @@ class Scheduler {
   }
   void make_ready(index_t number) {
     const SolveTask& one = task(number);
-    const bool meeting = one.part == SolvePart::layers_meet;
-    rank(one.rank).ready.push({meeting ? std::numeric_limits<double>::infinity() : one.urgency, number});
+    rank(one.rank).ready.push({one.urgency, number});
   }
 
   /// What came over this edge is there; `by` ended at `now`.

@@ -44,8 +44,7 @@ struct Schedule {
   std::vector<PathStep> path;         ///< from the first to the last
 };
 
-/// Each rank runs its ready task of highest priority (as the rank programs do: forward the longest way to the root first), handles what has come
-/// in between, and passes values on as soon as it sees them. Layers meet before anything else is done.
+/// Each rank runs its most urgent ready task, as the rank programs do, handles what has come in between, and passes values on as soon as it sees them.
 Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates);
 
 }  // namespace palmette

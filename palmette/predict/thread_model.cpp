@@ -46,8 +46,7 @@ class Sharing {
   double gbs(std::size_t readers) const {
     const double memory = rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
     // One cache for all threads of a small machine; a share for each of a large one.
-    const bool has_cache = cluster_.cache_bytes > 0 && cluster_.cache_gbs > 0 && factor_bytes_ > 0;
-    return 1 / cluster_.solve_seconds_per_gb(has_cache ? std::min(1.0, cluster_.cache_bytes * threads_ / factor_bytes_) : 0, memory);
+    return cluster_.solve_gbs(factor_bytes_, cluster_.cache_bytes * threads_, memory);
   }
   /// To the next end of an overhead or a task.
   double step() {

@@ -2,8 +2,8 @@
 #include "palmette/tasks/layered_tasks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <numeric>
 
 #include "palmette/tasks/layer_exchange.hpp"
 
@@ -69,6 +69,7 @@ class LayeredBuilder {
       task.rank = rank;
       task.number = first_supernode(rank, meeting.step);
       task.entries = 2.0 * static_cast<double>(meeting.step.rows);
+      task.urgency = std::numeric_limits<double>::infinity();
       meeting.up = result_.num_tasks();
       result_.tasks.push_back(task);
       meeting.down = result_.num_tasks();
@@ -121,17 +122,9 @@ class LayeredBuilder {
   index_t row_sum(const LayerSystem& system, index_t s) const { return row_sum_[static_cast<std::size_t>(system.layer)][static_cast<std::size_t>(s)]; }
   index_t column_sum(const LayerSystem& system, index_t s) const { return column_sum_[static_cast<std::size_t>(system.layer)][static_cast<std::size_t>(s)]; }
 
-  void sort_edges() {
-    std::vector<SolveEdge>& edges = result_.edges;
-    std::sort(edges.begin(), edges.end(), [](const SolveEdge& a, const SolveEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
-    result_.out_ptr.assign(result_.tasks.size() + 1, 0);
-    for (const SolveEdge& one : edges) ++result_.out_ptr[static_cast<std::size_t>(one.from) + 1];
-    std::partial_sum(result_.out_ptr.begin(), result_.out_ptr.end(), result_.out_ptr.begin());
-  }
-
   /// Number tasks so that every edge goes to a larger number.
   SolveTasks in_order() {
-    sort_edges();
+    result_ = with_sorted_edges(std::move(result_));
     const std::size_t count = result_.tasks.size();
     std::vector<index_t> waits(count), order, place(count);
     for (const SolveEdge& one : result_.edges) ++waits[static_cast<std::size_t>(one.to)];
@@ -146,8 +139,7 @@ class LayeredBuilder {
     for (std::size_t at = 0; at < order.size(); ++at) tasks[at] = result_.tasks[static_cast<std::size_t>(order[at])];
     result_.tasks = std::move(tasks);
     for (SolveEdge& one : result_.edges) one.from = place[static_cast<std::size_t>(one.from)], one.to = place[static_cast<std::size_t>(one.to)];
-    sort_edges();
-    return std::move(result_);
+    return with_sorted_edges(std::move(result_));
   }
 
   const std::vector<LayerSystem>& systems_;

@@ -64,8 +64,7 @@ class Builder {
       edge(whole.forward, whole.backward);
       for (const index_t row : whole.rows) edge(whole.forward, at(row, whole.rank).row_sum);
     }
-    finish_edges();
-    return std::move(result_);
+    return with_sorted_edges(std::move(result_));
   }
 
  private:
@@ -220,14 +219,6 @@ class Builder {
     }
   }
 
-  void finish_edges() {
-    std::vector<SolveEdge>& edges = result_.edges;
-    std::sort(edges.begin(), edges.end(), [](const SolveEdge& a, const SolveEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
-    result_.out_ptr.assign(result_.tasks.size() + 1, 0);
-    for (const SolveEdge& one : edges) ++result_.out_ptr[static_cast<std::size_t>(one.from) + 1];
-    std::partial_sum(result_.out_ptr.begin(), result_.out_ptr.end(), result_.out_ptr.begin());
-  }
-
   const SymbolicFactor& symbolic_;
   const Placement& placement_;
   SolveTasks result_;
@@ -262,6 +253,14 @@ SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end)
   work.panels = end - begin;
   work.number = end - 1;
   return work;
+}
+
+SolveTasks with_sorted_edges(SolveTasks tasks) {
+  std::sort(tasks.edges.begin(), tasks.edges.end(), [](const SolveEdge& a, const SolveEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  tasks.out_ptr.assign(tasks.tasks.size() + 1, 0);
+  for (const SolveEdge& one : tasks.edges) ++tasks.out_ptr[static_cast<std::size_t>(one.from) + 1];
+  std::partial_sum(tasks.out_ptr.begin(), tasks.out_ptr.end(), tasks.out_ptr.begin());
+  return tasks;
 }
 
 SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees) {

@@ -30,7 +30,7 @@ struct SolveTask {
   double entries = 0;   ///< of the factor that the task reads
   double panels = 0;    ///< panels and blocks that it takes up
   double rows = 0;      ///< rows that it gathers or scatters
-  double urgency = 0;   ///< as Urgency
+  double urgency = 0;   ///< as Urgency; layers meet before anything else is done
 };
 
 /// From one task to one after it; between two ranks it is one message.
@@ -53,6 +53,9 @@ struct SolveTasks {
     return {edges.data() + out_ptr[at], static_cast<std::size_t>(out_ptr[at + 1] - out_ptr[at])};
   }
 };
+
+/// The same tasks, their edges by `from` and then `to`, and out_ptr.
+SolveTasks with_sorted_edges(SolveTasks tasks);
 
 /// @cost  solve_exchange for every rank; memory for all tasks and edges
 SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
