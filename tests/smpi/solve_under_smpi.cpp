@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "palmette/factorize/factorize.hpp"
+#include "palmette/predict/predict.hpp"
 #include "palmette/solver/solver.hpp"
 #include "tests/smpi/charged_rank.hpp"
 
@@ -78,14 +79,6 @@ RankMethod method_named(const std::string& name) {
   for (const RankMethodInfo& info : rank_method_list())
     if (info.name == name) return info.method;
   throw UsageError("no method " + name);
-}
-
-/// As `palmette simulate-cluster` chooses.
-WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {
-  if (ranks <= 16) return {};
-  double entries = 0;
-  for (const double one : sweep_entries(symbolic)) entries += one;
-  return {true, std::max(64.0, entries / (4.0 * ranks))};
 }
 
 void find_expected(SharedCase& shared) {
