@@ -33,7 +33,7 @@ void print(const ModelCase& what, Json line) {
 
 Json layout_json(const GridChoice& one) {
   return {{"grid_rows", one.grid.rows}, {"grid_cols", one.grid.cols}, {"map", name_of(one.map)}, {"layers", one.layers},
-          {"method", one.layers == 1 ? std::string_view("message_driven") : name_of(one.method)}, {"predicted_s", one.seconds}};
+          {"method", name_of(rank_method(one.layers, one.method))}, {"predicted_s", one.seconds}};
 }
 
 bool same_layout(const GridChoice& a, const GridChoice& b) {
@@ -62,7 +62,7 @@ void simulate_layouts(const ModelCase& what, const std::string& machine, index_t
     given.ranks = {one.grid, one.layers};
     given.map = one.map;
     given.whole = question.whole;
-    if (one.layers > 1) given.method = one.method == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
+    given.method = rank_method(one.layers, one.method);
     Json line = {{"what", with_layers ? "layers" : "grids"}, {"simulated", true}, {"machine", machine}, {"ranks", ranks}};
     line.update(layout_json(one));
     line["seconds"] = simulate_solve(all.matrix, *all.factor, given, cluster).run.seconds;

@@ -34,17 +34,16 @@ struct Row {
 
 /// Methods of several layers that are left to choose from.
 std::vector<LayeredMethod> layered_methods(const std::string& name) {
-  if (name == "baseline_3d") return {LayeredMethod::baseline_3d};
   if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
-  return {LayeredMethod::one_sync_3d};
+  const RankMethod method = rank_method(name);
+  // Any will do where there is one layer; where there are several, the solve itself refuses.
+  if (method == RankMethod::message_driven) return {LayeredMethod::one_sync_3d};
+  return {layered_method(method)};
 }
 
 /// "auto" is message_driven for one layer, for several what is predicted to be faster.
 RankMethod method_for(const std::string& name, const GridChoice& layout) {
-  for (const RankMethodInfo& info : rank_method_list())
-    if (name == info.name) return info.method;
-  if (layout.layers == 1) return RankMethod::message_driven;
-  return layout.method == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
+  return name == "auto" ? rank_method(layout.layers, layout.method) : rank_method(name);
 }
 
 Json to_json(const Row& row) {
@@ -52,7 +51,7 @@ Json to_json(const Row& row) {
   const ProcessGrid& grid = row.what.ranks.grid;
   const LayerFacts& layers = row.found.layers;
   return {{"simulated", true},
-          {"method", rank_method_list()[static_cast<std::size_t>(row.what.method)].name},
+          {"method", name_of(row.what.method)},
           {"ranks", row.what.ranks.num_ranks()},
           {"layers", row.what.ranks.layers},
           {"grid_rows", grid.rows},
@@ -84,7 +83,7 @@ std::string table_of(const std::vector<Row>& rows) {
     const ProcessGrid& grid = row.what.ranks.grid;
     const double all = std::max(mean.total(), 1e-300);
     table.add({format_count(row.what.ranks.num_ranks()), fmt::format("{}x{}x{}", grid.rows, grid.cols, row.what.ranks.layers),
-               std::string(rank_method_list()[static_cast<std::size_t>(row.what.method)].name), format_seconds(run.seconds), format_percent(mean.work / all),
+               std::string(name_of(row.what.method)), format_seconds(run.seconds), format_percent(mean.work / all),
                format_percent(mean.messages / all), format_percent(mean.waiting / all), format_count(run.traffic.messages()), fmt::format("{:.0e}", row.found.backward_error)});
   }
   return table.text({2});

@@ -57,7 +57,7 @@ class Simulation {
 
   void plan_layered() {
     const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor_.symbolic, given_.ranks.layers));
-    const LayeredMethod method = given_.method == RankMethod::one_sync_3d ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
+    const LayeredMethod method = layered_method(given_.method);
     const Replication held = replication_of(*factor_.symbolic, *cut, method);
     result_.layers.synchronizations = layer_synchronizations(*cut, method);
     result_.layers.replicated_share = static_cast<double>(held.extra_entries()) / std::max(1.0, static_cast<double>(held.factor_entries));
@@ -181,9 +181,38 @@ class Simulation {
 
 const std::vector<RankMethodInfo>& rank_method_list() {
   static const std::vector<RankMethodInfo> list = {{RankMethod::message_driven, "message_driven", false},
-                                                   {RankMethod::one_sync_3d, "one_sync_3d", true},
-                                                   {RankMethod::baseline_3d, "baseline_3d", true}};
+                                                   {RankMethod::one_sync_3d, name_of(LayeredMethod::one_sync_3d), true},
+                                                   {RankMethod::baseline_3d, name_of(LayeredMethod::baseline_3d), true}};
   return list;
+}
+
+std::string_view name_of(RankMethod method) {
+  for (const RankMethodInfo& info : rank_method_list())
+    if (info.method == method) return info.name;
+  return "";
+}
+
+RankMethod rank_method(std::string_view name) {
+  std::string known;
+  for (const RankMethodInfo& info : rank_method_list()) {
+    if (info.name == name) return info.method;
+    known += (known.empty() ? "" : ", ") + std::string(info.name);
+  }
+  throw UsageError("no method of ranks is called \"" + std::string(name) + "\"; there are " + known);
+}
+
+RankMethod rank_method(index_t layers, LayeredMethod of_several) {
+  if (layers == 1) return RankMethod::message_driven;
+  return of_several == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
+}
+
+LayeredMethod layered_method(RankMethod method) {
+  switch (method) {
+    case RankMethod::one_sync_3d: return LayeredMethod::one_sync_3d;
+    case RankMethod::baseline_3d: return LayeredMethod::baseline_3d;
+    case RankMethod::message_driven: break;
+  }
+  throw UsageError("the method " + std::string(name_of(method)) + " has one layer: choose a layered method");
 }
 
 template <class T>

@@ -25,6 +25,13 @@ struct RankMethodInfo {
 };
 /// All of them.
 const std::vector<RankMethodInfo>& rank_method_list();
+std::string_view name_of(RankMethod method);
+/// @throws UsageError listing the names
+RankMethod rank_method(std::string_view name);
+/// What solves over so many layers: the method of several layers, or message_driven for one, which has nobody to meet.
+RankMethod rank_method(index_t layers, LayeredMethod of_several);
+/// How the layers of this method work together. @throws UsageError for message_driven, which has none
+LayeredMethod layered_method(RankMethod method);
 
 struct SimulatedCase {
   RankMethod method = RankMethod::message_driven;

@@ -158,7 +158,7 @@ TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
   for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
     for (const LayeredGrid& ranks : {LayeredGrid{{1, 1}, 2}, LayeredGrid{{2, 1}, 3}, LayeredGrid{{1, 2}, 4}, LayeredGrid{{1, 1}, 8}}) {
       SimulatedCase given;
-      given.method = method == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
+      given.method = rank_method(ranks.layers, method);
       given.ranks = ranks;
       const SimulatedSolve real = simulated(system, given, cluster);
       const auto cut = std::make_shared<const Layering>(cut_into_layers(*system.symbolic, ranks.layers));
@@ -205,6 +205,17 @@ TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_tim
       EXPECT_EQ(sent, static_cast<std::size_t>(found.run.traffic.messages()));
       EXPECT_EQ(taken, sent);
     }
+}
+
+TEST(rank_method, is_found_by_its_name_and_by_what_its_layers_do) {
+  for (const RankMethodInfo& info : rank_method_list()) {
+    EXPECT_EQ(name_of(info.method), info.name);
+    EXPECT_EQ(rank_method(info.name), info.method);
+    if (info.layered) EXPECT_EQ(rank_method(2, layered_method(info.method)), info.method);
+    else EXPECT_THROW(layered_method(info.method), UsageError);
+  }
+  EXPECT_EQ(rank_method(1, LayeredMethod::baseline_3d), RankMethod::message_driven);
+  EXPECT_THROW(rank_method("two_sync_3d"), UsageError);
 }
 
 TEST(simulate_solve, several_layers_need_a_layered_method) {

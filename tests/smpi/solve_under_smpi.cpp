@@ -75,12 +75,6 @@ struct SharedCase {
   std::vector<std::shared_ptr<const SolveStructure>> structures;  // by layer
 };
 
-RankMethod method_named(const std::string& name) {
-  for (const RankMethodInfo& info : rank_method_list())
-    if (info.name == name) return info.method;
-  throw UsageError("no method " + name);
-}
-
 void find_expected(SharedCase& shared) {
   const auto n = static_cast<std::size_t>(shared.symbolic->n);
   DenseMatrix<double> both(shared.symbolic->n, 1);
@@ -97,7 +91,7 @@ void find_places(SharedCase& shared) {
     shared.structures.push_back(std::make_shared<const SolveStructure>(*shared.symbolic, *shared.placement, what.trees));
     return;
   }
-  const LayeredMethod method = what.method == RankMethod::one_sync_3d ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
+  const LayeredMethod method = layered_method(what.method);
   const auto cut = std::make_shared<const Layering>(cut_into_layers(*shared.symbolic, what.ranks.layers));
   for (LayerSystem& made : layer_systems(*shared.symbolic, cut, method, {what.ranks, what.map, what.whole})) {
     shared.systems.push_back(std::make_shared<const LayerSystem>(std::move(made)));
@@ -121,7 +115,7 @@ SharedCase make_case(const std::vector<std::string>& words, std::shared_ptr<cons
   SimulatedCase& what = shared.what;
   const std::vector<std::string> grid = split(words.at(3), 'x');
   const auto side = [&](std::size_t at) { return static_cast<index_t>(std::atoi(grid.at(at).c_str())); };
-  what.method = method_named(words.at(2));
+  what.method = rank_method(words.at(2));
   what.ranks = {{side(0), side(1)}, side(2)};
   what.whole = subtrees_for(*shared.symbolic, what.ranks.num_ranks());
   what.num_rhs = static_cast<index_t>(std::atoi(words.at(4).c_str()));
