@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/model_solves.hpp"
-#include "bench/shipped_machine.hpp"
+#include "cli/machine_file.hpp"
 #include "palmette/predict/predict.hpp"
 
 namespace {
@@ -45,7 +45,7 @@ GridQuestion question_for(const SymbolicFactor& symbolic, index_t ranks) {
 }
 
 void simulate_layouts(const ModelCase& what, const std::string& machine, index_t ranks, bool with_layers) {
-  const auto cluster = bench::shipped_machine(machine);
+  const auto cluster = std::make_shared<const Cluster>(cli::known_machine("MACHINE", machine).cluster);
   const Products all = bench::made(what);
   GridQuestion question = question_for(*all.symbolic, ranks);
   question.whole = subtrees_for(*all.symbolic, ranks);

@@ -1,5 +1,5 @@
 // How do factorization and solve scale over ranks? SIMULATED: the real rank programs under virtual time on a described machine; real arithmetic, so
-// that the answer is checked. One JSON object for each number of ranks and layout (docs/results/rank_scaling.md). Run it in the root of the sources.
+// that the answer is checked. One JSON object for each number of ranks and layout (docs/results/rank_scaling.md).
 //
 //   bench_rank_scaling MACHINE PROBLEM GRID_SIDE RANKS,RANKS,…
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/shipped_machine.hpp"
+#include "cli/machine_file.hpp"
 #include "palmette/predict/predict.hpp"
 #include "palmette/solver/solver.hpp"
 
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
   how.method = OrderingMethod::nd;
   const Ordering ordering = order(matrix, how).value();
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
-  const Case given{matrix, symbolic, ordering, bench::shipped_machine(argv[1])};
+  const Case given{matrix, symbolic, ordering, std::make_shared<const Cluster>(cli::known_machine("MACHINE", argv[1]).cluster)};
   const std::string list = argv[4];
   for (std::size_t at = 0; at < list.size(); at = std::min(list.find(',', at), list.size() - 1) + 1) {
     const auto ranks = static_cast<index_t>(std::atoi(list.c_str() + at));

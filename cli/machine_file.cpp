@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/measure_machine.hpp"
 #include "cli/names.hpp"
-#include "cli/options.hpp"
 
 namespace palmette::cli {
+
+using Json = nlohmann::ordered_json;
 
 /// Made by CMake of the files in data/machines: name, text, name, text, …, null.
 extern const char* const shipped_machines[];
@@ -136,15 +136,6 @@ std::string text_of_file(const std::string& path) {
   return text.str();
 }
 
-MachineFile this_machine() {
-  const std::string path = this_machine_path();
-  std::error_code ignored;
-  if (!path.empty() && std::filesystem::exists(path, ignored)) return parse_machine(text_of_file(path), path);
-  MachineFile file = measured_machine({});
-  keep_this_machine(file);
-  return file;
-}
-
 }  // namespace
 
 std::vector<std::string> machine_names() {
@@ -155,15 +146,16 @@ std::vector<std::string> machine_names() {
 
 MachineFile parse_machine(const std::string& text, const std::string& name) { return Reader(text, name).read(); }
 
-MachineFile machine_by_name(const std::string& text) {
-  if (text == "this") return this_machine();
+MachineFile read_machine(const std::string& path) { return parse_machine(text_of_file(path), path); }
+
+MachineFile known_machine(std::string_view option, const std::string& text, std::vector<std::string> also) {
   for (const char* const* at = shipped_machines; *at != nullptr; at += 2)
     if (text == *at) return parse_machine(at[1], text);
   std::error_code ignored;
-  if (std::filesystem::exists(text, ignored)) return parse_machine(text_of_file(text), text);
-  std::vector<std::string> names = machine_names();
-  names.insert(names.begin(), "this");
-  throw UsageError(fmt::format("--machine: '{}' is neither a file nor a machine that palmette knows{}; it knows {}", text, suggestion(text, names), joined(names)));
+  if (std::filesystem::exists(text, ignored)) return read_machine(text);
+  std::vector<std::string> names = std::move(also);
+  for (std::string& name : machine_names()) names.push_back(std::move(name));
+  throw UsageError(fmt::format("{}: '{}' is neither a file nor a machine that palmette knows{}; it knows {}", option, text, suggestion(text, names), joined(names)));
 }
 
 Json machine_json(const MachineFile& file) {
@@ -201,11 +193,6 @@ Json machine_json(const MachineFile& file) {
           {"network", link("network", cluster.network)},
           {"on_node", link("on_node", cluster.on_node)},
           {"injection_gbs", number("injection_gbs", cluster.injection_gbs)}};
-}
-
-std::string this_machine_path() {
-  const std::string folder = cache_folder();
-  return folder.empty() ? folder : folder + "/machine-1.json";
 }
 
 }  // namespace palmette::cli

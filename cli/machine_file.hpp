@@ -1,11 +1,14 @@
-// Files that describe machines: JSON, every number with its source; those in data/machines are part of the command.
+// Files that describe machines: JSON, every number with its source; those in data/machines are part of the programs. Benchmarks and the test beside
+// SMPI read them too (palmette_machine_files), so nothing here needs the rest of the command.
 #pragma once
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "cli/output.hpp"
+#include <nlohmann/json.hpp>
+
 #include "palmette/machine/machine.hpp"
 
 namespace palmette::cli {
@@ -16,20 +19,22 @@ struct MachineFile {
   std::map<std::string, std::string> sources;
 };
 
-/// Names of the descriptions that come with the command.
+/// Names of the descriptions that come with the programs.
 std::vector<std::string> machine_names();
 
-/// @param text  a name, the path of a file, or "this": what `palmette measure` found for this machine, measured now if it never was
+/// @param text    one of these names, or the path of a file
+/// @param option  what messages call the place where the text was given
+/// @param also    words that the caller takes as well: for the message
 /// @throws UsageError if it is neither; IoError with file, field and remedy
-MachineFile machine_by_name(const std::string& text);
+MachineFile known_machine(std::string_view option, const std::string& text, std::vector<std::string> also = {});
+
+/// @throws IoError with file, field and remedy
+MachineFile read_machine(const std::string& path);
 
 /// @param name  what messages call it
 MachineFile parse_machine(const std::string& text, const std::string& name);
 
 /// The document that parse_machine reads.
-Json machine_json(const MachineFile& file);
-
-/// Where `palmette measure` keeps what it found for this machine; empty if no such folder is known.
-std::string this_machine_path();
+nlohmann::ordered_json machine_json(const MachineFile& file);
 
 }  // namespace palmette::cli

@@ -1,7 +1,4 @@
 // palmette measure: a machine file for this computer; under mpiexec -n 2 with the link that MPI gives.
-#include <filesystem>
-#include <fstream>
-
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
@@ -9,9 +6,8 @@
 #include "cli/names.hpp"
 #include "cli/rank_options.hpp"
 #include "cli/text.hpp"
+#include "cli/this_machine.hpp"
 #include "palmette/transport/transport.hpp"
-
-
 
 namespace palmette::cli {
 namespace {
@@ -116,16 +112,6 @@ MachineFile measured_machine(const MeasureRequest& request) {
   MachineFile file = as_file(found);
   note_link(file, "two ranks that are threads");
   return file;
-}
-
-void keep_this_machine(const MachineFile& file) {
-  const std::string path = this_machine_path();
-  if (path.empty()) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  const std::string beside = path + ".new";
-  std::ofstream(beside) << machine_json(file).dump(2) << "\n";
-  std::filesystem::rename(beside, path, ignored);
 }
 
 Command add_measure(CLI::App& root) {

@@ -14,7 +14,4 @@ struct MeasureRequest {
 /// @cost  a few seconds
 MachineFile measured_machine(const MeasureRequest& request);
 
-/// Write it where "this" finds it; what fails is no error.
-void keep_this_machine(const MachineFile& file);
-
 }  // namespace palmette::cli

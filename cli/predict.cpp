@@ -12,6 +12,7 @@
 #include "cli/report_table.hpp"
 #include "cli/structure.hpp"
 #include "cli/text.hpp"
+#include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
 
 namespace palmette::cli {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/machine_file.hpp"
 #include "cli/names.hpp"
 
 namespace palmette::cli {

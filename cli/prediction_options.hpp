@@ -1,7 +1,6 @@
 // What predict and simulate-cluster share: the machine, how many ranks, and how they are arranged.
 #pragma once
 
-#include "cli/machine_file.hpp"
 #include "cli/options.hpp"
 #include "cli/rank_options.hpp"
 #include "palmette/predict/predict.hpp"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/machine_file.hpp"
 #include "cli/system_run.hpp"
+#include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
 
 namespace palmette::cli {

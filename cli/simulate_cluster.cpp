@@ -10,6 +10,7 @@
 #include "cli/report_table.hpp"
 #include "cli/structure.hpp"
 #include "cli/text.hpp"
+#include "cli/this_machine.hpp"
 #include "cli/times_report.hpp"
 #include "palmette/factorize/factorize.hpp"
 

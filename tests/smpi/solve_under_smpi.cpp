@@ -7,12 +7,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "cli/machine_file.hpp"
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/predict/predict.hpp"
 #include "palmette/solver/solver.hpp"
@@ -22,38 +22,6 @@ namespace palmette::testing {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-RateCurve curve_of(const Json& field) {
-  RateCurve curve;
-  for (const Json& point : field.at("points")) curve.push_back({point.at(0), point.at(1)});
-  return curve;
-}
-
-Link link_of(const Json& field) {
-  const auto value = [&](const char* key) { return field.at(key).at("value").get<double>(); };
-  return {value("latency_us"), value("bandwidth_gbs"), value("send_overhead_us"), value("receive_overhead_us")};
-}
-
-/// The files of data/machines.
-std::shared_ptr<const Cluster> cluster_of_file(const char* path) {
-  std::ifstream stream(path);
-  const Json file = Json::parse(stream);
-  const auto value = [](const Json& from, const char* key) { return from.at(key).at("value").get<double>(); };
-  auto cluster = std::make_shared<Cluster>();
-  cluster->name = file.at("name");
-  cluster->ranks_per_node = static_cast<index_t>(value(file, "ranks_per_node"));
-  cluster->cache_bytes = value(file, "cache_bytes");
-  cluster->cache_gbs = value(file, "cache_gbs");
-  cluster->memory_gbs = curve_of(file.at("memory_gbs"));
-  cluster->kernel_gflops = curve_of(file.at("kernel_gflops"));
-  const Json& overheads = file.at("overheads");
-  cluster->overheads = {value(overheads, "task_us"), value(overheads, "panel_us"), value(overheads, "row_ns")};
-  cluster->network = link_of(file.at("network"));
-  cluster->on_node = link_of(file.at("on_node"));
-  cluster->injection_gbs = value(file, "injection_gbs");
-  check(*cluster);
-  return cluster;
-}
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> parts;
@@ -236,7 +204,7 @@ Json ping_pong(std::size_t bytes, const std::shared_ptr<const Cluster>& cluster,
 
 void run_all(int argc, char** argv) {
   const MpiSession session;
-  const std::shared_ptr<const Cluster> cluster = cluster_of_file(argv[1]);
+  const auto cluster = std::make_shared<const Cluster>(cli::read_machine(argv[1]).cluster);
   const auto wire = make_mpi_two_sided(session.world());
   for (int at = 2; at < argc; ++at) {
     const std::string text = argv[at];
