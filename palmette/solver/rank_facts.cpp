@@ -95,15 +95,10 @@ std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transpor
 
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   BytePool pool;
-  RankFigure figure{std::numeric_limits<double>::infinity(), 0, 0};
-  for (const SharedBytes& piece : gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options)) {
-    double value = 0;
-    std::memcpy(&value, piece.data(), sizeof value);
-    figure.least = std::min(figure.least, value);
-    figure.most = std::max(figure.most, value);
-    figure.mean += value / transport.num_ranks();
-  }
-  return figure;
+  std::vector<double> by_rank;
+  for (const SharedBytes& piece : gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
+    std::memcpy(&by_rank.emplace_back(), piece.data(), sizeof(double));
+  return figure_of(by_rank);
 }
 
 }  // namespace palmette

@@ -1,38 +1,24 @@
 // What there is to say of ranks, after the report of any run.
 #include "palmette/solver/rank_solver.hpp"
 
-#include <algorithm>
-
 namespace palmette {
 namespace {
 
-struct Part {
-  std::string_view name;
-  double PhaseTimes::*value;
-};
-constexpr Part parts[] = {{"work", &PhaseTimes::work}, {"messages", &PhaseTimes::messages}, {"waiting", &PhaseTimes::waiting}};
-
-void visit_part(const std::vector<RankTimes>& ranks, SweepPhase phase, const Part& part, ReportVisitor& visitor) {
-  RankFigure figure{ranks[0].of(phase).*part.value, 0, 0};
-  for (const RankTimes& rank : ranks) {
-    const double value = rank.of(phase).*part.value;
-    figure.least = std::min(figure.least, value);
-    figure.most = std::max(figure.most, value);
-    figure.mean += value / static_cast<double>(ranks.size());
-  }
-  visitor.open(part.name);
+void visit_figure(std::string_view name, const RankFigure& figure, ReportVisitor& visitor) {
+  visitor.open(name);
   visitor.field("least", figure.least);
   visitor.field("mean", figure.mean);
   visitor.field("most", figure.most);
   visitor.close();
 }
 
+/// Of solves: what is of no phase is no part of one.
 void visit_times(const std::vector<RankTimes>& ranks, ReportVisitor& visitor) {
   visitor.open("times");
-  for (const SweepPhase phase : {SweepPhase::forward, SweepPhase::between, SweepPhase::backward}) {
-    if (std::none_of(ranks.begin(), ranks.end(), [phase](const RankTimes& one) { return one.of(phase).total() > 0; })) continue;
-    visitor.open(name_of(phase));
-    for (const Part& part : parts) visit_part(ranks, phase, part, visitor);
+  for (const NamedPhaseFigures& one : phase_figures(ranks)) {
+    if (one.phase == SweepPhase::none) continue;
+    visitor.open(name_of(one.phase));
+    for (const PartFigure& part : one.parts) visit_figure(part.name, part.seconds, visitor);
     visitor.close();
   }
   visitor.close();
@@ -55,11 +41,7 @@ void visit(const RankReport& report, ReportVisitor& visitor) {
   visitor.field("delivery", name_of(report.delivery));
   visitor.field("transport", std::string_view(report.transport));
   visitor.field("threads_per_rank", std::int64_t{report.members});
-  visitor.open("memory_bytes");
-  visitor.field("least", report.memory_bytes.least);
-  visitor.field("mean", report.memory_bytes.mean);
-  visitor.field("most", report.memory_bytes.most);
-  visitor.close();
+  visit_figure("memory_bytes", report.memory_bytes, visitor);
   visit_times(report.times, visitor);
   visitor.close();
 }

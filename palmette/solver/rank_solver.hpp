@@ -51,13 +51,6 @@ struct RankSolverOptions {
   PlannedTransports planned;      ///< makes what factorization and solves go through; empty: the transport that create is given
 };
 
-/// A figure of all ranks.
-struct RankFigure {
-  double least = 0;
-  double mean = 0;
-  double most = 0;
-};
-
 /// A Report, and what there is to say of ranks. Seconds are those of the rank that reports. factorize.memory_bytes is the sum over
 /// ranks of factor and plan; memory_bytes is the same for each. solve.bytes counts panels, read once for each sweep and block of
 /// right-hand sides; no peak of memory is predicted.

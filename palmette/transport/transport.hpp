@@ -6,6 +6,7 @@
 #include "palmette/transport/rank.hpp"
 #include "palmette/transport/simulated.hpp"
 #include "palmette/transport/thread_world.hpp"
+#include "palmette/transport/time_figures.hpp"
 #include "palmette/transport/timeline.hpp"
 #include "palmette/transport/together.hpp"
 #include "palmette/transport/wrappers.hpp"

@@ -29,6 +29,29 @@ TEST(rank_record, time_is_work_messages_or_waiting_and_belongs_to_the_phase_it_w
   EXPECT_EQ((times - times).total().total(), 0);
 }
 
+// Forward, one rank works for 1 s, the other for 4 s and sends for 1 s; only the second sweeps backward.
+TEST(time_figures, are_least_mean_and_most_over_ranks_by_phase_and_in_all) {
+  std::vector<RankTimes> ranks(2);
+  ranks[0].of(SweepPhase::forward) = {1, 0, 0};
+  ranks[1].of(SweepPhase::forward) = {4, 1, 0};
+  ranks[1].of(SweepPhase::backward) = {2, 0, 0};
+  const std::vector<NamedPhaseFigures> phases = phase_figures(ranks);
+  ASSERT_EQ(phases.size(), 2u);
+  EXPECT_EQ(phases[0].phase, SweepPhase::forward);
+  EXPECT_EQ(phases[1].phase, SweepPhase::backward);
+  const auto expect = [](const PartFigure& part, const char* name, const RankFigure& seconds) {
+    EXPECT_EQ(part.name, name);
+    EXPECT_EQ(part.seconds.least, seconds.least);
+    EXPECT_EQ(part.seconds.mean, seconds.mean);
+    EXPECT_EQ(part.seconds.most, seconds.most);
+  };
+  expect(phases[0].parts[0], "work", {1, 2.5, 4});
+  expect(phases[0].parts[1], "messages", {0, 0.5, 1});
+  expect(phases[0].parts[2], "waiting", {});
+  expect(total_figures(ranks)[0], "work", {1, 3.5, 6});
+  EXPECT_TRUE(phase_figures({}).empty());
+}
+
 TEST(drive, writes_down_every_task_and_message_when_asked) {
   const testing_transport::Dag dag = testing_transport::random_dag(60, 3, 0.1, 7);
   ThreadWorld world(3);
