@@ -8,9 +8,9 @@ minutes), then methods and grids measured on this machine (two minutes, let it b
 """
 import argparse
 import collections
-import json
 import pathlib
-import subprocess
+
+import kept_output
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/bench_choices"
@@ -23,13 +23,7 @@ NEAR = 1.1
 def rows_of(keep, *arguments):
     """The objects that the benchmark prints."""
     known = pathlib.Path(keep) / ("_".join(map(str, arguments)) + ".txt") if keep else None
-    if known and known.exists():
-        text = known.read_text()
-    else:
-        text = subprocess.run([BENCH, *map(str, arguments)], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-        if known:
-            known.write_text(text)
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return kept_output.rows_of(known, BENCH, *arguments)
 
 
 def cases(rows, *keys):

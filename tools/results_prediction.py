@@ -7,25 +7,13 @@ Runs build/release/bench/bench_prediction (configure with -DPALMETTE_BENCH=ON), 
 there, or writes it.
 """
 import argparse
-import json
 import pathlib
-import subprocess
+
+import kept_output
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/bench_prediction"
 LOW, HIGH = 0.8, 1.25
-
-
-def lines_of(keep):
-    """The objects that the benchmark prints: first the machine."""
-    known = pathlib.Path(keep) if keep else None
-    if known and known.exists():
-        text = known.read_text()
-    else:
-        text = subprocess.run([BENCH], capture_output=True, text=True, check=True).stdout
-        if known:
-            known.write_text(text)
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
 def table(rows):
@@ -53,8 +41,8 @@ def verdict(rows):
 def main():
     """Write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--keep", help="file of the benchmark's output")
-    machine, *rows = lines_of(parser.parse_args().keep)
+    parser.add_argument("--keep", type=pathlib.Path, help="file of the benchmark's output")
+    machine, *rows = kept_output.rows_of(parser.parse_args().keep, BENCH)
     memory = ", ".join(f"{rate:.1f} GB/s with {int(at)}" for at, rate in machine["memory_gbs"])
     text = ["# Predictions beside measurements", "",
             "Made by `tools/results_prediction.py`. The machine is measured first, in the same run (`palmette measure` does the same); then each solve (both",

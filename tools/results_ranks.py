@@ -8,9 +8,9 @@ described machines, and again with sizes that grow with the ranks; a quarter of 
 machine does. --keep FOLDER reads outputs from there, or writes them.
 """
 import argparse
-import json
 import pathlib
-import subprocess
+
+import kept_output
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/bench_rank_scaling"
@@ -27,13 +27,7 @@ RULES = ["square", "predicted"]
 def rows_of(keep, machine, problem, side, ranks):
     """What the benchmark prints, one object for each number of ranks and rule."""
     known = pathlib.Path(keep) / f"{machine}_{problem}_{side}_{ranks.replace(',', '-')}.txt" if keep else None
-    if known and known.exists():
-        text = known.read_text()
-    else:
-        text = subprocess.run([BENCH, machine, problem, str(side), ranks], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-        if known:
-            known.write_text(text)
-    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    return kept_output.rows_of(known, BENCH, machine, problem, side, ranks)
 
 
 def grid(row):

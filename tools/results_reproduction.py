@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import tempfile
 
+import kept_output
 from reproduction import layers, grids
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -26,17 +27,9 @@ class Runner:
         self.keep = pathlib.Path(keep)
         self.keep.mkdir(parents=True, exist_ok=True)
 
-    def lines(self, name, program, *arguments):
-        known = self.keep / name
-        if known.exists():
-            return known.read_text().splitlines()
-        text = subprocess.run([self.build / program, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
-        known.write_text(text)
-        return text.splitlines()
-
     def rows(self, name, program, *arguments):
         """One JSON object a line."""
-        return [json.loads(line) for line in self.lines(name, program, *arguments) if line.startswith("{")]
+        return kept_output.rows_of(self.keep / name, self.build / program, *arguments)
 
     def matrix(self, problem, side):
         """A generated model problem, as a file."""
@@ -47,7 +40,7 @@ class Runner:
 
     def document(self, name, program, *arguments):
         """One JSON document."""
-        return json.loads("\n".join(self.lines(name, program, *arguments)))
+        return json.loads(kept_output.text_of(self.keep / name, self.build / program, *arguments))
 
 
 def write_report(run, side):
