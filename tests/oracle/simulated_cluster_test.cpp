@@ -2,25 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "palmette/factorize/factorize.hpp"
-#include "palmette/predict/predict.hpp"
 #include "palmette/solver/solver.hpp"
+#include "tests/predict/predict_testing.hpp"
 
 namespace palmette {
 namespace {
 
-constexpr double microsecond = 1e-6;
+using testing::microsecond;
 
-/// A rank reads one entry in a microsecond; a message takes 5 µs and 1 µs for each entry; nothing else costs anything.
-std::shared_ptr<Cluster> simple_cluster() {
-  auto cluster = std::make_shared<Cluster>();
-  cluster->name = "simple";
-  cluster->memory_gbs = {{1, 8e-3}};
-  cluster->kernel_gflops = {{1, 1e9}};
-  cluster->network.latency_us = 5;
-  cluster->network.bandwidth_gbs = 8e-3;
-  cluster->on_node = cluster->network;
-  return cluster;
-}
+std::shared_ptr<Cluster> simple_cluster() { return std::make_shared<Cluster>(testing::simple_cluster()); }
 
 struct System {
   SparseMatrix<double> matrix;
@@ -36,38 +26,16 @@ System factored(SparseMatrix<double> matrix, Ordering ordering, const AnalyzeOpt
   return system;
 }
 
-/// Single columns; n on the diagonal, −1 where two are joined.
-template <class Joined>
-System joined(index_t n, Joined&& is_joined) {
-  Triplets<double> entries{n, n, {}, {}, {}};
-  for (index_t column = 0; column < n; ++column)
-    for (index_t row = 0; row < n; ++row)
-      if (row == column || is_joined(std::max(row, column), std::min(row, column)))
-        entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(row == column ? n : -1);
-  Ordering natural;
-  natural.row = natural.column = Permutation::identity(n);
-  AnalyzeOptions single;
-  single.max_width = 1;
-  single.relax = false;
-  return factored(from_triplets(entries, Symmetry::symmetric), natural, single);
+System by_columns(SparseMatrix<double> matrix) {
+  Ordering natural = testing::natural_order(matrix.rows());
+  return factored(std::move(matrix), std::move(natural), testing::single_columns());
 }
-System chain(index_t n) {
-  return joined(n, [](index_t row, index_t column) { return row == column + 1; });
-}
-System star(index_t n) {
-  return joined(n, [n](index_t row, index_t) { return row == n - 1; });
-}
-System dense(index_t n) {
-  return joined(n, [](index_t, index_t) { return true; });
-}
+System chain(index_t n) { return by_columns(testing::chain_matrix(n)); }
+System star(index_t n) { return by_columns(testing::star_matrix(n)); }
+System dense(index_t n) { return by_columns(testing::dense_matrix(n)); }
 System grid(index_t side) {
-  GenerateOptions options;
-  options.problem = "poisson2d9";
-  options.n = side;
-  SparseMatrix<double> matrix = generate(options);
-  OrderOptions how;
-  how.method = OrderingMethod::nd;
-  Ordering ordering = order(matrix, how).value();
+  SparseMatrix<double> matrix = testing::grid_matrix(side);
+  Ordering ordering = testing::nested_dissection(matrix);
   return factored(std::move(matrix), std::move(ordering), {});
 }
 

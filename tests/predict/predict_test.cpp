@@ -3,57 +3,25 @@
 
 #include <cmath>
 
-#include "palmette/predict/predict.hpp"
+#include "tests/predict/predict_testing.hpp"
 
 namespace palmette {
 namespace {
 
-/// A rank reads one entry in a microsecond; a message takes 5 µs and 1 µs for each 8 bytes; nothing else costs anything.
-Cluster simple_cluster() {
-  Cluster cluster;
-  cluster.name = "simple";
-  cluster.memory_gbs = {{1, 8e-3}};
-  cluster.kernel_gflops = {{1, 1e9}};
-  cluster.network.latency_us = 5;
-  cluster.network.bandwidth_gbs = 8e-3;
-  cluster.on_node = cluster.network;
-  return cluster;
-}
+using testing::microsecond;
+using testing::simple_cluster;
 
-SymbolicFactor single_columns(const Triplets<double>& entries) {
-  Ordering natural;
-  natural.row = natural.column = Permutation::identity(entries.rows);
-  AnalyzeOptions single;
-  single.max_width = 1;
-  single.relax = false;
-  return analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
+SymbolicFactor by_columns(const SparseMatrix<double>& matrix) {
+  return analyze(matrix.pattern, testing::natural_order(matrix.rows()), testing::single_columns());
 }
-
-template <class Joined>
-SymbolicFactor joined(index_t n, Joined&& is_joined) {
-  Triplets<double> entries{n, n, {}, {}, {}};
-  for (index_t column = 0; column < n; ++column)
-    for (index_t row = 0; row < n; ++row)
-      if (row == column || is_joined(std::max(row, column), std::min(row, column)))
-        entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(1);
-  return single_columns(entries);
-}
-SymbolicFactor chain(index_t n) {
-  return joined(n, [](index_t row, index_t column) { return row == column + 1; });
-}
-SymbolicFactor star(index_t n) {
-  return joined(n, [n](index_t row, index_t) { return row == n - 1; });
-}
-SymbolicFactor dense(index_t n) {
-  return joined(n, [](index_t, index_t) { return true; });
-}
+SymbolicFactor chain(index_t n) { return by_columns(testing::chain_matrix(n)); }
+SymbolicFactor star(index_t n) { return by_columns(testing::star_matrix(n)); }
+SymbolicFactor dense(index_t n) { return by_columns(testing::dense_matrix(n)); }
 
 SolvePrediction predicted(const SymbolicFactor& symbolic, ProcessGrid grid, const Cluster& cluster, TreeShape trees = TreeShape::flat) {
   const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
   return predict_solve({symbolic, placement, FactorKind::llt, trees, 1, 8}, cluster);
 }
-
-constexpr double microsecond = 1e-6;
 
 // Forward: n diagonals and n − 1 blocks, one after the other; block k + 1, k lies with row k + 1 (P × 1) or column k (1 × P), so that each of
 // the n − 1 steps has one message of one entry: 6 µs. Backward the same.
@@ -145,13 +113,8 @@ TEST(path_model, a_bidiagonal_matrix_communicates_on_a_square_grid_as_on_both_ot
 }
 
 SymbolicFactor grid_factor(index_t side) {
-  GenerateOptions options;
-  options.problem = "poisson2d9";
-  options.n = side;
-  const SparseMatrix<double> matrix = generate(options);
-  OrderOptions how;
-  how.method = OrderingMethod::nd;
-  return analyze(matrix.pattern, order(matrix, how).value());
+  const SparseMatrix<double> matrix = testing::grid_matrix(side);
+  return analyze(matrix.pattern, testing::nested_dissection(matrix));
 }
 
 TEST(solve_tasks, have_the_messages_of_the_exchange_and_the_entries_of_the_factor) {
@@ -215,9 +178,9 @@ TEST(ranked_grids, a_chain_wants_one_dimension) {
 // Two equal chains under one hub: with two layers each has its own, the hub is on both, and one message each way is all.
 TEST(ranked_grids, two_branches_want_two_layers) {
   constexpr index_t length = 30, n = 2 * length + 1;
-  const SymbolicFactor symbolic = joined(n, [](index_t row, index_t column) {
+  const SymbolicFactor symbolic = by_columns(testing::joined_matrix(n, [](index_t row, index_t column) {
     return row == n - 1 ? column == length - 1 || column == n - 2 : row == column + 1 && row != length;
-  });
+  }));
   GridQuestion question{symbolic, 2, {PlacementMap::block_cyclic}, {false}, TreeShape::flat, 1, 8};
   question.layers = {2, 1, 4};
   const std::vector<GridChoice> choices = ranked_grids(question, simple_cluster());
@@ -263,7 +226,7 @@ TEST(layered_solve_tasks, edges_go_to_larger_numbers_and_messages_are_those_of_t
 }
 
 TEST(predict_solve, nothing_takes_no_time) {
-  const SymbolicFactor nothing = joined(0, [](index_t, index_t) { return false; });
+  const SymbolicFactor nothing = dense(0);
   const SolvePrediction made = predicted(nothing, {2, 1}, simple_cluster());
   EXPECT_EQ(made.schedule.seconds, 0);
   EXPECT_EQ(made.bound.seconds(), 0);
