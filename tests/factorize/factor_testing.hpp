@@ -19,6 +19,11 @@ T scalar(double re, double im) {
 
 enum class Flavour { positive_definite, symmetric, hermitian, unsymmetric };
 
+/// That this kind of factorization is for.
+inline Flavour flavour_of(FactorKind kind) {
+  return kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
+}
+
 /// A matrix whose graph is a tree: an edge from each vertex to its parent (−1: none). Diagonally dominant.
 inline SparseMatrix<double> tree_matrix(const std::vector<index_t>& parent, bool symmetric) {
   const auto n = static_cast<index_t>(parent.size());

@@ -10,6 +10,7 @@ namespace palmette {
 namespace {
 
 using testing::Flavour;
+using testing::flavour_of;
 using testing::Problem;
 using testing::random_sparse;
 
@@ -113,10 +114,6 @@ void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid 
     EXPECT_EQ(blocks, static_cast<offset_t>(problem.symbolic->blocks.size()) + problem.symbolic->num_supernodes()) << "each block has one owner";
     expect_predicted_traffic(result, problem, *placement, kind, delivery);
   }
-}
-
-Flavour flavour_of(FactorKind kind) {
-  return kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
 }
 
 template <class T>
@@ -317,8 +314,7 @@ TEST(ranks, transport_and_placement_must_have_the_same_ranks) {
 
 TEST(rank_part, holds_the_blocks_of_its_rank_with_their_bits) {
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
-    const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
-    const Problem<double> problem(random_sparse<double>(flavour, 90, 1.5, 5), kind);
+    const Problem<double> problem(random_sparse<double>(flavour_of(kind), 90, 1.5, 5), kind);
     const Outcome<Factor<double>> factor = problem.factored(kind);
     ASSERT_TRUE(factor);
     const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {2, 3}));

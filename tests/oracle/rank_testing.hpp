@@ -11,10 +11,6 @@
 
 namespace palmette::testing {
 
-inline Flavour flavour_of(FactorKind kind) {
-  return kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
-}
-
 inline SimulationOptions adverse(std::uint64_t seed) {
   SimulationOptions simulation;
   simulation.seed = seed;

@@ -1,24 +1,13 @@
 // Run by mpiexec with any number of processes: factorization, handing and solves over layers of MPI ranks must give the bits that layers of one
 // simulated rank each give. One line for each case on rank 0; exit status 1 if any value differs.
 #include <cstdio>
-#include <cstring>
-#include <functional>
 
-#include "palmette/factorize/factorize.hpp"
-#include "palmette/solve/solve.hpp"
-#include "tests/factorize/factor_testing.hpp"
+#include "tests/oracle/mpi/mpi_solve_testing.hpp"
 
 namespace palmette {
 namespace {
 
-using testing::Flavour;
-using testing::Problem;
-using testing::random_sparse;
-
-constexpr double watchdog_seconds = 120;
-constexpr index_t sides = 2, n = 400;
-
-double right_hand_side(index_t row, index_t side) { return (row * 7 + side) % 11 - 5; }
+using namespace testing;
 
 struct Case {
   const Problem<double>& problem;
@@ -31,12 +20,6 @@ struct Case {
 Case make_case(const Problem<double>& problem, FactorKind kind, const LayeredGrid& ranks, LayeredMethod method) {
   auto cut = std::make_shared<const Layering>(cut_into_layers(*problem.symbolic, ranks.layers));
   return {problem, kind, ranks, method, layer_systems(*problem.symbolic, std::move(cut), method, {ranks, PlacementMap::subtree_to_subcube, {true, 200}})};
-}
-
-RankPlanOptions plan_options() {
-  RankPlanOptions options;
-  options.most_sides = sides;
-  return options;
 }
 
 /// x by rows and sides, from one simulated rank for each layer.
@@ -58,49 +41,33 @@ std::vector<double> expected_answer(const Case& given) {
     programs.push_back(&plans[layer].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(layer))));
   }
   world.run(programs);
-  std::vector<double> x(static_cast<std::size_t>(n * sides));
+  std::vector<double> x(static_cast<std::size_t>(unknowns * sides));
   for (std::size_t layer = 0; layer < plans.size(); ++layer) {
     const auto rows = plans[layer].rows();
     for (index_t side = 0; side < sides; ++side)
-      for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k] + side * n] = mine[layer][k + static_cast<std::size_t>(side) * rows.size()];
+      for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k] + side * unknowns] = mine[layer][k + static_cast<std::size_t>(side) * rows.size()];
   }
   return x;
 }
 
 /// Transports of the three kinds of run, each made for what its run will send.
-using Begin = std::function<Transport&()>;
 struct Exchange {
   Begin factorize, hand, solve;
 };
 
 /// Values of this rank that differ.
 double wrong_values(const Case& given, const std::shared_ptr<const Placement>& placement, const Exchange& exchange, const std::vector<double>& expected) {
-  ThreadTeam team(1);
   Transport& blocks = exchange.factorize();
   const LayerSystem& system = given.systems[static_cast<std::size_t>(blocks.rank() / given.ranks.grid.num_ranks())];
   const auto shared = std::make_shared<const LayerSystem>(system);
   RankFactorization<double> part({given.problem.matrix, given.problem.symbolic, placement, given.problem.ordering}, {given.kind, 0, 1}, blocks);
-  drive(part.program(), blocks, team, {watchdog_seconds});
-  blocks.agree(0);
+  drive_together(part.program(), blocks);
   Transport& hands = exchange.hand();
   LayerFactorHanding<double> handing(part.take(), shared, hands);
-  drive(handing.program(), hands, team, {watchdog_seconds});
-  hands.agree(0);
+  drive_together(handing.program(), hands);
   LayeredSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(handing.take()), shared, plan_options());
   double wrong = 0;
-  for (int time = 0; time < 2; ++time) {
-    std::vector<double> x;
-    for (index_t side = 0; side < sides; ++side)
-      for (const index_t row : plan.rows()) x.push_back(right_hand_side(row, side));
-    const auto count = static_cast<index_t>(plan.rows().size());
-    const DenseView<double> both{x.data(), count, sides, count};
-    Transport& vectors = exchange.solve();
-    drive(plan.begin(Operation::plain, both, both, vectors), vectors, team, {watchdog_seconds});
-    vectors.agree(0);
-    for (index_t side = 0; side < sides; ++side)
-      for (index_t k = 0; k < count; ++k)
-        wrong += std::memcmp(&x[static_cast<std::size_t>(k + side * count)], &expected[static_cast<std::size_t>(plan.rows()[k] + side * n)], sizeof(double)) == 0 ? 0 : 1;
-  }
+  for (int time = 0; time < 2; ++time) wrong += values_that_differ(plan.rows(), solved(plan, exchange.solve), expected);
   return wrong;
 }
 
@@ -115,20 +82,14 @@ bool run_case(int world, Transport& two_sided, const Case& given) {
                   given.ranks.grid.cols, given.ranks.layers, wrong == 0 ? "bits as on one rank for each layer" : "WRONG BITS");
     good = good && wrong == 0;
   };
-  const Begin messages = [&]() -> Transport& { return two_sided; };
+  const Begin messages = begin_with(two_sided);
   judge("mpi_two_sided", wrong_values(given, placement, {messages, messages, messages}, expected));
   const SymbolicFactor& symbolic = *given.problem.symbolic;
   MpiOneSided blocks(world, transport_plan(predicted_fan_out_traffic(symbolic, *placement, given.kind, sizeof(double))), Publication::checksum);
   MpiOneSided hands(world, transport_plan(predicted_handing_traffic(symbolic, *placement, given.systems[0], given.kind, sizeof(double))), Publication::checksum);
   const offset_t row_bytes = padded_sides(sizeof(double), sides) * offset_t{sizeof(double)};
   MpiOneSided vectors(world, transport_plan(predicted_layered_traffic(given.systems, TreeShape::binary, row_bytes).all()), Publication::checksum);
-  const auto begin = [](MpiOneSided& one) -> Begin {
-    return [&one]() -> Transport& {
-      one.begin_run();
-      return one.transport();
-    };
-  };
-  judge("mpi_rma checksum", wrong_values(given, placement, {begin(blocks), begin(hands), begin(vectors)}, expected));
+  judge("mpi_rma checksum", wrong_values(given, placement, {begin_with(blocks), begin_with(hands), begin_with(vectors)}, expected));
   return good;
 }
 
@@ -137,10 +98,7 @@ bool run_all(int world) {
   const index_t ranks = two_sided->num_ranks();
   bool good = true;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
-    const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
-    AnalyzeOptions narrow;
-    narrow.max_width = 8;
-    const Problem<double> problem(random_sparse<double>(flavour, n, 1.2, 3), kind, narrow);
+    const Problem<double> problem = narrow_problem(kind, 1.2);
     for (index_t layers = 1; layers <= ranks; ++layers)
       for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
         if (ranks % layers == 0) good = run_case(world, *two_sided, make_case(problem, kind, {nearly_square_grid(ranks / layers), layers}, method)) && good;

@@ -1,30 +1,18 @@
 // Run by mpiexec with any number of processes: factorization and solve over each MPI transport must give the bits that one rank gives. One
 // line for each case on rank 0; exit status 1 if any value differs.
 #include <cstdio>
-#include <cstring>
-#include <functional>
 
-#include "palmette/factorize/factorize.hpp"
-#include "palmette/solve/solve.hpp"
 #include "palmette/solver/solver.hpp"
-#include "tests/factorize/factor_testing.hpp"
+#include "tests/oracle/mpi/mpi_solve_testing.hpp"
 
 namespace palmette {
 namespace {
 
-using testing::Flavour;
-using testing::Problem;
-using testing::random_sparse;
-
-constexpr double watchdog_seconds = 120;
-constexpr index_t sides = 2;
+using namespace testing;
 
 /// One transport for each kind of run, since a one-sided one is made for what the run will send.
 struct Exchange {
-  Transport& factorize;
-  Transport& solve;
-  std::function<void()> begin_solve = [] {};
-  std::function<void()> begin_factorize = [] {};
+  Begin factorize, solve;
 };
 
 /// This rank's rows of x, and which they are.
@@ -34,25 +22,12 @@ struct Answer {
 };
 
 Answer answer(const Problem<double>& problem, FactorKind kind, const std::shared_ptr<const Placement>& placement, const Exchange& exchange) {
-  ThreadTeam team(1);
-  exchange.begin_factorize();
-  RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering}, {kind, 0, 1}, exchange.factorize);
-  drive(part.program(), exchange.factorize, team, {watchdog_seconds});
-  exchange.factorize.agree(0);
-  RankPlanOptions options;
-  options.most_sides = sides;
-  RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(part.take()), options);
+  Transport& blocks = exchange.factorize();
+  RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering}, {kind, 0, 1}, blocks);
+  drive_together(part.program(), blocks);
+  RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(part.take()), plan_options());
   Answer result{{plan.rows().begin(), plan.rows().end()}, {}};
-  for (int time = 0; time < 2; ++time) {
-    result.x.clear();
-    for (index_t side = 0; side < sides; ++side)
-      for (const index_t row : result.rows) result.x.push_back((row * 7 + side) % 11 - 5);
-    const auto count = static_cast<index_t>(result.rows.size());
-    const DenseView<double> both{result.x.data(), count, sides, count};
-    exchange.begin_solve();
-    drive(plan.begin(Operation::plain, both, both, exchange.solve), exchange.solve, team, {watchdog_seconds});
-    exchange.solve.agree(0);
-  }
+  for (int time = 0; time < 2; ++time) result.x = solved(plan, exchange.solve);
   return result;
 }
 
@@ -61,33 +36,26 @@ bool run_all(int world) {
   const index_t ranks = two_sided->num_ranks();
   bool good = true;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
-    const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
-    AnalyzeOptions narrow;
-    narrow.max_width = 8;
-    const Problem<double> problem(random_sparse<double>(flavour, 400, 1.5, 3), kind, narrow);
+    const Problem<double> problem = narrow_problem(kind, 1.5);
     const auto alone = make_loopback();
     const auto one = std::make_shared<const Placement>(place(*problem.symbolic, {1, 1}, PlacementMap::block_cyclic, {true, 200}));
-    const Answer expected = answer(problem, kind, one, {*alone, *alone});
+    const Answer expected = answer(problem, kind, one, {begin_with(*alone), begin_with(*alone)});
     for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
       const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), map, {true, 200}));
       const auto judge = [&](const char* name, const Answer& mine) {
-        double wrong = 0;
-        for (std::size_t k = 0; k < mine.rows.size(); ++k)
-          for (index_t side = 0; side < sides; ++side)
-            wrong += std::memcmp(&mine.x[k + side * mine.rows.size()], &expected.x[mine.rows[k] + side * 400], sizeof(double)) == 0 ? 0 : 1;
-        wrong = two_sided->sum(wrong);
+        const double wrong = two_sided->sum(values_that_differ(mine.rows, mine.x, expected.x));
         if (two_sided->rank() == 0)
           std::printf("%-18s %-5s %-20s %s\n", name, name_of(kind).data(), name_of(map).data(), wrong == 0 ? "bits as on one rank" : "WRONG BITS");
         good = good && wrong == 0;
       };
-      judge("mpi_two_sided", answer(problem, kind, placement, {*two_sided, *two_sided}));
+      judge("mpi_two_sided", answer(problem, kind, placement, {begin_with(*two_sided), begin_with(*two_sided)}));
       const TransportPlan factorize = transport_plan(predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(double)));
       const TransportPlan solve =
           transport_plan(predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary, padded_sides(sizeof(double), sides) * offset_t{sizeof(double)}));
       for (const Publication publication : {Publication::checksum, Publication::counter}) {
         MpiOneSided blocks(world, factorize, publication), vectors(world, solve, publication);
         judge(publication == Publication::checksum ? "mpi_rma checksum" : "mpi_rma counter",
-              answer(problem, kind, placement, {blocks.transport(), vectors.transport(), [&] { vectors.begin_run(); }, [&] { blocks.begin_run(); }}));
+              answer(problem, kind, placement, {begin_with(blocks), begin_with(vectors)}));
       }
     }
   }
@@ -116,8 +84,7 @@ std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matr
 bool run_hall(int world) {
   bool good = true;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
-    const Flavour flavour = kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
-    const auto matrix = std::make_shared<const SparseMatrix<double>>(random_sparse<double>(flavour, 400, 1.5, 3));
+    const auto matrix = std::make_shared<const SparseMatrix<double>>(random_sparse<double>(flavour_of(kind), unknowns, 1.5, 3));
     const auto alone = make_loopback();
     const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, Delivery::push, good);
     for (const std::string& name : mpi_exchange_names()) {
