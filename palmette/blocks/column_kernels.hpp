@@ -8,6 +8,10 @@
 
 namespace palmette::kernels {
 
+/// Columns of a group for one right-hand side, which is bound by memory. The next group is asked for meanwhile: columns of a block are short, so
+/// that the processor's own prefetching has hardly begun on one when it ends.
+inline constexpr int most_columns = 8;
+
 /// One group of `Columns` columns of a panel against `Sides` right-hand sides.
 ///
 /// out(:, side) ← (or +=) A·x(:, side), A being m × Columns; coefficients x[side][column] are already in registers.
@@ -17,6 +21,7 @@ inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[Sides][
     using L = lanes::Lanes<T, Width>;
     typename L::Sum sum[Sides];
     for (int column = 0; column < Columns; ++column) {
+      if constexpr (Sides == 1 && Columns == most_columns) __builtin_prefetch(a + row + (column + Columns) * ld);
       const auto entries = L::load(a + row + column * ld);
       for (int side = 0; side < Sides; ++side) sum[side].add(entries, x[side][column]);
     }
@@ -42,7 +47,7 @@ inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&
     column += Columns;
     accumulate = true;
   };
-  while (column + 8 <= a.cols) group.template operator()<8>();
+  while (column + most_columns <= a.cols) group.template operator()<most_columns>();
   if (column + 4 <= a.cols) group.template operator()<4>();
   if (column + 2 <= a.cols) group.template operator()<2>();
   if (column + 1 <= a.cols) group.template operator()<1>();
@@ -63,6 +68,7 @@ inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const 
       typename L::Vector given[Sides];
       for (int side = 0; side < Sides; ++side) given[side] = L::load(x.column(side) + row);
       for (int column = 0; column < Columns; ++column) {
+        if constexpr (Sides == 1 && Columns == most_columns) __builtin_prefetch(a.column(column + Columns) + row);
         const auto entries = L::load(a.column(column) + row);
         for (int side = 0; side < Sides; ++side) dot[side][column].add(entries, given[side]);
       }
@@ -99,7 +105,7 @@ inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, 
     column += Columns;
   };
   if constexpr (Sides == 1)
-    while (column + 8 <= a.cols) group.template operator()<8>();
+    while (column + most_columns <= a.cols) group.template operator()<most_columns>();
   while (column + 4 <= a.cols) group.template operator()<4>();
   if (column + 2 <= a.cols) group.template operator()<2>();
   if (column + 1 <= a.cols) group.template operator()<1>();

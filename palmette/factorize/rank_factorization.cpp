@@ -284,14 +284,8 @@ class FanOutProgram final : public RankProgram {
     };
     const RowRange below = work_.below(p);
     if (below.first == below.end) return;
-    if (lies_whole(work_.supernode(p))) return finish(below.first, below.end - below.first);
+    if (placement_.lies_whole(work_.supernode(p))) return finish(below.first, below.end - below.first);
     for (const OwnBlock& own : fan_.owned.blocks_of_panel(p)) finish(own.first_row, work_.symbolic.blocks[static_cast<std::size_t>(own.block)].count);
-  }
-  /// Does the supernode belong to a subtree that is never dealt out?
-  bool lies_whole(index_t s) const {
-    const std::vector<index_t>& begin = placement_.units.group_begin;
-    const auto unit = static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), s) - begin.begin()) - 1;
-    return unit < placement_.is_whole.size() && placement_.is_whole[unit] != 0;
   }
 
   void make_diagonal(index_t p, DenseView<T> block) {

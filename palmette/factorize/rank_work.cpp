@@ -49,17 +49,33 @@ void RankWork<T>::forget_rows(index_t p, RankScratch<T>& scratch) const {
 }
 
 template <class T>
+const OwnBlock* RankWork<T>::own_block(index_t p, index_t row_supernode) const {
+  const std::span<const OwnBlock> blocks = fan.owned.blocks_of_panel(p);
+  const auto row_of = [&](const OwnBlock& one) { return symbolic.blocks[static_cast<std::size_t>(one.block)].row_supernode; };
+  const auto found = std::lower_bound(blocks.begin(), blocks.end(), row_supernode, [&](const OwnBlock& one, index_t wanted) { return row_of(one) < wanted; });
+  return found == blocks.end() || row_of(*found) != row_supernode ? nullptr : &*found;
+}
+
+template <class T>
+RowRange RankWork<T>::part_of(index_t p, index_t row_supernode) const {
+  if (fan.owned.by_parts[static_cast<std::size_t>(p)] == 0) return {0, panel_rows(p)};
+  if (row_supernode == supernode(p)) return {0, symbolic.width(row_supernode)};
+  const OwnBlock* const own = own_block(p, row_supernode);
+  return {own->first_row, own->first_row + symbolic.blocks[static_cast<std::size_t>(own->block)].count};
+}
+
+template <class T>
 void RankWork<T>::assemble_lower(index_t p, const RankScratch<T>& scratch) const {
   const index_t s = supernode(p), begin = symbolic.supernode_begin[s];
-  const DenseView<T> panel = factor.rows_of(factor.lower, p, 0, panel_rows(p));
-  for (index_t column = 0; column < panel.cols; ++column) {
-    std::fill_n(panel.column(column), panel.rows, T(0));
+  std::fill(factor.lower.data() + fan.owned.panel_offset[p], factor.lower.data() + fan.owned.panel_offset[p + 1], T(0));
+  for (index_t column = 0; column < symbolic.width(s); ++column) {
     const index_t first_row = factor.kind == FactorKind::lu ? begin : begin + column;
-    T* const entries = panel.column(column);
     fetch_ahead(matrix, symbolic, begin + column);
     visit_column(ScaledMatrix<T>{matrix, symbolic, factor.row_scale, factor.column_scale}, begin + column,
                  [&](index_t row, const T& value) {
-                   if (row >= first_row && scratch.local_row[row] >= 0) entries[scratch.local_row[row]] = value;
+                   if (row < first_row || scratch.local_row[row] < 0) return;
+                   const RowRange part = part_of(p, symbolic.supernode_of[row]);
+                   rows_of(factor.lower, p, part)(scratch.local_row[row] - part.first, column) = value;
                  });
   }
 }
@@ -76,14 +92,11 @@ void RankWork<T>::assemble_upper() const {
       if (s >= block_row) return;
       const index_t p = fan.owned.panel_number(s);
       if (p == -1) return;
-      const std::span<const OwnBlock> blocks = fan.owned.blocks_of_panel(p);
-      const auto own = std::lower_bound(blocks.begin(), blocks.end(), block_row, [&](const OwnBlock& one, index_t wanted) {
-        return symbolic.blocks[static_cast<std::size_t>(one.block)].row_supernode < wanted;
-      });
-      if (own == blocks.end() || symbolic.blocks[static_cast<std::size_t>(own->block)].row_supernode != block_row) return;
+      const OwnBlock* const own = own_block(p, block_row);
+      if (own == nullptr) return;
       const std::span<const index_t> rows = rows_of_block(s, own->block);
       const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
-      factor.rows_of(factor.upper, p, 0, panel_rows(p))(own->first_row + place, row - symbolic.supernode_begin[s]) = value;
+      factor.rows_of(factor.upper, p, own->first_row, static_cast<index_t>(rows.size()))(place, row - symbolic.supernode_begin[s]) = value;
     });
   }
 }
@@ -103,11 +116,12 @@ void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, c
   const std::span<const index_t> rows = rows_of_block(update.source, update.left_block), columns = rows_of_block(update.source, update.right_block);
   const index_t begin = symbolic.supernode_begin[supernode(update.panel)];
   for (std::size_t column = 0; column < columns.size(); ++column) scratch.target_column[column] = columns[column] - begin;
+  const RowRange part = part_of(update.panel, symbolic.blocks[static_cast<std::size_t>(update.left_block)].row_supernode);
   const auto one_side = [&](DenseView<const T> a, DenseView<const T> b, PanelArray<T>& panels) {
-    const DenseView<T> target = factor.rows_of(panels, update.panel, 0, panel_rows(update.panel));
+    const DenseView<T> target = rows_of(panels, update.panel, part);
     for (index_t first = 0; first < a.rows; first += slab_rows) {
       const index_t count = std::min(slab_rows, a.rows - first);
-      for (index_t row = 0; row < count; ++row) scratch.target_row[row] = scratch.local_row[rows[first + row]];
+      for (index_t row = 0; row < count; ++row) scratch.target_row[row] = scratch.local_row[rows[first + row]] - part.first;
       const ProductPlaces places{scratch.target_row.data(), scratch.target_column.data()};
       subtract_placed<T>({factor.hermitian, some_rows(a, first, count), b, places, {}, scratch.product.data()}, target);
     }

@@ -39,11 +39,16 @@ struct RankWork {
   bool owns_diagonal(index_t p) const { return fan.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0; }
   /// Rows below the diagonal block.
   RowRange below(index_t p) const { return {owns_diagonal(p) ? symbolic.width(supernode(p)) : 0, panel_rows(p)}; }
+  /// Rows of panel p that lie together with those of `row_supernode`: its diagonal block or a block below; in a whole subtree, all.
+  RowRange part_of(index_t p, index_t row_supernode) const;
   /// Rows of a block, in the numbering of the permuted matrix.
   std::span<const index_t> rows_of_block(index_t source, offset_t block) const {
     const Block& one = symbolic.blocks[static_cast<std::size_t>(block)];
     return symbolic.rows_below(source).subspan(static_cast<std::size_t>(one.first), static_cast<std::size_t>(one.count));
   }
+  DenseView<T> rows_of(PanelArray<T>& panels, index_t p, RowRange part) const { return factor.rows_of(panels, p, part.first, part.end - part.first); }
+  /// Null if the rank owns no such block.
+  const OwnBlock* own_block(index_t p, index_t row_supernode) const;
   PairDiagonal<T> pairs(index_t s) const {
     if (factor.kind != FactorKind::ldlt) return {};
     const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]), width = static_cast<std::size_t>(symbolic.width(s));

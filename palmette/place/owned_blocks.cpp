@@ -23,6 +23,7 @@ void add_panel(const SymbolicFactor& symbolic, const Placement& placement, index
   if (!diagonal && owned.own.size() == before) return;
   owned.panel.push_back(s);
   owned.owns_diagonal.push_back(diagonal ? 1 : 0);
+  owned.by_parts.push_back(placement.lies_whole(s) ? 0 : 1);
   owned.panel_rows.push_back(rows);
   owned.panel_offset.push_back(owned.panel_offset.back() + offset_t{rows} * symbolic.width(s));
   owned.own_ptr.push_back(static_cast<offset_t>(owned.own.size()));
@@ -31,7 +32,7 @@ void add_panel(const SymbolicFactor& symbolic, const Placement& placement, index
 }  // namespace
 
 offset_t OwnedBlocks::memory_bytes() const {
-  return bytes_of(panel) + bytes_of(owns_diagonal) + bytes_of(panel_rows) + bytes_of(panel_offset) +
+  return bytes_of(panel) + bytes_of(owns_diagonal) + bytes_of(by_parts) + bytes_of(panel_rows) + bytes_of(panel_offset) +
          bytes_of(own_ptr) + bytes_of(own);
 }
 

@@ -1,6 +1,7 @@
 // Part of the door of `place`: which rank owns which block.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -58,6 +59,12 @@ struct Placement {
     return grid_of_column(column_supernode).owner(number_of(row_supernode), number_of(column_supernode));
   }
   index_t num_ranks() const { return grid.num_ranks(); }
+  /// Is the supernode part of a subtree that is never dealt out?
+  bool lies_whole(index_t supernode) const {
+    const std::vector<index_t>& begin = units.group_begin;
+    const auto unit = static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), supernode) - begin.begin()) - 1;
+    return unit < is_whole.size() && is_whole[unit] != 0;
+  }
 };
 
 /// Which subtrees lie on one rank each, so that their messages stay at home.

@@ -22,7 +22,7 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
     local->panel_offset.back() = owned.panel_offset[static_cast<std::size_t>(p)];
     local->panel_offset.push_back(0);
     panel.push_back(p);
-    leading.push_back(owned.panel_rows[static_cast<std::size_t>(p)]);
+    leading.push_back(owned.by_parts[static_cast<std::size_t>(p)] != 0 ? symbolic.width(s) : owned.panel_rows[static_cast<std::size_t>(p)]);
   };
   const auto end_group = [&] {
     groups.group_begin.push_back(static_cast<index_t>(local->parent.size()));
