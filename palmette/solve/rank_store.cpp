@@ -182,9 +182,13 @@ void RankTasks<T>::block_backward(index_t number, int member) const {
   const SideRows<T> out = backward_row(own.backward_at), x = scratch(member);
   const index_t first_row = symbolic().supernode_begin[own.row_supernode];
   const std::span<const index_t> rows = block_rows(own);
-  for (index_t k = 0; k < own.count; ++k) copy_rows<T>(value(top).from(rows[static_cast<std::size_t>(k)] - first_row), 1, x.from(k));
   std::fill_n(out.data, offset_t{a.cols} * stride, T(0));
-  if (stride == 1) return panel_multiply_transposed_subtract<T>(adjoint(), a, column_of<const T>(x, a.rows), column_of(out, a.cols));
+  if (stride == 1) {
+    const T* const known = value(top).data;
+    for (index_t k = 0; k < own.count; ++k) x.data[k] = known[rows[static_cast<std::size_t>(k)] - first_row];
+    return panel_multiply_transposed_subtract<T>(adjoint(), a, column_of<const T>(x, a.rows), column_of(out, a.cols));
+  }
+  for (index_t k = 0; k < own.count; ++k) copy_rows<T>(value(top).from(rows[static_cast<std::size_t>(k)] - first_row), 1, x.from(k));
   multiply_sides_transposed<T>({a.data, a.rows, a.cols, a.ld, adjoint()}, {0, nullptr, a.rows}, x, IntoRows::subtract, out);
 }
 
