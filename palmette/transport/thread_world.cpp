@@ -11,7 +11,8 @@
 namespace palmette {
 namespace {
 
-constexpr int turns_before_sleep = 200;
+/// Some ten microseconds: to be woken takes as long as a small solve.
+constexpr int turns_before_sleep = 1000;
 constexpr auto longest_sleep = std::chrono::milliseconds(1);
 
 /// Messages in the order of arrival. Two arrays change places, so that in the long run none is allocated.
@@ -76,10 +77,15 @@ class Meeting {
       result_ = join(values_);
       arrived_ = 0;
       std::fill(here_.begin(), here_.end(), 0);
-      ++round_;
+      round_.fetch_add(1, std::memory_order_release);
       all_here_.notify_all();
       return result_;
     }
+    // The others are often near.
+    lock.unlock();
+    for (int turns = 0; turns < turns_before_sleep && round_.load(std::memory_order_acquire) == round && !broken_.load(std::memory_order_relaxed); ++turns)
+      wait_politely(turns);
+    lock.lock();
     const auto over = [&] { return round_ != round || !why_.empty(); };
     if (seconds <= 0) all_here_.wait(lock, over);
     else if (!all_here_.wait_for(lock, std::chrono::duration<double>(seconds), over)) break_up(absent(rank, seconds));
@@ -116,7 +122,7 @@ class Meeting {
   std::vector<double> values_;
   std::vector<char> here_;
   std::size_t arrived_ = 0;
-  std::uint64_t round_ = 0;
+  std::atomic<std::uint64_t> round_{0};
   // Nobody can begin a later round before all have left this one with its result: a round needs every rank.
   double result_ = 0;
   std::string why_;
