@@ -21,7 +21,9 @@ using bench::Measured;
 using bench::ModelCase;
 using bench::Products;
 
-constexpr int repeats = 15;
+// Threads of a new team may share a processor for some milliseconds, until the system sees it.
+constexpr double warm_seconds = 0.05, measured_seconds = 0.15;
+constexpr std::size_t repeats = 15;
 
 const std::vector<std::string> usual_problems = {"poisson2d9:256", "poisson2d9:512",   "poisson2d5:512",  "poisson3d7:20", "poisson3d7:30",
                                                  "poisson3d27:20", "thermal2d:100000", "elasticity3d:14", "kkt3d:16:ldlt", "convection_diffusion2d:400:lu"};
@@ -34,23 +36,24 @@ Measured on_threads(const Products& all, int threads) {
   SolveRun how;
   how.team = &team;
   std::vector<double> seconds;
-  for (int repeat = 0; repeat <= repeats; ++repeat) {
+  for (const Stopwatch all_solves; seconds.size() < repeats || all_solves.seconds() < warm_seconds + measured_seconds;) {
     const Stopwatch watch;
     plan.solve(Operation::plain, b.view(), x.view(), how);
-    if (repeat > 0) seconds.push_back(watch.seconds());
+    if (all_solves.seconds() > warm_seconds) seconds.push_back(watch.seconds());
   }
   return bench::measured(seconds);
 }
 
 Measured on_ranks(const Products& all, const std::shared_ptr<const Placement>& placement) {
-  constexpr int cold = 2;
   ThreadWorld world(placement->num_ranks());
   std::vector<double> seconds;
   world.run([&](Transport& transport) {
     bench::ModelRank mine(all, placement, transport);
-    for (int repeat = 0; repeat < cold + repeats; ++repeat) {
+    const bool judges = transport.rank() == 0;
+    for (const Stopwatch all_solves;;) {
       const double taken = mine.solve();
-      if (transport.rank() == 0 && repeat >= cold) seconds.push_back(taken);
+      if (judges && all_solves.seconds() > warm_seconds) seconds.push_back(taken);
+      if (transport.agree(judges && seconds.size() >= repeats && all_solves.seconds() > warm_seconds + measured_seconds ? 1 : 0) == 1) break;
     }
   });
   return bench::measured(seconds);
@@ -70,21 +73,28 @@ void compare(const ModelCase& what, const std::shared_ptr<const Cluster>& cluste
     std::fflush(stdout);
   };
   for (int count = 1; count <= threads; count *= 2) {
-    const ThreadPrediction planned = predict_on_threads({*all.symbolic, count, 1, 8}, *cluster);
+    const ThreadPrediction planned = predict_on_threads({*all.symbolic, count, 1, 8, what.kind}, *cluster);
     Json line = row("threads", planned.seconds, planned.bound_seconds, on_threads(all, count));
     line["count"] = count;
     print(line);
   }
   for (const index_t count : ranks) {
+    const index_t turns = (count + cluster->ranks_per_node - 1) / cluster->ranks_per_node;
+    const auto machine = turns == 1 ? cluster : std::make_shared<const Cluster>(with_shared_processors(*cluster, turns));
     SimulatedCase given;
     given.ranks.grid = nearly_square_grid(count);
     const auto placement = std::make_shared<const Placement>(place(*all.symbolic, given.ranks.grid, given.map));
-    const SolvePrediction planned = predict_solve({*all.symbolic, *placement, what.kind, TreeShape::binary, 1, 8}, *cluster);
+    const SolvePrediction planned = predict_solve({*all.symbolic, *placement, what.kind, TreeShape::binary, 1, 8}, *machine);
     Json line = row("ranks", planned.schedule.seconds, planned.bound.seconds(), on_ranks(all, placement));
     line["count"] = count;
-    line["simulated_s"] = simulate_solve(all.matrix, *all.factor, given, cluster).run.seconds;
+    line["simulated_s"] = simulate_solve(all.matrix, *all.factor, given, machine).run.seconds;
     print(line);
   }
+}
+
+Json json_of(const TaskOverheads& one) {
+  return {{"task_us", one.task_us}, {"panel_us", one.panel_us}, {"column_ns", one.column_ns}, {"row_ns", one.row_ns},
+          {"byte_ns", one.byte_ns}, {"memory_byte_ns", one.memory_byte_ns}, {"handoff_us", one.handoff_us}};
 }
 
 }  // namespace
@@ -105,9 +115,13 @@ int main(int argc, char** argv) {
   options.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const MeasuredCluster found = measure_cluster(options);
   const auto cluster = std::make_shared<const Cluster>(found.cluster);
-  Json machine = {{"machine", cluster->description}, {"cache_gbs", cluster->cache_gbs}, {"task_us", cluster->overheads.task_us},
-                  {"panel_us", cluster->overheads.panel_us}, {"row_ns", cluster->overheads.row_ns}, {"byte_ns", cluster->overheads.byte_ns},
-                  {"memory_byte_ns", cluster->overheads.memory_byte_ns}, {"latency_us", cluster->on_node.latency_us}};
+  Json machine = {{"machine", cluster->description},
+                  {"lone_cache_mb", 1e-6 * cluster->lone_cache_bytes},
+                  {"cache_mb", 1e-6 * cluster->cache_bytes},
+                  {"cache_gbs", cluster->cache_gbs},
+                  {"overheads", json_of(cluster->overheads)},
+                  {"rank_overheads", json_of(cluster->overheads_of_ranks())},
+                  {"latency_us", cluster->on_node.latency_us}};
   for (const RatePoint& point : cluster->memory_gbs) machine["memory_gbs"].push_back({point.at, point.rate});
   std::printf("%s\n", machine.dump().c_str());
   for (const std::string& problem : problems.empty() ? usual_problems : problems) compare(bench::model_case(problem), cluster, ranks, options.threads);

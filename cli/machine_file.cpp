@@ -44,12 +44,12 @@ class Reader {
     if (!(ranks >= 1 && ranks <= 1 << 20 && ranks == static_cast<double>(static_cast<index_t>(ranks)))) fail("ranks_per_node", "give a whole number, 1 or more");
     cluster.ranks_per_node = static_cast<index_t>(ranks);
     cluster.cache_bytes = number(document_, "", "cache_bytes");
+    cluster.lone_cache_bytes = number_or_zero(document_, "", "lone_cache_bytes");
     cluster.cache_gbs = number(document_, "", "cache_gbs");
     cluster.memory_gbs = curve("memory_gbs");
     cluster.kernel_gflops = curve("kernel_gflops");
-    const Json& overheads = group("overheads");
-    cluster.overheads = {number(overheads, "overheads.", "task_us"), number(overheads, "overheads.", "panel_us"), number(overheads, "overheads.", "row_ns"),
-                         number_or_zero(overheads, "overheads.", "byte_ns"), number_or_zero(overheads, "overheads.", "memory_byte_ns")};
+    cluster.overheads = overheads("overheads");
+    if (document_.contains("rank_overheads")) cluster.rank_overheads = overheads("rank_overheads");
     cluster.network = link("network");
     cluster.on_node = link("on_node");
     cluster.injection_gbs = number(document_, "", "injection_gbs");
@@ -111,6 +111,12 @@ class Reader {
     note_source(found, key);
     return result;
   }
+  TaskOverheads overheads(const std::string& key) {
+    const Json& from = group(key);
+    const std::string prefix = key + ".";
+    return {number(from, prefix, "task_us"), number(from, prefix, "panel_us"), number(from, prefix, "row_ns"), number_or_zero(from, prefix, "byte_ns"),
+            number_or_zero(from, prefix, "memory_byte_ns"), number_or_zero(from, prefix, "column_ns"), number_or_zero(from, prefix, "handoff_us")};
+  }
   Link link(const std::string& key) {
     const Json& from = group(key);
     const std::string prefix = key + ".";
@@ -118,8 +124,8 @@ class Reader {
             number(from, prefix, "receive_overhead_us")};
   }
   void expect_known(const std::string& key) const {
-    const std::vector<std::string> known = {"format", "name", "description", "ranks_per_node", "cache_bytes", "cache_gbs", "memory_gbs", "kernel_gflops",
-                                            "overheads", "network", "on_node", "injection_gbs"};
+    const std::vector<std::string> known = {"format", "name", "description", "ranks_per_node", "cache_bytes", "lone_cache_bytes", "cache_gbs", "memory_gbs",
+                                            "kernel_gflops", "overheads", "rank_overheads", "network", "on_node", "injection_gbs"};
     if (std::find(known.begin(), known.end(), key) == known.end()) fail(key, "no such field" + suggestion(key, known));
   }
 
@@ -176,23 +182,30 @@ Json machine_json(const MachineFile& file) {
                 {"send_overhead_us", number(place + ".send_overhead_us", one.send_overhead_us)},
                 {"receive_overhead_us", number(place + ".receive_overhead_us", one.receive_overhead_us)}};
   };
-  return {{"format", format_name},
+  const auto overheads = [&](const std::string& place, const TaskOverheads& one) {
+    return Json{{"task_us", number(place + ".task_us", one.task_us)},
+                {"panel_us", number(place + ".panel_us", one.panel_us)},
+                {"row_ns", number(place + ".row_ns", one.row_ns)},
+                {"byte_ns", number(place + ".byte_ns", one.byte_ns)},
+                {"memory_byte_ns", number(place + ".memory_byte_ns", one.memory_byte_ns)},
+                {"column_ns", number(place + ".column_ns", one.column_ns)},
+                {"handoff_us", number(place + ".handoff_us", one.handoff_us)}};
+  };
+  Json document{{"format", format_name},
           {"name", cluster.name},
           {"description", cluster.description},
           {"ranks_per_node", number("ranks_per_node", cluster.ranks_per_node)},
           {"cache_bytes", number("cache_bytes", cluster.cache_bytes)},
+          {"lone_cache_bytes", number("lone_cache_bytes", cluster.lone_cache_bytes)},
           {"cache_gbs", number("cache_gbs", cluster.cache_gbs)},
           {"memory_gbs", curve("memory_gbs", cluster.memory_gbs)},
           {"kernel_gflops", curve("kernel_gflops", cluster.kernel_gflops)},
-          {"overheads",
-           {{"task_us", number("overheads.task_us", cluster.overheads.task_us)},
-            {"panel_us", number("overheads.panel_us", cluster.overheads.panel_us)},
-            {"row_ns", number("overheads.row_ns", cluster.overheads.row_ns)},
-            {"byte_ns", number("overheads.byte_ns", cluster.overheads.byte_ns)},
-            {"memory_byte_ns", number("overheads.memory_byte_ns", cluster.overheads.memory_byte_ns)}}},
+          {"overheads", overheads("overheads", cluster.overheads)},
           {"network", link("network", cluster.network)},
           {"on_node", link("on_node", cluster.on_node)},
           {"injection_gbs", number("injection_gbs", cluster.injection_gbs)}};
+  if (cluster.rank_overheads) document["rank_overheads"] = overheads("rank_overheads", *cluster.rank_overheads);
+  return document;
 }
 
 }  // namespace palmette::cli

@@ -23,12 +23,14 @@ MachineFile as_file(const MeasuredCluster& found) {
   MachineFile file;
   file.cluster = found.cluster;
   file.sources["ranks_per_node"] = "processors of this computer";
-  file.sources["cache_bytes"] = "the system's word for the last-level cache, divided by the processors";
+  const std::string fitted = fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
+  file.sources["cache_bytes"] = file.sources["lone_cache_bytes"] = fitted;
   file.sources["cache_gbs"] = fmt::format("{}: one thread reads a quarter of it again and again", measured);
   file.sources["memory_gbs"] = fmt::format("{}: threads read arrays larger than the cache", measured);
   file.sources["kernel_gflops"] = fmt::format("{}: a panel of 256 x 128 times n columns", measured);
-  for (const char* const field : {"task_us", "panel_us", "row_ns", "byte_ns", "memory_byte_ns"})
-    file.sources[fmt::format("overheads.{}", field)] = fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
+  for (const char* const group : {"overheads", "rank_overheads"})
+    for (const char* const field : {"task_us", "panel_us", "row_ns", "byte_ns", "memory_byte_ns", "column_ns", "handoff_us"})
+      file.sources[fmt::format("{}.{}", group, field)] = fitted;
   return file;
 }
 
@@ -48,6 +50,11 @@ std::vector<PingPong> mpi_ping_pong() {
 }
 #endif
 
+std::string text_of(const TaskOverheads& one) {
+  return fmt::format("task {:.2f} us, panel {:.3f} us, column {:.1f} ns, row {:.2f} ns, a kB {:.1f} ns, from memory {:.1f} ns more", one.task_us, one.panel_us,
+                     one.column_ns, one.row_ns, 1e3 * one.byte_ns, 1e3 * one.memory_byte_ns);
+}
+
 std::string table_of(const MachineFile& file, const MeasuredCluster& found, const std::vector<PingPong>& over_mpi) {
   const Cluster& cluster = file.cluster;
   FactList facts(16);
@@ -55,10 +62,11 @@ std::string table_of(const MachineFile& file, const MeasuredCluster& found, cons
   std::string memory, products;
   for (const RatePoint& point : cluster.memory_gbs) memory += fmt::format("{}{:.1f} GB/s with {}", memory.empty() ? "" : ", ", point.rate, plural(static_cast<std::int64_t>(point.at), "thread"));
   for (const RatePoint& point : cluster.kernel_gflops) products += fmt::format("{}{:.1f} with {}", products.empty() ? "" : ", ", point.rate, plural(static_cast<std::int64_t>(point.at), "column"));
-  facts.add("memory", fmt::format("{}; {:.1f} from the cache ({})", memory, cluster.cache_gbs, format_bytes(cluster.cache_bytes)));
+  facts.add("memory", fmt::format("{}; {:.1f} from the cache, of which one solve can use {}, solves on all processors {} each", memory, cluster.cache_gbs,
+                                  format_bytes(cluster.lone_cache_bytes), format_bytes(cluster.cache_bytes)));
   facts.add("products", products + " (Gflop/s)");
-  facts.add("overheads", fmt::format("task {:.2f} us, panel {:.3f} us, row {:.2f} ns, a kB {:.1f} ns, from memory {:.1f} ns more", cluster.overheads.task_us,
-                                     cluster.overheads.panel_us, cluster.overheads.row_ns, 1e3 * cluster.overheads.byte_ns, 1e3 * cluster.overheads.memory_byte_ns));
+  facts.add("overheads", text_of(cluster.overheads) + fmt::format(", handing to another thread {:.1f} us", cluster.overheads.handoff_us));
+  facts.add("of ranks", text_of(cluster.overheads_of_ranks()));
   const auto link = [&](const char* name, const std::vector<PingPong>& figures) {
     if (figures.empty()) return;
     std::string text;

@@ -132,7 +132,9 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   progress.begin("predict");
   for (const index_t ranks : options.ranks) {
     const WholeSubtrees whole = subtrees_for(symbolic, ranks);
-    const GridChoice layout = choose(options, {symbolic, ranks, {}, whole, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
+    GridQuestion question{symbolic, ranks, {}, whole, options.trees, options.num_rhs, static_cast<int>(sizeof(T))};
+    question.kind = structure.kind;
+    const GridChoice layout = choose(options, question, machine.cluster);
     const Placement placement = place(symbolic, layout.grid, layout.map, whole);
     Row row;
     row.prediction = predict_solve({symbolic, placement, structure.kind, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
@@ -151,7 +153,7 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   std::string thread_text;
   document["threads"] = Json::array();
   for (const std::int64_t threads : command.threads) {
-    const ThreadPrediction one = predict_on_threads({symbolic, static_cast<int>(threads), options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
+    const ThreadPrediction one = predict_on_threads({symbolic, static_cast<int>(threads), options.num_rhs, static_cast<int>(sizeof(T)), structure.kind}, machine.cluster);
     document["threads"].push_back(to_json(threads, one));
     thread_text += fmt::format("  {}: {}, at least {}\n", plural(threads, "thread"), format_seconds(one.seconds), format_seconds(one.bound_seconds));
   }

@@ -31,6 +31,17 @@ def table(rows):
     return lines
 
 
+def overheads(machine):
+    """What tasks cost besides a stream of their bytes, as fitted."""
+    head = {"task_us": "task, us", "panel_us": "panel, us", "column_ns": "column, ns", "row_ns": "row, ns", "byte_ns": "kilobyte, ns",
+            "memory_byte_ns": "kilobyte from memory, more ns", "handoff_us": "handing to another thread, us"}
+    lines = ["| overheads of | " + " | ".join(head.values()) + " |", "| --- |" + " ---: |" * len(head)]
+    for name, key in [("engines of one machine", "overheads"), ("rank programs", "rank_overheads")]:
+        cells = [f"{machine[key][field] * (1e3 if 'byte' in field else 1):.3g}" for field in head]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def verdict(rows):
     """How many are within the goal."""
     within = sum(LOW <= row["predicted_over_measured"] <= HIGH for row in rows)
@@ -46,9 +57,10 @@ def main():
     memory = ", ".join(f"{rate:.1f} GB/s with {int(at)}" for at, rate in machine["memory_gbs"])
     text = ["# Predictions beside measurements", "",
             "Made by `tools/results_prediction.py`. The machine is measured first, in the same run (`palmette measure` does the same); then each solve (both",
-            "sweeps, one right-hand side) is predicted from structure, and run: median of 15 warm repeats, and the least of them for the bound.", "",
-            f"{machine['machine']}: memory {memory}; {machine['cache_gbs']:.1f} GB/s from the cache; a task {machine['task_us']:.2f} us, a panel {machine['panel_us']:.3f} us,",
-            f"a row {machine['row_ns']:.2f} ns, a kilobyte {machine['byte_ns'] * 1e3:.1f} ns and, from memory, {machine['memory_byte_ns'] * 1e3:.1f} ns more than a stream of it; a message between ranks that are threads {machine['latency_us']:.2f} us.", ""]
+            "sweeps, one right-hand side) is predicted from structure, and run: median of warm repeats, 15 or more, and the least of them for the bound.", "",
+            f"{machine['machine']}: memory {memory}; {machine['cache_gbs']:.1f} GB/s from the cache, of which one solve can use {machine['lone_cache_mb']:.1f} MB and solves",
+            f"on all processors {machine['cache_mb']:.1f} MB each; a message between ranks that are threads {machine['latency_us']:.2f} us.", "",
+            *overheads(machine), ""]
     for what, title in [("threads", "threads of one machine"), ("ranks", "ranks that are threads")]:
         for count in sorted({row["count"] for row in rows if row["what"] == what}):
             mine = [row for row in rows if row["what"] == what and row["count"] == count]

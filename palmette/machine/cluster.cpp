@@ -32,6 +32,15 @@ class Checker {
       before = point.at;
     }
   }
+  void overheads(const std::string& at, const TaskOverheads& one) const {
+    not_negative((at + ".task_us").c_str(), one.task_us);
+    not_negative((at + ".panel_us").c_str(), one.panel_us);
+    not_negative((at + ".row_ns").c_str(), one.row_ns);
+    not_negative((at + ".byte_ns").c_str(), one.byte_ns);
+    not_negative((at + ".memory_byte_ns").c_str(), one.memory_byte_ns);
+    not_negative((at + ".column_ns").c_str(), one.column_ns);
+    not_negative((at + ".handoff_us").c_str(), one.handoff_us);
+  }
   void link(const char* field, const Link& link) const {
     const std::string at(field);
     not_negative((at + ".latency_us").c_str(), link.latency_us);
@@ -63,26 +72,67 @@ double Cluster::rank_memory_gbs(index_t ranks) const {
   return rate_at(memory_gbs, readers) / readers;
 }
 
+double Cluster::rank_cache(index_t ranks) const {
+  const double node = cache_bytes * ranks_per_node, sharers = std::clamp<index_t>(ranks, 1, ranks_per_node);
+  return std::min(std::max(lone_cache_bytes, cache_bytes), node / sharers);
+}
+
 double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
-  const double memory = rank_memory_gbs(ranks);
-  if (cache_gbs <= memory || cache_bytes <= 0 || bytes <= 0) return memory;
+  const double memory = rank_memory_gbs(ranks), cache = rank_cache(ranks);
+  if (cache_gbs <= memory || cache <= 0 || bytes <= 0) return memory;
   // A sweep back and forth finds the end of what it read last: as much as the cache holds.
-  const double cached = std::min(1.0, cache_bytes / bytes);
+  const double cached = std::min(1.0, cache / bytes);
   return 1 / (cached / cache_gbs + (1 - cached) / memory);
 }
 
-double Cluster::solve_gbs(double bytes, double cache, double memory) const {
-  const double cached = cache_gbs > 0 && bytes > 0 ? std::min(1.0, cache / bytes) : 0;
-  const double from_cache = cached / std::max(cache_gbs, memory), from_memory = (1 - cached) * (1 / memory + overheads.memory_byte_ns);
-  return 1 / (from_cache + from_memory + overheads.byte_ns);
+double Cluster::solve_gbs(const TaskOverheads& besides, double cached, double memory) const {
+  const double in_cache = cache_gbs > 0 ? cached : 0;
+  // What one alone leaves unused of the memory's rate, others can have.
+  const double from_memory = std::max(1 / rate_at(memory_gbs, 1) + besides.memory_byte_ns, 1 / memory);
+  return 1 / (in_cache / std::max(cache_gbs, memory) + (1 - in_cache) * from_memory + besides.byte_ns);
 }
 
-double Cluster::rank_solve_gbs(index_t ranks, double bytes) const { return solve_gbs(bytes, cache_bytes, rank_memory_gbs(ranks)); }
+double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
+  return solve_gbs(overheads_of_ranks(), bytes > 0 ? std::min(1.0, rank_cache(ranks) / bytes) : 0, rank_memory_gbs(ranks));
+}
 
-double Cluster::seconds(const TaskWork& work, double read_gbs) const {
+double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const {
   const double gflops = rate_at(kernel_gflops, work.sides);
   const double main = std::max(work.bytes / (read_gbs * 1e9), gflops > 0 ? work.flops / (gflops * 1e9) : 0);
-  return main + overheads.task_us * 1e-6 + overheads.panel_us * 1e-6 * work.panels + overheads.row_ns * 1e-9 * work.rows * work.sides;
+  return main + besides.task_us * 1e-6 + besides.panel_us * 1e-6 * work.panels + (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.sides;
+}
+
+namespace {
+
+RateCurve shared(const RateCurve& curve, double at, double rate) {
+  RateCurve result = curve;
+  for (RatePoint& point : result) point = {point.at * at, point.rate * rate};
+  return result;
+}
+
+TaskOverheads shared(const TaskOverheads& one, double times) {
+  return {one.task_us * times, one.panel_us * times, one.row_ns * times, one.byte_ns * times, one.memory_byte_ns * times, one.column_ns * times, one.handoff_us * times};
+}
+
+}  // namespace
+
+Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each) {
+  if (ranks_each < 1) throw UsageError(std::to_string(ranks_each) + " ranks on each processor; there must be at least 1");
+  const double times = ranks_each;
+  Cluster result = cluster;
+  result.ranks_per_node *= ranks_each;
+  result.cache_bytes /= times;
+  result.lone_cache_bytes = std::max(cluster.lone_cache_bytes, cluster.cache_bytes) / times;
+  result.cache_gbs /= times;
+  result.memory_gbs = shared(cluster.memory_gbs, times, 1);
+  result.kernel_gflops = shared(cluster.kernel_gflops, 1, 1 / times);
+  result.overheads = shared(cluster.overheads, times);
+  if (cluster.rank_overheads) result.rank_overheads = shared(*cluster.rank_overheads, times);
+  for (Link* const link : {&result.network, &result.on_node}) {
+    link->send_overhead_us *= times;
+    link->receive_overhead_us *= times;
+  }
+  return result;
 }
 
 NodeGates::NodeGates(const Cluster& cluster, index_t num_ranks) : cluster_(&cluster) {
@@ -111,14 +161,12 @@ void check(const Cluster& cluster) {
   if (cluster.ranks_per_node < 1)
     throw UsageError("machine " + cluster.name + ": ranks_per_node is " + std::to_string(cluster.ranks_per_node) + "; it must be at least 1");
   checker.not_negative("cache_bytes", cluster.cache_bytes);
+  checker.not_negative("lone_cache_bytes", cluster.lone_cache_bytes);
   checker.not_negative("cache_gbs", cluster.cache_gbs);
   checker.curve("memory_gbs", cluster.memory_gbs);
   checker.curve("kernel_gflops", cluster.kernel_gflops);
-  checker.not_negative("overheads.task_us", cluster.overheads.task_us);
-  checker.not_negative("overheads.panel_us", cluster.overheads.panel_us);
-  checker.not_negative("overheads.row_ns", cluster.overheads.row_ns);
-  checker.not_negative("overheads.byte_ns", cluster.overheads.byte_ns);
-  checker.not_negative("overheads.memory_byte_ns", cluster.overheads.memory_byte_ns);
+  checker.overheads("overheads", cluster.overheads);
+  if (cluster.rank_overheads) checker.overheads("rank_overheads", *cluster.rank_overheads);
   checker.link("network", cluster.network);
   checker.link("on_node", cluster.on_node);
   checker.not_negative("injection_gbs", cluster.injection_gbs);

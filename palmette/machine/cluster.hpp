@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,9 @@ struct TaskOverheads {
   double row_ns = 0;    ///< a row below the diagonal, gathered or scattered
   // What a solve is slower in reading than a stream of the same bytes.
   double byte_ns = 0;         ///< a byte of the factor
-  double memory_byte_ns = 0;  ///< a byte of the factor that does not stand in the cache, besides
+  double memory_byte_ns = 0;  ///< a byte of the factor that does not stand in the cache, besides, for a reader that has the memory for itself
+  double column_ns = 0;       ///< a column of a supernode: its entries of the vectors are brought, solved for and put back
+  double handoff_us = 0;      ///< a task of several threads' engine whose results another thread takes up
 };
 
 /// What a task does, whatever runs it.
@@ -48,6 +51,7 @@ struct TaskWork {
   double panels = 0;  ///< panels and blocks taken up
   double rows = 0;    ///< rows gathered or scattered
   double sides = 1;   ///< right-hand sides: products are as wide
+  double columns = 0; ///< of diagonal blocks
 };
 
 /// A rank is a core or a device, as the description says. Constant once made.
@@ -55,28 +59,39 @@ struct Cluster {
   std::string name;
   std::string description;
   index_t ranks_per_node = 1;
-  double cache_bytes = 0;     ///< of a rank's share of the last-level cache; 0: not known
+  double cache_bytes = 0;     ///< of a rank's share of the last-level cache while all ranks of its node read; 0: not known
+  double lone_cache_bytes = 0;  ///< what a rank has of it at most, while others do not read; 0: no more than its share
   double cache_gbs = 0;       ///< what one rank reads in a second while its part of the factor stands there; 0: as from memory
   RateCurve memory_gbs;       ///< by number of ranks (or threads) of a node that read at once: all of them together, 10⁹ bytes/s
   RateCurve kernel_gflops;    ///< by size n: products of n × n blocks on one rank, 10⁹ flops/s
-  TaskOverheads overheads;
+  TaskOverheads overheads;    ///< of the engines of one machine, and of rank programs where nothing else is known of these
+  std::optional<TaskOverheads> rank_overheads;  ///< of rank programs
   Link network;               ///< between two nodes
   Link on_node;               ///< between two ranks of a node
   double injection_gbs = 0;   ///< what leaves a node, all ranks together, and what enters it; 0: not limited
 
   index_t node_of(index_t rank) const { return rank / ranks_per_node; }
   const Link& link(index_t source, index_t destination) const { return node_of(source) == node_of(destination) ? on_node : network; }
+  const TaskOverheads& overheads_of_ranks() const { return rank_overheads ? *rank_overheads : overheads; }
+  /// What one of `ranks` ranks (or threads) has of the cache.
+  double rank_cache(index_t ranks) const;
   /// What one of `ranks` ranks reads from memory in a second while all others of its node read too, 10⁹ bytes/s.
   double rank_memory_gbs(index_t ranks) const;
   /// The same for a rank that reads `bytes` bytes again and again: from the cache, as far as they stand there.
   double rank_read_gbs(index_t ranks, double bytes) const;
-  /// The same in a solve, with the overheads of bytes.
+  /// The same in a rank's solve, with the overheads of bytes.
   double rank_solve_gbs(index_t ranks, double bytes) const;
-  /// What a reader gets in a solve that reads `bytes` bytes again and again, of which so many stand in the cache, where memory gives it so much.
-  double solve_gbs(double bytes, double cache, double memory_gbs) const;
-  /// What a task takes a rank that reads so fast: its bytes or its flops, whichever take longer, and what comes on top of either.
-  double seconds(const TaskWork& work, double read_gbs) const;
+  /// What a reader gets that finds this share of what it reads in the cache, where memory gives it so much.
+  double solve_gbs(const TaskOverheads& besides, double cached, double memory_gbs) const;
+  /// What a task takes a reader that reads so fast: its bytes or its flops, whichever take longer, and what comes on top of either.
+  double seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const;
+  /// The same for a rank.
+  double rank_seconds(const TaskWork& work, double read_gbs) const { return seconds(work, read_gbs, overheads_of_ranks()); }
 };
+
+/// The same nodes with so many times as many ranks as processors, which take turns: each is as slow as if the others always had something to do.
+/// @throws UsageError if ranks_each < 1
+Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each);
 
 /// When messages arrive, if nodes let one message in or out at a time at their injection bandwidth; it is on its way meanwhile, so the
 /// narrowest of both doors and the link counts. One for each run.

@@ -76,7 +76,7 @@ double predicted_seconds(const GridQuestion& question, const GridChoice& layout,
     const LayerPlacement placement{{layout.grid, layout.layers}, layout.map, question.whole};
     tasks = layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
   }
-  return schedule_solve(tasks, rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes)).seconds;
+  return schedule_solve(tasks, rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind)).seconds;
 }
 
 std::vector<GridChoice> ranked_grids(const GridQuestion& question, const Cluster& cluster) {

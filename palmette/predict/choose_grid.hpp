@@ -27,6 +27,7 @@ struct GridQuestion {
   int scalar_bytes = 8;
   std::vector<index_t> layers = {1};  ///< those that do not divide the ranks are left out
   std::vector<LayeredMethod> methods = {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};  ///< of several layers
+  FactorKind kind = FactorKind::llt;
 };
 
 /// All grids of so many ranks with all maps, layers and methods, the fastest first (of equals, fewer layers, then the one nearer to a square).

@@ -85,11 +85,12 @@ SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
   std::vector<double> node_bytes(all.node_out.size()), node_cached(all.node_out.size());
   for (std::size_t rank = 0; rank < all.rank_bytes.size(); ++rank) {
     const double bytes = all.rank_bytes[rank];
-    alone_gbs.push_back(cluster.rank_read_gbs(1, bytes / 2));
+    // Caches may keep more than what solves usually find there: twice as much.
+    alone_gbs.push_back(cluster.rank_read_gbs(1, bytes / 4));
     bound.rank_seconds = std::max(bound.rank_seconds, bytes / (alone_gbs.back() * 1e9) + all.overhead_seconds[rank]);
     const auto node = static_cast<std::size_t>(cluster.node_of(static_cast<index_t>(rank)));
     node_bytes[node] += bytes;
-    node_cached[node] += cluster.cache_gbs > 0 ? std::min(bytes, 2 * cluster.cache_bytes) : 0;
+    node_cached[node] += cluster.cache_gbs > 0 ? std::min(bytes, 4 * cluster.rank_cache(1)) : 0;
   }
   for (std::size_t node = 0; node < node_bytes.size(); ++node) {
     const double from_memory = node_bytes[node] - node_cached[node];
@@ -112,7 +113,7 @@ SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
   result.model = path_model({given.symbolic, given.placement, given.scalar_bytes, given.num_rhs}, cluster);
   result.tasks = solve_tasks(given.symbolic, given.placement, given.trees);
   const SolveTasks& tasks = result.tasks;
-  const RankRates rates = rank_rates(tasks, cluster, given.num_rhs, given.scalar_bytes);
+  const RankRates rates = rank_rates(tasks, cluster, given.num_rhs, given.scalar_bytes, given.kind);
   result.bound = solve_bound(tasks, rates);
   result.schedule = schedule_solve(tasks, rates);
   for (const SolveEdge& edge : tasks.edges) {

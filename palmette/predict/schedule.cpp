@@ -189,15 +189,16 @@ class Scheduler {
 }  // namespace
 
 TaskWork RankRates::work(const SolveTask& task) const {
-  return {task.entries * scalar_bytes, 2 * task.entries * num_rhs, task.panels, task.rows, static_cast<double>(num_rhs)};
+  return {task.entries * scalar_bytes, 2 * task.entries * num_rhs, task.panels, task.rows, static_cast<double>(num_rhs), task.columns};
 }
 
-RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes) {
+RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes, FactorKind kind) {
   check(cluster);
   RankRates rates{cluster, scalar_bytes, num_rhs, {}};
   std::vector<double> bytes(static_cast<std::size_t>(tasks.num_ranks));
   // Both sweeps are in the graph; L is read twice, or L and U once each.
-  for (const SolveTask& task : tasks.tasks) bytes[static_cast<std::size_t>(task.rank)] += task.entries * scalar_bytes / 2;
+  const double reads = kind == FactorKind::lu ? 1 : 2;
+  for (const SolveTask& task : tasks.tasks) bytes[static_cast<std::size_t>(task.rank)] += task.entries * scalar_bytes / reads;
   for (const double one : bytes) rates.read_gbs.push_back(cluster.rank_solve_gbs(tasks.num_ranks, one));
   return rates;
 }

@@ -15,14 +15,15 @@ struct RankRates {
   index_t num_rhs = 1;
   std::vector<double> read_gbs;    ///< by rank
   TaskWork work(const SolveTask& task) const;
-  double seconds(const SolveTask& task) const { return cluster.seconds(work(task), read_gbs[static_cast<std::size_t>(task.rank)]); }
+  double seconds(const SolveTask& task) const { return cluster.rank_seconds(work(task), read_gbs[static_cast<std::size_t>(task.rank)]); }
   std::size_t message_bytes(const SolveEdge& edge) const {
     return static_cast<std::size_t>(edge.message_rows) * static_cast<std::size_t>(num_rhs) * static_cast<std::size_t>(scalar_bytes);
   }
 };
 
 /// @param cluster  must outlive the result
-RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes);
+/// @param kind     an LU has two factors to be kept in a cache
+RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes, FactorKind kind = FactorKind::llt);
 
 /// Why a task began when it did.
 enum class StepCause : char { start, message, own_task };

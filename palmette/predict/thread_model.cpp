@@ -17,7 +17,7 @@ struct Running {
 class Sharing {
  public:
   Sharing(const TaskGraph& graph, const std::vector<TaskWork>& work, const Cluster& cluster, double factor_bytes, int threads)
-      : graph_(graph), work_(work), cluster_(cluster), factor_bytes_(factor_bytes), threads_(threads), ready_(graph) {}
+      : graph_(graph), work_(work), cluster_(cluster), factor_bytes_(factor_bytes), cache_(threads * cluster.rank_cache(threads)), threads_(threads), ready_(graph) {}
 
   double run() {
     double now = 0;
@@ -38,15 +38,15 @@ class Sharing {
     const double bytes = rest.bytes;
     rest.bytes = 0;
     // Flops beyond what reading hides are part of the overhead.
-    const double reading = bytes / (gbs(1) * 1e9), with_flops = cluster_.seconds(rest, gbs(1));
+    const double reading = bytes / (gbs(1) * 1e9), with_flops = cluster_.seconds(rest, gbs(1), cluster_.overheads);
     rest.flops = 0;
-    const double overhead = cluster_.seconds(rest, gbs(1));
-    return {task, overhead + std::max(0.0, with_flops - overhead - reading), bytes};
+    const double overhead = cluster_.seconds(rest, gbs(1), cluster_.overheads);
+    const double handoff = cluster_.overheads.handoff_us * 1e-6 * (threads_ - 1) / threads_;
+    return {task, overhead + handoff + std::max(0.0, with_flops - overhead - reading), bytes};
   }
   double gbs(std::size_t readers) const {
     const double memory = rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
-    // One cache for all threads of a small machine; a share for each of a large one.
-    return cluster_.solve_gbs(factor_bytes_, cluster_.cache_bytes * threads_, memory);
+    return cluster_.solve_gbs(cluster_.overheads, factor_bytes_ > 0 ? std::min(1.0, cache_ / factor_bytes_) : 0, memory);
   }
   /// To the next end of an overhead or a task.
   double step() {
@@ -71,6 +71,7 @@ class Sharing {
   const std::vector<TaskWork>& work_;
   const Cluster& cluster_;
   double factor_bytes_;
+  double cache_;  // of all threads: whichever takes a task reads it into its own
   int threads_;
   ReadyTasks ready_;
   std::vector<Running> running_;
@@ -88,15 +89,16 @@ ThreadPrediction predict_on_threads(const ThreadCase& given, const Cluster& clus
   for (index_t group = 0; group < groups.num_groups(); ++group) {
     const SolveTask one = sweep_work(given.symbolic, groups.group_begin[static_cast<std::size_t>(group)], groups.group_begin[static_cast<std::size_t>(group) + 1]);
     const double sides = given.num_rhs;
-    work.push_back({one.entries * given.scalar_bytes, 2 * one.entries * sides, one.panels, one.rows, sides});
+    work.push_back({one.entries * given.scalar_bytes, 2 * one.entries * sides, one.panels, one.rows, sides, one.columns});
     cost.push_back(one.entries);
     result.bytes += work.back().bytes;
   }
   const TaskGraph forward = tree_tasks(groups, cost), backward = reversed(forward);
   const std::vector<TaskWork> from_root(work.rbegin(), work.rend());
-  for (const TaskWork& one : work) result.busy_seconds += 2 * cluster.seconds(one, rate_at(cluster.memory_gbs, 1));
-  result.seconds = Sharing(forward, work, cluster, result.bytes, given.threads).run() + Sharing(backward, from_root, cluster, result.bytes, given.threads).run();
-  const double all = std::max(rate_at(cluster.memory_gbs, given.threads), cluster.cache_gbs > 0 && result.bytes <= 4 * cluster.cache_bytes * given.threads
+  for (const TaskWork& one : work) result.busy_seconds += 2 * cluster.seconds(one, rate_at(cluster.memory_gbs, 1), cluster.overheads);
+  const double kept = given.kind == FactorKind::lu ? 2 * result.bytes : result.bytes;
+  result.seconds = Sharing(forward, work, cluster, kept, given.threads).run() + Sharing(backward, from_root, cluster, kept, given.threads).run();
+  const double all = std::max(rate_at(cluster.memory_gbs, given.threads), cluster.cache_gbs > 0 && result.bytes <= 4 * given.threads * cluster.rank_cache(given.threads)
                                                                              ? cluster.cache_gbs * given.threads : 0);
   const double one = std::max(rate_at(cluster.memory_gbs, 1), cluster.cache_gbs);
   result.bytes *= 2;

@@ -11,6 +11,7 @@ struct ThreadCase {
   int threads = 1;
   index_t num_rhs = 1;
   int scalar_bytes = 8;
+  FactorKind kind = FactorKind::llt;
 };
 
 /// One solve, both sweeps, in seconds.

@@ -124,7 +124,7 @@ SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
   if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) {
     const double width = plan_.factor->symbolic->width(one.supernode);
     // The triangle of what another layer sweeps is not read.
-    if (one.owns_diagonal && !plan_.role(next.number).is_given) work.entries = width * (width + 1) / 2, work.panels = 1;
+    if (one.owns_diagonal && !plan_.role(next.number).is_given) work.entries = width * (width + 1) / 2, work.panels = 1, work.columns = width;
     return work;
   }
   const Portion& portion = portion_of(next);
@@ -146,7 +146,7 @@ TaskNote RankSolveProgram<T>::last_task(int member) const {
   const SolveTask work = work_of(last);
   const double sides = b_.cols;
   return {names[static_cast<std::size_t>(last.task)], last.task <= RankTask::column_product ? SweepPhase::forward : SweepPhase::backward, work.number,
-          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * sides, work.panels, work.rows, sides}};
+          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * sides, work.panels, work.rows, sides, work.columns}};
 }
 
 template <class T>

@@ -36,7 +36,7 @@ struct MeasuredCluster {
 /// Memory by number of threads, products by number of columns, overheads of tasks fitted to solves of model problems (relative least
 /// squares, none below 0), ping-pong between two ranks that are threads.
 /// @throws UsageError if threads < 1
-/// @cost  a few seconds, a few hundred MB for a moment
+/// @cost  some ten seconds; for a moment three arrays of eight times the last-level cache, 256 MB at most
 MeasuredCluster measure_cluster(const ClusterMeasurement& options);
 
 /// Ping-pong between ranks 0 and 1 of any transport; both call it, and others not. Only rank 0 gets figures.

@@ -86,7 +86,8 @@ class Simulation {
       const double width = part.symbolic->width(part.owned.panel[static_cast<std::size_t>(p)]);
       if (part.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0) entries -= width * (width - 1) / 2;  // sweeps read a triangle
     }
-    factor_bytes_.push_back(entries * sizeof(T));
+    // L is read twice, or L and U once each.
+    factor_bytes_.push_back(entries * sizeof(T) * (part.kind == FactorKind::lu ? 2 : 1));
     part_bytes_.push_back(part.memory_bytes());
   }
 

@@ -51,7 +51,7 @@ class LayeredBuilder {
       if (sums && task.panels > 0) {
         (task.part == SolvePart::row_sum ? row_sum : column_sum)[s] = base + number;
         // The baseline leaves the triangle to the layer that sweeps it.
-        if (system.method == LayeredMethod::baseline_3d && !system.leads(task.number)) task.entries = task.panels = 0;
+        if (system.method == LayeredMethod::baseline_3d && !system.leads(task.number)) task.entries = task.panels = task.columns = 0;
       }
       task.rank += system.ranks.first_rank(system.layer);
       task.number = system.supernode[s];

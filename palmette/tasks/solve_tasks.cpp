@@ -141,7 +141,7 @@ class Builder {
     const double width = symbolic_.width(share.supernode);
     SolveTask work;
     work.urgency = urgency;
-    if (share.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1;
+    if (share.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1, work.columns = width;
     return work;
   }
 
@@ -249,6 +249,7 @@ SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end)
     const double width = symbolic.width(s), below = symbolic.num_rows_below(s);
     work.entries += width * (width + 1) / 2 + width * below;
     work.rows += below;
+    work.columns += width;
   }
   work.panels = end - begin;
   work.number = end - 1;

@@ -30,6 +30,7 @@ struct SolveTask {
   double entries = 0;   ///< of the factor that the task reads
   double panels = 0;    ///< panels and blocks that it takes up
   double rows = 0;      ///< rows that it gathers or scatters
+  double columns = 0;   ///< of diagonal blocks
   double urgency = 0;   ///< as Urgency; layers meet before anything else is done
 };
 

@@ -175,7 +175,7 @@ struct SimulatedWorld::Run {
   }
   double task_seconds(std::size_t rank) const {
     if (cluster() == nullptr) return programs[rank]->last_cost() * world.options.seconds_per_cost + world.options.task_overhead_seconds;
-    return cluster()->seconds(programs[rank]->last_task(0).work, read_gbs[rank]);
+    return cluster()->rank_seconds(programs[rank]->last_task(0).work, read_gbs[rank]);
   }
   /// @returns when the rank has handled them and passed on what they make it send
   double take_messages(index_t rank, double now) {

@@ -48,9 +48,24 @@ TEST(cluster, a_solve_reads_more_slowly_than_a_stream_by_what_its_bytes_cost) {
   cluster.overheads.byte_ns = 0.01;
   cluster.overheads.memory_byte_ns = 0.02;
   EXPECT_NEAR(cluster.rank_solve_gbs(2, 1e6), 1 / (1 / 40.0 + 0.01), 1e-9);
-  // Half from memory: 0.075 + 0.01 + 0.02/2 s for each 10⁹ bytes.
-  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.095, 1e-9);
+  // A byte from memory takes one alone 0.1 + 0.02 ns, and each of two at least 0.125: half of them from the cache, 0.0125 + 0.0625 + 0.01.
+  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.085, 1e-9);
+  EXPECT_NEAR(cluster.rank_solve_gbs(1, 2e6), 1 / 0.0825, 1e-9) << "0.0125 + 0.06 + 0.01";
+  cluster.overheads.memory_byte_ns = 0.1;
+  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.1225, 1e-9) << "0.0125 + 0.1 + 0.01: slower than the memory would be for each";
   EXPECT_NEAR(cluster.rank_read_gbs(2, 2e6), 1 / 0.075, 1e-9) << "what the memory gives is what it was";
+}
+
+TEST(cluster, ranks_that_share_processors_take_turns) {
+  Cluster cluster = two_per_node();
+  cluster.overheads = {1, 0.5, 10};
+  const Cluster shared = with_shared_processors(cluster, 2);
+  EXPECT_EQ(shared.ranks_per_node, 4);
+  EXPECT_EQ(shared.rank_memory_gbs(4), cluster.rank_memory_gbs(2) / 2);
+  const TaskWork work{8000, 80000, 2, 100, 64};
+  EXPECT_NEAR(shared.rank_seconds(work, shared.rank_memory_gbs(4)), 2 * cluster.rank_seconds(work, cluster.rank_memory_gbs(2)), 1e-12);
+  EXPECT_EQ(shared.on_node.latency_us, cluster.on_node.latency_us);
+  EXPECT_THROW(with_shared_processors(cluster, 0), UsageError);
 }
 
 TEST(cluster, neighbours_on_a_node_use_its_own_link) {
@@ -65,9 +80,29 @@ TEST(cluster, a_task_takes_its_bytes_or_flops_and_its_overheads) {
   Cluster cluster = two_per_node();
   cluster.overheads = {1, 0.5, 10};
   TaskWork work{8000, 4000, 2, 100, 64};
-  EXPECT_NEAR(cluster.seconds(work, 8), (1 + 1 + 1 + 64) * 1e-6, 1e-12);
+  EXPECT_NEAR(cluster.rank_seconds(work, 8), (1 + 1 + 1 + 64) * 1e-6, 1e-12);
   work.flops = 80000;
-  EXPECT_NEAR(cluster.seconds(work, 8), (10 + 1 + 1 + 64) * 1e-6, 1e-12);
+  EXPECT_NEAR(cluster.rank_seconds(work, 8), (10 + 1 + 1 + 64) * 1e-6, 1e-12);
+  // 20 columns of 5 ns for each of 64 right-hand sides.
+  work.columns = 20;
+  cluster.overheads.column_ns = 5;
+  EXPECT_NEAR(cluster.rank_seconds(work, 8), (10 + 1 + 1 + 64 + 6.4) * 1e-6, 1e-12);
+  cluster.rank_overheads = TaskOverheads{2, 0, 0};
+  EXPECT_NEAR(cluster.rank_seconds(work, 8), (10 + 2) * 1e-6, 1e-12) << "ranks have their own";
+  EXPECT_NEAR(cluster.seconds(work, 8, cluster.overheads), (10 + 1 + 1 + 64 + 6.4) * 1e-6, 1e-12);
+}
+
+TEST(cluster, a_rank_that_is_alone_has_more_of_the_cache) {
+  Cluster cluster = two_per_node();
+  cluster.ranks_per_node = 8;
+  cluster.cache_bytes = 1e6;
+  EXPECT_EQ(cluster.rank_cache(1), 1e6) << "nothing is known of it";
+  cluster.lone_cache_bytes = 4e6;
+  EXPECT_EQ(cluster.rank_cache(1), 4e6);
+  EXPECT_EQ(cluster.rank_cache(2), 4e6) << "two caches of 4 MB";
+  EXPECT_EQ(cluster.rank_cache(4), 2e6);
+  EXPECT_EQ(cluster.rank_cache(8), 1e6);
+  EXPECT_EQ(cluster.rank_cache(64), 1e6) << "others are on other nodes";
 }
 
 // 1000 bytes pass a door of 1 GB/s in 1 µs, and the wire of 10 GB/s behind it meanwhile. Two messages at once: the second leaves 1 µs later. Two to

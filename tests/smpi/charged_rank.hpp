@@ -64,7 +64,7 @@ class ChargedProgram final : public RankProgram {
   bool run_one_task(int member) override {
     if (!inner_.run_one_task(member)) return false;
     const TaskNote note = inner_.last_task(member);
-    pass(cluster_.seconds(note.work, read_gbs_));
+    pass(cluster_.rank_seconds(note.work, read_gbs_));
     if (note.phase == SweepPhase::forward) forward_end_ = MPI_Wtime();
     transport_.release();
     return true;
