@@ -22,7 +22,9 @@ using Json = nlohmann::ordered_json;
 using bench::ModelCase;
 using bench::Products;
 
-constexpr int repeats = 15, solves_in_turn = 3;
+constexpr int repeats = 30, solves_in_turn = 3;
+/// Threads of a new team may share a processor for some milliseconds, until the system sees it.
+constexpr double warm_seconds = 0.05;
 
 void print(const ModelCase& what, Json line) {
   line["problem"] = what.name();
@@ -83,6 +85,9 @@ void measure_methods(const ModelCase& what, int threads) {
   std::vector<std::pair<std::string, SolveMethod>> methods = {{"auto", SolveMethod::automatic}};
   for (const SolveMethodInfo& info : solve_method_list()) methods.push_back({std::string(info.name), info.method});
   std::vector<std::vector<double>> seconds(methods.size());
+  SolveRun first;
+  first.team = &team;
+  for (const Stopwatch warm; warm.seconds() < warm_seconds;) plan.solve(Operation::plain, b.view(), x.view(), first);
   for (int turn = 0; turn < repeats; turn += solves_in_turn)
     for (std::size_t at = 0; at < methods.size(); ++at)
       for (int solve = 0; solve <= solves_in_turn; ++solve) {
@@ -109,6 +114,7 @@ void measure_layouts(const ModelCase& what, const Cluster& cluster, index_t rank
     std::vector<std::unique_ptr<bench::ModelRank>> mine;
     for (const GridChoice& one : layouts)
       mine.push_back(std::make_unique<bench::ModelRank>(all, std::make_shared<const Placement>(place(*all.symbolic, one.grid, one.map, question.whole)), transport));
+    for (const Stopwatch warm; transport.agree(transport.rank() == 0 && warm.seconds() > warm_seconds ? 1 : 0) == 0;) mine.front()->solve();
     // Each layout has its own copy of the factor: the first solve of a turn brings it into the caches, as repeated solves find it.
     for (int turn = 0; turn < repeats; turn += solves_in_turn)
       for (std::size_t at = 0; at < mine.size(); ++at)
@@ -152,8 +158,9 @@ int main(int argc, char** argv) {
   } else if (what == "ranks" && argc > 2) {
     ClusterMeasurement options;
     options.threads = threads;
-    const Cluster cluster = measure_cluster(options).cluster;
-    for (const ModelCase& one : cases_from(argc, argv, 3, measured_problems)) measure_layouts(one, cluster, static_cast<index_t>(std::atoi(argv[2])));
+    const index_t ranks = std::max(1, std::atoi(argv[2]));
+    const Cluster cluster = with_shared_processors(measure_cluster(options).cluster, (ranks + threads - 1) / threads);
+    for (const ModelCase& one : cases_from(argc, argv, 3, measured_problems)) measure_layouts(one, cluster, ranks);
   } else {
     std::fprintf(stderr, "usage: %s grids|layers MACHINE RANKS [problem:n[:kind] ...] | threads [...] | ranks RANKS [...]\n", argv[0]);
     return 2;

@@ -64,9 +64,30 @@ def test_what_is_wrong_with_a_machine_file_is_said_with_its_place(palmette, spd,
     refused(lambda one: one.update(memory_gbs=[1, 2]), "memory_gbs", "points")
     refused(lambda one: one.update(ranks_per_node=2.5), "ranks_per_node", "whole number")
     refused(lambda one: one.update(injection=3), "injection", "injection_gbs")
+    refused(lambda one: one.update(rank_overheads={"task_us": 1}), "rank_overheads.panel_us", "missing")
+    refused(lambda one: one.update(rank_overheads={"task_us": 1, "panel_us": 1, "row_ns": 1, "column_ns": -1}), "rank_overheads.column_ns is -1")
+    refused(lambda one: one.update(lone_cache_bytes=-1), "lone_cache_bytes is -1")
     (tmp_path / "bad.json").write_text('{\n"format": }')
     palmette("predict", spd, "--machine", "bad.json").fails_with(3, "bad.json:2", "not JSON")
     palmette("predict", spd, "--machine", "cori-haswel").fails_with(2, "did you mean 'cori-haswell'")
+
+
+def test_ranks_and_engines_may_have_overheads_of_their_own(palmette, spd, tmp_path):
+    from conftest import DATA
+    machine = json.loads((DATA / "machines" / "cori-haswell.json").read_text())
+
+    def seconds(**more):
+        (tmp_path / "mine.json").write_text(json.dumps({**machine, **more}))
+        done = palmette("predict", spd, "--machine", "mine.json", "--ranks", "1", "--threads", "2", "--json", "-")
+        assert done.code == 0, done.err
+        return done.json["predictions"][0]["seconds"], done.json["threads"][0]["seconds"]
+
+    ranks, threads = seconds()
+    slow = {**machine["overheads"], "column_ns": 1e6}
+    assert seconds(rank_overheads=slow)[0] > 2 * ranks and seconds(rank_overheads=slow)[1] == threads
+    assert seconds(overheads=slow, rank_overheads=machine["overheads"])[0] == ranks
+    handing = seconds(overheads={**machine["overheads"], "handoff_us": 1000})
+    assert handing[0] == ranks and handing[1] > threads
 
 
 def test_wrong_numbers_of_ranks(palmette, spd):
