@@ -135,11 +135,11 @@ def grids_and_layers(keep):
 
 def measurements(keep):
     text = ["", "## Methods on this machine, measured", "",
-            "One right-hand side, both sweeps; medians of 15 warm solves, the methods taking turns. `auto` is the library's choice by bytes (palmette/solve/method_list.cpp).", ""]
+            "One right-hand side, both sweeps; medians of 30 warm solves, the methods taking turns. `auto` is the library's choice by bytes (palmette/solve/method_list.cpp).", ""]
     lines, ratios = methods_table(rows_of(keep, "threads"))
     text += [f"With {threads} thread{'s' if threads > 1 else ''}: within 10 %, mean and worst: {verdict(found).replace(' | ', ', ')}." for threads, found in ratios.items()]
     text += ["", *lines, "", "## Grids of ranks that are threads, measured", "",
-             "Every grid and map of 2 and 4 ranks (threads of this machine, which has two processors; medians of 15 warm solves). The prediction uses a description",
+             "Every grid and map of 2 and 4 ranks (threads of this machine, which has two processors; medians of 30 warm solves). The prediction uses a description",
              "measured in the same run.", ""]
     lines, ratios = ranks_table(keep)
     for ranks, (ours, plain) in ratios.items():

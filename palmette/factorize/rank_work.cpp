@@ -68,12 +68,18 @@ template <class T>
 void RankWork<T>::assemble_lower(index_t p, const RankScratch<T>& scratch) const {
   const index_t s = supernode(p), begin = symbolic.supernode_begin[s];
   std::fill(factor.lower.data() + fan.owned.panel_offset[p], factor.lower.data() + fan.owned.panel_offset[p + 1], T(0));
+  const bool by_parts = fan.owned.by_parts[static_cast<std::size_t>(p)] != 0;
+  const DenseView<T> whole = by_parts ? DenseView<T>{} : rows_of(factor.lower, p, {0, panel_rows(p)});
   for (index_t column = 0; column < symbolic.width(s); ++column) {
     const index_t first_row = factor.kind == FactorKind::lu ? begin : begin + column;
     fetch_ahead(matrix, symbolic, begin + column);
     visit_column(ScaledMatrix<T>{matrix, symbolic, factor.row_scale, factor.column_scale}, begin + column,
                  [&](index_t row, const T& value) {
                    if (row < first_row || scratch.local_row[row] < 0) return;
+                   if (!by_parts) {
+                     whole(scratch.local_row[row], column) = value;
+                     return;
+                   }
                    const RowRange part = part_of(p, symbolic.supernode_of[row]);
                    rows_of(factor.lower, p, part)(scratch.local_row[row] - part.first, column) = value;
                  });
