@@ -25,13 +25,19 @@ double best_seconds(Work&& work, double longest, int least = 5) {
   return std::max(best, 1e-9);
 }
 
-/// Caches have a share of their own in predictions, so that arrays must be many times as large here.
+/// Caches have a share of their own in predictions, so that arrays must be many times as large here: as the last-level cache that one processor sees,
+/// and as the part that each of many has.
+offset_t array_bytes(const ClusterMeasurement& options, offset_t cache_bytes) {
+  if (options.quick) return offset_t{1} << 22;
+  return std::max(std::clamp(8 * cache_bytes, offset_t{1} << 26, offset_t{1} << 28), offset_t{options.threads} << 24);
+}
+
 RateCurve memory_curve(const ClusterMeasurement& options, offset_t cache_bytes) {
   RateCurve curve;
   for (int threads = 1;; threads = std::min(2 * threads, options.threads)) {
     MeasureOptions how;
     how.threads = threads;
-    how.array_bytes = options.quick ? offset_t{1} << 22 : std::clamp(8 * cache_bytes, offset_t{1} << 26, offset_t{1} << 28);
+    how.array_bytes = array_bytes(options, cache_bytes);
     std::vector<double> rates;
     for (int pass = 0; pass < (options.quick ? 1 : 3); ++pass) rates.push_back(measure_machine(how).read_bandwidth_gbs);
     std::sort(rates.begin(), rates.end());
@@ -168,11 +174,10 @@ std::vector<Measured> samples(const ClusterMeasurement& options) {
     index_t n;
   };
   // Factors within the second-level cache, within the last one, some times as large, and near its size, where most is to be learnt of it.
-  const std::vector<Problem> problems =
-      options.quick ? std::vector<Problem>{{"poisson2d5", 20}, {"poisson2d9", 40}, {"poisson3d7", 8}}
-            : std::vector<Problem>{{"poisson2d5", 100}, {"poisson2d5", 300},   {"poisson2d5", 400},  {"poisson2d9", 150},   {"poisson2d9", 200},
-                                   {"poisson2d9", 400}, {"poisson3d7", 14},    {"poisson3d7", 24},   {"poisson3d7", 28},    {"thermal2d", 40000},
-                                   {"thermal2d", 150000}, {"elasticity3d", 10}, {"elasticity3d", 13}, {"elasticity3d", 15}, {"poisson3d27", 18}};
+  std::vector<Problem> problems = {{"poisson2d5", 100},   {"poisson2d5", 300},  {"poisson2d5", 400},   {"poisson2d9", 150},  {"poisson2d9", 200},
+                                   {"poisson2d9", 400},   {"poisson3d7", 14},   {"poisson3d7", 24},    {"poisson3d7", 28},   {"thermal2d", 40000},
+                                   {"thermal2d", 150000}, {"elasticity3d", 10}, {"elasticity3d", 13},  {"elasticity3d", 15}, {"poisson3d27", 18}};
+  if (options.quick) problems = {{"poisson2d5", 20}, {"poisson2d9", 40}, {"poisson3d7", 8}};
   std::vector<Measured> result;
   for (const Problem& one : problems) {
     const Model model = made(one.name, one.n);

@@ -36,7 +36,7 @@ struct MeasuredCluster {
 /// Memory by number of threads, products by number of columns, overheads of tasks fitted to solves of model problems (relative least
 /// squares, none below 0), ping-pong between two ranks that are threads.
 /// @throws UsageError if threads < 1
-/// @cost  some ten seconds; for a moment three arrays of eight times the last-level cache, 256 MB at most
+/// @cost  some ten seconds; for a moment three arrays of eight times the last-level cache, up to 256 MB, or of 16 MB for each thread
 MeasuredCluster measure_cluster(const ClusterMeasurement& options);
 
 /// Ping-pong between ranks 0 and 1 of any transport; both call it, and others not. Only rank 0 gets figures.
