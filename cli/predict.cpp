@@ -29,7 +29,7 @@ struct PredictCommand {
 
 /// Seconds of the schedule's path by what they were spent on.
 struct PathParts {
-  double subtrees = 0, diagonals = 0, blocks = 0, messages = 0, waiting = 0;
+  double subtrees = 0, diagonals = 0, blocks = 0, layers = 0, messages = 0, waiting = 0;
   index_t steps = 0, hops = 0;
 };
 
@@ -43,12 +43,14 @@ PathParts path_parts(const Schedule& schedule, const SolveTasks& tasks) {
     else parts.waiting += step.message_seconds;
     if (part == SolvePart::whole_forward || part == SolvePart::whole_backward) parts.subtrees += seconds;
     else if (part == SolvePart::row_sum || part == SolvePart::column_sum) parts.diagonals += seconds;
+    else if (part == SolvePart::layers_meet) parts.layers += seconds;
     else parts.blocks += seconds;
   }
   return parts;
 }
 
 struct Row {
+  RankMethod method = RankMethod::message_driven;
   SolvePrediction prediction;
   PathParts parts;
   Spread busy;      // seconds in tasks, over ranks
@@ -67,23 +69,27 @@ Spread spread_of(const std::vector<double>& values) {
 
 Json to_json(const Spread& spread) { return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}}; }
 
+Json to_json(const PathModel& model) {
+  return {{"compute_lower_seconds", model.compute_lower_seconds}, {"compute_upper_seconds", model.compute_upper_seconds},
+          {"communication_binary_seconds", model.communication_binary_seconds}, {"communication_flat_seconds", model.communication_flat_seconds},
+          {"levels", model.levels}, {"path_blocks", model.path.size()}};
+}
+
 Json to_json(const Row& row) {
   const SolvePrediction& one = row.prediction;
   return {{"ranks", one.num_ranks},
+          {"layers", one.layers},
           {"grid_rows", one.grid.rows},
           {"grid_cols", one.grid.cols},
           {"map", name_of(one.map)},
-          {"method", "message_driven"},
+          {"method", name_of(row.method)},
           {"seconds", one.schedule.seconds},
           {"forward_seconds", one.schedule.forward_seconds},
           {"bound", {{"seconds", one.bound.seconds()}, {"read_seconds", one.bound.read_seconds}, {"rank_seconds", one.bound.rank_seconds},
                      {"path_seconds", one.bound.path_seconds}, {"link_seconds", one.bound.link_seconds}}},
-          {"path_model", {{"compute_lower_seconds", one.model.compute_lower_seconds}, {"compute_upper_seconds", one.model.compute_upper_seconds},
-                          {"communication_binary_seconds", one.model.communication_binary_seconds},
-                          {"communication_flat_seconds", one.model.communication_flat_seconds}, {"levels", one.model.levels},
-                          {"path_blocks", one.model.path.size()}}},
+          {"path_model", one.layers == 1 ? to_json(one.model) : Json(nullptr)},
           {"path", {{"steps", row.parts.steps}, {"hops", row.parts.hops}, {"subtree_seconds", row.parts.subtrees}, {"diagonal_seconds", row.parts.diagonals},
-                    {"block_seconds", row.parts.blocks}, {"message_seconds", row.parts.messages}, {"waiting_seconds", row.parts.waiting}}},
+                    {"block_seconds", row.parts.blocks}, {"layer_seconds", row.parts.layers}, {"message_seconds", row.parts.messages}, {"waiting_seconds", row.parts.waiting}}},
           {"busy_seconds", to_json(row.busy)},
           {"message_overhead_seconds", to_json(row.overhead)},
           {"messages", one.messages},
@@ -95,32 +101,55 @@ Json to_json(std::int64_t threads, const ThreadPrediction& one) {
   return {{"threads", threads}, {"seconds", one.seconds}, {"bound_seconds", one.bound_seconds}, {"busy_seconds", one.busy_seconds}, {"bytes", one.bytes}};
 }
 
+/// With several layers the method stands where there is room for it.
 std::string rank_table(const std::vector<Row>& rows) {
-  TextTable table({"ranks", "grid", "time", "bound", "busy", "comm", "messages", "sent", "factor/rank"});
+  const bool layered = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.prediction.layers > 1; });
+  TextTable table(layered ? std::vector<std::string>{"ranks", "grid", "method", "time", "bound", "busy", "sent", "factor/rank"}
+                          : std::vector<std::string>{"ranks", "grid", "time", "bound", "busy", "comm", "messages", "sent", "factor/rank"});
   for (const Row& row : rows) {
     const SolvePrediction& one = row.prediction;
-    table.add({format_count(one.num_ranks), fmt::format("{}x{}", one.grid.rows, one.grid.cols), format_seconds(one.schedule.seconds),
-               format_seconds(one.bound.seconds()), format_percent(one.schedule.seconds > 0 ? row.busy.mean / one.schedule.seconds : 1),
-               format_seconds(row.parts.messages), format_count(one.messages), format_bytes(static_cast<double>(one.message_bytes)),
-               format_bytes(one.factor_bytes.most)});
+    const std::string grid = fmt::format("{}x{}", one.grid.rows, one.grid.cols), seconds = format_seconds(one.schedule.seconds), bound = format_seconds(one.bound.seconds()),
+                      busy = format_percent(one.schedule.seconds > 0 ? row.busy.mean / one.schedule.seconds : 1),
+                      sent = format_bytes(static_cast<double>(one.message_bytes)), factor = format_bytes(one.factor_bytes.most);
+    if (layered) table.add({format_count(one.num_ranks), fmt::format("{}x{}", grid, one.layers), std::string(name_of(row.method)), seconds, bound, busy, sent, factor});
+    else table.add({format_count(one.num_ranks), grid, seconds, bound, busy, format_seconds(row.parts.messages), format_count(one.messages), sent, factor});
   }
-  return table.text({});
+  return layered ? table.text({2}) : table.text({});
 }
 
 std::string path_sentence(const Row& row) {
   const PathParts& parts = row.parts;
   const SolvePrediction& one = row.prediction;
   FactList facts(16);
-  facts.add("critical path", fmt::format("{}, {}: subtrees {}, diagonal blocks {}, blocks {}, messages {}, waiting {}", plural(parts.steps, "step"),
+  const std::string layers = one.layers > 1 ? fmt::format("layers {}, ", format_seconds(parts.layers)) : "";
+  facts.add("critical path", fmt::format("{}, {}: subtrees {}, diagonal blocks {}, blocks {}, {}messages {}, waiting {}", plural(parts.steps, "step"),
                                          plural(parts.hops, "message"), format_seconds(parts.subtrees), format_seconds(parts.diagonals),
-                                         format_seconds(parts.blocks), format_seconds(parts.messages), format_seconds(parts.waiting)));
+                                         format_seconds(parts.blocks), layers, format_seconds(parts.messages), format_seconds(parts.waiting)));
   facts.add("bound", fmt::format("{}: reading {}, busiest rank {}, path {}, links {}", format_seconds(one.bound.seconds()), format_seconds(one.bound.read_seconds),
                                  format_seconds(one.bound.rank_seconds), format_seconds(one.bound.path_seconds), format_seconds(one.bound.link_seconds)));
+  if (one.layers > 1) return facts.text();
   facts.add("level model", fmt::format("computing {} to {}, messages {} by binary trees, {} by flat ones; {} and {} on the path",
                                        format_seconds(one.model.compute_lower_seconds), format_seconds(one.model.compute_upper_seconds),
                                        format_seconds(one.model.communication_binary_seconds), format_seconds(one.model.communication_flat_seconds),
                                        plural(one.model.levels, "level"), plural(static_cast<std::int64_t>(one.model.path.size()), "block")));
   return facts.text();
+}
+
+Row row_of(LayeredSolveCase given, RankMethod method, const Cluster& cluster) {
+  Row row;
+  row.method = method;
+  if (given.placement.ranks.layers == 1) {
+    const Placement placement = place(given.symbolic, given.placement.ranks.grid, given.placement.map, given.placement.whole);
+    row.prediction = predict_solve({given.symbolic, placement, given.kind, given.trees, given.num_rhs, given.scalar_bytes}, cluster);
+  } else {
+    given.method = layered_method(method);
+    row.prediction = predict_layered_solve(given, cluster);
+  }
+  row.parts = path_parts(row.prediction.schedule, row.prediction.tasks);
+  row.busy = spread_of(row.prediction.schedule.busy_seconds);
+  row.overhead = spread_of(row.prediction.schedule.message_seconds);
+  row.prediction.tasks = {};
+  return row;
 }
 
 template <class T>
@@ -130,20 +159,8 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   const PlacementOptions& options = command.placement;
   std::vector<Row> rows;
   progress.begin("predict");
-  for (const index_t ranks : options.ranks) {
-    const WholeSubtrees whole = subtrees_for(symbolic, ranks);
-    GridQuestion question{symbolic, ranks, {}, whole, options.trees, options.num_rhs, static_cast<int>(sizeof(T))};
-    question.kind = structure.kind;
-    const GridChoice layout = choose(options, question, machine.cluster);
-    const Placement placement = place(symbolic, layout.grid, layout.map, whole);
-    Row row;
-    row.prediction = predict_solve({symbolic, placement, structure.kind, options.trees, options.num_rhs, static_cast<int>(sizeof(T))}, machine.cluster);
-    row.parts = path_parts(row.prediction.schedule, row.prediction.tasks);
-    row.busy = spread_of(row.prediction.schedule.busy_seconds);
-    row.overhead = spread_of(row.prediction.schedule.message_seconds);
-    row.prediction.tasks = {};
-    rows.push_back(std::move(row));
-  }
+  for (const Layout& layout : layouts_of(options, symbolic, structure.kind, sizeof(T), machine.cluster))
+    rows.push_back(row_of({symbolic, {layout.ranks, layout.map, layout.whole}, {}, structure.kind, options.trees, options.num_rhs, sizeof(T)}, layout.method, machine.cluster));
   progress.end();
   Json document = structure_json(structure.report);
   document["machine"] = machine.cluster.name;
@@ -180,7 +197,8 @@ int run_predict(const PredictCommand& command) {
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
   const MachineFile machine = machine_by_name(command.placement.machine);
-  for (const index_t ranks : command.placement.ranks) grid_of_ranks(command.placement, ranks);
+  if (!command.plot.empty() && (command.placement.chooses_layers || command.placement.layers != std::vector<index_t>{1}))
+    throw UsageError("--plot draws the level model of one layer: leave out --layers");
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
   check_square(input, command.matrix.path, "predict");
@@ -196,6 +214,7 @@ Command add_predict(CLI::App& root) {
                                  "parts, lower bounds, messages, memory, and where the critical path goes.",
                                  "  palmette predict A.mtx --machine this --threads 1,2\n"
                                  "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
+                                 "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
                                  "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
   const auto command = std::make_shared<PredictCommand>();
   add_matrix_options(app, command->matrix);

@@ -1,4 +1,4 @@
-// Reads --machine, --ranks, --grid, --map, --trees, --num-rhs.
+// Reads --machine, --ranks, --grid, --map, --layers, --method, --trees, --num-rhs.
 #include "cli/prediction_options.hpp"
 
 #include <algorithm>
@@ -11,6 +11,16 @@
 namespace palmette::cli {
 
 constexpr std::int64_t most_predicted_ranks = 1 << 16;
+
+namespace {
+
+std::vector<std::string> method_names() {
+  std::vector<std::string> names = {"auto"};
+  for (const RankMethodInfo& info : rank_method_list()) names.emplace_back(info.name);
+  return names;
+}
+
+}  // namespace
 
 std::vector<index_t> parse_ranks(const std::string& text) {
   std::vector<index_t> result;
@@ -46,6 +56,14 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                 const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
                 options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
               });
+  group.value({"--layers", "L,L,...|A:B|auto", "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers and grid that are predicted to be the fastest"},
+              [&options](const std::string& text) {
+                options.chooses_layers = text == "auto";
+                if (options.chooses_layers) options.chooses_grid = true;
+                else options.layers = parse_ranks(text);
+              });
+  group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by prediction)"},
+              [&options](const std::string& text) { options.method = method_names()[choose_name("--method", text, method_names())]; });
   group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
                 options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
@@ -63,28 +81,66 @@ ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
   return *options.grid;
 }
 
+namespace {
+
+/// Methods of several layers that are left to choose from.
+std::vector<LayeredMethod> layered_methods(const std::string& name) {
+  if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
+  const RankMethod method = rank_method(name);
+  if (method == RankMethod::message_driven) return {};
+  return {layered_method(method)};
+}
+
+/// The grid of --grid, or what is predicted to be the fastest.
 GridChoice choose(const PlacementOptions& options, GridQuestion question, const Cluster& cluster) {
   question.maps = {options.map.value_or(PlacementMap::subtree_to_subcube)};
   if (options.chooses_grid) {
     if (!options.map) question.maps.push_back(PlacementMap::block_cyclic);
     return chosen_layout(question, cluster);
   }
-  if (question.num_ranks % question.layers.front() != 0)
-    throw UsageError(fmt::format("{} layers of equal size do not make up {} ranks", question.layers.front(), question.num_ranks));
   GridChoice one;
   one.layers = question.layers.front();
   one.grid = grid_of_ranks(options, question.num_ranks / one.layers);
   one.map = question.maps.front();
   if (one.layers == 1) return one;
-  one.method = question.methods.front();
-  if (question.methods.size() == 1) return one;
   GridChoice best;
   for (const LayeredMethod method : question.methods) {
     one.method = method;
-    one.seconds = predicted_seconds(question, one, cluster);
+    one.seconds = question.methods.size() == 1 ? 0 : predicted_seconds(question, one, cluster);
     if (method == question.methods.front() || one.seconds < best.seconds) best = one;
   }
   return best;
+}
+
+Layout layout_for(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
+  if (question.methods.empty() && question.layers.back() > 1)
+    throw UsageError(fmt::format("--method {} has one layer, --layers asks for {}; leave out either", options.method, question.layers.back()));
+  const GridChoice found = choose(options, question, cluster);
+  const RankMethod method = options.method == "auto" ? rank_method(found.layers, found.method) : rank_method(options.method);
+  return {{found.grid, found.layers}, found.map, question.whole, method};
+}
+
+}  // namespace
+
+std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic, FactorKind kind, int scalar_bytes, const Cluster& cluster) {
+  std::vector<Layout> layouts;
+  for (const index_t ranks : options.ranks) {
+    GridQuestion question{symbolic, ranks, {}, subtrees_for(symbolic, ranks), options.trees, options.num_rhs, scalar_bytes};
+    question.kind = kind;
+    question.methods = layered_methods(options.method);
+    if (options.chooses_layers) {
+      if (!question.methods.empty()) question.layers = doubling_layers(ranks);
+      layouts.push_back(layout_for(options, question, cluster));
+      continue;
+    }
+    for (const index_t layers : options.layers) {
+      if (ranks % layers != 0) continue;
+      question.layers = {layers};
+      layouts.push_back(layout_for(options, question, cluster));
+    }
+  }
+  if (layouts.empty()) throw UsageError("no number of --ranks is a multiple of a number of --layers");
+  return layouts;
 }
 
 }  // namespace palmette::cli

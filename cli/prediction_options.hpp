@@ -4,6 +4,7 @@
 #include "cli/options.hpp"
 #include "cli/rank_options.hpp"
 #include "palmette/predict/predict.hpp"
+#include "palmette/solver/solver.hpp"
 
 namespace palmette::cli {
 
@@ -13,6 +14,9 @@ struct PlacementOptions {
   std::optional<ProcessGrid> grid;
   bool chooses_grid = false;  ///< --grid auto: by prediction
   std::optional<PlacementMap> map;  ///< empty: subtree_to_subcube, or with --grid auto the better one
+  std::vector<index_t> layers = {1};
+  bool chooses_layers = false;  ///< --layers auto
+  std::string method = "auto";  ///< of rank_method_list; auto: message_driven for one layer, for several what is predicted to be faster
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
 };
@@ -25,8 +29,16 @@ std::vector<index_t> parse_ranks(const std::string& text);
 /// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
 
-/// The grid of --grid, or what is predicted to be the fastest. Where nothing is left to choose, `seconds` is 0.
-/// @param question  its maps are ignored
-GridChoice choose(const PlacementOptions& options, GridQuestion question, const Cluster& cluster);
+/// How so many ranks are arranged, as told or as predicted to be the fastest.
+struct Layout {
+  LayeredGrid ranks;
+  PlacementMap map = PlacementMap::subtree_to_subcube;
+  WholeSubtrees whole;
+  RankMethod method = RankMethod::message_driven;
+};
+
+/// One for each number of ranks and each number of layers that divides it.
+/// @throws UsageError if there are none, or --grid has another number of ranks, or --method another number of layers
+std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic, FactorKind kind, int scalar_bytes, const Cluster& cluster);
 
 }  // namespace palmette::cli

@@ -21,9 +21,6 @@ struct SimulateCommand {
   MatrixOptions matrix;
   StructureOptions structure;
   PlacementOptions placement;
-  std::vector<index_t> layers = {1};
-  bool chooses_layers = false;  ///< --layers auto
-  std::string method = "auto";
   std::string trace;
   OutputOptions output;
 };
@@ -32,20 +29,6 @@ struct Row {
   SimulatedCase what;
   SimulatedSolve found;
 };
-
-/// Methods of several layers that are left to choose from.
-std::vector<LayeredMethod> layered_methods(const std::string& name) {
-  if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
-  const RankMethod method = rank_method(name);
-  // Any will do where there is one layer; where there are several, the solve itself refuses.
-  if (method == RankMethod::message_driven) return {LayeredMethod::one_sync_3d};
-  return {layered_method(method)};
-}
-
-/// "auto" is message_driven for one layer, for several what is predicted to be faster.
-RankMethod method_for(const std::string& name, const GridChoice& layout) {
-  return name == "auto" ? rank_method(layout.layers, layout.method) : rank_method(name);
-}
 
 Json to_json(const Row& row) {
   const SimulationResult& run = row.found.run;
@@ -90,38 +73,15 @@ std::string table_of(const std::vector<Row>& rows) {
   return table.text({2});
 }
 
-SimulatedCase case_of(const SimulateCommand& command, GridQuestion question, const Cluster& cluster) {
-  const PlacementOptions& options = command.placement;
-  question.methods = layered_methods(command.method);
-  const GridChoice layout = choose(options, question, cluster);
+SimulatedCase case_of(const PlacementOptions& options, const Layout& layout) {
   SimulatedCase one;
-  one.method = method_for(command.method, layout);
-  one.whole = question.whole;
-  one.ranks = {layout.grid, layout.layers};
+  one.method = layout.method;
+  one.whole = layout.whole;
+  one.ranks = layout.ranks;
   one.map = layout.map;
   one.trees = options.trees;
   one.num_rhs = options.num_rhs;
   return one;
-}
-
-std::vector<SimulatedCase> cases_of(const SimulateCommand& command, const SymbolicFactor& symbolic, const Cluster& cluster) {
-  std::vector<SimulatedCase> cases;
-  const PlacementOptions& options = command.placement;
-  for (const index_t ranks : options.ranks) {
-    GridQuestion question{symbolic, ranks, {}, subtrees_for(symbolic, ranks), options.trees, options.num_rhs, 8};
-    if (command.chooses_layers) {
-      if (command.method != "message_driven") question.layers = doubling_layers(ranks);
-      cases.push_back(case_of(command, question, cluster));
-      continue;
-    }
-    for (const index_t layers : command.layers) {
-      if (ranks % layers != 0) continue;
-      question.layers = {layers};
-      cases.push_back(case_of(command, question, cluster));
-    }
-  }
-  if (cases.empty()) throw UsageError("no number of --ranks is a multiple of a number of --layers");
-  return cases;
 }
 
 template <class T>
@@ -142,7 +102,8 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
   document["simulations"] = Json::array();
   std::vector<Row> rows;
   progress.begin("simulate");
-  std::vector<SimulatedCase> cases = cases_of(command, *symbolic, machine.cluster);
+  std::vector<SimulatedCase> cases;
+  for (const Layout& layout : layouts_of(command.placement, *symbolic, structure.kind, sizeof(T), machine.cluster)) cases.push_back(case_of(command.placement, layout));
   cases.back().keeps_timeline = !command.trace.empty();
   for (const SimulatedCase& one : cases) {
     rows.push_back({one, simulate_solve(matrix, factor.value(), one, cluster)});
@@ -176,12 +137,6 @@ int run_simulate(const SimulateCommand& command) {
   return std::visit([&](const auto& matrix) { return simulate_matrix(command, matrix, machine, progress); }, input.matrix);
 }
 
-std::vector<std::string> method_names() {
-  std::vector<std::string> names = {"auto"};
-  for (const RankMethodInfo& info : rank_method_list()) names.emplace_back(info.name);
-  return names;
-}
-
 }  // namespace
 
 Command add_simulate_cluster(CLI::App& root) {
@@ -197,16 +152,6 @@ Command add_simulate_cluster(CLI::App& root) {
   add_kind_and_order(app, command->structure.kind_and_order);
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
-  OptionGroup group(app, "Ranks");
-  group.value({"--layers", "L,L,...|A:B|auto", "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers and grid that are predicted to be the fastest"},
-              [command](const std::string& text) {
-                command->chooses_layers = text == "auto";
-                if (command->chooses_layers) command->placement.chooses_grid = true;
-                else command->layers = parse_ranks(text);
-              });
-  group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by prediction)"}, [command](const std::string& text) {
-    command->method = method_names()[choose_name("--method", text, method_names())];
-  });
   OptionGroup report(app, "Report");
   report.text({"--trace", "FILE.json", "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"}, command->trace);
   add_output_options(app, command->output);

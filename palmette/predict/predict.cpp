@@ -6,16 +6,20 @@
 namespace palmette {
 namespace {
 
-Spread factor_bytes(const SolveCase& given) {
-  std::vector<double> bytes(static_cast<std::size_t>(given.placement.num_ranks()));
-  const double arrays = given.kind == FactorKind::lu ? 2 : 1;
-  const SymbolicFactor& symbolic = given.symbolic;
+/// Bytes of the blocks that each rank holds.
+std::vector<double> factor_bytes(const SymbolicFactor& symbolic, const Placement& placement, double entry_bytes) {
+  std::vector<double> bytes(static_cast<std::size_t>(placement.num_ranks()));
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const double width = symbolic.width(s);
-    bytes[static_cast<std::size_t>(given.placement.owner(s, s))] += width * width * given.scalar_bytes * arrays;
-    for (const Block& block : symbolic.blocks_of(s))
-      bytes[static_cast<std::size_t>(given.placement.owner(block.row_supernode, s))] += width * block.count * given.scalar_bytes * arrays;
+    bytes[static_cast<std::size_t>(placement.owner(s, s))] += width * width * entry_bytes;
+    for (const Block& block : symbolic.blocks_of(s)) bytes[static_cast<std::size_t>(placement.owner(block.row_supernode, s))] += width * block.count * entry_bytes;
   }
+  return bytes;
+}
+
+double entry_bytes(FactorKind kind, int scalar_bytes) { return (kind == FactorKind::lu ? 2.0 : 1.0) * scalar_bytes; }
+
+Spread spread_of(const std::vector<double>& bytes) {
   Spread spread{bytes[0], 0, 0};
   for (const double one : bytes) {
     spread.least = std::min(spread.least, one);
@@ -102,9 +106,28 @@ SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
   return bound;
 }
 
+namespace {
+
+/// What follows from the tasks alone.
+void predict_tasks(const RankRates& rates, SolvePrediction& result) {
+  result.bound = solve_bound(result.tasks, rates);
+  result.schedule = schedule_solve(result.tasks, rates);
+  for (const SolveEdge& edge : result.tasks.edges) {
+    if (edge.message_rows == 0) continue;
+    ++result.messages;
+    result.message_bytes += static_cast<std::int64_t>(rates.message_bytes(edge));
+  }
+}
+
+void check_sides(index_t num_rhs) {
+  if (num_rhs < 1) throw UsageError("a prediction for " + std::to_string(num_rhs) + " right-hand sides; there must be at least 1");
+}
+
+}  // namespace
+
 SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
   check(cluster);
-  if (given.num_rhs < 1) throw UsageError("a prediction for " + std::to_string(given.num_rhs) + " right-hand sides; there must be at least 1");
+  check_sides(given.num_rhs);
   SolvePrediction result;
   result.num_ranks = given.placement.num_ranks();
   result.grid = given.placement.grid;
@@ -112,16 +135,31 @@ SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
   result.trees = given.trees;
   result.model = path_model({given.symbolic, given.placement, given.scalar_bytes, given.num_rhs}, cluster);
   result.tasks = solve_tasks(given.symbolic, given.placement, given.trees);
-  const SolveTasks& tasks = result.tasks;
-  const RankRates rates = rank_rates(tasks, cluster, given.num_rhs, given.scalar_bytes, given.kind);
-  result.bound = solve_bound(tasks, rates);
-  result.schedule = schedule_solve(tasks, rates);
-  for (const SolveEdge& edge : tasks.edges) {
-    if (edge.message_rows == 0) continue;
-    ++result.messages;
-    result.message_bytes += static_cast<std::int64_t>(rates.message_bytes(edge));
+  predict_tasks(rank_rates(result.tasks, cluster, given.num_rhs, given.scalar_bytes, given.kind), result);
+  result.factor_bytes = spread_of(factor_bytes(given.symbolic, given.placement, entry_bytes(given.kind, given.scalar_bytes)));
+  return result;
+}
+
+SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Cluster& cluster) {
+  check(cluster);
+  check_sides(given.num_rhs);
+  const auto cut = std::make_shared<const Layering>(cut_into_layers(given.symbolic, given.placement.ranks.layers));
+  const std::vector<LayerSystem> systems = layer_systems(given.symbolic, cut, given.method, given.placement);
+  SolvePrediction result;
+  result.num_ranks = given.placement.ranks.num_ranks();
+  result.grid = given.placement.ranks.grid;
+  result.layers = given.placement.ranks.layers;
+  result.method = given.method;
+  result.map = given.placement.map;
+  result.trees = given.trees;
+  result.tasks = layered_solve_tasks(systems, given.trees);
+  predict_tasks(rank_rates(result.tasks, cluster, given.num_rhs, given.scalar_bytes, given.kind), result);
+  std::vector<double> bytes;
+  for (const LayerSystem& system : systems) {
+    const std::vector<double> of_layer = factor_bytes(*system.symbolic, *system.placement, entry_bytes(given.kind, given.scalar_bytes));
+    bytes.insert(bytes.end(), of_layer.begin(), of_layer.end());
   }
-  result.factor_bytes = factor_bytes(given);
+  result.factor_bytes = spread_of(bytes);
   return result;
 }
 

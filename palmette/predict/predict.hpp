@@ -33,10 +33,12 @@ struct Spread {
 /// What one solve, both sweeps, costs.
 struct SolvePrediction {
   index_t num_ranks = 1;
-  ProcessGrid grid;
+  ProcessGrid grid;           ///< of one layer
+  index_t layers = 1;
+  LayeredMethod method = LayeredMethod::one_sync_3d;  ///< of several layers
   PlacementMap map = PlacementMap::block_cyclic;
   TreeShape trees = TreeShape::binary;
-  PathModel model;            ///< papers/002
+  PathModel model;            ///< papers/002; of one layer
   SolveBound bound;
   SolveTasks tasks;           ///< that the schedule's path speaks of
   Schedule schedule;          ///< its `seconds` are the predicted time
@@ -63,6 +65,22 @@ struct SolveCase {
 /// @cost   solve_tasks; O(tasks·log tasks + messages)
 /// @source Ding, Williams, Liu, Li, Leveraging one-sided communication for sparse triangular solvers, SIAM PP (2020), §6
 SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster);
+
+/// A solve over several layers.
+struct LayeredSolveCase {
+  const SymbolicFactor& symbolic;
+  LayerPlacement placement;
+  LayeredMethod method = LayeredMethod::one_sync_3d;
+  FactorKind kind = FactorKind::llt;
+  TreeShape trees = TreeShape::binary;
+  index_t num_rhs = 1;
+  int scalar_bytes = 8;
+};
+
+/// The same for layers; the level model of papers/002 is left empty.
+/// @throws UsageError from check(Cluster), and as layer_systems
+/// @cost   layered_solve_tasks; O(tasks·log tasks + messages)
+SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Cluster& cluster);
 
 /// The bound alone, for tasks that are known already.
 SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates);

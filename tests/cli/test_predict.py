@@ -135,6 +135,28 @@ def test_auto_takes_a_grid_that_no_other_beats(palmette, spd):
     assert seconds("auto") == min(seconds(grid) for grid in ["6x1", "3x2", "2x3", "1x6"])
 
 
+def test_layers_are_predicted_as_they_are_simulated(palmette, spd):
+    arguments = [spd, "--machine", "cori-knl", "--ranks", "8", "--layers", "1,2,4,8"]
+    for method in ["one_sync_3d", "baseline_3d"]:
+        predicted = palmette("predict", *arguments, "--method", method, "--json", "-").json["predictions"]
+        simulated = palmette("simulate-cluster", *arguments, "--method", method, "--json", "-").json["simulations"]
+        assert [row["layers"] for row in predicted] == [1, 2, 4, 8]
+        for one, other in zip(predicted, simulated):
+            assert [one[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")] == [other[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")]
+            assert (one["messages"], one["message_bytes"]) == (other["messages"], other["message_bytes"])
+            assert 0.8 < one["seconds"] / other["seconds"] < 1.25
+            assert 0 < one["bound"]["seconds"] <= one["seconds"] and (one["path_model"] is None) == (one["layers"] > 1)
+
+
+def test_predicted_layers_have_a_table_and_refuse_what_cannot_be(palmette, spd):
+    table = palmette("predict", spd, "--machine", "cori-knl", "--ranks", "8", "--layers", "1,2")
+    assert table.code == 0 and "2x2x2" in table.out and "4x2x1" in table.out and "layers" in table.out
+    assert max(map(len, table.out.splitlines())) <= 80
+    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "3", "--layers", "2").fails_with(2, "--layers")
+    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--method", "message_driven").fails_with(2, "message_driven")
+    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--plot", "path.svg").fails_with(2, "--plot")
+
+
 def test_auto_takes_layers_that_are_not_predicted_to_be_slower(palmette, spd):
     def row(*more):
         done = palmette("simulate-cluster", spd, "--machine", "cori-knl", "--ranks", "4", *more, "--json", "-")

@@ -191,6 +191,16 @@ TEST(ranked_grids, two_branches_want_two_layers) {
   EXPECT_NEAR(choices.front().seconds, (2 * (30 + 30 + 1) + 2 * (6 + 2 + 2)) * microsecond, 3 * microsecond);
   EXPECT_EQ(predicted_seconds(question, choices.front(), simple_cluster()), choices.front().seconds);
   EXPECT_EQ(chosen_layout(question, simple_cluster()).seconds, choices.front().seconds);
+  const SolvePrediction made = predict_layered_solve({symbolic, {{{1, 1}, 2}, PlacementMap::block_cyclic, {false}}, LayeredMethod::one_sync_3d, FactorKind::llt, TreeShape::flat}, simple_cluster());
+  EXPECT_EQ(made.num_ranks, 2);
+  EXPECT_EQ(made.layers, 2);
+  EXPECT_NEAR(made.schedule.seconds, choices.front().seconds, 3 * microsecond) << "by either method";
+  EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
+  EXPECT_EQ(made.messages, 2) << "one each way";
+  EXPECT_EQ(made.message_bytes, 2 * 8);
+  EXPECT_EQ(made.factor_bytes.least, (2 * 30 + 1) * 8) << "30 columns of two entries, and the hub on both";
+  EXPECT_EQ(made.factor_bytes.most, made.factor_bytes.least);
+  EXPECT_THROW(predict_layered_solve({symbolic, {{{0, 1}, 2}, PlacementMap::block_cyclic, {}}}, simple_cluster()), UsageError);
   question.layers = {3};
   EXPECT_THROW(ranked_grids(question, simple_cluster()), UsageError);
   EXPECT_THROW(chosen_layout(question, simple_cluster()), UsageError);
