@@ -152,6 +152,11 @@ Row row_of(LayeredSolveCase given, RankMethod method, const Cluster& cluster) {
   return row;
 }
 
+/// Who has one machine should not take the time of two for his own.
+bool needs_several_of_this(const PlacementOptions& options, const Cluster& cluster) {
+  return options.machine == "this" && std::any_of(options.ranks.begin(), options.ranks.end(), [&](index_t ranks) { return ranks > cluster.ranks_per_node; });
+}
+
 template <class T>
 int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine, ProgressBar& progress) {
   const Structure structure = find_structure(matrix, command.structure, progress);
@@ -179,6 +184,8 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
     facts.add("matrix", matrix_sentence(structure.report.matrix));
     facts.add("machine", fmt::format("{}: {}", machine.cluster.name, machine.cluster.description));
     facts.add("one solve", fmt::format("both sweeps, {}; predicted, nothing was run", plural(options.num_rhs, "right-hand side")));
+    if (needs_several_of_this(options, machine.cluster))
+      facts.add("note", fmt::format("this machine has {}: more ranks are on several like it, joined by what joins two ranks here", plural(machine.cluster.ranks_per_node, "processor")));
     print(facts.text() + "\n" + thread_text + rank_table(rows) + (rows.empty() ? "" : fmt::format("\n  With {}:\n", plural(rows.back().prediction.num_ranks, "rank")) + path_sentence(rows.back())));
   }
   if (!command.plot.empty() && !rows.empty()) {

@@ -90,6 +90,17 @@ def test_ranks_and_engines_may_have_overheads_of_their_own(palmette, spd, tmp_pa
     assert handing[0] == ranks and handing[1] > threads
 
 
+def test_more_ranks_than_this_machine_has_processors_are_said_to_be_on_several(palmette, spd, tmp_path):
+    from conftest import DATA
+    machine = json.loads((DATA / "machines" / "cori-haswell.json").read_text())
+    (tmp_path / "palmette").mkdir()
+    (tmp_path / "palmette" / "machine-2.json").write_text(json.dumps({**machine, "name": "this", "ranks_per_node": 2}))
+    known = {"XDG_CACHE_HOME": str(tmp_path)}
+    more = palmette("predict", spd, "--machine", "this", "--ranks", "2,4", env=known)
+    assert more.code == 0 and "2 processors" in more.out and "several" in more.out, more.err
+    assert "several" not in palmette("predict", spd, "--machine", "this", "--ranks", "1,2", env=known).out
+
+
 def test_wrong_numbers_of_ranks(palmette, spd):
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4:2").fails_with(2, "--ranks 4:2")
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--grid", "3x1").fails_with(2, "--grid 3x1", "3 ranks")
