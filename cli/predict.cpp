@@ -57,16 +57,6 @@ struct Row {
   Spread overhead;  // seconds for messages at both ends
 };
 
-Spread spread_of(const std::vector<double>& values) {
-  Spread spread{values.empty() ? 0 : values[0], 0, 0};
-  for (const double one : values) {
-    spread.least = std::min(spread.least, one);
-    spread.most = std::max(spread.most, one);
-    spread.mean += one / static_cast<double>(values.size());
-  }
-  return spread;
-}
-
 Json to_json(const Spread& spread) { return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}}; }
 
 Json to_json(const PathModel& model) {

@@ -67,6 +67,8 @@ double rate_at(const RateCurve& curve, double at) {
   return below.rate + (above->rate - below.rate) * (at - below.at) / (above->at - below.at);
 }
 
+double cached_share(double cache_bytes, double bytes) { return bytes > 0 ? std::min(1.0, cache_bytes / bytes) : 0; }
+
 double Cluster::rank_memory_gbs(index_t ranks) const {
   const double readers = std::clamp<index_t>(ranks, 1, ranks_per_node);
   return rate_at(memory_gbs, readers) / readers;
@@ -78,10 +80,8 @@ double Cluster::rank_cache(index_t ranks) const {
 }
 
 double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
-  const double memory = rank_memory_gbs(ranks), cache = rank_cache(ranks);
-  if (cache_gbs <= memory || cache <= 0 || bytes <= 0) return memory;
-  // A sweep back and forth finds the end of what it read last: as much as the cache holds.
-  const double cached = std::min(1.0, cache / bytes);
+  const double memory = rank_memory_gbs(ranks), cached = cached_share(rank_cache(ranks), bytes);
+  if (cache_gbs <= memory || cached <= 0) return memory;
   return 1 / (cached / cache_gbs + (1 - cached) / memory);
 }
 
@@ -93,7 +93,7 @@ double Cluster::solve_gbs(const TaskOverheads& besides, double cached, double me
 }
 
 double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
-  return solve_gbs(overheads_of_ranks(), bytes > 0 ? std::min(1.0, rank_cache(ranks) / bytes) : 0, rank_memory_gbs(ranks));
+  return solve_gbs(overheads_of_ranks(), cached_share(rank_cache(ranks), bytes), rank_memory_gbs(ranks));
 }
 
 double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const {

@@ -54,6 +54,10 @@ struct TaskWork {
   double columns = 0; ///< of diagonal blocks
 };
 
+/// The share of `bytes` bytes, read again and again, that is found in a cache of so many; 0 of nothing. A sweep back and forth finds the end of
+/// what it read last: as much as the cache holds.
+double cached_share(double cache_bytes, double bytes);
+
 /// A rank is a core or a device, as the description says. Constant once made.
 struct Cluster {
   std::string name;

@@ -19,16 +19,6 @@ std::vector<double> factor_bytes(const SymbolicFactor& symbolic, const Placement
 
 double entry_bytes(FactorKind kind, int scalar_bytes) { return (kind == FactorKind::lu ? 2.0 : 1.0) * scalar_bytes; }
 
-Spread spread_of(const std::vector<double>& bytes) {
-  Spread spread{bytes[0], 0, 0};
-  for (const double one : bytes) {
-    spread.least = std::min(spread.least, one);
-    spread.most = std::max(spread.most, one);
-    spread.mean += one / static_cast<double>(bytes.size());
-  }
-  return spread;
-}
-
 /// What happens on each rank and at each node's door.
 struct Totals {
   std::vector<double> rank_bytes, overhead_seconds;  // by rank
@@ -78,6 +68,16 @@ double path_seconds(const SolveTasks& tasks, const RankRates& rates, const std::
 }
 
 }  // namespace
+
+Spread spread_of(const std::vector<double>& values) {
+  Spread spread{values.empty() ? 0 : values[0], 0, 0};
+  for (const double one : values) {
+    spread.least = std::min(spread.least, one);
+    spread.most = std::max(spread.most, one);
+    spread.mean += one / static_cast<double>(values.size());
+  }
+  return spread;
+}
 
 double SolveBound::seconds() const { return std::max({read_seconds, rank_seconds, path_seconds, link_seconds}); }
 

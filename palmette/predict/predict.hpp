@@ -29,6 +29,8 @@ struct Spread {
   double mean = 0;
   double most = 0;
 };
+/// @param values  by node or rank; none gives zeros
+Spread spread_of(const std::vector<double>& values);
 
 /// What one solve, both sweeps, costs.
 struct SolvePrediction {

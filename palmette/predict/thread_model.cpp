@@ -17,7 +17,7 @@ struct Running {
 class Sharing {
  public:
   Sharing(const TaskGraph& graph, const std::vector<TaskWork>& work, const Cluster& cluster, double factor_bytes, int threads)
-      : graph_(graph), work_(work), cluster_(cluster), factor_bytes_(factor_bytes), cache_(threads * cluster.rank_cache(threads)), threads_(threads), ready_(graph) {}
+      : graph_(graph), work_(work), cluster_(cluster), cached_(cached_share(threads * cluster.rank_cache(threads), factor_bytes)), threads_(threads), ready_(graph) {}
 
   double run() {
     double now = 0;
@@ -46,7 +46,7 @@ class Sharing {
   }
   double gbs(std::size_t readers) const {
     const double memory = rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
-    return cluster_.solve_gbs(cluster_.overheads, factor_bytes_ > 0 ? std::min(1.0, cache_ / factor_bytes_) : 0, memory);
+    return cluster_.solve_gbs(cluster_.overheads, cached_, memory);
   }
   /// To the next end of an overhead or a task.
   double step() {
@@ -70,8 +70,7 @@ class Sharing {
   const TaskGraph& graph_;
   const std::vector<TaskWork>& work_;
   const Cluster& cluster_;
-  double factor_bytes_;
-  double cache_;  // of all threads: whichever takes a task reads it into its own
+  double cached_;  // share of the factor in the caches of all threads: whichever takes a task reads it into its own
   int threads_;
   ReadyTasks ready_;
   std::vector<Running> running_;

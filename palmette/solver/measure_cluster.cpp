@@ -90,19 +90,19 @@ struct Measured {
 };
 
 struct Model {
-  GenerateOptions problem;
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Factor<double>> factor;
 };
 
 Model made(const char* name, index_t n) {
-  Model model;
-  model.problem.problem = name;
-  model.problem.n = n;
-  const SparseMatrix<double> matrix = generate(model.problem);
+  GenerateOptions problem;
+  problem.problem = name;
+  problem.n = n;
+  const SparseMatrix<double> matrix = generate(problem);
   OrderOptions how;
   how.method = OrderingMethod::nd;
   const Ordering ordering = order(matrix, how).value();
+  Model model;
   model.symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
   model.factor = std::make_shared<const Factor<double>>(factorize(matrix, model.symbolic, ordering).value());
   return model;
@@ -252,7 +252,7 @@ class SmallFit {
 };
 
 double fitted_seconds(const Cluster& cluster, const TaskOverheads& overheads, const Sample& sample) {
-  const double gbs = cluster.solve_gbs(overheads, std::min(1.0, cluster.rank_cache(1) / sample.kept_bytes), rate_at(cluster.memory_gbs, 1));
+  const double gbs = cluster.solve_gbs(overheads, cached_share(cluster.rank_cache(1), sample.kept_bytes), rate_at(cluster.memory_gbs, 1));
   return cluster.seconds(sample.work, gbs, overheads) + (sample.tasks - 1) * overheads.task_us * 1e-6;
 }
 
@@ -266,7 +266,7 @@ FittedOverheads fitted_overheads(const Cluster& cluster, const std::vector<const
   SmallFit fit;
   for (const Sample* sample : measured) {
     const TaskWork& work = sample->work;
-    const double from_memory = work.bytes * (1 - std::min(1.0, cluster.rank_cache(1) / sample->kept_bytes)), seconds = sample->seconds;
+    const double from_memory = work.bytes * (1 - cached_share(cluster.rank_cache(1), sample->kept_bytes)), seconds = sample->seconds;
     // Relative: small problems count as much as large ones. In the units of TaskOverheads.
     fit.add({1e-6 * sample->tasks / seconds, 1e-6 * work.panels / seconds, 1e-9 * work.rows / seconds, 1e-9 * work.bytes / seconds,
              1e-9 * from_memory / seconds, 1e-9 * work.columns / seconds},

@@ -11,7 +11,7 @@
 namespace palmette {
 namespace {
 
-/// Some ten microseconds: to be woken takes as long as a small solve.
+/// Some tens of microseconds: to be woken takes as long as a small solve.
 constexpr int turns_before_sleep = 1000;
 constexpr auto longest_sleep = std::chrono::milliseconds(1);
 
