@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "interpreter_lock.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace palmette::python {
@@ -81,7 +82,7 @@ struct ReportHandle {
 /// Solve once with one right-hand side and the usual options; b and x of length n. @throws UsageError as Solver::solve
 template <class T, template <class> class AnySolver>
 ReportHandle solve_one(AnySolver<T>& self, ArrayIn<T> b, ArrayOut<T> x) {
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   const auto rows = static_cast<index_t>(b.size()), unknowns = static_cast<index_t>(x.size());
   return {self.solve({b.data(), rows, 1, rows}, {x.data(), unknowns, 1, unknowns}).value()};
 }

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 MatrixHandle<T> make_matrix(std::pair<index_t, index_t> shape, ArrayIn<offset_t> column_ptr, ArrayIn<index_t> row_index,
                             ArrayIn<T> values) {
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   SparseMatrix<T> matrix = from_compressed_columns<T>(shape.first, shape.second, span_of(column_ptr), span_of(row_index),
                                                       span_of(values));
   matrix.symmetry = detect_symmetry(matrix);
@@ -20,7 +20,7 @@ MatrixHandle<T> make_matrix(std::pair<index_t, index_t> shape, ArrayIn<offset_t>
 nb::tuple read_arrays(const std::string& path, int threads) {
   ReadResult result;
   {
-    const nb::gil_scoped_release release;
+    const LockReleased released;
     ReadOptions options;
     options.threads = threads;
     result = read_matrix(path, options);
@@ -31,7 +31,7 @@ nb::tuple read_arrays(const std::string& path, int threads) {
 nb::tuple generate_arrays(const std::string& problem, index_t n, std::uint64_t seed, double parameter) {
   SparseMatrix<double> matrix;
   {
-    const nb::gil_scoped_release release;
+    const LockReleased released;
     matrix = generate({problem, n, seed, parameter});
   }
   return to_arrays(std::move(matrix));
@@ -46,7 +46,7 @@ void bind_matrix_of(nb::module_& module) {
       .def_prop_ro("nnz", [](const Handle& self) { return self.matrix->nnz(); })
       .def_prop_ro("symmetry", [](const Handle& self) { return std::string(name_of(self.matrix->symmetry)); })
       .def("write", [](const Handle& self, const std::string& path, const std::string& comment) {
-        const nb::gil_scoped_release release;
+        const LockReleased released;
         write_matrix(path, *self.matrix, comment);
       });
 }

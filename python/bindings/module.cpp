@@ -2,6 +2,8 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, module) {
+  // A thread that works here when the program ends stands still from then on, with all that it holds: no fault to be told of.
+  palmette::python::nb::set_leak_warnings(false);
   namespace python = palmette::python;
   module.doc() = "Bindings of the library. Use the package palmette, which checks and converts what it hands down.";
   module.attr("__version__") = std::string(palmette::version());

@@ -18,7 +18,7 @@ Operation operation(const std::string& name) {
 
 /// Lets Ctrl-C end a long phase: raises KeyboardInterrupt in the caller's thread.
 void raise_pending_signals(std::string_view, double) {
-  const nb::gil_scoped_acquire acquire;
+  const LockTaken taken;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 

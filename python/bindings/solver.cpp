@@ -7,20 +7,20 @@ namespace {
 template <class T>
 Solver<T> create(const MatrixHandle<T>& matrix, const nb::dict& given) {
   const SolverOptions options = solver_options(given);
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   return Solver<T>::create(matrix.matrix, options).value();
 }
 
 template <class T>
 ReportHandle solve(Solver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
   const SolveRequest request = solve_request(given);
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   return {self.solve(view_of<const T>(b), view_of<T>(x), request).value()};
 }
 
 template <class T>
 void refactor(Solver<T>& self, const MatrixHandle<T>& matrix) {
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   self.refactor(matrix.matrix).value();
 }
 
@@ -51,7 +51,7 @@ nb::tuple extract(const Solver<T>& self) {
   ExtractedLu<T> factors;
   index_t replaced = 0;
   {
-    const nb::gil_scoped_release release;
+    const LockReleased released;
     const std::shared_ptr<const Factor<T>> factor = self.factor();
     factors = extract_lu(*factor);
     replaced = factor->pivots.perturbed;

@@ -9,7 +9,7 @@ TriangularSolver<T> create(const MatrixHandle<T>& triangle, const nb::dict& give
   TriangularOptions options = triangular_options(given);
   options.triangle.lower = nb::cast<bool>(given["lower"]);
   options.triangle.unit_diagonal = nb::cast<bool>(given["unit_diagonal"]);
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   return TriangularSolver<T>::create(triangle.matrix, options).value();
 }
 
@@ -45,14 +45,14 @@ TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given)
   own->upper_unit_diagonal = nb::cast<bool>(factors["unit_upper"]);
   own->hermitian = nb::cast<bool>(factors["hermitian"]);
   const auto product = matrix<T>(factors, "A");
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   return TriangularSolver<T>::from_factors(std::move(own), product, options).value();
 }
 
 template <class T>
 ReportHandle solve(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
   const SolveRequest request = solve_request(given);
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   return {self.solve(view_of<const T>(b), view_of<T>(x), request).value()};
 }
 

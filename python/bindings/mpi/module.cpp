@@ -45,7 +45,7 @@ template <class T>
 RowSolver<T> create(const RowArrays<T>& rows, int communicator, const nb::dict& given) {
   RankSolverOptions options = rank_options(given);
   const std::string transport = get<std::string>(given, "transport");
-  const nb::gil_scoped_release release;
+  const LockReleased released;
   MpiExchange exchange = make_mpi_exchange(communicator, transport);
   options.transport_name = exchange.name;
   options.transport_note = exchange.note;
@@ -59,7 +59,7 @@ nb::dict solve(RowSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& 
   const SolveRequest request = solve_request(given);
   std::optional<RankReport> report;
   {
-    const nb::gil_scoped_release release;
+    const LockReleased released;
     report = self.solver.solve_rows(view_of<const T>(b), view_of<T>(x), request).value();
   }
   return to_dict(*report);
@@ -77,7 +77,7 @@ void bind_rows_of(nb::module_& module) {
       .def_static("create", create<T>)
       .def("solve", solve<T>)
       .def("refactor", [](Solver& self, const Arrays& rows) {
-        const nb::gil_scoped_release release;
+        const LockReleased released;
         self.solver.refactor_rows(rows.block()).value();
       })
       .def("report", [](const Solver& self) { return to_dict(self.solver.report()); })
@@ -92,6 +92,8 @@ void bind_rows_of(nb::module_& module) {
 }  // namespace palmette::python
 
 NB_MODULE(_mpi, module) {
+  // A thread that works here when the program ends stands still from then on, with all that it holds: no fault to be told of.
+  palmette::python::nb::set_leak_warnings(false);
   namespace python = palmette::python;
   module.doc() = "Bindings of the library over MPI ranks. Use palmette.mpi, which checks and converts what it hands down.";
   python::bind_errors(module);
