@@ -116,7 +116,7 @@ MemoryFigures memory_figures(const AnalyzeCommand& command, const Structure& str
   return {structure.symbolic.memory_bytes(), factor.factor_bytes, factor.workspace_bytes, plan.plan_bytes, plan.workspace_bytes};
 }
 
-Json to_json(const StructureFigures& figures) {
+Json json_of(const StructureFigures& figures) {
   Json widths = Json::array();
   for (const WidthBin& bin : figures.widths)
     widths.push_back({{"narrowest", bin.narrowest}, {"widest", bin.widest}, {"supernodes", bin.supernodes}});
@@ -126,12 +126,12 @@ Json to_json(const StructureFigures& figures) {
           {"widths", widths}};
 }
 
-Json to_json(const TaskFigures& figures) {
+Json json_of(const TaskFigures& figures) {
   return {{"tasks", figures.tasks}, {"edges", figures.edges}, {"critical_path_flops", figures.critical_path_flops},
           {"parallelism", figures.parallelism}};
 }
 
-Json to_json(const MemoryFigures& figures) {
+Json json_of(const MemoryFigures& figures) {
   return {{"structure_bytes", figures.structure_bytes},
           {"factor_bytes", figures.factor_bytes},
           {"factorize_workspace_bytes", figures.factorize_workspace_bytes},
@@ -191,9 +191,9 @@ int analyze_matrix(const AnalyzeCommand& command, const SparseMatrix<T>& matrix,
                                   memory_figures(command, structure, ScalarTraits<T>::type)};
   Json document = structure_json(structure.report);
   document["kind"] = name_of(structure.kind);
-  document["structure"] = to_json(figures.structure);
-  document["tasks"] = to_json(figures.tasks);
-  document["memory"] = to_json(figures.memory);
+  document["structure"] = json_of(figures.structure);
+  document["tasks"] = json_of(figures.tasks);
+  document["memory"] = json_of(figures.memory);
   if (command.output.shows_table()) print(analyze_text(structure, figures, command.matrix.path));
   return finish(command.output, document);
 }

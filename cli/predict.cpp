@@ -57,15 +57,15 @@ struct Row {
   Spread overhead;  // seconds for messages at both ends
 };
 
-Json to_json(const Spread& spread) { return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}}; }
+Json json_of(const Spread& spread) { return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}}; }
 
-Json to_json(const PathModel& model) {
+Json json_of(const PathModel& model) {
   return {{"compute_lower_seconds", model.compute_lower_seconds}, {"compute_upper_seconds", model.compute_upper_seconds},
           {"communication_binary_seconds", model.communication_binary_seconds}, {"communication_flat_seconds", model.communication_flat_seconds},
           {"levels", model.levels}, {"path_blocks", model.path.size()}};
 }
 
-Json to_json(const Row& row) {
+Json json_of(const Row& row) {
   const SolvePrediction& one = row.prediction;
   return {{"ranks", one.num_ranks},
           {"layers", one.layers},
@@ -77,17 +77,17 @@ Json to_json(const Row& row) {
           {"forward_seconds", one.schedule.forward_seconds},
           {"bound", {{"seconds", one.bound.seconds()}, {"read_seconds", one.bound.read_seconds}, {"rank_seconds", one.bound.rank_seconds},
                      {"path_seconds", one.bound.path_seconds}, {"link_seconds", one.bound.link_seconds}}},
-          {"path_model", one.layers == 1 ? to_json(one.model) : Json(nullptr)},
+          {"path_model", one.layers == 1 ? json_of(one.model) : Json(nullptr)},
           {"path", {{"steps", row.parts.steps}, {"hops", row.parts.hops}, {"subtree_seconds", row.parts.subtrees}, {"diagonal_seconds", row.parts.diagonals},
                     {"block_seconds", row.parts.blocks}, {"layer_seconds", row.parts.layers}, {"message_seconds", row.parts.messages}, {"waiting_seconds", row.parts.waiting}}},
-          {"busy_seconds", to_json(row.busy)},
-          {"message_overhead_seconds", to_json(row.overhead)},
+          {"busy_seconds", json_of(row.busy)},
+          {"message_overhead_seconds", json_of(row.overhead)},
           {"messages", one.messages},
           {"message_bytes", one.message_bytes},
-          {"factor_bytes", to_json(one.factor_bytes)}};
+          {"factor_bytes", json_of(one.factor_bytes)}};
 }
 
-Json to_json(std::int64_t threads, const ThreadPrediction& one) {
+Json json_of(std::int64_t threads, const ThreadPrediction& one) {
   return {{"threads", threads}, {"seconds", one.seconds}, {"bound_seconds", one.bound_seconds}, {"busy_seconds", one.busy_seconds}, {"bytes", one.bytes}};
 }
 
@@ -161,12 +161,12 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   document["machine"] = machine.cluster.name;
   document["num_rhs"] = options.num_rhs;
   document["predictions"] = Json::array();
-  for (const Row& row : rows) document["predictions"].push_back(to_json(row));
+  for (const Row& row : rows) document["predictions"].push_back(json_of(row));
   std::string thread_text;
   document["threads"] = Json::array();
   for (const std::int64_t threads : command.threads) {
     const ThreadPrediction one = predict_on_threads({symbolic, static_cast<int>(threads), options.num_rhs, static_cast<int>(sizeof(T)), structure.kind}, machine.cluster);
-    document["threads"].push_back(to_json(threads, one));
+    document["threads"].push_back(json_of(threads, one));
     thread_text += fmt::format("  {}: {}, at least {}\n", plural(threads, "thread"), format_seconds(one.seconds), format_seconds(one.bound_seconds));
   }
   if (command.output.shows_table()) {

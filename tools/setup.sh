@@ -9,6 +9,8 @@ debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
 python_test_modules=(pytest lizard matplotlib mpi4py)             # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_here=.venv/bin/python
+# How a build by CMake makes the Python module too.
+python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
 # Python sources, pyproject.toml and the library: what the installed module is made of.
 python_module_inputs=(palmette python cmake CMakeLists.txt pyproject.toml)
 
@@ -99,12 +101,38 @@ install_modules() {
   fi
 }
 
-# configure_and_build PRESET [OPTION…]: everything that the preset builds.
+# build_step TEXT COMMAND…: as step, for a command that runs ninja; a terminal is shown how much of the build is done.
+build_step() {
+  local text=$1
+  shift
+  if [ -t 1 ]; then
+    step "$text" with_percentage "$text" "$@"
+  else
+    step "$text" "$@"
+  fi
+}
+
+# with_percentage TEXT COMMAND…: passes the output on, and shows the percentage that ninja puts before each line on the terminal.
+with_percentage() {
+  local text=$1 line
+  shift
+  (set -o pipefail
+   NINJA_STATUS='[%p] ' "$@" 2>&1 | while IFS= read -r line; do
+     printf '%s\n' "$line"
+     [[ $line =~ ^\[\ *([0-9]+%)\] ]] && printf '\r%-64s%9s' "$text …" "${BASH_REMATCH[1]}" >/dev/tty
+   done
+   exit "${PIPESTATUS[0]}")
+  local status=$?
+  printf '\r%-64s' "$text …" >/dev/tty
+  return $status
+}
+
+# configure_and_build PRESET [OPTION…]: everything that the preset builds, and the Python module for .venv.
 configure_and_build() {
   local preset=$1
   shift
-  step "Configuring build/$preset" cmake --preset "$preset" "$@" || return
-  step "Building build/$preset with $jobs jobs" cmake --build "build/$preset" --parallel "$jobs"
+  step "Configuring build/$preset" cmake --preset "$preset" "${python_options[@]}" "$@" || return
+  build_step "Building build/$preset with $jobs jobs" cmake --build "build/$preset" --parallel "$jobs"
 }
 
 # A fingerprint of what the Python module is made of.
@@ -112,13 +140,12 @@ python_fingerprint() {
   { "$python_here" -V; find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' 2>/dev/null | sort; } | sha256sum
 }
 
-# install_python [OPTION…]: the Python module into .venv, unless the installed one was made of the same sources.
+# install_python FOLDER [OPTION…]: the Python module into .venv, unless the installed one was made of the same sources. pip builds in
+# FOLDER, a build that is there already, so that nothing is compiled twice; OPTIONs are those in which that build differs from
+# `pip install .`.
 install_python() {
-  local stamp=build/python.stamp options=() option fingerprint
-  if [ ! -f pyproject.toml ]; then
-    say "Python module: skipped, there is no pyproject.toml yet"
-    return 0
-  fi
+  local stamp=build/python.stamp options=() option fingerprint folder=$1
+  shift
   for option in PALMETTE_NATIVE=ON "$@"; do
     options+=("--config-settings=cmake.define.$option")
   done
@@ -128,8 +155,8 @@ install_python() {
     return 0
   fi
   mkdir -p build
-  step "Python module: building and installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check \
-    --no-build-isolation --no-deps --force-reinstall "${options[@]}" . || return
+  step "Python module: installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check \
+    --no-build-isolation --no-deps --force-reinstall "--config-settings=build-dir=$folder" "${options[@]}" . || return
   say "$fingerprint" >"$stamp"
 }
 
