@@ -10,8 +10,10 @@ constexpr index_t tiny_matrix = 12;  // a dense factor is made before any order 
 constexpr index_t small_matrix = 5000;
 constexpr index_t small_dense = 1000;  // one thread: beyond, supernodes and all threads win
 constexpr double most_entries_in_a_column = 48;  // on average: more fill in at once
-constexpr double uneven = 1.6;                   // mean square ÷ square of the mean of the columns' lengths
+constexpr double uneven = 1.25;                  // mean square ÷ square of the mean of the columns' lengths; meshes: up to 1.1
+constexpr double tree_entries_in_a_column = 3;   // as many as a tree has, or a diagonal, or a chain: little can fill in
 constexpr double most_flops_for_an_entry = 40;
+constexpr double flops_without_care = 2e6;       // over before matching, supernodes and tasks are set up
 
 template <class T>
 class ColumnInverse final : public Inverse<T> {
@@ -43,6 +45,17 @@ class ColumnInverse final : public Inverse<T> {
   double seconds_;
 };
 
+bool is_triangular(const SparsityPattern& pattern) {
+  bool lower = true, upper = true;
+  for (index_t column = 0; column < pattern.cols && (lower || upper); ++column) {
+    const auto rows = pattern.column(column);
+    if (rows.empty()) continue;
+    lower = lower && rows.front() >= column;
+    upper = upper && rows.back() <= column;
+  }
+  return lower || upper;
+}
+
 }  // namespace
 
 bool may_be_thin(const SparsityPattern& pattern) {
@@ -50,7 +63,7 @@ bool may_be_thin(const SparsityPattern& pattern) {
   if (n == 0) return false;
   if (n <= small_dense && 2 * entries >= n * n) return true;
   if (entries > most_entries_in_a_column * n) return false;
-  if (n <= small_matrix) return true;
+  if (n <= small_matrix || entries <= tree_entries_in_a_column * n || is_triangular(pattern)) return true;
   double squares = 0;
   for (index_t column = 0; column < pattern.cols; ++column) {
     const double length = double(pattern.column_ptr[column + 1] - pattern.column_ptr[column]);
@@ -70,7 +83,9 @@ std::optional<BlockOrdering> order_by_columns(const SparsityPattern& pattern, bo
   return natural;
 }
 
-bool is_thin(const BlockOrdering& order) { return order.dense || order.flops <= most_flops_for_an_entry * order.entries; }
+bool is_thin(const BlockOrdering& order) {
+  return order.dense || order.flops <= flops_without_care || order.flops <= most_flops_for_an_entry * order.entries;
+}
 
 template <class T>
 std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>> factor, double seconds) {

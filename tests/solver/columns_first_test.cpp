@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
+#include "palmette/solver/columns_first.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -46,6 +48,60 @@ TYPED_TEST(EveryScalarByColumns, thin_factors_are_made_by_columns_and_answer_as_
     EXPECT_EQ(columns.factor()->size(), matrix->rows()) << problem;
     EXPECT_EQ(columns.report().analyze->supernodes, 0) << "looking at the structure has changed the way";
   }
+}
+
+/// Diagonal entries of 20, and −1 at each of the places that `below` names for a column; its mirror too where symmetric.
+SparseMatrix<double> with_entries_below(index_t n, bool symmetric, const std::function<std::vector<index_t>(index_t)>& below) {
+  Triplets<double> entries{n, n, {}, {}, {}};
+  const auto add = [&](index_t row, index_t column, double value) {
+    entries.row.push_back(row);
+    entries.column.push_back(column);
+    entries.value.push_back(value);
+  };
+  for (index_t column = 0; column < n; ++column) {
+    add(column, column, 20);
+    for (const index_t row : below(column)) {
+      if (row >= n) continue;
+      add(row, column, -1);
+      if (symmetric) add(column, row, -1);
+    }
+  }
+  return from_triplets(entries);
+}
+
+TEST(columns_first, diagonals_chains_triangles_and_power_grids_are_factored_by_columns_and_meshes_are_not) {
+  using Rows = std::vector<index_t>;
+  const index_t n = 6000;  // more than what counts as small
+  const auto diagonal = with_entries_below(n, false, [](index_t) { return Rows(); });
+  const auto chain = with_entries_below(n, true, [](index_t column) { return Rows{column + 1}; });
+  // 4 entries in each column: no tree, and all rows of the same length.
+  const auto triangle = with_entries_below(n, false, [](index_t column) { return Rows{column + 1, column + 7, column + 50}; });
+  // A tree of which each node has three children, its 2000 inner nodes joined in a chain: 4000 rows of 2 entries and 2000 of 7, so
+  // that mean square ÷ square of the mean is 19 ÷ (11/3)² = 1.41.
+  const auto grid = with_entries_below(n, true, [](index_t column) {
+    Rows rows{3 * column + 1, 3 * column + 2, 3 * column + 3};
+    if (column < 1999 && column > 0) rows.push_back(column + 1);
+    return rows;
+  });
+  for (const SparseMatrix<double>& matrix : {diagonal, chain, triangle, transpose(triangle), grid}) {
+    ASSERT_TRUE(may_be_thin(matrix.pattern));
+    auto solver = Solver<double>::create(std::make_shared<const SparseMatrix<double>>(matrix), quiet_options()).value();
+    EXPECT_EQ(solver.report().analyze->supernodes, 0);
+    EXPECT_TRUE(solved(solver, 1).verify->verified);
+  }
+  for (const char* mesh : {"poisson2d5", "poisson2d9", "thermal2d"})
+    EXPECT_FALSE(may_be_thin(generated<double>(mesh, std::string(mesh) == "thermal2d" ? 6000 : 80)->pattern)) << mesh;
+}
+
+TEST(columns_first, few_flops_in_all_are_thin_and_many_for_each_entry_are_not) {
+  BlockOrdering order;
+  order.entries = 1e4;
+  order.flops = 1e6;  // 100 for each entry, and over in a millisecond
+  EXPECT_TRUE(is_thin(order));
+  order.flops = 1e7;
+  EXPECT_FALSE(is_thin(order));
+  order.entries = 1e6;
+  EXPECT_TRUE(is_thin(order));
 }
 
 TEST(columns_first, new_values_keep_the_way_as_long_as_the_pivots_are_good) {
