@@ -20,7 +20,7 @@ std::string read_standard_input() {
 }
 
 /// The same figures on every machine, unlike the distributions of the standard library.
-/// @source Steele, Lea, Flood, Fast splittable pseudorandom number generators (2014)
+/// @source [Steele et al. 2014]
 class RandomFigures {
  public:
   explicit RandomFigures(std::uint64_t seed) : state_(seed) {}

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from house import rules_functions, rules_rooms, rules_text  # noqa: E402
+from house import rules_functions, rules_references, rules_rooms, rules_text  # noqa: E402
 from house.architecture import read_architecture  # noqa: E402
 from house.tree import Finding, Tree  # noqa: E402
 
@@ -32,6 +32,7 @@ RULES = [
     rules_text.big_files,
     rules_text.no_machine_paths,
     rules_functions.function_sizes,
+    rules_references.references,
 ]
 
 
@@ -79,7 +80,7 @@ def check(root, rules=tuple(RULES)):
 def write_junit(path, findings, seconds):
     """One test case for each rule, so that the house counts in the sum of ./check."""
     names = sorted({"table", "door", "arrow", "cmake", "outside-library", "door-compiles", "silent", "file-length", "unfinished",
-                    "commented-out", "purpose", "matrix-file", "big-file", "machine-path", "function-length", "parameters", "exceptions"})
+                    "commented-out", "purpose", "matrix-file", "big-file", "machine-path", "function-length", "parameters", "references", "exceptions"})
     cases = []
     for name in names:
         said = "\n".join(str(finding) for finding in findings if finding.rule == name)

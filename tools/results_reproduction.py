@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What papers/001 and papers/002 published, beside what this program does without their machines: docs/results/reproduction.md and its plots.
+"""What [Liu et al. 2023] and [Ding et al. 2020] published, beside our simulations: docs/results/reproduction.md and its plots.
 
     PYTHON tools/results_reproduction.py [--long] [--build FOLDER] [--keep FOLDER]
 
@@ -46,8 +46,8 @@ class Runner:
 def write_report(run, side):
     folder = ROOT / "docs/results"
     lines = ["# What the papers published, and what we get", "",
-             "Made by `tools/results_reproduction.py`. papers/001: Liu, Ding, Sao, Williams, Li, a unified communication optimization of sparse triangular",
-             "solves (SC 2023). papers/002: Ding, Williams, Liu, Li, one-sided communication for sparse triangular solvers (SIAM PP 2020). Their machines",
+             "Made by `tools/results_reproduction.py`. The papers are [Liu et al. 2023](../REFERENCES.md), on solves over layers of ranks,",
+             "and [Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids. Their machines",
              "are gone or not ours, so all times here are **simulated**: the rank programs that run over MPI, under virtual time, on machine files whose",
              "numbers are mostly estimates (data/machines says which). Counts are exact. Trends and bands are compared, not seconds.", ""]
     lines += layers.chapter(run, folder, side)

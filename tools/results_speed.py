@@ -7,7 +7,7 @@
     PYTHON tools/results_speed.py --long     # the big group and the slow rivals too
 
 PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals' drivers come from
-../shared/peers (or --peers DIR): they are copied to a scratch folder, built with what the system packages offer (names in the Makefile
+../shared/peers (optional third-party peers, or --peers DIR): they are copied to a scratch folder, built with what the system packages offer (names in the Makefile
 there), and run by that folder's own run.py, ours as one more driver. A rival that is not here stays out and the report says why.
 The rows of small systems from Python are those of the package in .venv (./quickstart or pip install . renew it) or of --python.
 

@@ -100,8 +100,8 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 /// @param ordering  of the same size
 /// @throws DimensionError if sizes differ or the matrix is not square
 /// @cost  O(nnz(A)·α(n)) for tree and counts, O(row_index) for the supernodes; memory O(nnz(A) + row_index)
-/// @source Liu, SIMAX 11 (1990) for the tree; Gilbert, Ng, Peyton, SIMAX 15 (1994) for the counts;
-///         Ashcraft and Grimes, ACM TOMS 15 (1989) for relaxed supernodes
+/// @source [Liu 1990] for the tree; [Gilbert et al. 1994] for the counts;
+///         [Ashcraft and Grimes 1989] for relaxed supernodes
 SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering, const AnalyzeOptions& options = {});
 
 /// The structure of a given lower triangular pattern, where that pattern is closed under elimination: the rows of each

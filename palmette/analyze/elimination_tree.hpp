@@ -8,7 +8,7 @@
 namespace palmette {
 
 /// parent[j] = smallest row below the diagonal in column j of L; −1 at roots. Length n, by place.
-/// @cost O(edges·α(n)) @source Liu, The role of elimination trees in sparse factorization, SIMAX 11 (1990)
+/// @cost O(edges·α(n)) @source [Liu 1990]
 std::vector<index_t> elimination_tree(const EliminationGraph& graph);
 
 /// A postorder in which each vertex's children come in ascending `rank` (length n, each from 0 to n), the one of highest
@@ -17,7 +17,7 @@ std::vector<index_t> elimination_tree(const EliminationGraph& graph);
 Permutation postorder(const std::vector<index_t>& parent, const std::vector<index_t>& rank);
 
 /// Entries in each column of L, diagonal included, for a graph whose numbering is a postorder of its tree. Length n.
-/// @cost O(edges·α(n)) @source Gilbert, Ng, Peyton, SIMAX 15 (1994)
+/// @cost O(edges·α(n)) @source [Gilbert et al. 1994]
 std::vector<index_t> column_counts(const EliminationGraph& graph, const std::vector<index_t>& parent);
 
 }  // namespace palmette

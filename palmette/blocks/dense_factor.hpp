@@ -61,8 +61,8 @@ struct PairStorage {
 /// @param pairs     out: D
 /// @param place     length w, out: row k of P·A is row place[k] of A
 /// @cost w³/3 flops, up to twice that where many pivots must be searched for; see PairStorage for the workspace
-/// @source Ashcraft, Grimes, Lewis, SIMAX 20 (1998), §2; LAPACK xLASYF_ROOK for the arrangement; the constants are those
-///         of Bunch and Kaufman, Math. Comp. 31 (1977)
+/// @source [Ashcraft et al. 1998], §2; xLASYF_ROOK of [Anderson et al. 1999] for the arrangement;
+///         the constants are those of [Bunch and Kaufman 1977]
 template <class T>
 BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, const PairStorage<T>& pairs,
                         std::span<index_t> place);

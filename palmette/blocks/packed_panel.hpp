@@ -20,7 +20,7 @@ struct RowPlaces {
 /// rows below lose, C·y, are one product M·t; backward, B⁻ᵀ·(z − Cᵀ·x) is one product Mᵀ·[z; −x].
 /// Layout: chunks of packed_rows() rows, first of B⁻¹, then of C·B⁻¹, within a chunk column after column. Chunk q of a B⁻¹
 /// that is lower triangular ends with the last column that its rows can have.
-/// Source: Alvarado, Pothen, Schreiber, Highly parallel sparse triangular solution, IMA vol. 56 (1993).
+/// @source [Alvarado et al. 1993]
 template <class T>
 struct PackedPanel {
   const T* values = nullptr;  ///< packed_slack scalars behind the last panel can be read

@@ -42,8 +42,8 @@ class ColumnFactor {
   /// @returns the factor; null where a pivot is not positive (LLᵀ), not finite, or below u^(2/3) times its column's largest entry
   ///          before elimination (LU): the matrix may be singular, and wants matching, scaling and static pivoting
   /// @cost  LU proportional to the flops; LLᵀ to the flops and entries of L. Memory: the factor and O(n)
-  /// @source Gilbert and Peierls, SISSC 9 (1988); Eisenstat and Liu, SIMAX 13 (1992) for pruning; Davis and Natarajan, ACM TOMS
-  ///         37 (2010) (KLU); Davis, Direct Methods for Sparse Linear Systems (2006), §4.7 for LLᵀ
+  /// @source [Gilbert and Peierls 1988]; [Eisenstat and Liu 1992] for pruning;
+  ///         [Davis and Palamadai Natarajan 2010] (KLU); [Davis 2006], §4.7 for LLᵀ
   static std::shared_ptr<const ColumnFactor> create(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order,
                                                     FactorKind kind);
   /// The same structure and pivots with new values. @returns null as `create`, or where a pivot is less than 1e-4 of its column

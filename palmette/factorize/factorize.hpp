@@ -43,7 +43,7 @@ struct FactorizeOptions {
 ///          not_finite. An exactly singular matrix that is not zero has its zero pivots replaced: see Factor::pivots
 /// @throws DimensionError if sizes differ; MemoryError
 /// @cost   factorization_flops; memory: see predicted_factor_bytes
-/// @source Ng and Peyton, SIAM J. Sci. Comput. 14 (1993); Li and Demmel, ACM TOMS 29 (2003) for static pivoting
+/// @source [Ng and Peyton 1993]; [Li and Demmel 2003] for static pivoting
 template <class T>
 Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
                              const Ordering& ordering, const FactorizeOptions& options = {});

@@ -37,8 +37,8 @@ struct RankSystem {
 
 /// One rank's factorization: make it, drive its program until done, take the factor.
 ///
-/// Finished blocks go to the ranks that use them (fan-out): pushed, or pulled as in papers/003 (one signal and one get for each block and
-/// rank that uses it); a rank subtracts the updates of each of its panels in ascending
+/// Finished blocks go to the ranks that use them (fan-out): pushed, or pulled as in [Bellavita et al. 2023] (one signal and one
+/// get for each block and rank that uses it); a rank subtracts the updates of each of its panels in ascending
 /// order of their source, with the kernels of `factorize`: so each block has the same bits as there, for any placement,
 /// transport and number of threads. A bad pivot does not stop the exchange: what depends on it is sent without content, so that
 /// every message still comes.

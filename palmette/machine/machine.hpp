@@ -38,7 +38,7 @@ struct MeasureOptions {
 /// not kept. A remembered file that is malformed, of another version or of other options is measured anew and replaced.
 /// @throws UsageError if threads < 1 or array_bytes < 0, MemoryError if the arrays cannot be allocated
 /// @cost  three arrays (see MeasureOptions), freed on return
-/// @source McCalpin, Memory bandwidth and machine balance in current high performance computers (1995)
+/// @source [McCalpin 1995], for the triad
 Machine measure_machine(const MeasureOptions& options);
 
 }  // namespace palmette

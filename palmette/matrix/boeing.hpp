@@ -1,5 +1,5 @@
-// Inside `matrix`: Rutherford–Boeing and Harwell–Boeing files. Formats: Duff, Grimes, Lewis, The Rutherford-Boeing sparse
-// matrix collection, RAL-TR-97-031 (1997); the same, Users' guide for the Harwell-Boeing sparse matrix collection (1992).
+// Inside `matrix`: Rutherford–Boeing and Harwell–Boeing files. Formats:
+// [Duff et al. 1997] and [Duff et al. 1992].
 #pragma once
 
 #include "palmette/matrix/read.hpp"

@@ -15,7 +15,7 @@
 namespace palmette {
 namespace {
 
-/// Deflate cannot expand a byte to more than 1032 (RFC 1951: 258 bytes from two bits, and never less).
+/// Deflate cannot expand a byte to more than 1032 ([Deutsch 1996]: 258 bytes from two bits, and never less).
 constexpr std::int64_t largest_expansion = 1032;
 constexpr std::size_t inflate_input_bytes = std::size_t{1} << 16;
 

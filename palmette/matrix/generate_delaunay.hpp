@@ -36,7 +36,7 @@ bool in_circle(PlanePoint a, PlanePoint b, PlanePoint c, PlanePoint p);
 /// @param points  distinct, in the square; the first four are its corners (0,0), (s,0), (s,s), (0,s)
 /// @return 2·points − 2 − (points on the border) triangles
 /// @cost O(n log n) for the sort, O(n) expected otherwise; about 70 bytes a triangle
-/// @source Bowyer and Watson, The Computer Journal 24 (1981); Amenta, Choi, Rote, Incremental constructions con BRIO (2003)
+/// @source [Bowyer 1981]; [Watson 1981]; [Amenta et al. 2003] for the order of insertion
 std::vector<Triangle> triangulate(const std::vector<PlanePoint>& points);
 
 /// Draw points anew, strictly inside the square, until all differ; of equal points the first in the list stays.

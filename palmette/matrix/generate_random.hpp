@@ -8,7 +8,7 @@
 namespace palmette::problems {
 
 /// One step of the bit mixer of splitmix64: a bijection of 64-bit words.
-/// @source Steele, Lea, Flood, Fast splittable pseudorandom number generators (OOPSLA 2014), figure 17
+/// @source [Steele et al. 2014], figure 17
 constexpr std::uint64_t mix_bits(std::uint64_t word) {
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
   word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;

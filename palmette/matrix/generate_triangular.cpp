@@ -15,7 +15,7 @@ double draw_off_diagonal(index_t num_entries, RandomStream& random) {
 }
 
 /// Draws levels row by row so that exactly `num_levels` occur, each new one when its predecessor has been seen. The row
-/// in which a level is new is drawn as in selection sampling (Knuth, TAOCP 2, 3.4.2, algorithm S).
+/// in which a level is new is drawn as in selection sampling ([Knuth 1997], §3.4.2, algorithm S).
 class LevelDraw {
  public:
   LevelDraw(index_t num_rows, index_t num_levels) : num_rows_(num_rows), num_levels_(num_levels) {}

@@ -1,5 +1,5 @@
-// Inside `matrix`: Matrix Market files. Format: Boisvert, Pozo, Remington, The Matrix Market exchange formats, NISTIR 5935
-// (1996). Where files in the wild deviate, SciPy's reader is followed; each such place says so.
+// Inside `matrix`: Matrix Market files. Format: [Boisvert et al. 1996].
+// Where files in the wild deviate, SciPy's reader is followed; each such place says so.
 #pragma once
 
 #include "palmette/matrix/read.hpp"

@@ -1,7 +1,7 @@
 // Decimal to double, correctly rounded: exact floating-point arithmetic where both parts are small, a 128-bit product
 // with a table of powers of five for the others, std::from_chars for what that leaves open.
-// Sources: Clinger, How to read floating point numbers accurately (1990); Lemire, Number parsing at a gigabyte per second
-// (2021), sections 4-6.
+// Sources: [Clinger 1990] for the exact case;
+// [Lemire 2021], sections 4-6, for the product.
 #include "palmette/matrix/numbers.hpp"
 
 #include <array>

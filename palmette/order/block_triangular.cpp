@@ -46,7 +46,7 @@ std::vector<index_t> matched_rows(const SparsityPattern& pattern, bool full_diag
   return std::move(matching.row_of_column);
 }
 
-/// Tarjan's search, without recursion. Vertex j is column j with its matched row; it leads to the columns whose rows occur
+/// The search of [Tarjan 1972], without recursion. Vertex j is column j with its matched row; it leads to the columns whose rows occur
 /// in column j. Components are completed only after all that they lead to, which is the order of an upper triangular form.
 class Components {
  public:

@@ -14,7 +14,7 @@ struct RowsAndColumns {
 /// Extend a matching to one of largest cardinality, along shortest augmenting paths, many at a time.
 /// @returns the number of matched columns
 /// @cost O(nnz·√n); a few passes in practice
-/// @source Hopcroft and Karp, SIAM J. Comput. 2 (1973)
+/// @source [Hopcroft and Karp 1973]
 index_t extend_to_largest_cardinality(const EdgeList& edges, RowsAndColumns& matching);
 
 }  // namespace palmette::order_detail

@@ -38,7 +38,7 @@ LevelGraph finest_level(const Graph& graph);
 /// the graph alone, not on the number of threads.
 /// @param graph  must outlive the result
 /// @cost O(n + edges), about half of it on the finest level
-/// @source Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998), §3.1; LaSalle et al., 5th IA³ (2015) for two-hop matching
+/// @source [Karypis and Kumar 1998], §3.1; [LaSalle et al. 2015] for two-hop matching
 std::vector<LevelGraph> coarsen(const Graph& graph, index_t coarsest, ThreadTeam& team);
 
 }  // namespace palmette::order_detail

@@ -15,8 +15,8 @@ namespace palmette::order_detail {
 /// shared by the members of the team, and so is the coarsening of the whole graph; the order depends on the graph alone.
 /// @throws MemoryError
 /// @cost O((n + edges)·log n) in practice; memory about 4 × the graph
-/// @source George, SIAM J. Numer. Anal. 10 (1973); Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998); Pellegrini, Roman,
-///         Amestoy, Concurrency 12 (2000) for minimum degree with a halo
+/// @source [George 1973]; [Karypis and Kumar 1998];
+///         [Pellegrini et al. 2000] for minimum degree with a halo
 std::vector<index_t> dissection_order(const Graph& graph, ThreadTeam& team);
 
 }  // namespace palmette::order_detail

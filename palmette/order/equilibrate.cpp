@@ -1,4 +1,4 @@
-// Ruiz's simultaneous row and column scaling in the maximum norm, carried out on exponents.
+// Simultaneous scaling of rows and columns in the maximum norm [Ruiz 2001], carried out on exponents.
 #include <algorithm>
 #include <limits>
 

@@ -16,7 +16,7 @@ struct FillCount {
 /// A vertex of weight w stands for w unknowns with the same neighbours.
 /// @param order  length graph.n: the vertex at each place
 /// @cost O((n + edges)·α(edges, n)) time, O(n) memory beside the graph
-/// @source Gilbert, Ng, Peyton, SIAM J. Matrix Anal. Appl. 15 (1994); Davis, Direct Methods (2006), §4.4-4.5
+/// @source [Gilbert et al. 1994]; [Davis 2006], §4.4-4.5
 FillCount fill_count(const Graph& graph, const std::vector<index_t>& order);
 
 }  // namespace palmette::order_detail

@@ -14,7 +14,7 @@ struct AmdOrder {
 
 /// Approximate minimum degree. Weights are ignored.
 /// @throws MemoryError
-/// @source Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996)
+/// @source [Amestoy et al. 1996]
 AmdOrder amd_order(const Graph& graph);
 
 /// Approximate minimum degree of A + Aᵀ, without a Graph: rows of column j at row[start[j] … start[j + 1]), any order.
@@ -29,13 +29,13 @@ ThinOrder amd_order_of_columns(int n, const int* start, const int* row);
 /// library's one random generator; another thread of the program that calls rand() meanwhile changes the order found.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no METIS or the graph is too large for its index type
-/// @source Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998)
+/// @source [Karypis and Kumar 1998]
 std::vector<index_t> metis_order(const Graph& graph);
 
 /// Nested dissection by Scotch, always with the same seed, on one thread: length n, the vertex at each place. Calls wait for each other.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no Scotch or the graph is too large for its index type
-/// @source Pellegrini, Roman, Amestoy, Concurrency 12 (2000)
+/// @source [Pellegrini et al. 2000]
 std::vector<index_t> scotch_order(const Graph& graph);
 
 bool has_metis();

@@ -44,14 +44,14 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike);
 /// Groups of adjacent vertices with the same neighbours (each counted as its own neighbour), in order of their first
 /// member. Elimination cannot tell them apart, so an optimal order keeps them together.
 /// @cost O(n + edges) expected: vertices are compared only with neighbours of equal hash
-/// @source Ashcraft, Compressed graphs and the minimum degree algorithm, SIAM J. Sci. Comput. 16 (1995)
+/// @source [Ashcraft 1995]
 Groups indistinguishable(const Graph& graph);
 
 /// Groups of adjacent vertices with nearly the same neighbours: of those of either, at least three in five are neighbours of
 /// both. Unknowns of one point whose couplings are not all stored are like that. Vertices of fewer than a dozen neighbours
 /// stay alone, and so do all if a sample shows that few would be grouped.
 /// @cost O(n + edges) expected: only vertices with like sketches (smallest hashes of their neighbours) are compared
-/// @source Broder, On the resemblance and containment of documents (1997), for the sketches
+/// @source [Broder 1997], for the sketches
 Groups nearly_indistinguishable(const Graph& graph);
 
 /// The subgraph of the vertices listed, numbered as listed. @param place  length n: place in `vertices`, or −1

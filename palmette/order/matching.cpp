@@ -160,7 +160,7 @@ index_t Matcher::bid(index_t column, exponent_t increment) {
 /// Better row duals by an auction: every column bids for rows until each has one, first with coarse increments, then with
 /// finer ones. With them the distances to free rows become short, and so do the searches. A stage whose bidding wars
 /// grow too long is cut off: any row duals are good for the searches, some only make them longer.
-/// @source Bertsekas, Ann. Oper. Res. 14 (1988): auction with scaled increments
+/// @source [Bertsekas 1988]: auction with scaled increments
 void Matcher::reprice() {
   for (exponent_t increment = coarsest_increment; increment >= finest_increment; increment /= 8) {
     std::fill(row_of_column_.begin(), row_of_column_.end(), -1);

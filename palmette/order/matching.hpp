@@ -25,7 +25,7 @@ struct Matching {
 /// result is as exact, since the paths have the last word.
 /// @param edges  rows == cols
 /// @cost O(n·nnz·log n) worst case, near-linear in practice
-/// @source Duff and Koster, SIAM J. Matrix Anal. Appl. 22 (2001), §3-4 (MC64, job 5)
+/// @source [Duff and Koster 2001], §3-4 (MC64, job 5)
 Matching maximum_product_matching(const EdgeList& edges);
 
 /// Shift rows against columns, in each connected component of the matrix, so that the largest exponents are as small as

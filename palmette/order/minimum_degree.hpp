@@ -13,7 +13,7 @@ namespace palmette::order_detail {
 ///
 /// The neighbours outside the region (its halo) count in the degrees, since the factor's columns reach into them, but are
 /// not eliminated. Quotient graph with element absorption, mass elimination and merging of indistinguishable variables.
-/// @source Amestoy, Davis, Duff, SIAM J. Matrix Anal. Appl. 17 (1996); Pellegrini, Roman, Amestoy, Concurrency 12 (2000)
+/// @source [Amestoy et al. 1996]; [Pellegrini et al. 2000]
 class HaloMinimumDegree {
  public:
   /// @param region  vertices, each once @param out  length of `region`: the same vertices in the order found

@@ -102,7 +102,7 @@ FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const G
 }
 
 /// For a symmetric matrix the mean of a row's and its column's exponent scales as well as the two do, because the
-/// transposed matching has the same product, and keeps the matrix symmetric (Duff and Pralet, §2).
+/// transposed matching has the same product, and keeps the matrix symmetric ([Duff and Pralet 2005], §2).
 std::vector<exponent_t> symmetric_exponents(const ScalingExponents& scaling) {
   std::vector<exponent_t> mean(scaling.row.size());
   for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = (scaling.row[at] + scaling.column[at]) / 2;

@@ -69,8 +69,8 @@ struct Ordering {
 /// @returns the ordering, or structurally_singular with all rows and columns that cannot be matched
 /// @throws DimensionError if the matrix is not square; UsageError for a method that this build lacks, naming the remedy
 /// @cost  matching: O(n·nnz) worst case, near-linear in practice; the rest as the method
-/// @source Duff and Koster, SIAM J. Matrix Anal. Appl. 22 (2001); Duff and Pralet, SIMAX 27 (2005) for pairs;
-///         Amestoy, Davis, Duff, SIMAX 17 (1996) for AMD
+/// @source [Duff and Koster 2001]; [Duff and Pralet 2005] for pairs;
+///         [Amestoy et al. 1996] for AMD
 template <class T>
 Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options = {});
 
@@ -108,11 +108,11 @@ struct BlockOrdering {
 /// @param symmetric  a promise that the pattern is symmetric: one block, rows as columns
 /// @returns the form, or nothing if the matrix is structurally singular (not looked for where `dense`)
 /// @cost  O(nnz + n) for the components of a matrix with full diagonal, O(nnz·√n) at worst; then AMD
-/// @source Tarjan, SIAM J. Comput. 1 (1972); Duff and Reid, ACM TOMS 4 (1978); Davis and Natarajan, ACM TOMS 37 (2010)
+/// @source [Tarjan 1972]; [Duff and Reid 1978]; [Davis and Palamadai Natarajan 2010]
 std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool symmetric);
 
 /// Row and column scaling factors, powers of two, that bring the largest entry of each row and column near one.
-/// @source Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034
+/// @source [Ruiz 2001]
 template <class T>
 void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale);
 /// The same for a matrix that several processes hold; every process must call it, and gets the same factors, those of the whole matrix.

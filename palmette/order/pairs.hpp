@@ -13,7 +13,7 @@ namespace palmette::order_detail {
 /// vertex of largest diagonal single. Pairs whose two diagonal entries both reach 1/10 are dissolved: each is a fair 1×1
 /// pivot, and single vertices leave the fill-reducing order more freedom.
 /// @param diagonal  length n: log₂ of the moduli of the scaled diagonal; no_diagonal where the entry is zero or absent
-/// @source Duff and Pralet, SIAM J. Matrix Anal. Appl. 27 (2005), §3
+/// @source [Duff and Pralet 2005], §3
 Groups pivot_groups(const Matching& matching, const std::vector<exponent_t>& diagonal);
 
 inline constexpr exponent_t no_diagonal = -(exponent_t{1} << 40);

@@ -28,16 +28,16 @@ bool is_better(const Cut& one, const Cut& other);
 
 /// Finds and improves cuts; reused for its memory by one thread.
 ///
-/// A move takes a vertex from the separator to one side, and its neighbours of the other side into the separator (Fiduccia
-/// and Mattheyses, for vertex separators). A pass moves to one side only, each time the vertex that saves most, so that the
+/// A move takes a vertex from the separator to one side, and its neighbours of the other side into the separator
+/// ([Fiduccia and Mattheyses 1982], for vertex separators). A pass moves to one side only, each time the vertex that saves most, so that the
 /// separator sweeps across the other side as far as the balance allows; the best state on the way is kept.
-/// @source Ashcraft and Liu, SIMAX 19 (1998), §2; Hendrickson and Rothberg, SIAM J. Sci. Comput. 20 (1998), §4;
-///         Karypis and Kumar, METIS manual, §4.3 (one-sided refinement)
+/// @source [Ashcraft and Liu 1998], §2; [Hendrickson and Rothberg 1998], §4;
+///         [Karypis 2013], §4.3 (one-sided refinement)
 class SeparatorSearch {
  public:
   /// Grow the first side from one vertex until the sides are even, always by the vertex that pulls least, and improve the cut.
   /// @param name  draws the first vertex
-  /// @cost O(edges · log) @source Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998), §3.2, for edge separators
+  /// @cost O(edges · log) @source [Karypis and Kumar 1998], §3.2, for edge separators
   Cut begin(const LevelGraph& graph, std::uint64_t name);
   /// Passes in turn to either side, until two have brought nothing or `passes` are done.
   /// @cost each pass O(edges · log) at most, in practice O(edges at the separator)

@@ -52,7 +52,7 @@ struct Layering {
 /// any forest; where subtrees do not suffice, layers stay empty.
 /// @throws UsageError if num_layers < 1
 /// @cost   O(supernodes · depth), and for each supernode taken off one look at up to 64 subtrees for each layer
-/// @source Sao, Vuduc, Li, A communication-avoiding 3D algorithm for sparse LU factorization, J. Parallel Distrib. Comput. (2019)
+/// @source [Sao et al. 2019]
 Layering cut_into_layers(const SymbolicFactor& symbolic, index_t num_layers);
 
 /// How the layers work together in a solve.

@@ -75,7 +75,7 @@ struct WholeSubtrees {
 
 /// @throws UsageError if the grid has no ranks
 /// @cost   a few passes over the supernodes
-/// @source Pothen and Sun, A mapping algorithm for parallel sparse Cholesky factorization, SIAM J. Sci. Comput. 14 (1993)
+/// @source [Pothen and Sun 1993]
 Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {}, PlacementMap map = PlacementMap::block_cyclic,
                 const WholeSubtrees& whole = {});
 

@@ -1,4 +1,4 @@
-// Part of the door of `predict`: the critical-path model of papers/002 §6, Algorithm 1, for both sweeps.
+// Part of the door of `predict`: the critical-path model of [Ding et al. 2020], §6, Algorithm 1, for both sweeps.
 #pragma once
 
 #include <vector>

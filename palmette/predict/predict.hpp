@@ -1,5 +1,5 @@
 // The door of `predict`: structure + placement + machine → what a solve will cost before anything is factored: bounds, the model of
-// papers/002, a schedule, memory and messages. Runs nothing over ranks, reads no values.
+// [Ding et al. 2020], a schedule, memory and messages. Runs nothing over ranks, reads no values.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ struct SolvePrediction {
   LayeredMethod method = LayeredMethod::one_sync_3d;  ///< of several layers
   PlacementMap map = PlacementMap::block_cyclic;
   TreeShape trees = TreeShape::binary;
-  PathModel model;            ///< papers/002; of one layer
+  PathModel model;            ///< [Ding et al. 2020]; of one layer
   SolveBound bound;
   SolveTasks tasks;           ///< that the schedule's path speaks of
   Schedule schedule;          ///< its `seconds` are the predicted time
@@ -65,7 +65,7 @@ struct SolveCase {
 /// arithmetic; the bound holds for any order of tasks.
 /// @throws UsageError from check(Cluster)
 /// @cost   solve_tasks; O(tasks·log tasks + messages)
-/// @source Ding, Williams, Liu, Li, Leveraging one-sided communication for sparse triangular solvers, SIAM PP (2020), §6
+/// @source [Ding et al. 2020], §6
 SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster);
 
 /// A solve over several layers.
@@ -79,7 +79,7 @@ struct LayeredSolveCase {
   int scalar_bytes = 8;
 };
 
-/// The same for layers; the level model of papers/002 is left empty.
+/// The same for layers; the level model of [Ding et al. 2020] is left empty.
 /// @throws UsageError from check(Cluster), and as layer_systems
 /// @cost   layered_solve_tasks; O(tasks·log tasks + messages)
 SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Cluster& cluster);

@@ -29,7 +29,7 @@ struct RealSum<float> {
 };
 
 /// An unevaluated sum high + low: the result is as if computed with 106 bits and then rounded.
-/// @source Ogita, Rump, Oishi, SISC 26 (2005), algorithm 5.3 (Dot2); Knuth, TAOCP 2, §4.2.2 (two-sum)
+/// @source [Ogita et al. 2005], algorithm 5.3 (Dot2); [Knuth 1997], §4.2.2 (two-sum)
 template <>
 struct RealSum<double> {
   double total = 0;

@@ -58,7 +58,7 @@ offset_t longest_row(const SystemMatrix<T>& matrix, Operation operation) {
 }
 
 /// Relative to |op(A)||x| + |b|: how far a computed residual may be off, beyond its own rounding.
-/// @source Ogita, Rump, Oishi, SISC 26 (2005), theorem 5.4 for double; the ordinary bound of a sum in double for float
+/// @source [Ogita et al. 2005], theorem 5.4 for double; the ordinary bound of a sum in double for float
 template <class T>
 double residual_uncertainty(offset_t longest) {
   const double of_ordinary_sum = (static_cast<double>(longest) + 2) * unit_roundoff<double>;

@@ -28,7 +28,7 @@ struct KrylovCorrection {
 /// op(A)M⁻¹ − I has rank p, and p + 1 iterations suffice in exact arithmetic. A breakdown ends the cycle early.
 /// @param residual  length n, its largest entry of modulus about 1
 /// @cost  an iteration: one apply, one product with op(A), 4·n·(iterations so far) flops; 2·n numbers of memory
-/// @source Saad, SISC 14 (1993); Arioli and Duff, ETNA 33 (2009): backward stability with an inverse in lower precision
+/// @source [Saad 1993]; [Arioli and Duff 2009]: backward stability with an inverse in lower precision
 template <class T>
 KrylovCorrection<T> flexible_gmres_cycle(const InvertibleOperator<T>& inverse, const std::vector<T>& residual,
                                          const KrylovOptions& options);

@@ -18,8 +18,8 @@ struct LinearMap {
 /// Estimate ‖B‖₁; exact for n ≤ 4. The start vectors are always the same, so the estimate is too.
 /// @return infinity if B yields what is not finite
 /// @cost  typically 2 applications of B and of Bᴴ to two or three columns, at most 5 each
-/// @source Higham and Tisseur, SIMAX 21 (2000), algorithm 2.4 with t = 2; the extra alternating vector is that of
-///         LAPACK xLACN2 (Higham, TOMS 14 (1988))
+/// @source [Higham and Tisseur 2000], algorithm 2.4 with t = 2; the extra alternating vector is that of
+///         LAPACK's xLACN2 [Higham 1988]
 template <class T>
 double estimate_one_norm(const LinearMap<T>& map);
 

@@ -18,7 +18,7 @@ struct Verification {
   double backward_error = 0;
   /// max_i |b − op(A)x|_i / (|op(A)||x| + |b|)_i, 0/0 counting as 0. Where the denominator is below (n+1)/u times the
   /// smallest normal number, an absolute error of n+1 of those is forgiven, since x cannot be stored any better.
-  /// @source Oettli and Prager, Numer. Math. 6 (1964)
+  /// @source [Oettli and Prager 1964]
   double componentwise_backward_error = 0;
   int refine_steps = 0;        ///< corrections applied, the most of any column (Krylov steps included)
   double bound = 0;            ///< backward_error must not exceed this for `verified`
@@ -50,7 +50,7 @@ struct RefineOptions {
 /// @throws DimensionError if sizes differ or A is not square; whatever `apply` throws
 /// @cost  a step: 2·nnz products in extended precision and one apply to the columns that still need it;
 ///        memory n·(40 bytes + 2 scalars) (complex: 80), n scalars a column to be corrected, GMRES 2·n scalars an iteration
-/// @source Higham, Accuracy and Stability of Numerical Algorithms (2002), ch. 12; Carson and Higham, SISC 40 (2018) for GMRES
+/// @source [Higham 2002], ch. 12; [Carson and Higham 2018] for GMRES
 template <class T>
 Verification refine(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
                     DenseView<const T> b, DenseView<T> x, const RefineOptions& options = {});
@@ -74,7 +74,7 @@ Verification verify(const MatrixShare<T>& matrix, Operation operation, DenseView
 
 /// Estimate ‖A‖₁·‖A⁻¹‖₁ by a few applications of the inverse and its adjoint (a lower bound, nearly always within a factor 3).
 /// 0 for n = 0; infinity if the inverse yields what is not finite.
-/// @source Higham and Tisseur, SIMAX 21 (2000); Hager, SISSC 5 (1984)
+/// @source [Higham and Tisseur 2000]; [Hager 1984]
 template <class T>
 double estimate_condition_1norm(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply);
 template <class T>
@@ -85,7 +85,7 @@ double estimate_condition_1norm(const MatrixShare<T>& matrix, const ApplyInverse
 /// entries in a row. A and b count as exact. Infinity if x is not finite, or x = 0 with a residual that is not.
 /// Never less than ‖op(A)⁻¹r‖∞ / ‖x‖∞, since the estimate of the first norm is only nearly always sharp.
 /// @cost  a column: one residual and about 5 applies to one to three columns
-/// @source Arioli, Demmel, Duff, SIMAX 10 (1989); LAPACK xGERFS
+/// @source [Arioli et al. 1989]; xGERFS of [Anderson et al. 1999]
 template <class T>
 double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
                               DenseView<const T> b, DenseView<const T> x);

@@ -192,7 +192,7 @@ void Residual<T>::complete() {
 }
 
 /// In a row whose magnitude is so small that x could not be stored accurately enough, an absolute error of `forgiven` is
-/// nobody's fault. @source LAPACK xGERFS (SAFE1, SAFE2), but for 0/0, which counts as 0 here
+/// nobody's fault. @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), but for 0/0, which counts as 0 here
 template <class T>
 ColumnError Residual<T>::measure(double b_norm, double x_norm) {
   const double working_tiny = static_cast<double>(std::numeric_limits<real_t<T>>::min());

@@ -1,5 +1,5 @@
 // A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is kept, and a step is taken when what it needs
-// is there. Liu, Ding, Sao, Williams, Li, Unified communication optimization strategies for sparse triangular solver on CPU and GPU clusters, SC (2023),
+// is there. Source: [Liu et al. 2023],
 // Algorithm 1 for one_sync_3d, section 2.2 for baseline_3d.
 #include "palmette/solve/layered_solve.hpp"
 

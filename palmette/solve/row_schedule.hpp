@@ -53,7 +53,7 @@ RowSchedule make_row_schedule(const RowDependencies& rows);
 
 /// Panel after panel: tasks for the entries outside, which wait for the panel before, then one task for those inside.
 /// @param choice  of choose_panels, not none
-/// @source Lu, Niu, Liu, Efficient block algorithms for parallel sparse triangular solve (ICPP 2020): the column-block form
+/// @source [Lu et al. 2020]: the column-block form
 RowSchedule make_panel_schedule(const RowDependencies& rows, const PanelChoice& choice);
 
 }  // namespace palmette::sweep

@@ -1,6 +1,6 @@
 // Forward and backward sweeps, one task for each group of supernodes. Forward: y = B⁻¹·P·t, then the rows below lose
 // L_below·y; backward: the columns lose L_belowᵀ·x of the rows below, then x = Pᵀ·B⁻ᵀ·z.
-// Source: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear equations, ACM TOMS 9 (1983).
+// Source: [Duff and Reid 1983].
 #include "palmette/solve/supernodal_core.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Inverting diagonal blocks, and solving with them. A product with an inverse has no chain of dependent divisions: that
 // is what makes narrow supernodes fast. Where the inverse would grow too much, the block is solved with instead.
-// Source of the bound: Higham, Accuracy and Stability of Numerical Algorithms (2002), §14.2.
+// Source of the bound: [Higham 2002], §14.2.
 #include "palmette/solve/supernodal_triangle.hpp"
 
 #include <algorithm>

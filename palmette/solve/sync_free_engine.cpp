@@ -1,6 +1,6 @@
-// The sync-free engine: one flag for each task takes the place of all barriers. Four verbs, as in Ginkgo's class for
+// The sync-free engine: one flag for each task takes the place of all barriers. Four verbs, as in Ginkgo [Anzt et al. 2022] for
 // GPUs: take a ticket, wait for a predecessor, run, mark finished.
-// Source: Liu, Li, Hogg, Duff, Vinter, A synchronization-free algorithm for parallel sparse triangular solves (Euro-Par 2016).
+// Source: [Liu et al. 2016].
 #include <algorithm>
 #include <exception>
 

@@ -14,8 +14,8 @@ namespace palmette {
 
 /// How ranks solve together.
 enum class RankMethod {
-  message_driven,  ///< one layer: values and contributions go by trees (papers/002 §3)
-  one_sync_3d,     ///< layers that meet once (papers/001)
+  message_driven,  ///< one layer: values and contributions go by trees ([Ding et al. 2020], §3)
+  one_sync_3d,     ///< layers that meet once [Liu et al. 2023]
   baseline_3d,     ///< layers that meet at each level of the cut
 };
 struct RankMethodInfo {

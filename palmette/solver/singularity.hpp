@@ -23,7 +23,7 @@ struct Singularity {
 /// Every candidate proves an upper bound of the distance, so that none can make a regular matrix singular.
 /// @param x  a solution of op(A)·x = b, n × 1
 /// @cost as long as the distance falls: usually six solves and five products with A, at most 22 and 20, and one refined solve
-/// @source Golub and Van Loan, Matrix Computations (2013), §7.6.1 (inverse iteration)
+/// @source [Golub and Van Loan 2013], §7.6.1 (inverse iteration)
 template <class T>
 Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply, Operation operation,
                              DenseView<const T> x);

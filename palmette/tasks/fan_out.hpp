@@ -65,7 +65,7 @@ struct FanOut {
 
 /// @throws UsageError if there is no such rank
 /// @cost   Σ over supernodes of the square of their number of blocks; every rank looks at the whole structure
-/// @source Jacquelin, Zheng, Ng, Yelick, An asynchronous task-based fan-both sparse Cholesky solver (2016)
+/// @source [Jacquelin et al. 2016]
 FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank);
 
 /// Scalars of a message with this block: rows of L (and of Uᵀ), for LDLᵀ D as well.

@@ -141,7 +141,7 @@ class SolveStructure {
 
 /// @throws UsageError if there is no such rank
 /// @cost   O(blocks) for the lists, and for each row that this rank shares the number of its contributions times the ranks of its tree
-/// @source Ding, Williams, Liu, Li, Leveraging one-sided communication for sparse triangular solvers, SIAM PP (2020), §3, for the trees
+/// @source [Ding et al. 2020], §3, for the trees
 SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank);
 
 /// All messages of one solve (both sweeps) with rows of `row_bytes` bytes, from structure alone.

@@ -1,6 +1,6 @@
 // Inside `transport`: a 64-bit checksum for payloads. Four lanes of multiply and rotate, so that it costs a few cycles for
 // each 32 bytes; every bit of the input reaches every bit of the sum. Not for secrets.
-// Source: the construction is that of the xxHash family (Collet); the constants are odd numbers of our own choice.
+// Source: the construction is that of the xxHash family [Collet 2012]; the constants are odd numbers of our own choice.
 #pragma once
 
 #include <bit>

@@ -1,6 +1,6 @@
 // Queues of messages in remote memory: each rank has one region for each rank that sends to it, sized when the plan is made, so
 // that every message has its place without a handshake. Any directed acyclic graph of tasks can use them.
-// Source: Ding, Liu, Williams, Li, "Leveraging one-sided communication for sparse triangular solvers" (2020), section 5; how
+// Source: [Ding et al. 2020], section 5; how
 // a message is published is our own, since a local flush orders nothing.
 #pragma once
 

@@ -13,7 +13,7 @@ class Factorize : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Factorize, Scalars);
 
-/// |S − L·U| ≤ c·n·u·|L|·|U| entry by entry (Higham, Accuracy and Stability, theorem 9.3); the constant is generous.
+/// |S − L·U| ≤ c·n·u·|L|·|U| entry by entry ([Higham 2002], theorem 9.3); the constant is generous.
 template <class T>
 double bound(index_t n) {
   return 4.0 * (n + 1) * unit_roundoff<T>;

@@ -28,6 +28,8 @@ TABLE = """# The house
 | GPU | `cuda*.h`, `hip/*` | `device`, `*.cu` |
 """
 PURPOSE = "// What this file is for, in one line.\n"
+LIST = "# References\n\n**[Someone 19" "99]** A. Someone. A title.\n"
+CITED = PURPOSE + "/// @source [Someone 19" "99], §3\n"
 
 
 def door(*included):
@@ -172,6 +174,14 @@ OFFENCES = {
         {"tools/a.py": '"""What this file is for."""\ndef k():\n' + "    step()\n" * 100}, ("function-length", "tools/a.py", 2)),
     "function_takes_too_much": (
         {"cli/a.cpp": PURPOSE + "int k(int a, int b, int c, int d, int e, int f) { return a; }\n"}, ("parameters", "cli/a.cpp", 2)),
+    "key_without_its_entry": (
+        {"docs/REFERENCES.md": LIST, "cli/a.cpp": CITED + "// [Someone and Other 2" "001] too.\n"}, ("references", "cli/a.cpp", 3)),
+    "key_without_a_list": (
+        {"docs/a.md": "As in [Someone et al. 19" "99], §2.\n"}, ("references", "docs/a.md", 1)),
+    "entry_that_nothing_cites": (
+        {"docs/REFERENCES.md": LIST}, ("references", "docs/REFERENCES.md", 3)),
+    "paper_is_cited_by_a_file_name": (
+        {"docs/a.md": "One\nAs in papers/" "001.\n"}, ("references", "docs/a.md", 2)),
     "exception_that_nothing_needs": (
         {"tools/house_exceptions.txt": "silent palmette/solve/solve.hpp — the watchdog has to say who waits\n"},
         ("exceptions", "tools/house_exceptions.txt", 1)),
@@ -212,6 +222,10 @@ INNOCENT = {
 def test_innocent_is_left_alone(name, findings):
     path, text = INNOCENT[name]
     assert findings({path: PURPOSE + text}) == []
+
+
+def test_key_with_its_entry_is_left_alone(findings):
+    assert findings({"docs/REFERENCES.md": LIST, "cli/a.cpp": CITED + "int k = rows[Kind::a1999];  // [1999], [see 1999]\n"}) == []
 
 
 def test_door_that_does_not_compile_alone_is_found(findings):

@@ -1,4 +1,4 @@
-// Every matrix of the collection beside this project (../shared/matrices) is read with the order and the number of entries
+// Every one of the optional third-party matrices (../shared/matrices) is read with the order and the number of entries
 // that the table in its README states. Skipped, aloud, where the collection is absent.
 #include <gtest/gtest.h>
 

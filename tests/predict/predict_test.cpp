@@ -100,7 +100,7 @@ TEST(predict_solve, a_dense_triangle_is_between_its_path_and_its_work) {
     }
 }
 
-// Papers/002 §7.2: on the bidiagonal the square grid communicates as long as both one-dimensional ones together.
+// [Ding et al. 2020], §7.2: on the bidiagonal the square grid communicates as long as both one-dimensional ones together.
 TEST(path_model, a_bidiagonal_matrix_communicates_on_a_square_grid_as_on_both_others_together) {
   const SymbolicFactor symbolic = chain(100);
   const auto communication = [&](ProcessGrid grid) {
@@ -163,7 +163,7 @@ TEST(predict_solve, the_bound_is_below_the_schedule_and_the_path_ends_with_it) {
   }
 }
 
-// Papers/002 §7.2: a chain has half the messages on a one-dimensional grid.
+// [Ding et al. 2020], §7.2: a chain has half the messages on a one-dimensional grid.
 TEST(ranked_grids, a_chain_wants_one_dimension) {
   const SymbolicFactor symbolic = chain(40);
   GridQuestion question{symbolic, 4, {PlacementMap::block_cyclic}, {false}, TreeShape::flat, 1, 8};

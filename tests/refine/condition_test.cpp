@@ -115,7 +115,7 @@ TEST(condition, badly_scaled_matrices_have_the_condition_of_the_scaled_one) {
 }
 
 TEST(one_norm, matrix_made_to_defeat_the_single_start_vector_is_estimated) {
-  // B = I + θ·C with C·e = 0 (columns of the constant start cancel): Higham, TOMS 14 (1988), a sum of ones sees only I.
+  // B = I + θ·C with C·e = 0 (columns of the constant start cancel): [Higham 1988], a sum of ones sees only I.
   const index_t n = 20;
   const double theta = 1e6;
   const auto multiply = [&](DenseView<double> v, bool transposed) {

@@ -38,7 +38,7 @@ DenseMatrix<T> to_dense(const SparseMatrix<T>& matrix) {
   return dense;
 }
 
-/// n·u·(|L||U|) in each entry is what elimination may be off by (Higham, Accuracy and Stability, theorem 9.3).
+/// n·u·(|L||U|) in each entry is what elimination may be off by ([Higham 2002], theorem 9.3).
 template <class T>
 void expect_product_is_the_permuted_matrix(const SparseMatrix<T>& matrix, const ExtractedLu<T>& factors) {
   const index_t n = matrix.rows();

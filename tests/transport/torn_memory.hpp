@@ -97,7 +97,7 @@ class TearingMemory final : public RemoteMemory {
   index_t num_ranks_;
 };
 
-/// Data put, local flush, then a signal that the receiver believes: what papers/002's code on some networks did.
+/// Data put, local flush, then a signal that the receiver believes: what the code of [Ding et al. 2020] did on some networks.
 class LocallyFlushed final : public OneSidedQueue {
  public:
   using OneSidedQueue::OneSidedQueue;

@@ -110,7 +110,7 @@ def matrix_files(tree, architecture):
             except (OSError, EOFError):
                 continue  # a broken file is a test of the readers
         if _THIRD_PARTY.search(content[:4096].decode("latin-1")):
-            yield Finding(path, 1, "matrix-file", "its header names a collection", "third-party matrices are used from ../shared/matrices")
+            yield Finding(path, 1, "matrix-file", "its header names a collection", "optional ones lie in ../shared/matrices")
 
 
 def big_files(tree, architecture):

@@ -1,4 +1,4 @@
-"""papers/001, section 4.2.2: GPUs of several nodes in two dimensions and in layers (L5), by a model of two kinds of links."""
+"""[Liu et al. 2023], section 4.2.2: GPUs of several nodes in two dimensions and in layers (L5), by a model of two kinds of links."""
 import json
 
 from reproduction.grids import MACHINES, plotting

@@ -1,4 +1,4 @@
-"""papers/002: process grids on the two extreme triangles (O1, O2), the model beside simulated times (O3), one-sided messages (O4, O5)."""
+"""[Ding et al. 2020]: grids on the two extreme triangles (O1, O2), the model beside simulated times (O3), one-sided messages (O4, O5)."""
 import json
 import pathlib
 
@@ -92,7 +92,7 @@ def chapter(run, folder):
     draw(rows, folder / "reproduction_grids.png")
     bidiagonal = {(ranks_of(row), shape(row)): row["messages"] for row in rows if row["triangle"] == "bidiagonal1000"}
     ratio = bidiagonal[64, "√P × √P"] / bidiagonal[64, "P × 1"]
-    return ["# papers/002: process grids, and the model", "", "![process grids](reproduction_grids.png)", "",
+    return ["# [Ding et al. 2020]: process grids, and the model", "", "![process grids](reproduction_grids.png)", "",
             "Both sweeps, binary trees; every rank on a node of its own, 3.5 µs a message, 8 GB/s, 1 µs a task, 1.2 GB/s a core (KNL, estimates).", "",
             "## O1: dense lower triangle 1200 × 1200 in 1 × 1 blocks (figures 8 and 9)", "",
             "Published: communication does not scale with P, total time does, P × 1 is best. Ours: communication does not scale either, and among the",

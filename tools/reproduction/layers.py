@@ -1,4 +1,4 @@
-"""papers/001: one synchronization against the baseline and against two dimensions (L1, L2), and what is exact (L3, L6)."""
+"""[Liu et al. 2023]: one synchronization against the baseline and against two dimensions (L1, L2), and what is exact (L3, L6)."""
 import math
 
 from reproduction import gpus
@@ -120,7 +120,7 @@ def chapter(run, folder, side):
     results = [((problem, points or side, *rest), case_rows(run, problem, points or side)) for problem, points, *rest in CASES]
     draw(results, folder / "reproduction_layers.png")
     bars(results[0][1], 1024, folder / "reproduction_bars.png")
-    lines = ["# papers/001: one synchronization", "", "![layers](reproduction_layers.png)", "",
+    lines = ["# [Liu et al. 2023]: one synchronization", "", "![layers](reproduction_layers.png)", "",
              "`palmette simulate-cluster A.mtx --machine cori-haswell --map block_cyclic --ranks 128:2048 --layers … --method …`: one right-hand side, both sweeps, grids as",
              "square as possible.", "", "## L1 and L2: speed-ups (figure 4)", ""] + summary(results) + [""]
     for (problem, points, *_), rows in results:
