@@ -29,8 +29,8 @@ bool is_better(const Cut& one, const Cut& other);
 /// Finds and improves cuts; reused for its memory by one thread.
 ///
 /// A move takes a vertex from the separator to one side, and its neighbours of the other side into the separator
-/// ([Fiduccia and Mattheyses 1982], for vertex separators). A pass moves to one side only, each time the vertex that saves most, so that the
-/// separator sweeps across the other side as far as the balance allows; the best state on the way is kept.
+/// ([Fiduccia and Mattheyses 1982], for vertex separators). A pass moves to one side only, each time the vertex that saves most,
+/// so that the separator sweeps across the other side as far as the balance allows; the best state on the way is kept.
 /// @source [Ashcraft and Liu 1998], §2; [Hendrickson and Rothberg 1998], §4;
 ///         [Karypis 2013], §4.3 (one-sided refinement)
 class SeparatorSearch {

@@ -1,5 +1,5 @@
-// Partners along the way from a layer's leaf to the root of the cut: the sparse all-reduce of [Liu et al. 2023], Algorithm 2.
-// As printed there, senders and receivers are exchanged in both phases; and where their program sends each supernode by itself, here a level is one message for a process.
+// Partners on the way from a layer's leaf to the root of the cut: the sparse all-reduce of [Liu et al. 2023], Algorithm 2, whose text
+// exchanges senders and receivers in both phases. Their program sends each supernode by itself; here a level is one message for a process.
 #include "palmette/tasks/layer_exchange.hpp"
 
 #include <algorithm>

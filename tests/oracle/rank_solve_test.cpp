@@ -268,9 +268,9 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
     }
 }
 
-/// Messages of [Ding et al. 2020]: a bidiagonal matrix on P × 1, 1 × P and √P × √P. Each of its n − 1 blocks joins neighbours k and
-/// k + 1; its owner has the process row of k + 1 and the process column of k. On P × 1 the value goes to it (the row's own rank), on 1 × P the contribution; on a
-/// square grid both, unless P = 1: twice the messages.
+/// Messages of [Ding et al. 2020]: a bidiagonal matrix on P × 1, 1 × P and √P × √P. Each of its n − 1 blocks joins neighbours k and k + 1;
+/// its owner has the process row of k + 1 and the process column of k. On P × 1 the value goes to it (the row's own rank), on 1 × P the
+/// contribution; on a square grid both, unless P = 1: twice the messages.
 TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) {
   Triplets<double> entries{1000, 1000, {}, {}, {}};
   for (index_t k = 0; k < 1000; ++k) {
@@ -298,8 +298,8 @@ TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) 
   }
 }
 
-/// Messages of [Ding et al. 2020]: a dense triangle in 1 × 1 blocks. Column k has n − k rows: with p process rows its value
-/// goes to min(p, n − k) − 1 other ranks; row k has k + 1 columns: with p process columns its contributions come from min(p, k + 1) − 1. Both ways in both sweeps.
+/// Messages of [Ding et al. 2020]: a dense triangle. With p process rows the value of column k goes to min(p, n − k) − 1 other ranks;
+/// with p process columns the contributions to row k come from min(p, k + 1) − 1. Both ways in both sweeps.
 TEST(rank_solve, a_dense_triangle_costs_each_column_its_process_rows_and_each_row_its_process_columns) {
   constexpr index_t n = 1200;
   Triplets<double> entries{n, n, {}, {}, {}};
