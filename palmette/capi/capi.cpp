@@ -114,6 +114,8 @@ palmette_status create(const CallerArrays& arrays, const palmette_options* optio
   if (nnz > 0) given.row_index.assign(arrays.row_index, arrays.row_index + nnz);
   given.storage = arrays.storage;
   SparseMatrix<T> matrix = matrix_from(given, reinterpret_cast<const T*>(arrays.values));
+  given.in_order = given.storage == PALMETTE_FULL && given.row_index == matrix.pattern.row_index;
+  if (given.in_order) given.column_ptr = {}, given.row_index = {};
   return make(std::move(given), std::move(matrix), settings_from(options), out);
 }
 
@@ -186,8 +188,14 @@ template <class T>
 palmette_status refactor(palmette_solver* handle, const double* values) {
   Solver<T>& solver = typed_solver<T>(handle);
   require(!handle->given.from_file, "a handle made from a file has no arrays to take new values in");
-  require(values != nullptr || handle->given.column_ptr.back() == 0, "values is NULL");
-  SparseMatrix<T> matrix = matrix_from(handle->given, reinterpret_cast<const T*>(values));
+  const auto* entries = reinterpret_cast<const T*>(values);
+  const offset_t nnz = handle->given.in_order ? solver.matrix()->nnz() : handle->given.column_ptr.back();
+  require(values != nullptr || nnz == 0, "values is NULL");
+  if (handle->given.in_order) {
+    const Outcome<bool> made = solver.refactor_values({entries, entries + nnz});
+    return made ? PALMETTE_OK : record(made.failure());
+  }
+  SparseMatrix<T> matrix = matrix_from(handle->given, entries);
   if (matrix.symmetry == Symmetry::general) matrix.symmetry = detect_symmetry(matrix);
   const Outcome<bool> made = solver.refactor(std::make_shared<const SparseMatrix<T>>(std::move(matrix)));
   return made ? PALMETTE_OK : record(made.failure());

@@ -8,9 +8,11 @@
 
 namespace palmette::capi {
 
-/// The caller's arrays, kept so that refactor can put new values in the same places.
+/// The caller's arrays, copied so that refactor can put new values in the same places. Empty arrays where the solver's own matrix stands in
+/// the same order.
 struct GivenPattern {
   index_t n = 0;
+  bool in_order = false;
   std::vector<offset_t> column_ptr;
   std::vector<index_t> row_index;
   palmette_storage storage = PALMETTE_FULL;

@@ -2,7 +2,11 @@
  * error of each thread. Doubles (_d) and double complex (_z, real and imaginary parts interleaved).
  *
  * Every function returns a palmette_status; what went wrong is in palmette_last_error(). Indices count from 0.
- * Handles may be used by several threads at once for solves, by one for everything else. */
+ * Handles may be used by several threads at once for solves, by one for everything else.
+ *
+ * Who owns what: every array and string that is handed in stays the caller's. It is read, copied where it is needed later, and not looked at
+ * again once the function has returned: it may then be changed or freed. What comes back through a palmette_solver** is the caller's, to be
+ * freed with palmette_destroy; texts that are returned are the library's. */
 #ifndef PALMETTE_H
 #define PALMETTE_H
 

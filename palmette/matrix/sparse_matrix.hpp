@@ -86,6 +86,25 @@ SparseMatrix<To> convert(const SparseMatrix<From>& matrix);
 template <class T>
 Symmetry detect_symmetry(const SparseMatrix<T>& matrix);
 
+/// The same with a tolerance, for matrices that were added up in another order on the other side of the diagonal.
+struct LooseSymmetry {
+  Symmetry symmetry = Symmetry::general;
+  double asymmetry = 0;  ///< largest |a_ij − a_ji| ÷ |a_ij|, Hermitian with the conjugate; 0: the symmetry is exact
+};
+
+/// The exact symmetry if there is one; else hermitian or symmetric, if |A − Aᴴ| or |A − Aᵀ| ≤ tolerance·|A| entry by entry.
+///
+/// The pattern must be symmetric: an entry without partner stands against zero, and no tolerance below one forgives that. There is no
+/// loose skew symmetry. @cost one walk over the entries, given up at the first that rules out every symmetry
+template <class T>
+LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance);
+
+/// (A + Aᴴ) / 2 for hermitian, (A + Aᵀ) / 2 for symmetric: exactly of that symmetry, and promised.
+/// @param matrix  of symmetric pattern @param symmetry  symmetric or hermitian @throws UsageError otherwise
+/// @cost O(nnz); one more matrix
+template <class T>
+SparseMatrix<T> symmetric_part(const SparseMatrix<T>& matrix, Symmetry symmetry);
+
 /// True if pattern(A) = pattern(Aᵀ). @cost O(nnz)
 bool has_symmetric_pattern(const SparsityPattern& pattern);
 

@@ -1,4 +1,7 @@
 // What can be seen in a matrix by looking: its symmetry, and whether it is well formed.
+#include <algorithm>
+#include <cmath>
+
 #include "palmette/matrix/sparse_matrix.hpp"
 
 namespace palmette {
@@ -57,6 +60,22 @@ void check_column(const SparsityPattern& pattern, index_t column) {
   }
 }
 
+/// Whether all pairs seen so far agree within a part of their size, and how far they are apart.
+struct LooseEqual {
+  double tolerance = 0;
+  bool holds = true;
+  double largest = 0;  ///< of |value − other| ÷ |value|
+
+  bool exact() const { return holds && largest == 0; }
+  template <class T>
+  void compare(const T& value, const T& other) {
+    if (!holds || value == other) return;
+    const double difference = double(std::abs(value - other)), size = double(std::abs(value));
+    holds = difference <= tolerance * size;
+    if (holds) largest = std::max(largest, difference / size);
+  }
+};
+
 template <class T>
 bool is_not_a_number(const T& value) {
   if constexpr (is_complex_v<T>) return value.real() != value.real() || value.imag() != value.imag();
@@ -71,20 +90,43 @@ bool has_symmetric_pattern(const SparsityPattern& pattern) {
 
 template <class T>
 Symmetry detect_symmetry(const SparseMatrix<T>& matrix) {
-  bool symmetric = true;
-  bool hermitian = is_complex_v<T>;
+  return detect_symmetry(matrix, 0.0).symmetry;
+}
+
+template <class T>
+LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance) {
+  LooseEqual symmetric{tolerance}, hermitian{tolerance, is_complex_v<T>};
   bool skew = true;
   const bool paired = walk_pairs(matrix.pattern, [&](offset_t entry, offset_t partner) {
     const T& value = matrix.values[entry];
     const T& other = matrix.values[partner];
-    symmetric = symmetric && value == other;
-    hermitian = hermitian && value == conjugate(other);
+    symmetric.compare(value, other);
+    if constexpr (is_complex_v<T>) hermitian.compare(value, conjugate(other));
     skew = skew && value == -other;
-    return symmetric || hermitian || skew;
+    return symmetric.holds || hermitian.holds || skew;
   });
-  if (!paired) return Symmetry::general;
-  if (hermitian) return Symmetry::hermitian;
-  return symmetric ? Symmetry::symmetric : Symmetry::skew;
+  if (!paired) return {};
+  if (hermitian.exact()) return {Symmetry::hermitian, 0};
+  if (symmetric.exact()) return {Symmetry::symmetric, 0};
+  if (skew) return {Symmetry::skew, 0};
+  if (hermitian.holds) return {Symmetry::hermitian, hermitian.largest};
+  return {Symmetry::symmetric, symmetric.largest};
+}
+
+template <class T>
+SparseMatrix<T> symmetric_part(const SparseMatrix<T>& matrix, Symmetry symmetry) {
+  if (symmetry != Symmetry::symmetric && symmetry != Symmetry::hermitian)
+    throw UsageError("a matrix has a symmetric and a Hermitian part, none that is " + std::string(name_of(symmetry)));
+  SparseMatrix<T> part{matrix.pattern, std::vector<T>(matrix.values.size()), symmetry};
+  // Halves first: the sum cannot overflow, and is the same on both sides of the diagonal.
+  const auto half = [](const T& value) { return value * real_t<T>(0.5); };
+  const bool paired = walk_pairs(matrix.pattern, [&](offset_t entry, offset_t partner) {
+    const T other = symmetry == Symmetry::hermitian ? conjugate(matrix.values[partner]) : matrix.values[partner];
+    part.values[entry] = half(matrix.values[entry]) + half(other);
+    return true;
+  });
+  if (!paired) throw UsageError("the symmetric part is asked of a matrix whose pattern is not symmetric");
+  return part;
 }
 
 template <class T>
@@ -102,8 +144,10 @@ void check_matrix(const SparseMatrix<T>& matrix) {
   }
 }
 
-#define PALMETTE_INSTANTIATE(T)                                \
-  template Symmetry detect_symmetry(const SparseMatrix<T>&);   \
+#define PALMETTE_INSTANTIATE(T)                                               \
+  template Symmetry detect_symmetry(const SparseMatrix<T>&);                  \
+  template LooseSymmetry detect_symmetry(const SparseMatrix<T>&, double);     \
+  template SparseMatrix<T> symmetric_part(const SparseMatrix<T>&, Symmetry);  \
   template void check_matrix(const SparseMatrix<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

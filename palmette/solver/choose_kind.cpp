@@ -2,6 +2,9 @@
 #include "palmette/solver/choose_kind.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "palmette/solver/known_matrix.hpp"
 
 namespace palmette {
 namespace {
@@ -13,7 +16,8 @@ bool has_positive_diagonal(const SparseMatrix<T>& matrix) {
     const auto place = std::lower_bound(rows.begin(), rows.end(), j);
     if (place == rows.end() || *place != j) return false;
     const T value = matrix.values[matrix.pattern.column_ptr[j] + (place - rows.begin())];
-    if (!(std::real(value) > 0) || std::imag(value) != 0) return false;
+    // A diagonal that is real up to rounding is: the Hermitian part has the real one.
+    if (!(std::real(value) > 0) || std::abs(std::imag(value)) > symmetry_tolerance<T> * std::real(value)) return false;
   }
   return true;
 }
@@ -30,7 +34,12 @@ bool kind_fits(FactorKind kind, Symmetry symmetry) {
 
 template <class T>
 FactorKind choose_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> wanted) {
-  const Symmetry symmetry = matrix.symmetry == Symmetry::general ? detect_symmetry(matrix) : matrix.symmetry;
+  if (matrix.symmetry != Symmetry::general) return choose_kind(matrix, matrix.symmetry, wanted);
+  return choose_kind(matrix, detect_symmetry(matrix, symmetry_tolerance<T>).symmetry, wanted);
+}
+
+template <class T>
+FactorKind choose_kind(const SparseMatrix<T>& matrix, Symmetry symmetry, std::optional<FactorKind> wanted) {
   const bool looked_for = !wanted && kind_fits<T>(FactorKind::llt, symmetry);
   return choose_kind<T>(symmetry, looked_for && has_positive_diagonal(matrix), wanted);
 }
@@ -59,6 +68,7 @@ PivotNeed pivot_need(FactorKind kind) {
 
 #define PALMETTE_INSTANTIATE(T)                                                                \
   template FactorKind choose_kind(const SparseMatrix<T>&, std::optional<FactorKind>);          \
+  template FactorKind choose_kind(const SparseMatrix<T>&, Symmetry, std::optional<FactorKind>); \
   template FactorKind choose_kind<T>(Symmetry, bool, std::optional<FactorKind>);               \
   template bool kind_fits<T>(FactorKind, Symmetry);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/columns_first.hpp"
 #include "palmette/solver/inverse.hpp"
+#include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/timed_solve.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
@@ -17,7 +19,7 @@ namespace {
 /// A matrix and what the phases before the solve have made of it: constant once made, replaced as a whole or not at all.
 template <class T>
 struct Products {
-  std::shared_ptr<const SparseMatrix<T>> matrix;
+  KnownMatrix<T> known;
   FactorKind kind = FactorKind::llt;
   std::shared_ptr<const Ordering> ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;   // null where `columns` factored
@@ -112,8 +114,8 @@ struct Solver<T>::State {
     tell("analyze", 0);
     const Stopwatch watch;
     AnalyzeOptions analyze_options = options.analyze;
-    analyze_options.symmetric_pattern = made.matrix->symmetry != Symmetry::general;
-    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.matrix->pattern, *made.ordering, analyze_options));
+    analyze_options.symmetric_pattern = made.known.symmetry != Symmetry::general;
+    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.known.matrix->pattern, *made.ordering, analyze_options));
     AnalyzeReport analyzed;
     analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);
@@ -125,8 +127,8 @@ struct Solver<T>::State {
     tell("analyze", 1);
   }
 
-  /// Factor made.matrix with the ordering and structure in `made`.
-  Outcome<bool> factorize_into(Products<T>& made) {
+  /// Factor `matrix`, what matrix_to_factor makes of made.known, with the ordering and structure in `made`.
+  Outcome<bool> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix) {
     InverseOptions inverse_options;
     inverse_options.mixed_precision = options.mixed_precision;
     inverse_options.factorize.kind = made.kind;
@@ -135,7 +137,7 @@ struct Solver<T>::State {
         team.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team);
     inverse_options.factorize.progress = options.progress;
     const std::lock_guard alone(memory_mutex);
-    auto inverse = make_inverse(*made.matrix, made.symbolic, *made.ordering, inverse_options, memory);
+    auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory);
     if (!inverse) return inverse.failure();
     made.inverse = std::move(inverse).value();
     const ThreadTeam* used = inverse_options.factorize.team;
@@ -154,6 +156,7 @@ struct Solver<T>::State {
     factorized.pivots = made.inverse->pivots();
     factorized.memory_bytes = made.inverse->factor_bytes();
     made.report.notes.clear();
+    if (made.known.up_to_rounding() && made.kind != FactorKind::lu) made.report.notes.push_back(note_on_symmetry(made.known));
     if (factorized.pivots.perturbed > 0)
       made.report.notes.push_back(std::to_string(factorized.pivots.perturbed) +
                                   " tiny pivots were replaced; the first stands in column " +
@@ -161,11 +164,20 @@ struct Solver<T>::State {
                                   (made.kind == FactorKind::ldlt ? "; the inertia counts them as zero, that is as undecided" : ""));
   }
 
-  static Products<T> begun(std::shared_ptr<const SparseMatrix<T>> matrix, FactorKind kind) {
+  static std::string note_on_symmetry(const KnownMatrix<T>& known) {
+    char part[32];
+    std::snprintf(part, sizeof(part), "%.1e", known.asymmetry);
+    const std::string turned = known.symmetry == Symmetry::hermitian ? "A^H" : "A^T";
+    return std::string(name_of(known.symmetry)) + " up to rounding: |A - " + turned + "| <= " + part + " |A| in every entry; (A + " +
+           turned + ") / 2 was factored, answers are verified against A";
+  }
+
+  static Products<T> begun(const KnownMatrix<T>& known, FactorKind kind) {
     Products<T> made;
-    made.report.matrix = {matrix->rows(), matrix->cols(), matrix->nnz(), ScalarTraits<T>::type, matrix->symmetry};
+    const SparseMatrix<T>& matrix = *known.matrix;
+    made.report.matrix = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, known.symmetry};
     made.report.version = version();
-    made.matrix = std::move(matrix);
+    made.known = known;
     made.kind = kind;
     return made;
   }
@@ -179,15 +191,16 @@ struct Solver<T>::State {
   }
 
   /// The way by columns; nothing where the factor is not thin or a pivot is doubtful: then supernodes go on from the beginning.
-  std::optional<Products<T>> make_column_products(const std::shared_ptr<const SparseMatrix<T>>& matrix, FactorKind kind) {
-    if (kind == FactorKind::ldlt || !leaves_the_way_open() || !may_be_thin(matrix->pattern)) return std::nullopt;
+  std::optional<Products<T>> make_column_products(const KnownMatrix<T>& known, FactorKind kind) {
+    const SparsityPattern& pattern = known.matrix->pattern;
+    if (kind == FactorKind::ldlt || !leaves_the_way_open() || !may_be_thin(pattern)) return std::nullopt;
     tell("order", 0);
     const Stopwatch watch;
-    std::optional<BlockOrdering> order = order_by_columns(matrix->pattern, kind == FactorKind::llt);
+    std::optional<BlockOrdering> order = order_by_columns(pattern, kind == FactorKind::llt);
     if (!order || !is_thin(*order)) return std::nullopt;
     OrderReport ordered{order->dense ? OrderingMethod::natural : OrderingMethod::amd, false, watch.seconds()};
     tell("order", 1);
-    std::optional<Products<T>> made(begun(matrix, kind));
+    std::optional<Products<T>> made(begun(known, kind));
     made->report.order = ordered;
     made->report.analyze.emplace().diagonal_blocks = order->num_blocks();
     if (!factorize_by_columns(*made, std::make_shared<const BlockOrdering>(std::move(*order)))) return std::nullopt;
@@ -198,9 +211,10 @@ struct Solver<T>::State {
   bool factorize_by_columns(Products<T>& made, std::shared_ptr<const BlockOrdering> order) {
     tell("factorize", 0);
     const Stopwatch watch;
+    const auto matrix = matrix_to_factor(made.known, made.kind);
     std::shared_ptr<const ColumnFactor<T>> factor;
-    if (made.columns) factor = made.columns->refactor(*made.matrix);
-    if (!factor) factor = ColumnFactor<T>::create(*made.matrix, std::move(order), made.kind);
+    if (made.columns) factor = made.columns->refactor(*matrix);
+    if (!factor) factor = ColumnFactor<T>::create(*matrix, std::move(order), made.kind);
     if (!factor) return false;
     made.columns = factor;
     AnalyzeReport& analyzed = *made.report.analyze;
@@ -213,14 +227,15 @@ struct Solver<T>::State {
     return true;
   }
 
-  Outcome<Products<T>> make_products(std::shared_ptr<const SparseMatrix<T>> matrix, FactorKind kind) {
+  Outcome<Products<T>> make_products(const KnownMatrix<T>& known, FactorKind kind) {
+    const auto matrix = matrix_to_factor(known, kind);
     Outcome<Ordering> found = order_for(*matrix, kind);
     if (!found) return found.failure();
-    Products<T> made = begun(std::move(matrix), kind);
+    Products<T> made = begun(known, kind);
     made.ordering = std::make_shared<const Ordering>(std::move(found).value());
     made.report.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
     analyze_into(made);
-    const Outcome<bool> factored = factorize_into(made);
+    const Outcome<bool> factored = factorize_into(made, *matrix);
     if (!factored) return factored.failure();
     return made;
   }
@@ -232,19 +247,19 @@ struct Solver<T>::State {
     return true;
   }
 
-  Outcome<bool> prepare_first(const std::shared_ptr<const SparseMatrix<T>>& matrix) {
+  Outcome<bool> prepare_first(const KnownMatrix<T>& known) {
     // The matrix's symmetry has been looked for: general is certain here.
-    const bool must_be_lu = !options.kind && matrix->symmetry == Symmetry::general;
-    const FactorKind first = must_be_lu ? FactorKind::lu : choose_kind(*matrix, options.kind);
-    if (std::optional<Products<T>> thin = make_column_products(matrix, first)) {
+    const bool must_be_lu = !options.kind && known.symmetry == Symmetry::general;
+    const FactorKind first = must_be_lu ? FactorKind::lu : choose_kind(*known.matrix, known.symmetry, options.kind);
+    if (std::optional<Products<T>> thin = make_column_products(known, first)) {
       adopt(*std::move(thin));
       return true;
     }
-    Outcome<Products<T>> made = make_products(matrix, first);
+    Outcome<Products<T>> made = make_products(known, first);
     const bool another_way = !options.kind && first == FactorKind::llt && !made &&
                              made.failure().kind == FailureKind::not_positive_definite;
     if (!another_way) return adopt_if_made(std::move(made), "");
-    return adopt_if_made(make_products(matrix, FactorKind::ldlt), "LDL' instead of LL': " + made.failure().message);
+    return adopt_if_made(make_products(known, FactorKind::ldlt), "LDL' instead of LL': " + made.failure().message);
   }
 
   /// LDLᵀ could not be verified: pivots inside supernodes alone were too weak for this matrix.
@@ -252,7 +267,7 @@ struct Solver<T>::State {
     const std::lock_guard alone(writer);
     const auto now = products();
     if (now->kind != FactorKind::ldlt) return true;  // another thread was here first
-    return adopt_if_made(make_products(now->matrix, FactorKind::lu),
+    return adopt_if_made(make_products(now->known, FactorKind::lu),
                          "LU instead of LDL': the answer of LDL' could not be verified");
   }
 
@@ -261,7 +276,7 @@ struct Solver<T>::State {
     const std::lock_guard alone(writer);
     const auto now = products();
     if (!now->columns) return true;  // another thread was here first
-    return adopt_if_made(make_products(now->matrix, now->kind), "by supernodes: the answer by columns could not be verified");
+    return adopt_if_made(make_products(now->known, now->kind), "by supernodes: the answer by columns could not be verified");
   }
 
   /// The products of supernodes, for those who want to see structure and factor; made when first asked for.
@@ -269,25 +284,27 @@ struct Solver<T>::State {
     auto now = products();
     if (!now->columns) return now;
     const std::lock_guard alone(shown_mutex_);
-    if (!shown_ || shown_->matrix != now->matrix) {
-      Outcome<Products<T>> made = make_products(now->matrix, now->kind);
+    if (!shown_ || shown_->known.matrix != now->known.matrix) {
+      Outcome<Products<T>> made = make_products(now->known, now->kind);
       if (!made) return made.failure();
       shown_ = std::make_shared<const Products<T>>(std::move(made).value());
     }
     return shown_;
   }
 
-  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
+  Outcome<bool> refactor(const KnownMatrix<T>& known) {
     const std::lock_guard alone(writer);
     Products<T> made = *products();
-    check_same_pattern(made.matrix->pattern, matrix->pattern);
-    if (!kind_fits<T>(made.kind, matrix->symmetry))
+    check_same_pattern(made.known.matrix->pattern, known.matrix->pattern);
+    if (!kind_fits<T>(made.kind, known.symmetry))
       throw UsageError("refactor keeps the kind " + std::string(name_of(made.kind)) + ", but the new values are " +
-                       std::string(name_of(matrix->symmetry)) + "; make a new Solver for them");
-    made.matrix = std::move(matrix);
+                       std::string(name_of(known.symmetry)) + "; make a new Solver for them");
+    made.known = known;
+    made.report.matrix.symmetry = known.symmetry;
     if (made.columns && !factorize_by_columns(made, made.columns->structure().order))
-      return adopt_if_made(make_products(made.matrix, made.kind), "");
-    const Outcome<bool> factored = made.columns ? Outcome<bool>(true) : factorize_into(made);
+      return adopt_if_made(make_products(made.known, made.kind), "");
+    const Outcome<bool> factored =
+        made.columns ? Outcome<bool>(true) : factorize_into(made, *matrix_to_factor(made.known, made.kind));
     if (factored) adopt(std::move(made));
     return factored;
   }
@@ -302,7 +319,7 @@ struct Solver<T>::State {
     const auto now = products();
     const Inverse<T>& inverse = *now->inverse;
     AnswerSource<T> source;
-    source.matrix = now->matrix.get();
+    source.matrix = now->known.matrix.get();
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
       return inverse.apply(operation, in, out, {options.method, team_for_solve(inverse, in.cols)});
     };
@@ -340,7 +357,7 @@ Outcome<Solver<T>> Solver<T>::create(std::shared_ptr<const SparseMatrix<T>> matr
   return with_memory_errors("out of memory while the matrix was ordered, analyzed or factorized", [&]() -> Outcome<Solver<T>> {
     check_system(matrix, options);
     auto state = std::make_unique<State>(matrix->rows(), options);
-    const Outcome<bool> made = state->prepare_first(with_known_symmetry(std::move(matrix)));
+    const Outcome<bool> made = state->prepare_first(know_matrix(std::move(matrix)));
     if (!made) return made.failure();
     return Solver(std::move(state));
   });
@@ -372,13 +389,26 @@ template <class T>
 Outcome<bool> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
   return with_memory_errors("out of memory while new values were factorized", [&]() -> Outcome<bool> {
     check_system(matrix, state_->options);
-    return state_->refactor(with_known_symmetry(std::move(matrix)));
+    return state_->refactor(know_matrix(std::move(matrix)));
   });
+}
+
+template <class T>
+Outcome<bool> Solver<T>::refactor_values(std::vector<T> values) {
+  const SparsityPattern& pattern = state_->products()->known.matrix->pattern;
+  if (static_cast<offset_t>(values.size()) != pattern.nnz())
+    throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " + std::to_string(pattern.nnz()) +
+                         " entries");
+  return refactor(std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>{pattern, std::move(values)}));
 }
 
 template <class T>
 index_t Solver<T>::size() const {
   return state_->n;
+}
+template <class T>
+std::shared_ptr<const SparseMatrix<T>> Solver<T>::matrix() const {
+  return state_->products()->known.matrix;
 }
 template <class T>
 Report Solver<T>::report() const {

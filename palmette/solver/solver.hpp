@@ -37,8 +37,12 @@ template <class T>
 class Solver {
  public:
   /// Order, analyze and factorize.
+  ///
+  /// The matrix becomes the solver's own: it is taken over if this is the only pointer to it (move it in), else copied. So nobody can
+  /// change what answers are verified against.
   /// @param matrix  n × n, every entry stored, both triangles of a symmetric matrix too; checked: values finite, pattern well
-  ///                formed, its symmetry as promised; detected if marked general
+  ///                formed, its symmetry as promised; detected if marked general, where |A − Aᵀ| ≤ 8 u |A| (Hermitian: Aᴴ) in every
+  ///                entry counts as symmetric: then (A + Aᵀ) / 2 is factored, a note says so, and answers are verified against A
   /// @returns the solver, or the failure: structurally or numerically singular, not positive definite (if LLᵀ was asked for)
   /// @throws DimensionError if not square; UsageError for values that are not finite (row and column named) and for options
   ///         that cannot be; MemoryError
@@ -49,6 +53,8 @@ class Solver {
   ~Solver();
 
   index_t size() const;
+  /// The matrix that answers are verified against now: the solver's own.
+  std::shared_ptr<const SparseMatrix<T>> matrix() const;
 
   /// x ← op(A)⁻¹·b, refined and verified.
   /// @param b  n × k; x: n × k, may be b's memory
@@ -61,9 +67,12 @@ class Solver {
 
   /// New values in the same pattern: factorize again with the same ordering, scaling and structure, in the memory of the
   /// factor before the last where nobody reads that any more: from the second call on the memory of two factors is held.
-  /// @param matrix  of the same pattern @throws UsageError if the pattern differs
+  /// @param matrix  of the same pattern; taken over or copied as by create @throws UsageError if the pattern differs
   /// @returns true, or the failure; the solver then keeps its former factor
   Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
+  /// The same by values alone, in the order of the pattern that the solver holds: by columns, rows ascending.
+  /// @throws DimensionError unless there is one for each entry
+  Outcome<bool> refactor_values(std::vector<T> values);
 
   /// Report of the phases so far, without solve and verify.
   Report report() const;
@@ -95,6 +104,7 @@ struct TriangularOptions {
 template <class T>
 class TriangularSolver {
  public:
+  /// The triangle, factors and matrix become the solver's own, as Solver::create says.
   /// @returns the solver, or numerically_singular naming the row with a zero or missing diagonal
   static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle, const TriangularOptions& options = {});
   /// Solve with the product of given factors. Verified against `matrix` if there is one (then also refined on request),

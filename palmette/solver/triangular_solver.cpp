@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/product_residual.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/verified_answer.hpp"
@@ -76,12 +77,13 @@ template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                                          const TriangularOptions& options) {
   if (!triangle) throw UsageError("there is no triangle");
+  triangle = own(std::move(triangle));
   check_triangle(*triangle, options);
   Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
-  state->matrix = meant_triangle(triangle, options.triangle);
   state->report = first_report(*triangle);
+  state->matrix = meant_triangle(std::move(triangle), options.triangle);
   return TriangularSolver(std::move(state));
 }
 
@@ -90,6 +92,8 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
                                                                std::shared_ptr<const SparseMatrix<T>> matrix,
                                                                const TriangularOptions& options) {
   if (!factors) throw UsageError("there are no factors");
+  factors = own(std::move(factors));
+  matrix = own(std::move(matrix));
   check_triangle(factors->lower, options);
   check_triangle(factors->upper, options);
   if (matrix) check_matrix(*matrix);

@@ -19,10 +19,21 @@ namespace palmette::python {
 
 namespace nb = nanobind;
 
-/// A constant matrix that Python holds and solvers share.
+/// A constant matrix on its way from Python's arrays to a solver.
 template <class T>
 struct MatrixHandle {
   std::shared_ptr<const SparseMatrix<T>> matrix;
+  bool in_order = false;  ///< entry k of the arrays is entry k of the matrix: rows ascend, none stands twice
+
+  const SparseMatrix<T>& held() const {
+    if (!matrix) throw UsageError("this matrix has been handed over to a solver");
+    return *matrix;
+  }
+  /// Handed over: the solver is its only owner, and copies nothing.
+  std::shared_ptr<const SparseMatrix<T>> take() {
+    held();
+    return std::move(matrix);
+  }
 };
 
 template <class V>

@@ -1,4 +1,5 @@
 // Matrices: from arrays, from files, from generators; and to files.
+#include <algorithm>
 #include <type_traits>
 
 #include "bindings.hpp"
@@ -14,7 +15,9 @@ MatrixHandle<T> make_matrix(std::pair<index_t, index_t> shape, ArrayIn<offset_t>
   SparseMatrix<T> matrix = from_compressed_columns<T>(shape.first, shape.second, span_of(column_ptr), span_of(row_index),
                                                       span_of(values));
   matrix.symmetry = detect_symmetry(matrix);
-  return {std::make_shared<const SparseMatrix<T>>(std::move(matrix))};
+  const auto given = span_of(row_index);
+  const bool in_order = std::equal(given.begin(), given.end(), matrix.pattern.row_index.begin(), matrix.pattern.row_index.end());
+  return {std::make_shared<const SparseMatrix<T>>(std::move(matrix)), in_order};
 }
 
 nb::tuple read_arrays(const std::string& path, int threads) {
@@ -43,11 +46,12 @@ void bind_matrix_of(nb::module_& module) {
   nb::class_<Handle>(module, class_name<T>("Matrix").c_str())
       .def_static("from_csc", [](index_t rows, index_t cols, ArrayIn<offset_t> column_ptr, ArrayIn<index_t> row_index,
                                  ArrayIn<T> values) { return make_matrix<T>({rows, cols}, column_ptr, row_index, values); })
-      .def_prop_ro("nnz", [](const Handle& self) { return self.matrix->nnz(); })
-      .def_prop_ro("symmetry", [](const Handle& self) { return std::string(name_of(self.matrix->symmetry)); })
+      .def_prop_ro("nnz", [](const Handle& self) { return self.held().nnz(); })
+      .def_prop_ro("in_order", [](const Handle& self) { return self.in_order; })
+      .def_prop_ro("symmetry", [](const Handle& self) { return std::string(name_of(self.held().symmetry)); })
       .def("write", [](const Handle& self, const std::string& path, const std::string& comment) {
         const LockReleased released;
-        write_matrix(path, *self.matrix, comment);
+        write_matrix(path, self.held(), comment);
       });
 }
 

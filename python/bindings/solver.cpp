@@ -1,14 +1,17 @@
 // Solver, once for each scalar. The interpreter lock is released wherever the library works.
+#include <algorithm>
+
 #include "options.hpp"
 
 namespace palmette::python {
 namespace {
 
 template <class T>
-Solver<T> create(const MatrixHandle<T>& matrix, const nb::dict& given) {
+Solver<T> create(MatrixHandle<T>& matrix, const nb::dict& given) {
   const SolverOptions options = solver_options(given);
+  std::shared_ptr<const SparseMatrix<T>> taken = matrix.take();
   const LockReleased released;
-  return Solver<T>::create(matrix.matrix, options).value();
+  return Solver<T>::create(std::move(taken), options).value();
 }
 
 template <class T>
@@ -19,9 +22,26 @@ ReportHandle solve(Solver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict&
 }
 
 template <class T>
-void refactor(Solver<T>& self, const MatrixHandle<T>& matrix) {
+void refactor(Solver<T>& self, MatrixHandle<T>& matrix) {
+  std::shared_ptr<const SparseMatrix<T>> taken = matrix.take();
   const LockReleased released;
-  self.refactor(matrix.matrix).value();
+  self.refactor(std::move(taken)).value();
+}
+
+template <class T>
+void refactor_values(Solver<T>& self, ArrayIn<T> values) {
+  const LockReleased released;
+  const auto given = span_of(values);
+  self.refactor_values({given.begin(), given.end()}).value();
+}
+
+/// Row and column of an entry, by its number in the solver's own order.
+template <class T>
+nb::tuple place_of(const Solver<T>& self, offset_t entry) {
+  const std::shared_ptr<const SparseMatrix<T>> matrix = self.matrix();
+  const std::vector<offset_t>& column_ptr = matrix->pattern.column_ptr;
+  const auto after = std::upper_bound(column_ptr.begin(), column_ptr.end(), entry);
+  return nb::make_tuple(matrix->pattern.row_index.at(static_cast<std::size_t>(entry)), after - column_ptr.begin() - 1);
 }
 
 template <class T>
@@ -67,6 +87,8 @@ void bind_solver_of(nb::module_& module) {
       .def("solve", solve<T>)
       .def("solve_one", solve_one<T, Solver>)
       .def("refactor", refactor<T>)
+      .def("refactor_values", refactor_values<T>)
+      .def("place_of", place_of<T>)
       .def("report", [](const Solver<T>& self) { return ReportHandle{self.report()}; })
       .def("slogdet", [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
       .def("inertia", inertia<T>)

@@ -5,12 +5,13 @@ namespace palmette::python {
 namespace {
 
 template <class T>
-TriangularSolver<T> create(const MatrixHandle<T>& triangle, const nb::dict& given) {
+TriangularSolver<T> create(MatrixHandle<T>& triangle, const nb::dict& given) {
   TriangularOptions options = triangular_options(given);
   options.triangle.lower = nb::cast<bool>(given["lower"]);
   options.triangle.unit_diagonal = nb::cast<bool>(given["unit_diagonal"]);
+  std::shared_ptr<const SparseMatrix<T>> taken = triangle.take();
   const LockReleased released;
-  return TriangularSolver<T>::create(triangle.matrix, options).value();
+  return TriangularSolver<T>::create(std::move(taken), options).value();
 }
 
 Permutation permutation(const nb::dict& given, const char* name) {
@@ -25,10 +26,10 @@ std::vector<double> scale(const nb::dict& given, const char* name) {
   return {factors.begin(), factors.end()};
 }
 
-/// The matrix under that name; nothing where it is None.
+/// The matrix under that name, handed over; nothing where it is None.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> matrix(const nb::dict& given, const char* name) {
-  return given[name].is_none() ? nullptr : nb::cast<const MatrixHandle<T>&>(given[name]).matrix;
+  return given[name].is_none() ? nullptr : nb::cast<MatrixHandle<T>&>(given[name]).take();
 }
 
 template <class T>
@@ -44,9 +45,9 @@ TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given)
   own->lower_unit_diagonal = nb::cast<bool>(factors["unit_lower"]);
   own->upper_unit_diagonal = nb::cast<bool>(factors["unit_upper"]);
   own->hermitian = nb::cast<bool>(factors["hermitian"]);
-  const auto product = matrix<T>(factors, "A");
+  auto product = matrix<T>(factors, "A");
   const LockReleased released;
-  return TriangularSolver<T>::from_factors(std::move(own), product, options).value();
+  return TriangularSolver<T>::from_factors(std::move(own), std::move(product), options).value();
 }
 
 template <class T>

@@ -189,6 +189,42 @@ class VerifiedSolves:
         """Solve Aᵀ x = b, or Aᴴ x = b with ``conjugate=True``; otherwise as `solve`."""
         return self._answer(b, SolveOptions("H" if conjugate else "T", **options))
 
+    def aslinearoperator(self) -> Any:
+        """The inverse as a `scipy.sparse.linalg.LinearOperator`: ``solver.aslinearoperator() @ b`` is ``solver.solve(b)``.
+
+        What iterative solvers take as preconditioner ``M`` and eigensolvers as ``OPinv``. `scipy.sparse.linalg.aslinearoperator`
+        of the solver is the same, but solves for several right-hand sides one at a time. Answers are verified, and warnings come, as
+        in `solve`.
+
+        Examples
+        --------
+        >>> import numpy as np, palmette, scipy.sparse.linalg
+        >>> A = palmette.generate("poisson2d5", 20)
+        >>> inverse = palmette.Solver(A).aslinearoperator()
+        >>> values = scipy.sparse.linalg.eigsh(A, 2, sigma=0, OPinv=inverse, return_eigenvectors=False)
+        >>> x, info = scipy.sparse.linalg.cg(A, np.ones(400), M=inverse, maxiter=2)
+        >>> info
+        0
+        """
+        from scipy.sparse.linalg import LinearOperator
+        return LinearOperator(self._shape, self.matvec, rmatvec=self.rmatvec, matmat=self.matmat, rmatmat=self.rmatmat, dtype=self._dtype)
+
+    def matvec(self, b: Any) -> np.ndarray:
+        """The inverse of A as a linear operator: x of A x = b."""
+        return self._answer(b, USUAL_OPTIONS)
+
+    def rmatvec(self, b: Any) -> np.ndarray:
+        """The adjoint of `matvec`: x of Aᴴ x = b."""
+        return self._answer(b, SolveOptions("H"))
+
+    def matmat(self, b: Any) -> np.ndarray:
+        """As `matvec`, for several right-hand sides at once."""
+        return self._answer(b, USUAL_OPTIONS)
+
+    def rmatmat(self, b: Any) -> np.ndarray:
+        """As `rmatvec`, for several right-hand sides at once."""
+        return self._answer(b, SolveOptions("H"))
+
     def _answer(self, b: Any, options: SolveOptions) -> np.ndarray:
         x, told = self._solve_quietly(b, options)
         if not told.verified:
@@ -304,11 +340,12 @@ class Solver(VerifiedSolves):
         options["mixed"] = precision == "mixed"
         matrix = _input.to_core(A)
         self._dtype = A.dtype
-        self._pattern = (A.indptr, A.indices)
         self._precision = precision
         self._refactoring, self._process = threading.Lock(), os.getpid()
+        self._nnz, self._entries = matrix.nnz, int(A.indptr[-1])
+        # Copies: what a user does to A afterwards (sorting its indices, say) must not change what values mean here.
+        self._pattern = None if matrix.in_order else (A.indptr.copy(), A.indices[:self._entries].copy())
         self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
-        self._nnz = matrix.nnz
         self._told = self._core.report()
 
     @property
@@ -324,7 +361,8 @@ class Solver(VerifiedSolves):
         Parameters
         ----------
         A : sparse matrix of the pattern of the first one, or array of its values
-            An array of shape (nnz,) holds the values in the order of the ``data`` of the first matrix, in compressed columns.
+            An array of shape (nnz,) holds the values in the order that the ``data`` of the first matrix had when the solver was
+            made, in compressed columns.
 
         Raises
         ------
@@ -334,25 +372,42 @@ class Solver(VerifiedSolves):
             As on creation.
         """
         self._belongs_here()
-        matrix = _input.to_core(self._same_pattern(A), dtype=self._dtype)
-        with self._refactoring:
-            self._core.refactor(matrix)
-            self._told = self._core.report()
-
-    def _same_pattern(self, A: Any) -> Any:
         values = None if hasattr(A, "tocsc") else np.asarray(A)
         if values is None or values.ndim != 1:
-            A = _input.as_csc(A)
-            if A.shape != self._shape:
-                raise DimensionError(f"A has shape {A.shape}, but the first one had {self._shape}")
-        else:
-            pointers, rows = self._pattern
-            if len(values) != pointers[-1]:
-                raise DimensionError(f"there are {len(values)} values, but the first matrix has {pointers[-1]} entries")
-            A = _input.sparse.csc_array((values.astype(_input.working_dtype(values.dtype, "A"), copy=False),
-                                         rows[:pointers[-1]], pointers), shape=self._shape)
-        if A.dtype.kind == "c" and self._dtype.kind != "c":
+            return self._refactor_with(self._core.refactor, _input.to_core(self._same_shape(A), dtype=self._dtype))
+        values = self._checked_values(values)
+        if self._pattern is None:
+            return self._refactor_with(self._core.refactor_values, values)
+        pointers, rows = self._pattern
+        A = _input.sparse.csc_array((values, rows, pointers), shape=self._shape)
+        return self._refactor_with(self._core.refactor, _input.to_core(A))
+
+    def _refactor_with(self, refactor: Any, given: Any) -> None:
+        with self._refactoring:
+            refactor(given)
+            self._told = self._core.report()
+
+    def _checked_values(self, values: np.ndarray) -> np.ndarray:
+        if len(values) != self._entries:
+            raise DimensionError(f"there are {len(values)} values, but the first matrix has {self._entries} entries")
+        self._check_real(_input.working_dtype(values.dtype, "A"))
+        values = np.ascontiguousarray(values, dtype=self._dtype)
+        finite = np.isfinite(values)
+        if self._pattern is None and not finite.all():
+            entry = int(np.argmin(finite))
+            row, column = self._core.place_of(entry)
+            raise UsageError(f"A[{row}, {column}] is {values[entry]}; all values must be finite")
+        return values
+
+    def _check_real(self, dtype: np.dtype) -> None:
+        if dtype.kind == "c" and self._dtype.kind != "c":
             raise UsageError("the values are complex, but those of the first matrix were real; make a new Solver")
+
+    def _same_shape(self, A: Any) -> Any:
+        A = _input.as_csc(A)
+        if A.shape != self._shape:
+            raise DimensionError(f"A has shape {A.shape}, but the first one had {self._shape}")
+        self._check_real(A.dtype)
         return A
 
     def slogdet(self) -> SlogdetResult:

@@ -60,10 +60,9 @@ class FactoredMatrix(VerifiedSolves):
     def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any]) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
         self._refactoring, self._process = threading.Lock(), os.getpid()
+        self._nnz = (factors["A"] or factors["L"]).nnz
         self._core = _input.core_class("TriangularSolver", dtype).from_factors(factors, options)
         self._told = self._core.report()
-        given = factors["A"] or factors["L"]
-        self._nnz = given.nnz
 
 
 def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm: Any = None, col_perm: Any = None,

@@ -62,6 +62,10 @@ class SuperLU:
         self._matrix = A.copy() if _replaced_pivots(solver) or solver.report["analyze"]["supernodes"] == 0 else None
         self._factors: Optional[tuple] = None
 
+    # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which asks for this where the type itself is
+    # another, is nevertheless true. ``type(lu)`` says what it is.
+    __class__ = property(lambda self: scipy.sparse.linalg.SuperLU)  # type: ignore[assignment]
+
     @property
     def shape(self) -> tuple:
         return self._solver.shape

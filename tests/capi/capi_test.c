@@ -106,8 +106,43 @@ static void empty_matrix_is_solved(void) {
   palmette_destroy(solver);
 }
 
+/* Arrays that are overwritten after the call; refactor then takes values in the order of the arrays as they were. */
+static void arrays_stay_the_callers(palmette_storage storage, int in_order) {
+  /* The matrix above, or [4 2 0; 2 5 3; 0 3 6] by its lower triangle: A·(1, 1, 1) = (6, 10, 9). */
+  int64_t ptr[] = {0, 2, 5, 7}, lower_ptr[] = {0, 2, 4, 5};
+  int32_t rows[] = {0, 1, 0, 1, 2, 1, 2}, unordered[] = {1, 0, 2, 0, 1, 2, 1}, lower_rows[] = {1, 0, 1, 2, 2};
+  double entries[] = {4, 2, 1, 5, 3, 1, 6}, unordered_entries[] = {2, 4, 3, 1, 5, 6, 1}, lower_entries[] = {2, 4, 5, 3, 6};
+  const int full = storage == PALMETTE_FULL;
+  int64_t* const p = full ? ptr : lower_ptr;
+  int32_t* const r = !full ? lower_rows : in_order ? rows : unordered;
+  double* const v = !full ? lower_entries : in_order ? entries : unordered_entries;
+  const int nnz = full ? 7 : 5;
+  double b[] = {5, 8, 9}, symmetric_b[] = {6, 10, 9}, x[3], kept[7];
+  palmette_solver* solver = NULL;
+  EXPECT(palmette_create_d(3, p, r, v, storage, NULL, &solver) == PALMETTE_OK);
+  for (int k = 0; k < nnz; ++k) {
+    kept[k] = v[k];
+    v[k] = -1e300;
+    r[k] = 77;
+  }
+  for (int k = 0; k < 4; ++k) p[k] = -5;
+  for (int turn = 0; turn < 2; ++turn) {
+    EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, full ? b : symmetric_b, 3, x, 3, NULL) == PALMETTE_OK);
+    for (int k = 0; k < 3; ++k) EXPECT(near(x[k], 1));
+    EXPECT(palmette_refactor_d(solver, kept) == PALMETTE_OK);
+    if (turn == 0) continue;
+    for (int k = 0; k < nnz; ++k) kept[k] = 0;
+  }
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, full ? b : symmetric_b, 3, x, 3, NULL) == PALMETTE_OK);
+  for (int k = 0; k < 3; ++k) EXPECT(near(x[k], 1));
+  palmette_destroy(solver);
+}
+
 int main(void) {
   solves_and_refactors();
+  arrays_stay_the_callers(PALMETTE_FULL, 1);
+  arrays_stay_the_callers(PALMETTE_FULL, 0);
+  arrays_stay_the_callers(PALMETTE_LOWER_SYMMETRIC, 0);
   solves_a_hermitian_matrix();
   errors_name_their_place();
   empty_matrix_is_solved();

@@ -60,9 +60,10 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     core = palmette._core
     assert advances_during(lambda: core.generate("poisson3d7", 14, 1, 0.0))
     assert advances_during(lambda: core.Matrix_float64.from_csc(*A.shape, pointers, rows, A.data))
-    assert advances_during(lambda: core.Solver_float64.create(matrix, options))
+    handed_over = [_input.to_core(A) for _ in range(400)]  # a matrix belongs to the solver that it was given to
+    assert advances_during(lambda: core.Solver_float64.create(handed_over.pop(), options))
     assert advances_during(lambda: solver._core.solve(b, x, request))
-    assert advances_during(lambda: solver._core.refactor(matrix))
+    assert advances_during(lambda: solver._core.refactor(handed_over.pop()))
     assert advances_during(lambda: solver._core.extract_lu())
     assert advances_during(lambda: core.read(path, 1))
     assert advances_during(lambda: matrix.write(path, ""))
