@@ -19,10 +19,12 @@ int bytes_of(ScalarType scalar) {
 }
 
 template <class T>
-sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options) {
+sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
+                                   std::shared_ptr<const PlanStructure> structure) {
   using Triangle = sweep::SupernodalTriangle<T>;
   sweep::SupernodalParts<T> parts;
-  parts.structure = std::make_shared<const sweep::SweepStructure>(factor->symbolic, bytes_of(ScalarTraits<T>::type));
+  const bool fits = structure && &structure->symbolic() == factor->symbolic.get() && structure->entry_bytes() == bytes_of(ScalarTraits<T>::type);
+  parts.structure = fits ? std::move(structure) : plan_structure(factor->symbolic, ScalarTraits<T>::type);
   sweep::TriangleSource<T> lower;
   lower.diagonal = lower.below = factor->lower.data();
   lower.unit_diagonal = factor->kind != FactorKind::llt;
@@ -43,8 +45,13 @@ sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, cons
 
 }  // namespace
 
+std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic, ScalarType scalar) {
+  if (!symbolic) throw UsageError("plan_structure was given no structure: analyze first");
+  return std::make_shared<const PlanStructure>(std::move(symbolic), bytes_of(scalar));
+}
+
 template <class T>
-SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options) {
+SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options, std::shared_ptr<const PlanStructure> structure) {
   if (!factor || !factor->symbolic) throw UsageError("plan_solve was given no factor: factorize first, and check that it succeeded");
   blas::use_one_thread();
   try {
@@ -57,7 +64,7 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
-    stage.core = std::make_shared<const sweep::SupernodalCore<T>>(parts_of(std::move(factor), options));
+    stage.core = std::make_shared<const sweep::SupernodalCore<T>>(parts_of(std::move(factor), options, std::move(structure)));
     std::vector<sweep::Stage<T>> stages;
     stages.push_back(std::move(stage));
     return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages)));
@@ -67,13 +74,16 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
 }
 
 PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, index_t num_rhs) {
-  const offset_t scalar_bytes = bytes_of(scalar);
   // The symbolic factor is the caller's and outlives this call: shared without ownership.
-  const sweep::SweepStructure structure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic),
-                                        static_cast<int>(scalar_bytes));
-  const offset_t n = symbolic.n;
+  return predicted_plan_bytes(PlanStructure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic), bytes_of(scalar)), kind,
+                              scalar, num_rhs);
+}
+
+PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar, index_t num_rhs) {
+  const offset_t scalar_bytes = bytes_of(scalar), n = structure.symbolic().n;
   PlanMemory memory;
-  memory.plan_bytes = structure.memory_bytes() +
+  memory.structure_bytes = structure.memory_bytes();
+  memory.plan_bytes = memory.structure_bytes +
                       sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, kind != FactorKind::llt);
   if (kind == FactorKind::lu)
     memory.plan_bytes += sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
@@ -83,7 +93,7 @@ PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind,
   return memory;
 }
 
-#define PALMETTE_INSTANTIATE(T) template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&);
+#define PALMETTE_INSTANTIATE(T) template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&, std::shared_ptr<const PlanStructure>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

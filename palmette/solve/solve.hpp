@@ -53,6 +53,9 @@ namespace detail {
 template <class T>
 class PlanBody;
 }
+namespace sweep {
+class SweepStructure;
+}
 
 /// Made once, constant, and safe to use from several threads at once (each solve has its own workspace).
 template <class T>
@@ -84,19 +87,29 @@ class SolvePlan {
   std::unique_ptr<const detail::PlanBody<T>> body_;
 };
 
+/// What a plan knows from the structure alone: tasks, and the places of rows. Constant; all plans for factors with this structure, and with
+/// scalars of this size, may share one.
+using PlanStructure = sweep::SweepStructure;
+std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic, ScalarType scalar);
+
 /// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep, and the task
 /// graphs of both sweeps. The plan keeps the factor alive.
+/// @param structure  of the factor's symbolic and scalar; made where it is missing or another's
 /// @throws MemoryError
 /// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are copied
 template <class T>
-SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {});
+SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {},
+                        std::shared_ptr<const PlanStructure> structure = nullptr);
 
 /// Bytes that plan_solve will hold beyond the factor, and the workspace of one solve with num_rhs right-hand sides.
 struct PlanMemory {
   offset_t plan_bytes = 0;
+  offset_t structure_bytes = 0;  ///< of these, what plan_structure holds
   offset_t workspace_bytes = 0;
 };
 PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, index_t num_rhs);
+/// The same, with a structure that is at hand.
+PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar, index_t num_rhs);
 
 struct TriangleOptions {
   bool lower = true;

@@ -4,7 +4,9 @@
 #include "palmette/solve/supernodal_triangle.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 
 namespace palmette::sweep {
 namespace {
@@ -85,6 +87,18 @@ constexpr index_t packed_width = 32;
 /// How far ahead of its reading a packed panel is asked for: some hundred nanoseconds at the speed of memory.
 constexpr offset_t ahead_bytes = 6144;
 
+/// Entries that a thread makes at a time.
+constexpr offset_t entries_of_a_share = 1 << 14;
+
+/// Where shares of about so many entries begin, and where the last one ends; `offset` holds the entries before each item.
+std::vector<index_t> equal_shares(const std::vector<offset_t>& offset, offset_t entries) {
+  std::vector<index_t> begin = {0};
+  const auto count = static_cast<index_t>(offset.size()) - 1;
+  for (index_t item = 1; item <= count; ++item)
+    if (item == count || offset[item] - offset[begin.back()] >= entries) begin.push_back(item);
+  return begin;
+}
+
 offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted) {
   const index_t width = symbolic.width(s);
   if (width > packed_width) return offset_t{width} * width;
@@ -94,38 +108,64 @@ offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_byte
 }  // namespace
 
 template <class T>
+struct SupernodalTriangle<T>::Workroom {
+  PanelArray<T> block = PanelArray<T>(offset_t{packed_width} * packed_width);
+  PanelArray<T> products;
+};
+
+template <class T>
 SupernodalTriangle<T>::SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source,
                                           const PlanOptions& options)
     : structure_(structure), source_(source) {
-  const SymbolicFactor& symbolic = structure.symbolic();
-  const index_t count = symbolic.num_supernodes();
-  form_.assign(static_cast<std::size_t>(count), Form::guarded);
-  has_places_.assign(static_cast<std::size_t>(count), 0);
-  offset_.assign(static_cast<std::size_t>(count) + 1, 0);
-  for (index_t s = 0; s < count; ++s) {
-    offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source.place != nullptr);
-    if (source.place != nullptr)
-      for (index_t k = 0; k < symbolic.width(s); ++k)
-        if (source.place[symbolic.supernode_begin[s] + k] != k) has_places_[s] = 1;
-  }
+  form_.assign(static_cast<std::size_t>(structure.symbolic().num_supernodes()), Form::guarded);
+  find_places();
   if (!options.invert_diagonal_blocks) return;
   values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
   std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
-  PanelArray<T> block(offset_t{packed_width} * packed_width), room;
   // An inverse is good for so many digits only as the precision has.
-  const double limit = std::min(options.inverse_growth_limit, 0.1 / unit_roundoff<T>);
+  fill(std::min(options.inverse_growth_limit, 0.1 / unit_roundoff<T>), options.team);
+  guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
+}
+
+template <class T>
+void SupernodalTriangle<T>::find_places() {
+  const SymbolicFactor& symbolic = structure_.symbolic();
+  const index_t count = symbolic.num_supernodes();
+  has_places_.assign(static_cast<std::size_t>(count), 0);
+  offset_.assign(static_cast<std::size_t>(count) + 1, 0);
   for (index_t s = 0; s < count; ++s) {
-    const index_t width = symbolic.width(s);
-    const bool packs = width <= packed_width;
-    const DenseView<T> inverted{packs ? block.data() : values_.data() + offset_[s], width, width, width};
-    if (!invert(s, limit, inverted)) {
-      ++guarded_count_;
-      std::fill(values_.data() + offset_[s], values_.data() + offset_[s + 1], T(0));
-      continue;
-    }
-    form_[s] = packs ? Form::packed : Form::inverted;
-    if (packs) pack(s, inverted, room);
+    offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source_.place != nullptr);
+    if (source_.place != nullptr)
+      for (index_t k = 0; k < symbolic.width(s); ++k)
+        if (source_.place[symbolic.supernode_begin[s] + k] != k) has_places_[s] = 1;
   }
+}
+
+/// Each supernode's values depend on its panel alone: the threads take shares as they come, and are the first to touch their pages.
+template <class T>
+void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
+  const std::vector<index_t> begin = equal_shares(offset_, entries_of_a_share);
+  std::atomic<std::size_t> next{0};
+  const auto take_shares = [&](int) {
+    Workroom room;
+    for (std::size_t share = next.fetch_add(1); share + 1 < begin.size(); share = next.fetch_add(1))
+      for (index_t s = begin[share]; s < begin[share + 1]; ++s) fill_one(s, growth_limit, room);
+  };
+  if (team == nullptr || begin.size() < 4) return take_shares(0);
+  team->run(std::ref(take_shares));
+}
+
+template <class T>
+void SupernodalTriangle<T>::fill_one(index_t s, double growth_limit, Workroom& room) {
+  const index_t width = structure_.symbolic().width(s);
+  const bool packs = width <= packed_width;
+  const DenseView<T> inverted{packs ? room.block.data() : values_.data() + offset_[s], width, width, width};
+  if (!invert(s, growth_limit, inverted)) {
+    std::fill(values_.data() + offset_[s], values_.data() + offset_[s + 1], T(0));
+    return;
+  }
+  form_[s] = packs ? Form::packed : Form::inverted;
+  if (packs) pack(s, inverted, room.products);
 }
 
 template <class T>

@@ -60,6 +60,10 @@ class SupernodalTriangle {
     return source_.leading != nullptr ? source_.leading[s] : structure_.symbolic().leading_dimension(s);
   }
   PackedPanel<T> packed(index_t s, bool backward) const;
+  struct Workroom;  // of one thread that makes the triangle
+  void find_places();
+  void fill(double growth_limit, ThreadTeam* team);
+  void fill_one(index_t s, double growth_limit, Workroom& room);
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);
   void solve_guarded(index_t s, SideRows<T> x) const;

@@ -32,31 +32,31 @@ offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list)
 }  // namespace
 
 SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes)
-    : symbolic_(std::move(symbolic)) {
-  find_groups(entry_bytes, group_bytes);
+    : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes) {
+  find_groups(group_bytes);
   find_boundaries();
   find_local_rows();
   find_places_in_parents();
-  make_graphs(entry_bytes);
+  make_graphs();
 }
 
 SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups)
-    : symbolic_(std::move(symbolic)), partition_(std::move(groups)) {
-  measure(entry_bytes);
+    : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes), partition_(std::move(groups)) {
+  measure();
   find_children();
   find_boundaries();
   find_local_rows();
   find_places_in_parents();
-  make_graphs(entry_bytes);
+  make_graphs();
 }
 
-std::vector<double> SweepStructure::measure(int entry_bytes) {
+std::vector<double> SweepStructure::measure() {
   const index_t count = symbolic_->num_supernodes();
   std::vector<double> weight = sweep_entries(*symbolic_);
   block_offset_.assign(static_cast<std::size_t>(count) + 1, 0);
   for (index_t s = 0; s < count; ++s) {
     entries_ += weight[s];
-    weight[s] *= entry_bytes;
+    weight[s] *= entry_bytes_;
     block_offset_[s + 1] = block_offset_[s] + offset_t{symbolic_->width(s)} * symbolic_->width(s);
     widest_ = std::max(widest_, symbolic_->width(s));
     most_rows_below_ = std::max(most_rows_below_, symbolic_->num_rows_below(s));
@@ -64,10 +64,10 @@ std::vector<double> SweepStructure::measure(int entry_bytes) {
   return weight;
 }
 
-void SweepStructure::find_groups(int entry_bytes, double group_bytes) {
-  const std::vector<double> weight = measure(entry_bytes);
+void SweepStructure::find_groups(double group_bytes) {
+  const std::vector<double> weight = measure();
   if (group_bytes <= 0)
-    group_bytes = std::clamp(entries_ * entry_bytes / groups_wanted, smallest_group_bytes, largest_group_bytes);
+    group_bytes = std::clamp(entries_ * entry_bytes_ / groups_wanted, smallest_group_bytes, largest_group_bytes);
   partition_ = join_small_siblings(partition_tree(*symbolic_, weight, group_bytes), weight, group_bytes);
   find_children();
 }
@@ -141,15 +141,15 @@ void SweepStructure::find_places_in_parents() {
   up_list_.shrink_to_fit();
 }
 
-void SweepStructure::make_graphs(int entry_bytes) {
+void SweepStructure::make_graphs() {
   std::vector<double> cost(static_cast<std::size_t>(num_groups()));
   for (index_t group = 0; group < num_groups(); ++group) {
     double bytes = 0;
     for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
-      bytes += entries_of(*symbolic_, s) * entry_bytes;
+      bytes += entries_of(*symbolic_, s) * entry_bytes_;
       if (local_rows(s).list != nullptr) bytes += 4.0 * symbolic_->num_rows_below(s);
     }
-    cost[group] = bytes + 2.0 * entry_bytes * (num_columns(group) + static_cast<double>(boundary(group).size()));
+    cost[group] = bytes + 2.0 * entry_bytes_ * (num_columns(group) + static_cast<double>(boundary(group).size()));
   }
   TaskGraph graph = tree_tasks(partition_, cost);
   backward_ = make_schedule(reversed(graph));

@@ -26,6 +26,7 @@ class SweepStructure {
   SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups);
 
   const SymbolicFactor& symbolic() const { return *symbolic_; }
+  int entry_bytes() const { return entry_bytes_; }
   index_t num_groups() const { return partition_.num_groups(); }
   index_t supernode_begin(index_t group) const { return partition_.group_begin[group]; }
   index_t supernode_end(index_t group) const { return partition_.group_begin[group + 1]; }
@@ -68,16 +69,17 @@ class SweepStructure {
     if (start >= 0) return {static_cast<index_t>(start), nullptr, count};
     return {0, list.data() + (-1 - start), count};
   }
-  std::vector<double> measure(int entry_bytes);  // bytes of each supernode
-  void find_groups(int entry_bytes, double group_bytes);
+  std::vector<double> measure();  // bytes of each supernode
+  void find_groups(double group_bytes);
   void find_children();
   void find_boundaries();
   void find_local_rows();
   void find_places_in_parents();
-  void make_graphs(int entry_bytes);
+  void make_graphs();
   index_t local_place(index_t group, index_t row) const;
 
   std::shared_ptr<const SymbolicFactor> symbolic_;
+  int entry_bytes_;
   TreePartition partition_;
   std::vector<offset_t> boundary_ptr_;  // length num_groups + 1
   std::vector<index_t> boundary_row_;

@@ -9,9 +9,17 @@ namespace palmette {
 namespace {
 
 template <class T>
+SolvePlan<T> plan_of(const std::shared_ptr<const Factor<T>>& factor, const InverseOptions& options) {
+  PlanOptions plan;
+  plan.team = options.factorize.team;
+  return plan_solve(factor, plan, options.structure);
+}
+
+template <class T>
 class WorkingInverse final : public Inverse<T> {
  public:
-  explicit WorkingInverse(std::shared_ptr<const Factor<T>> factor) : factor_(std::move(factor)), plan_(plan_solve(factor_)) {}
+  WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options)
+      : factor_(std::move(factor)), plan_(plan_of(factor_, options)) {}
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
   }
@@ -33,8 +41,9 @@ template <class T>
 class MixedInverse final : public Inverse<T> {
  public:
   using Low = with_precision_t<T, float>;
-  MixedInverse(std::shared_ptr<const Factor<Low>> factor, std::vector<double> row_scale, std::vector<double> column_scale)
-      : factor_(std::move(factor)), plan_(plan_solve(factor_)), row_scale_(std::move(row_scale)),
+  MixedInverse(std::shared_ptr<const Factor<Low>> factor, const InverseOptions& options, std::vector<double> row_scale,
+               std::vector<double> column_scale)
+      : factor_(std::move(factor)), plan_(plan_of(factor_, options)), row_scale_(std::move(row_scale)),
         column_scale_(std::move(column_scale)), pivots_(factor_->pivots) {
     for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
     for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
@@ -90,7 +99,7 @@ std::vector<double> diagonal_scale(const SparseMatrix<T>& matrix) {
 template <class T>
 Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& matrix,
                                                       std::shared_ptr<const SymbolicFactor> symbolic,
-                                                      const Ordering& ordering, const FactorizeOptions& options,
+                                                      const Ordering& ordering, const InverseOptions& options,
                                                       InverseMemory<T>& memory) {
   using Low = with_precision_t<T, float>;
   const bool scaled = !ordering.row_scale.empty();
@@ -108,10 +117,10 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
   unscaled = ordering;
   unscaled.row_scale.clear();
   unscaled.column_scale.clear();
-  auto factor = factorize_again(memory.low, low, std::move(symbolic), unscaled, options);
+  auto factor = factorize_again(memory.low, low, std::move(symbolic), unscaled, options.factorize);
   if (!factor) return factor.failure();
   return std::shared_ptr<const Inverse<T>>(std::make_shared<MixedInverse<T>>(
-      std::move(factor).value(), std::move(row_scale), std::move(column_scale)));
+      std::move(factor).value(), options, std::move(row_scale), std::move(column_scale)));
 }
 
 }  // namespace
@@ -122,11 +131,11 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& m
                                                         const Ordering& ordering, const InverseOptions& options,
                                                         InverseMemory<T>& memory) {
   if constexpr (!std::is_same_v<real_t<T>, float>)
-    if (options.mixed_precision) return make_mixed(matrix, std::move(symbolic), ordering, options.factorize, memory);
+    if (options.mixed_precision) return make_mixed(matrix, std::move(symbolic), ordering, options, memory);
   auto factor = factorize_again(memory.working, matrix, std::move(symbolic), ordering, options.factorize);
   if (!factor) return factor.failure();
   return std::shared_ptr<const Inverse<T>>(
-      std::make_shared<WorkingInverse<T>>(std::move(factor).value()));
+      std::make_shared<WorkingInverse<T>>(std::move(factor).value(), options));
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                                 \

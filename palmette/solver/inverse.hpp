@@ -26,6 +26,7 @@ class Inverse {
 
 struct InverseOptions {
   FactorizeOptions factorize;
+  std::shared_ptr<const PlanStructure> structure;  ///< of the solves; made where it is missing
   bool mixed_precision = false;
 };
 

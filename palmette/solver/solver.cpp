@@ -23,6 +23,7 @@ struct Products {
   FactorKind kind = FactorKind::llt;
   std::shared_ptr<const Ordering> ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;   // null where `columns` factored
+  std::shared_ptr<const PlanStructure> structure;   // of the solves, likewise
   std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
   std::shared_ptr<const Inverse<T>> inverse;
   Report report;
@@ -121,8 +122,9 @@ struct Solver<T>::State {
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);
     analyzed.flops = factorization_flops(*made.symbolic, made.kind);
     analyzed.supernodes = made.symbolic->num_supernodes();
-    analyzed.memory_bytes_predicted = predicted_peak_bytes(
-        *made.symbolic, {made.kind, factor_scalar(), team.size(), 1, known_resident_bytes(made.symbolic->panel_entries())});
+    const offset_t before = known_resident_bytes(made.symbolic->panel_entries());
+    made.structure = plan_structure(made.symbolic, factor_scalar());
+    analyzed.memory_bytes_predicted = predicted_peak_bytes(*made.symbolic, *made.structure, {made.kind, factor_scalar(), team.size(), 1, before});
     made.report.analyze = analyzed;
     tell("analyze", 1);
   }
@@ -131,6 +133,7 @@ struct Solver<T>::State {
   Outcome<bool> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix) {
     InverseOptions inverse_options;
     inverse_options.mixed_precision = options.mixed_precision;
+    inverse_options.structure = made.structure;
     inverse_options.factorize.kind = made.kind;
     inverse_options.factorize.tiny_pivot = options.tiny_pivot;
     inverse_options.factorize.team =

@@ -139,5 +139,7 @@ struct RunShape {
 /// Bytes that a run will hold at its peak: what is there already, structure, factor, plan and workspaces. Stated before
 /// factorization begins; kept within 10 % on factors above 100 MB.
 offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const RunShape& shape);
+/// The same with the plans' structure at hand, which must be of shape.scalar and is not in shape.bytes_before.
+offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const PlanStructure& structure, const RunShape& shape);
 
 }  // namespace palmette

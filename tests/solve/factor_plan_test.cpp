@@ -224,6 +224,40 @@ TEST(factor_plan_guard, a_block_with_a_wild_inverse_is_solved_with_and_counted) 
   expect_small_backward_errors(plan, a, 3, 50 * unit_roundoff<double>);
 }
 
+TYPED_TEST(factor_plan, a_team_makes_the_same_plan) {
+  for (const Wish& wish : all_wishes<TypeParam>(40)) {
+    SCOPED_TRACE(std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : ""));
+    const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
+    ASSERT_GT(factor->symbolic->panel_entries(), 45000) << "too small to be shared";
+    ThreadTeam team(3);
+    PlanOptions options;
+    options.team = &team;
+    const auto alone = plan_solve(factor), shared = plan_solve(factor, options);
+    EXPECT_EQ(shared.guarded_blocks(), alone.guarded_blocks());
+    const DenseMatrix<TypeParam> b = reference::random_dense<TypeParam>(factor->size(), 2, 5);
+    for (const Operation operation : reference::all_operations)
+      EXPECT_EQ(reference::solved(shared, operation, b).values, reference::solved(alone, operation, b).values) << name_of(operation);
+  }
+}
+
+TEST(factor_plan_structure, one_structure_serves_several_plans_and_another_one_is_left_alone) {
+  const Wish wish{FactorKind::llt, false, 12, 31};
+  const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
+  const auto other = reference::naive_factor(reference::make_problem<double>({FactorKind::llt, false, 9, 31}), wish);
+  const auto structure = plan_structure(factor->symbolic, ScalarType::float64), narrow = plan_structure(factor->symbolic, ScalarType::float32);
+  const auto first = plan_solve(factor, {}, structure), second = plan_solve(factor, {}, structure);
+  EXPECT_EQ(structure.use_count(), 3);
+  const auto stranger = plan_solve(other, {}, structure), wide = plan_solve(factor, {}, narrow);
+  EXPECT_EQ(structure.use_count(), 3);
+  EXPECT_EQ(narrow.use_count(), 1);
+  const DenseMatrix<double> b = reference::random_dense<double>(factor->size(), 3, 5);
+  const std::vector<double> expected = reference::solved(plan_solve(factor), Operation::plain, b).values;
+  EXPECT_EQ(reference::solved(first, Operation::plain, b).values, expected);
+  EXPECT_EQ(reference::solved(second, Operation::plain, b).values, expected);
+  EXPECT_EQ(reference::solved(wide, Operation::plain, b).values, expected);
+  EXPECT_THROW(plan_structure(nullptr, ScalarType::float64), UsageError);
+}
+
 TEST(factor_plan_memory, prediction_is_what_the_plan_holds) {
   for (const Wish& wish : all_wishes<std::complex<double>>(17)) {
     const auto factor = reference::naive_factor(reference::make_problem<std::complex<double>>(wish), wish);
