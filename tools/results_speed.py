@@ -5,6 +5,7 @@
     PYTHON tools/results_speed.py            # core and more groups, 1 and 2 threads: about 25 minutes on two cores
     PYTHON tools/results_speed.py --short    # six matrices: a few minutes
     PYTHON tools/results_speed.py --long     # the big group and the slow rivals too
+    PYTHON tools/results_speed.py --cold     # first answers of a process beside PARDISO's, and their section alone: three minutes
 
 PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals' drivers come from
 ../shared/peers (optional third-party peers, or --peers DIR): they are copied to a scratch folder, built with what the system packages offer (names in the Makefile
@@ -26,7 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from speed import report, rivals, runs  # noqa: E402
+from speed import cold, report, rivals, runs  # noqa: E402
 from speed.figures import Figures  # noqa: E402
 
 RESULT = runs.ROOT / "docs" / "results" / "speed.md"
@@ -38,6 +39,7 @@ def parse():
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--short", action="store_true", help="six matrices")
     size.add_argument("--long", action="store_true", help="the big matrices and the slow rivals as well")
+    size.add_argument("--cold", action="store_true", help="cold starts alone; the rest of the page and of README's table stays as it is")
     parser.add_argument("--peers", type=Path, default=runs.ROOT.parent / "shared" / "peers")
     parser.add_argument("--build", type=Path, default=runs.ROOT / "build" / "release")
     parser.add_argument("--scratch", type=Path, default=temporary / "palmette-speed")
@@ -55,6 +57,13 @@ def parse():
     return parser.parse_args()
 
 
+def measure_cold(bench, options):
+    rivals.copy_drivers(options.peers.resolve(), bench.scratch)
+    runs.describe_machine(bench)
+    cold.measure(bench)
+    bench.save()
+
+
 def measure(bench, options):
     bench.extra["absent"] = rivals.prepare(options.peers.resolve(), bench.scratch, bench.prefix)
     bench.extra["drivers"] = runs.drivers(bench, options.spmp)
@@ -63,6 +72,7 @@ def measure(bench, options):
     runs.measure_limits(bench)
     matrices = rivals.SHORT if options.short else rivals.CORE + rivals.MORE + (rivals.BIG if options.long else [])
     triangles = rivals.SHORT_TRIANGLES if options.short else rivals.TRIANGLES
+    cold.measure(bench)
     for matrix in matrices + triangles:
         runs.run_matrix(bench, matrix, slow=options.long)
     runs.run_counts(bench, ["thermal100k"] if options.short else ["thermal100k", "p3d7_30"])
@@ -78,6 +88,10 @@ def main():
                        options.timeout or (240 if options.long else 60), only=options.only, again=options.again,
                        deadline=time.time() + 60 * options.minutes)
     bench.load()
+    if options.cold:
+        if not options.report:
+            measure_cold(bench, options)
+        return report.renew_cold(bench.extra["cold"], options.out, runs.ROOT / "README.md" if options.out == RESULT else None)
     if not options.report:
         measure(bench, options)
     if not bench.rows:

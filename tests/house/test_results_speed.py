@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from speed import report  # noqa: E402
+from speed import cold, report  # noqa: E402
 from speed.figures import Figures, largest_step, worst_cliff  # noqa: E402
 from speed.goals import Goal  # noqa: E402
 
@@ -103,3 +103,60 @@ def test_readme_is_changed_between_its_marks_only(tmp_path):
     report.fill_readme(figures(ours(1), ours(2), rival("pardiso", 2)), readme)
     text = readme.read_text()
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text and "| factorize | 3.00 | 3.00 |" in text
+
+
+def cold_rows(scale=1.0):
+    ours = {"factor_s": 0.1, "plan_s": 0.02, "first_s": 0.5, "read_s": 0.1, "order_s": 0.1, "symbolic_s": 0.05, "solve_s": 0.01, "verify_s": 0.01,
+            "create_faults": 1000, "ordering": "nd"}
+    theirs = {"factor_s": 0.2 * scale, "again_factor_s": 0.15 * scale, "first_s": 0.6 * scale, "read_s": 0.1, "analyze_s": 0.2, "solve_s": 0.01,
+              "verify_s": 0.01}
+    slow = {"palmette": {**ours, "factor_s": 0.3}, "pardiso": {**theirs, "factor_s": 0.9, "again_factor_s": 0.9}}
+    return {"palmette": [slow["palmette"], ours, ours], "pardiso": [theirs, slow["pardiso"], theirs]}
+
+
+def cold_figures():
+    rows = {"p3d7_30 2": cold_rows(), "p3d7_30 1": cold_rows(), "elas20 2": cold_rows(0.4)}
+    return {"machine": MACHINE, "rows": rows}
+
+
+def test_cold_ratios_are_of_the_best_processes():
+    rows = cold_rows()
+    assert cold.ratio(rows, "factorization") == pytest.approx(2)
+    assert cold.ratio(rows, "factorization, against the better of PARDISO's two") == pytest.approx(1.5)
+    assert cold.ratio(rows, "factorization and preparing solves") == pytest.approx(0.2 / 0.12)
+    assert cold.ratio(rows, "first solution") == pytest.approx(1.2)
+    assert cold.ratio(rows, "first solution", max) == pytest.approx(1.2)
+    assert cold.ratios(cold_figures(), "factorization", 2) == {"p3d7_30": pytest.approx(2), "elas20": pytest.approx(0.8)}
+
+
+def test_cold_section_says_what_was_asked_and_what_is_slower():
+    text = cold.section(cold_figures(), report.table)
+    assert "| factorization, worst, 2 threads | ≥ 1.0 | 0.80 | **no** |" in text
+    assert "| factorization | 1.26 | 0.80 (3D elasticity 20³) | 2.00 | 2.00 (3D 7-point 30³) | 1.26 |" in text
+    assert "one machine only" in text and "3 processes of Palmette" in text
+
+
+def test_cold_section_comes_first_and_is_renewed_alone(tmp_path):
+    page, readme = tmp_path / "speed.md", tmp_path / "README.md"
+    f = figures(ours(1), ours(2), rival("pardiso", 2))
+    report.write(f, page, tmp_path / "no notes", [])
+    begin, end = report.README_MARKS
+    readme.write_text(f"before\n{begin}\n\nold\n\n{end}\nafter\n")
+    report.fill_readme(f, readme)
+    warm = page.read_text()
+    for scale in (1.0, 2.0):
+        measured = {**cold_figures(), "rows": {"p3d7_30 2": cold_rows(scale)}}
+        report.renew_cold(measured, page, readme)
+        text = page.read_text()
+        assert text.count("## Cold starts") == 1 and text.index("## Cold starts") < text.index("## Goals")
+        assert text.replace(cold.section(measured, report.table) + "\n", "") == warm
+        claims = readme.read_text()
+        assert f"| factorization, first of a process | {2 * scale:.2f} |" in claims and "| factorize | 3.00 | 3.00 |" in claims
+        assert claims.index("cold, 1 matrices") < claims.index("warm, 1 matrices") and claims.startswith("before\n") and claims.endswith("after\n")
+
+
+def test_full_report_keeps_the_cold_figures_it_knows(tmp_path):
+    f = figures(ours(1), ours(2), rival("pardiso", 2))
+    f.extra["cold"] = cold_figures()
+    report.write(f, tmp_path / "speed.md", tmp_path / "no notes", [])
+    assert cold.section(cold_figures(), report.table) in (tmp_path / "speed.md").read_text()

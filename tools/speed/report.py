@@ -1,7 +1,7 @@
 """docs/results/speed.md from the figures; free text comes verbatim from docs/results/speed_notes.md, a section for each goal."""
 import re
 
-from speed import rivals
+from speed import cold, rivals
 from speed.figures import BEST_PHASES, PHASES, factor_rivals, geometric_mean, largest_step, worst_cliff
 from speed.goals import SECTIONS, small_ratios, title_of_matrix
 
@@ -185,11 +185,20 @@ def mean_cell(f, phase, among, solver):
     return f"{geometric_mean(ratios):.2f}, {min(ratios):.2f} ({len(ratios)})" if ratios else "–"
 
 
+COLD_NOTES = re.compile(r"^## Cold starts\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOTALL)
+
+
+def cold_notes(path):
+    """What the notes say of cold starts: under '## Cold starts'."""
+    found = COLD_NOTES.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return found.group(1).strip() if found else ""
+
+
 def notes_by_goal(path):
     """{number: text}, 0 for what stands before the first goal. Headings: '## Goal N …'."""
     if not path.is_file():
         return {}
-    parts = re.split(r"^## Goal (\d+).*\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    parts = re.split(r"^## Goal (\d+).*\n", COLD_NOTES.sub("", path.read_text(encoding="utf-8")), flags=re.MULTILINE)
     intro = re.sub(r"\A# [^\n]*\n|<!--.*?-->", "", parts[0], flags=re.DOTALL)
     return {0: intro.strip(), **{int(parts[at]): parts[at + 1].strip() for at in range(1, len(parts), 2)}}
 
@@ -215,6 +224,8 @@ def write(f, path, notes, pictures):
     said = notes_by_goal(notes)
     if said.get(0):
         text += "\n" + said[0] + "\n"
+    if f.extra.get("cold", {}).get("rows"):
+        text += "\n" + cold.section(f.extra["cold"], table, cold_notes(notes))
     text += "\n## Goals\n\n| goal | what | asked | reached | |\n|--:|---|--:|--:|---|\n"
     text += "\n".join(goal.line() for _, goals in SECTIONS.values() for goal in goals(f)) + "\n"
     for picture, title in pictures:
@@ -232,15 +243,38 @@ README_MARKS = ("<!-- speed: made by tools/results_speed.py -->", "<!-- end of s
 
 
 def fill_readme(f, path):
-    """Replaces what stands between the marks in README.md, so that its claims are the figures of the last run."""
+    """Replaces what stands between the marks in README.md, so that its claims are the figures of the last run: cold starts first."""
+    rows = [[title, *mean_and_worst(f.ratios(phase, 2)), *mean_and_worst(f.ratios(phase, 1))] for phase, title in BEST_PHASES.items()]
+    claims = table([f"best rival's time ÷ Palmette's, warm, {len(f.matrices)} matrices", "2 threads, geometric mean", "worst",
+                    "1 thread, geometric mean", "worst"], rows)
+    measured = f.extra.get("cold", {})
+    put_in_readme(path, (cold.readme_table(measured, table) + "\n" if measured.get("rows") else "") + claims)
+
+
+def put_in_readme(path, claims):
     text = path.read_text(encoding="utf-8")
+    begin, end = readme_marks(text, path)
+    path.write_text(text[:begin] + README_MARKS[0] + "\n\n" + claims + "\n" + text[end:], encoding="utf-8")
+
+
+def readme_marks(text, path):
     begin, end = (text.find(mark) for mark in README_MARKS)
     if begin < 0 or end < begin:
         raise SystemExit(f"{path} has lost its marks {README_MARKS}")
-    rows = [[title, *mean_and_worst(f.ratios(phase, 2)), *mean_and_worst(f.ratios(phase, 1))] for phase, title in BEST_PHASES.items()]
-    claims = table([f"best rival's time ÷ Palmette's, {len(f.matrices)} matrices", "2 threads, geometric mean", "worst", "1 thread, geometric mean",
-                    "worst"], rows)
-    path.write_text(text[:begin] + README_MARKS[0] + "\n\n" + claims + "\n" + text[end:], encoding="utf-8")
+    return begin, end
+
+
+def renew_cold(measured, path, readme):
+    """The section of cold starts of the page, and its table in README.md; everything else stays."""
+    path.write_text(cold.replace_section(path.read_text(encoding="utf-8"), cold.section(measured, table, cold_notes(path.parent / "speed_notes.md")),
+                                         "## Goals"), encoding="utf-8")
+    if readme is None:
+        return
+    text = readme.read_text(encoding="utf-8")
+    begin, end = readme_marks(text, readme)
+    # The last table between the marks is the warm one.
+    tables = [part for part in text[begin + len(README_MARKS[0]):end].split("\n\n") if part.strip()]
+    put_in_readme(readme, cold.readme_table(measured, table) + "\n" + tables[-1].strip("\n") + "\n")
 
 
 def mean_and_worst(ratios):

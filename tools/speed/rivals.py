@@ -18,6 +18,7 @@ INCOMPLETE = {
 TRIANGLES = ["tri_delaunay18", "tri_delaunay20m", "tri_rmat18", "tri_bidiag1m", "tri_dense1200", "tri_road1m", *INCOMPLETE,
              "thermal100k.L", "elas20.L"]
 SHORT = ["s2D9pt512", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]
+COLD = ["s2D9pt512", "s2D9pt1024", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]  # small to middling: what a process meets first
 SHORT_TRIANGLES = ["tri_delaunay18", "tri_road1m", "tri_ilu3d27_50"]
 
 TITLES = {
@@ -79,8 +80,7 @@ def title_of(solver):
     return OURS.get(solver) or (SPMP.title if solver == "spmp" else RIVALS[solver].title)
 
 
-def prepare(peers, scratch, prefix):
-    """Copies the rivals' drivers and builds what this machine has; {rival: "" or why it is not here}."""
+def copy_drivers(peers, scratch):
     if not (peers / "run.py").is_file():
         sys.exit(f"{peers}/run.py does not exist: --peers names the folder of the rivals' drivers (README there)")
     scratch.mkdir(parents=True, exist_ok=True)
@@ -90,6 +90,11 @@ def prepare(peers, scratch, prefix):
             shutil.copytree(source, target, dirs_exist_ok=True)
         else:
             shutil.copy2(source, target)
+
+
+def prepare(peers, scratch, prefix):
+    """Copies the rivals' drivers and builds what this machine has; {rival: "" or why it is not here}."""
+    copy_drivers(peers, scratch)
     (scratch / "bin").mkdir(exist_ok=True)
     why = {program: build(program, scratch, prefix) for program in sorted({r.program for r in RIVALS.values()} - {""}) + ["limits"]}
     absent = {name: why.get(rival.program, "") for name, rival in RIVALS.items()}
