@@ -1,5 +1,6 @@
 """Is there a cliff for small and thin systems in Python? Palmette's front door beside SciPy's splu, for each family and size:
-one system end to end, and one more right-hand side. Prints JSON lines; microseconds are medians of warm repeats.
+one system end to end, and one more right-hand side; and spsolve, of columns and of rows. Prints JSON lines; microseconds are
+medians of warm repeats.
 
 usage: small_systems.py [--sizes 1,10,100] [--seconds 0.05] [FAMILY | MATRIX.npz]...
 """
@@ -51,8 +52,23 @@ def circuit(n):
     return palmette.generate("circuit", n)
 
 
+def diagonal(n):
+    return sparse.diags_array(np.arange(1.0, n + 1)).tocsc()
+
+
+def power_grid(n):
+    """A tree of three branches at each node, with a ring through the nodes that branch: the degrees of a transmission grid."""
+    node = np.arange(1, n)
+    inner = np.arange(1, max(1, n // 3 - 1))
+    row, column = np.concatenate([node, inner + 1]), np.concatenate([(node - 1) // 3, inner])
+    weight = 1.0 + (row * 7919 + column) % 13
+    W = sparse.coo_array((weight, (row, column)), shape=(n, n))
+    W = W + W.T
+    return (sparse.diags_array(np.asarray(W.sum(axis=1)).ravel() + (np.arange(n) == 0)) - W).tocsc()
+
+
 FAMILIES = {"grid": grid, "scattered": scattered, "tridiagonal": tridiagonal, "arrow": arrow, "dense": dense,
-            "circuit": circuit}
+            "circuit": circuit, "diagonal": diagonal, "power_grid": power_grid}
 
 
 def median_us(work, seconds):
@@ -77,6 +93,15 @@ def rows(family, A, seconds):
                "solve_us": round(median_us(lambda: solve(b), seconds), 2)}
 
 
+def spsolve_rows(family, A, seconds):
+    b = np.random.default_rng(1).uniform(-1, 1, A.shape[0])
+    for form in ("csc", "csr"):
+        given = A.asformat(form)
+        for name, spsolve in (("palmette.scipy", palmette.scipy.spsolve), ("scipy", linalg.spsolve)):
+            yield {"family": f"{family}, spsolve of {form}", "n": A.shape[0], "nnz": int(A.nnz), "solver": name,
+                   "total_us": round(median_us(lambda: spsolve(given, b), seconds), 2)}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", default="1,2,5,10,20,50,100,200,500,1000,2000")
@@ -90,7 +115,7 @@ def main():
         else:
             matrices = [sparse.csc_array(sparse.load_npz(what))]
         for A in matrices:
-            for row in rows(what, A, arguments.seconds):
+            for row in (*rows(what, A, arguments.seconds), *spsolve_rows(what, A, arguments.seconds)):
                 print(json.dumps(row), flush=True)
 
 

@@ -12,5 +12,6 @@ NB_MODULE(_core, module) {
   python::bind_matrix(module);
   python::bind_lists(module);
   python::bind_solver(module);
+  python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);
 }

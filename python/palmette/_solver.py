@@ -12,6 +12,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from . import _input
+from ._at_once import solve_at_once
 from ._cache import cache_folder
 from .errors import DimensionError, SingularError, UnverifiedWarning, UsageError
 
@@ -494,6 +495,10 @@ def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method:
     array([1., 1.])
     """
     options = SolveOptions(trans, refine)
+    if options == USUAL_OPTIONS and (kind, ordering, method, threads, precision) == ("auto", "auto", "auto", None, "working"):
+        x = solve_at_once(A, b)
+        if x is not None:
+            return x
     A, b = _input.as_csc(A), _input.dense(b)
     if b.ndim not in (1, 2) or b.shape[0] != A.shape[0]:
         _input.square_shape(A)

@@ -23,6 +23,7 @@ from numpy.linalg import LinAlgError
 from scipy.sparse import SparseEfficiencyWarning, csc_array
 from scipy.sparse.linalg import MatrixRankWarning
 
+from ._at_once import solve_at_once
 from ._input import is_sparse
 from ._problems import orderings
 from ._solver import USUAL_OPTIONS, SolveOptions, Solver, VerifiedSolves
@@ -237,6 +238,9 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     >>> spsolve(csc_array([[3., 2., 0.], [1., -1., 0.], [0., 5., 1.]]), np.array([5., 0., 6.]))
     array([1., 1., 1.])
     """
+    x = solve_at_once(A, b) if permc_spec is None else None
+    if x is not None:
+        return x
     if not (is_sparse(A) and A.format in ("csc", "csr")):
         A = csc_array(A)
         warn("spsolve requires A be CSC or CSR matrix format", SparseEfficiencyWarning, stacklevel=2)

@@ -142,7 +142,7 @@ def mixed(f):
 
 def no_cliffs(f):
     text = ""
-    for language, rivals_here in (("small", "C++, beside KLU and Eigen"), ("small_python", "Python, beside SciPy's splu")):
+    for language, rivals_here in (("small", "C++, beside KLU and Eigen"), ("small_python", "Python, beside SciPy's splu and spsolve")):
         worst = sorted(small_ratios(f, language).items(), key=lambda item: -item[1])
         if worst:
             over = sum(ratio > 1.1 for _, ratio in worst)
