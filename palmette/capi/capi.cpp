@@ -1,4 +1,5 @@
 // The C functions: arguments checked, then the hall is called.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -149,10 +150,11 @@ palmette_report report_of(const Report& report) {
   return result;
 }
 
-template <class T>
-Solver<T>& typed_solver(palmette_solver* handle) {
+/// @param handle  constant or not, and the solver likewise
+template <class T, class Handle>
+auto& typed_solver(Handle* handle) {
   require(handle != nullptr, "solver is NULL");
-  Solver<T>* solver = std::get_if<Solver<T>>(&handle->solver);
+  auto* solver = std::get_if<Solver<T>>(&handle->solver);
   require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function"
                                              : "the matrix is complex: use the _z function");
   return *solver;
@@ -166,15 +168,40 @@ struct CallerColumns {
   int64_t ldx;
 };
 
+void check_columns(const CallerColumns& columns, index_t n) {
+  require(columns.num_rhs >= 0, "num_rhs is negative");
+  const bool empty = n == 0 || columns.num_rhs == 0;
+  require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
+  require(empty || (columns.ldb >= n && columns.ldx >= n), "ldb or ldx is smaller than the order of the matrix");
+}
+
+template <class T>
+palmette_status solve_part(const palmette_solver* handle, palmette_part part, palmette_operation operation, const CallerColumns& columns) {
+  const Solver<T>& solver = typed_solver<T>(handle);
+  const index_t n = solver.size();
+  check_columns(columns, n);
+  require(part >= PALMETTE_PART_L && part <= PALMETTE_PART_U, "part is none of palmette_part");
+  constexpr FactorPart parts[] = {FactorPart::lower, FactorPart::diagonal, FactorPart::upper};
+  solver.solve_part(parts[part], operation_from(operation), {reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb},
+                    {reinterpret_cast<T*>(columns.x), n, columns.num_rhs, columns.ldx});
+  return PALMETTE_OK;
+}
+
+palmette_status factor_order(const palmette_solver* handle, int32_t* row, int32_t* column) {
+  require(handle != nullptr, "solver is NULL");
+  const FactorOrder order = std::visit([](const auto& solver) { return order_of(*solver.factor()); }, handle->solver);
+  require(order.row.size() == 0 || (row != nullptr && column != nullptr), "row or column is NULL");
+  std::copy(order.row.new_to_old().begin(), order.row.new_to_old().end(), row);
+  std::copy(order.column.new_to_old().begin(), order.column.new_to_old().end(), column);
+  return PALMETTE_OK;
+}
+
 template <class T>
 palmette_status solve(palmette_solver* handle, palmette_operation operation, const CallerColumns& columns,
                       palmette_report* report) {
   Solver<T>& solver = typed_solver<T>(handle);
-  require(columns.num_rhs >= 0, "num_rhs is negative");
   const index_t n = solver.size();
-  const bool empty = n == 0 || columns.num_rhs == 0;
-  require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
-  require(empty || (columns.ldb >= n && columns.ldx >= n), "ldb or ldx is smaller than the order of the matrix");
+  check_columns(columns, n);
   SolveRequest request = handle->request;
   request.operation = operation_from(operation);
   const DenseView<const T> b{reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb};
@@ -268,6 +295,20 @@ palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation ope
 palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
                                  int64_t ldb, double* x, int64_t ldx, palmette_report* report) {
   return capi::guarded([&] { return capi::solve<complex_double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report); });
+}
+
+palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column) {
+  return capi::guarded([&] { return capi::factor_order(solver, row, column); });
+}
+
+palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
+                                      const double* b, int64_t ldb, double* x, int64_t ldx) {
+  return capi::guarded([&] { return capi::solve_part<double>(solver, part, operation, {num_rhs, b, ldb, x, ldx}); });
+}
+
+palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
+                                      const double* b, int64_t ldb, double* x, int64_t ldx) {
+  return capi::guarded([&] { return capi::solve_part<complex_double>(solver, part, operation, {num_rhs, b, ldb, x, ldx}); });
 }
 
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values) {

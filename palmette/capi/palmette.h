@@ -50,6 +50,14 @@ typedef enum {
   PALMETTE_STORAGE_MAX = 0x7fffffff
 } palmette_storage;
 
+/* One of the factors: L; D of LDL'; U of LU. */
+typedef enum {
+  PALMETTE_PART_L = 0,
+  PALMETTE_PART_D = 1,
+  PALMETTE_PART_U = 2,
+  PALMETTE_PART_MAX = 0x7fffffff
+} palmette_part;
+
 /* Fill with palmette_default_options, then change what you like. */
 typedef struct {
   palmette_kind kind;       /* default PALMETTE_KIND_AUTO */
@@ -112,6 +120,15 @@ palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation ope
                                  int64_t ldb, double* x, int64_t ldx, palmette_report* report);
 palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
                                  int64_t ldb, double* x, int64_t ldx, palmette_report* report);
+
+/* The permutations of the factors, n each: P A P' = L L^H or L D L^H (complex symmetric: L D L'), and P A Q' = L U, where row i of P A is row
+ * row[i] of A, and column j of A Q' its column column[j]. Pivoting is part of them, scalings are undone. */
+palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column);
+/* x <- op(F)^-1 b with one factor F alone, b and x in the order of its rows; as palmette_solve_*, but neither refined nor verified. */
+palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
+                                      const double* b, int64_t ldb, double* x, int64_t ldx);
+palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
+                                      const double* b, int64_t ldb, double* x, int64_t ldx);
 
 /* New values for the same pattern, in the order in which palmette_create_* was given them. On failure the former factor
  * stays. Not for handles made from a file. */

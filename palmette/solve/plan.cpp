@@ -26,6 +26,12 @@ SolveTrace SolvePlan<T>::solve(Operation operation, DenseView<const T> b, DenseV
 }
 
 template <class T>
+SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
+  if (!body_) return SolvePlan().solve_part(part, operation, b, x, run);
+  return body_->solve_part(part, operation, b, x, run);
+}
+
+template <class T>
 SolveCost SolvePlan<T>::cost(index_t num_rhs) const {
   return body_ ? body_->cost(num_rhs) : SolveCost{};
 }

@@ -43,6 +43,28 @@ void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
 
 template <class T>
 SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
+  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
+    run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count), x.columns(first, count),
+               chosen.method, chosen.team}, space);
+  });
+}
+
+template <class T>
+SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
+                                   const SolveRun& run) const {
+  check_sizes(b, x);
+  if (n_ == 0) return {};
+  if (!parts_) throw UsageError("a solve with one factor needs a plan that was made from a factor");
+  const sweep::PartSides sides = parts_->sides(part, operation);
+  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
+    stages_.front().core->solve_part(part, operation, {{b.columns(first, count), sides.in}, {x.columns(first, count), sides.out},
+                                                       space, 0, chosen.method, chosen.team});
+  });
+}
+
+template <class T>
+template <class Each>
+SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Each& each) const {
   check_sizes(b, x);
   const int members = sweep::member_count(run.team);
   const sweep::SweepWork one = work(b.cols);
@@ -56,8 +78,7 @@ SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseVi
     std::unique_ptr<Space> space = borrow_space(std::min(b.cols, sweep::rhs_block), trace.threads);
     for (index_t first = 0; first < b.cols; first += sweep::rhs_block) {
       const index_t count = std::min(sweep::rhs_block, b.cols - first);
-      run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count),
-                 x.columns(first, count), method, team}, *space);
+      each(first, count, SolveRun{method, team}, *space);
     }
     give_back(std::move(space));
   } catch (const std::bad_alloc&) {

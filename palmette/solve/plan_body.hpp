@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "palmette/solve/core.hpp"
+#include "palmette/solve/part_maps.hpp"
 
 namespace palmette::detail {
 
@@ -13,10 +14,13 @@ template <class T>
 class PlanBody {
  public:
   /// @param stages  in the order of the plain solve, each n × n, one or more
-  PlanBody(index_t n, std::vector<sweep::Stage<T>> stages) : n_(n), stages_(std::move(stages)) {}
+  /// @param parts   of a factor that the only stage keeps alive; null: single factors cannot be solved with
+  PlanBody(index_t n, std::vector<sweep::Stage<T>> stages, std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr)
+      : n_(n), stages_(std::move(stages)), parts_(std::move(parts)) {}
 
   index_t size() const { return n_; }
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
+  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
   SolveCost cost(index_t num_rhs) const;
   index_t guarded_blocks() const;
   offset_t memory_bytes() const;
@@ -26,6 +30,9 @@ class PlanBody {
   struct Chain;  // one block of right-hand sides on its way through the stages
 
   void check_sizes(DenseView<const T> b, DenseView<T> x) const;
+  /// Calls each(first column, columns, method, team, workspace) for blocks of right-hand sides.
+  template <class Each>
+  SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Each& each) const;
   std::unique_ptr<Space> borrow_space(index_t num_rhs, int members) const;
   void give_back(std::unique_ptr<Space> space) const;
   void prepare(Space& space, index_t num_rhs, int members) const;
@@ -35,6 +42,7 @@ class PlanBody {
 
   index_t n_;
   std::vector<sweep::Stage<T>> stages_;
+  std::unique_ptr<const sweep::PartMaps<T>> parts_;
   mutable std::mutex pool_mutex_;
   mutable std::vector<std::unique_ptr<Space>> pool_;  // workspaces that no solve uses now
 };

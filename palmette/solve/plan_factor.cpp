@@ -64,10 +64,11 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
+    auto maps = std::make_unique<const sweep::PartMaps<T>>(*factor);
     stage.core = std::make_shared<const sweep::SupernodalCore<T>>(parts_of(std::move(factor), options, std::move(structure)));
     std::vector<sweep::Stage<T>> stages;
     stages.push_back(std::move(stage));
-    return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages)));
+    return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages), std::move(maps)));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the plan of a solve");
   }

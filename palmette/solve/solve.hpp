@@ -49,6 +49,13 @@ struct SolveTrace {
   int threads = 1;                           ///< threads used
 };
 
+/// One of the matrices whose product a factored matrix is: L; D of LDLᵀ; U of LU.
+enum class FactorPart { lower, diagonal, upper };
+
+/// What pivoting inside supernodes did: row k of the factors is row result[k] of the structure.
+template <class T>
+std::vector<index_t> pivoted_places(const Factor<T>& factor);
+
 namespace detail {
 template <class T>
 class PlanBody;
@@ -76,6 +83,16 @@ class SolvePlan {
   /// @throws DimensionError if sizes differ; MemoryError
   /// @cost  cost(k) flops and bytes; workspace O(n·min(k, 64))
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
+
+  /// x ← op(F)⁻¹·b with one factor by itself, of a plan that plan_solve made.
+  ///
+  /// The factors are those of the matrix with rows and columns permuted, pivoting included, and scalings undone: P·A·Pᵀ = L·Lᴴ or
+  /// L·D·Lᴴ (complex symmetric: L·D·Lᵀ), P·A·Qᵀ = L·U; with P = row.then(pivoted_places) and Q = column of the structure. Scalings
+  /// are powers of two: undoing them rounds nothing. D of LLᵀ is the identity.
+  /// @param b  n × k in the numbering of the factors; x: n × k, likewise; may be the same memory as b
+  /// @throws DimensionError; UsageError for a part that the factorization has not; MemoryError
+  /// @cost   half of cost(k), for D O(n·k)
+  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
 
   SolveCost cost(index_t num_rhs) const;
   /// Diagonal blocks that were not inverted since their inverse would grow too much.

@@ -156,19 +156,62 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
 }
 
 template <class T>
+struct SupernodalCore<T>::BackwardWay {
+  const SupernodalTriangle<T>& triangle;
+  const BlockDiagonal<T>* diagonal;
+  bool adjoint;
+};
+
+template <class T>
+void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const {
+  if (part == FactorPart::diagonal) return divide_by_diagonal(operation, run);
+  const bool adjoint = operation == Operation::adjoint;
+  if (part == FactorPart::lower) {
+    if (operation == Operation::plain) return sweep_down(*parts_.lower, run, &run.in, &run.out);
+    return sweep_up({*parts_.lower, nullptr, adjoint}, run, &run.in, &run.out);
+  }
+  if (!parts_.upper) throw UsageError("only LU has a factor U; LL' and LDL' have the transpose of L");
+  if (operation == Operation::plain) return sweep_up({*parts_.upper, nullptr, false}, run, &run.in, &run.out);
+  CoreRun<T> turned = run;
+  turned.in.conjugated = turned.out.conjugated = adjoint;
+  sweep_down(*parts_.upper, turned, &turned.in, &turned.out);
+}
+
+template <class T>
+void SupernodalCore<T>::divide_by_diagonal(Operation operation, CoreRun<T> run) const {
+  if (parts_.upper) throw UsageError("LU has no factor D; the diagonal is that of U");
+  // D = Dᴴ of a Hermitian matrix, D = Dᵀ of a symmetric one: the other of the two is its conjugate.
+  run.in.conjugated = run.out.conjugated = operation == (parts_.adjoint ? Operation::transpose : Operation::adjoint);
+  const index_t n = parts_.structure->symbolic().n;
+  const SideRows<T> kept{run.space.work.data(), padded_sides(sizeof(T), run.num_rhs())};
+  load_sides(run.in, 0, n, kept);
+  if (parts_.diagonal) parts_.diagonal->solve(0, n, kept);
+  store_sides<T>(run.out, 0, n, kept);
+}
+
+template <class T>
 void SupernodalCore<T>::forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+  sweep_down(transposed && parts_.upper ? *parts_.upper : *parts_.lower, run, in, out);
+}
+
+template <class T>
+void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run, const Reader<T>* in,
+                                   const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->forward();
-  const SupernodalTriangle<T>& triangle = transposed && parts_.upper ? *parts_.upper : *parts_.lower;
   ForwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, out);
   run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team});
 }
 
 template <class T>
 void SupernodalCore<T>::backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
-  const SweepSchedule& schedule = parts_.structure->backward();
   const SupernodalTriangle<T>& triangle = !transposed && parts_.upper ? *parts_.upper : *parts_.lower;
-  const BlockDiagonal<T>* const diagonal = parts_.diagonal ? &*parts_.diagonal : nullptr;
-  BackwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, diagonal, out, parts_.adjoint);
+  sweep_up({triangle, parts_.diagonal ? &*parts_.diagonal : nullptr, parts_.adjoint}, run, in, out);
+}
+
+template <class T>
+void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+  const SweepSchedule& schedule = parts_.structure->backward();
+  BackwardBody<T> body({way.triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, way.diagonal, out, way.adjoint);
   run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team});
 }
 

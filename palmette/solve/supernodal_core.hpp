@@ -28,6 +28,7 @@ class SupernodalCore final : public SweepCore<T> {
   explicit SupernodalCore(SupernodalParts<T> parts) : parts_(std::move(parts)) {}
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
+  void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;
   Relation relation() const override {
     if (parts_.upper || parts_.lower_only) return Relation::general;
     return parts_.adjoint && is_complex_v<T> ? Relation::hermitian : Relation::symmetric;
@@ -43,6 +44,11 @@ class SupernodalCore final : public SweepCore<T> {
   /// One sweep; null: in or out is the vector that the core keeps between its sweeps.
   void forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
   void backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  /// A forward sweep with L or Uᵀ, a backward sweep with their transposes; out ← D⁻¹·in.
+  void sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  struct BackwardWay;
+  void sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  void divide_by_diagonal(Operation operation, CoreRun<T> run) const;
 
   SupernodalParts<T> parts_;
 };

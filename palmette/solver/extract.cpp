@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "palmette/solve/solve.hpp"
+
 namespace palmette {
 namespace {
 
@@ -24,17 +26,6 @@ struct GrowingColumns {
   }
 };
 
-/// Pivoted row k of the whole matrix is row result[k] before pivoting: `place` counted from the first column of the matrix.
-template <class T>
-std::vector<index_t> global_places(const Factor<T>& factor) {
-  const SymbolicFactor& symbolic = *factor.symbolic;
-  std::vector<index_t> places(factor.place.begin(), factor.place.end());
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
-    for (index_t k = symbolic.supernode_begin[s]; k < symbolic.supernode_begin[s + 1]; ++k)
-      places[k] += symbolic.supernode_begin[s];
-  return places;
-}
-
 /// Scale factors in the order of a permutation; ones where there are none.
 std::vector<double> permuted_scale(const std::vector<double>& scale, const Permutation& order) {
   std::vector<double> permuted(static_cast<std::size_t>(order.size()), 1.0);
@@ -53,24 +44,42 @@ struct Reading {
 
   T scaled(T value, double factor_of_two) const { return value * static_cast<real_t<T>>(factor_of_two); }
 
+  /// r⁻¹·L·r with unit diagonal; r⁻¹·L of LLᵀ.
   SparseMatrix<T> lower() const {
     const SymbolicFactor& symbolic = *factor.symbolic;
+    const bool unit = factor.kind != FactorKind::llt;
     GrowingColumns<T> columns;
     for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
       const index_t begin = symbolic.supernode_begin[s], width = symbolic.width(s);
       for (index_t local = 0; local < width; ++local) {
         const index_t k = begin + local;
         const T* panel = factor.lower.data() + symbolic.panel_offset[s] + local * symbolic.leading_dimension(s);
-        columns.add(k, T(1));
+        const double of_column = unit ? row_scale[k] : 1;
+        columns.add(k, unit ? T(1) : scaled(panel[local], 1 / row_scale[k]));
         for (index_t below = local + 1; below < width; ++below)
-          columns.add(begin + below, scaled(panel[below], row_scale[k] / row_scale[begin + below]));
+          columns.add(begin + below, scaled(panel[below], of_column / row_scale[begin + below]));
         const auto rows = symbolic.rows_below(s);
         for (std::size_t place = 0; place < rows.size(); ++place) {
           const index_t row = pivoting.old_to_new()[rows[place]];
-          columns.add(row, scaled(panel[width + static_cast<index_t>(place)], row_scale[k] / row_scale[row]));
+          columns.add(row, scaled(panel[width + static_cast<index_t>(place)], of_column / row_scale[row]));
         }
         columns.end_column();
       }
+    }
+    return columns.finish(factor.size());
+  }
+
+  /// r⁻¹·D·r⁻¹ of LDLᵀ, with its blocks of two; the identity of LLᵀ.
+  SparseMatrix<T> diagonal() const {
+    GrowingColumns<T> columns;
+    const auto below = [&](index_t k) {
+      return k < 0 || factor.d_below.empty() ? T(0) : scaled(factor.d_below[k], 1 / row_scale[k] / row_scale[k + 1]);
+    };
+    for (index_t k = 0; k < factor.size(); ++k) {
+      columns.add(k - 1, factor.hermitian ? conjugate(below(k - 1)) : below(k - 1));
+      columns.add(k, factor.d.empty() ? T(1) : scaled(factor.d[k], 1 / row_scale[k] / row_scale[k]));
+      columns.add(k + 1, k + 1 < factor.size() ? below(k) : T(0));
+      columns.end_column();
     }
     return columns.finish(factor.size());
   }
@@ -100,13 +109,33 @@ struct Reading {
 }  // namespace
 
 template <class T>
+FactorOrder order_of(const Factor<T>& factor) {
+  if (!factor.symbolic) return {};
+  return {factor.symbolic->row.then(Permutation(pivoted_places(factor))),
+          factor.kind == FactorKind::lu ? factor.symbolic->column : factor.symbolic->column.then(Permutation(pivoted_places(factor)))};
+}
+
+template <class T>
+ExtractedLdl<T> extract_ldl(const Factor<T>& factor) {
+  if (factor.kind == FactorKind::lu) throw UsageError("L and D are asked of a factor of kind lu, which has L and U");
+  ExtractedLdl<T> result;
+  if (!factor.symbolic) return result;
+  const Permutation pivoting(pivoted_places(factor));
+  result.order = order_of(factor).row;
+  const Reading<T> reading{factor, pivoting, permuted_scale(factor.row_scale, result.order), {}};
+  result.lower = reading.lower();
+  result.diagonal = reading.diagonal();
+  return result;
+}
+
+template <class T>
 ExtractedLu<T> extract_lu(const Factor<T>& factor) {
   if (factor.kind != FactorKind::lu)
     throw UsageError("L and U are asked of a factor of kind " + std::string(name_of(factor.kind)) +
                      "; factorize with kind lu");
   ExtractedLu<T> result;
   if (!factor.symbolic) return result;
-  const Permutation pivoting(global_places(factor));
+  const Permutation pivoting(pivoted_places(factor));
   result.row = factor.symbolic->row.then(pivoting);
   result.column = factor.symbolic->column;
   const Reading<T> reading{factor, pivoting, permuted_scale(factor.row_scale, result.row),
@@ -116,7 +145,10 @@ ExtractedLu<T> extract_lu(const Factor<T>& factor) {
   return result;
 }
 
-#define PALMETTE_INSTANTIATE(T) template ExtractedLu<T> extract_lu(const Factor<T>&);
+#define PALMETTE_INSTANTIATE(T)                             \
+  template FactorOrder order_of(const Factor<T>&);          \
+  template ExtractedLdl<T> extract_ldl(const Factor<T>&);   \
+  template ExtractedLu<T> extract_lu(const Factor<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -1,4 +1,4 @@
-// The factors L and U as plain sparse matrices, for who wants to look at them or hand them on.
+// The factors L, D and U as plain sparse matrices, for who wants to look at them or hand them on.
 #pragma once
 
 #include "palmette/blocks/blocks.hpp"
@@ -24,5 +24,28 @@ struct ExtractedLu {
 /// @cost  O(panel entries) time; the result and one more copy of L and of U in memory
 template <class T>
 ExtractedLu<T> extract_lu(const Factor<T>& factor);
+
+/// L·D·Lᴴ = A permuted (LLᵀ: D = 1; complex symmetric LDLᵀ: L·D·Lᵀ): (L·D·Lᴴ)(i, j) = A(order.new_to_old[i], order.new_to_old[j]).
+template <class T>
+struct ExtractedLdl {
+  SparseMatrix<T> lower;     ///< lower triangular, the diagonal stored: ones for LDLᵀ
+  SparseMatrix<T> diagonal;  ///< D: diagonal but for pivots of two rows
+  Permutation order;         ///< length n: ordering, postorder, and the pivoting inside supernodes
+};
+
+/// Take L and D out of a factor of kind LLᵀ or LDLᵀ; scalings undone as by extract_lu: L' = R⁻¹·L·R, D' = R⁻¹·D·R⁻¹.
+/// @throws UsageError if the factor is of kind LU
+/// @cost  as extract_lu
+template <class T>
+ExtractedLdl<T> extract_ldl(const Factor<T>& factor);
+
+/// Row and column orders of the factors: row i and column j of their product are row.new_to_old[i] and column.new_to_old[j] of A. The
+/// same for LLᵀ and LDLᵀ.
+struct FactorOrder {
+  Permutation row;
+  Permutation column;
+};
+template <class T>
+FactorOrder order_of(const Factor<T>& factor);
 
 }  // namespace palmette

@@ -23,6 +23,9 @@ class WorkingInverse final : public Inverse<T> {
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
   }
+  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
+    return plan_.solve_part(part, operation, b, x, run);
+  }
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
   index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
   const PivotReport& pivots() const override { return factor_->pivots; }

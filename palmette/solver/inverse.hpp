@@ -13,6 +13,10 @@ class Inverse {
  public:
   virtual ~Inverse() = default;
   virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const = 0;
+  /// As SolvePlan::solve_part. @throws UsageError where there is no factor by supernodes in working precision
+  virtual SolveTrace solve_part(FactorPart, Operation, DenseView<const T>, DenseView<T>, const SolveRun&) const {
+    throw UsageError("in mixed precision there is no factor in working precision");
+  }
   virtual SolveCost cost(index_t num_rhs) const = 0;
   virtual index_t guarded_blocks() const = 0;
   virtual const PivotReport& pivots() const = 0;

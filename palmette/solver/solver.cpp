@@ -437,6 +437,17 @@ Inertia Solver<T>::inertia() const {
   return now->inverse->pivots().inertia;
 }
 template <class T>
+void Solver<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x) const {
+  with_memory_errors("out of memory while a system was solved with one factor", [&] {
+    check_right_hand_sides(size(), b, x);
+    const DenseMatrix<T> kept = copy_if_overlapping(b, x);
+    const std::shared_ptr<const Products<T>> now = state_->supernodal().value();
+    const Inverse<T>& inverse = *now->inverse;
+    inverse.solve_part(part, operation, kept.values.empty() ? b : kept.view(), x,
+                       {state_->options.method, state_->team_for_solve(inverse, b.cols)});
+  });
+}
+template <class T>
 std::shared_ptr<const Factor<T>> Solver<T>::factor() const {
   std::shared_ptr<const Factor<T>> factor = state_->supernodal().value()->inverse->factor();
   if (!factor) throw UsageError("in mixed precision there is no factor in working precision");

@@ -83,6 +83,13 @@ class Solver {
   std::pair<std::complex<double>, double> slogdet() const;
   /// @throws UsageError for LU and for complex symmetric matrices, which have none
   Inertia inertia() const;
+  /// x ← op(F)⁻¹·b with one factor F by itself, neither refined nor verified: for half solves, as sampling and whitening need them.
+  ///
+  /// F is that of extract_ldl(*factor()) or extract_lu(*factor()); b and x are in the numbering of its rows, see order_of.
+  /// So solving with L, D and Lᴴ, or L and U, in turn solves A x = b in permuted order.
+  /// @param b  n × k; x: n × k, may be b's memory
+  /// @throws as SolvePlan::solve_part; UsageError in mixed precision; NumericalError, see symbolic
+  void solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x) const;
   /// The Factor by supernodes in working precision; see symbolic. @throws UsageError in mixed precision; NumericalError
   std::shared_ptr<const Factor<T>> factor() const;
 

@@ -9,13 +9,6 @@ V get(const nb::dict& given, const char* name) {
   return nb::cast<V>(given[name]);
 }
 
-Operation operation(const std::string& name) {
-  if (name == "N") return Operation::plain;
-  if (name == "T") return Operation::transpose;
-  if (name == "H") return Operation::adjoint;
-  throw UsageError("trans is '" + name + "'; use 'N', 'T' or 'H'");
-}
-
 /// Lets Ctrl-C end a long phase: raises KeyboardInterrupt in the caller's thread.
 void raise_pending_signals(std::string_view, double) {
   const LockTaken taken;
@@ -23,6 +16,13 @@ void raise_pending_signals(std::string_view, double) {
 }
 
 }  // namespace
+
+Operation operation(const std::string& name) {
+  if (name == "N") return Operation::plain;
+  if (name == "T") return Operation::transpose;
+  if (name == "H") return Operation::adjoint;
+  throw UsageError("trans is '" + name + "'; use 'N', 'T' or 'H'");
+}
 
 std::optional<FactorKind> factor_kind(const std::string& name) {
   if (name == "auto") return std::nullopt;

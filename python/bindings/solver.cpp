@@ -80,6 +80,52 @@ nb::tuple extract(const Solver<T>& self) {
                         to_numpy(factors.row.new_to_old()), to_numpy(factors.column.new_to_old()), replaced);
 }
 
+/// (L, D) or (L, U) as arrays of to_arrays, and the number of replaced pivots.
+template <class T>
+nb::tuple extract_parts(const Solver<T>& self) {
+  SparseMatrix<T> lower, other;
+  index_t replaced = 0;
+  {
+    const LockReleased released;
+    const std::shared_ptr<const Factor<T>> factor = self.factor();
+    replaced = factor->pivots.perturbed;
+    if (factor->kind == FactorKind::lu) {
+      ExtractedLu<T> factors = extract_lu(*factor);
+      lower = std::move(factors.lower), other = std::move(factors.upper);
+    } else {
+      ExtractedLdl<T> factors = extract_ldl(*factor);
+      lower = std::move(factors.lower), other = std::move(factors.diagonal);
+    }
+  }
+  return nb::make_tuple(to_arrays(std::move(lower)), to_arrays(std::move(other)), replaced);
+}
+
+/// Row and column order of the factors, new_to_old.
+template <class T>
+nb::tuple orders(const Solver<T>& self) {
+  FactorOrder order;
+  {
+    const LockReleased released;
+    order = order_of(*self.factor());
+  }
+  return nb::make_tuple(to_numpy(order.row.new_to_old()), to_numpy(order.column.new_to_old()));
+}
+
+/// Whether the factorization is L·Lᴴ or L·D·Lᴴ (for real scalars the same as with the transpose).
+template <class T>
+bool is_adjoint(const Solver<T>& self) {
+  const std::shared_ptr<const Factor<T>> factor = self.factor();
+  return factor->kind == FactorKind::llt || factor->hermitian;
+}
+
+template <class T>
+void solve_part(const Solver<T>& self, const std::string& name, const std::string& trans, DenseIn<T> b, DenseOut<T> x) {
+  const FactorPart part = name == "L" ? FactorPart::lower : name == "D" ? FactorPart::diagonal : FactorPart::upper;
+  const Operation op = operation(trans);
+  const LockReleased released;
+  self.solve_part(part, op, view_of<const T>(b), view_of<T>(x));
+}
+
 template <class T>
 void bind_solver_of(nb::module_& module) {
   nb::class_<Solver<T>>(module, class_name<T>("Solver").c_str())
@@ -93,6 +139,10 @@ void bind_solver_of(nb::module_& module) {
       .def("slogdet", [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
       .def("inertia", inertia<T>)
       .def("structure", structure<T>)
+      .def("extract_parts", extract_parts<T>)
+      .def("orders", orders<T>)
+      .def("is_adjoint", is_adjoint<T>)
+      .def("solve_part", solve_part<T>)
       .def("extract_lu", extract<T>);
 }
 

@@ -14,6 +14,7 @@ import numpy as np
 from . import _input
 from ._at_once import solve_at_once
 from ._cache import cache_folder
+from ._parts import FactorParts
 from .errors import DimensionError, SingularError, UnverifiedWarning, UsageError
 
 # Warnings of this kind are shown each time, unless the user's own filters (which come first) say otherwise.
@@ -281,10 +282,13 @@ class VerifiedSolves:
         return ""
 
 
-class Solver(VerifiedSolves):
+class Solver(VerifiedSolves, FactorParts):
     """A factored matrix, ready to solve.
 
-    Orders, analyzes and factorizes A on creation. Solves may be called from several threads at once.
+    Orders, analyzes and factorizes A on creation. Solves may be called from several threads at once. A is copied: what is done to it
+    afterwards changes nothing here. |A − Aᴴ| or |A − Aᵀ| ≤ 8 u |A| in every entry counts as symmetric: then (A + Aᴴ) / 2 is factored, a
+    note of the report says so, and answers are verified against A. `L`, `D`, `U`, `P` and solves with one factor are those of
+    scikit-sparse's factors.
 
     Parameters
     ----------

@@ -138,8 +138,44 @@ static void arrays_stay_the_callers(palmette_storage storage, int in_order) {
   palmette_destroy(solver);
 }
 
+/* Solving with each factor in turn, in permuted order, is solving. */
+static void half_solves(palmette_kind kind) {
+  /* [4 2 0; 2 5 3; 0 3 6]: A·(1, 2, 3) = (8, 21, 24). */
+  const int64_t ptr[] = {0, 2, 5, 7};
+  const int32_t rows[] = {0, 1, 0, 1, 2, 1, 2};
+  const double entries[] = {4, 2, 2, 5, 3, 3, 6};
+  const double b[] = {8, 21, 24};
+  double y[3], x[3];
+  int32_t row[3], column[3];
+  palmette_options options;
+  palmette_solver* solver = NULL;
+  palmette_default_options(&options);
+  options.kind = kind;
+  EXPECT(palmette_create_d(3, ptr, rows, entries, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_factor_order(solver, row, column) == PALMETTE_OK);
+  for (int k = 0; k < 3; ++k) y[k] = b[row[k]];
+  EXPECT(palmette_solve_part_d(solver, PALMETTE_PART_L, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_OK);
+  if (kind == PALMETTE_LU) {
+    EXPECT(palmette_solve_part_d(solver, PALMETTE_PART_U, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_OK);
+    EXPECT(palmette_solve_part_d(solver, PALMETTE_PART_D, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_USAGE);
+  } else {
+    EXPECT(palmette_solve_part_d(solver, PALMETTE_PART_D, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_OK);
+    EXPECT(palmette_solve_part_d(solver, PALMETTE_PART_L, PALMETTE_TRANSPOSE, 1, y, 3, y, 3) == PALMETTE_OK);
+    EXPECT(palmette_solve_part_d(solver, PALMETTE_PART_U, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_USAGE);
+  }
+  for (int k = 0; k < 3; ++k) x[column[k]] = y[k];
+  for (int k = 0; k < 3; ++k) EXPECT(near(x[k], k + 1));
+  EXPECT(palmette_solve_part_d(solver, (palmette_part)9, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_USAGE);
+  EXPECT(palmette_solve_part_z(solver, PALMETTE_PART_L, PALMETTE_PLAIN, 1, y, 3, y, 3) == PALMETTE_USAGE);
+  EXPECT(palmette_factor_order(NULL, row, column) == PALMETTE_USAGE);
+  palmette_destroy(solver);
+}
+
 int main(void) {
   solves_and_refactors();
+  half_solves(PALMETTE_LLT);
+  half_solves(PALMETTE_LDLT);
+  half_solves(PALMETTE_LU);
   arrays_stay_the_callers(PALMETTE_FULL, 1);
   arrays_stay_the_callers(PALMETTE_FULL, 0);
   arrays_stay_the_callers(PALMETTE_LOWER_SYMMETRIC, 0);
