@@ -46,6 +46,8 @@ nb::dict to_dict(const RankReport& report) {
 void bind_report(nb::module_& module) {
   nb::class_<ReportHandle>(module, "Report")
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })
+      .def_prop_ro("componentwise_backward_error",
+                   [](const ReportHandle& self) { return self.report.verify->componentwise_backward_error; })
       .def_prop_ro("verified", [](const ReportHandle& self) { return self.report.verify->verified; });
 }
 

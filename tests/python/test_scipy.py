@@ -101,6 +101,7 @@ SPLU = {
     "float32 factor": lambda m: m.splu(A.astype("float32")).solve(one),
     "float32 and int16": lambda m: m.splu(A.astype("float32")).solve(np.ones(3, "int16")),
     "float32 rhs": lambda m: m.splu(A).solve(one.astype("float32")), "longdouble": lambda m: m.splu(A).solve(one.astype(np.longdouble)),
+    "complex rhs of another size": lambda m: m.splu(A).solve(np.ones(4, complex)),
     "complex factor": lambda m: m.splu(A * 1j).solve(one), "size": lambda m: m.splu(A).solve(np.ones(4)),
     "size of matrix": lambda m: m.splu(A).solve(np.ones((4, 2))), "three dimensions": lambda m: m.splu(A).solve(np.ones((3, 1, 1))),
     "no columns": lambda m: m.splu(A).solve(np.ones((3, 0))), "trans X": lambda m: m.splu(A).solve(one, "X"),
@@ -161,6 +162,42 @@ def test_pr_a_pc_is_l_u(dtype, seed):
         assert (lu.L.diagonal() == 1).all() and lu.nnz == lu.L.nnz + lu.U.nnz
         product, sizes = (lu.L @ lu.U).toarray(), (abs(lu.L) @ abs(lu.U)).toarray()
         assert (np.abs(product - (Pr @ matrix @ Pc).toarray()) <= size * np.finfo(dtype).eps * sizes).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_natural_keeps_the_order_of_columns(dtype):
+    # A chain whose order is no postorder of its tree (its ends are far apart), a grid, and unsymmetric ones: diagonally dominant, so
+    # that no rows need to be exchanged. L and sqrt(D) of the symmetric ones are then a Cholesky factor, which programs rely on.
+    rng = np.random.default_rng(3)
+    shuffled = spd(6, dtype)[rng.permutation(36)]
+    dominant = sparse.csc_array(sparse.random_array((200, 200), density=0.01, rng=rng) + 201 * sparse.eye_array(200)).astype(dtype)
+    for matrix in (spd(6, dtype), dominant, (dominant + dominant.T).tocsc(), shuffled):
+        n = matrix.shape[0]
+        lu = ours.splu(matrix, permc_spec="NATURAL")
+        places = np.arange(n)
+        P = matrix[np.argsort(lu.perm_r)][:, np.argsort(lu.perm_c)]
+        assert (sparse.triu(lu.L, 1).nnz, sparse.tril(lu.U, -1).nnz) == (0, 0)
+        rounding = n * np.finfo(dtype).eps * (abs(lu.L) @ abs(lu.U)).toarray() + np.finfo(dtype).tiny  # distant fill underflows
+        assert (abs(lu.L @ lu.U - P).toarray() <= rounding).all()
+        if matrix is not shuffled:
+            assert (lu.perm_c == places).all() and (lu.perm_r == places).all() and lu.perm_r.dtype == lu.perm_c.dtype == np.int32
+
+
+def test_rows_that_are_small_beside_the_norm_are_solved_as_well():
+    # A stiff grid, a rigid inclusion by weak multipliers, and what turns and moves it: ‖A‖‖x‖ is so large beside b that x counts as
+    # verified (‖b − A x‖ ≤ 10⁻¹⁴ (‖A‖‖x‖ + ‖b‖)) while rows of b are missed by 10⁻⁷ of what is in them.
+    k = 48
+    K = palmette.generate("poisson2d5", k)
+    X, Y = (places.ravel() / k for places in np.meshgrid(np.arange(k), np.arange(k)))
+    inside = (X > 0.3) & (X < 0.7) & (Y > 0.3) & (Y < 0.7)
+    B = sparse.csr_array(8 * sparse.eye_array(k * k) - K)[np.flatnonzero(inside)] * 1e-4
+    motions = sparse.csr_array(B @ np.stack([np.ones(k * k), X, Y], axis=1))
+    saddle = sparse.block_array([[1e9 * K, None, B.T], [None, None, -motions.T], [B, -motions, None]], format="csc")
+    b = np.zeros(saddle.shape[0])
+    b[:k] = 1e9
+    for x in (ours.splu(saddle).solve(b), ours.spsolve(saddle, b)):
+        # componentwise backward error: max_i |b − A x|_i / (|A||x| + |b|)_i
+        assert (np.abs(b - saddle @ x) / (abs(saddle) @ np.abs(x) + np.abs(b) + 1e-300)).max() <= 1e-10
 
 
 def test_l_u_is_a_where_pivots_had_to_be_replaced():
