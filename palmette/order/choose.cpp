@@ -2,7 +2,9 @@
 #include "palmette/order/choose.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "palmette/order/dissection.hpp"
@@ -15,6 +17,9 @@ constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the me
 constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
 constexpr double merge_ratio = 0.75;      // merged vertices ÷ vertices, above which merging is not worth its time
+constexpr double least_dimension = 2.5;   // from which nested dissection is begun beside AMD: meshes in three dimensions have 2.7 to 3.9
+constexpr index_t fewest_to_begin_early = 4000;    // vertices: AMD takes a millisecond
+constexpr index_t most_to_begin_early = 300000;    // finding the dimension takes as long as AMD beyond
 constexpr index_t fewest_to_dissect = 32; // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
 
 std::vector<index_t> identity_order(index_t n) {
@@ -68,10 +73,10 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   return order;
 }
 
-std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads) {
+std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads, const std::atomic<bool>* stop = nullptr) {
   if (method == OrderingMethod::nd) {
     ThreadTeam team(threads);
-    return order_core(graph, [&](const Graph& part) { return dissection_order(part, team); });
+    return order_core(graph, [&](const Graph& part) { return dissection_order(part, team, stop); });
   }
   return method == OrderingMethod::metis ? order_core(graph, metis_order) : order_core(graph, scotch_order);
 }
@@ -83,28 +88,103 @@ void require_available(OrderingMethod method) {
                        std::string(name_of(method)) + "-dev and configure again, or use amd or auto");
 }
 
-/// AMD; then, where it may pay, nested dissection, where a second opinion may pay METIS's too; the fewest flops win.
-FillOrder order_automatically(const Graph& graph, int threads) {
-  AmdOrder amd = amd_order(graph);
-  FillOrder chosen{OrderingMethod::amd, std::move(amd.order)};
-  // AMD's own bound takes every vertex for one unknown.
-  double flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, chosen.order).flops;
-  const MergedGraph merged = merge(graph);
-  const Graph& small = merged.graph_of(graph);
-  if (!nested_dissection_may_pay(flops, small)) return chosen;
-  if (graph.weight.empty()) flops = fill_count(graph, chosen.order).flops;  // exact, as what it is compared with
-  for (const OrderingMethod method : {OrderingMethod::nd, OrderingMethod::metis}) {
-    if (method == OrderingMethod::metis &&
-        (!has_metis() || flops < flops_for_second_opinion * static_cast<double>(small.n + small.start.back())))
-      break;
-    std::vector<index_t> dissected = merged.expand(dissect(small, method, threads));
-    const double dissected_flops = fill_count(graph, dissected).flops;
-    if (dissected_flops >= flops) continue;
-    flops = dissected_flops;
-    chosen = {method, std::move(dissected)};
+/// Vertices within each distance of one that lies far from the first.
+std::vector<index_t> vertices_within(const Graph& graph) {
+  std::vector<index_t> reached, within;
+  index_t start = 0;
+  for (int sweep = 0; sweep < 2; ++sweep, start = reached.back()) {
+    std::vector<char> seen(static_cast<std::size_t>(graph.n), 0);
+    reached.assign(1, start);
+    seen[start] = 1;
+    within.clear();
+    for (std::size_t begin = 0; begin < reached.size();) {
+      const std::size_t end = reached.size();
+      within.push_back(static_cast<index_t>(end));
+      for (; begin < end; ++begin)
+        for (offset_t edge = graph.start[reached[begin]]; edge < graph.start[reached[begin] + 1]; ++edge)
+          if (const index_t other = graph.neighbour[edge]; !seen[other]) {
+            seen[other] = 1;
+            reached.push_back(other);
+          }
+    }
   }
-  return chosen;
+  return within;
 }
+
+}  // namespace
+
+double growth_dimension(const Graph& graph) {
+  if (graph.n == 0) return 0;
+  const std::vector<index_t> within = vertices_within(graph);
+  const std::size_t depth = within.size() - 1, near = depth / 6, far = depth / 3;
+  if (near == 0 || within.back() < graph.n / 2) return 0;
+  return std::log(double(within[far]) / within[near]) / std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
+}
+
+namespace {
+
+/// Where AMD is likely to lose, another thread does not wait for it. A wrong guess costs some time and changes nothing.
+bool dissection_is_likely(const Graph& merged) {
+  return nested_dissection_may_pay(std::numeric_limits<double>::infinity(), merged) && growth_dimension(merged) >= least_dimension;
+}
+
+/// The choice under way: AMD's order, and nested dissection's that may be made beside it.
+class AutomaticChoice {
+ public:
+  AutomaticChoice(const Graph& graph, int threads) : graph_(graph), merged_(merge(graph)), threads_(threads) {}
+
+  FillOrder choose() {
+    bool early = false;
+    if (threads_ > 1 && small().n >= fewest_to_begin_early && small().n <= most_to_begin_early)
+      ThreadTeam(2).run([&](int member) {
+        if (member == 1) return order_by_degree();
+        early = dissection_is_likely(small());
+        if (early) dissect_with(OrderingMethod::nd);
+      });
+    else order_by_degree();
+    if (!pays_) return std::move(chosen_);
+    for (const OrderingMethod method : {OrderingMethod::nd, OrderingMethod::metis}) {
+      if (method == OrderingMethod::metis && !wants_second_opinion()) break;
+      if (!early || method != OrderingMethod::nd) dissect_with(method);
+      if (dissected_flops_ >= flops_) continue;
+      flops_ = dissected_flops_;
+      chosen_ = {method, std::move(dissected_)};
+    }
+    return std::move(chosen_);
+  }
+
+ private:
+  const Graph& small() const { return merged_.graph_of(graph_); }
+  bool wants_second_opinion() const {
+    return has_metis() && flops_ >= flops_for_second_opinion * static_cast<double>(small().n + small().start.back());
+  }
+  void order_by_degree() {
+    AmdOrder amd = amd_order(graph_);
+    chosen_ = {OrderingMethod::amd, std::move(amd.order)};
+    // AMD's own bound takes every vertex for one unknown.
+    flops_ = graph_.weight.empty() ? amd.flops_bound : fill_count(graph_, chosen_.order).flops;
+    pays_ = nested_dissection_may_pay(flops_, small());
+    if (!pays_) stop_.store(true, std::memory_order_relaxed);
+    else if (graph_.weight.empty()) flops_ = fill_count(graph_, chosen_.order).flops;  // exact, as what it is compared with
+  }
+  void dissect_with(OrderingMethod method) {
+    dissected_ = merged_.expand(dissect(small(), method, threads_, &stop_));
+    if (!stop_.load(std::memory_order_relaxed)) dissected_flops_ = fill_count(graph_, dissected_).flops;
+  }
+
+  const Graph& graph_;
+  const MergedGraph merged_;
+  const int threads_;
+  std::atomic<bool> stop_{false};  // AMD's order is good enough
+  bool pays_ = false;
+  FillOrder chosen_;
+  double flops_ = 0;
+  std::vector<index_t> dissected_;
+  double dissected_flops_ = 0;
+};
+
+/// AMD; then, where it may pay, nested dissection, where a second opinion may pay METIS's too; the fewest flops win.
+FillOrder order_automatically(const Graph& graph, int threads) { return AutomaticChoice(graph, threads).choose(); }
 
 }  // namespace
 

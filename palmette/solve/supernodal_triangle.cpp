@@ -87,8 +87,9 @@ constexpr index_t packed_width = 32;
 /// How far ahead of its reading a packed panel is asked for: some hundred nanoseconds at the speed of memory.
 constexpr offset_t ahead_bytes = 6144;
 
-/// Entries that a thread makes at a time.
-constexpr offset_t entries_of_a_share = 1 << 14;
+/// Entries that a thread makes at a time. Two threads that touch the same large page for the first time both clear one: shares of large
+/// plans are as large as these.
+constexpr offset_t fewest_shared = 1 << 14, most_shared = 1 << 18, shares_of_a_thread = 8;
 
 /// Where shares of about so many entries begin, and where the last one ends; `offset` holds the entries before each item.
 std::vector<index_t> equal_shares(const std::vector<offset_t>& offset, offset_t entries) {
@@ -144,7 +145,9 @@ void SupernodalTriangle<T>::find_places() {
 /// Each supernode's values depend on its panel alone: the threads take shares as they come, and are the first to touch their pages.
 template <class T>
 void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
-  const std::vector<index_t> begin = equal_shares(offset_, entries_of_a_share);
+  const offset_t members = team != nullptr ? team->size() : 1;
+  const std::vector<index_t> begin =
+      equal_shares(offset_, std::clamp(offset_.back() / (shares_of_a_thread * members), fewest_shared, most_shared));
   std::atomic<std::size_t> next{0};
   const auto take_shares = [&](int) {
     Workroom room;

@@ -272,5 +272,40 @@ TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
   EXPECT_TRUE(above);
 }
 
+Graph graph_of_problem(const std::string& problem, index_t n) {
+  GenerateOptions generator;
+  generator.problem = problem;
+  generator.n = n;
+  return graph_of(generate(generator));
+}
+
+TEST(Automatic, growth_tells_meshes_of_the_plane_from_those_in_space) {
+  EXPECT_NEAR(growth_dimension(graph_of_problem("poisson2d9", 70)), 2, 0.1);
+  EXPECT_NEAR(growth_dimension(graph_of_problem("thermal2d", 5000)), 2.2, 0.25);
+  EXPECT_GT(growth_dimension(graph_of_problem("poisson3d7", 17)), 2.6);
+  EXPECT_EQ(growth_dimension(Graph{0, {0}, {}, {}}), 0);
+  EXPECT_EQ(growth_dimension(Graph{3, {0, 0, 0, 0}, {}, {}}), 0) << "falls apart";
+}
+
+// Several threads begin dissection beside minimum degree in space: where it is kept, and where minimum degree is good enough, so that it
+// is stopped.
+TEST(Automatic, order_of_a_mesh_in_space_does_not_depend_on_the_threads) {
+  bool kept = false, stopped = false;
+  for (const auto& [problem, n] : std::vector<std::pair<std::string, index_t>>{{"poisson3d7", 16}, {"poisson3d7", 24}}) {
+    const Graph graph = graph_of_problem(problem, n);
+    ASSERT_GE(graph.n, 4000);
+    ASSERT_GE(growth_dimension(graph), 2.5);
+    const FillOrder alone = order_graph(graph, OrderingMethod::automatic, 1);
+    (nested_dissection_may_pay(amd_order(graph).flops_bound, graph) ? kept : stopped) = true;
+    for (const int threads : {2, 3}) {
+      const FillOrder shared = order_graph(graph, OrderingMethod::automatic, threads);
+      EXPECT_EQ(shared.method, alone.method);
+      EXPECT_EQ(shared.order, alone.order);
+    }
+  }
+  EXPECT_TRUE(kept);
+  EXPECT_TRUE(stopped);
+}
+
 }  // namespace
 }  // namespace palmette
