@@ -148,6 +148,7 @@ const std::vector<std::string> measured_problems = {"poisson2d9:64",  "poisson2d
 }  // namespace
 
 int main(int argc, char** argv) {
+  palmette::hand_overs_of_process().call_all();
   const std::string what = argc > 1 ? argv[1] : "";
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if ((what == "grids" || what == "layers") && argc > 3) {

@@ -117,6 +117,7 @@ void run_case(const Case& what, const Options& options, double peak, std::vector
 }  // namespace
 
 int main(int argc, char** argv) {
+  palmette::hand_overs_of_process().call_all();
   try {
     const Options options = bench::parse(argc, argv, defaults());
     blas::use_one_thread();

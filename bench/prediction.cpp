@@ -100,6 +100,7 @@ Json json_of(const TaskOverheads& one) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  palmette::hand_overs_of_process().call_all();
   std::vector<std::string> problems;
   std::vector<index_t> ranks = {1, 2, 4};
   for (int at = 1; at < argc; ++at) {

@@ -177,6 +177,7 @@ std::string yardsticks_of(Yardstick& yardstick, int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  palmette::hand_overs_of_process().call_all();
   try {
     const Options options = bench::parse(argc, argv, defaults());
     Yardstick yardstick;

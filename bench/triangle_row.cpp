@@ -207,6 +207,7 @@ int run(const std::string& path, SolveMethod method, index_t sides) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  palmette::hand_overs_of_process().call_all();
   if (argc < 2 || argc > 4) {
     std::fprintf(stderr, "usage: bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [sides]\n");
     return 2;

@@ -69,6 +69,8 @@ double stream_bandwidth(int threads) {
 template <class T>
 std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>& plan, ProgressBar& progress) {
   std::vector<Measurement> measurements;
+  // What is measured are threads, not whether they are worth calling.
+  hand_overs_of_process().call_all();
   std::vector<double> serial_seconds(command.num_rhs.size());
   for (const int threads : thread_counts(number_of_threads(command.threads))) {
     const double stream_gbs = stream_bandwidth(threads);

@@ -123,7 +123,7 @@ std::string build_text(const Machine& machine) {
   facts.add("solve methods", fmt::format("{}", fmt::join(methods, ", ")));
   facts.add("transports", "loopback (one process)");
   facts.add("devices", "host");
-  facts.add("processor", fmt::format("{}, {} for this process", machine.processor, plural(ThreadTeam::available_processors(), "processor")));
+  facts.add("processor", fmt::format("{}, {} for this process", machine.processor, plural(available_processors(), "processor")));
   facts.add("last-level cache", machine.last_level_cache_bytes > 0 ? format_bytes(static_cast<double>(machine.last_level_cache_bytes)) : "unknown");
   facts.add("memory", fmt::format("stream {:.3g} GB/s, read {:.3g} GB/s with {}", machine.stream_bandwidth_gbs, machine.read_bandwidth_gbs,
                                   plural(machine.threads, "thread")));
@@ -138,7 +138,7 @@ Json build_json(const Machine& machine) {
   Json document;
   document["build"] = {{"compiler", compiler()}, {"type", PALMETTE_BUILD_TYPE}, {"native", bool(PALMETTE_NATIVE_BUILD)},
                        {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings}, {"solve_methods", methods}};
-  document["machine"] = {{"processor", machine.processor}, {"processors", ThreadTeam::available_processors()}, {"threads", machine.threads},
+  document["machine"] = {{"processor", machine.processor}, {"processors", available_processors()}, {"threads", machine.threads},
                          {"last_level_cache_bytes", machine.last_level_cache_bytes},
                          {"read_bandwidth_gbs", machine.read_bandwidth_gbs}, {"stream_bandwidth_gbs", machine.stream_bandwidth_gbs}};
   document["version"] = version();

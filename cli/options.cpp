@@ -111,7 +111,7 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mix
   });
 }
 
-int number_of_threads(int threads) { return threads > 0 ? threads : ThreadTeam::available_processors(); }
+int number_of_threads(int threads) { return threads > 0 ? threads : available_processors(); }
 
 std::vector<std::string> ordering_names() {
   std::vector<std::string> names = {"auto"};

@@ -7,7 +7,7 @@ build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev 
 test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libsimgrid-dev)
 debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
-python_test_modules=(pytest lizard matplotlib mpi4py)             # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
+python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)  # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_here=.venv/bin/python
 # How a build by CMake makes the Python module too.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")

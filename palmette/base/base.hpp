@@ -1,11 +1,15 @@
 // The door of `base`: the words that every room shares — index types, scalars, dense views, errors, outcomes,
-// timers, progress and the thread team. Depends on the standard library only.
+// timers, progress, processors, waiting and the thread team. Depends on the standard library only.
 #pragma once
 
 #include "palmette/base/dense_view.hpp"
 #include "palmette/base/errors.hpp"
+#include "palmette/base/fork.hpp"
+#include "palmette/base/hand_overs.hpp"
 #include "palmette/base/outcome.hpp"
+#include "palmette/base/processors.hpp"
 #include "palmette/base/progress.hpp"
 #include "palmette/base/scalars.hpp"
 #include "palmette/base/thread_team.hpp"
 #include "palmette/base/timing.hpp"
+#include "palmette/base/waiting.hpp"

@@ -1,102 +1,230 @@
-// The thread team: workers spin for a moment after each run, since runs often follow each other closely, then sleep.
+// The thread team. A run is published in one word, which says whether it is open, for how many members, and how many have come. Who
+// wakes up in time joins; then the caller closes the run, and waits for those that joined and for nobody else.
 #include "palmette/base/thread_team.hpp"
 
-#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "palmette/base/fork.hpp"
+#include "palmette/base/processors.hpp"
+#include "palmette/base/waiting.hpp"
 
 namespace palmette {
 namespace {
 
-constexpr int spins_before_sleep = 2000;
+/// Runs often follow each other closely: a worker looks so many times for the next one before it sleeps.
+constexpr int looks_for_a_run = 2000;
 
-inline void processor_pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
+/// How often this thread had to leave its processor to another.
+long lost_processors() {
+  rusage usage{};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
+
+std::int64_t processor_nanoseconds() {
+  timespec time{};
+  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 ? time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec : 0;
+}
+
+/// Whether a member was disturbed during its part of a run.
+class Disturbance {
+ public:
+  bool seen() const { return lost_processors() != lost_ || WakeTime::late_wakes() != late_; }
+
+ private:
+  long lost_ = lost_processors();
+  std::uint32_t late_ = WakeTime::late_wakes();
+};
 
 }  // namespace
 
-void SpinWait::pause() {
-  if (++turns_ < 64) processor_pause();
-  else std::this_thread::yield();
-}
-
-void SpinBarrier::wait() {
-  const std::uint32_t phase = phase_.load(std::memory_order_acquire);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_) {
-    arrived_.store(0, std::memory_order_relaxed);
-    phase_.store(phase + 1, std::memory_order_release);
-    return;
+/// The workers of one process, and the run that they are called to.
+class ThreadTeam::Crew {
+ public:
+  explicit Crew(int wanted) : size_(wanted), born_(fork_generation()), errors_(static_cast<std::size_t>(wanted)) {
+    workers_.reserve(static_cast<std::size_t>(wanted - 1));
+    try {
+      for (int member = 1; member < wanted; ++member) workers_.emplace_back([this, member] { worker_loop(member); });
+    } catch (...) {
+      // The system refuses more threads: go on with those there are.
+      size_ = static_cast<int>(workers_.size()) + 1;
+    }
   }
-  SpinWait spin;
-  while (phase_.load(std::memory_order_acquire) == phase) spin.pause();
-}
 
-int ThreadTeam::available_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-    const int count = CPU_COUNT(&set);
-    if (count > 0) return count;
+  ~Crew() {
+    stopping_.store(true, std::memory_order_relaxed);
+    calls_.fetch_add(1, std::memory_order_release);
+    calls_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
   }
-  const unsigned hardware = std::thread::hardware_concurrency();
-  return hardware > 0 ? static_cast<int>(hardware) : 1;
-}
 
-ThreadTeam::ThreadTeam(int size) : size_(size > 0 ? size : available_processors()), errors_(static_cast<std::size_t>(size_)) {
-  workers_.reserve(static_cast<std::size_t>(size_ - 1));
-  try {
-    for (int member = 1; member < size_; ++member) workers_.emplace_back([this, member] { worker_loop(member); });
-  } catch (...) {
-    // The system refuses more threads: go on with those there are.
-    size_ = static_cast<int>(workers_.size()) + 1;
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  int size() const { return size_; }
+  bool belongs_here() const { return born_ == fork_generation(); }
+
+  bool try_occupy() { return occupied_.exchange(1, std::memory_order_acquire) == 0; }
+  void occupy() {
+    while (!try_occupy()) occupied_.wait(1, std::memory_order_relaxed);
   }
-}
+  void leave() {
+    occupied_.store(0, std::memory_order_release);
+    occupied_.notify_one();
+  }
+
+  /// With the crew occupied. @param all  whether to wait until each of the members has come
+  RunFigures call(const std::function<void(int)>& work, int members, bool all) {
+    RunFigures figures{members, 0, -clock_nanoseconds(), -processor_nanoseconds()};
+    const Disturbance disturbance;
+    publish(work, members);
+    run_member(0);
+    if (all) done_.wait([&] { return left_.load(std::memory_order_acquire) == members - 1; });
+    const std::uint32_t joined = run_.fetch_and(~open, std::memory_order_acq_rel) & count_mask;
+    done_.wait([&] { return left_.load(std::memory_order_acquire) == static_cast<int>(joined); });
+    figures.disturbed = disturbed_.load(std::memory_order_relaxed) + (disturbance.seen() ? 1 : 0);
+    figures.wall_ns += clock_nanoseconds();
+    figures.caller_ns += processor_nanoseconds();
+    return figures;
+  }
+
+  /// The exception of the lowest member that threw, forgotten here.
+  std::exception_ptr take_error() {
+    std::exception_ptr first;
+    if (!failed_.exchange(false, std::memory_order_relaxed)) return first;
+    for (std::exception_ptr& error : errors_) {
+      if (error && !first) first = error;
+      error = nullptr;
+    }
+    return first;
+  }
+
+ private:
+  // The word of a run: open or not, for how many members, how many workers have joined.
+  static constexpr std::uint32_t open = 1u << 31, members_shift = 16, count_mask = 0xffff;
+
+  void publish(const std::function<void(int)>& work, int members) {
+    work_ = &work;
+    number_ = calls_.load(std::memory_order_relaxed) + 1;
+    left_.store(0, std::memory_order_relaxed);
+    disturbed_.store(0, std::memory_order_relaxed);
+    called_at_ns_.store(clock_nanoseconds(), std::memory_order_relaxed);
+    run_.store(open | static_cast<std::uint32_t>(members) << members_shift, std::memory_order_release);
+    calls_.store(number_, std::memory_order_release);
+    calls_.notify_all();
+  }
+
+  bool join(int member) {
+    std::uint32_t run = run_.load(std::memory_order_acquire);
+    while ((run & open) != 0 && static_cast<std::uint32_t>(member) < (run & ~open) >> members_shift)
+      if (run_.compare_exchange_weak(run, run + 1, std::memory_order_acq_rel, std::memory_order_acquire)) return true;
+    return false;
+  }
+
+  void run_member(int member) {
+    try {
+      (*work_)(member);
+    } catch (...) {
+      errors_[static_cast<std::size_t>(member)] = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  void worker_loop(int member) {
+    std::uint32_t seen = 0;
+    for (;;) {
+      for (int look = 0; look < looks_for_a_run && calls_.load(std::memory_order_acquire) == seen; ++look) processor_pause();
+      calls_.wait(seen, std::memory_order_acquire);
+      seen = calls_.load(std::memory_order_acquire);
+      if (stopping_.load(std::memory_order_relaxed)) return;
+      if (!join(member)) continue;
+      // The run that was joined may be one after that which called: it stays until this member leaves.
+      seen = number_;
+      const bool late = clock_nanoseconds() - called_at_ns_.load(std::memory_order_relaxed) > WakeTime::patience_ns;
+      const Disturbance disturbance;
+      run_member(member);
+      if (late || disturbance.seen()) disturbed_.fetch_add(1, std::memory_order_relaxed);
+      left_.fetch_add(1, std::memory_order_acq_rel);
+      done_.ring();
+    }
+  }
+
+  int size_;
+  const std::uint32_t born_;
+  std::atomic<std::uint32_t> occupied_{0};
+  std::atomic<bool> stopping_{false}, failed_{false};
+  std::atomic<std::uint32_t> calls_{0}, run_{0};
+  std::atomic<int> left_{0}, disturbed_{0};
+  std::atomic<std::int64_t> called_at_ns_{0};
+  const std::function<void(int)>* work_ = nullptr;  // these two: of the run that is open
+  std::uint32_t number_ = 0;
+  Doorbell done_;
+  std::vector<std::exception_ptr> errors_;  // length size
+  std::vector<std::thread> workers_;        // length size − 1
+};
+
+ThreadTeam::ThreadTeam(int size, HandOvers& hand_overs)
+    : wanted_(size > 0 ? size : available_processors()), hand_overs_(hand_overs) {}
 
 ThreadTeam::~ThreadTeam() {
-  stopping_.store(true);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  Crew* const crew = crew_.load(std::memory_order_acquire);
+  // What another process made stays as it is: its threads are not here to be waited for.
+  if (crew != nullptr && crew->belongs_here()) delete crew;
 }
 
-void ThreadTeam::run_member(int member) {
-  try {
-    (*work_)(member);
-  } catch (...) {
-    errors_[static_cast<std::size_t>(member)] = std::current_exception();
-  }
+ThreadTeam::Crew& ThreadTeam::crew() {
+  Crew* known = crew_.load(std::memory_order_acquire);
+  if (known != nullptr && known->belongs_here()) return *known;
+  if (known == nullptr) hand_overs_.expect_busy(busy_processors() + wanted_ - available_processors(), clock_nanoseconds());
+  Crew* const made = new Crew(wanted_);
+  if (crew_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return *made;
+  delete made;  // another thread was here first
+  return *known;
+}
+
+int ThreadTeam::size() const {
+  const Crew* const crew = crew_.load(std::memory_order_acquire);
+  return crew != nullptr ? crew->size() : wanted_;
+}
+
+int ThreadTeam::members_now() const {
+  const int members = size();
+  return members > 1 ? hand_overs_.members(members, clock_nanoseconds()) : 1;
+}
+
+int ThreadTeam::muster() { return wanted_ > 1 ? crew().size() : 1; }
+
+int ThreadTeam::share(const std::function<void(int)>& work) {
+  const auto alone = [&] {
+    work(0);
+    return 1;
+  };
+  if (members_now() == 1) return alone();
+  Crew& crew = this->crew();
+  const int members = members_now();
+  if (members == 1 || !crew.try_occupy()) return alone();
+  const RunFigures figures = crew.call(work, members, false);
+  const std::exception_ptr error = crew.take_error();
+  crew.leave();
+  hand_overs_.ran(figures, clock_nanoseconds());
+  if (error) std::rethrow_exception(error);
+  return members;
 }
 
 void ThreadTeam::run(const std::function<void(int)>& work) {
-  if (size_ == 1) return work(0);
-  const std::lock_guard lock(one_run_);
-  work_ = &work;
-  running_.store(size_ - 1, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  run_member(0);
-  SpinWait spin;
-  while (running_.load(std::memory_order_acquire) != 0) spin.pause();
-  for (std::exception_ptr& error : errors_)
-    if (error) {
-      const std::exception_ptr first = error;
-      for (std::exception_ptr& other : errors_) other = nullptr;
-      std::rethrow_exception(first);
-    }
-}
-
-void ThreadTeam::worker_loop(int member) {
-  std::uint32_t seen = 0;
-  for (;;) {
-    for (int turn = 0; turn < spins_before_sleep && generation_.load(std::memory_order_acquire) == seen; ++turn)
-      processor_pause();
-    generation_.wait(seen, std::memory_order_acquire);
-    seen = generation_.load(std::memory_order_acquire);
-    if (stopping_.load()) return;
-    run_member(member);
-    running_.fetch_sub(1, std::memory_order_release);
-  }
+  if (muster() == 1) return work(0);
+  Crew& crew = this->crew();
+  crew.occupy();
+  const RunFigures figures = crew.call(work, crew.size(), true);
+  const std::exception_ptr error = crew.take_error();
+  crew.leave();
+  hand_overs_.ran(figures, clock_nanoseconds());
+  if (error) std::rethrow_exception(error);
 }
 
 }  // namespace palmette

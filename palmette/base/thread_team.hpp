@@ -1,68 +1,63 @@
-// A team of threads that lives as long as its owner and runs one function at a time, once on each member.
+// A team of threads that lives as long as its owner and runs one function at a time.
 #pragma once
 
 #include <atomic>
-#include <exception>
 #include <functional>
-#include <mutex>
-#include <thread>
-#include <vector>
+
+#include "palmette/base/hand_overs.hpp"
 
 namespace palmette {
 
-/// `size` threads: the caller is member 0, size − 1 workers sleep between runs.
+/// Up to `size` threads: the caller is member 0, size − 1 workers are started when they are first called, and sleep between runs.
 ///
-/// One run at a time: a second caller waits for the first. A member's exception ends up in the caller of run, after all
-/// members have returned; where several throw, the one with the lowest member number wins.
+/// A member's exception ends up in the caller, after all members have returned; where several throw, the one with the lowest member
+/// number wins. In a process that has forked, the child's team starts workers of its own.
 class ThreadTeam {
  public:
-  /// @param size  number of members, ≥ 1; 0 means one for each processor this process may run on
-  explicit ThreadTeam(int size);
+  /// @param size        number of members, ≥ 1; 0 means one for each processor that this process may use
+  /// @param hand_overs  says how many members are worth calling; outlives the team
+  explicit ThreadTeam(int size, HandOvers& hand_overs = hand_overs_of_process());
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  int size() const { return size_; }
+  /// Fewer than asked for, once the workers are started, where the system refuses more threads.
+  int size() const;
 
-  /// Call work(member) once for each member in [0, size), on its own thread; returns when all have returned.
+  /// Members that `share` would call now: fewer than size() while hand-overs are slow.
+  int members_now() const;
+
+  /// Call work(member) for member 0, the caller, and for those others that come before member 0 has returned: they come late where
+  /// processors are busy, and nobody waits for one that has not come. So work shares out what there is to do, and member 0 does what
+  /// nobody else has taken. A team that another thread has called is not waited for either: the caller works alone.
+  /// @returns how many members were called
+  int share(const std::function<void(int member)>& work);
+
+  /// Call work(part) once for each part in [0, parts), by whoever comes.
+  template <class Work>
+  int share_parts(int parts, const Work& work) {
+    std::atomic<int> next{0};
+    const auto take = [&](int) {
+      for (int part = next.fetch_add(1, std::memory_order_relaxed); part < parts; part = next.fetch_add(1, std::memory_order_relaxed))
+        work(part);
+    };
+    return share(std::ref(take));
+  }
+
+  /// Start the workers, where that has not been done; @returns size(), which stays from now on.
+  int muster();
+
+  /// Call work(member) once for each member in [0, muster()), on its own thread, all at the same time: they may wait for each other.
+  /// One run at a time: a second caller waits for the first.
   void run(const std::function<void(int member)>& work);
 
-  /// Processors this process may run on (its affinity mask), ≥ 1.
-  static int available_processors();
-
  private:
-  void worker_loop(int member);
-  void run_member(int member);
+  class Crew;
+  Crew& crew();
 
-  int size_;
-  std::mutex one_run_;
-  std::atomic<std::uint32_t> generation_{0};
-  std::atomic<int> running_{0};
-  std::atomic<bool> stopping_{false};
-  const std::function<void(int)>* work_ = nullptr;
-  std::vector<std::exception_ptr> errors_;  // length size
-  std::vector<std::thread> workers_;        // length size − 1
-};
-
-/// All members wait here until the last has come. Spins briefly, then yields; reusable.
-class SpinBarrier {
- public:
-  explicit SpinBarrier(int members) : members_(members) {}
-  void wait();
-
- private:
-  int members_;
-  std::atomic<int> arrived_{0};
-  std::atomic<std::uint32_t> phase_{0};
-};
-
-/// One step of a polite spin loop: a few dozen pauses, then the processor is offered to others.
-class SpinWait {
- public:
-  void pause();
-
- private:
-  int turns_ = 0;
+  const int wanted_;
+  HandOvers& hand_overs_;
+  std::atomic<Crew*> crew_{nullptr};
 };
 
 }  // namespace palmette

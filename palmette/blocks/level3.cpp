@@ -27,15 +27,15 @@ class Turn {
  public:
   Turn() {
     static const bool take_turns = openblas_get_parallel != nullptr && openblas_get_parallel() == 0;
-    if (take_turns) lock_ = std::unique_lock(mutex());
+    if (take_turns) lock_ = std::unique_lock<ProcessMutex>(mutex());
   }
 
  private:
-  static std::mutex& mutex() {
-    static std::mutex one;
+  static ProcessMutex& mutex() {
+    static ProcessMutex one;
     return one;
   }
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<ProcessMutex> lock_;
 };
 
 using ComplexFloat = std::complex<float>;

@@ -7,6 +7,9 @@
 namespace palmette::factorizing {
 namespace {
 
+/// Enough that one member which comes late or is held up leaves little to wait for.
+constexpr int parts_of_a_member = 8;
+
 template <class T>
 ScaledMatrix<T> scaled_matrix(const Work<T>& work) {
   return {work.matrix, work.symbolic, work.factor.row_scale, work.factor.column_scale};
@@ -51,19 +54,19 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
 
 template <class T>
 void assemble_upper(const Work<T>& work, ThreadTeam& team) {
-  SpinBarrier zeroed(team.size());
-  const auto assemble_share = [&](int member) {
-    const auto share = [&](offset_t total, int part) { return total * part / team.size(); };
-    PanelArray<T>& upper = work.factor.upper;
-    std::fill(upper.data() + share(upper.size(), member), upper.data() + share(upper.size(), member + 1), T(0));
-    zeroed.wait();
-    const auto end = static_cast<index_t>(share(work.symbolic.n, member + 1));
-    for (auto column = static_cast<index_t>(share(work.symbolic.n, member)); column < end; ++column) {
+  const int parts = team.size() > 1 ? team.size() * parts_of_a_member : 1;
+  const auto share = [&](offset_t total, int part) { return total * part / parts; };
+  PanelArray<T>& upper = work.factor.upper;
+  team.share_parts(parts, [&](int part) {
+    std::fill(upper.data() + share(upper.size(), part), upper.data() + share(upper.size(), part + 1), T(0));
+  });
+  team.share_parts(parts, [&](int part) {
+    const auto end = static_cast<index_t>(share(work.symbolic.n, part + 1));
+    for (auto column = static_cast<index_t>(share(work.symbolic.n, part)); column < end; ++column) {
       fetch_ahead(work.matrix, work.symbolic, column);
       assemble_upper_column(work, column);
     }
-  };
-  team.run(std::ref(assemble_share));
+  });
 }
 
 template <class T>

@@ -35,13 +35,13 @@ void Workspace<T>::reset() {
 
 template <class T>
 std::unique_ptr<Factor<T>> KeptMemory<T>::take_spare() {
-  const std::lock_guard lock(mutex_);
+  const BriefLock lock(&spare_);
   return std::move(spare_);
 }
 
 template <class T>
 void KeptMemory<T>::give_back(std::unique_ptr<Factor<T>> factor) {
-  const std::lock_guard lock(mutex_);
+  const BriefLock lock(&spare_);
   if (!spare_) spare_ = std::move(factor);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "palmette/factorize/pivot_tally.hpp"
@@ -42,8 +41,7 @@ struct KeptMemory {
   void give_back(std::unique_ptr<Factor<T>> factor);
 
  private:
-  std::mutex mutex_;
-  std::unique_ptr<Factor<T>> spare_;
+  std::unique_ptr<Factor<T>> spare_;  // under a brief lock
 };
 
 }  // namespace palmette::factorizing

@@ -127,7 +127,7 @@ class EntryLines {
   static constexpr std::size_t part_bytes = std::size_t{1} << 19;  // milliseconds of work, beside which waking a thread is nothing
 
   static int team_size(const TextReader& reader, const ReadOptions& options) {
-    const int wanted = options.threads > 0 ? options.threads : ThreadTeam::available_processors();
+    const int wanted = options.threads > 0 ? options.threads : available_processors();
     const std::int64_t useful = reader.remaining_bound() / static_cast<std::int64_t>(part_bytes) + 1;
     return static_cast<int>(std::min<std::int64_t>({wanted, useful, 256}));
   }
@@ -136,7 +136,7 @@ class EntryLines {
     const auto bounds = split_at_lines(block, team_.size());
     std::vector<PartResult> results(static_cast<std::size_t>(team_.size()));
     scratch_.resize(results.size());
-    team_.run([&](int part) { results[part] = read_scratch(bounds[part], bounds[part + 1], scratch_[part]); });
+    team_.share_parts(team_.size(), [&](int part) { results[part] = read_scratch(bounds[part], bounds[part + 1], scratch_[part]); });
     std::int64_t lines = 0;
     for (std::size_t part = 0; part < results.size(); ++part) {
       const PartResult& result = results[part];

@@ -15,12 +15,8 @@ constexpr index_t fewest_to_share = 20000; // smaller levels are contracted by o
 /// Run work(chunk) for each chunk, on all members.
 template <class Work>
 void for_each_chunk(ThreadTeam& team, index_t chunks, const Work& work) {
-  std::atomic<index_t> next{0};
-  const auto take = [&](int) {
-    for (index_t chunk = next.fetch_add(1); chunk < chunks; chunk = next.fetch_add(1)) work(chunk);
-  };
-  if (chunks < 2) return take(0);
-  team.run(take);
+  if (chunks == 1) return work(0);
+  team.share_parts(chunks, work);
 }
 
 /// Clusters under construction: each vertex knows its leader, a leader is its own.

@@ -10,7 +10,7 @@
 namespace palmette::order_detail {
 namespace {
 
-std::mutex one_metis_call;  // METIS seeds and draws from the C library's one generator
+ProcessMutex one_metis_call;  // METIS seeds and draws from the C library's one generator
 
 /// METIS's default options, but a fixed seed, and no compression: that has been done, with weights kept.
 void set_options(idx_t* options) {
@@ -35,7 +35,7 @@ std::vector<index_t> metis_order(const Graph& graph) {
   set_options(options);
   int status = METIS_OK;
   {
-    const std::lock_guard<std::mutex> lock(one_metis_call);
+    const std::lock_guard lock(one_metis_call);
     status = METIS_NodeND(&n, start.data(), neighbour.data(), weight.empty() ? nullptr : weight.data(), options,
                           order.data(), place.data());
   }

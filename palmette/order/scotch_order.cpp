@@ -15,7 +15,7 @@ extern "C" {
 namespace palmette::order_detail {
 namespace {
 
-std::mutex one_scotch_call;  // Scotch's random generator is shared by all threads
+ProcessMutex one_scotch_call;  // Scotch's random generator is shared by all threads
 
 void require_success(int status, const char* step) {
   if (status != 0) throw MemoryError(std::string("Scotch could not ") + step + "; most likely it had no memory");
@@ -96,7 +96,7 @@ std::vector<index_t> scotch_order(const Graph& graph) {
   std::vector<SCOTCH_Num> start = copied_as<SCOTCH_Num>(graph.start), neighbour = copied_as<SCOTCH_Num>(graph.neighbour);
   std::vector<SCOTCH_Num> weight = copied_as<SCOTCH_Num>(graph.weight);
   std::vector<SCOTCH_Num> order(static_cast<std::size_t>(graph.n)), place(static_cast<std::size_t>(graph.n));
-  const std::lock_guard<std::mutex> lock(one_scotch_call);
+  const std::lock_guard lock(one_scotch_call);
   ScotchGraph target;
   require_success(SCOTCH_graphBuild(target.get(), 0, graph.n, start.data(), nullptr, weight.empty() ? nullptr : weight.data(),
                                     nullptr, static_cast<SCOTCH_Num>(graph.start.back()), neighbour.data(), nullptr),

@@ -12,6 +12,7 @@ namespace palmette::order_detail {
 /// the last item added is taken first. An exception ends the run: items not yet begun are dropped.
 template <class Item, class Work>
 void share_work(ThreadTeam& team, std::vector<Item> items, const Work& work) {
+  Doorbell bell;
   std::mutex mutex;
   std::size_t unfinished = items.size();
   const auto take = [&](Item& item) {
@@ -22,35 +23,38 @@ void share_work(ThreadTeam& team, std::vector<Item> items, const Work& work) {
     return true;
   };
   const auto hand_over = [&](const Item& item) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    items.push_back(item);
-    ++unfinished;
-  };
-  const auto all_done = [&](std::size_t finished, bool drop) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    unfinished -= finished;
-    if (drop) {
-      unfinished -= items.size();
-      items.clear();
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      items.push_back(item);
+      ++unfinished;
     }
+    bell.ring();
+  };
+  const auto all_done = [&] {
+    const std::lock_guard<std::mutex> lock(mutex);
     return unfinished == 0;
   };
-  team.run([&](int member) {
+  const auto finish_one = [&](bool drop) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      unfinished -= drop ? items.size() + 1 : 1;
+      if (drop) items.clear();
+    }
+    bell.ring();
+  };
+  team.share([&](int member) {
     Item item{};
-    SpinWait spin;
-    while (!all_done(0, false)) {
-      if (!take(item)) {
-        spin.pause();
-        continue;
-      }
+    for (;;) {
+      bool taken = false;
+      bell.wait([&] { return (taken = take(item)) || all_done(); });
+      if (!taken) return;
       try {
         work(item, member, hand_over);
       } catch (...) {
-        all_done(1, true);
+        finish_one(true);
         throw;
       }
-      all_done(1, false);
-      spin = SpinWait{};
+      finish_one(false);
     }
   });
 }

@@ -2,6 +2,7 @@
 // stage says how a core takes part in A.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -31,8 +32,10 @@ struct SolveSpace {
   PanelArray<T> members;
   PanelArray<T> middle;  ///< n × block: the vector between two stages
   offset_t member_stride = 0;
+  int most_called = 1;  ///< the most members that were called to a sweep of this solve
   std::vector<std::unique_ptr<EngineState>> states;  // states_of_stage for each stage
 
+  void called(int count) { most_called = std::max(most_called, count); }
   T* member(int number) { return members.data() + number * member_stride; }
   EngineState& state(index_t slot, const SweepSchedule& schedule) {
     if (!states[slot]) states[slot] = std::make_unique<EngineState>(schedule);

@@ -41,7 +41,8 @@ SweepSchedule make_schedule(TaskGraph graph);
 struct EngineState {
   explicit EngineState(const SweepSchedule& schedule);
 
-  std::unique_ptr<std::atomic<std::uint32_t>[]> finished_in_run;  // length num_tasks: number of the run that finished it
+  std::unique_ptr<std::atomic<std::uint32_t>[]> finished_in_run;  // length num_tasks: number of the run that finished it, or is awaited to
+  WakeTime wake_time;
   std::uint32_t run_number = 0;
   std::unique_ptr<std::atomic<index_t>[]> next_in_phase;  // length phases
   std::atomic<index_t> next_ticket{0};
@@ -59,16 +60,17 @@ struct SweepRun {
 };
 
 /// Tasks in number order, by the caller.
-void run_serial(const SweepRun& run);
+int run_serial(const SweepRun& run);
 /// Level after level, a barrier between; the tasks of a level are taken as members become free.
-void run_level_set(const SweepRun& run);
+int run_level_set(const SweepRun& run);
 /// Members take tasks in a topological order and wait for the flags of their predecessors; no barriers, no locks.
-void run_sync_free(const SweepRun& run);
+int run_sync_free(const SweepRun& run);
 /// A RankProgram over loopback: dependency counters and a queue of ready tasks, costliest remaining path first.
-void run_task_driven(const SweepRun& run);
+int run_task_driven(const SweepRun& run);
 
 /// Run all tasks by this method (not automatic). An exception of a task stops the run and is rethrown.
-void run_sweep(SolveMethod method, const SweepRun& run);
+/// @returns how many members were called to it
+int run_sweep(SolveMethod method, const SweepRun& run);
 
 /// What the choice of a method looks at: the costs of all sweeps of a solve, in bytes.
 struct SweepWork {

@@ -8,7 +8,7 @@ namespace {
 
 class LevelSetRun {
  public:
-  explicit LevelSetRun(const SweepRun& run) : run_(run), barrier_(member_count(run.team)) {
+  LevelSetRun(const SweepRun& run, int members) : run_(run), barrier_(members) {
     for (std::size_t phase = 0; phase < run.schedule.phases.size(); ++phase)
       run.state.next_in_phase[phase].store(run.schedule.phases[phase].begin, std::memory_order_relaxed);
     run.state.failed.store(false, std::memory_order_relaxed);
@@ -47,15 +47,19 @@ class LevelSetRun {
   }
 
   const SweepRun& run_;
-  SpinBarrier barrier_;
+  Barrier barrier_;
 };
 
 }  // namespace
 
-void run_level_set(const SweepRun& run) {
-  LevelSetRun level_set(run);
-  if (run.team == nullptr) level_set.run_member(0);
+int run_level_set(const SweepRun& run) {
+  // At a barrier all wait for the last: where even one member would be withheld, the caller goes alone.
+  const bool together = run.team != nullptr && run.team->members_now() == run.team->size();
+  const int members = together ? run.team->muster() : 1;
+  LevelSetRun level_set(run, members);
+  if (members == 1) level_set.run_member(0);
   else run.team->run([&level_set](int member) { level_set.run_member(member); });
+  return members;
 }
 
 }  // namespace palmette::sweep

@@ -47,7 +47,7 @@ SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int members
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;
 }
 
-void run_sweep(SolveMethod method, const SweepRun& run) {
+int run_sweep(SolveMethod method, const SweepRun& run) {
   switch (method) {
     case SolveMethod::automatic:
     case SolveMethod::serial: return run_serial(run);
@@ -55,6 +55,7 @@ void run_sweep(SolveMethod method, const SweepRun& run) {
     case SolveMethod::sync_free: return run_sync_free(run);
     case SolveMethod::task_driven: return run_task_driven(run);
   }
+  return 1;
 }
 
 }  // namespace sweep

@@ -72,7 +72,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
   const SolveMethod method = sweep::choose_method(
       run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, members);
   ThreadTeam* const team = method == SolveMethod::serial ? nullptr : run.team;
-  const SolveTrace trace{method, sweep::member_count(team)};
+  SolveTrace trace{method, sweep::member_count(team)};
   if (n_ == 0 || b.cols == 0) return trace;
   try {
     std::unique_ptr<Space> space = borrow_space(std::min(b.cols, sweep::rhs_block), trace.threads);
@@ -80,6 +80,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
       const index_t count = std::min(sweep::rhs_block, b.cols - first);
       each(first, count, SolveRun{method, team}, *space);
     }
+    trace.threads = space->most_called;
     give_back(std::move(space));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) + " right-hand sides");
@@ -119,7 +120,7 @@ template <class T>
 std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t num_rhs, int members) const {
   std::unique_ptr<Space> space;
   {
-    const std::lock_guard lock(pool_mutex_);
+    const BriefLock lock(&pool_);
     if (!pool_.empty()) {
       space = std::move(pool_.back());
       pool_.pop_back();
@@ -132,12 +133,13 @@ std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t n
 
 template <class T>
 void PlanBody<T>::give_back(std::unique_ptr<Space> space) const {
-  const std::lock_guard lock(pool_mutex_);
+  const BriefLock lock(&pool_);
   pool_.push_back(std::move(space));
 }
 
 template <class T>
 void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
+  space.most_called = 1;
   space.states.resize(sweep::states_of_stage * stages_.size());
   sweep::SpaceNeed need;
   for (const sweep::Stage<T>& stage : stages_) {

@@ -43,8 +43,7 @@ class PlanBody {
   index_t n_;
   std::vector<sweep::Stage<T>> stages_;
   std::unique_ptr<const sweep::PartMaps<T>> parts_;
-  mutable std::mutex pool_mutex_;
-  mutable std::vector<std::unique_ptr<Space>> pool_;  // workspaces that no solve uses now
+  mutable std::vector<std::unique_ptr<Space>> pool_;  // under a brief lock: workspaces that no solve uses now
 };
 
 }  // namespace palmette::detail

@@ -161,10 +161,11 @@ RowCore<T>::RowCore(LowerTriangle<T> triangle, bool transposed_first)
 template <class T>
 const RowSweep<T>& RowCore<T>::sweep(bool transposed) const {
   if (transposed == first_transposed_) return first_;
-  std::call_once(second_once_, [this] {
-    second_ = make_row_sweep(given_transpose(first_, diagonal_), diagonal_, !first_.ascending);
-    second_made_.store(true, std::memory_order_release);
-  });
+  if (second_made_.load(std::memory_order_acquire)) return second_;
+  const std::lock_guard lock(making_);
+  if (second_made_.load(std::memory_order_relaxed)) return second_;
+  second_ = make_row_sweep(given_transpose(first_, diagonal_), diagonal_, !first_.ascending);
+  second_made_.store(true, std::memory_order_release);
   return second_;
 }
 
@@ -194,32 +195,37 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   // Fewer than fill a register are one strip for one member as well as for several.
   if (members > 1 && run.num_rhs() > narrow_strip<T>) {
     // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody waits.
-    return run.team->run([&](int member) {
+    const auto take_sides = [&](int member) {
       const index_t begin = side_begin<T>(member, members, run.num_rhs()), end = side_begin<T>(member + 1, members, run.num_rhs());
       over_strips(begin, end, run.space.member(member), [&](auto&& body) {
         for (index_t task = 0; task < schedule.graph.num_tasks(); ++task) body.run_task(task, member);
       });
-    });
+    };
+    return run.space.called(run.team->share_parts(members, take_sides));
   }
   if (members > 1 && run.method != SolveMethod::serial && run.num_rhs() == 1 && rows.scaled &&
       rows.rows.panels.panel_bits != PanelChoice::none)
     return solve_by_panels(transposed, run);
   EngineState& state = run.space.state(run.slot + (transposed ? 1 : 0), schedule);
   over_strips(0, run.num_rhs(), run.space.member(0),
-              [&](auto&& body) { run_sweep(run.method, {schedule, state, body, run.team}); });
+              [&](auto&& body) { run.space.called(run_sweep(run.method, {schedule, state, body, run.team})); });
 }
 
 template <class T>
 void RowCore<T>::solve_by_panels(bool transposed, const CoreRun<T>& run) const {
   Panels& panels = panels_[transposed];
-  std::call_once(panels.once, [&] {
-    panels.sweep = cut_into_panels(sweep(transposed));
-    panels.made.store(true, std::memory_order_release);
-  });
+  if (!panels.made.load(std::memory_order_acquire)) {
+    const RowSweep<T>& rows = sweep(transposed);
+    const std::lock_guard lock(making_);
+    if (!panels.made.load(std::memory_order_relaxed)) {
+      panels.sweep = cut_into_panels(rows);
+      panels.made.store(true, std::memory_order_release);
+    }
+  }
   const SweepSchedule& schedule = panels.sweep.rows.schedule;
   EngineState& state = run.space.state(run.slot + 2 + (transposed ? 1 : 0), schedule);
   with_body(panels.sweep, run, {0, 1}, run.space.member(0),
-            [&](auto&& body) { run_sweep(run.method, {schedule, state, body, run.team}); });
+            [&](auto&& body) { run.space.called(run_sweep(run.method, {schedule, state, body, run.team})); });
 }
 
 template <class T>

@@ -36,12 +36,11 @@ class RowCore final : public SweepCore<T> {
   std::vector<T> reciprocal_;  // length n; empty: ones
   bool first_transposed_;      // which sweep the constructor made
   RowSweep<T> first_;
-  mutable std::once_flag second_once_;
+  mutable ProcessMutex making_;  // second_ and panels_
   mutable std::atomic<bool> second_made_{false};
   mutable RowSweep<T> second_;
   /// A sweep for several threads, made when one first solves so.
   struct Panels {
-    std::once_flag once;
     std::atomic<bool> made{false};
     RowSweep<T> sweep;
   };

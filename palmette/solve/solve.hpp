@@ -46,7 +46,7 @@ struct SolveRun {
 /// What a solve did.
 struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
-  int threads = 1;                           ///< threads used
+  int threads = 1;                           ///< threads that were called to it: fewer than the team's while hand-overs are slow
 };
 
 /// One of the matrices whose product a factored matrix is: L; D of LDLᵀ; U of LU.

@@ -122,13 +122,13 @@ class BackwardBody final : public SweepBody {
   bool adjoint_;
 };
 
-/// Calls use(begin, end) for ranges of n rows, by all members of a team at once.
+/// Calls use(begin, end) for ranges of n rows, by the members of a team.
 template <class Use>
 void over_row_ranges(ThreadTeam* team, index_t n, Use&& use) {
   if (team == nullptr) return use(index_t{0}, n);
-  const offset_t members = team->size();
-  team->run([&](int member) {
-    use(static_cast<index_t>(n * offset_t{member} / members), static_cast<index_t>(n * (offset_t{member} + 1) / members));
+  const int parts = team->size();
+  team->share_parts(parts, [&](int part) {
+    use(static_cast<index_t>(offset_t{n} * part / parts), static_cast<index_t>(offset_t{n} * (part + 1) / parts));
   });
 }
 
@@ -199,7 +199,7 @@ void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const 
                                    const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->forward();
   ForwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, out);
-  run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team});
+  run.space.called(run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team}));
 }
 
 template <class T>
@@ -212,7 +212,7 @@ template <class T>
 void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->backward();
   BackwardBody<T> body({way.triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, way.diagonal, out, way.adjoint);
-  run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team});
+  run.space.called(run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team}));
 }
 
 SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {

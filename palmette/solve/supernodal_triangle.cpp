@@ -155,7 +155,7 @@ void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
       for (index_t s = begin[share]; s < begin[share + 1]; ++s) fill_one(s, growth_limit, room);
   };
   if (team == nullptr || begin.size() < 4) return take_shares(0);
-  team->run(std::ref(take_shares));
+  team->share(std::ref(take_shares));
 }
 
 template <class T>

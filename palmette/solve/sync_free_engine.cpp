@@ -14,7 +14,7 @@ class SyncFreeRun {
   explicit SyncFreeRun(const SweepRun& run) : run_(run), graph_(run.schedule.graph), state_(run.state) {
     state_.next_ticket.store(0, std::memory_order_relaxed);
     state_.failed.store(false, std::memory_order_relaxed);
-    if (++state_.run_number == 0) forget_earlier_runs();
+    if ((++state_.run_number & awaited_bit) != 0) forget_earlier_runs();
   }
 
   void run_member(int member) {
@@ -25,10 +25,11 @@ class SyncFreeRun {
         for (const index_t predecessor : graph_.predecessors(task))
           if (!wait_for(predecessor)) return;
         run_.body.run_task(task, member);
-        state_.finished_in_run[task].store(state_.run_number, std::memory_order_release);
+        mark_finished(task);
       }
     } catch (...) {
-      state_.failed.store(true, std::memory_order_relaxed);
+      state_.failed.store(true);
+      wake_all();
       throw;
     }
   }
@@ -42,19 +43,50 @@ class SyncFreeRun {
 
   /// False if another member failed: then the flag may never come.
   bool wait_for(index_t task) {
-    SpinWait spin;
-    while (state_.finished_in_run[task].load(std::memory_order_acquire) != state_.run_number) {
+    std::atomic<std::uint32_t>& flag = state_.finished_in_run[task];
+    for (int look = 0; look < looks_before_sleep; ++look) {
+      if (flag.load(std::memory_order_acquire) == state_.run_number) return true;
       if (state_.failed.load(std::memory_order_relaxed)) return false;
-      spin.pause();
+      processor_pause();
     }
-    return true;
+    return sleep_until_finished(flag);
   }
 
-  /// The run counter has gone round after 2³² − 1 runs: no flag may look like one of this run.
+  /// Who sleeps says so in the flag: whoever finishes the task finds it there, and nobody else is bothered.
+  bool sleep_until_finished(std::atomic<std::uint32_t>& flag) {
+    const std::uint32_t awaited = state_.run_number | awaited_bit;
+    for (;;) {
+      std::uint32_t seen = flag.load(std::memory_order_acquire);
+      if (seen == state_.run_number) return true;
+      if (seen != awaited && !flag.compare_exchange_strong(seen, awaited)) continue;
+      // A member that fails says so before it wakes those whose mark it finds.
+      if (state_.failed.load()) return false;
+      flag.wait(awaited, std::memory_order_acquire);
+      state_.wake_time.woken();
+    }
+  }
+
+  void mark_finished(index_t task) {
+    std::atomic<std::uint32_t>& flag = state_.finished_in_run[task];
+    if ((flag.exchange(state_.run_number, std::memory_order_acq_rel) & awaited_bit) == 0) return;
+    state_.wake_time.ringing();
+    flag.notify_all();
+  }
+
+  void wake_all() {
+    for (index_t task = 0; task < graph_.num_tasks(); ++task) {
+      std::uint32_t awaited = state_.run_number | awaited_bit;
+      if (state_.finished_in_run[task].compare_exchange_strong(awaited, 0)) state_.finished_in_run[task].notify_all();
+    }
+  }
+
+  /// The run counter has gone round after 2³¹ − 1 runs: no flag may look like one of this run.
   void forget_earlier_runs() {
     for (index_t task = 0; task < graph_.num_tasks(); ++task) state_.finished_in_run[task].store(0, std::memory_order_relaxed);
     state_.run_number = 1;
   }
+
+  static constexpr std::uint32_t awaited_bit = 1u << 31;
 
   const SweepRun& run_;
   const TaskGraph& graph_;
@@ -63,10 +95,11 @@ class SyncFreeRun {
 
 }  // namespace
 
-void run_sync_free(const SweepRun& run) {
+int run_sync_free(const SweepRun& run) {
   SyncFreeRun sync_free(run);
   if (run.team == nullptr) sync_free.run_member(0);
-  else run.team->run([&sync_free](int member) { sync_free.run_member(member); });
+  else return run.team->share([&sync_free](int member) { sync_free.run_member(member); });
+  return 1;
 }
 
 }  // namespace palmette::sweep

@@ -41,7 +41,7 @@ class SweepProgram final : public RankProgram {
 
 }  // namespace
 
-void run_task_driven(const SweepRun& run) {
+int run_task_driven(const SweepRun& run) {
   EngineState& state = run.state;
   if (!state.ready) state.ready = std::make_unique<ReadyTasks>(run.schedule.graph);
   if (!state.transport) state.transport = make_loopback();
@@ -49,7 +49,7 @@ void run_task_driven(const SweepRun& run) {
   SweepProgram program(*state.ready, run.body, state.failed);
   if (run.team != nullptr) return drive(program, *state.transport, *run.team);
   ThreadTeam alone(1);
-  drive(program, *state.transport, alone);
+  return drive(program, *state.transport, alone);
 }
 
 }  // namespace palmette::sweep

@@ -9,12 +9,6 @@ namespace {
 
 constexpr int most_threads = 4096;
 
-void check_threads(int threads) {
-  if (threads < 0 || threads > most_threads)
-    throw UsageError("the number of threads is " + std::to_string(threads) + "; use 0 for all processors, or 1 to " +
-                     std::to_string(most_threads));
-}
-
 std::string place_of(index_t row, index_t column) {
   return "(" + std::to_string(row + 1) + ", " + std::to_string(column + 1) + ")";
 }
@@ -50,6 +44,12 @@ void check_promise(const SparseMatrix<T>& matrix) {
 }
 
 }  // namespace
+
+void check_threads(int threads) {
+  if (threads < 0 || threads > most_threads)
+    throw UsageError("the number of threads is " + std::to_string(threads) + "; use 0 for all processors, or 1 to " +
+                     std::to_string(most_threads));
+}
 
 template <class T>
 void check_options(const SolverOptions& options) {

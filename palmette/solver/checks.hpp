@@ -14,6 +14,9 @@ namespace palmette {
 template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options);
 
+/// @throws UsageError for a number of threads that cannot be; 0 stands for all processors
+void check_threads(int threads);
+
 /// @throws UsageError if an option cannot be
 template <class T>
 void check_options(const SolverOptions& options);

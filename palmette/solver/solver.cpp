@@ -10,6 +10,7 @@
 #include "palmette/solver/columns_first.hpp"
 #include "palmette/solver/inverse.hpp"
 #include "palmette/solver/known_matrix.hpp"
+#include "palmette/solver/team_on_demand.hpp"
 #include "palmette/solver/timed_solve.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
@@ -29,33 +30,11 @@ struct Products {
   Report report;
 };
 
-/// Fewer flops (of a factorization) or bytes (of a solve) are over before a team has woken up.
-constexpr double flops_worth_a_team = 2e7;
-constexpr double bytes_worth_a_team = 1 << 20;
-
 /// Factors below this many entries or bytes leave the memory figures of the process as good as unchanged.
 constexpr offset_t bytes_worth_a_reading = 1 << 20;
 std::int64_t known_resident_bytes(offset_t factor_entries) {
   return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes() : resident_memory_bytes();
 }
-
-/// The threads that the options allow, started when first there is work for them.
-class TeamOnDemand {
- public:
-  explicit TeamOnDemand(int threads) : size_(threads > 0 ? threads : ThreadTeam::available_processors()) {}
-  int size() const { return size_; }
-  /// The team, or null where one thread is to do it.
-  ThreadTeam* for_work(bool worth_a_team) {
-    if (!worth_a_team || size_ == 1) return nullptr;
-    std::call_once(started_, [&] { team_.emplace(size_); });
-    return &*team_;
-  }
-
- private:
-  const int size_;
-  std::once_flag started_;
-  std::optional<ThreadTeam> team_;
-};
 
 void check_same_pattern(const SparsityPattern& known, const SparsityPattern& given) {
   if (given.rows == known.rows && given.cols == known.cols && given.column_ptr == known.column_ptr &&
@@ -74,20 +53,20 @@ struct Solver<T>::State {
   const SolverOptions options;
   TeamOnDemand team;
   BandwidthMemory bandwidth;
-  std::mutex memory_mutex;  // a structure that is only shown is factored without the writer's lock
+  ProcessMutex memory_mutex;  // a structure that is only shown is factored without the writer's lock
   InverseMemory<T> memory;  // guarded by memory_mutex
-  std::mutex writer;  // one change of values or of kind at a time; solves go on with the products they have begun with
+  ProcessMutex writer;  // one change of values or of kind at a time; solves go on with the products they have begun with
 
   State(index_t order, const SolverOptions& o)
       : n(order), options(o), team(o.threads), bandwidth(o.measure, o.cache_folder) {}
 
   std::shared_ptr<const Products<T>> products() const {
-    const std::lock_guard lock(pointer_);
+    const BriefLock lock(&products_);
     return products_;
   }
   void adopt(Products<T> made) {
     auto next = std::make_shared<const Products<T>>(std::move(made));
-    const std::lock_guard lock(pointer_);
+    const BriefLock lock(&products_);
     products_.swap(next);
   }
 
@@ -130,16 +109,19 @@ struct Solver<T>::State {
   }
 
   /// Factor `matrix`, what matrix_to_factor makes of made.known, with the ordering and structure in `made`.
-  Outcome<bool> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix) {
+  /// @param at_most  threads; 0: as the options say
+  Outcome<bool> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most = 0) {
     InverseOptions inverse_options;
     inverse_options.mixed_precision = options.mixed_precision;
     inverse_options.structure = made.structure;
     inverse_options.factorize.kind = made.kind;
     inverse_options.factorize.tiny_pivot = options.tiny_pivot;
     inverse_options.factorize.team =
-        team.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team);
+        team.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team, at_most);
     inverse_options.factorize.progress = options.progress;
-    const std::lock_guard alone(memory_mutex);
+    const bool left_behind = memory_mutex.lock();
+    const std::lock_guard alone(memory_mutex, std::adopt_lock);
+    if (left_behind) memory = InverseMemory<T>();  // somebody factorizes in it, in the process that this one comes from
     auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory);
     if (!inverse) return inverse.failure();
     made.inverse = std::move(inverse).value();
@@ -295,7 +277,7 @@ struct Solver<T>::State {
     return shown_;
   }
 
-  Outcome<bool> refactor(const KnownMatrix<T>& known) {
+  Outcome<bool> refactor(const KnownMatrix<T>& known, int at_most) {
     const std::lock_guard alone(writer);
     Products<T> made = *products();
     check_same_pattern(made.known.matrix->pattern, known.matrix->pattern);
@@ -307,15 +289,15 @@ struct Solver<T>::State {
     if (made.columns && !factorize_by_columns(made, made.columns->structure().order))
       return adopt_if_made(make_products(made.known, made.kind), "");
     const Outcome<bool> factored =
-        made.columns ? Outcome<bool>(true) : factorize_into(made, *matrix_to_factor(made.known, made.kind));
+        made.columns ? Outcome<bool>(true) : factorize_into(made, *matrix_to_factor(made.known, made.kind), at_most);
     if (factored) adopt(std::move(made));
     return factored;
   }
 
   /// Null where `automatic` would leave the solve to one thread anyway: then no thread needs to be there.
-  ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs) {
+  ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs, int at_most) {
     const double sweeps = std::max(1.0, num_rhs / 4.0);
-    return team.for_work(options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team);
+    return team.for_work(options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team, at_most);
   }
 
   Outcome<Report> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
@@ -324,7 +306,7 @@ struct Solver<T>::State {
     AnswerSource<T> source;
     source.matrix = now->known.matrix.get();
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-      return inverse.apply(operation, in, out, {options.method, team_for_solve(inverse, in.cols)});
+      return inverse.apply(operation, in, out, {options.method, team_for_solve(inverse, in.cols, request.threads)});
     };
     source.cost = inverse.cost(b.cols);
     source.guarded_blocks = inverse.guarded_blocks();
@@ -340,9 +322,8 @@ struct Solver<T>::State {
   }
 
  private:
-  mutable std::mutex pointer_;
-  std::shared_ptr<const Products<T>> products_;
-  std::mutex shown_mutex_;
+  std::shared_ptr<const Products<T>> products_;  // under a brief lock
+  ProcessMutex shown_mutex_;
   std::shared_ptr<const Products<T>> shown_;  // of the same matrix as products_, or of an earlier one
 };
 
@@ -370,6 +351,7 @@ template <class T>
 Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
   return with_memory_errors("out of memory while a system was solved", [&]() -> Outcome<Report> {
     check_right_hand_sides(size(), b, x);
+    check_threads(request.threads);
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
     Outcome<Report> answer = state_->answer(rhs, x, request);
@@ -389,20 +371,21 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
 }
 
 template <class T>
-Outcome<bool> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
+Outcome<bool> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads) {
   return with_memory_errors("out of memory while new values were factorized", [&]() -> Outcome<bool> {
+    check_threads(threads);
     check_system(matrix, state_->options);
-    return state_->refactor(know_matrix(std::move(matrix)));
+    return state_->refactor(know_matrix(std::move(matrix)), threads);
   });
 }
 
 template <class T>
-Outcome<bool> Solver<T>::refactor_values(std::vector<T> values) {
+Outcome<bool> Solver<T>::refactor_values(std::vector<T> values, int threads) {
   const SparsityPattern& pattern = state_->products()->known.matrix->pattern;
   if (static_cast<offset_t>(values.size()) != pattern.nnz())
     throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " + std::to_string(pattern.nnz()) +
                          " entries");
-  return refactor(std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>{pattern, std::move(values)}));
+  return refactor(std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>{pattern, std::move(values)}), threads);
 }
 
 template <class T>
@@ -444,7 +427,7 @@ void Solver<T>::solve_part(FactorPart part, Operation operation, DenseView<const
     const std::shared_ptr<const Products<T>> now = state_->supernodal().value();
     const Inverse<T>& inverse = *now->inverse;
     inverse.solve_part(part, operation, kept.values.empty() ? b : kept.view(), x,
-                       {state_->options.method, state_->team_for_solve(inverse, b.cols)});
+                       {state_->options.method, state_->team_for_solve(inverse, b.cols, 0)});
   });
 }
 template <class T>

@@ -67,12 +67,13 @@ class Solver {
 
   /// New values in the same pattern: factorize again with the same ordering, scaling and structure, in the memory of the
   /// factor before the last where nobody reads that any more: from the second call on the memory of two factors is held.
-  /// @param matrix  of the same pattern; taken over or copied as by create @throws UsageError if the pattern differs
+  /// @param matrix   of the same pattern; taken over or copied as by create @throws UsageError if the pattern differs
+  /// @param threads  at most so many, where the options allow more; 0: as those say
   /// @returns true, or the failure; the solver then keeps its former factor
-  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
+  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads = 0);
   /// The same by values alone, in the order of the pattern that the solver holds: by columns, rows ascending.
   /// @throws DimensionError unless there is one for each entry
-  Outcome<bool> refactor_values(std::vector<T> values);
+  Outcome<bool> refactor_values(std::vector<T> values, int threads = 0);
 
   /// Report of the phases so far, without solve and verify.
   Report report() const;

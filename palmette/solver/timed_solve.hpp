@@ -30,7 +30,7 @@ class BandwidthMemory {
   const Machine& machine_with(int threads, double faster_than_gbs);  // with mutex_ held
   bool measure_;
   std::string cache_folder_;
-  std::mutex mutex_;
+  ProcessMutex mutex_;
   std::vector<Machine> known_;
   bool doubted_ = false;
 };

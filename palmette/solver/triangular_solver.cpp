@@ -7,6 +7,7 @@
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/product_residual.hpp"
 #include "palmette/solver/solver.hpp"
+#include "palmette/solver/team_on_demand.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
 namespace palmette {
@@ -55,7 +56,7 @@ struct TriangularSolver<T>::State {
   std::shared_ptr<const SparseMatrix<T>> matrix;       // null: verified against the product of `factors`
   std::shared_ptr<const OwnFactors<T>> factors;        // null for a triangle
   SolveMethod method;
-  ThreadTeam team;
+  TeamOnDemand team;
   BandwidthMemory bandwidth;
   Report report;
 
@@ -112,12 +113,13 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
 template <class T>
 Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
   check_right_hand_sides(size(), b, x);
+  check_threads(request.threads);
   const DenseMatrix<T> kept = copy_if_overlapping(b, x);
   const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
   AnswerSource<T> source;
   source.matrix = state_->matrix.get();
-  source.apply = [this](Operation operation, DenseView<const T> in, DenseView<T> out) {
-    return state_->plan.solve(operation, in, out, {state_->method, &state_->team});
+  source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
+    return state_->plan.solve(operation, in, out, {state_->method, state_->team.for_work(true, request.threads)});
   };
   source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
     return verify_product(*state_->factors, operation, in, out);

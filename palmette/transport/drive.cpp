@@ -95,7 +95,7 @@ void check_num_ranks(index_t num_ranks) {
 
 void wait_politely(int turns) {
   if (turns < turns_before_sleep) {
-    SpinWait().pause();
+    processor_pause();
     if (turns % 16 == 15) std::this_thread::yield();
   } else {
     std::this_thread::sleep_for(longest_sleep);
@@ -107,12 +107,14 @@ void Transport::get(index_t, const Offer&) { throw UsageError("this transport ca
 
 void Transport::rest(int turns) { wait_politely(turns); }
 
-void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   program.start();
   std::atomic<bool> failed{false};
+  Doorbell bell;
+  // Who waits for messages rests at the transport, and who watches the time does not sleep; the others do until a task has been run.
+  const bool first_sleeps = transport.num_ranks() == 1 && options.watchdog_seconds <= 0;
   const auto drive_member = [&](int member) {
     Watchdog watchdog(program, transport, member == 0 ? options.watchdog_seconds : 0);
-    SpinWait idle;
     int turns = 0;
     std::optional<TimedTurn> timed;
     if (options.record != nullptr) timed.emplace(program, transport, *options.record, member);
@@ -122,26 +124,31 @@ void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const D
       return program.run_one_task(member) || taken;
     };
     try {
-      while (!failed.load(std::memory_order_relaxed) && !program.done()) {
-        if (turn()) {
+      const auto over = [&] { return failed.load(std::memory_order_relaxed) || program.done(); };
+      while (!over()) {
+        bool worked = turn();
+        if (!worked && (member > 0 || first_sleeps)) bell.wait([&] { return over() || (worked = turn()); });
+        if (worked) {
           turns = 0;
-          idle = SpinWait();
+          bell.ring();
           watchdog.something_happened();
           continue;
         }
         watchdog.nothing_happened();
-        if (member == 0 && transport.num_ranks() > 1) transport.rest(turns++);
-        else idle.pause();
+        if (member == 0 && !first_sleeps) transport.rest(turns++);
       }
       if (timed) timed->finish();
     } catch (...) {
       failed.store(true);
+      bell.ring();
       throw;
     }
+    bell.ring();
   };
   // By reference, so that nothing is allocated.
-  team.run(std::ref(drive_member));
+  const int members = team.share(std::ref(drive_member));
   transport.flush();
+  return members;
 }
 
 }  // namespace palmette

@@ -130,7 +130,8 @@ struct DriveOptions {
 
 /// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown by a task
 /// stops all members and is rethrown.
+/// @returns how many members were called to it
 /// @throws BrokenRun see DriveOptions and Transport::poll
-void drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options = {});
+int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options = {});
 
 }  // namespace palmette

@@ -90,12 +90,15 @@ struct ReportHandle {
   Report report;
 };
 
-/// Solve once with one right-hand side and the usual options; b and x of length n. @throws UsageError as Solver::solve
+/// Solve once with one right-hand side and the usual options; b and x of length n; threads as in SolveRequest.
+/// @throws UsageError as Solver::solve
 template <class T, template <class> class AnySolver>
-ReportHandle solve_one(AnySolver<T>& self, ArrayIn<T> b, ArrayOut<T> x) {
+ReportHandle solve_one(AnySolver<T>& self, ArrayIn<T> b, ArrayOut<T> x, int threads) {
+  SolveRequest request;
+  request.threads = threads;
   const LockReleased released;
   const auto rows = static_cast<index_t>(b.size()), unknowns = static_cast<index_t>(x.size());
-  return {self.solve({b.data(), rows, 1, rows}, {x.data(), unknowns, 1, unknowns}).value()};
+  return {self.solve({b.data(), rows, 1, rows}, {x.data(), unknowns, 1, unknowns}, request).value()};
 }
 
 void bind_errors(nb::module_& module);

@@ -65,6 +65,7 @@ SolveRequest solve_request(const nb::dict& given) {
   request.max_refine_steps = get<int>(given, "refine");
   request.condition = get<bool>(given, "condition");
   request.repeat = get<int>(given, "repeat");
+  request.threads = get<int>(given, "threads");
   return request;
 }
 

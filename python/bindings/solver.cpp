@@ -22,17 +22,17 @@ ReportHandle solve(Solver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict&
 }
 
 template <class T>
-void refactor(Solver<T>& self, MatrixHandle<T>& matrix) {
+void refactor(Solver<T>& self, MatrixHandle<T>& matrix, int threads) {
   std::shared_ptr<const SparseMatrix<T>> taken = matrix.take();
   const LockReleased released;
-  self.refactor(std::move(taken)).value();
+  self.refactor(std::move(taken), threads).value();
 }
 
 template <class T>
-void refactor_values(Solver<T>& self, ArrayIn<T> values) {
+void refactor_values(Solver<T>& self, ArrayIn<T> values, int threads) {
   const LockReleased released;
   const auto given = span_of(values);
-  self.refactor_values({given.begin(), given.end()}).value();
+  self.refactor_values({given.begin(), given.end()}, threads).value();
 }
 
 /// Row and column of an entry, by its number in the solver's own order.

@@ -11,6 +11,7 @@ factorized; `palmette.scipy` has the functions of `scipy.sparse.linalg`, `palmet
 from ._core import __version__
 from ._problems import Generator, Method, OrderingMethod, generate, generators, methods, orderings, read, write
 from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
+from ._threads import get_num_threads, set_num_threads, threads
 from ._triangular import FactoredMatrix, TriangularSolver, from_factors
 from .errors import (ConvergenceError, DimensionError, Error, IoError, NotFiniteError, NotPositiveDefiniteError,
                      NumericalError, OutOfMemoryError, SingularError, StructurallySingularError, UnverifiedWarning,
@@ -41,11 +42,14 @@ __all__ = [
     "from_factors",
     "generate",
     "generators",
+    "get_num_threads",
     "inertia",
     "methods",
     "orderings",
     "read",
+    "set_num_threads",
     "slogdet",
     "solve",
+    "threads",
     "write",
 ]

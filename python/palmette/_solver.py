@@ -15,6 +15,7 @@ from . import _input
 from ._at_once import solve_at_once
 from ._cache import cache_folder
 from ._parts import FactorParts
+from ._threads import allowed_threads, lock_for
 from .errors import DimensionError, SingularError, UnverifiedWarning, UsageError
 
 # Warnings of this kind are shown each time, unless the user's own filters (which come first) say otherwise.
@@ -49,7 +50,7 @@ def _count(name: str, value: Any, least: int) -> int:
 
 def machine_options(method: str, threads: Optional[int], measure: bool) -> Dict[str, Any]:
     """Options that all solvers share, as the bindings take them."""
-    return {"method": method, "threads": 0 if threads is None else _count("threads", threads, 1), "measure": bool(measure),
+    return {"method": method, "threads": allowed_threads() if threads is None else _count("threads", threads, 1), "measure": bool(measure),
             "cache_folder": cache_folder() if measure else ""}
 
 
@@ -81,7 +82,7 @@ class SolveOptions(NamedTuple):
         if self.trans not in ("N", "T", "H"):
             raise UsageError(f"trans is {self.trans!r}; use 'N', 'T' or 'H'")
         return {"trans": self.trans, "refine": _refine_steps(self.refine), "condition": bool(self.condition),
-                "repeat": _count("repeat", self.repeat, 1)}
+                "repeat": _count("repeat", self.repeat, 1), "threads": 0}
 
 
 USUAL_OPTIONS = SolveOptions()
@@ -96,13 +97,11 @@ class VerifiedSolves:
     _nnz: int
     _told: Any  # the report as the library gave it; a dict once somebody has asked for it
     _refactoring: threading.Lock
-    _process: int
+    _told_threads: bool  # by an argument, which comes before all settings
 
-    def _belongs_here(self) -> None:
-        """Worker threads do not come along into a forked process: there a solve would wait for them for ever."""
-        if self._process != os.getpid():
-            raise UsageError(f"this {type(self).__name__} was made in process {self._process}, and its threads stayed there; make "
-                             "a new one in the forked process")
+    def _most_threads(self) -> int:
+        """At most so many threads may solve now; 0: as many as the solver has."""
+        return 0 if self._told_threads else allowed_threads()
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -235,12 +234,12 @@ class VerifiedSolves:
 
     def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Any]:
         """x and its report, without a warning where it is not verified."""
-        self._belongs_here()
         if options is USUAL_OPTIONS and type(b) is np.ndarray and b.dtype is self._dtype and b.shape == self._shape[:1]:
             quickly = self._solve_vector(b)
             if quickly is not None:
                 return quickly
         request = options.for_core()
+        request["threads"] = self._most_threads()
         rhs = _input.as_right_hand_sides(b, self._shape[0], self._dtype)
         if rhs.is_split and options.trans == "H":
             request["trans"] = "T"
@@ -256,7 +255,7 @@ class VerifiedSolves:
         with self._refactoring:
             pass
         try:
-            told = self._core.solve_one(b if b.flags.c_contiguous else b.copy(), x)
+            told = self._core.solve_one(b if b.flags.c_contiguous else b.copy(), x, self._most_threads())
         except UsageError:
             return None
         self._told = told
@@ -303,7 +302,7 @@ class Solver(VerifiedSolves, FactorParts):
     method : str
         Solve method: one of `methods()`, or "auto".
     threads : int, optional
-        None: all processors that this process may use.
+        None: as `get_num_threads` says, all processors that this process may use unless something else was set.
     precision : {"working", "mixed"}
         "mixed": factorize in single precision, refine to double.
     measure : bool
@@ -346,7 +345,7 @@ class Solver(VerifiedSolves, FactorParts):
         matrix = _input.to_core(A)
         self._dtype = A.dtype
         self._precision = precision
-        self._refactoring, self._process = threading.Lock(), os.getpid()
+        self._refactoring, self._told_threads = lock_for(self), threads is not None
         self._nnz, self._entries = matrix.nnz, int(A.indptr[-1])
         # Copies: what a user does to A afterwards (sorting its indices, say) must not change what values mean here.
         self._pattern = None if matrix.in_order else (A.indptr.copy(), A.indices[:self._entries].copy())
@@ -376,7 +375,6 @@ class Solver(VerifiedSolves, FactorParts):
         NumericalError
             As on creation.
         """
-        self._belongs_here()
         values = None if hasattr(A, "tocsc") else np.asarray(A)
         if values is None or values.ndim != 1:
             return self._refactor_with(self._core.refactor, _input.to_core(self._same_shape(A), dtype=self._dtype))
@@ -389,7 +387,7 @@ class Solver(VerifiedSolves, FactorParts):
 
     def _refactor_with(self, refactor: Any, given: Any) -> None:
         with self._refactoring:
-            refactor(given)
+            refactor(given, self._most_threads())
             self._told = self._core.report()
 
     def _checked_values(self, values: np.ndarray) -> np.ndarray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 
 from . import _input
 from ._solver import VerifiedSolves, machine_options
+from ._threads import lock_for
 from .errors import DimensionError, UsageError
 
 
@@ -49,7 +48,7 @@ class TriangularSolver(VerifiedSolves):
         options["lower"], options["unit_diagonal"] = bool(lower), bool(unit_diagonal)
         matrix = _input.to_core(T, "T")
         self._dtype, self._nnz = T.dtype, matrix.nnz
-        self._refactoring, self._process = threading.Lock(), os.getpid()
+        self._refactoring, self._told_threads = lock_for(self), threads is not None
         self._core = _input.core_class("TriangularSolver", T.dtype).create(matrix, options)
         self._told = self._core.report()
 
@@ -57,9 +56,10 @@ class TriangularSolver(VerifiedSolves):
 class FactoredMatrix(VerifiedSolves):
     """A matrix by its factors, ready to solve. Made by `from_factors`."""
 
-    def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any]) -> None:
+    def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any],
+                 told_threads: bool) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
-        self._refactoring, self._process = threading.Lock(), os.getpid()
+        self._refactoring, self._told_threads = lock_for(self), told_threads
         self._nnz = (factors["A"] or factors["L"]).nnz
         self._core = _input.core_class("TriangularSolver", dtype).from_factors(factors, options)
         self._told = self._core.report()
@@ -133,7 +133,7 @@ def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm:
     factors["unit_lower"] = not stores_diagonal and shape[0] > 0 if unit_lower is None else bool(unit_lower)
     factors["unit_upper"] = False
     factors["hermitian"] = bool(hermitian)
-    return FactoredMatrix(factors, shape, dtype, machine_options(method, threads, measure))
+    return FactoredMatrix(factors, shape, dtype, machine_options(method, threads, measure), threads is not None)
 
 
 def _factors_of_superlu(superlu: Any, given: tuple) -> tuple:

@@ -1,20 +1,92 @@
-// The thread team: every member runs once, exceptions reach the caller, teams can be reused.
+// The thread team: who is called, who is waited for, and that exceptions reach the caller.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "palmette/base/base.hpp"
 
 namespace palmette {
 namespace {
 
-TEST(thread_team, runs_each_member_exactly_once) {
-  for (int size : {1, 2, 3, 8}) {
+struct AllCalled : HandOvers {
+  AllCalled() { call_all(); }
+};
+
+TEST(thread_team, run_calls_each_member_exactly_once) {
+  for (int size = 1; size <= 8; ++size) {
     ThreadTeam team(size);
-    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(team.size()));
+    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(team.muster()));
     for (int repeat = 0; repeat < 50; ++repeat) team.run([&](int member) { ++calls[member]; });
     for (const auto& count : calls) EXPECT_EQ(count.load(), 50);
+  }
+}
+
+TEST(thread_team, shared_parts_are_done_once_each_whoever_comes) {
+  AllCalled all;
+  for (int size = 1; size <= 8; ++size) {
+    ThreadTeam team(size, all);
+    std::vector<std::atomic<int>> calls(37);
+    for (int repeat = 0; repeat < 200; ++repeat) team.share_parts(37, [&](int part) { ++calls[part]; });
+    for (const auto& count : calls) EXPECT_EQ(count.load(), 200);
+  }
+}
+
+TEST(thread_team, share_calls_no_member_twice_and_always_the_caller) {
+  AllCalled all;
+  for (int size = 1; size <= 8; ++size) {
+    ThreadTeam team(size, all);
+    for (int repeat = 0; repeat < 200; ++repeat) {
+      std::vector<std::atomic<int>> calls(static_cast<std::size_t>(size));
+      const auto caller = std::this_thread::get_id();
+      EXPECT_EQ(team.share([&](int member) {
+        ++calls[member];
+        EXPECT_EQ(member == 0, std::this_thread::get_id() == caller);
+      }), size);
+      EXPECT_EQ(calls[0].load(), 1);
+      for (const auto& count : calls) EXPECT_LE(count.load(), 1);
+    }
+  }
+}
+
+// Both workers of the team are held up in an earlier run of another thread's: they can come to nothing else.
+TEST(thread_team, a_member_that_has_not_come_is_not_waited_for) {
+  AllCalled all;
+  ThreadTeam team(2, all);
+  std::atomic<bool> go_on{false}, inside{false};
+  std::thread other([&] {
+    team.share([&](int member) {
+      if (member == 0) inside.wait(false);
+      inside = true;
+      inside.notify_all();
+      go_on.wait(false);
+    });
+  });
+  inside.wait(false);
+  int done = 0;
+  EXPECT_EQ(team.share([&](int) { ++done; }), 1);  // would hang if it waited for the worker, or for the other caller
+  EXPECT_EQ(done, 1);
+  go_on = true;
+  go_on.notify_all();
+  other.join();
+  EXPECT_EQ(team.share([](int) {}), 2);
+}
+
+TEST(thread_team, members_that_have_come_are_waited_for) {
+  AllCalled all;
+  ThreadTeam team(3, all);
+  for (int repeat = 0; repeat < 100; ++repeat) {
+    auto alive = std::make_unique<std::atomic<int>>(0);
+    team.share([&](int) {
+      ++*alive;
+      for (int turn = 0; turn < 200; ++turn) processor_pause();
+      --*alive;
+    });
+    EXPECT_EQ(alive->load(), 0);
   }
 }
 
@@ -34,21 +106,113 @@ TEST(thread_team, exception_of_the_lowest_member_reaches_the_caller_and_the_team
   EXPECT_EQ(calls.load(), 4);
 }
 
-TEST(spin_barrier, no_member_passes_before_all_have_arrived) {
-  ThreadTeam team(3);
-  SpinBarrier barrier(3);
-  std::atomic<int> arrived = 0;
-  std::atomic<bool> early = false;
-  team.run([&](int) {
-    for (int round = 1; round <= 200; ++round) {
-      ++arrived;
-      barrier.wait();
-      if (arrived.load() < 3 * round) early = true;
-      barrier.wait();
+TEST(thread_team, exception_of_the_caller_leaves_share_after_all_others_have_returned) {
+  AllCalled all;
+  ThreadTeam team(4, all);
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    std::atomic<int> inside = 0;
+    EXPECT_THROW(team.share([&](int member) {
+      ++inside;
+      if (member == 0) {
+        --inside;
+        throw std::runtime_error("0");
+      }
+      --inside;
+    }), std::runtime_error);
+    EXPECT_EQ(inside.load(), 0);
+  }
+}
+
+TEST(thread_team, callers_at_the_same_time_each_get_their_work_done) {
+  AllCalled all;
+  ThreadTeam team(3, all);
+  std::vector<std::thread> callers;
+  std::vector<std::atomic<int>> sums(4);
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&, caller] {
+      for (int repeat = 0; repeat < 100; ++repeat) {
+        if (repeat % 10 == 0) team.run([&](int) {});
+        team.share_parts(10, [&](int part) { sums[caller] += part; });
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  for (const auto& sum : sums) EXPECT_EQ(sum.load(), 4500);
+}
+
+TEST(thread_team, share_within_share_is_done_by_the_member_that_asks) {
+  AllCalled all;
+  ThreadTeam team(2, all);
+  std::atomic<int> inner = 0;
+  team.share([&](int member) {
+    if (member == 0) {
+      EXPECT_EQ(team.share_parts(5, [&](int) { ++inner; }), 1);
     }
   });
-  EXPECT_FALSE(early.load());
+  EXPECT_EQ(inner.load(), 5);
 }
+
+#ifndef __SANITIZE_THREAD__  // the thread sanitizer starts no threads in a forked process
+TEST(thread_team, a_forked_process_starts_threads_of_its_own) {
+  AllCalled all;
+  ThreadTeam team(3, all);
+  team.run([](int) {});
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::atomic<int> calls = 0;
+    for (int repeat = 0; repeat < 10; ++repeat) team.run([&](int) { ++calls; });
+    const bool shared = team.share([](int) {}) == 3;
+    _exit(calls.load() == 30 && shared ? 42 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+  team.run([](int) {});
+}
+
+TEST(thread_team, a_team_in_the_middle_of_a_run_can_be_used_and_ended_in_a_forked_process) {
+  AllCalled all;
+  auto team = std::make_unique<ThreadTeam>(2, all);
+  pid_t child = -1;
+  std::atomic<bool> forked{false}, inside{false};
+  std::thread runs([&] {
+    team->run([&](int) {
+      inside = true;
+      inside.notify_all();
+      forked.wait(false);
+    });
+  });
+  inside.wait(false);
+  child = fork();
+  if (child == 0) {
+    std::atomic<int> calls = 0;
+    team->run([&](int) { ++calls; });
+    team.reset();
+    _exit(calls.load() == 2 ? 42 : 1);
+  }
+  forked = true;
+  forked.notify_all();
+  runs.join();
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
+TEST(thread_team, a_team_of_the_parent_ends_quietly_in_a_forked_process) {
+  auto team = std::make_unique<ThreadTeam>(3);
+  team->run([](int) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    team.reset();
+    _exit(42);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+#endif
 
 }  // namespace
 }  // namespace palmette

@@ -1,6 +1,8 @@
 // What stops a factorization: misuse throws, numerical failure is a value, and both name the place.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/factorize/factor_testing.hpp"
 
 namespace palmette {

@@ -52,7 +52,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     solver, matrix = palmette.Solver(A, kind="lu", threads=1), _input.to_core(A)
     options = {"kind": "auto", "ordering": "auto", "permutation": None, "method": "auto", "threads": 1, "mixed": False,
                "measure": False, "cache_folder": ""}
-    request = {"trans": "N", "refine": -1, "condition": False, "repeat": 1}
+    request = {"trans": "N", "refine": -1, "condition": False, "repeat": 1, "threads": 0}
     b, x = (np.ones((A.shape[0], 8), order="F") for _ in "bx")
     pointers, rows = A.indptr.astype(np.int64), A.indices.astype(np.int32)
     path = str(tmp_path / "a.mtx")
@@ -63,7 +63,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     handed_over = [_input.to_core(A) for _ in range(400)]  # a matrix belongs to the solver that it was given to
     assert advances_during(lambda: core.Solver_float64.create(handed_over.pop(), options))
     assert advances_during(lambda: solver._core.solve(b, x, request))
-    assert advances_during(lambda: solver._core.refactor(handed_over.pop()))
+    assert advances_during(lambda: solver._core.refactor(handed_over.pop(), 0))
     assert advances_during(lambda: solver._core.extract_lu())
     assert advances_during(lambda: core.read(path, 1))
     assert advances_during(lambda: matrix.write(path, ""))
@@ -150,18 +150,3 @@ def test_an_interrupt_ends_a_factorization():
         child.kill()
         child.wait()
         child.stdout.close()
-
-
-def test_a_forked_process_is_told_to_make_its_own_solver():
-    program = ("import os, sys, numpy as np, palmette\n"
-               "A = palmette.generate('poisson2d5', 40)\n"
-               "solver = palmette.Solver(A, threads=2, method='task_driven')\n"
-               "child = os.fork()\n"
-               "if child == 0:\n"
-               "    try: solver.solve(np.ones(1600))\n"
-               "    except palmette.UsageError as error:\n"
-               "        x = palmette.Solver(A, threads=2).solve(np.ones(1600))\n"
-               "        os._exit(42 if 'forked' in str(error) and np.allclose(A @ x, 1) else 1)\n"
-               "    os._exit(2)\n"
-               "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n")
-    assert subprocess.run([sys.executable, "-c", program], timeout=120).returncode == 42

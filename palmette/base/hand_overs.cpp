@@ -1,0 +1,56 @@
+// The rule by which members are withheld and called again.
+#include "palmette/base/hand_overs.hpp"
+
+#include <algorithm>
+
+namespace palmette {
+namespace {
+
+// Of a short run's time, what its caller may stand still without being better off alone.
+constexpr double tolerable_loss = 0.3;
+constexpr int largest_pause_factor = 1024;
+constexpr std::int64_t pause_of_a_forecast_ns = 50'000'000;
+
+bool went_badly(const RunFigures& figures) {
+  return figures.disturbed > 0 && figures.wall_ns <= HandOvers::longest_judged_ns &&
+         static_cast<double>(figures.wall_ns - figures.caller_ns) > tolerable_loss * static_cast<double>(figures.wall_ns);
+}
+
+}  // namespace
+
+int HandOvers::members(int size, std::int64_t now_ns) const {
+  if (now_ns >= until_ns_.load(std::memory_order_relaxed) || calls_all_.load(std::memory_order_relaxed)) return size;
+  return std::max(1, size - withheld_.load(std::memory_order_relaxed));
+}
+
+void HandOvers::ran(const RunFigures& figures, std::int64_t now_ns) {
+  if (figures.members < 2) return;
+  if (!went_badly(figures)) {
+    if (clean_ns_.fetch_add(figures.wall_ns, std::memory_order_relaxed) > pause_ns_.load(std::memory_order_relaxed))
+      factor_.store(least_pause_factor, std::memory_order_relaxed);
+    return;
+  }
+  const int factor = factor_.load(std::memory_order_relaxed);
+  const std::int64_t lost = figures.wall_ns - figures.caller_ns;
+  const std::int64_t pause = std::min(longest_pause_ns, factor * lost);
+  const bool paused = now_ns < until_ns_.load(std::memory_order_relaxed);
+  const int withheld = figures.disturbed + (paused ? withheld_.load(std::memory_order_relaxed) : 0);
+  withheld_.store(withheld, std::memory_order_relaxed);
+  until_ns_.store(now_ns + pause, std::memory_order_relaxed);
+  pause_ns_.store(pause, std::memory_order_relaxed);
+  clean_ns_.store(0, std::memory_order_relaxed);
+  factor_.store(std::min(largest_pause_factor, 2 * factor), std::memory_order_relaxed);
+}
+
+void HandOvers::expect_busy(int processors, std::int64_t now_ns) {
+  if (processors < 1) return;
+  withheld_.store(processors, std::memory_order_relaxed);
+  until_ns_.store(now_ns + pause_of_a_forecast_ns, std::memory_order_relaxed);
+}
+
+HandOvers& hand_overs_of_process() {
+  static HandOvers all;
+  return all;
+}
+
+}  // namespace palmette
