@@ -75,6 +75,10 @@ Failure describe_not_verified(const Verification& verification) {
   if (!std::isfinite(verification.backward_error))
     return failure_of("not_verified", exit_not_verified,
                       "the answer is not finite: x leaves the range of the precision used; scale the system, or use a higher precision");
+  if (verification.singular_distance)
+    return failure_of("not_verified", exit_not_verified,
+                      fmt::format("the answer is not verified: the matrix is singular to working precision (relative distance {:.1e})",
+                                  *verification.singular_distance));
   return failure_of("not_verified", exit_not_verified,
                     fmt::format("the answer is not verified: its backward error {:.1e} is above the bound {:.1e}; try --refine 30 "
                                 "or double precision throughout, and see --condition",

@@ -111,6 +111,16 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mix
   });
 }
 
+void add_singular(CLI::App& app, SingularAnswer& singular) {
+  OptionGroup group(app, "Method");
+  group.value({"--singular", "raise|warn|least-norm",
+               "a matrix that is singular to working precision: fail, give the best x, or the shortest least-squares solution; answers count as "
+               "not verified (default: raise)"},
+              [&singular](const std::string& text) {
+                singular = static_cast<SingularAnswer>(choose_name("--singular", text, {"raise", "warn", "least-norm"}));
+              });
+}
+
 int number_of_threads(int threads) { return threads > 0 ? threads : available_processors(); }
 
 std::vector<std::string> ordering_names() {

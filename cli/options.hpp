@@ -36,6 +36,7 @@ struct SolvingOptions {
   int threads = 0;
   Precision precision = Precision::double_precision;
   SolveRequest request;
+  SingularAnswer singular = SingularAnswer::raise;  ///< solve only
 };
 
 void add_matrix_options(CLI::App& app, MatrixOptions& options, bool required = true);
@@ -44,6 +45,9 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string& order_option = "--order");
 void add_threads(CLI::App& app, const std::string& title, int& threads);
 void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mixed_precision);
+
+/// --singular, of solve.
+void add_singular(CLI::App& app, SingularAnswer& singular);
 
 /// Threads meant by --threads: 0 becomes all processors.
 int number_of_threads(int threads);

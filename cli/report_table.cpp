@@ -106,6 +106,8 @@ void add_verify_phase(PhaseTable& table, const Verification& verify) {
 }
 
 std::string verdict(const Verification& verify) {
+  if (verify.singular_distance)
+    return fmt::format("NOT VERIFIED: the matrix is singular to working precision (relative distance {:.1e}).", *verify.singular_distance);
   return verify.verified ? fmt::format("Verified: the backward error {:.1e} is within {:.1e}.", verify.backward_error, verify.bound)
                          : fmt::format("NOT VERIFIED: the backward error {:.1e} is above {:.1e}.", verify.backward_error, verify.bound);
 }

@@ -23,12 +23,15 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.method = command.solving.method;
   options.threads = command.solving.threads;
   options.mixed_precision = command.solving.precision == Precision::mixed;
+  options.singular = command.solving.singular;
   options.cache_folder = cache_folder();
   options.progress = run.progress().callback();
   return options;
 }
 
 int run_solve(const SolveCommand& command) {
+  if (command.ranks.wanted() && command.solving.singular != SingularAnswer::raise)
+    throw UsageError("--singular takes only raise over ranks; solve with threads alone for an answer to a singular system");
   if (command.ranks.wanted())
     return solve_over_ranks({command.matrix, command.kind_and_order, command.solving, command.output, command.ranks});
   SystemRun run("solve", command.matrix, command.solving, command.output);
@@ -57,6 +60,7 @@ Command add_solve(CLI::App& root) {
   const auto command = std::make_shared<SolveCommand>();
   add_matrix_options(app, command->matrix);
   add_solving_options(app, command->solving, true);
+  add_singular(app, command->solving.singular);
   add_kind_and_order(app, command->kind_and_order);
   add_rank_options(app, command->ranks);
   add_output_options(app, command->output);

@@ -75,6 +75,10 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;
+  require(options.singular >= PALMETTE_SINGULAR_RAISE && options.singular <= PALMETTE_SINGULAR_LEAST_NORM,
+          "options.singular is none of palmette_singular");
+  constexpr SingularAnswer answers[] = {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm};
+  settings.solver.singular = answers[options.singular];
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;
   return settings;
@@ -147,6 +151,9 @@ palmette_report report_of(const Report& report) {
   result.componentwise_backward_error = report.verify->componentwise_backward_error;
   result.condition_1norm = report.verify->condition_1norm.value_or(unknown);
   result.forward_error_bound = report.verify->forward_error_bound.value_or(unknown);
+  result.singular_distance = report.verify->singular_distance.value_or(unknown);
+  result.least_squares_error = report.verify->least_squares_error.value_or(unknown);
+  result.null_directions = report.verify->null_directions.value_or(0);
   return result;
 }
 
@@ -258,7 +265,7 @@ using complex_double = std::complex<double>;
 
 void palmette_default_options(palmette_options* options) {
   if (options == nullptr) return;
-  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0};
+  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0, PALMETTE_SINGULAR_RAISE};
 }
 
 const char* palmette_version(void) { return palmette::version().data(); }

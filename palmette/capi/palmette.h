@@ -57,6 +57,13 @@ typedef enum {
   PALMETTE_PART_U = 2,
   PALMETTE_PART_MAX = 0x7fffffff
 } palmette_part;
+/* What becomes of a system whose matrix is singular to working precision. Answers are told as PALMETTE_NOT_VERIFIED. */
+typedef enum {
+  PALMETTE_SINGULAR_RAISE = 0,      /* PALMETTE_NUMERICAL, and no answer */
+  PALMETTE_SINGULAR_WARN = 1,       /* the best x, huge along null vectors where b is out of reach */
+  PALMETTE_SINGULAR_LEAST_NORM = 2, /* the shortest of the least-squares solutions, for up to 16 dependent columns */
+  PALMETTE_SINGULAR_MAX = 0x7fffffff
+} palmette_singular;
 
 /* Fill with palmette_default_options, then change what you like. */
 typedef struct {
@@ -68,6 +75,7 @@ typedef struct {
   int measure;              /* nonzero: measure the machine's bandwidth for the report; default 0 */
   int max_refine_steps;     /* -1 (default): as needed; 0: none; N: up to N */
   int condition;            /* nonzero: estimate condition and forward error bound; default 0 */
+  palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
 } palmette_options;
 
 /* Figures of the last solve; NAN where not known. */
@@ -87,6 +95,9 @@ typedef struct {
   double componentwise_backward_error;
   double condition_1norm;
   double forward_error_bound;
+  double singular_distance;   /* relative distance to a singular matrix, where the matrix counts as singular */
+  double least_squares_error; /* PALMETTE_SINGULAR_LEAST_NORM: backward error for the part of b within reach */
+  int64_t null_directions;    /* dependent columns that were told apart; 0 for regular matrices */
 } palmette_report;
 
 typedef struct palmette_solver palmette_solver;
@@ -115,7 +126,7 @@ int32_t palmette_size(const palmette_solver* solver);
 int palmette_is_complex(const palmette_solver* solver);
 
 /* x <- op(A)^-1 b for num_rhs columns of leading dimensions ldb, ldx >= n (counted in scalars). x may be b.
- * PALMETTE_NOT_VERIFIED still leaves the best x found. report may be NULL. */
+ * PALMETTE_NOT_VERIFIED still leaves the best x found, or the answer for a singular matrix that options.singular asks for. report may be NULL. */
 palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
                                  int64_t ldb, double* x, int64_t ldx, palmette_report* report);
 palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,

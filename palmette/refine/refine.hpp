@@ -1,6 +1,7 @@
 // The door of `refine`: A, b and a function "apply the inverse" → a better x and the verification of it. Knows no solver.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -26,6 +27,13 @@ struct Verification {
   bool stalled = false;        ///< refinement stopped since it no longer helped, above its bound
   std::optional<double> condition_1norm;     ///< estimate of ‖A‖₁‖A⁻¹‖₁, where asked
   std::optional<double> forward_error_bound; ///< of ‖x − x*‖∞/‖x‖∞, where asked
+  /// Where the matrix proved to be singular to working precision (`verified` is false then, whatever the backward error): its distance
+  /// to a singular matrix, both equilibrated.
+  std::optional<double> singular_distance;
+  std::optional<std::int64_t> null_directions;  ///< how many columns depend on the others, where they were told apart
+  /// Least-norm answers: the backward error of x for the part of b that A can reach, so that x is a least-squares solution; x is
+  /// orthogonal to the null vectors by construction.
+  std::optional<double> least_squares_error;
 };
 
 /// The bound under which a backward error counts as verified: 90·u, just under 1e-14 in double precision, 5.4e-6 in single.

@@ -69,6 +69,7 @@ void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visitor.field("gflops", factorize.gflops);
   visitor.field("perturbed_pivots", std::int64_t{factorize.pivots.perturbed});
   visitor.list("perturbed_columns", factorize.pivots.perturbed_columns);
+  visitor.field("structural_deficiency", std::int64_t{factorize.structural_deficiency});
   visit_inertia(factorize.pivots, visitor);
   visitor.field("log_abs_determinant", factorize.pivots.log_abs_determinant);
   visitor.field("memory_bytes", std::int64_t{factorize.memory_bytes});
@@ -100,6 +101,10 @@ void visit_verify(const Verification& verify, ReportVisitor& visitor) {
   visitor.field("refine_steps", std::int64_t{verify.refine_steps});
   visitor.field("bound", verify.bound);
   visitor.field("verified", verify.verified);
+  optional_field(visitor, "singular_distance", verify.singular_distance);
+  if (verify.null_directions) visitor.field("null_directions", *verify.null_directions);
+  else visitor.null("null_directions");
+  optional_field(visitor, "least_squares_error", verify.least_squares_error);
   visitor.close();
 }
 

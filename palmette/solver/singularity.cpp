@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "palmette/order/order.hpp"
+#include "palmette/solver/scaled_matrix.hpp"
 
 namespace palmette {
 namespace {
@@ -21,81 +21,6 @@ index_t place_of_largest(const std::vector<T>& values) {
   const auto smaller = [](const T& a, const T& b) { return std::abs(a) < std::abs(b); };
   return static_cast<index_t>(std::max_element(values.begin(), values.end(), smaller) - values.begin());
 }
-
-/// ‖S‖∞ with S = diag(row_scale)·A·diag(column_scale).
-template <class T>
-double scaled_norm(const SparseMatrix<T>& matrix, const std::vector<double>& row_scale,
-                   const std::vector<double>& column_scale) {
-  std::vector<double> sums(static_cast<std::size_t>(matrix.rows()), 0);
-  for (index_t j = 0; j < matrix.cols(); ++j)
-    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
-      sums[matrix.pattern.row_index[entry]] += double(std::abs(matrix.values[entry])) * column_scale[j];
-  double largest = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) largest = std::max(largest, sums[i] * row_scale[i]);
-  return largest;
-}
-
-template <class T>
-double scaled_norm(const MatrixShare<T>& matrix, const std::vector<double>& row_scale, const std::vector<double>& column_scale) {
-  std::vector<double> sums(static_cast<std::size_t>(matrix.size()), 0);
-  const SparsityPattern& pattern = matrix.rows.pattern;
-  for (index_t k = 0; k < matrix.count(); ++k)
-    for (offset_t entry = pattern.column_ptr[k]; entry < pattern.column_ptr[k + 1]; ++entry)
-      sums[matrix.first + k] += double(std::abs(matrix.rows.values[entry])) * column_scale[pattern.row_index[entry]];
-  matrix.complete(std::span<double>(sums));
-  double largest = 0;
-  for (std::size_t i = 0; i < sums.size(); ++i) largest = std::max(largest, sums[i] * row_scale[i]);
-  return largest;
-}
-
-/// S as an operator with its approximate inverse. Matrix: whole, or a share of it.
-template <class T, class Matrix>
-class ScaledMatrix {
- public:
-  ScaledMatrix(const Matrix& matrix, const ApplyInverse<T>& apply) : matrix_(matrix), apply_(apply) {
-    equilibrate(matrix, row_scale_, column_scale_);
-    norm_ = scaled_norm(matrix, row_scale_, column_scale_);
-  }
-  double norm() const { return norm_; }
-  /// op(S)·z
-  std::vector<T> multiply(Operation operation, std::vector<T> z) const {
-    const bool plain = operation == Operation::plain;
-    const std::vector<double>& before = plain ? column_scale_ : row_scale_;
-    const std::vector<double>& after = plain ? row_scale_ : column_scale_;
-    std::vector<T> image(z.size(), T(0));
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] *= real_t<T>(before[i]);
-    multiply_add<T>(matrix_, operation, T(1), DenseView<const T>(view(z)), view(image));
-    for (std::size_t i = 0; i < z.size(); ++i) image[i] *= real_t<T>(after[i]);
-    return image;
-  }
-  /// The unknowns of op(S) for a solution x of op(A)·x = b.
-  std::vector<T> scaled_solution(Operation operation, DenseView<const T> x) const {
-    const std::vector<double>& scale = operation == Operation::plain ? column_scale_ : row_scale_;
-    std::vector<T> z(static_cast<std::size_t>(x.rows));
-    for (index_t i = 0; i < x.rows; ++i) z[i] = x(i, 0) / real_t<T>(scale[i]);
-    return z;
-  }
-  /// op(S)⁻¹·z
-  std::vector<T> solve(Operation operation, std::vector<T> z) const {
-    const bool plain = operation == Operation::plain;
-    const std::vector<double>& before = plain ? row_scale_ : column_scale_;
-    const std::vector<double>& after = plain ? column_scale_ : row_scale_;
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] /= real_t<T>(before[i]);
-    apply_(operation, view(z));
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] /= real_t<T>(after[i]);
-    return z;
-  }
-
- private:
-  static DenseView<T> view(std::vector<T>& values) {
-    const index_t n = static_cast<index_t>(values.size());
-    return {values.data(), n, 1, n};
-  }
-  const Matrix& matrix_;
-  const ApplyInverse<T>& apply_;
-  std::vector<double> row_scale_, column_scale_;
-  double norm_ = 0;
-};
 
 /// Scale z to largest modulus one; false if it is zero or not finite.
 template <class T>

@@ -1,9 +1,21 @@
 // What is asked of a solve.
 #pragma once
 
+#include <string_view>
+
 #include "palmette/matrix/matrix.hpp"
 
 namespace palmette {
+
+/// What becomes of a system whose matrix is singular to working precision.
+enum class SingularAnswer {
+  raise,       ///< no answer: the failure names row and column
+  warn,        ///< the best x: it solves what can be solved, and is huge along null vectors where b asks for that; never verified
+  least_norm,  ///< the shortest x among those of least residual, x = A⁺·b; never verified
+};
+std::string_view name_of(SingularAnswer answer);
+/// "raise", "warn", "least_norm". @throws UsageError listing them
+SingularAnswer singular_answer(std::string_view name);
 
 struct SolveRequest {
   Operation operation = Operation::plain;

@@ -8,6 +8,7 @@
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/columns_first.hpp"
+#include "palmette/solver/complete_pattern.hpp"
 #include "palmette/solver/inverse.hpp"
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/team_on_demand.hpp"
@@ -16,6 +17,20 @@
 
 namespace palmette {
 namespace {
+
+/// The null space of one matrix, looked for when first somebody needs it.
+template <class T>
+class NullSpaceOnDemand {
+ public:
+  const NullSpace<T>& get(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
+    std::call_once(looked_for_, [&] { found_ = find_null_space(matrix, symmetry, apply); });
+    return found_;
+  }
+
+ private:
+  std::once_flag looked_for_;
+  NullSpace<T> found_;
+};
 
 /// A matrix and what the phases before the solve have made of it: constant once made, replaced as a whole or not at all.
 template <class T>
@@ -27,13 +42,26 @@ struct Products {
   std::shared_ptr<const PlanStructure> structure;   // of the solves, likewise
   std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
   std::shared_ptr<const Inverse<T>> inverse;
+  std::shared_ptr<NullSpaceOnDemand<T>> null_space;
+  /// Where the pattern has no transversal: places that were filled for the factorization, which is then that of another matrix.
+  std::vector<MatrixPlace> completion;
   Report report;
+
+  std::shared_ptr<const SparseMatrix<T>> factored_matrix() const {
+    return completion.empty() ? matrix_to_factor(known, kind) : completed(*known.matrix, completion);
+  }
 };
 
 /// Factors below this many entries or bytes leave the memory figures of the process as good as unchanged.
 constexpr offset_t bytes_worth_a_reading = 1 << 20;
 std::int64_t known_resident_bytes(offset_t factor_entries) {
   return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes() : resident_memory_bytes();
+}
+
+/// Whether another factorization might give a better answer. Of a singular matrix none is verified, however good it is.
+bool asks_for_more(const Verification& verification) {
+  if (!verification.singular_distance) return !verification.verified;
+  return verification.least_squares_error.value_or(verification.backward_error) > verification.bound;
 }
 
 void check_same_pattern(const SparsityPattern& known, const SparsityPattern& given) {
@@ -94,8 +122,8 @@ struct Solver<T>::State {
     tell("analyze", 0);
     const Stopwatch watch;
     AnalyzeOptions analyze_options = options.analyze;
-    analyze_options.symmetric_pattern = made.known.symmetry != Symmetry::general;
-    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.known.matrix->pattern, *made.ordering, analyze_options));
+    analyze_options.symmetric_pattern = made.completion.empty() && made.known.symmetry != Symmetry::general;
+    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern, *made.ordering, analyze_options));
     AnalyzeReport analyzed;
     analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);
@@ -108,7 +136,7 @@ struct Solver<T>::State {
     tell("analyze", 1);
   }
 
-  /// Factor `matrix`, what matrix_to_factor makes of made.known, with the ordering and structure in `made`.
+  /// Factor `matrix`, that is made.factored_matrix(), with the ordering and structure in `made`.
   /// @param at_most  threads; 0: as the options say
   Outcome<bool> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most = 0) {
     InverseOptions inverse_options;
@@ -132,7 +160,9 @@ struct Solver<T>::State {
 
   static void report_factor(Products<T>& made, int threads) {
     FactorizeReport& factorized = made.report.factorize.emplace();
+    made.null_space = std::make_shared<NullSpaceOnDemand<T>>();
     factorized.kind = made.kind;
+    factorized.structural_deficiency = static_cast<index_t>(made.completion.size());
     factorized.scalar = made.inverse->factor_scalar();
     factorized.threads = threads;
     factorized.seconds = made.inverse->factor_seconds();
@@ -213,10 +243,18 @@ struct Solver<T>::State {
   }
 
   Outcome<Products<T>> make_products(const KnownMatrix<T>& known, FactorKind kind) {
-    const auto matrix = matrix_to_factor(known, kind);
-    Outcome<Ordering> found = order_for(*matrix, kind);
-    if (!found) return found.failure();
     Products<T> made = begun(known, kind);
+    auto matrix = made.factored_matrix();
+    Outcome<Ordering> found = order_for(*matrix, kind);
+    if (!found && options.singular != SingularAnswer::raise && options.kind.value_or(FactorKind::lu) == FactorKind::lu) {
+      made.completion = places_to_complete(found.failure(), most_null_directions);
+      if (!made.completion.empty()) {
+        made.kind = FactorKind::lu;
+        matrix = made.factored_matrix();
+        found = order_for(*matrix, made.kind);
+      }
+    }
+    if (!found) return found.failure();
     made.ordering = std::make_shared<const Ordering>(std::move(found).value());
     made.report.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
     analyze_into(made);
@@ -289,7 +327,7 @@ struct Solver<T>::State {
     if (made.columns && !factorize_by_columns(made, made.columns->structure().order))
       return adopt_if_made(make_products(made.known, made.kind), "");
     const Outcome<bool> factored =
-        made.columns ? Outcome<bool>(true) : factorize_into(made, *matrix_to_factor(made.known, made.kind), at_most);
+        made.columns ? Outcome<bool>(true) : factorize_into(made, *made.factored_matrix(), at_most);
     if (factored) adopt(std::move(made));
     return factored;
   }
@@ -314,7 +352,13 @@ struct Solver<T>::State {
     source.small = inverse.factor_bytes() < bytes_worth_a_reading;
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
-    source.pivots_replaced = inverse.pivots().perturbed > 0;
+    source.pivots_replaced = inverse.pivots().perturbed > 0 || !now->completion.empty();
+    // Rounding leaves about so much of a pivot that should be zero; regular matrices in mixed units have pivots that are larger, and small.
+    source.has_weak_pivot = inverse.pivots().smallest_pivot <= 1e3 * unit_roundoff<T> * inverse.pivots().largest_pivot;
+    source.singular = options.singular;
+    source.null_space = [&](const ApplyInverse<T>& apply) -> const NullSpace<T>& {
+      return now->null_space->get(*now->known.matrix, now->known.symmetry, apply);
+    };
     tell("solve", 0);
     Outcome<Report> result = make_answer(source, now->report, b, x, request);
     tell("solve", 1);
@@ -355,12 +399,12 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
     Outcome<Report> answer = state_->answer(rhs, x, request);
-    if (answer && !answer.value().verify->verified && request.max_refine_steps != 0 && state_->products()->columns) {
+    if (answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 && state_->products()->columns) {
       const Outcome<bool> made = state_->change_to_supernodes();
       if (made) answer = state_->answer(rhs, x, request);
       else answer.value().notes.push_back("supernodes were tried as well and failed: " + made.failure().message);
     }
-    const bool try_lu = answer && !answer.value().verify->verified && request.max_refine_steps != 0 &&
+    const bool try_lu = answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 &&
                         !state_->options.kind && answer.value().factorize->kind == FactorKind::ldlt;
     if (!try_lu) return answer;
     const Outcome<bool> made = state_->change_to_lu();

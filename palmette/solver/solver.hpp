@@ -25,6 +25,8 @@ struct SolverOptions {
   int threads = 0;            ///< 0: all processors that this process may use; at most 4096
   bool mixed_precision = false;  ///< factor in single precision, refine to the matrix's; double and complex<double> only
   double tiny_pivot = 0;      ///< as FactorizeOptions
+  /// What becomes of systems with a matrix that is singular to working precision.
+  SingularAnswer singular = SingularAnswer::raise;
   AnalyzeOptions analyze;
   bool measure = true;        ///< measure the machine's stream bandwidth for the report
   std::string cache_folder;   ///< remembers that measurement; empty: measure anew for each Solver

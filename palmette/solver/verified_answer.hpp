@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "palmette/solver/null_space.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/timed_solve.hpp"
 
@@ -23,6 +24,10 @@ struct AnswerSource {
   bool mixed_precision = false;
   bool factored = false;  ///< by Palmette, of `matrix`: singularity is then looked for
   bool pivots_replaced = false;  ///< then the matrix may be singular: look closer
+  bool has_weak_pivot = false;   ///< so weak that the matrix may be singular
+  SingularAnswer singular = SingularAnswer::raise;
+  /// Of `matrix`, found once and kept; needed unless `singular` is raise.
+  std::function<const NullSpace<T>&(const ApplyInverse<T>&)> null_space;
 
   bool has_matrix() const { return matrix != nullptr || share != nullptr; }
   /// work(matrix) with whichever there is.
@@ -33,7 +38,8 @@ struct AnswerSource {
 };
 
 /// Solve, time, refine, verify; fills solve, verify, notes and peak memory of a copy of `report`.
-/// @returns the report; or numerically_singular where the answer or the pivots made that likely and the matrix proved to be
+/// @returns the report; or numerically_singular where the answer or the pivots made that likely and the matrix proved to be, unless
+///          `singular` wants an answer: that is told as not verified. least_norm fails beyond most_null_directions
 template <class T>
 Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
                             const SolveRequest& request);

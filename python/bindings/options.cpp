@@ -44,6 +44,7 @@ SolverOptions solver_options(const nb::dict& given) {
   options.method = solve_method(get<std::string>(given, "method"));
   options.threads = get<int>(given, "threads");
   options.mixed_precision = get<bool>(given, "mixed");
+  options.singular = singular_answer(get<std::string>(given, "singular"));
   options.measure = get<bool>(given, "measure");
   options.cache_folder = get<std::string>(given, "cache_folder");
   options.progress = raise_pending_signals;

@@ -48,6 +48,7 @@ void bind_report(nb::module_& module) {
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })
       .def_prop_ro("componentwise_backward_error",
                    [](const ReportHandle& self) { return self.report.verify->componentwise_backward_error; })
+      .def_prop_ro("singular", [](const ReportHandle& self) { return self.report.verify && self.report.verify->singular_distance.has_value(); })
       .def_prop_ro("verified", [](const ReportHandle& self) { return self.report.verify->verified; });
 }
 

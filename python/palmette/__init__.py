@@ -14,8 +14,8 @@ from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
 from ._threads import get_num_threads, set_num_threads, threads
 from ._triangular import FactoredMatrix, TriangularSolver, from_factors
 from .errors import (ConvergenceError, DimensionError, Error, IoError, NotFiniteError, NotPositiveDefiniteError,
-                     NumericalError, OutOfMemoryError, SingularError, StructurallySingularError, UnverifiedWarning,
-                     UsageError)
+                     NumericalError, OutOfMemoryError, SingularError, SingularWarning, StructurallySingularError,
+                     UnverifiedWarning, UsageError)
 
 __all__ = [
     "ConvergenceError",
@@ -32,6 +32,7 @@ __all__ = [
     "OrderingMethod",
     "OutOfMemoryError",
     "SingularError",
+    "SingularWarning",
     "SlogdetResult",
     "Solver",
     "StructurallySingularError",

@@ -16,7 +16,7 @@ from ._at_once import solve_at_once
 from ._cache import cache_folder
 from ._parts import FactorParts
 from ._threads import allowed_threads, lock_for
-from .errors import DimensionError, SingularError, UnverifiedWarning, UsageError
+from .errors import DimensionError, SingularError, SingularWarning, UnverifiedWarning, UsageError
 
 # Warnings of this kind are shown each time, unless the user's own filters (which come first) say otherwise.
 warnings.filterwarnings("always", category=UnverifiedWarning, append=True)
@@ -98,6 +98,7 @@ class VerifiedSolves:
     _told: Any  # the report as the library gave it; a dict once somebody has asked for it
     _refactoring: threading.Lock
     _told_threads: bool  # by an argument, which comes before all settings
+    tell_singular = True  # once for each factorization is enough: who asks for answers of singular systems gets many
 
     def _most_threads(self) -> int:
         """At most so many threads may solve now; 0: as many as the solver has."""
@@ -228,7 +229,8 @@ class VerifiedSolves:
 
     def _answer(self, b: Any, options: SolveOptions) -> np.ndarray:
         x, told = self._solve_quietly(b, options)
-        if not told.verified:
+        if not told.verified and (self.tell_singular or not told.singular):
+            self.tell_singular = not told.singular
             self._warn(told.as_dict())
         return x
 
@@ -267,7 +269,8 @@ class VerifiedSolves:
         notes = [note for note in report["notes"] if note.startswith("NOT VERIFIED")]
         text = notes[0] if notes else (f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
                                        f"{verify['bound']:.1e}")
-        warnings.warn(text, UnverifiedWarning, stacklevel=_frames_to_the_user())
+        category = UnverifiedWarning if verify["singular_distance"] is None else SingularWarning
+        warnings.warn(text, category, stacklevel=_frames_to_the_user())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be pickled: it holds a factorization in the memory of this process; "
@@ -305,6 +308,11 @@ class Solver(VerifiedSolves, FactorParts):
         None: as `get_num_threads` says, all processors that this process may use unless something else was set.
     precision : {"working", "mixed"}
         "mixed": factorize in single precision, refine to double.
+    singular : {"raise", "warn", "least_norm"}
+        What becomes of systems with a matrix that is singular to working precision. "raise": `SingularError`. "warn": the best x,
+        huge along null vectors where b is not within reach, as inverse iteration wants it. "least_norm": the shortest of the
+        least-squares solutions, A⁺b, for up to 16 dependent columns. Both warn with `SingularWarning`, and ``report["verify"]``
+        says ``verified: False`` and tells how near to singular the matrix is.
     measure : bool
         Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a second) and
         remembered in the user's cache folder.
@@ -332,7 +340,7 @@ class Solver(VerifiedSolves, FactorParts):
     """
 
     def __init__(self, A: Any, *, kind: str = "auto", ordering: Any = "auto", method: str = "auto",
-                 threads: Optional[int] = None, precision: str = "working", measure: bool = True) -> None:
+                 threads: Optional[int] = None, precision: str = "working", singular: str = "raise", measure: bool = True) -> None:
         if precision not in ("working", "mixed"):
             raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")
         A = _input.as_csc(A)
@@ -342,6 +350,9 @@ class Solver(VerifiedSolves, FactorParts):
         options["ordering"] = ordering if isinstance(ordering, str) else "auto"
         options["permutation"] = None if isinstance(ordering, str) else _input.as_order(ordering, A.shape[0], "ordering")
         options["mixed"] = precision == "mixed"
+        if singular not in ("raise", "warn", "least_norm"):
+            raise UsageError(f"singular is {singular!r}; use 'raise', 'warn' or 'least_norm'")
+        options["singular"] = singular
         matrix = _input.to_core(A)
         self._dtype = A.dtype
         self._precision = precision
@@ -389,6 +400,7 @@ class Solver(VerifiedSolves, FactorParts):
         with self._refactoring:
             refactor(given, self._most_threads())
             self._told = self._core.report()
+            self.tell_singular = True
 
     def _checked_values(self, values: np.ndarray) -> np.ndarray:
         if len(values) != self._entries:
@@ -466,13 +478,13 @@ class Solver(VerifiedSolves, FactorParts):
 
 def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method: str = "auto",
           threads: Optional[int] = None, precision: str = "working", trans: str = "N",
-          refine: Union[str, int] = "auto") -> np.ndarray:
+          refine: Union[str, int] = "auto", singular: str = "raise") -> np.ndarray:
     """Solve op(A) x = b once; x is refined and verified.
 
     Parameters
     ----------
     A : array_like or any SciPy sparse array or matrix, shape (n, n)
-        See `Solver` for it and for `kind`, `ordering`, `method`, `threads` and `precision`.
+        See `Solver` for it and for `kind`, `ordering`, `method`, `threads`, `precision` and `singular`.
     b : array_like or sparse, shape (n,) or (n, k)
         See `Solver.solve` for it and for `trans` and `refine`. x has the precision of A and b together.
 
@@ -506,7 +518,8 @@ def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method:
         _input.square_shape(A)
         raise DimensionError(f"b has shape {b.shape}, but A has shape {A.shape}: b needs {A.shape[0]} rows")
     A = A.astype(_input.common_dtype(A, b), copy=False)
-    solver = Solver(A, kind=kind, ordering=ordering, method=method, threads=threads, precision=precision, measure=False)
+    solver = Solver(A, kind=kind, ordering=ordering, method=method, threads=threads, precision=precision, singular=singular,
+                    measure=False)
     return solver._answer(b, options)
 
 

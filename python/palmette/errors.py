@@ -23,6 +23,7 @@ __all__ = [
     "NotFiniteError",
     "ConvergenceError",
     "UnverifiedWarning",
+    "SingularWarning",
 ]
 
 
@@ -121,6 +122,10 @@ class ConvergenceError(NumericalError):
 
 class UnverifiedWarning(RuntimeWarning):
     """An answer was returned whose backward error exceeds its bound: it must not be trusted without a look at the report."""
+
+
+class SingularWarning(UnverifiedWarning):
+    """An answer was returned although its matrix is singular to working precision: it is one of many, or the least-norm one."""
 
 
 _CLASS_OF_KIND = {

@@ -2,8 +2,14 @@
 
 Same signatures, semantics, warnings and errors as SciPy 1.17; answers are refined and verified besides. What differs:
 
-- a value of A that is not finite raises ValueError and names its place (SciPy calls such a matrix singular, or returns NaN);
-- a matrix that is singular to working precision is treated as SciPy treats an exactly singular one;
+- a matrix counts as exactly singular ("Factor is exactly singular", NaN with a MatrixRankWarning) if its pattern alone makes it so, or if
+  SuperLU meets a pivot that is exactly zero: where elimination here finds a zero, and for up to 2,000 unknowns wherever A proves singular
+  to working precision, SuperLU is asked. Larger matrices whose pivots rounding keeps off zero are always accepted;
+- every other matrix that is singular to working precision gets a factor, as SciPy's. Its solves never raise: x has a small backward error,
+  solves what can be solved, and is huge along null vectors where b is out of reach. A factor says so at its first solve, by a
+  `palmette.SingularWarning`; `spsolve` is silent, as SciPy's, since programs take its warnings for failures;
+- a diagonal entry of A that is infinite pins its unknown to zero, as SciPy does; A with NaN, or with infinity elsewhere, counts as exactly
+  singular (SciPy's answer to the latter depends on the order of elimination). A column of b that is not finite gives a column of NaN;
 - `spsolve_triangular` raises LinAlgError for a matrix that is not triangular, as SciPy documents (but does not do);
 - an answer that cannot be verified comes with a `palmette.UnverifiedWarning`;
 - L and U of `splu` are found when they are first asked for; where a pivot had to be replaced, by another factorization;
@@ -19,17 +25,20 @@ from typing import Any, Callable, Dict, Optional
 from warnings import warn
 
 import numpy as np
-import scipy.sparse.linalg
+import scipy.sparse
 from numpy.linalg import LinAlgError
 from scipy.sparse import SparseEfficiencyWarning, csc_array
 from scipy.sparse.linalg import MatrixRankWarning
+# Bound now: somebody may put the functions of this module in its place later.
+from scipy.sparse.linalg import splu as _superlu
 
 from ._at_once import solve_at_once
 from ._input import is_sparse
+from ._pinned import PinnedSolver, pinned_unknowns
 from ._problems import orderings
 from ._solver import USUAL_OPTIONS, SolveOptions, Solver, VerifiedSolves
 from ._triangular import TriangularSolver
-from .errors import SingularError
+from .errors import SingularError, UsageError
 
 __all__ = ["MatrixRankWarning", "SuperLU", "factorized", "splu", "spsolve", "spsolve_triangular"]
 
@@ -40,6 +49,8 @@ _OPTION_NAMES = frozenset("""Equil ColPerm Trans IterRefine DiagPivotThresh Pivo
 _SINGULAR = "Factor is exactly singular"
 # Componentwise backward errors that one correction is worth: 10,000 times what the backward error may be.
 _ROW_ERROR = {"d": 1e-10, "D": 1e-10, "f": 5e-2, "F": 5e-2}
+# SuperLU factors so many unknowns in no time.
+_FEW_UNKNOWNS = 2000
 # Columns of a sparse right-hand side that are dense at the same time.
 _DENSE_COLUMNS = 64
 
@@ -63,7 +74,8 @@ class SuperLU:
     def __init__(self, solver: Solver, A: Any) -> None:
         self._solver = solver
         # A solver by columns makes its factors by supernodes when they are asked for, and may have to replace pivots then.
-        self._matrix = A.copy() if _replaced_pivots(solver) or solver.report["analyze"]["supernodes"] == 0 else None
+        keep = isinstance(solver, PinnedSolver) or _replaced_pivots(solver) or solver.report["analyze"]["supernodes"] == 0
+        self._matrix = A.copy() if keep else None
         self._factors: Optional[tuple] = None
 
     # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which asks for this where the type itself is
@@ -132,6 +144,8 @@ class SuperLU:
         Where this one has replaced pivots, other orderings are tried, and at last SuperLU, which pivots in whole columns.
         Solves do without: refinement makes good what a replaced pivot has spoilt.
         """
+        if isinstance(self._solver, PinnedSolver):
+            return _factors_of_superlu(self._matrix)
         exact = _exact_factors_of(self._solver)
         if exact is not None or self._matrix is None:
             return exact
@@ -141,8 +155,11 @@ class SuperLU:
                 exact = _exact_factors_of(other)
                 if exact is not None:
                     return exact
-        theirs = scipy.sparse.linalg.splu(csc_array(self._matrix))
-        return theirs.L, theirs.U, theirs.perm_r, theirs.perm_c
+        try:
+            return _factors_of_superlu(self._matrix)
+        except RuntimeError:  # exactly singular: then no factors are exact
+            L, U, row, column, _ = self._solver._extract_lu()
+            return L, U, _inverse(row), _inverse(column)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("cannot pickle 'SuperLU' object")
@@ -171,7 +188,12 @@ def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[f
     RuntimeError
         "Factor is exactly singular".
     ValueError
-        If A is not square, or holds a value that is not finite.
+        If A is not square.
+
+    Warns
+    -----
+    palmette.SingularWarning
+        At the first solve, if A is singular to working precision.
 
     Examples
     --------
@@ -190,7 +212,8 @@ def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[f
         raise ValueError("can only factor square matrices")
     settings = {"DiagPivotThresh": diag_pivot_thresh, "ColPerm": permc_spec, "PanelSize": panel_size, "Relax": relax}
     settings.update(options or {})
-    return SuperLU(_factor(A, "lu", _ordering(settings)), A)
+    _ordering(settings)
+    return SuperLU(_factor(A, "lu", settings.get("ColPerm")), A)
 
 
 def factorized(A: Any) -> Callable[[np.ndarray], np.ndarray]:
@@ -227,12 +250,12 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     -------
     ndarray or sparse array or matrix
         Of shape (n,) if b is a vector, also for b of shape (n, 1); otherwise (n, k), sparse if b is. NaN throughout, with a
-        MatrixRankWarning, if A is singular and b is not sparse.
+        MatrixRankWarning, if A is exactly singular and b is not sparse.
 
     Raises
     ------
     ValueError
-        If A is not square or b does not fit, or A holds a value that is not finite.
+        If A is not square or b does not fit.
     RuntimeError
         "Factor is exactly singular", for a sparse b with several columns.
 
@@ -258,15 +281,17 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     result_dtype = np.promote_types(A.dtype, b.dtype)
     A, b = A.astype(result_dtype, copy=False), b.astype(result_dtype, copy=False)
     _check_system(A, b)
-    ordering = _ordering({"ColPerm": permc_spec})
+    _ordering({"ColPerm": permc_spec})
     if sparse_b and not is_vector:
-        return _spsolve_sparse(A, b, ordering)
+        return _spsolve_sparse(A, b, permc_spec)
     if sparse_b:
         b = b.toarray()
     if b.ndim > 2:
         raise ValueError("object too deep for desired array")
     try:
-        x = _solve_columns(_factor(A, "auto", ordering), b, "N")
+        solver = _factor(A, "auto", permc_spec)
+        solver.tell_singular = False
+        x = _solve_columns(solver, b, "N")
     except (RuntimeError, SingularError):
         warn("Matrix is exactly singular", MatrixRankWarning, stacklevel=2)
         x = np.full(b.shape, np.nan, dtype=result_dtype, order="F")
@@ -370,15 +395,34 @@ def _ordering(settings: Dict[str, Any]) -> str:
     return "natural" if isinstance(wanted, str) and wanted.upper() == "NATURAL" else "auto"
 
 
-def _factor(A: Any, kind: str, ordering: str) -> Solver:
-    """A solver; RuntimeError for a matrix that is singular to working precision, as SuperLU does for zero pivots."""
+def _factor(A: Any, kind: str, permc_spec: Any) -> Any:
+    """A solver; RuntimeError for a matrix that is exactly singular, as SuperLU does for zero pivots."""
+    options = {"kind": kind, "ordering": _ordering({"ColPerm": permc_spec}), "singular": "warn", "measure": False}
     try:
-        solver = Solver(A, kind=kind, ordering=ordering, measure=False)
-        if _replaced_pivots(solver):
-            _check_regular(solver)
+        solver = Solver(A, **options)
     except SingularError as failure:
         raise RuntimeError(_SINGULAR) from failure
+    except UsageError:
+        if np.isfinite(A.data).all():
+            raise
+        return _factor_pinned(A, options)
+    if _replaced_pivots(solver) or solver.report["factorize"]["structural_deficiency"]:
+        _check_pivots(solver, A, permc_spec)
     return solver
+
+
+def _factor_pinned(A: Any, options: Dict[str, Any]) -> PinnedSolver:
+    A = A.copy()
+    A.sum_duplicates()
+    try:
+        return PinnedSolver(A, pinned_unknowns(A), **options)
+    except (ValueError, SingularError) as failure:
+        raise RuntimeError(_SINGULAR) from failure
+
+
+def _factors_of_superlu(A: Any) -> tuple:
+    theirs = _superlu(csc_array(A))
+    return theirs.L, theirs.U, theirs.perm_r, theirs.perm_c
 
 
 def _exact_factors_of(solver: Solver) -> Optional[tuple]:
@@ -407,12 +451,23 @@ def _replaced_pivots(solver: Solver) -> int:
     return solver.report["factorize"]["perturbed_pivots"]
 
 
-def _check_regular(solver: Solver) -> None:
-    """Pivots were replaced: one solve estimates the condition, and raises SingularError where it passes 1/u."""
-    if solver.slogdet().sign == 0:
-        raise SingularError("a pivot is zero")
-    probe = np.ones(solver.shape[0], dtype=solver.dtype)
-    solver._solve_quietly(probe, SolveOptions())
+def _check_pivots(solver: Solver, A: Any, permc_spec: Any) -> None:
+    """RuntimeError if A is singular and SuperLU would say so: a pivot was replaced here, or had no place in the pattern."""
+    if solver.report["factorize"]["structural_deficiency"]:
+        raise RuntimeError(_SINGULAR)
+    has_zero_pivot = solver.slogdet().sign == 0
+    if not has_zero_pivot:
+        probe = np.ones(solver.shape[0], dtype=solver.dtype)
+        _, told = solver._solve_quietly(probe, SolveOptions())
+        if not told.singular or solver.shape[0] > _FEW_UNKNOWNS:
+            return
+    # spsolve hands SuperLU the rows of A as columns, if that is how they are stored.
+    columns = csc_array(A if A.format == "csc" else A.T)
+    try:
+        _superlu(columns, permc_spec=permc_spec)
+    except MemoryError as failure:
+        if has_zero_pivot:
+            raise RuntimeError(_SINGULAR) from failure
 
 
 def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndarray:
@@ -438,14 +493,15 @@ def _answer_with_small_rows(solver: Solver, b: np.ndarray, options: SolveOptions
     return x
 
 
-def _spsolve_sparse(A: Any, b: Any, ordering: str) -> Any:
+def _spsolve_sparse(A: Any, b: Any, permc_spec: Any) -> Any:
     """x of A's class for a sparse b of several columns."""
     if A.format != "csc":
         warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=3)
     if b.format != "csc":
         warn("spsolve is more efficient when sparse b is in the CSC matrix format", SparseEfficiencyWarning, stacklevel=3)
         b = csc_array(b)
-    solver = _factor(A, "auto", ordering)
+    solver = _factor(A, "auto", permc_spec)
+    solver.tell_singular = False
     rows, columns, values = [], [], []
     for first in range(0, b.shape[1], _DENSE_COLUMNS):
         x = _solve_columns(solver, b[:, first:first + _DENSE_COLUMNS].toarray(), "N")

@@ -67,6 +67,37 @@ static void solves_a_hermitian_matrix(void) {
   palmette_destroy(solver);
 }
 
+/* The Laplacian of a path of three: its null vector is (1, 1, 1). The shortest solution for b = (1, 0, 0) solves for b - 1/3. */
+static void singular_systems_are_answered_as_asked(void) {
+  const int64_t ptr[] = {0, 2, 5, 7};
+  const int32_t rows[] = {0, 1, 0, 1, 2, 1, 2};
+  const double path[] = {1, -1, -1, 2, -1, -1, 1};
+  const double b[] = {1, 0, 0};
+  double x[3] = {0, 0, 0};
+  palmette_options options;
+  palmette_report report;
+  palmette_solver* solver = NULL;
+  palmette_default_options(&options);
+  EXPECT(options.singular == PALMETTE_SINGULAR_RAISE);
+  EXPECT(palmette_create_d(3, ptr, rows, path, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 3, x, 3, &report) == PALMETTE_NUMERICAL);
+  palmette_destroy(solver);
+  options.singular = PALMETTE_SINGULAR_LEAST_NORM;
+  EXPECT(palmette_create_d(3, ptr, rows, path, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 3, x, 3, &report) == PALMETTE_NOT_VERIFIED);
+  EXPECT(strstr(palmette_last_error(), "singular") != NULL);
+  EXPECT(near(x[0], 5.0 / 9) && near(x[1], -1.0 / 9) && near(x[2], -4.0 / 9));
+  EXPECT(!report.verified && report.null_directions == 1 && report.singular_distance < 1e-14 && report.least_squares_error < 1e-14);
+  palmette_destroy(solver);
+  options.singular = PALMETTE_SINGULAR_WARN;
+  EXPECT(palmette_create_d(3, ptr, rows, path, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 3, x, 3, &report) == PALMETTE_NOT_VERIFIED);
+  EXPECT(!report.verified && report.backward_error < 1e-14 && (x[0] > 1e12 || x[0] < -1e12));
+  palmette_destroy(solver);
+  options.singular = (palmette_singular)7;
+  EXPECT(palmette_create_d(3, ptr, rows, path, PALMETTE_FULL, &options, &solver) == PALMETTE_USAGE);
+}
+
 static void errors_name_their_place(void) {
   const int32_t bad_rows[] = {0, 7, 0, 1, 2, 1, 2};
   const double singular[] = {0, 0, 1, 5, 3, 1, 6};
@@ -180,6 +211,7 @@ int main(void) {
   arrays_stay_the_callers(PALMETTE_FULL, 0);
   arrays_stay_the_callers(PALMETTE_LOWER_SYMMETRIC, 0);
   solves_a_hermitian_matrix();
+  singular_systems_are_answered_as_asked();
   errors_name_their_place();
   empty_matrix_is_solved();
   printf("%s, version %s\n", failures == 0 ? "passed" : "FAILED", palmette_version());

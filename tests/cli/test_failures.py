@@ -1,4 +1,5 @@
 """How the command ends where something is wrong: the exit code, one sentence, and the JSON."""
+import json
 import os
 import subprocess
 
@@ -193,3 +194,20 @@ def test_results_do_not_overwrite_each_other_or_the_matrix(palmette, tmp_path, o
     (tmp_path / "in.mtx").write_text(text)
     palmette("solve", "in.mtx", *options).fails_with(2, "same file")
     assert (tmp_path / "in.mtx").read_text() == text
+
+
+def test_singular_systems_are_answered_as_asked(palmette, tmp_path):
+    """[1 -1; -1 1]: the shortest x of least residual for b = (3, 1) is that for (1, -1), (1/2, -1/2)."""
+    (tmp_path / "path.mtx").write_text(coordinate(2, 2, [(1, 1, 1.0), (1, 2, -1.0), (2, 1, -1.0), (2, 2, 1.0)]))
+    (tmp_path / "b.mtx").write_text("%%MatrixMarket matrix array real general\n2 1\n3\n1\n")
+    palmette("solve", "path.mtx", "--rhs", "b.mtx", "--singular", "raise").fails_with(4, "singular")
+    for singular in ("warn", "least-norm"):
+        done = palmette("solve", "path.mtx", "--rhs", "b.mtx", "--singular", singular, "--out", f"{singular}.mtx", "--json", f"{singular}.json")
+        done.fails_with(6, "singular to working precision")
+        verify = json.loads((tmp_path / f"{singular}.json").read_text())["verify"]
+        assert not verify["verified"] and verify["null_directions"] == 1 and verify["singular_distance"] < 1e-15
+    x = [float(line) for line in (tmp_path / "least-norm.mtx").read_text().split("\n")[-3:-1]]
+    assert abs(x[0] - 0.5) < 1e-14 and abs(x[1] + 0.5) < 1e-14
+    assert verify["least_squares_error"] < 1e-14
+    palmette("solve", "path.mtx", "--singular", "ignore").fails_with(2, "least-norm")
+    palmette("solve", "path.mtx", "--singular", "warn", "--transport", "threads:2").fails_with(2, "--singular")

@@ -10,7 +10,8 @@ SCHEMA = {
     "solve": {"method": str, "threads": int, "num_rhs": int, "seconds": float, "bytes": (int, float), "bandwidth_gbs": float,
               "stream_gbs": (float, type(None)), "roofline_fraction": (float, type(None))},
     "verify": {"backward_error": float, "componentwise_backward_error": float, "condition_1norm": (float, type(None)),
-               "forward_error_bound": (float, type(None)), "refine_steps": int, "verified": bool},
+               "forward_error_bound": (float, type(None)), "refine_steps": int, "verified": bool,
+               "singular_distance": (float, type(None)), "null_directions": (int, type(None)), "least_squares_error": (float, type(None))},
 }
 METHODS = ["serial", "level_set", "sync_free", "task_driven"]
 

@@ -228,30 +228,11 @@ def test_the_object_of_splu_is_used_like_scipys():
     assert x.flags.f_contiguous == theirs.splu(A).solve(two).flags.f_contiguous
 
 
-def test_values_that_are_not_finite_are_named():
-    bad = sparse.csc_array([[np.nan, 1], [1, 1.0]])
-    for call in (lambda: ours.spsolve(bad, np.ones(2)), lambda: ours.splu(bad)):
-        with pytest.raises(ValueError, match=r"A\[0, 0\] is nan"):
-            call()
-
-
 def test_columns_of_nan_do_not_spoil_the_others():
     b = two.copy()
     b[1, 0] = np.nan
     x = ours.spsolve(A, b)
     assert np.isnan(x[:, 0]).all() and np.allclose(A @ x[:, 1], b[:, 1])
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_matrices_that_are_singular_to_working_precision_count_as_singular(dtype):
-    n = 40
-    B = random_unsymmetric(n, 5).toarray().astype(dtype)
-    B[:, 7] = B[:, 3] + B[:, 11] / 3  # rounding leaves pivots that are tiny, not zero
-    B = sparse.csc_array(B)
-    with pytest.raises(RuntimeError, match="Factor is exactly singular"):
-        ours.splu(B)
-    with pytest.warns(ours.MatrixRankWarning):
-        assert np.isnan(ours.spsolve(B, np.ones(n, dtype))).all()
 
 
 @pytest.mark.parametrize("name, n", [("poisson2d9", 20), ("poisson3d7", 8), ("convection_diffusion2d", 20), ("circuit", 300),

@@ -50,7 +50,7 @@ def advances_during():
 def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     A = palmette.generate("poisson3d7", 14)
     solver, matrix = palmette.Solver(A, kind="lu", threads=1), _input.to_core(A)
-    options = {"kind": "auto", "ordering": "auto", "permutation": None, "method": "auto", "threads": 1, "mixed": False,
+    options = {"kind": "auto", "ordering": "auto", "permutation": None, "method": "auto", "threads": 1, "mixed": False, "singular": "raise",
                "measure": False, "cache_folder": ""}
     request = {"trans": "N", "refine": -1, "condition": False, "repeat": 1, "threads": 0}
     b, x = (np.ones((A.shape[0], 8), order="F") for _ in "bx")

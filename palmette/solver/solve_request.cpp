@@ -1,0 +1,23 @@
+// Names of what is asked of a solve.
+#include "palmette/solver/solve_request.hpp"
+
+#include <string>
+
+namespace palmette {
+
+std::string_view name_of(SingularAnswer answer) {
+  switch (answer) {
+    case SingularAnswer::raise: return "raise";
+    case SingularAnswer::warn: return "warn";
+    case SingularAnswer::least_norm: return "least_norm";
+  }
+  return "?";
+}
+
+SingularAnswer singular_answer(std::string_view name) {
+  for (const SingularAnswer answer : {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm})
+    if (name == name_of(answer)) return answer;
+  throw UsageError("there is no answer to singular systems named '" + std::string(name) + "'; use raise, warn or least_norm");
+}
+
+}  // namespace palmette
