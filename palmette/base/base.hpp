@@ -2,6 +2,7 @@
 // timers, progress, processors, waiting and the thread team. Depends on the standard library only.
 #pragma once
 
+#include "palmette/base/checksum.hpp"
 #include "palmette/base/dense_view.hpp"
 #include "palmette/base/errors.hpp"
 #include "palmette/base/fork.hpp"

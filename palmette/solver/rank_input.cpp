@@ -7,10 +7,24 @@ namespace {
 template <class T>
 class WholeInput final : public RankInput<T> {
  public:
-  WholeInput(std::shared_ptr<const SparseMatrix<T>> matrix, Transport& transport) : matrix_(std::move(matrix)), transport_(transport) {}
+  WholeInput(std::shared_ptr<const SparseMatrix<T>> matrix, Transport& transport)
+      : matrix_(std::move(matrix)), is_shared_(matrix_.use_count() > 1), transport_(transport) {
+    if (!is_shared_) return;
+    pattern_came_as_ = fingerprint_of_pattern();
+    values_came_as_ = fingerprint_of_values();
+  }
 
   const SparsityPattern& pattern() const override { return matrix_->pattern; }
   Symmetry symmetry() const override { return matrix_->symmetry; }
+  void check_unchanged() const override {
+    check_pattern_unchanged();
+    if (is_shared_ && fingerprint_of_values() != values_came_as_)
+      throw UsageError("the values of the matrix were changed after a solver over ranks was made of it, which shares it; call refactor first");
+  }
+  void check_pattern_unchanged() const override {
+    if (is_shared_ && fingerprint_of_pattern() != pattern_came_as_)
+      throw UsageError("the pattern of the matrix was changed after a solver over ranks was made of it, which shares it; make a new solver");
+  }
   void attach(AnswerSource<T>& source) const override { source.matrix = matrix_.get(); }
 
   FactorKind choose(std::optional<FactorKind> wanted) const override {
@@ -33,7 +47,15 @@ class WholeInput final : public RankInput<T> {
   }
 
  private:
-  std::shared_ptr<const SparseMatrix<T>> matrix_;
+  std::uint64_t fingerprint_of_pattern() const {
+    const SparsityPattern& pattern = matrix_->pattern;
+    return checksum(std::as_bytes(std::span(pattern.row_index)), checksum(std::as_bytes(std::span(pattern.column_ptr))));
+  }
+  std::uint64_t fingerprint_of_values() const { return checksum(std::as_bytes(std::span(matrix_->values))); }
+
+  const std::shared_ptr<const SparseMatrix<T>> matrix_;
+  const bool is_shared_;  // with the caller, or with other ranks of this process
+  std::uint64_t pattern_came_as_ = 0, values_came_as_ = 0;  // fingerprints, where it is shared
   Transport& transport_;
 };
 

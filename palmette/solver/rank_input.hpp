@@ -23,6 +23,9 @@ class RankInput {
   /// Of the whole matrix.
   virtual const SparsityPattern& pattern() const = 0;
   virtual Symmetry symmetry() const = 0;
+  /// @throws UsageError if the caller has changed a matrix that is shared with it
+  virtual void check_unchanged() const {}
+  virtual void check_pattern_unchanged() const {}
   /// Let an answer be verified against this matrix.
   virtual void attach(AnswerSource<T>& source) const = 0;
 

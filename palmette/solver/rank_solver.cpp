@@ -361,6 +361,7 @@ Outcome<RankReport> RankSolver<T>::solve(DenseView<const T> b, DenseView<T> x, c
   return with_memory_errors(no_memory_to_solve, [&]() -> Outcome<RankReport> {
     DenseMatrix<T> kept;
     agree_after(state_->transport, [&] {
+      state_->made.input->check_unchanged();
       check_right_hand_sides(size(), b, x);
       kept = copy_if_overlapping(b, x);
     });
@@ -374,7 +375,10 @@ Outcome<RankReport> RankSolver<T>::solve_rows(DenseView<const T> b, DenseView<T>
     state_->check_own_rows(b, x);
     const DenseMatrix<T> whole = state_->rows != nullptr ? state_->rows->whole_columns(b) : state_->copy_of(b);
     DenseMatrix<T> answer(size(), b.cols);
-    agree_after(state_->transport, [&] { check_right_hand_sides(size(), whole.view(), answer.view()); });
+    agree_after(state_->transport, [&] {
+      state_->made.input->check_unchanged();
+      check_right_hand_sides(size(), whole.view(), answer.view());
+    });
     Outcome<RankReport> report = state_->solve_together(whole.view(), answer.view(), request);
     for (index_t column = 0; report && column < x.cols; ++column)
       std::copy_n(answer.view().column(column) + first_row(), x.rows, x.column(column));
@@ -388,6 +392,7 @@ Outcome<bool> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> mat
     std::shared_ptr<const RankInput<T>> input;
     agree_after(state_->transport, [&] {
       if (state_->rows != nullptr) throw UsageError("this solver was made from rows: give refactor_rows new ones");
+      state_->made.input->check_pattern_unchanged();
       check_system(matrix, as_solver_options(state_->options));
       check_same_pattern(state_->made.input->pattern(), matrix->pattern);
       input = make_whole_input(with_known_symmetry(std::move(matrix)), state_->transport);

@@ -87,8 +87,8 @@ template <class T>
 class RankSolver {
  public:
   /// Order, analyze and place; factorize and plan the solves over ranks. As Solver::create, without the way by columns.
-  /// @param matrix     the same on all ranks; shared with the caller, since ranks of one process may share one: it must not change while
-  ///                   this lives
+  /// @param matrix     the same on all ranks; shared with the caller, since ranks of one process may share one. A solve refuses a matrix
+  ///                   whose fingerprint is no longer that of its first day; values may change before a refactor with the same pointer
   /// @param transport  must outlive this; carries nothing else meanwhile
   /// @returns the solver, or the failure, the same on all ranks
   /// @throws as Solver::create; UsageError if the grid has not as many ranks as the transport; BrokenRun

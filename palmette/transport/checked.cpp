@@ -1,14 +1,13 @@
 // Payloads with their checksum behind them.
 #include <cstring>
 
-#include "palmette/transport/checksum.hpp"
 #include "palmette/transport/wrappers.hpp"
 
 namespace palmette {
 namespace {
 
 std::uint64_t sum_of(std::span<const std::byte> bytes, index_t source, std::int64_t tag) {
-  return transporting::checksum(bytes, static_cast<std::uint64_t>(tag) * 2654435761u + static_cast<std::uint64_t>(source));
+  return checksum(bytes, static_cast<std::uint64_t>(tag) * 2654435761u + static_cast<std::uint64_t>(source));
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "palmette/transport/checksum.hpp"
 
 namespace palmette {
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 
 #include "systems.hpp"
 
@@ -300,6 +301,41 @@ void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, inde
         EXPECT_TRUE(same_bits(*first, answer.x)) << layers << " layers of " << grid.rows << " x " << grid.cols << ", " << name_of(kind);
       }
     }
+}
+
+/// What a solve says after `change`; empty where it is verified.
+std::string said_after(const std::function<void(SparseMatrix<double>&)>& change, bool refactor) {
+  auto changeable = std::make_shared<SparseMatrix<double>>(*generated<double>("convection_diffusion2d", 6));
+  const Shared<double> matrix = changeable;
+  std::vector<std::string> said(2);
+  ThreadWorld world(2);
+  world.run([&](Transport& transport) {
+    auto solver = RankSolver<double>::create(matrix, options_of<double>({2}, FactorKind::lu), transport).value();
+    transport.agree(0);
+    if (transport.rank() == 0) change(*changeable);
+    transport.agree(0);
+    DenseMatrix<double> side = some_right_hand_sides<double>(matrix->rows(), 1);
+    try {
+      if (refactor) {
+        EXPECT_TRUE(solver.refactor(matrix));
+      }
+      EXPECT_TRUE(solver.solve(std::as_const(side).view(), side.view()).value().run.verify->verified);
+    } catch (const UsageError& error) {
+      said[static_cast<std::size_t>(transport.rank())] = error.what();
+    }
+  });
+  EXPECT_EQ(said[0], said[1]);
+  return said[0];
+}
+
+TEST(rank_solver, a_shared_matrix_that_has_changed_is_refused_until_refactor_has_seen_it) {
+  const auto doubled = [](SparseMatrix<double>& matrix) { matrix.values[0] *= 2; };
+  const auto moved = [](SparseMatrix<double>& matrix) { matrix.pattern.row_index.back() -= 2; };  // to a place that was empty
+  EXPECT_EQ(said_after([](SparseMatrix<double>&) {}, false), "");
+  EXPECT_NE(said_after(doubled, false).find("call refactor first"), std::string::npos);
+  EXPECT_EQ(said_after(doubled, true), "");
+  EXPECT_NE(said_after(moved, false).find("make a new solver"), std::string::npos);
+  EXPECT_NE(said_after(moved, true).find("make a new solver"), std::string::npos);
 }
 
 TEST(rank_solver, layers_give_verified_answers_with_the_same_bits_for_any_grid_of_a_layer) {

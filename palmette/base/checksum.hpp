@@ -1,4 +1,4 @@
-// Inside `transport`: a 64-bit checksum for payloads. Four lanes of multiply and rotate, so that it costs a few cycles for
+// A 64-bit checksum of bytes: of messages, and of matrices that must not change. Four lanes of multiply and rotate, so that it costs a few cycles for
 // each 32 bytes; every bit of the input reaches every bit of the sum. Not for secrets.
 // Source: the construction is that of the xxHash family [Collet 2012]; the constants are odd numbers of our own choice.
 #pragma once
@@ -9,7 +9,8 @@
 #include <cstring>
 #include <span>
 
-namespace palmette::transporting {
+namespace palmette {
+namespace checksum_detail {
 
 inline std::uint64_t mixed(std::uint64_t value) {
   value ^= value >> 31;
@@ -19,7 +20,10 @@ inline std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 32;
 }
 
+}  // namespace checksum_detail
+
 inline std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0) {
+  using checksum_detail::mixed;
   constexpr std::uint64_t factor[4] = {0x9E3779B185EBCA87ull, 0xC2B2AE3D27D4EB4Full, 0x165667B19E3779F9ull, 0x85EBCA77C2B2AE63ull};
   std::uint64_t lane[4] = {seed + factor[0], seed ^ factor[1], seed - factor[2], ~seed + factor[3]};
   const std::size_t whole = bytes.size() / 32 * 32;
@@ -35,4 +39,4 @@ inline std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t se
   return mixed(sum);
 }
 
-}  // namespace palmette::transporting
+}  // namespace palmette
