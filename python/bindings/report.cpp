@@ -49,6 +49,9 @@ void bind_report(nb::module_& module) {
       .def_prop_ro("componentwise_backward_error",
                    [](const ReportHandle& self) { return self.report.verify->componentwise_backward_error; })
       .def_prop_ro("singular", [](const ReportHandle& self) { return self.report.verify && self.report.verify->singular_distance.has_value(); })
+      .def_prop_ro("perturbed_pivots", [](const ReportHandle& self) { return self.report.factorize->pivots.perturbed; })
+      .def_prop_ro("structural_deficiency", [](const ReportHandle& self) { return self.report.factorize->structural_deficiency; })
+      .def_prop_ro("supernodes", [](const ReportHandle& self) { return self.report.analyze->supernodes; })
       .def_prop_ro("verified", [](const ReportHandle& self) { return self.report.verify->verified; });
 }
 

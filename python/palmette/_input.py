@@ -6,6 +6,7 @@ in Fortran order.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple, Tuple
 
 import numpy as np
@@ -19,6 +20,7 @@ _SCALARS = {"f": "float32", "d": "float64", "F": "complex64", "D": "complex128"}
 _WIDER = {"b": np.float64, "i": np.float64, "u": np.float64}
 
 
+@functools.lru_cache(maxsize=None)
 def core_class(stem: str, dtype: Any) -> Any:
     """The class of the bindings for this scalar: Matrix, Solver or TriangularSolver."""
     return getattr(_core, f"{stem}_{_SCALARS[np.dtype(dtype).char]}")

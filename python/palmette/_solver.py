@@ -135,6 +135,11 @@ class VerifiedSolves:
             told = self._told = told.as_dict()
         return told
 
+    def _of_report(self, section: str, name: str) -> Any:
+        """One number of the report, without making a dict of all."""
+        told = self._told
+        return told[section][name] if isinstance(told, dict) else getattr(told, name)
+
     def solve(self, b: Any, *, trans: str = "N", refine: Union[str, int] = "auto", condition: bool = False,
               repeat: int = 1) -> np.ndarray:
         """Solve op(A) x = b, refine x and verify it.

@@ -74,13 +74,18 @@ class SuperLU:
     def __init__(self, solver: Solver, A: Any) -> None:
         self._solver = solver
         # A solver by columns makes its factors by supernodes when they are asked for, and may have to replace pivots then.
-        keep = isinstance(solver, PinnedSolver) or _replaced_pivots(solver) or solver.report["analyze"]["supernodes"] == 0
-        self._matrix = A.copy() if keep else None
+        keep = isinstance(solver, PinnedSolver) or _replaced_pivots(solver) or solver._of_report("analyze", "supernodes") == 0
+        self._kept = (A.data.copy(), A.indices.copy(), A.indptr.copy()) if keep else None
         self._factors: Optional[tuple] = None
 
     # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which asks for this where the type itself is
     # another, is nevertheless true. ``type(lu)`` says what it is.
     __class__ = property(lambda self: scipy.sparse.linalg.SuperLU)  # type: ignore[assignment]
+
+    @property
+    def _matrix(self) -> Optional[csc_array]:
+        """A as it was, where it may be needed again."""
+        return None if self._kept is None else csc_array(self._kept, shape=self.shape)
 
     @property
     def shape(self) -> tuple:
@@ -406,7 +411,7 @@ def _factor(A: Any, kind: str, permc_spec: Any) -> Any:
         if np.isfinite(A.data).all():
             raise
         return _factor_pinned(A, options)
-    if _replaced_pivots(solver) or solver.report["factorize"]["structural_deficiency"]:
+    if _replaced_pivots(solver) or solver._of_report("factorize", "structural_deficiency"):
         _check_pivots(solver, A, permc_spec)
     return solver
 
@@ -448,7 +453,7 @@ def _in_given_order(L: csc_array, U: csc_array, perm_r: np.ndarray, perm_c: np.n
 
 
 def _replaced_pivots(solver: Solver) -> int:
-    return solver.report["factorize"]["perturbed_pivots"]
+    return solver._of_report("factorize", "perturbed_pivots")
 
 
 def _check_pivots(solver: Solver, A: Any, permc_spec: Any) -> None:
@@ -474,6 +479,12 @@ def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndar
     """x of the shape of b. Columns of b that hold NaN or infinity give NaN, the others are solved for."""
     options = USUAL_OPTIONS if trans == "N" else SolveOptions(trans)
     answer = _answer_with_small_rows if isinstance(solver, Solver) else type(solver)._answer
+    if b.ndim == 1:
+        try:
+            return answer(solver, b, options)
+        except UsageError:  # which is what is said of values that are not finite, and looking for them first takes as long as a solve
+            if np.isfinite(b).all():
+                raise
     finite = np.isfinite(b).all(axis=0) if b.size else np.ones(b.shape[1:], dtype=bool)
     if finite.all():
         return answer(solver, b, options)

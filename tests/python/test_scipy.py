@@ -251,3 +251,14 @@ def test_the_users_matrix_is_as_it_was():
     ours.spsolve(given, np.ones(2))
     ours.splu(given)
     assert np.array_equal(given.indices, before)
+
+
+def test_the_factors_are_of_the_matrix_as_it_was():
+    matrix, rhs = random_unsymmetric(30, 1), np.ones(30)
+    kept = matrix.copy()
+    lu = ours.splu(matrix)  # factors by columns, and factors again when L and U are asked for
+    matrix.data[:] = 7
+    matrix.indices[:] = 0
+    P = kept[np.argsort(lu.perm_r)][:, np.argsort(lu.perm_c)]
+    assert abs(P - lu.L @ lu.U).max() <= 1e-12
+    assert np.abs(kept @ lu.solve(rhs) - rhs).max() <= 1e-12
