@@ -7,7 +7,7 @@ namespace palmette {
 namespace {
 
 // Of a short run's time, what its caller may stand still without being better off alone.
-constexpr double tolerable_loss = 0.3;
+constexpr double tolerable_loss = 0.15;
 constexpr int largest_pause_factor = 1024;
 constexpr std::int64_t pause_of_a_forecast_ns = 50'000'000;
 

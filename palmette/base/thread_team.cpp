@@ -137,12 +137,15 @@ class ThreadTeam::Crew {
 
   void worker_loop(int member) {
     std::uint32_t seen = 0;
+    // Who came too late takes no more processor time from those who work, and sleeps at once.
+    bool came_late = false;
     for (;;) {
-      for (int look = 0; look < looks_for_a_run && calls_.load(std::memory_order_acquire) == seen; ++look) processor_pause();
+      for (int look = 0; !came_late && look < looks_for_a_run && calls_.load(std::memory_order_acquire) == seen; ++look) processor_pause();
       calls_.wait(seen, std::memory_order_acquire);
       seen = calls_.load(std::memory_order_acquire);
       if (stopping_.load(std::memory_order_relaxed)) return;
-      if (!join(member)) continue;
+      came_late = !join(member);
+      if (came_late) continue;
       // The run that was joined may be one after that which called: it stays until this member leaves.
       seen = number_;
       const bool late = clock_nanoseconds() - called_at_ns_.load(std::memory_order_relaxed) > WakeTime::patience_ns;

@@ -65,7 +65,7 @@ TEST(hand_overs, waiting_without_disturbance_is_the_works_own_and_withholds_nobo
 
 TEST(hand_overs, disturbance_without_waiting_withholds_nobody) {
   HandOvers hand_overs;
-  hand_overs.ran({2, 1, 4 * ms, 3 * ms}, 0);
+  hand_overs.ran({2, 1, 10 * ms, 9 * ms}, 0);
   EXPECT_EQ(hand_overs.members(2, 1), 2);
 }
 
