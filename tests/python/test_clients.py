@@ -118,7 +118,6 @@ def test_is_skipped(): pytest.skip()
 
 @pytest.mark.parametrize("side", ["scipy", "palmette"])
 def test_a_suite_meets_the_solvers_of_its_side(tmp_path, side):
-    pytest.importorskip("palmette")
     (tmp_path / "test_suite.py").write_text(SUITE)
     record = tmp_path / "record.jsonl"
     ended = subprocess.run([sys.executable, "-m", "pytest", "-p", "client_suites.plugin", "--solvers", side, "--record", str(record), "-q",
