@@ -50,6 +50,32 @@ DenseMatrix<T> copy_of(DenseView<const T> view) {
   return copy;
 }
 
+/// The usual answer is kept where its residual is smaller by a digit: along a null vector two answers differ by anything.
+constexpr double much_better = 0.1;
+
+template <class T>
+double largest_modulus(DenseView<const T> column) {
+  double largest = 0;
+  for (index_t i = 0; i < column.rows; ++i) largest = std::max(largest, double(std::abs(column(i, 0))));
+  return largest;
+}
+
+/// ‖b − op(A)·x‖∞ of one column, but for the difference between the norms of A and op(A).
+template <class T>
+double residual_norm(const SingularSystem<T>& system, Operation operation, DenseView<const T> b, DenseView<const T> x) {
+  const double backward_error = verify(system.matrix, operation, b, x).backward_error;
+  return backward_error * (norm_infinity(system.matrix) * largest_modulus(x) + largest_modulus(b));
+}
+
+/// Whether the usual answer in x is better than that by projections. Where a pivot was replaced its part along the null vectors is that of
+/// another matrix, and not to be compared.
+template <class T>
+bool usual_is_better(const SingularSystem<T>& system, Operation operation, DenseView<const T> usual, DenseView<const T> projected, index_t j) {
+  const DenseView<const T> b = system.b.columns(j, 1);
+  return !system.pivots_replaced && residual_norm(system, operation, b, usual.columns(j, 1)) <
+                                        much_better * residual_norm(system, operation, b, projected.columns(j, 1));
+}
+
 }  // namespace
 
 template <class T>
@@ -73,15 +99,14 @@ Verification answer_singular(const SingularSystem<T>& system, const SolveRequest
   const auto errors_of = [&](DenseView<const T> b, DenseView<const T> answer) {
     return verify(system.matrix, request.operation, b, answer, options.bound);
   };
-  Verification errors = errors_of(system.b, std::as_const(found).view());
-  errors.refine_steps = refined.refine_steps;
-  if (wanted == SingularAnswer::least_norm) {
-    errors.least_squares_error = errors_of(reachable, std::as_const(found).view()).backward_error;
-  } else {
-    const Verification before = errors_of(system.b, DenseView<const T>(x));
-    if (!(errors.backward_error <= std::max(errors.bound, before.backward_error))) return before;
+  for (index_t j = 0; j < x.cols; ++j) {
+    const DenseView<const T> projected = std::as_const(found).view();
+    const bool keep = wanted == SingularAnswer::warn && usual_is_better(system, request.operation, DenseView<const T>(x), projected, j);
+    if (!keep) std::copy_n(projected.column(j), x.rows, x.column(j));
   }
-  for (index_t j = 0; j < x.cols; ++j) std::copy_n(found.view().column(j), x.rows, x.column(j));
+  Verification errors = errors_of(system.b, DenseView<const T>(x));
+  errors.refine_steps = refined.refine_steps;
+  if (wanted == SingularAnswer::least_norm) errors.least_squares_error = errors_of(reachable, DenseView<const T>(x)).backward_error;
   return errors;
 }
 

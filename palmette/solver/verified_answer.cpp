@@ -154,7 +154,7 @@ std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& so
     return singular_failure(dependence, "more than " + std::to_string(most_null_directions) +
                                             " columns depend on others: too many for a least-norm solution; remove some of them");
   if (null_space.dimension() > 0) {
-    const SingularSystem<T> system{*source.matrix, null_space, apply, b};
+    const SingularSystem<T> system{*source.matrix, null_space, apply, b, source.pivots_replaced};
     found = answer_singular(system, request, source.singular, refine_options(source, request), x);
     found.null_directions = null_space.dimension();
   }

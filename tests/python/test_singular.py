@@ -245,3 +245,14 @@ def test_these_functions_may_stand_in_scipys_place(monkeypatch):
         assert lu.L.shape == (60, 60)
     near = theirs.splu(neumann(8))
     assert met + ours._replaced_pivots(near._solver) > 0 and near.U.shape == (64, 64)
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_an_answer_without_replaced_pivots_stays_where_its_residual_is_the_smallest(m):
+    """Constraints that are nearly dependent, as those of an interior-point method. Elimination makes no error here, for all multiples of
+    powers of two are exact. The backward error of a residual of 1/2 would be u as well, but clients look at b − A x."""
+    J = np.eye(m)
+    J[:, 0], J[0, 1:], J[1, 1] = 1, 0, 2.0**-25
+    A, b = sparse.csc_array(np.block([[np.eye(m), J.T], [J, np.zeros((m, m))]])), np.arange(1.0, 2 * m + 1)
+    with pytest.warns(palmette.SingularWarning):
+        assert np.array_equal(A @ ours.splu(A).solve(b), b)
