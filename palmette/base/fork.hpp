@@ -7,8 +7,8 @@
 
 namespace palmette {
 
-/// How often this process and those that it comes from have forked since the first call. What was made under another number may have
-/// threads, and locks held by threads, that stayed behind.
+/// How often this process and those that it comes from have forked since the library was loaded. What was made under another
+/// number may have threads, and locks held by threads, that stayed behind.
 std::uint32_t fork_generation();
 
 /// Holds a lock for the few instructions in which something small is read or changed, or memory for it is got; nothing else is
