@@ -2,9 +2,7 @@
 #include "palmette/order/choose.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "palmette/order/dissection.hpp"
@@ -17,9 +15,9 @@ constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the me
 constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
 constexpr double merge_ratio = 0.75;      // merged vertices ÷ vertices, above which merging is not worth its time
-constexpr double least_dimension = 2.5;   // from which nested dissection is begun beside AMD: meshes in three dimensions have 2.7 to 3.9
-constexpr index_t fewest_to_begin_early = 4000;    // vertices: AMD takes a millisecond
-constexpr index_t most_to_begin_early = 300000;    // finding the dimension takes as long as AMD beyond
+constexpr double space_begins = 2.5, space_ends = 4.2;  // growth_dimension of meshes in space; that of other graphs may be larger still
+constexpr double space_flops = 0.5;        // of AMD, for each vertex and edge of a mesh in space: 0.7 are usual
+constexpr index_t most_in_space = 300000;  // vertices: looking for the dimension takes as long as AMD beyond
 constexpr index_t fewest_to_dissect = 32; // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
 
 std::vector<index_t> identity_order(index_t n) {
@@ -73,10 +71,10 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   return order;
 }
 
-std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads, const std::atomic<bool>* stop = nullptr) {
+std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads) {
   if (method == OrderingMethod::nd) {
     ThreadTeam team(threads);
-    return order_core(graph, [&](const Graph& part) { return dissection_order(part, team, stop); });
+    return order_core(graph, [&](const Graph& part) { return dissection_order(part, team); });
   }
   return method == OrderingMethod::metis ? order_core(graph, metis_order) : order_core(graph, scotch_order);
 }
@@ -123,68 +121,52 @@ double growth_dimension(const Graph& graph) {
 
 namespace {
 
-/// Where AMD is likely to lose, another thread does not wait for it. A wrong guess costs some time and changes nothing.
-bool dissection_is_likely(const Graph& merged) {
-  return nested_dissection_may_pay(std::numeric_limits<double>::infinity(), merged) && growth_dimension(merged) >= least_dimension;
+/// Whether AMD is sure to lose, so that it need not be tried: in space, and large enough for nested dissection to pay. It depends on the
+/// graph alone, as the order must.
+bool is_large_mesh_in_space(const Graph& graph, const Graph& merged) {
+  const double least_flops = space_flops * static_cast<double>(graph.n) * static_cast<double>(graph.start.back());
+  if (merged.n > most_in_space || !nested_dissection_may_pay(least_flops, merged)) return false;
+  const double dimension = growth_dimension(merged);
+  return dimension >= space_begins && dimension <= space_ends;
 }
 
-/// The choice under way: AMD's order, and nested dissection's that may be made beside it.
-class AutomaticChoice {
- public:
-  AutomaticChoice(const Graph& graph, int threads) : graph_(graph), merged_(merge(graph)), threads_(threads) {}
-
-  FillOrder choose() {
-    bool early = false;
-    if (threads_ > 1 && small().n >= fewest_to_begin_early && small().n <= most_to_begin_early)
-      ThreadTeam(2).run([&](int member) {
-        if (member == 1) return order_by_degree();
-        early = dissection_is_likely(small());
-        if (early) dissect_with(OrderingMethod::nd);
-      });
-    else order_by_degree();
-    if (!pays_) return std::move(chosen_);
-    for (const OrderingMethod method : {OrderingMethod::nd, OrderingMethod::metis}) {
-      if (method == OrderingMethod::metis && !wants_second_opinion()) break;
-      if (!early || method != OrderingMethod::nd) dissect_with(method);
-      if (dissected_flops_ >= flops_) continue;
-      flops_ = dissected_flops_;
-      chosen_ = {method, std::move(dissected_)};
-    }
-    return std::move(chosen_);
-  }
-
- private:
-  const Graph& small() const { return merged_.graph_of(graph_); }
-  bool wants_second_opinion() const {
-    return has_metis() && flops_ >= flops_for_second_opinion * static_cast<double>(small().n + small().start.back());
-  }
-  void order_by_degree() {
-    AmdOrder amd = amd_order(graph_);
-    chosen_ = {OrderingMethod::amd, std::move(amd.order)};
-    // AMD's own bound takes every vertex for one unknown.
-    flops_ = graph_.weight.empty() ? amd.flops_bound : fill_count(graph_, chosen_.order).flops;
-    pays_ = nested_dissection_may_pay(flops_, small());
-    if (!pays_) stop_.store(true, std::memory_order_relaxed);
-    else if (graph_.weight.empty()) flops_ = fill_count(graph_, chosen_.order).flops;  // exact, as what it is compared with
-  }
-  void dissect_with(OrderingMethod method) {
-    dissected_ = merged_.expand(dissect(small(), method, threads_, &stop_));
-    if (!stop_.load(std::memory_order_relaxed)) dissected_flops_ = fill_count(graph_, dissected_).flops;
-  }
-
-  const Graph& graph_;
-  const MergedGraph merged_;
-  const int threads_;
-  std::atomic<bool> stop_{false};  // AMD's order is good enough
-  bool pays_ = false;
-  FillOrder chosen_;
-  double flops_ = 0;
-  std::vector<index_t> dissected_;
-  double dissected_flops_ = 0;
+/// An order and what it costs.
+struct Candidate {
+  FillOrder order;
+  double flops = 0;
 };
 
-/// AMD; then, where it may pay, nested dissection, where a second opinion may pay METIS's too; the fewest flops win.
-FillOrder order_automatically(const Graph& graph, int threads) { return AutomaticChoice(graph, threads).choose(); }
+Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingMethod method, int threads) {
+  Candidate made{{method, merged.expand(dissect(merged.graph_of(graph), method, threads))}, 0};
+  made.flops = fill_count(graph, made.order.order).flops;
+  return made;
+}
+
+/// AMD and, where it may pay, nested dissection.
+Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, int threads) {
+  const Graph& small = merged.graph_of(graph);
+  if (is_large_mesh_in_space(graph, small)) return dissection_of(graph, merged, OrderingMethod::nd, threads);
+  AmdOrder amd = amd_order(graph);
+  Candidate best{{OrderingMethod::amd, std::move(amd.order)}, 0};
+  // AMD's own bound takes every vertex for one unknown.
+  best.flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, best.order.order).flops;
+  if (!nested_dissection_may_pay(best.flops, small)) return {std::move(best.order), 0};
+  if (graph.weight.empty()) best.flops = fill_count(graph, best.order.order).flops;  // exact, as what it is compared with
+  Candidate dissected = dissection_of(graph, merged, OrderingMethod::nd, threads);
+  return dissected.flops < best.flops ? std::move(dissected) : std::move(best);
+}
+
+/// The order with the fewest flops of ours and, where a second opinion may pay, METIS's.
+FillOrder order_automatically(const Graph& graph, int threads) {
+  const MergedGraph merged = merge(graph);
+  const Graph& small = merged.graph_of(graph);
+  Candidate best = best_of_ours(graph, merged, threads);
+  if (has_metis() && best.flops >= flops_for_second_opinion * static_cast<double>(small.n + small.start.back())) {
+    Candidate second = dissection_of(graph, merged, OrderingMethod::metis, threads);
+    if (second.flops < best.flops) best = std::move(second);
+  }
+  return std::move(best.order);
+}
 
 }  // namespace
 

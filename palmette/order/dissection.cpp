@@ -49,18 +49,12 @@ void project(const LevelGraph& fine, Cut& cut) {
   cut.side = std::move(side);
 }
 
-/// What the caller may ask for while the order is being found.
-struct Stop {
-  const std::atomic<bool>* flag = nullptr;
-  bool asked() const { return flag != nullptr && flag->load(std::memory_order_relaxed); }
-};
-
 /// The best cut on the finest level: several are begun on the coarsest one, and half of them dropped on each level.
-Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search, const Stop& stop) {
+Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
   std::vector<Cut> cuts;
   for (std::uint64_t trial = 0; trial < separators_begun; ++trial) cuts.push_back(search.begin(levels.back(), 16 * name + trial));
   std::size_t kept = separators_refined;
-  for (std::size_t level = levels.size() - 1; level-- > 0 && !stop.asked(); kept = std::max<std::size_t>(kept / 2, 1)) {
+  for (std::size_t level = levels.size() - 1; level-- > 0; kept = std::max<std::size_t>(kept / 2, 1)) {
     std::stable_sort(cuts.begin(), cuts.end(), is_better);
     cuts.resize(std::min(kept, cuts.size()));
     for (Cut& cut : cuts) {
@@ -73,8 +67,8 @@ Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, Separato
 
 class Dissection {
  public:
-  Dissection(const Graph& graph, ThreadTeam& team, Stop stop)
-      : team_(team), stop_(stop), alone_(1), benches_(static_cast<std::size_t>(team.size())), whole_(finest_level(graph)),
+  Dissection(const Graph& graph, ThreadTeam& team)
+      : team_(team), alone_(1), benches_(static_cast<std::size_t>(team.size())), whole_(finest_level(graph)),
         order_(static_cast<std::size_t>(graph.n)) {}
 
   std::vector<index_t> order(const Graph& graph) {
@@ -85,7 +79,6 @@ class Dissection {
     std::vector<std::shared_ptr<Region>> begun;
     if (is_leaf(*root)) finish(*root, benches_[0]);
     else for (std::unique_ptr<Region>& side : cut(*root, benches_[0], team_)) begun.push_back(std::move(side));
-    if (stop_.asked()) return std::move(order_);
     root.reset();
     share_work<std::shared_ptr<Region>>(team_, begun, [&](const std::shared_ptr<Region>& region, int member, const auto& hand_over) {
       dissect(*region, benches_[static_cast<std::size_t>(member)], hand_over);
@@ -96,7 +89,6 @@ class Dissection {
  private:
   template <class HandOver>
   void dissect(Region& region, Workbench& bench, const HandOver& hand_over) {
-    if (stop_.asked()) return;
     if (is_leaf(region)) return finish(region, bench);
     std::vector<std::unique_ptr<Region>> sides = cut(region, bench, alone_);
     region.graph = Graph{};
@@ -118,9 +110,8 @@ class Dissection {
 
   /// The two sides of a region; its separator is put in its place. One side, to stay whole, if there is no good separator.
   std::vector<std::unique_ptr<Region>> cut(Region& region, Workbench& bench, ThreadTeam& team) {
-    const Cut found = find_cut(coarsen(region.graph, coarsest_vertices, team), region.name, bench.search, stop_);
+    const Cut found = find_cut(coarsen(region.graph, coarsest_vertices, team), region.name, bench.search);
     std::vector<std::unique_ptr<Region>> sides;
-    if (stop_.asked()) return sides;  // the cut may be of a coarser level
     if (static_cast<double>(found.separator_weight) > useless_separator * static_cast<double>(found.total()) ||
         found.heavier() == found.total()) {
       sides.push_back(std::make_unique<Region>(std::move(region)));
@@ -153,7 +144,6 @@ class Dissection {
   }
 
   ThreadTeam& team_;
-  Stop stop_;
   ThreadTeam alone_;
   std::vector<Workbench> benches_;  // one for each member
   LevelGraph whole_;
@@ -162,8 +152,8 @@ class Dissection {
 
 }  // namespace
 
-std::vector<index_t> dissection_order(const Graph& graph, ThreadTeam& team, const std::atomic<bool>* stop) {
-  return Dissection(graph, team, {stop}).order(graph);
+std::vector<index_t> dissection_order(const Graph& graph, ThreadTeam& team) {
+  return Dissection(graph, team).order(graph);
 }
 
 }  // namespace palmette::order_detail
