@@ -145,6 +145,7 @@ TEST(allocation, a_factorization_of_known_structure_asks_for_its_owner_count_alo
     const Ordering ordering = order(*matrix, order_options).value();
     const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix->pattern, ordering));
     ThreadTeam team(2);
+    team.muster();  // else workers would be started by whichever factorization finds the processors free
     FactorizeOptions options;
     options.kind = what.kind;
     options.team = &team;
