@@ -202,14 +202,15 @@ int ThreadTeam::members_now() const {
 
 int ThreadTeam::muster() { return wanted_ > 1 ? crew().size() : 1; }
 
-int ThreadTeam::share(const std::function<void(int)>& work) {
+int ThreadTeam::share(const std::function<void(int)>& work, Called called) {
   const auto alone = [&] {
     work(0);
     return 1;
   };
-  if (members_now() == 1) return alone();
+  const auto count = [&] { return called == Called::all ? size() : members_now(); };
+  if (count() == 1) return alone();
   Crew& crew = this->crew();
-  const int members = members_now();
+  const int members = count();
   if (members == 1 || !crew.try_occupy()) return alone();
   const RunFigures figures = crew.call(work, members, false);
   const std::exception_ptr error = crew.take_error();

@@ -14,6 +14,9 @@ namespace palmette {
 /// number wins. In a process that has forked, the child's team starts workers of its own.
 class ThreadTeam {
  public:
+  /// Whom to call: those that hand-overs make worth while at the moment, or everybody.
+  enum class Called { worth_calling, all };
+
   /// @param size        number of members, ≥ 1; 0 means one for each processor that this process may use
   /// @param hand_overs  says how many members are worth calling; outlives the team
   explicit ThreadTeam(int size, HandOvers& hand_overs = hand_overs_of_process());
@@ -30,8 +33,10 @@ class ThreadTeam {
   /// Call work(member) for member 0, the caller, and for those others that come before member 0 has returned: they come late where
   /// processors are busy, and nobody waits for one that has not come. So work shares out what there is to do, and member 0 does what
   /// nobody else has taken. A team that another thread has called is not waited for either: the caller works alone.
+  /// @param called  `all` for long work of many pieces: which members come must not be settled by what the first instant is like, and one
+  ///                that stands still delays only its own piece
   /// @returns how many members were called
-  int share(const std::function<void(int member)>& work);
+  int share(const std::function<void(int member)>& work, Called called = Called::worth_calling);
 
   /// Call work(part) once for each part in [0, parts), by whoever comes.
   template <class Work>

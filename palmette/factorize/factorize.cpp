@@ -101,6 +101,9 @@ struct Request {
   const FactorizeOptions& options;
 };
 
+/// Takes some hundredths of a second: hand-overs are few beside it.
+constexpr double flops_of_a_long_run = 1e9;
+
 /// Write the factor. `workspace` is made where it is missing or does not fit.
 template <class T>
 Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
@@ -119,7 +122,9 @@ Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
     workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size());
   Program<T> program(work, *workspace, options.progress);
   if (options.kind == FactorKind::lu) factorizing::assemble_upper(work, team);
-  drive(program, *workspace->transport, team);
+  DriveOptions drive_options;
+  if (factorization_flops(*symbolic, options.kind) >= flops_of_a_long_run) drive_options.called = ThreadTeam::Called::all;
+  drive(program, *workspace->transport, team, drive_options);
   if (program.failure().supernode >= 0) return failure_at(program.failure(), *symbolic);
 
   const PivotTally tally = program.tally();

@@ -56,7 +56,7 @@ void share_work(ThreadTeam& team, std::vector<Item> items, const Work& work) {
       }
       finish_one(false);
     }
-  });
+  }, ThreadTeam::Called::all);
 }
 
 }  // namespace palmette::order_detail

@@ -146,7 +146,7 @@ int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const Dr
     bell.ring();
   };
   // By reference, so that nothing is allocated.
-  const int members = team.share(std::ref(drive_member));
+  const int members = team.share(std::ref(drive_member), options.called);
   transport.flush();
   return members;
 }

@@ -126,6 +126,8 @@ struct DriveOptions {
   double watchdog_seconds = 0;
   /// Where to write down what the time goes into; for as many members as the team has. Null: nothing is, and no clock is asked.
   RankRecord* record = nullptr;
+  /// See ThreadTeam::share.
+  ThreadTeam::Called called = ThreadTeam::Called::worth_calling;
 };
 
 /// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown by a task

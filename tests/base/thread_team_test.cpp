@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <stdexcept>
+#include <limits>
 #include <thread>
 
 #include "palmette/base/base.hpp"
@@ -74,6 +75,23 @@ TEST(thread_team, a_member_that_has_not_come_is_not_waited_for) {
   go_on.notify_all();
   other.join();
   EXPECT_EQ(team.share([](int) {}), 2);
+}
+
+TEST(thread_team, long_work_calls_all_members_though_they_are_withheld) {
+  HandOvers hand_overs;
+  ThreadTeam team(3, hand_overs);
+  ASSERT_EQ(team.muster(), 3);
+  hand_overs.expect_busy(2, std::numeric_limits<std::int64_t>::max() / 2);
+  ASSERT_EQ(team.members_now(), 1);
+  std::atomic<int> come{0};
+  EXPECT_EQ(team.share([&](int) { ++come; }), 1);
+  EXPECT_EQ(come, 1);
+  come = 0;
+  EXPECT_EQ(team.share([&](int) {
+    ++come;
+    while (come < 3) std::this_thread::yield();
+  }, ThreadTeam::Called::all), 3);
+  EXPECT_EQ(come, 3);
 }
 
 TEST(thread_team, members_that_have_come_are_waited_for) {
