@@ -80,10 +80,10 @@ ordered_json row_of(const std::string& path, int type) {
   ordered_json row = names("pardiso_cold", path, threads_of_environment());
   Pardiso pardiso(type, threads_of_environment());
   Phases phases(row);
-  const auto matrix = read(path, threads_of_environment());
+  const auto matrix = read_real(path, threads_of_environment());
   double first = phases.end("read");
   const CompressedRows rows(*matrix, type != 11);
-  DenseMatrix<double> b = right_hand_side(*matrix), x(matrix->rows(), 1);
+  DenseMatrix<double> b = right_hand_sides(*matrix, 1), x(matrix->rows(), 1);
   phases.begin();
   pardiso.run(11, rows, b.values.data(), x.values.data());
   first += phases.end("analyze");

@@ -3,16 +3,20 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "bench/real_systems.hpp"
 #include "palmette/refine/refine.hpp"
 
 namespace cold {
 
 using namespace palmette;
+using benchmarks::read_real;
+using benchmarks::right_hand_sides;
 using nlohmann::ordered_json;
 
 /// Page faults of the process so far that needed no disk.
@@ -47,27 +51,6 @@ class Phases {
 inline int threads_of_environment() {
   const char* threads = std::getenv("PEERS_THREADS");
   return threads != nullptr ? std::max(1, std::atoi(threads)) : 1;
-}
-
-inline std::shared_ptr<const SparseMatrix<double>> read(const std::string& path, int threads) {
-  ReadOptions how;
-  how.threads = threads;
-  AnyMatrix any = read_matrix(path, how).matrix;
-  auto* given = std::get_if<SparseMatrix<double>>(&any);
-  if (given == nullptr) throw UsageError("the comparison is of real matrices");
-  return std::make_shared<const SparseMatrix<double>>(std::move(*given));
-}
-
-/// b = A·x for a repeatable x with entries in [−1, 1].
-inline DenseMatrix<double> right_hand_side(const SparseMatrix<double>& matrix) {
-  DenseMatrix<double> x(matrix.rows(), 1), b(matrix.rows(), 1);
-  std::uint64_t state = 12345;
-  for (double& value : x.values) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    value = double(state >> 11) / double(1ULL << 52) - 1;
-  }
-  multiply_add(matrix, Operation::plain, 1.0, std::as_const(x).view(), b.view());
-  return b;
 }
 
 inline ordered_json names(const std::string& solver, const std::string& path, int threads) {

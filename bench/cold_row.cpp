@@ -16,9 +16,9 @@ using namespace cold;
 ordered_json row_of(const std::string& path, const SolverOptions& options) {
   ordered_json row = names("palmette_cold", path, options.threads);
   Phases phases(row);
-  const auto matrix = read(path, options.threads);
+  const auto matrix = read_real(path, options.threads);
   double first = phases.end("read");
-  const DenseMatrix<double> b = right_hand_side(*matrix);
+  const DenseMatrix<double> b = right_hand_sides(*matrix, 1);
   DenseMatrix<double> x(matrix->rows(), 1);
   phases.begin();
   Outcome<Solver<double>> made = Solver<double>::create(matrix, options);

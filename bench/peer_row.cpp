@@ -17,13 +17,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/real_systems.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace {
 
 using namespace palmette;
 using nlohmann::ordered_json;
-using Matrix = std::shared_ptr<const SparseMatrix<double>>;
+using benchmarks::Matrix;
+using benchmarks::read_real;
+using benchmarks::right_hand_sides;
 
 constexpr double budget_seconds = 0.8;  // for the repeats of one figure, as in the other solvers' drivers
 constexpr double long_seconds = 4;      // what takes so long is not repeated as often as it should be
@@ -43,27 +46,6 @@ double median_of(std::size_t least, std::size_t most, const std::function<double
     spent += seconds.back();
   }
   return median(seconds);
-}
-
-/// b = A·x for a repeatable x with entries in [−1, 1].
-DenseMatrix<double> right_hand_sides(const SparseMatrix<double>& matrix, index_t count) {
-  DenseMatrix<double> x(matrix.cols(), count), b(matrix.rows(), count);
-  std::uint64_t state = 12345;
-  for (double& value : x.values) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    value = double(state >> 11) / double(1ULL << 52) - 1;
-  }
-  multiply_add(matrix, Operation::plain, 1.0, std::as_const(x).view(), b.view());
-  return b;
-}
-
-Matrix read(const std::string& path, int threads) {
-  ReadOptions how;
-  how.threads = threads;
-  AnyMatrix any = read_matrix(path, how).matrix;
-  auto* given = std::get_if<SparseMatrix<double>>(&any);
-  if (given == nullptr) throw UsageError("the comparison is of real matrices");
-  return std::make_shared<const SparseMatrix<double>>(std::move(*given));
 }
 
 /// The same pattern with a diagonal one per cent larger: as definite as before.
@@ -101,7 +83,7 @@ void add_first_solution(ordered_json& row, const std::string& path, const Solver
   double total = 0;
   for (int pass = 0; pass < 5 && (pass < 3 || total < 2 * budget_seconds) && (pass < 2 || total < 2 * long_seconds); ++pass) {
     Stopwatch watch;
-    const Matrix matrix = read(path, options.threads);
+    const Matrix matrix = read_real(path, options.threads);
     const double read_s = watch.seconds();
     if (pass == 0) b = right_hand_sides(*matrix, 1);
     DenseMatrix<double> x(matrix->rows(), 1);
@@ -201,7 +183,7 @@ ordered_json names(const std::string& path, int threads) {
 }
 
 ordered_json counts(const std::string& path, const SolverOptions& options) {
-  const Matrix matrix = read(path, options.threads);
+  const Matrix matrix = read_real(path, options.threads);
   Solver<double> solver = made(matrix, options);
   std::vector<double> seconds;
   for (index_t num_rhs = 1; num_rhs <= 64; ++num_rhs) {
@@ -220,7 +202,7 @@ ordered_json counts(const std::string& path, const SolverOptions& options) {
 ordered_json figures(const std::string& path, const SolverOptions& options) {
   ordered_json row = names(path, options.threads);
   add_first_solution(row, path, options);
-  const Matrix matrix = read(path, options.threads);
+  const Matrix matrix = read_real(path, options.threads);
   Solver<double> solver = made(matrix, options);
   const Report report = solver.report();
   row["n"] = report.matrix.rows;

@@ -14,27 +14,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/real_systems.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace {
 
 using namespace palmette;
-using Matrix = std::shared_ptr<const SparseMatrix<double>>;
+using benchmarks::Matrix;
+using benchmarks::right_hand_sides;
 
 double median(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() / 2];
-}
-
-DenseMatrix<double> right_hand_sides(const SparseMatrix<double>& matrix, index_t count) {
-  DenseMatrix<double> x(matrix.cols(), count), b(matrix.rows(), count);
-  std::uint64_t state = 12345;
-  for (double& value : x.values) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    value = double(state >> 11) / double(1ULL << 52) - 1;
-  }
-  multiply_add(matrix, Operation::plain, 1.0, std::as_const(x).view(), b.view());
-  return b;
 }
 
 RankSolver<double> made(const Matrix& matrix, const RankSolverOptions& options, Transport& transport) {

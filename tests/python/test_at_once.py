@@ -1,14 +1,12 @@
 """Small systems answered in one call of the library: the same bits as in the long way, which all that is unusual is left to."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sparse
 
 import palmette
 import palmette.scipy
-from conftest import DTYPES, random_unsymmetric, spd
+from conftest import DTYPES, outcome, random_unsymmetric, spd
 from palmette._at_once import solve_at_once
 
 FORMATS = (sparse.csc_array, sparse.csr_array, sparse.csc_matrix, sparse.csr_matrix)
@@ -93,16 +91,6 @@ UNUSUAL = {
     "NaN in A": (broken(set_entry("data", 0, np.nan)), ones),
     "infinite A": (broken(set_entry("data", 2, np.inf)), ones),
 }
-
-
-def outcome(call):
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        try:
-            result = call()
-        except Exception as error:  # compared below, whatever it is
-            result = error
-    return result, [(warning.category, str(warning.message), warning.filename) for warning in seen]
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

@@ -1,7 +1,6 @@
 """palmette.scipy against scipy.sparse.linalg: the same inputs give the same answers, types, warnings and errors."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import scipy.sparse.linalg as theirs
 
 import palmette
 import palmette.scipy as ours
-from conftest import DTYPES, bound, indefinite, random_unsymmetric, spd
+from conftest import DTYPES, bound, indefinite, outcome, random_unsymmetric, spd, with_doubtful_pivots
 
 A = sparse.csc_array([[4.0, 1, 0], [1, 3, 1], [0, 2, 5]])
 T = sparse.csr_array([[2.0, 0, 0], [1, 3, 0], [0, 1, 4]])
@@ -19,17 +18,6 @@ STRUCTURALLY_SINGULAR = sparse.csc_array([[1.0, 0], [1, 0]])
 RECTANGLE = sparse.csc_array(np.ones((2, 3)))
 EMPTY = sparse.csc_array((0, 0))
 one, two = np.ones(3), np.arange(6.0).reshape(3, 2)
-
-
-def outcome(call):
-    """What a caller sees: the answer or the error, and the warnings."""
-    with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
-        try:
-            result = call()
-        except Exception as error:  # compared below, whatever it is
-            result = error
-    return result, [(warning.category, str(warning.message), warning.filename) for warning in seen]
 
 
 def assert_same(call):
@@ -201,14 +189,8 @@ def test_rows_that_are_small_beside_the_norm_are_solved_as_well():
 
 
 def test_l_u_is_a_where_pivots_had_to_be_replaced():
-    # A random permutation and a few ±1: exact cancellations leave pivots of zero that no row of their block can replace.
     n, met = 60, 0
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        B = sparse.random_array((n, n), density=2 / n, rng=rng, data_sampler=lambda size: rng.choice([-1.0, 1.0], size))
-        B = (B + sparse.coo_array((np.ones(n), (np.arange(n), rng.permutation(n))))).tocsc()
-        if abs(np.linalg.det(B.toarray())) < 0.5:
-            continue
+    for B in with_doubtful_pivots(n):
         lu = ours.splu(B)
         met += palmette.Solver(B, kind="lu", ordering="amd").report["factorize"]["perturbed_pivots"] > 0
         P = B[np.argsort(lu.perm_r)][:, np.argsort(lu.perm_c)]

@@ -5,10 +5,12 @@
 #include <complex>
 #include <random>
 
-#include "palmette/solver/solver.hpp"
+#include "tests/solver/systems.hpp"
 
 namespace palmette {
 namespace {
+
+using testing::to_dense;
 
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> matrix_of(index_t n, const std::vector<std::tuple<index_t, index_t, T>>& entries) {
@@ -27,15 +29,6 @@ ExtractedLu<T> extracted(std::shared_ptr<const SparseMatrix<T>> matrix, FactorKi
   options.kind = kind;
   options.measure = false;
   return extract_lu(*Solver<T>::create(std::move(matrix), options).value().factor());
-}
-
-template <class T>
-DenseMatrix<T> to_dense(const SparseMatrix<T>& matrix) {
-  DenseMatrix<T> dense(matrix.rows(), matrix.cols());
-  for (index_t j = 0; j < matrix.cols(); ++j)
-    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
-      dense.view()(matrix.pattern.row_index[entry], j) = matrix.values[entry];
-  return dense;
 }
 
 /// n·u·(|L||U|) in each entry is what elimination may be off by ([Higham 2002], theorem 9.3).
@@ -77,8 +70,8 @@ std::shared_ptr<const SparseMatrix<T>> badly_scaled(index_t n, unsigned seed) {
 }
 
 template <class T>
-class Extract : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+class Extract : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Extract, Scalars);
 
 TYPED_TEST(Extract, lower_times_upper_is_the_matrix_without_its_scalings) {

@@ -12,20 +12,12 @@ using testing::generated;
 using testing::quiet_options;
 using testing::Shared;
 using testing::some_right_hand_sides;
+using testing::to_dense;
 
 template <class T>
 class FactorParts : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(FactorParts, Scalars);
-
-template <class T>
-DenseMatrix<T> to_dense(const SparseMatrix<T>& matrix) {
-  DenseMatrix<T> dense(matrix.rows(), matrix.cols());
-  for (index_t j = 0; j < matrix.cols(); ++j)
-    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
-      dense.view()(matrix.pattern.row_index[entry], j) = matrix.values[entry];
-  return dense;
-}
 
 template <class T>
 DenseMatrix<T> turned(const DenseMatrix<T>& matrix, bool conjugated) {

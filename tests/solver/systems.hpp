@@ -53,6 +53,16 @@ DenseMatrix<T> some_right_hand_sides(index_t rows, index_t cols) {
   return b;
 }
 
+/// Every entry, zeros too.
+template <class T>
+DenseMatrix<T> to_dense(const SparseMatrix<T>& matrix) {
+  DenseMatrix<T> dense(matrix.rows(), matrix.cols());
+  for (index_t j = 0; j < matrix.cols(); ++j)
+    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
+      dense.view()(matrix.pattern.row_index[entry], j) = matrix.values[entry];
+  return dense;
+}
+
 inline SolverOptions quiet_options(int threads = 2) {
   SolverOptions options;
   options.threads = threads;
