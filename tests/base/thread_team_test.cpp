@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <latch>
 #include <memory>
 #include <stdexcept>
 #include <limits>
@@ -193,15 +194,17 @@ TEST(thread_team, a_team_in_the_middle_of_a_run_can_be_used_and_ended_in_a_forke
   AllCalled all;
   auto team = std::make_unique<ThreadTeam>(2, all);
   pid_t child = -1;
-  std::atomic<bool> forked{false}, inside{false};
+  std::atomic<bool> forked{false};
+  // Both members must rest inside before the fork: a thread that still starts may hold a lock of the address sanitizer's allocator,
+  // which the child would find locked for ever.
+  std::latch inside(2);
   std::thread runs([&] {
     team->run([&](int) {
-      inside = true;
-      inside.notify_all();
+      inside.count_down();
       forked.wait(false);
     });
   });
-  inside.wait(false);
+  inside.wait();
   child = fork();
   if (child == 0) {
     std::atomic<int> calls = 0;
