@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "bench/cold_pass.hpp"
+#include "palmette/blocks/blocks.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace {
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: bench_cold_row MATRIX.mtx [ordering]\n");
     return 2;
   }
+  blas::end_idle_threads();  // as the command does
   SolverOptions options;
   options.threads = threads_of_environment();
   options.measure = false;

@@ -10,6 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/rank_options.hpp"
+#include "palmette/blocks/blocks.hpp"
 
 namespace palmette::cli {
 
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
   using namespace palmette::cli;
   std::signal(SIGPIPE, SIG_IGN);
   occupy_closed_streams();
+  palmette::blas::end_idle_threads();
   try {
     return parse_and_run(argc, argv);
   } catch (...) {

@@ -9,11 +9,15 @@
 // library finds its BLAS: a look-up by name would miss it in a module that Python has loaded privately.
 extern "C" {
 #pragma weak openblas_set_num_threads
+#pragma weak openblas_get_num_threads
 #pragma weak openblas_get_parallel
+#pragma weak blas_thread_shutdown_
 #pragma weak MKL_Set_Num_Threads
 #pragma weak bli_thread_set_num_threads
 void openblas_set_num_threads(int threads);
+int openblas_get_num_threads(void);
 int openblas_get_parallel(void);
+int blas_thread_shutdown_(void);
 void MKL_Set_Num_Threads(int threads);
 void bli_thread_set_num_threads(std::int64_t threads);
 }
@@ -47,6 +51,9 @@ CBLAS_TRANSPOSE code(Transpose op) {
 CBLAS_UPLO code(Triangle triangle) { return triangle == Triangle::lower ? CblasLower : CblasUpper; }
 CBLAS_SIDE code(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
 CBLAS_DIAG code(Diagonal diagonal) { return diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit; }
+
+/// openblas_get_parallel() of a build that has threads of its own; 0 is a sequential build, 2 one that uses OpenMP's.
+constexpr int posix_threads = 1;
 
 /// BLAS refuses a leading dimension below max(1, rows), even of an empty matrix.
 template <class T>
@@ -133,11 +140,19 @@ void scale(T beta, DenseView<T> c) {
 }  // namespace
 
 bool use_one_thread() {
-  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(1);
-  else if (MKL_Set_Num_Threads != nullptr) MKL_Set_Num_Threads(1);
+  if (openblas_set_num_threads != nullptr) {
+    // Setting the number, even to what it is, starts OpenBLAS's threads again in a forked process, or where they were ended.
+    if (openblas_get_num_threads == nullptr || openblas_get_num_threads() != 1) openblas_set_num_threads(1);
+  } else if (MKL_Set_Num_Threads != nullptr) MKL_Set_Num_Threads(1);
   else if (bli_thread_set_num_threads != nullptr) bli_thread_set_num_threads(1);
   else return false;
   return true;
+}
+
+void end_idle_threads() {
+  if (openblas_get_parallel == nullptr || openblas_get_parallel() != posix_threads || blas_thread_shutdown_ == nullptr) return;
+  use_one_thread();
+  blas_thread_shutdown_();
 }
 
 template <class T>

@@ -8,7 +8,7 @@
 factorized; `palmette.scipy` has the functions of `scipy.sparse.linalg`, `palmette.plots` draws.
 """
 
-from ._core import __version__
+from ._load import __version__
 from ._problems import Generator, Method, OrderingMethod, generate, generators, methods, orderings, read, write
 from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
 from ._threads import get_num_threads, set_num_threads, threads

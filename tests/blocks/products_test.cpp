@@ -1,6 +1,8 @@
 // Products and triangular solves against the definition, every scalar, shapes from nothing to beyond every threshold.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/blocks/dense_testing.hpp"
 
 namespace palmette {
@@ -248,6 +250,28 @@ TYPED_TEST(Products, dividing_by_pairs_undoes_multiplying) {
 TEST(blas, one_thread_is_obeyed_or_refused_but_never_crashes) {
   const bool obeyed = blas::use_one_thread();
   EXPECT_EQ(blas::use_one_thread(), obeyed);
+}
+
+std::ptrdiff_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(idle_threads, are_ended_stay_ended_and_products_are_right_without_them) {
+  const std::ptrdiff_t before = threads_of_this_process();
+  blas::end_idle_threads();
+  const std::ptrdiff_t after = threads_of_this_process();
+  EXPECT_LE(after, before);
+  EXPECT_TRUE(blas::use_one_thread());
+  const index_t n = 200;
+  const auto a = random_dense<double>(n, n, 1), b = random_dense<double>(n, n, 2);
+  DenseMatrix<double> c(n, n);
+  blas::gemm<double>(Transpose::no, Transpose::no, 1.0, a.view(), b.view(), 0.0, c.view());
+  const auto expected = naive_product<double>(Transpose::no, Transpose::no, a.view(), b.view());
+  EXPECT_LE(largest_difference<double>(c.view(), expected.view()), product_bound<double>(n));
+  EXPECT_EQ(threads_of_this_process(), after);
+  blas::end_idle_threads();  // a second time does nothing
+  EXPECT_EQ(threads_of_this_process(), after);
 }
 
 }  // namespace

@@ -140,6 +140,22 @@ def test_the_environment_gives_the_default():
     assert number_with({"OMP_NUM_THREADS": "7"}, back) == 7
 
 
+def test_importing_starts_no_threads_and_leaves_the_environment_as_it_was():
+    program = """
+import os, numpy, scipy.sparse.linalg
+def seen(): return len(os.listdir("/proc/self/task")), dict(os.environ)
+before = seen()
+import palmette
+assert seen() == before, seen()
+A = palmette.generate("poisson2d5", 60)
+palmette.solve(A, numpy.ones(3600), threads=1)
+assert seen() == before, seen()
+print(1)
+"""
+    assert number_with({}, program) == 1
+    assert number_with({"OPENBLAS_NUM_THREADS": "2"}, program) == 1
+
+
 @pytest.mark.parametrize("first", ["palmette", "threadpoolctl"])
 def test_threadpoolctl_lists_and_limits_whichever_is_imported_first(first):
     pytest.importorskip("threadpoolctl")

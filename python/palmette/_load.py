@@ -1,0 +1,20 @@
+"""Loads the library, without the threads that OpenBLAS would start as it is loaded.
+
+Palmette keeps OpenBLAS to one thread. The others would look for work for about a tenth of a second before they sleep, on
+processors that the first solve needs. OpenBLAS reads its variable only while it is loaded, so that it is set for that moment.
+"""
+
+import os
+
+_VARIABLE = "OPENBLAS_NUM_THREADS"
+_before = os.environ.get(_VARIABLE)
+os.environ[_VARIABLE] = "1"
+try:
+    from ._core import __version__
+finally:
+    if _before is None:
+        del os.environ[_VARIABLE]
+    else:
+        os.environ[_VARIABLE] = _before
+
+__all__ = ["__version__"]
