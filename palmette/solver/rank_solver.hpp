@@ -72,7 +72,8 @@ struct RankReport {
 };
 
 /// As visit of the Report, and a section
-/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
+/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,
+///       delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
 /// times{…}}; times has, for each phase that occurs (forward, between, backward), work, messages and waiting, each with least, mean and most.
 void visit(const RankReport& report, ReportVisitor& visitor);
 

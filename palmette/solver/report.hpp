@@ -91,12 +91,12 @@ class ReportVisitor {
 /// Walk over all fields under their public names, which are those of the command's JSON:
 /// matrix{rows,cols,nnz,scalar,symmetry}, order{method,seconds,matched},
 /// analyze{seconds,nnz_factor,flops,supernodes,diagonal_blocks,memory_bytes_predicted},
-/// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,structural_deficiency,inertia{positive,negative,zero},
-///           log_abs_determinant,memory_bytes},
-/// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,critical_path_seconds,
-///       guarded_blocks},
-/// verify{backward_error,componentwise_backward_error,condition_1norm,forward_error_bound,refine_steps,bound,verified,
-///        singular_distance,null_directions,least_squares_error},
+/// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,structural_deficiency,
+///           inertia{positive,negative,zero},log_abs_determinant,memory_bytes},
+/// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,
+///       critical_path_seconds,guarded_blocks},
+/// verify{backward_error,componentwise_backward_error,condition_1norm,forward_error_bound,refine_steps,
+///        bound,verified,singular_distance,null_directions,least_squares_error},
 /// notes, peak_memory_bytes, version. perturbed_columns are 0-based. inertia is null where it is not defined.
 /// Sections of phases that did not take place (trisolve has no order; no solve yet) come as null.
 void visit(const Report& report, ReportVisitor& visitor);

@@ -6,7 +6,8 @@ from typing import Any, Dict
 
 import numpy as np
 
-from ._solver import SolveOptions, Solver
+from ._solver import Solver
+from ._verified import SolveOptions
 
 
 def pinned_unknowns(A: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _input
-from ._solver import VerifiedSolves, machine_options
+from ._verified import VerifiedSolves, machine_options
 from ._threads import lock_for
 from .errors import DimensionError, UsageError
 

@@ -19,7 +19,8 @@ import numpy as np
 import scipy.sparse as sparse
 
 from . import _input
-from ._solver import Inertia, SlogdetResult, SolveOptions, _count, _frames_to_the_user
+from ._solver import Inertia, SlogdetResult
+from ._verified import SolveOptions, _count, _frames_to_the_user
 from .errors import DimensionError, Error, UnverifiedWarning, UsageError
 
 try:

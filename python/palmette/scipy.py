@@ -36,8 +36,9 @@ from ._at_once import solve_at_once
 from ._input import is_sparse
 from ._pinned import PinnedSolver, pinned_unknowns
 from ._problems import orderings
-from ._solver import USUAL_OPTIONS, SolveOptions, Solver, VerifiedSolves
+from ._solver import Solver
 from ._triangular import TriangularSolver
+from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves
 from .errors import SingularError, UsageError
 
 __all__ = ["MatrixRankWarning", "SuperLU", "factorized", "splu", "spsolve", "spsolve_triangular"]

@@ -203,7 +203,7 @@ def test_an_answer_that_is_not_verified_warns_each_time():
 
 def test_the_warning_names_the_users_line_wherever_it_comes_from(monkeypatch):
     import palmette.scipy
-    from palmette._solver import SolveOptions
+    from palmette._verified import SolveOptions
     A, b = spd(8), np.linspace(1, 2, 64)
     lu = palmette.scipy.SuperLU(palmette.Solver(A, precision="mixed"), A)
     monkeypatch.setattr(palmette.scipy, "USUAL_OPTIONS", SolveOptions(refine="off"))

@@ -60,8 +60,8 @@ def test_inverse_of_eigenvalue_solvers():
 
 
 def test_an_unverified_inverse_warns_within_an_operator_too(monkeypatch):
-    from palmette import _solver
-    monkeypatch.setattr(_solver, "USUAL_OPTIONS", _solver.SolveOptions(refine="off"))
+    from palmette import _verified
+    monkeypatch.setattr(_verified, "USUAL_OPTIONS", _verified.SolveOptions(refine="off"))
     inverse = palmette.Solver(spd(8), precision="mixed").aslinearoperator()
     for multiply in (inverse.matvec, inverse.matmat):
         with pytest.warns(palmette.UnverifiedWarning):
