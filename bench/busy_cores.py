@@ -1,8 +1,10 @@
-"""What do threads cost where other processes keep the processors busy? Solves with all threads beside solves with one, next to
-0, 1, 2 … processes that never sleep; both take turns, so that both meet the same load. Prints JSON lines, or a page.
+"""What do threads cost where other processes keep the processors busy? Solves with all threads beside solves
+with one, next to 0, 1, 2 … processes that never sleep; both take turns, so that both meet the same load.
+Prints JSON lines, or a page.
 
 usage: busy_cores.py [--busy 0,1,2] [--seconds 0.5] [--rounds 6] [--page] [PROBLEM:N]...
 """
+
 import argparse
 import json
 import multiprocessing
@@ -16,10 +18,11 @@ import palmette
 
 PAGE = """# Beside busy processes
 
-Solves with one right-hand side by `Solver(A)`, with all threads, and by `Solver(A, threads=1)`, next to processes that never sleep, on
-{processors} processors. Both take turns of {seconds} s, {rounds} times; what counts is the mean time of a solve in a turn, and its median over
-the turns. A hand-over to a thread that has lost its processor takes milliseconds, so that members are withheld while hand-overs are
-slow: then a ratio of 1 is what can be had, and more than 1.3 is a fault. "factorize" is one whole `Solver(A)`.
+Solves with one right-hand side by `Solver(A)`, with all threads, and by `Solver(A, threads=1)`, next to
+processes that never sleep, on {processors} processors. Both take turns of {seconds} s, {rounds} times; what
+counts is the mean time of a solve in a turn, and its median over the turns. A hand-over to a thread that
+has lost its processor takes milliseconds, so that members are withheld while hand-overs are slow: then a
+ratio of 1 is what can be had, and more than 1.3 is a fault. "factorize" is one whole `Solver(A)`.
 
 Made by `python bench/busy_cores.py --page {arguments}`.
 
@@ -70,17 +73,29 @@ def row_of(name, busy, options):
         stop.set()
         for process in processes:
             process.join()
-    return {"matrix": name, "n": A.shape[0], "busy": busy, "solve_ms": solved, "solve_ratio": solved[0] / solved[1],
-            "factorize_ms": made, "factorize_ratio": made[0] / made[1]}
+    return {
+        "matrix": name,
+        "n": A.shape[0],
+        "busy": busy,
+        "solve_ms": solved,
+        "solve_ratio": solved[0] / solved[1],
+        "factorize_ms": made,
+        "factorize_ratio": made[0] / made[1],
+    }
 
 
 def line_of(row):
-    return (f"| {row['matrix']} | {row['n']} | {row['busy']} | {row['solve_ms'][0]:.2f} ms | {row['solve_ms'][1]:.2f} ms | "
-            f"{row['solve_ratio']:.2f} | {row['factorize_ms'][0]:.0f} ms | {row['factorize_ms'][1]:.0f} ms | {row['factorize_ratio']:.2f} |")
+    return (
+        f"| {row['matrix']} | {row['n']} | {row['busy']} | {row['solve_ms'][0]:.2f} ms |"
+        f" {row['solve_ms'][1]:.2f} ms | {row['solve_ratio']:.2f} | {row['factorize_ms'][0]:.0f} ms |"
+        f" {row['factorize_ms'][1]:.0f} ms | {row['factorize_ratio']:.2f} |"
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--busy", default="0,1,2")
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--rounds", type=int, default=6)
@@ -88,8 +103,15 @@ def main():
     parser.add_argument("problems", nargs="*", default=["poisson2d5:100"])
     options = parser.parse_args()
     if options.page:
-        print(PAGE.format(processors=len(os.sched_getaffinity(0)), seconds=options.seconds, rounds=options.rounds,
-                          arguments=" ".join(options.problems)), end="")
+        print(
+            PAGE.format(
+                processors=len(os.sched_getaffinity(0)),
+                seconds=options.seconds,
+                rounds=options.rounds,
+                arguments=" ".join(options.problems),
+            ),
+            end="",
+        )
     for name in options.problems:
         for busy in map(int, options.busy.split(",")):
             row = row_of(name, busy, options)

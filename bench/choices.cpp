@@ -1,9 +1,14 @@
-// Question: how near to the best is what predictions choose? One JSON object for each candidate: what is predicted and what came of it.
+// Question: how near to the best is what predictions choose? One JSON object for each candidate: what is
+// predicted and what came of it.
 //
-//   bench_choices grids MACHINE RANKS [problem:n[:kind] …]     every grid and map, SIMULATED (real rank programs in virtual time)
-//   bench_choices layers MACHINE RANKS [problem:n[:kind] …]    every number of layers, method and grid, SIMULATED
-//   bench_choices threads [problem:n[:kind] …]                 every method of one machine on 1, 2, … threads, measured
-//   bench_choices ranks RANKS [problem:n[:kind] …]             every grid and map of ranks that are threads, measured
+//   bench_choices grids MACHINE RANKS [problem:n[:kind] …]     every grid and map, SIMULATED (real rank
+//   programs in virtual time)
+//   bench_choices layers MACHINE RANKS [problem:n[:kind] …]    every number of layers, method and grid,
+//   SIMULATED
+//   bench_choices threads [problem:n[:kind] …]                 every method of one machine on 1, 2, …
+//   threads, measured
+//   bench_choices ranks RANKS [problem:n[:kind] …]             every grid and map of ranks that are threads,
+//   measured
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -34,16 +39,23 @@ void print(const ModelCase& what, Json line) {
 }
 
 Json layout_json(const GridChoice& one) {
-  return {{"grid_rows", one.grid.rows}, {"grid_cols", one.grid.cols}, {"map", name_of(one.map)}, {"layers", one.layers},
-          {"method", name_of(rank_method(one.layers, one.method))}, {"predicted_s", one.seconds}};
+  return {{"grid_rows", one.grid.rows},
+          {"grid_cols", one.grid.cols},
+          {"map", name_of(one.map)},
+          {"layers", one.layers},
+          {"method", name_of(rank_method(one.layers, one.method))},
+          {"predicted_s", one.seconds}};
 }
 
 bool same_layout(const GridChoice& a, const GridChoice& b) {
-  return a.grid.rows == b.grid.rows && a.grid.cols == b.grid.cols && a.map == b.map && a.layers == b.layers && (a.layers == 1 || a.method == b.method);
+  return a.grid.rows == b.grid.rows && a.grid.cols == b.grid.cols && a.map == b.map && a.layers == b.layers &&
+         (a.layers == 1 || a.method == b.method);
 }
 
 GridQuestion question_for(const SymbolicFactor& symbolic, index_t ranks) {
-  return {symbolic, ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, TreeShape::binary, 1, 8};
+  return {
+      symbolic, ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, TreeShape::binary,
+      1,        8};
 }
 
 void simulate_layouts(const ModelCase& what, const std::string& machine, index_t ranks, bool with_layers) {
@@ -52,7 +64,8 @@ void simulate_layouts(const ModelCase& what, const std::string& machine, index_t
   GridQuestion question = question_for(*all.symbolic, ranks);
   question.whole = subtrees_for(*all.symbolic, ranks);
   // Layers times grids times methods are many: there, the better of the maps alone.
-  if (with_layers) question.layers = doubling_layers(ranks), question.maps = {PlacementMap::subtree_to_subcube};
+  if (with_layers)
+    question.layers = doubling_layers(ranks), question.maps = {PlacementMap::subtree_to_subcube};
   Stopwatch watch;
   const std::vector<GridChoice> layouts = ranked_grids(question, *cluster);
   const double all_seconds = watch.seconds();
@@ -65,7 +78,10 @@ void simulate_layouts(const ModelCase& what, const std::string& machine, index_t
     given.map = one.map;
     given.whole = question.whole;
     given.method = rank_method(one.layers, one.method);
-    Json line = {{"what", with_layers ? "layers" : "grids"}, {"simulated", true}, {"machine", machine}, {"ranks", ranks}};
+    Json line = {{"what", with_layers ? "layers" : "grids"},
+                 {"simulated", true},
+                 {"machine", machine},
+                 {"ranks", ranks}};
     line.update(layout_json(one));
     line["seconds"] = simulate_solve(all.matrix, *all.factor, given, cluster).run.seconds;
     line["chosen"] = same_layout(one, chosen);
@@ -83,11 +99,13 @@ void measure_methods(const ModelCase& what, int threads) {
   DenseMatrix<double> b(all.matrix.rows(), 1), x(all.matrix.rows(), 1);
   for (index_t row = 0; row < all.matrix.rows(); ++row) b.view()(row, 0) = 1;
   std::vector<std::pair<std::string, SolveMethod>> methods = {{"auto", SolveMethod::automatic}};
-  for (const SolveMethodInfo& info : solve_method_list()) methods.push_back({std::string(info.name), info.method});
+  for (const SolveMethodInfo& info : solve_method_list())
+    methods.push_back({std::string(info.name), info.method});
   std::vector<std::vector<double>> seconds(methods.size());
   SolveRun first;
   first.team = &team;
-  for (const Stopwatch warm; warm.seconds() < warm_seconds;) plan.solve(Operation::plain, b.view(), x.view(), first);
+  for (const Stopwatch warm; warm.seconds() < warm_seconds;)
+    plan.solve(Operation::plain, b.view(), x.view(), first);
   for (int turn = 0; turn < repeats; turn += solves_in_turn)
     for (std::size_t at = 0; at < methods.size(); ++at)
       for (int solve = 0; solve <= solves_in_turn; ++solve) {
@@ -100,7 +118,11 @@ void measure_methods(const ModelCase& what, int threads) {
       }
   for (std::size_t at = 0; at < methods.size(); ++at) {
     const bench::Measured found = bench::measured(seconds[at]);
-    print(what, {{"what", "threads"}, {"threads", threads}, {"method", methods[at].first}, {"seconds", found.median}, {"least_s", found.least}});
+    print(what, {{"what", "threads"},
+                 {"threads", threads},
+                 {"method", methods[at].first},
+                 {"seconds", found.median},
+                 {"least_s", found.least}});
   }
 }
 
@@ -113,9 +135,14 @@ void measure_layouts(const ModelCase& what, const Cluster& cluster, index_t rank
   world.run([&](Transport& transport) {
     std::vector<std::unique_ptr<bench::ModelRank>> mine;
     for (const GridChoice& one : layouts)
-      mine.push_back(std::make_unique<bench::ModelRank>(all, std::make_shared<const Placement>(place(*all.symbolic, one.grid, one.map, question.whole)), transport));
-    for (const Stopwatch warm; transport.agree(transport.rank() == 0 && warm.seconds() > warm_seconds ? 1 : 0) == 0;) mine.front()->solve();
-    // Each layout has its own copy of the factor: the first solve of a turn brings it into the caches, as repeated solves find it.
+      mine.push_back(std::make_unique<bench::ModelRank>(
+          all, std::make_shared<const Placement>(place(*all.symbolic, one.grid, one.map, question.whole)),
+          transport));
+    for (const Stopwatch warm;
+         transport.agree(transport.rank() == 0 && warm.seconds() > warm_seconds ? 1 : 0) == 0;)
+      mine.front()->solve();
+    // Each layout has its own copy of the factor: the first solve of a turn brings it into the caches, as
+    // repeated solves find it.
     for (int turn = 0; turn < repeats; turn += solves_in_turn)
       for (std::size_t at = 0; at < mine.size(); ++at)
         for (int solve = 0; solve <= solves_in_turn; ++solve) {
@@ -141,9 +168,12 @@ std::vector<ModelCase> cases_from(int argc, char** argv, int first, std::vector<
   return cases;
 }
 
-const std::vector<std::string> simulated_problems = {"poisson2d9:256", "poisson2d5:300", "poisson3d7:24", "elasticity3d:10", "thermal2d:40000", "kkt3d:12:ldlt"};
-const std::vector<std::string> measured_problems = {"poisson2d9:64",  "poisson2d9:256",    "poisson2d9:512",   "poisson2d5:512", "poisson3d7:14",   "poisson3d7:30",
-                                                    "poisson3d27:20", "thermal2d:100000", "elasticity3d:14", "kkt3d:16:ldlt",  "kkt3d:8:ldlt", "convection_diffusion2d:400:lu"};
+const std::vector<std::string> simulated_problems = {"poisson2d9:256",  "poisson2d5:300",  "poisson3d7:24",
+                                                     "elasticity3d:10", "thermal2d:40000", "kkt3d:12:ldlt"};
+const std::vector<std::string> measured_problems = {
+    "poisson2d9:64",   "poisson2d9:256", "poisson2d9:512", "poisson2d5:512",
+    "poisson3d7:14",   "poisson3d7:30",  "poisson3d27:20", "thermal2d:100000",
+    "elasticity3d:14", "kkt3d:16:ldlt",  "kkt3d:8:ldlt",   "convection_diffusion2d:400:lu"};
 
 }  // namespace
 
@@ -152,7 +182,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   if ((what == "grids" || what == "layers") && argc > 3) {
-    for (const ModelCase& one : cases_from(argc, argv, 4, simulated_problems)) simulate_layouts(one, argv[2], static_cast<index_t>(std::atoi(argv[3])), what == "layers");
+    for (const ModelCase& one : cases_from(argc, argv, 4, simulated_problems))
+      simulate_layouts(one, argv[2], static_cast<index_t>(std::atoi(argv[3])), what == "layers");
   } else if (what == "threads") {
     for (const ModelCase& one : cases_from(argc, argv, 2, measured_problems))
       for (int count = 1; count <= threads; count *= 2) measure_methods(one, count);
@@ -160,10 +191,15 @@ int main(int argc, char** argv) {
     ClusterMeasurement options;
     options.threads = threads;
     const index_t ranks = std::max(1, std::atoi(argv[2]));
-    const Cluster cluster = with_shared_processors(measure_cluster(options).cluster, (ranks + threads - 1) / threads);
-    for (const ModelCase& one : cases_from(argc, argv, 3, measured_problems)) measure_layouts(one, cluster, ranks);
+    const Cluster cluster =
+        with_shared_processors(measure_cluster(options).cluster, (ranks + threads - 1) / threads);
+    for (const ModelCase& one : cases_from(argc, argv, 3, measured_problems))
+      measure_layouts(one, cluster, ranks);
   } else {
-    std::fprintf(stderr, "usage: %s grids|layers MACHINE RANKS [problem:n[:kind] ...] | threads [...] | ranks RANKS [...]\n", argv[0]);
+    std::fprintf(
+        stderr,
+        "usage: %s grids|layers MACHINE RANKS [problem:n[:kind] ...] | threads [...] | ranks RANKS [...]\n",
+        argv[0]);
     return 2;
   }
   return 0;

@@ -1,10 +1,11 @@
-// What does the first answer of a process cost with MKL's PARDISO? The row of bench_cold_row, by the same reader and the same
-// verification.
+// What does the first answer of a process cost with MKL's PARDISO? The row of bench_cold_row, by the same
+// reader and the same verification.
 //
 //   bench_cold_pardiso MATRIX.mtx MTYPE
 //
-// MTYPE as PARDISO numbers matrices: 2 positive definite, -2 symmetric indefinite, 11 general. MKL_RT names libmkl_rt, which is
-// loaded at run time; PEERS_THREADS the threads. Turning the matrix into PARDISO's form is not timed.
+// MTYPE as PARDISO numbers matrices: 2 positive definite, -2 symmetric indefinite, 11 general. MKL_RT names
+// libmkl_rt, which is loaded at run time; PEERS_THREADS the threads. Turning the matrix into PARDISO's form
+// is not timed.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -16,8 +17,9 @@ namespace {
 
 using namespace cold;
 
-using PardisoCall = void (*)(void*, const int*, const int*, const int*, const int*, const int*, const double*, const int*, const int*, int*,
-                             const int*, int*, const int*, double*, double*, int*);
+using PardisoCall = void (*)(void*, const int*, const int*, const int*, const int*, const int*, const double*,
+                             const int*, const int*, int*, const int*, int*, const int*, double*, double*,
+                             int*);
 using SetThreads = void (*)(int);
 
 /// Rows of A, or of its upper triangle with every diagonal entry there.
@@ -29,7 +31,8 @@ struct CompressedRows {
     const SparseMatrix<double> turned = transpose(matrix);
     for (index_t row = 0; row < turned.cols(); ++row) {
       if (symmetric) column.push_back(row), value.push_back(0);
-      for (offset_t entry = turned.pattern.column_ptr[row]; entry < turned.pattern.column_ptr[row + 1]; ++entry) {
+      for (offset_t entry = turned.pattern.column_ptr[row]; entry < turned.pattern.column_ptr[row + 1];
+           ++entry) {
         const index_t other = turned.pattern.row_index[entry];
         if (symmetric && other == row) value.back() = turned.values[entry];
         if (symmetric ? other <= row : false) continue;
@@ -63,9 +66,10 @@ class Pardiso {
   void run(int phase, const CompressedRows& a, double* b, double* x) {
     const int one = 1, n = static_cast<int>(a.row_ptr.size()) - 1, silent = 0;
     int error = 0;
-    call_(handle_, &one, &one, &type_, &phase, &n, a.value.data(), a.row_ptr.data(), a.column.data(), nullptr, &one, settings_, &silent, b,
-          x, &error);
-    if (error != 0) throw UsageError("PARDISO's phase " + std::to_string(phase) + " returned " + std::to_string(error));
+    call_(handle_, &one, &one, &type_, &phase, &n, a.value.data(), a.row_ptr.data(), a.column.data(), nullptr,
+          &one, settings_, &silent, b, x, &error);
+    if (error != 0)
+      throw UsageError("PARDISO's phase " + std::to_string(phase) + " returned " + std::to_string(error));
   }
   long factor_entries() const { return settings_[17]; }
 

@@ -1,4 +1,5 @@
-// What both programs of cold starts share: the matrix, the right-hand side, and what each phase of a pass took.
+// What both programs of cold starts share: the matrix, the right-hand side, and what each phase of a pass
+// took.
 #pragma once
 
 #include <sys/resource.h>
@@ -55,7 +56,8 @@ inline int threads_of_environment() {
 
 inline ordered_json names(const std::string& solver, const std::string& path, int threads) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  return {{"solver", solver}, {"threads", threads}, {"ranks", 1}, {"matrix", name.substr(0, name.find(".mtx"))}};
+  return {
+      {"solver", solver}, {"threads", threads}, {"ranks", 1}, {"matrix", name.substr(0, name.find(".mtx"))}};
 }
 
 }  // namespace cold

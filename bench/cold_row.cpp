@@ -1,5 +1,6 @@
-// What does the first answer of a process cost? One matrix, one pass from the file to the verified answer in a process that has
-// done nothing before; prints a JSON object with seconds and page faults of the phases, then those of a second factorization.
+// What does the first answer of a process cost? One matrix, one pass from the file to the verified answer in
+// a process that has done nothing before; prints a JSON object with seconds and page faults of the phases,
+// then those of a second factorization.
 //
 //   bench_cold_row MATRIX.mtx [ordering]
 //
@@ -34,7 +35,8 @@ ordered_json row_of(const std::string& path, const SolverOptions& options) {
   row["order_s"] = report.order->seconds;
   row["symbolic_s"] = report.analyze->seconds;
   row["factor_s"] = report.factorize->seconds;
-  row["plan_s"] = row["create_s"].get<double>() - report.order->seconds - report.analyze->seconds - report.factorize->seconds;
+  row["plan_s"] = row["create_s"].get<double>() - report.order->seconds - report.analyze->seconds -
+                  report.factorize->seconds;
   row["solve_s"] = report.solve->seconds;
   row["verify_s"] = row["answer_s"].get<double>() - report.solve->seconds;
   row["ordering"] = name_of(report.order->method);

@@ -1,6 +1,7 @@
-// Question: how near to the processor's matrix-multiplication rate does the factorization run, and what does a second
-// thread bring? For each problem and number of threads: seconds (the best of several in the same memory), GFLOP/s of the exact structure, the
-// fraction of the dgemm rate measured in the same run, and the ratio to one thread.
+// Question: how near to the processor's matrix-multiplication rate does the factorization run, and what does
+// a second thread bring? For each problem and number of threads: seconds (the best of several in the same
+// memory), GFLOP/s of the exact structure, the fraction of the dgemm rate measured in the same run, and the
+// ratio to one thread.
 //
 //   bench_factorize [--repeats N] [--threads N] [--json FILE] [problem:n[:kind] …]      kind: llt, ldlt or lu
 #include <algorithm>
@@ -50,7 +51,8 @@ double dgemm_rate() {
   double best = 1e30;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const Stopwatch watch;
-    blas::gemm<double>(blas::Transpose::no, blas::Transpose::transpose, 1.0, a.view(), b.view(), 0.0, c.view());
+    blas::gemm<double>(blas::Transpose::no, blas::Transpose::transpose, 1.0, a.view(), b.view(), 0.0,
+                       c.view());
     best = std::min(best, watch.seconds());
   }
   return 2e-9 * n * n * n / best;
@@ -60,7 +62,8 @@ struct Row {
   Case what;
   int threads = 1;
   double seconds = 0, gigaflops = 0, dgemm_fraction = 0, speed_up = 1;
-  double processor_seconds = 1e30;  // of all threads together; tells the work where other programs share the machine
+  // of all threads together; tells the work where other programs share the machine
+  double processor_seconds = 1e30;
   index_t perturbed = 0;
   offset_t entries = 0, panel_entries = 0;
 };
@@ -68,7 +71,8 @@ struct Row {
 std::string json_of(const Row& row) {
   std::ostringstream out;
   out << "{\"problem\":\"" << row.what.problem << "\",\"n\":" << row.what.n << ",\"kind\":\"" << row.what.kind
-      << "\",\"threads\":" << row.threads << ",\"seconds\":" << row.seconds << ",\"processor_seconds\":" << row.processor_seconds << ",\"gigaflops\":" << row.gigaflops
+      << "\",\"threads\":" << row.threads << ",\"seconds\":" << row.seconds
+      << ",\"processor_seconds\":" << row.processor_seconds << ",\"gigaflops\":" << row.gigaflops
       << ",\"fraction_of_dgemm\":" << row.dgemm_fraction << ",\"speed_up\":" << row.speed_up
       << ",\"factor_entries\":" << row.entries << ",\"panel_entries\":" << row.panel_entries
       << ",\"perturbed\":" << row.perturbed << "}";
@@ -106,9 +110,10 @@ void run_case(const Case& what, const Options& options, double peak, std::vector
     row.dgemm_fraction = row.gigaflops / (peak * threads);
     row.entries = factor_entries(*symbolic, kind);
     row.panel_entries = symbolic->panel_entries();
-    std::printf("| %s %d | %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.3g | %d |\n", what.problem.c_str(), what.n,
-                what.kind.c_str(), threads, 1e3 * row.seconds, 1e3 * row.processor_seconds, row.gigaflops, row.dgemm_fraction,
-                row.speed_up, static_cast<double>(row.entries), row.perturbed);
+    std::printf("| %s %d | %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.3g | %d |\n", what.problem.c_str(),
+                what.n, what.kind.c_str(), threads, 1e3 * row.seconds, 1e3 * row.processor_seconds,
+                row.gigaflops, row.dgemm_fraction, row.speed_up, static_cast<double>(row.entries),
+                row.perturbed);
     std::fflush(stdout);
     json.push_back(json_of(row));
   }
@@ -123,10 +128,13 @@ int main(int argc, char** argv) {
     blas::use_one_thread();
     const double peak = dgemm_rate();
     std::printf("dgemm: %.1f GFLOP/s on one thread\n\n", peak);
-    std::puts("| problem | kind | threads | ms | processor ms | GFLOP/s | of dgemm | speed-up | entries | replaced |\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    std::puts(
+        "| problem | kind | threads | ms | processor ms | GFLOP/s | of dgemm | speed-up | entries | replaced "
+        "|\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     std::vector<std::string> json;
     for (const Case& what : options.cases) run_case(what, options, peak, json);
-    if (!options.json.empty()) bench::write_json(options.json, "\"dgemm_gigaflops\":" + std::to_string(peak), json, argv);
+    if (!options.json.empty())
+      bench::write_json(options.json, "\"dgemm_gigaflops\":" + std::to_string(peak), json, argv);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 2;

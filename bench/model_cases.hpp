@@ -40,7 +40,8 @@ inline Case parse_case(const std::string& text) {
 /// "50", or "1-64" for each count from 1 to 64.
 inline void add_counts(const std::string& text, std::vector<index_t>& counts) {
   const std::size_t dash = text.find('-');
-  const index_t first = std::stoi(text), last = dash == std::string::npos ? first : std::stoi(text.substr(dash + 1));
+  const index_t first = std::stoi(text),
+                last = dash == std::string::npos ? first : std::stoi(text.substr(dash + 1));
   for (index_t count = first; count <= last; ++count) counts.push_back(count);
 }
 
@@ -62,8 +63,8 @@ inline Options parse(int argc, char** argv, Options options) {
 }
 
 /// @param yardsticks  JSON members measured in the same run: "\"dgemm_gigaflops\":51.2"
-inline void write_json(const std::string& path, const std::string& yardsticks, const std::vector<std::string>& rows,
-                       char** argv) {
+inline void write_json(const std::string& path, const std::string& yardsticks,
+                       const std::vector<std::string>& rows, char** argv) {
   std::ofstream out(path);
   out << "{\"compiler\":\"" << __VERSION__ << "\"," << yardsticks << ",\"command\":\"";
   for (char** word = argv; *word != nullptr; ++word) out << (word != argv ? " " : "") << *word;

@@ -23,7 +23,8 @@ struct ModelCase {
 /// "poisson2d9:256" or "kkt3d:16:ldlt".
 inline ModelCase model_case(const std::string& text) {
   const std::size_t first = text.find(':'), second = text.find(':', first + 1);
-  ModelCase what{text.substr(0, first), static_cast<index_t>(std::atoi(text.c_str() + first + 1)), FactorKind::llt};
+  ModelCase what{text.substr(0, first), static_cast<index_t>(std::atoi(text.c_str() + first + 1)),
+                 FactorKind::llt};
   const std::string kind = second == std::string::npos ? "llt" : text.substr(second + 1);
   what.kind = kind == "lu" ? FactorKind::lu : kind == "ldlt" ? FactorKind::ldlt : FactorKind::llt;
   return what;
@@ -49,11 +50,13 @@ inline Products made(const ModelCase& what) {
   all.symbolic = std::make_shared<const SymbolicFactor>(analyze(all.matrix.pattern, all.ordering));
   FactorizeOptions factorizing;
   factorizing.kind = what.kind;
-  all.factor = std::make_shared<const Factor<double>>(factorize(all.matrix, all.symbolic, all.ordering, factorizing).value());
+  all.factor = std::make_shared<const Factor<double>>(
+      factorize(all.matrix, all.symbolic, all.ordering, factorizing).value());
   return all;
 }
 
-/// The middle and the least of some seconds: the first is what a user sees, the second what a bound must stay below.
+/// The middle and the least of some seconds: the first is what a user sees, the second what a bound must stay
+/// below.
 struct Measured {
   double median = 0, least = 0;
 };
@@ -65,10 +68,13 @@ inline Measured measured(std::vector<double> seconds) {
 /// One rank's plan over one layer or several, on a transport.
 class ModelRank {
  public:
-  ModelRank(const Products& all, const std::shared_ptr<const Placement>& placement, Transport& transport) : transport_(transport), team_(1) {
+  ModelRank(const Products& all, const std::shared_ptr<const Placement>& placement, Transport& transport)
+      : transport_(transport), team_(1) {
     RankPlanOptions options;
     options.most_sides = 1;
-    plan_.emplace(std::make_shared<const RankFactor<double>>(rank_part(*all.factor, placement, transport.rank())), options);
+    plan_.emplace(
+        std::make_shared<const RankFactor<double>>(rank_part(*all.factor, placement, transport.rank())),
+        options);
     mine_.resize(plan_->rows().size());
   }
   /// From the moment when all ranks are ready until the last is done.

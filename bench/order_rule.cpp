@@ -1,6 +1,7 @@
-// Question: does the ordering that `auto` picks cost, with the factorization after it, about as little as the best method?
-// For each problem and method: seconds of ordering, nnz(L) and flops counted by `analyze`, and the seconds that the
-// factorization should take at the rates below. With --match: seconds of matching for LU and LDLᵀ instead.
+// Question: does the ordering that `auto` picks cost, with the factorization after it, about as little as the
+// best method? For each problem and method: seconds of ordering, nnz(L) and flops counted by `analyze`, and
+// the seconds that the factorization should take at the rates below. With --match: seconds of matching for LU
+// and LDLᵀ instead.
 //
 //   bench_order_rule [--match] [--json FILE] [--matrices FOLDER]
 #include <algorithm>
@@ -21,8 +22,8 @@ namespace {
 
 using namespace palmette;
 
-// One core of a 2-core Zen 3 machine: CHOLMOD and PARDISO with METIS take, over grids, elasticity and thermal problems,
-// about this many seconds (within a factor of 1.5).
+// One core of a 2-core Zen 3 machine: CHOLMOD and PARDISO with METIS take, over grids, elasticity and thermal
+// problems, about this many seconds (within a factor of 1.5).
 constexpr double seconds_per_flop = 1.0 / 3e10;
 constexpr double seconds_per_entry = 1.2e-8;
 
@@ -74,13 +75,30 @@ std::vector<GenerateOptions> generated(bool match) {
     return options;
   };
   if (match)
-    return {problem("convection_diffusion2d", 400), problem("convection_diffusion3d", 40), problem("circuit", 100000),
-            problem("random_unsymmetric", 50000), problem("indefinite2d", 400), problem("kkt3d", 20)};
-  return {problem("poisson2d5", 200), problem("poisson2d5", 700), problem("poisson2d9", 400), problem("poisson3d7", 15),
-          problem("poisson3d7", 30), problem("poisson3d7", 50), problem("poisson3d27", 25), problem("elasticity3d", 10),
-          problem("elasticity3d", 20), problem("elasticity3d", 30), problem("thermal2d", 100000),
-          problem("convection_diffusion2d", 400), problem("convection_diffusion3d", 30), problem("kkt3d", 15),
-          problem("circuit", 100000), problem("rmat", 20000), problem("road", 450), problem("random_spd", 5000)};
+    return {problem("convection_diffusion2d", 400),
+            problem("convection_diffusion3d", 40),
+            problem("circuit", 100000),
+            problem("random_unsymmetric", 50000),
+            problem("indefinite2d", 400),
+            problem("kkt3d", 20)};
+  return {problem("poisson2d5", 200),
+          problem("poisson2d5", 700),
+          problem("poisson2d9", 400),
+          problem("poisson3d7", 15),
+          problem("poisson3d7", 30),
+          problem("poisson3d7", 50),
+          problem("poisson3d27", 25),
+          problem("elasticity3d", 10),
+          problem("elasticity3d", 20),
+          problem("elasticity3d", 30),
+          problem("thermal2d", 100000),
+          problem("convection_diffusion2d", 400),
+          problem("convection_diffusion3d", 30),
+          problem("kkt3d", 15),
+          problem("circuit", 100000),
+          problem("rmat", 20000),
+          problem("road", 450),
+          problem("random_spd", 5000)};
 }
 
 /// The least of three times, or the first where that is over a second.
@@ -112,8 +130,8 @@ Row measure(const Problem& problem, OrderingMethod method) {
 std::string json_of(const Row& row) {
   std::ostringstream out;
   out << "{\"problem\":\"" << row.problem << "\",\"method\":\"" << row.method << "\",\"used\":\"" << row.used
-      << "\",\"order_seconds\":" << row.order_seconds << ",\"nnz_factor\":" << row.entries << ",\"flops\":" << row.flops
-      << ",\"modelled_factor_seconds\":" << row.factor_seconds() << "}";
+      << "\",\"order_seconds\":" << row.order_seconds << ",\"nnz_factor\":" << row.entries
+      << ",\"flops\":" << row.flops << ",\"modelled_factor_seconds\":" << row.factor_seconds() << "}";
   return out.str();
 }
 
@@ -121,15 +139,16 @@ void compare_methods(const Problem& problem, std::vector<std::string>& json) {
   std::vector<Row> rows;
   double best = 1e300;
   for (const OrderingMethodInfo& info : ordering_method_list()) {
-    if (!info.available || info.method == OrderingMethod::natural || info.method == OrderingMethod::user) continue;
+    if (!info.available || info.method == OrderingMethod::natural || info.method == OrderingMethod::user)
+      continue;
     rows.push_back(measure(problem, info.method));
     best = std::min(best, rows.back().total_seconds());
   }
   for (const Row& row : rows) {
-    std::printf("| %s | %d | %lld | %s | %.4g | %.4g | %.4g | %.4g | %.2f |\n", problem.name.c_str(), problem.matrix.cols(),
-                static_cast<long long>(problem.matrix.nnz()),
-                row.method == row.used ? row.method.c_str() : (row.method + " → " + row.used).c_str(), row.order_seconds,
-                row.entries, row.flops, row.factor_seconds(), row.total_seconds() / best);
+    std::printf("| %s | %d | %lld | %s | %.4g | %.4g | %.4g | %.4g | %.2f |\n", problem.name.c_str(),
+                problem.matrix.cols(), static_cast<long long>(problem.matrix.nnz()),
+                row.method == row.used ? row.method.c_str() : (row.method + " → " + row.used).c_str(),
+                row.order_seconds, row.entries, row.flops, row.factor_seconds(), row.total_seconds() / best);
     json.push_back(json_of(row));
   }
   std::fflush(stdout);
@@ -152,8 +171,9 @@ void time_matching(const Problem& problem, std::vector<std::string>& json) {
     std::printf("| %s | %d | %lld | %s | %.4g | %s | %lld |\n", problem.name.c_str(), problem.matrix.cols(),
                 static_cast<long long>(problem.matrix.nnz()), kind, seconds, result.c_str(), pairs);
     std::ostringstream out;
-    out << "{\"problem\":\"" << problem.name << "\",\"kind\":\"" << kind << "\",\"matching_seconds\":" << seconds
-        << ",\"result\":\"" << result << "\",\"pairs\":" << pairs << "}";
+    out << "{\"problem\":\"" << problem.name << "\",\"kind\":\"" << kind
+        << "\",\"matching_seconds\":" << seconds << ",\"result\":\"" << result << "\",\"pairs\":" << pairs
+        << "}";
     json.push_back(out.str());
   }
   std::fflush(stdout);
@@ -165,7 +185,10 @@ Options parse(int argc, char** argv) {
     if (std::strcmp(argv[at], "--match") == 0) options.match = true;
     else if (std::strcmp(argv[at], "--json") == 0 && at + 1 < argc) options.json = argv[++at];
     else if (std::strcmp(argv[at], "--matrices") == 0 && at + 1 < argc) options.matrices = argv[++at];
-    else throw UsageError(std::string("usage: bench_order_rule [--match] [--json FILE] [--matrices FOLDER]; not ") + argv[at]);
+    else
+      throw UsageError(
+          std::string("usage: bench_order_rule [--match] [--json FILE] [--matrices FOLDER]; not ") +
+          argv[at]);
   }
   return options;
 }
@@ -180,9 +203,11 @@ void write_json(const std::string& path, const std::vector<std::string>& rows, i
 }
 
 void run(const Options& options, std::vector<std::string>& json) {
-  std::puts(options.match ? "| problem | n | nnz | kind | matching s | result | pairs |\n|---|--:|--:|---|--:|---|--:|"
-                          : "| problem | n | nnz | method | order s | nnz(L) | flops | factor s (model) | total ÷ best |\n"
-                            "|---|--:|--:|---|--:|--:|--:|--:|--:|");
+  std::puts(
+      options.match
+          ? "| problem | n | nnz | kind | matching s | result | pairs |\n|---|--:|--:|---|--:|---|--:|"
+          : "| problem | n | nnz | method | order s | nnz(L) | flops | factor s (model) | total ÷ best |\n"
+            "|---|--:|--:|---|--:|--:|--:|--:|--:|");
   const auto handle = [&](const Problem& problem) {
     options.match ? time_matching(problem, json) : compare_methods(problem, json);
   };

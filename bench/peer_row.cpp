@@ -1,12 +1,13 @@
-// How fast is Palmette beside other solvers? One matrix, one row: prints a JSON object with the names that the other solvers'
-// drivers use, and more (docs/results/speed.md). Threads: PEERS_THREADS, 1 where absent.
+// How fast is Palmette beside other solvers? One matrix, one row: prints a JSON object with the names that
+// the other solvers' drivers use, and more (docs/results/speed.md). Threads: PEERS_THREADS, 1 where absent.
 //
 //   bench_peer_row MATRIX.mtx [ordering] [--counts]
 //
 // --counts: only seconds of the solve for each number of right-hand sides from 1 to 64, as "counts".
-// Seconds are medians of warm repeats: solves, factorizations with new values, and whole passes from the file to the verified
-// answer (first_s, with its phases; cold_s is the first of them). plan_s is what a factorization costs beyond the factor itself
-// before it can solve. Rows of single precision begin with mixed_ and are null where mixed precision is refused.
+// Seconds are medians of warm repeats: solves, factorizations with new values, and whole passes from the file
+// to the verified answer (first_s, with its phases; cold_s is the first of them). plan_s is what a
+// factorization costs beyond the factor itself before it can solve. Rows of single precision begin with
+// mixed_ and are null where mixed precision is refused.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -37,7 +38,8 @@ double median(std::vector<double> seconds) {
   return seconds.size() % 2 == 1 ? seconds[middle] : 0.5 * (seconds[middle - 1] + seconds[middle]);
 }
 
-/// Median of what `work` returns: one warm-up, then as often as the budget allows, within [least, most]; once if it is long.
+/// Median of what `work` returns: one warm-up, then as often as the budget allows, within [least, most]; once
+/// if it is long.
 double median_of(std::size_t least, std::size_t most, const std::function<double()>& work) {
   std::vector<double> seconds;
   if (work() > long_seconds) least = 1;
@@ -52,7 +54,8 @@ double median_of(std::size_t least, std::size_t most, const std::function<double
 Matrix with_new_values(const SparseMatrix<double>& matrix) {
   SparseMatrix<double> changed = matrix;
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       if (matrix.pattern.row_index[entry] == column) changed.values[entry] *= 1.01;
   return std::make_shared<const SparseMatrix<double>>(std::move(changed));
 }
@@ -68,20 +71,23 @@ void refactor(Solver<double>& solver, const Matrix& matrix) {
   if (!again) throw NumericalError(again.failure());
 }
 
-Report solved(Solver<double>& solver, const DenseMatrix<double>& b, DenseMatrix<double>& x, const SolveRequest& request) {
+Report solved(Solver<double>& solver, const DenseMatrix<double>& b, DenseMatrix<double>& x,
+              const SolveRequest& request) {
   Outcome<Report> report = solver.solve(b.view(), x.view(), request);
   if (!report) throw NumericalError(report.failure());
   return std::move(report.value());
 }
 
-// ---------------------------------------------------------------------------------------------------- the figures
+// ---------------------------------------------------------------------------------------------------- the fi
 
 /// Whole passes from the file to the verified answer; the phases are those of the median pass.
 void add_first_solution(ordered_json& row, const std::string& path, const SolverOptions& options) {
   std::map<double, ordered_json> passes;
   DenseMatrix<double> b;
   double total = 0;
-  for (int pass = 0; pass < 5 && (pass < 3 || total < 2 * budget_seconds) && (pass < 2 || total < 2 * long_seconds); ++pass) {
+  for (int pass = 0;
+       pass < 5 && (pass < 3 || total < 2 * budget_seconds) && (pass < 2 || total < 2 * long_seconds);
+       ++pass) {
     Stopwatch watch;
     const Matrix matrix = read_real(path, options.threads);
     const double read_s = watch.seconds();
@@ -93,7 +99,9 @@ void add_first_solution(ordered_json& row, const std::string& path, const Solver
     watch.restart();
     const Report report = solved(solver, b, x, {});
     const double answer_s = watch.seconds(), seconds = read_s + create_s + answer_s;
-    if (pass == 0) row["cold_s"] = seconds, row["cold_read_s"] = read_s, row["cold_verify_s"] = answer_s - report.solve->seconds;
+    if (pass == 0)
+      row["cold_s"] = seconds, row["cold_read_s"] = read_s,
+      row["cold_verify_s"] = answer_s - report.solve->seconds;
     total += seconds;
     passes[seconds] = {{"first_s", seconds},
                        {"read_s", read_s},
@@ -136,7 +144,8 @@ void add_refactor(ordered_json& row, Solver<double>& solver, const Matrix& matri
   refactor(solver, matrix);
 }
 
-void add_solve(ordered_json& row, Solver<double>& solver, const SparseMatrix<double>& matrix, index_t num_rhs) {
+void add_solve(ordered_json& row, Solver<double>& solver, const SparseMatrix<double>& matrix,
+               index_t num_rhs) {
   const DenseMatrix<double> b = right_hand_sides(matrix, num_rhs);
   DenseMatrix<double> x(matrix.rows(), num_rhs);
   SolveRequest request;
@@ -179,7 +188,10 @@ void add_mixed_precision(ordered_json& row, const Matrix& matrix, SolverOptions 
 
 ordered_json names(const std::string& path, int threads) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
-  return {{"solver", "palmette"}, {"threads", threads}, {"ranks", 1}, {"matrix", name.substr(0, name.find(".mtx"))}};
+  return {{"solver", "palmette"},
+          {"threads", threads},
+          {"ranks", 1},
+          {"matrix", name.substr(0, name.find(".mtx"))}};
 }
 
 ordered_json counts(const std::string& path, const SolverOptions& options) {

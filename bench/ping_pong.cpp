@@ -1,5 +1,6 @@
-// What does a message cost between two processes: sent, and put into a one-sided queue? Half the time of a round trip, and the rate of many
-// messages one way, for each size; rank 0 prints one JSON object for each (docs/results/ranks.md).
+// What does a message cost between two processes: sent, and put into a one-sided queue? Half the time of a
+// round trip, and the rate of many messages one way, for each size; rank 0 prints one JSON object for each
+// (docs/results/ranks.md).
 //
 //   mpiexec -n 2 bench_ping_pong
 #include <algorithm>
@@ -71,8 +72,12 @@ void measure(int world, const std::string& name) {
       mpi.transport->agree(0);
     }
     if (mpi.transport->rank() == 0)
-      std::printf("%s\n", nlohmann::ordered_json{{"transport", mpi.name}, {"bytes", bytes}, {"half_round_trip_us", 1e6 * latency},
-                                                 {"one_way_us", 1e6 * each}}.dump().c_str());
+      std::printf("%s\n", nlohmann::ordered_json{{"transport", mpi.name},
+                                                 {"bytes", bytes},
+                                                 {"half_round_trip_us", 1e6 * latency},
+                                                 {"one_way_us", 1e6 * each}}
+                              .dump()
+                              .c_str());
   }
 }
 

@@ -1,5 +1,6 @@
-// Question: how near do predictions come? The machine is measured first, in the same run; then each problem's solve is predicted (and simulated)
-// from structure, and run: on one thread, on all threads of the engines for one machine, and on ranks that are threads. One JSON object a line.
+// Question: how near do predictions come? The machine is measured first, in the same run; then each problem's
+// solve is predicted (and simulated) from structure, and run: on one thread, on all threads of the engines
+// for one machine, and on ranks that are threads. One JSON object a line.
 //
 //   bench_prediction [--ranks P,P,…] [problem:n[:kind] …]      kind: llt, ldlt or lu
 #include <cstdio>
@@ -25,8 +26,11 @@ using bench::Products;
 constexpr double warm_seconds = 0.05, measured_seconds = 0.15;
 constexpr std::size_t repeats = 15;
 
-const std::vector<std::string> usual_problems = {"poisson2d9:256", "poisson2d9:512",   "poisson2d5:512",  "poisson3d7:20", "poisson3d7:30",
-                                                 "poisson3d27:20", "thermal2d:100000", "elasticity3d:14", "kkt3d:16:ldlt", "convection_diffusion2d:400:lu"};
+const std::vector<std::string> usual_problems = {"poisson2d9:256",   "poisson2d9:512",
+                                                 "poisson2d5:512",   "poisson3d7:20",
+                                                 "poisson3d7:30",    "poisson3d27:20",
+                                                 "thermal2d:100000", "elasticity3d:14",
+                                                 "kkt3d:16:ldlt",    "convection_diffusion2d:400:lu"};
 
 Measured on_threads(const Products& all, int threads) {
   const SolvePlan<double> plan = plan_solve<double>(all.factor);
@@ -36,7 +40,8 @@ Measured on_threads(const Products& all, int threads) {
   SolveRun how;
   how.team = &team;
   std::vector<double> seconds;
-  for (const Stopwatch all_solves; seconds.size() < repeats || all_solves.seconds() < warm_seconds + measured_seconds;) {
+  for (const Stopwatch all_solves;
+       seconds.size() < repeats || all_solves.seconds() < warm_seconds + measured_seconds;) {
     const Stopwatch watch;
     plan.solve(Operation::plain, b.view(), x.view(), how);
     if (all_solves.seconds() > warm_seconds) seconds.push_back(watch.seconds());
@@ -53,18 +58,28 @@ Measured on_ranks(const Products& all, const std::shared_ptr<const Placement>& p
     for (const Stopwatch all_solves;;) {
       const double taken = mine.solve();
       if (judges && all_solves.seconds() > warm_seconds) seconds.push_back(taken);
-      if (transport.agree(judges && seconds.size() >= repeats && all_solves.seconds() > warm_seconds + measured_seconds ? 1 : 0) == 1) break;
+      if (transport.agree(judges && seconds.size() >= repeats &&
+                                  all_solves.seconds() > warm_seconds + measured_seconds
+                              ? 1
+                              : 0) == 1)
+        break;
     }
   });
   return bench::measured(seconds);
 }
 
 Json row(const char* what, double predicted, double bound, const Measured& real) {
-  return {{"what", what},          {"predicted_s", predicted},          {"bound_s", bound},
-          {"measured_s", real.median}, {"least_s", real.least}, {"predicted_over_measured", predicted / real.median}, {"bound_over_least", bound / real.least}};
+  return {{"what", what},
+          {"predicted_s", predicted},
+          {"bound_s", bound},
+          {"measured_s", real.median},
+          {"least_s", real.least},
+          {"predicted_over_measured", predicted / real.median},
+          {"bound_over_least", bound / real.least}};
 }
 
-void compare(const ModelCase& what, const std::shared_ptr<const Cluster>& cluster, const std::vector<index_t>& ranks, int threads) {
+void compare(const ModelCase& what, const std::shared_ptr<const Cluster>& cluster,
+             const std::vector<index_t>& ranks, int threads) {
   const Products all = bench::made(what);
   const auto print = [&](Json line) {
     line["problem"] = what.name();
@@ -80,11 +95,14 @@ void compare(const ModelCase& what, const std::shared_ptr<const Cluster>& cluste
   }
   for (const index_t count : ranks) {
     const index_t turns = (count + cluster->ranks_per_node - 1) / cluster->ranks_per_node;
-    const auto machine = turns == 1 ? cluster : std::make_shared<const Cluster>(with_shared_processors(*cluster, turns));
+    const auto machine =
+        turns == 1 ? cluster : std::make_shared<const Cluster>(with_shared_processors(*cluster, turns));
     SimulatedCase given;
     given.ranks.grid = nearly_square_grid(count);
-    const auto placement = std::make_shared<const Placement>(place(*all.symbolic, given.ranks.grid, given.map));
-    const SolvePrediction planned = predict_solve({*all.symbolic, *placement, what.kind, TreeShape::binary, 1, 8}, *machine);
+    const auto placement =
+        std::make_shared<const Placement>(place(*all.symbolic, given.ranks.grid, given.map));
+    const SolvePrediction planned =
+        predict_solve({*all.symbolic, *placement, what.kind, TreeShape::binary, 1, 8}, *machine);
     Json line = row("ranks", planned.schedule.seconds, planned.bound.seconds(), on_ranks(all, placement));
     line["count"] = count;
     line["simulated_s"] = simulate_solve(all.matrix, *all.factor, given, machine).run.seconds;
@@ -93,8 +111,9 @@ void compare(const ModelCase& what, const std::shared_ptr<const Cluster>& cluste
 }
 
 Json json_of(const TaskOverheads& one) {
-  return {{"task_us", one.task_us}, {"panel_us", one.panel_us}, {"column_ns", one.column_ns}, {"row_ns", one.row_ns},
-          {"byte_ns", one.byte_ns}, {"memory_byte_ns", one.memory_byte_ns}, {"handoff_us", one.handoff_us}};
+  return {{"task_us", one.task_us},      {"panel_us", one.panel_us}, {"column_ns", one.column_ns},
+          {"row_ns", one.row_ns},        {"byte_ns", one.byte_ns},   {"memory_byte_ns", one.memory_byte_ns},
+          {"handoff_us", one.handoff_us}};
 }
 
 }  // namespace
@@ -107,7 +126,8 @@ int main(int argc, char** argv) {
     const std::string text = argv[at];
     if (text == "--ranks" && at + 1 < argc) {
       ranks.clear();
-      for (const char* place = argv[++at]; *place != '\0'; place += *place == ',') ranks.push_back(static_cast<index_t>(std::strtol(place, const_cast<char**>(&place), 10)));
+      for (const char* place = argv[++at]; *place != '\0'; place += *place == ',')
+        ranks.push_back(static_cast<index_t>(std::strtol(place, const_cast<char**>(&place), 10)));
     } else {
       problems.push_back(text);
     }
@@ -125,6 +145,7 @@ int main(int argc, char** argv) {
                   {"latency_us", cluster->on_node.latency_us}};
   for (const RatePoint& point : cluster->memory_gbs) machine["memory_gbs"].push_back({point.at, point.rate});
   std::printf("%s\n", machine.dump().c_str());
-  for (const std::string& problem : problems.empty() ? usual_problems : problems) compare(bench::model_case(problem), cluster, ranks, options.threads);
+  for (const std::string& problem : problems.empty() ? usual_problems : problems)
+    compare(bench::model_case(problem), cluster, ranks, options.threads);
   return 0;
 }

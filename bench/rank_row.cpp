@@ -1,11 +1,13 @@
-// How fast is Palmette over ranks beside other solvers over ranks? One matrix, one row, by mpiexec: rank 0 prints a JSON object with the names
-// that the other solvers' drivers use (docs/results/ranks.md).
+// How fast is Palmette over ranks beside other solvers over ranks? One matrix, one row, by mpiexec: rank 0
+// prints a JSON object with the names that the other solvers' drivers use (docs/results/ranks.md).
 //
-//   mpiexec -n P bench_rank_row MATRIX.mtx [RxC] [block_cyclic|subtree_to_subcube] [binary|flat] [TRANSPORT] [push|pull] [ratios]
+//   mpiexec -n P bench_rank_row MATRIX.mtx [RxC] [block_cyclic|subtree_to_subcube] [binary|flat] [TRANSPORT]
+//   [push|pull] [ratios]
 //
-// Seconds are medians of warm repeats without refinement; a solve includes bringing x to every rank. With `ratios` also recorded, unwatched,
-// checked, mpi_rma, mpi_rma_counter: a solve through a recorder, without watchdog, with checksums, through one-sided queues, each over a
-// plain one, the median of ratios of neighbours in time.
+// Seconds are medians of warm repeats without refinement; a solve includes bringing x to every rank. With
+// `ratios` also recorded, unwatched, checked, mpi_rma, mpi_rma_counter: a solve through a recorder, without
+// watchdog, with checksums, through one-sided queues, each over a plain one, the median of ratios of
+// neighbours in time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -58,7 +60,8 @@ Wanted wanted(std::span<char*> arguments) {
     if (argument == "ratios") all.ratios = true;
     else if (argument == "push" || argument == "pull") all.options.delivery = delivery(argument);
     else if (argument == "binary" || argument == "flat") all.options.trees = tree_shape(argument);
-    else if (std::find(transports.begin(), transports.end(), argument) != transports.end()) all.transport = argument;
+    else if (std::find(transports.begin(), transports.end(), argument) != transports.end())
+      all.transport = argument;
     else if (std::sscanf(argument.c_str(), "%dx%d", &rows, &cols) == 2) all.options.grid = {rows, cols};
     else all.options.map = placement_map(argument);
   }
@@ -78,7 +81,8 @@ struct Bench {
     for (int time = 0; time < 3; ++time) {
       RankSolver<double> solver = made(matrix, options, *exchange.transport);
       const DenseMatrix<double> b = right_hand_sides(*matrix, 1), many = right_hand_sides(*matrix, 50);
-      for (int again = 0; again < 7; ++again) report = solved(solver, b), one.push_back(report.run.solve->seconds);
+      for (int again = 0; again < 7; ++again)
+        report = solved(solver, b), one.push_back(report.run.solve->seconds);
       for (int again = 0; again < 3; ++again) fifty.push_back(solved(solver, many).run.solve->seconds);
       factor.push_back(report.run.factorize->seconds);
     }
@@ -97,7 +101,8 @@ struct Bench {
   }
 
   double over_plain(const RankSolverOptions& changed, Transport& other) {
-    RankSolver<double> usual = made(matrix, options, *exchange.transport), special = made(matrix, changed, other);
+    RankSolver<double> usual = made(matrix, options, *exchange.transport),
+                       special = made(matrix, changed, other);
     const DenseMatrix<double> b = right_hand_sides(*matrix, 1);
     std::vector<double> ratio;
     for (int again = 0; again < 31; ++again) {
@@ -126,12 +131,12 @@ struct Bench {
 
 int run(int argc, char** argv) {
   const MpiSession session;
-  const Wanted all = wanted(std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
+  const Wanted all = wanted(std::span(argv, argc).subspan(2));
   AnyMatrix any = read_matrix(argv[1]).matrix;
   auto* given = std::get_if<SparseMatrix<double>>(&any);
   if (given == nullptr) throw UsageError("the comparison is of real matrices");
-  Bench bench{std::make_shared<const SparseMatrix<double>>(std::move(*given)), session.world(), make_mpi_exchange(session.world(), all.transport),
-              all.options};
+  Bench bench{std::make_shared<const SparseMatrix<double>>(std::move(*given)), session.world(),
+              make_mpi_exchange(session.world(), all.transport), all.options};
   bench.options.planned = bench.exchange.planned;
   nlohmann::ordered_json row{{"solver", "palmette"}, {"matrix", argv[1]}};
   row.update(bench.times());
@@ -144,7 +149,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: mpiexec -n P %s MATRIX.mtx [RxC] [MAP] [TREES] [TRANSPORT] [push|pull] [ratios]\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: mpiexec -n P %s MATRIX.mtx [RxC] [MAP] [TREES] [TRANSPORT] [push|pull] [ratios]\n",
+                 argv[0]);
     return 2;
   }
   try {

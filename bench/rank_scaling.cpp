@@ -1,5 +1,6 @@
-// How do factorization and solve scale over ranks? SIMULATED: the real rank programs under virtual time on a described machine; real arithmetic, so
-// that the answer is checked. One JSON object for each number of ranks and layout (docs/results/rank_scaling.md).
+// How do factorization and solve scale over ranks? SIMULATED: the real rank programs under virtual time on a
+// described machine; real arithmetic, so that the answer is checked. One JSON object for each number of ranks
+// and layout (docs/results/rank_scaling.md).
 //
 //   bench_rank_scaling MACHINE PROBLEM GRID_SIDE RANKS,RANKS,…
 #include <cstdio>
@@ -42,7 +43,8 @@ Factored factorized(const Case& given, const std::shared_ptr<const Placement>& p
   std::vector<RankFactorization<double>> parts;
   std::vector<RankProgram*> programs;
   for (index_t rank = 0; rank < ranks; ++rank)
-    parts.emplace_back(RankSystem<double>{given.matrix, given.symbolic, placement, given.ordering}, RankFactorizeOptions{FactorKind::llt, 0, 1}, world.rank(rank));
+    parts.emplace_back(RankSystem<double>{given.matrix, given.symbolic, placement, given.ordering},
+                       RankFactorizeOptions{FactorKind::llt, 0, 1}, world.rank(rank));
   for (auto& part : parts) programs.push_back(&part.program());
   Factored result{world.run(programs), {}};
   for (auto& part : parts) result.parts.push_back(std::make_shared<const RankFactor<double>>(part.take()));
@@ -50,9 +52,10 @@ Factored factorized(const Case& given, const std::shared_ptr<const Placement>& p
 }
 
 /// Difference from a solution of ones, and the run.
-std::pair<double, SimulationResult> solved(const Case& given, const Factored& factor, const std::shared_ptr<const Placement>& placement) {
+std::pair<double, SimulationResult> solved(const Case& given, const Factored& factor,
+                                           const std::shared_ptr<const Placement>& placement) {
   const SymbolicFactor& symbolic = *given.symbolic;
-  std::vector<double> b(static_cast<std::size_t>(given.matrix.rows()), 1.0);
+  std::vector<double> b(given.matrix.rows(), 1.0);
   SimulationOptions options;
   options.cluster = given.cluster;
   RankPlanOptions planning;
@@ -60,7 +63,8 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
   planning.structure = std::make_shared<const SolveStructure>(symbolic, *placement, planning.trees);
   std::vector<RankSolvePlan<double>> plans;
   for (const auto& part : factor.parts) {
-    options.read_gbs.push_back(given.cluster->rank_solve_gbs(placement->num_ranks(), static_cast<double>(part->owned.entries()) * sizeof(double)));
+    options.read_gbs.push_back(given.cluster->rank_solve_gbs(
+        placement->num_ranks(), static_cast<double>(part->owned.entries()) * sizeof(double)));
     plans.emplace_back(part, planning);
   }
   SimulatedWorld world(placement->num_ranks(), options);
@@ -70,14 +74,16 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
     std::vector<double>& own = mine.emplace_back(plans[rank].rows().size(), 1.0);
     const auto count = static_cast<index_t>(own.size());
     const DenseView<double> both{own.data(), count, 1, count};
-    programs.push_back(&plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank))));
+    programs.push_back(
+        &plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank))));
   }
   SimulationResult run = world.run(programs);
   // b − A·x, x brought back to the matrix's own order.
   std::vector<double> x(b.size());
   for (std::size_t rank = 0; rank < plans.size(); ++rank)
     for (std::size_t k = 0; k < mine[rank].size(); ++k)
-      x[static_cast<std::size_t>(symbolic.column.new_to_old()[static_cast<std::size_t>(plans[rank].rows()[k])])] = mine[rank][k];
+      x[
+          symbolic.column.new_to_old()[plans[rank].rows()[k]]] = mine[rank][k];
   const index_t n = given.matrix.rows();
   multiply_add<double>(given.matrix, Operation::plain, -1.0, {x.data(), n, 1, n}, {b.data(), n, 1, n});
   double error = 0, largest = 0;
@@ -88,7 +94,8 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
 
 nlohmann::ordered_json row(const Case& given, const GridChoice& layout, const char* rule) {
   const index_t ranks = layout.grid.num_ranks();
-  const auto placement = std::make_shared<const Placement>(place(*given.symbolic, layout.grid, layout.map, subtrees_for(*given.symbolic, ranks)));
+  const auto placement = std::make_shared<const Placement>(
+      place(*given.symbolic, layout.grid, layout.map, subtrees_for(*given.symbolic, ranks)));
   const Factored factor = factorized(given, placement);
   const auto [error, run] = solved(given, factor, placement);
   return {{"simulated", true},
@@ -131,14 +138,21 @@ int main(int argc, char** argv) {
   how.method = OrderingMethod::nd;
   const Ordering ordering = order(matrix, how).value();
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
-  const Case given{matrix, symbolic, ordering, std::make_shared<const Cluster>(cli::known_machine("MACHINE", argv[1]).cluster)};
+  const Case given{matrix, symbolic, ordering,
+                   std::make_shared<const Cluster>(cli::known_machine("MACHINE", argv[1]).cluster)};
   const std::string list = argv[4];
   for (std::size_t at = 0; at < list.size(); at = std::min(list.find(',', at), list.size() - 1) + 1) {
     const auto ranks = static_cast<index_t>(std::atoi(list.c_str() + at));
     GridChoice square;
     square.grid = nearly_square_grid(ranks);
     print(row(given, square, "square"));
-    const GridQuestion question{*symbolic, ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, subtrees_for(*symbolic, ranks), TreeShape::binary, 1, 8};
+    const GridQuestion question{*symbolic,
+                                ranks,
+                                {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic},
+                                subtrees_for(*symbolic, ranks),
+                                TreeShape::binary,
+                                1,
+                                8};
     print(row(given, chosen_layout(question, *given.cluster), "predicted"));
   }
   return 0;

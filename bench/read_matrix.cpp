@@ -1,12 +1,14 @@
-// Question: is a Matrix Market file read at least as fast as by fast_matrix_market, on one thread and on several?
-// Palmette's time is that of the finished matrix (compressed columns, both triangles, everything checked). The rival is
-// timed twice: up to its unsorted triplets, and with the conversion to compressed columns that a solver needs.
-// Without -DFAST_MATRIX_MARKET_INCLUDE=FOLDER the rival is a plain reader, std::ifstream with operator>>, to triplets.
+// Question: is a Matrix Market file read at least as fast as by fast_matrix_market, on one thread and on
+// several? Palmette's time is that of the finished matrix (compressed columns, both triangles, everything
+// checked). The rival is timed twice: up to its unsorted triplets, and with the conversion to compressed
+// columns that a solver needs. Without -DFAST_MATRIX_MARKET_INCLUDE=FOLDER the rival is a plain reader,
+// std::ifstream with operator>>, to triplets.
 //
 //   bench_read_matrix [--entries N] [--repeats R] [--threads T] [--json FILE] [MATRIX.mtx …]
 //   bench_read_matrix --alone [--repeats R] [--threads T] [--json FILE] MATRIX.mtx …
 //
-// --alone: the given files only and without a rival, since that takes minutes for a file of a gigabyte; with the peak of
+// --alone: the given files only and without a rival, since that takes minutes for a file of a gigabyte; with
+// the peak of
 // memory over the finished matrix.
 #include <algorithm>
 #include <cstdio>
@@ -74,8 +76,8 @@ Triplets<T> read_rival(const std::string& path, int threads) {
   options.num_threads = threads;
   Triplets<T> triplets;
   std::ifstream file(path);
-  fast_matrix_market::read_matrix_market_triplet(file, triplets.rows, triplets.cols, triplets.row, triplets.column,
-                                                 triplets.value, options);
+  fast_matrix_market::read_matrix_market_triplet(file, triplets.rows, triplets.cols, triplets.row,
+                                                 triplets.column, triplets.value, options);
   return triplets;
 }
 #else
@@ -133,8 +135,8 @@ void write_case(const std::string& path, const Shape& shape, std::int64_t entrie
     }
   if (shape.shuffled) std::shuffle(places.begin(), places.end(), random);
   std::FILE* file = std::fopen(path.c_str(), "w");
-  std::fprintf(file, "%%%%MatrixMarket matrix coordinate %s\n%lld %lld %zu\n", shape.kind, static_cast<long long>(n),
-               static_cast<long long>(n), places.size());
+  std::fprintf(file, "%%%%MatrixMarket matrix coordinate %s\n%lld %lld %zu\n", shape.kind,
+               static_cast<long long>(n), static_cast<long long>(n), places.size());
   for (const auto& [row, column] : places) {
     std::fprintf(file, "%lld %lld", static_cast<long long>(row), static_cast<long long>(column));
     body(file, random);
@@ -243,9 +245,9 @@ std::string report(const Case& one, const std::vector<Contender>& contenders) {
     const double cpu = median(timing.cpu_seconds);
     const double wall_ratio = wall / median(palmette->timing.seconds);
     const double cpu_ratio = cpu / median(palmette->timing.cpu_seconds);
-    json << (first ? "" : ",") << "{\"reader\":\"" << timing.reader << "\",\"threads\":" << timing.threads << ",\"product\":\""
-         << timing.product << "\",\"seconds\":" << wall << ",\"cpu_seconds\":" << cpu << ",\"time_over_palmette\":" << wall_ratio
-         << ",\"cpu_time_over_palmette\":" << cpu_ratio << "}";
+    json << (first ? "" : ",") << "{\"reader\":\"" << timing.reader << "\",\"threads\":" << timing.threads
+         << ",\"product\":\"" << timing.product << "\",\"seconds\":" << wall << ",\"cpu_seconds\":" << cpu
+         << ",\"time_over_palmette\":" << wall_ratio << ",\"cpu_time_over_palmette\":" << cpu_ratio << "}";
     if (timing.reader == "palmette") std::printf(" %.0f (%.0f) |", bytes / 1e6 / wall, bytes / 1e6 / cpu);
     else std::printf(" %.2f (%.2f) |", wall_ratio, cpu_ratio);
     first = false;
@@ -274,8 +276,11 @@ Options parse(int argc, char** argv) {
 offset_t matrix_bytes(const AnyMatrix& any) {
   return std::visit(
       [](const auto& matrix) {
-        const auto size_of = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
-        return size_of(matrix.values) + size_of(matrix.pattern.row_index) + size_of(matrix.pattern.column_ptr);
+        const auto size_of = [](const auto& list) {
+          return static_cast<offset_t>(list.size() * sizeof(list[0]));
+        };
+        return size_of(matrix.values) + size_of(matrix.pattern.row_index) +
+               size_of(matrix.pattern.column_ptr);
       },
       any);
 }
@@ -287,7 +292,8 @@ struct Reading {
 };
 
 Reading read_alone(const std::string& path, int threads, int repeats) {
-  std::ofstream("/proc/self/clear_refs") << "5\n";  // forgets the peaks of earlier files, where the system allows it
+  // forgets the peaks of earlier files, where the system allows it
+  std::ofstream("/proc/self/clear_refs") << "5\n";
   ReadOptions how;
   how.threads = threads;
   std::vector<double> seconds, cpu_seconds;
@@ -298,7 +304,9 @@ Reading read_alone(const std::string& path, int threads, int repeats) {
     const Stopwatch watch;
     const AnyMatrix matrix = read_matrix(path, how).matrix;
     if (turn >= 0) seconds.push_back(watch.seconds()), cpu_seconds.push_back(cpu_seconds_now() - cpu_before);
-    else result.memory_ratio = static_cast<double>(peak_memory_bytes() - before) / static_cast<double>(matrix_bytes(matrix));
+    else
+      result.memory_ratio =
+          static_cast<double>(peak_memory_bytes() - before) / static_cast<double>(matrix_bytes(matrix));
   }
   result.seconds = median(seconds);
   result.cpu_seconds = median(cpu_seconds);
@@ -307,34 +315,42 @@ Reading read_alone(const std::string& path, int threads, int repeats) {
 
 void run_alone(const Options& options) {
   std::ostringstream json;
-  std::puts("| file | MB | threads | seconds | MB/s (of processor time) | memory ÷ matrix |\n|---|--:|--:|--:|--:|--:|");
+  std::puts(
+      "| file | MB | threads | seconds | MB/s (of processor time) | memory ÷ matrix "
+      "|\n|---|--:|--:|--:|--:|--:|");
   for (const std::string& path : options.files)
     for (const int threads : {1, options.threads}) {
       const Reading reading = read_alone(path, threads, options.repeats);
       const std::string name = std::filesystem::path(path).filename().string();
       const double megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
-      std::printf("| %s | %.1f | %d | %.3f | %.0f (%.0f) | %.2f |\n", name.c_str(), megabytes, threads, reading.seconds,
-                  megabytes / reading.seconds, megabytes / reading.cpu_seconds, reading.memory_ratio);
+      std::printf("| %s | %.1f | %d | %.3f | %.0f (%.0f) | %.2f |\n", name.c_str(), megabytes, threads,
+                  reading.seconds, megabytes / reading.seconds, megabytes / reading.cpu_seconds,
+                  reading.memory_ratio);
       std::fflush(stdout);
       json << (json.tellp() > 0 ? ",\n" : "") << "{\"file\":\"" << name << "\",\"megabytes\":" << megabytes
            << ",\"threads\":" << threads << ",\"seconds\":" << reading.seconds
-           << ",\"cpu_seconds\":" << reading.cpu_seconds << ",\"memory_ratio\":" << reading.memory_ratio << "}";
+           << ",\"cpu_seconds\":" << reading.cpu_seconds << ",\"memory_ratio\":" << reading.memory_ratio
+           << "}";
     }
   if (!options.json.empty()) std::ofstream(options.json) << "{\"rows\":[\n" << json.str() << "\n]}\n";
 }
 
 void run(const Options& options, const std::string& command) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("palmette_bench_read_" + std::to_string(std::random_device{}()));
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       ("palmette_bench_read_" + std::to_string(std::random_device{}()));
   std::filesystem::create_directories(folder);
   std::ostringstream json;
   json << "{\"question\":\"reading a Matrix Market file, against " << rival_name << "\",\"commit\":\""
        << first_line_of("git rev-parse --short HEAD 2>/dev/null") << "\",\"machine\":\""
-       << first_line_of("grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'") << "\",\"compiler\":\"g++ or clang "
-       << __VERSION__ << "\",\"command\":\"" << command << "\",\"repeats\":" << options.repeats << ",\"cases\":[";
-  std::printf("MB/s of Palmette, and the rival's time over Palmette's: wall clock (processor time)\n"
-              "| case | MB | Palmette, 1 thread | %s triplets ÷ | …columns ÷ | Palmette, %d threads | triplets ÷ | columns ÷ |\n"
-              "|---|--:|--:|--:|--:|--:|--:|--:|\n", rival_name, options.threads);
+       << first_line_of("grep -m1 'model name' /proc/cpuinfo | cut -d: -f2 | sed 's/^ //'")
+       << "\",\"compiler\":\"g++ or clang " << __VERSION__ << "\",\"command\":\"" << command
+       << "\",\"repeats\":" << options.repeats << ",\"cases\":[";
+  std::printf(
+      "MB/s of Palmette, and the rival's time over Palmette's: wall clock (processor time)\n"
+      "| case | MB | Palmette, 1 thread | %s triplets ÷ | …columns ÷ | Palmette, %d threads | triplets ÷ | "
+      "columns ÷ |\n"
+      "|---|--:|--:|--:|--:|--:|--:|--:|\n",
+      rival_name, options.threads);
   bool first = true;
   for (const Case& one : make_cases(folder, options)) {
     auto contenders = one.is_complex ? contenders_for<std::complex<double>>(one.path, options.threads)

@@ -1,4 +1,5 @@
-// What programs that time solves of a given matrix share: reading it, and right-hand sides with a known solution.
+// What programs that time solves of a given matrix share: reading it, and right-hand sides with a known
+// solution.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
-// Is there a cliff for small and thin systems? For each family of matrices and each n, what one system costs end to end (from
-// the matrix in memory to x) and what one more right-hand side costs, here beside KLU and Eigen where they are installed.
-// Prints JSON lines; seconds are medians of warm repeats. Threads: one and two for Palmette, one for the others.
+// Is there a cliff for small and thin systems? For each family of matrices and each n, what one system costs
+// end to end (from the matrix in memory to x) and what one more right-hand side costs, here beside KLU and
+// Eigen where they are installed. Prints JSON lines; seconds are medians of warm repeats. Threads: one and
+// two for Palmette, one for the others.
 //
 // usage: bench_small_systems [--sizes 1,10,100] [--seconds 0.02] [--palmette-only] [FAMILY | MATRIX.mtx]...
 #include <algorithm>
@@ -161,8 +162,9 @@ Row palmette_row(const std::shared_ptr<const Matrix>& matrix, const std::vector<
   row.factor = median_seconds([&] { solver.refactor(matrix).value(); });
   row.solve = median_seconds([&] { solve_with(solver); });
   const Report report = solve_with(solver);
-  row.what = std::string(name_of(report.factorize->kind)) + " " + std::to_string(report.analyze->supernodes) + " supernodes, " +
-             std::to_string(report.analyze->nnz_factor) + " entries, " + std::to_string(report.solve->threads) + " threads";
+  row.what = std::string(name_of(report.factorize->kind)) + " " + std::to_string(report.analyze->supernodes) +
+             " supernodes, " + std::to_string(report.analyze->nnz_factor) + " entries, " +
+             std::to_string(report.solve->threads) + " threads";
   return row;
 }
 
@@ -213,8 +215,8 @@ template <class Method>
 Row eigen_row(const Matrix& matrix, const std::vector<double>& b, const char* name) {
   const index_t n = matrix.rows();
   std::vector<int> start(matrix.pattern.column_ptr.begin(), matrix.pattern.column_ptr.end());
-  const Eigen::Map<const Eigen::SparseMatrix<double>> mapped(n, n, Eigen::Index(matrix.nnz()), start.data(),
-                                                             matrix.pattern.row_index.data(), matrix.values.data());
+  const Eigen::Map<const Eigen::SparseMatrix<double>> mapped(
+      n, n, Eigen::Index(matrix.nnz()), start.data(), matrix.pattern.row_index.data(), matrix.values.data());
   const Eigen::SparseMatrix<double> given = mapped;
   const Eigen::VectorXd rhs = Eigen::Map<const Eigen::VectorXd>(b.data(), n);
   Eigen::VectorXd x;
@@ -235,10 +237,12 @@ Row eigen_row(const Matrix& matrix, const std::vector<double>& b, const char* na
 #endif
 
 void print(const std::string& family, const Matrix& matrix, const std::string& solver, const Row& row) {
-  std::printf("{\"family\": \"%s\", \"n\": %d, \"nnz\": %lld, \"solver\": \"%s\", \"total_us\": %.2f, \"first_phases_us\": %.2f, "
-              "\"factor_us\": %.2f, \"solve_us\": %.3f, \"backward_error\": %.1e, \"what\": \"%s\"}\n",
-              family.c_str(), matrix.rows(), static_cast<long long>(matrix.nnz()), solver.c_str(), row.total * 1e6,
-              row.first_phases * 1e6, row.factor * 1e6, row.solve * 1e6, row.backward_error, row.what.c_str());
+  std::printf(
+      "{\"family\": \"%s\", \"n\": %d, \"nnz\": %lld, \"solver\": \"%s\", \"total_us\": %.2f, "
+      "\"first_phases_us\": %.2f, "
+      "\"factor_us\": %.2f, \"solve_us\": %.3f, \"backward_error\": %.1e, \"what\": \"%s\"}\n",
+      family.c_str(), matrix.rows(), static_cast<long long>(matrix.nnz()), solver.c_str(), row.total * 1e6,
+      row.first_phases * 1e6, row.factor * 1e6, row.solve * 1e6, row.backward_error, row.what.c_str());
   std::fflush(stdout);
 }
 
@@ -255,15 +259,18 @@ void measure(const std::string& family, Matrix given) {
   print(family, *matrix, "klu", klu_row(*matrix, b));
 #endif
 #ifdef PALMETTE_BENCH_EIGEN
-  print(family, *matrix, "eigen_lu", eigen_row<Eigen::SparseLU<Eigen::SparseMatrix<double>>>(*matrix, b, "SparseLU"));
+  print(family, *matrix, "eigen_lu",
+        eigen_row<Eigen::SparseLU<Eigen::SparseMatrix<double>>>(*matrix, b, "SparseLU"));
   if (choose_kind(*matrix) == FactorKind::llt)
-    print(family, *matrix, "eigen_llt", eigen_row<Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>>(*matrix, b, "SimplicialLLT"));
+    print(family, *matrix, "eigen_llt",
+          eigen_row<Eigen::SimplicialLLT<Eigen::SparseMatrix<double>>>(*matrix, b, "SimplicialLLT"));
 #endif
 }
 
 std::vector<index_t> sizes_of(const char* text) {
   std::vector<index_t> sizes;
-  for (const char* at = text; *at != 0; at = std::strchr(at, ',') != nullptr ? std::strchr(at, ',') + 1 : at + std::strlen(at))
+  for (const char* at = text; *at != 0;
+       at = std::strchr(at, ',') != nullptr ? std::strchr(at, ',') + 1 : at + std::strlen(at))
     sizes.push_back(std::atoi(at));
   return sizes;
 }
@@ -276,7 +283,8 @@ int main(int argc, char** argv) {
   for (int at = 1; at < argc; ++at) {
     if (std::strcmp(argv[at], "--sizes") == 0 && at + 1 < argc) sizes = sizes_of(argv[++at]);
     else if (std::strcmp(argv[at], "--palmette-only") == 0) with_rivals = false;
-    else if (std::strcmp(argv[at], "--seconds") == 0 && at + 1 < argc) seconds_for_each = std::atof(argv[++at]);
+    else if (std::strcmp(argv[at], "--seconds") == 0 && at + 1 < argc)
+      seconds_for_each = std::atof(argv[++at]);
     else wanted.push_back(argv[at]);
   }
   if (wanted.empty())
@@ -286,7 +294,8 @@ int main(int argc, char** argv) {
       const auto known = families().find(family);
       if (known == families().end()) {
         AnyMatrix any = read_matrix(family).matrix;
-        if (std::holds_alternative<Matrix>(any)) measure(family.substr(family.find_last_of('/') + 1), std::get<Matrix>(std::move(any)));
+        if (std::holds_alternative<Matrix>(any))
+          measure(family.substr(family.find_last_of('/') + 1), std::get<Matrix>(std::move(any)));
         continue;
       }
       for (const index_t n : sizes)

@@ -1,9 +1,10 @@
-"""Is there a cliff for small and thin systems in Python? Palmette's front door beside SciPy's splu, for each family and size:
-one system end to end, and one more right-hand side; and spsolve, of columns and of rows. Prints JSON lines; microseconds are
-medians of warm repeats.
+"""Is there a cliff for small and thin systems in Python? Palmette's front door beside SciPy's splu, for each
+family and size: one system end to end, and one more right-hand side; and spsolve, of columns and of rows.
+Prints JSON lines; microseconds are medians of warm repeats.
 
 usage: small_systems.py [--sizes 1,10,100] [--seconds 0.05] [FAMILY | MATRIX.npz]...
 """
+
 import argparse
 import json
 import statistics
@@ -28,12 +29,16 @@ def grid(n):
 def scattered(n):
     rng = np.random.default_rng(7)
     count = 4 * n
-    A = sparse.coo_array((rng.uniform(-1, 1, count), (rng.integers(0, n, count), rng.integers(0, n, count))), shape=(n, n))
+    A = sparse.coo_array(
+        (rng.uniform(-1, 1, count), (rng.integers(0, n, count), rng.integers(0, n, count))), shape=(n, n)
+    )
     return (A + sparse.diags_array(rng.uniform(0.25, 0.75, n))).tocsc()
 
 
 def tridiagonal(n):
-    return sparse.diags_array([-1.25 * np.ones(n - 1), 2.5 * np.ones(n), -0.75 * np.ones(n - 1)], offsets=[-1, 0, 1]).tocsc()
+    return sparse.diags_array(
+        [-1.25 * np.ones(n - 1), 2.5 * np.ones(n), -0.75 * np.ones(n - 1)], offsets=[-1, 0, 1]
+    ).tocsc()
 
 
 def arrow(n):
@@ -57,7 +62,8 @@ def diagonal(n):
 
 
 def power_grid(n):
-    """A tree of three branches at each node, with a ring through the nodes that branch: the degrees of a transmission grid."""
+    """A tree of three branches at each node, with a ring through the nodes that branch: the degrees of a
+    transmission grid."""
     node = np.arange(1, n)
     inner = np.arange(1, max(1, n // 3 - 1))
     row, column = np.concatenate([node, inner + 1]), np.concatenate([(node - 1) // 3, inner])
@@ -84,13 +90,22 @@ def median_us(work, seconds):
 def rows(family, A, seconds):
     b = np.random.default_rng(1).uniform(-1, 1, A.shape[0])
     ways = {
-        "palmette": (lambda: palmette.Solver(A, measure=False).solve(b), palmette.Solver(A, measure=False).solve),
+        "palmette": (
+            lambda: palmette.Solver(A, measure=False).solve(b),
+            palmette.Solver(A, measure=False).solve,
+        ),
         "palmette.scipy": (lambda: palmette.scipy.splu(A).solve(b), palmette.scipy.splu(A).solve),
         "scipy": (lambda: linalg.splu(A).solve(b), linalg.splu(A).solve),
     }
     for name, (whole, solve) in ways.items():
-        yield {"family": family, "n": A.shape[0], "nnz": int(A.nnz), "solver": name, "total_us": round(median_us(whole, seconds), 2),
-               "solve_us": round(median_us(lambda: solve(b), seconds), 2)}
+        yield {
+            "family": family,
+            "n": A.shape[0],
+            "nnz": int(A.nnz),
+            "solver": name,
+            "total_us": round(median_us(whole, seconds), 2),
+            "solve_us": round(median_us(lambda: solve(b), seconds), 2),
+        }
 
 
 def spsolve_rows(family, A, seconds):
@@ -98,8 +113,13 @@ def spsolve_rows(family, A, seconds):
     for form in ("csc", "csr"):
         given = A.asformat(form)
         for name, spsolve in (("palmette.scipy", palmette.scipy.spsolve), ("scipy", linalg.spsolve)):
-            yield {"family": f"{family}, spsolve of {form}", "n": A.shape[0], "nnz": int(A.nnz), "solver": name,
-                   "total_us": round(median_us(lambda: spsolve(given, b), seconds), 2)}
+            yield {
+                "family": f"{family}, spsolve of {form}",
+                "n": A.shape[0],
+                "nnz": int(A.nnz),
+                "solver": name,
+                "total_us": round(median_us(lambda: spsolve(given, b), seconds), 2),
+            }
 
 
 def main():
@@ -111,7 +131,11 @@ def main():
     warnings.simplefilter("ignore")
     for what in arguments.what:
         if what in FAMILIES:
-            matrices = [FAMILIES[what](int(n)) for n in arguments.sizes.split(",") if what != "dense" or int(n) <= 1000]
+            matrices = [
+                FAMILIES[what](int(n))
+                for n in arguments.sizes.split(",")
+                if what != "dense" or int(n) <= 1000
+            ]
         else:
             matrices = [sparse.csc_array(sparse.load_npz(what))]
         for A in matrices:

@@ -1,7 +1,9 @@
-// Question: how near to the memory's read bandwidth do solves run, by which method, and how do plain triangles compare
-// with the simplest loop over compressed rows? Both yardsticks are measured in the same run.
+// Question: how near to the memory's read bandwidth do solves run, by which method, and how do plain
+// triangles compare with the simplest loop over compressed rows? Both yardsticks are measured in the same
+// run.
 //
-//   bench_solve [--repeats N] [--threads N] [--sides N or N-M]… [--json FILE] [problem:n[:kind] …]      kind: llt, ldlt, lu or triangle
+//   bench_solve [--repeats N] [--threads N] [--sides N or N-M]… [--json FILE] [problem:n[:kind] …]      kind:
+//   llt, ldlt, lu or triangle
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -26,9 +28,15 @@ Options defaults() {
   Options options;
   options.repeats = 15;
   options.sides = {1, 50};
-  options.cases = {{"poisson2d9", 512, "llt"},      {"poisson2d9", 1024, "llt"},    {"poisson3d7", 40, "llt"},
-                   {"elasticity3d", 18, "llt"},     {"thermal2d", 100000, "llt"},   {"kkt3d", 20, "ldlt"},
-                   {"convection_diffusion2d", 512, "lu"}, {"poisson2d9", 512, "triangle"}, {"poisson3d7", 64, "triangle"},
+  options.cases = {{"poisson2d9", 512, "llt"},
+                   {"poisson2d9", 1024, "llt"},
+                   {"poisson3d7", 40, "llt"},
+                   {"elasticity3d", 18, "llt"},
+                   {"thermal2d", 100000, "llt"},
+                   {"kkt3d", 20, "ldlt"},
+                   {"convection_diffusion2d", 512, "lu"},
+                   {"poisson2d9", 512, "triangle"},
+                   {"poisson3d7", 64, "triangle"},
                    {"thermal2d", 300000, "triangle"}};
   return options;
 }
@@ -38,7 +46,8 @@ struct Row {
   std::string method;
   int threads = 1;
   index_t num_rhs = 1;
-  double seconds = 0, processor_seconds = 0, bytes = 0, gigabytes_per_second = 0, read_fraction = 0, gigaflops = 0, critical_fraction = 0;
+  double seconds = 0, processor_seconds = 0, bytes = 0, gigabytes_per_second = 0, read_fraction = 0,
+         gigaflops = 0, critical_fraction = 0;
   double ratio_to_serial = 0;
   double ratio_to_loop = 0;  // triangles: simplest loop's seconds over these; 0 elsewhere
 };
@@ -73,7 +82,8 @@ Timing best_of(int repeats, Work&& work) {
     const Stopwatch watch;
     work();
     best.seconds = std::min(best.seconds, watch.seconds());
-    best.processor_seconds = std::min(best.processor_seconds, static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
+    best.processor_seconds =
+        std::min(best.processor_seconds, static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC);
   }
   return best;
 }
@@ -81,18 +91,21 @@ Timing best_of(int repeats, Work&& work) {
 std::string json_of(const Row& row) {
   std::ostringstream out;
   out << "{\"problem\":\"" << row.what.problem << "\",\"n\":" << row.what.n << ",\"kind\":\"" << row.what.kind
-      << "\",\"method\":\"" << row.method << "\",\"threads\":" << row.threads << ",\"num_rhs\":" << row.num_rhs
-      << ",\"seconds\":" << row.seconds << ",\"processor_seconds\":" << row.processor_seconds << ",\"bytes\":" << row.bytes
-      << ",\"gigabytes_per_second\":" << row.gigabytes_per_second << ",\"fraction_of_read\":" << row.read_fraction
-      << ",\"gigaflops\":" << row.gigaflops << ",\"critical_path_fraction\":" << row.critical_fraction
+      << "\",\"method\":\"" << row.method << "\",\"threads\":" << row.threads
+      << ",\"num_rhs\":" << row.num_rhs << ",\"seconds\":" << row.seconds
+      << ",\"processor_seconds\":" << row.processor_seconds << ",\"bytes\":" << row.bytes
+      << ",\"gigabytes_per_second\":" << row.gigabytes_per_second
+      << ",\"fraction_of_read\":" << row.read_fraction << ",\"gigaflops\":" << row.gigaflops
+      << ",\"critical_path_fraction\":" << row.critical_fraction
       << ",\"ratio_to_serial\":" << row.ratio_to_serial << ",\"ratio_to_loop\":" << row.ratio_to_loop << "}";
   return out.str();
 }
 
 void print(const Row& row) {
-  std::printf("| %s %d %s | %s | %d | %d | %.3f | %.3f | %.3f | %.2f | %.2f | %.1f | %.2f | %.2f | %.2f |\n", row.what.problem.c_str(),
-              row.what.n, row.what.kind.c_str(), row.method.c_str(), row.threads, row.num_rhs, 1e3 * row.seconds, 1e3 * row.seconds / row.num_rhs,
-              1e3 * row.processor_seconds, row.gigabytes_per_second, row.read_fraction, row.gigaflops, row.critical_fraction,
+  std::printf("| %s %d %s | %s | %d | %d | %.3f | %.3f | %.3f | %.2f | %.2f | %.1f | %.2f | %.2f | %.2f |\n",
+              row.what.problem.c_str(), row.what.n, row.what.kind.c_str(), row.method.c_str(), row.threads,
+              row.num_rhs, 1e3 * row.seconds, 1e3 * row.seconds / row.num_rhs, 1e3 * row.processor_seconds,
+              row.gigabytes_per_second, row.read_fraction, row.gigaflops, row.critical_fraction,
               row.ratio_to_serial, row.ratio_to_loop);
   std::fflush(stdout);
 }
@@ -107,7 +120,8 @@ SolvePlan<double> plan_of(const Case& what, const SparseMatrix<double>& matrix) 
   order_options.method = OrderingMethod::metis;
   const Ordering ordering = order(matrix, order_options).value();
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
-  return plan_solve(std::make_shared<const Factor<double>>(factorize(matrix, symbolic, ordering, how).value()));
+  return plan_solve(
+      std::make_shared<const Factor<double>>(factorize(matrix, symbolic, ordering, how).value()));
 }
 
 /// The simplest loop over compressed rows: lower triangle, one right-hand side.
@@ -115,11 +129,13 @@ double simple_loop_seconds(const SparseMatrix<double>& matrix, int repeats) {
   const SparseMatrix<double> rows = transpose(matrix);
   std::vector<offset_t> ptr = {0};
   std::vector<index_t> column;
-  std::vector<double> value, diagonal(static_cast<std::size_t>(matrix.rows())), x(diagonal.size()), b(diagonal.size(), 1.0);
+  std::vector<double> value, diagonal(static_cast<std::size_t>(matrix.rows())), x(diagonal.size()),
+      b(diagonal.size(), 1.0);
   for (index_t row = 0; row < matrix.rows(); ++row) {
     for (offset_t entry = rows.pattern.column_ptr[row]; entry < rows.pattern.column_ptr[row + 1]; ++entry) {
       if (rows.pattern.row_index[entry] == row) diagonal[row] = rows.values[entry];
-      if (rows.pattern.row_index[entry] < row) column.push_back(rows.pattern.row_index[entry]), value.push_back(rows.values[entry]);
+      if (rows.pattern.row_index[entry] < row)
+        column.push_back(rows.pattern.row_index[entry]), value.push_back(rows.values[entry]);
     }
     ptr.push_back(static_cast<offset_t>(column.size()));
   }
@@ -132,7 +148,8 @@ double simple_loop_seconds(const SparseMatrix<double>& matrix, int repeats) {
   }).seconds;
 }
 
-void run_case(const Case& what, const Options& options, Yardstick& yardstick, std::vector<std::string>& json) {
+void run_case(const Case& what, const Options& options, Yardstick& yardstick,
+              std::vector<std::string>& json) {
   const SparseMatrix<double> matrix = generate({what.problem, what.n});
   const SolvePlan<double> plan = plan_of(what, matrix);
   const double loop = what.kind == "triangle" ? simple_loop_seconds(matrix, options.repeats) : 0;
@@ -144,7 +161,8 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick, st
     // Many counts are there to be compared with each other, not to compare methods.
     const bool counts_only = options.sides.size() > 8;
     for (const SolveMethodInfo& method : solve_method_list()) {
-      if (counts_only && method.method != SolveMethod::serial && method.method != SolveMethod::sync_free) continue;
+      if (counts_only && method.method != SolveMethod::serial && method.method != SolveMethod::sync_free)
+        continue;
       for (int threads = 1; threads <= (method.threaded ? options.threads : 1); ++threads) {
         ThreadTeam team(threads);
         Row row{what, std::string(method.name), threads, num_rhs};
@@ -170,7 +188,8 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick, st
 
 std::string yardsticks_of(Yardstick& yardstick, int threads) {
   std::string text = "\"processor\":\"" + measure_machine({}).processor + "\",\"read_gbs\":[";
-  for (int count = 1; count <= threads; ++count) text += (count > 1 ? "," : "") + std::to_string(yardstick.read_gbs(count));
+  for (int count = 1; count <= threads; ++count)
+    text += (count > 1 ? "," : "") + std::to_string(yardstick.read_gbs(count));
   return text + "]";
 }
 
@@ -183,11 +202,14 @@ int main(int argc, char** argv) {
     Yardstick yardstick;
     for (int threads = 1; threads <= options.threads; ++threads)
       std::printf("read bandwidth, %d threads: %.1f GB/s\n", threads, yardstick.read_gbs(threads));
-    std::puts("\n| problem | method | threads | sides | ms | ms per side | processor ms | GB/s | of read | GFLOP/s | critical path | of serial | of loop |"
-              "\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    std::puts(
+        "\n| problem | method | threads | sides | ms | ms per side | processor ms | GB/s | of read | GFLOP/s "
+        "| critical path | of serial | of loop |"
+        "\n|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     std::vector<std::string> json;
     for (const Case& what : options.cases) run_case(what, options, yardstick, json);
-    if (!options.json.empty()) bench::write_json(options.json, yardsticks_of(yardstick, options.threads), json, argv);
+    if (!options.json.empty())
+      bench::write_json(options.json, yardsticks_of(yardstick, options.threads), json, argv);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 2;

@@ -1,8 +1,10 @@
-// How fast are solves with a plain triangle beside the simplest loops over compressed rows and beside other programs? One
-// lower triangular matrix, one row: prints a JSON object in the form that the comparison's runner collects, with the
-// seconds of the simplest loops in the same process (csr_…) and the analysis in units of one solve by such a loop.
+// How fast are solves with a plain triangle beside the simplest loops over compressed rows and beside other
+// programs? One lower triangular matrix, one row: prints a JSON object in the form that the comparison's
+// runner collects, with the seconds of the simplest loops in the same process (csr_…) and the analysis in
+// units of one solve by such a loop.
 //
-//   bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [sides]      threads: PEERS_THREADS, 1 where absent; sides: 50 where absent
+//   bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [sides]      threads: PEERS_THREADS, 1 where absent;
+//   sides: 50 where absent
 //
 // .csc: 'PEERCSC1', int64 rows columns entries kind, int64 column_ptr[], int32 row[], double value[].
 #include <algorithm>
@@ -32,7 +34,8 @@ Matrix read_binary(const std::string& path) {
   std::vector<std::int64_t> head;
   read_items(in, magic, 8);
   read_items(in, head, 4);
-  if (!in || std::memcmp(magic.data(), "PEERCSC1", 8) != 0) throw UsageError(path + " is not a binary matrix");
+  if (!in || std::memcmp(magic.data(), "PEERCSC1", 8) != 0)
+    throw UsageError(path + " is not a binary matrix");
   Matrix matrix;
   matrix.pattern.rows = static_cast<index_t>(head[0]);
   matrix.pattern.cols = static_cast<index_t>(head[1]);
@@ -109,14 +112,18 @@ struct Loops {
   }
 };
 
-double backward_error(const Matrix& matrix, Operation operation, DenseView<const double> b, DenseView<const double> x) {
+double backward_error(const Matrix& matrix, Operation operation, DenseView<const double> b,
+                      DenseView<const double> x) {
   DenseMatrix<double> residual(b.rows, b.cols);
-  for (index_t side = 0; side < b.cols; ++side) std::copy_n(b.column(side), b.rows, residual.view().column(side));
+  for (index_t side = 0; side < b.cols; ++side)
+    std::copy_n(b.column(side), b.rows, residual.view().column(side));
   multiply_add(matrix, operation, -1.0, x, residual.view());
-  std::vector<double> sums(static_cast<std::size_t>(b.rows), 0.0);
+  std::vector<double> sums(b.rows, 0.0);
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
-      sums[operation == Operation::plain ? matrix.pattern.row_index[entry] : column] += std::abs(matrix.values[entry]);
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
+      sums[operation == Operation::plain ? matrix.pattern.row_index[entry] : column] +=
+          std::abs(matrix.values[entry]);
   const double norm = *std::max_element(sums.begin(), sums.end());
   double worst = 0;
   for (index_t side = 0; side < b.cols; ++side) {
@@ -167,7 +174,8 @@ Direction time_direction(const Setting& setting, bool transposed) {
   out.many = median_seconds([&] { solve(all); });
   out.error_many = backward_error(matrix, operation, all, std::as_const(x).view());
   // The copy of b is part of what a loop in place has to do for the same result.
-  std::vector<double> y(static_cast<std::size_t>(n)), w(static_cast<std::size_t>(n) * static_cast<std::size_t>(sides));
+  std::vector<double> y(n),
+      w(static_cast<std::size_t>(n) * static_cast<std::size_t>(sides));
   out.loop_one = median_seconds([&] {
     std::copy_n(first.data, n, y.data());
     transposed ? loops.backward(y.data()) : loops.forward(y.data());
@@ -190,17 +198,24 @@ int run(const std::string& path, SolveMethod method, index_t sides) {
   const double analyze_s = plan_s + forward.first_s - forward.one + backward.first_s - backward.one;
   std::string name = path.substr(path.find_last_of('/') + 1);
   name = name.substr(0, name.rfind('.'));
-  std::printf("{\"solver\": \"palmette_triangle\", \"matrix\": \"%s\", \"threads\": %d, \"ranks\": 1, \"n\": %d, \"nnz_a\": %lld, "
-              "\"analyze_s\": %.4g, \"factor_s\": null, \"nnz_l\": %lld, \"flops\": null, \"solve1_s\": %.4g, \"solve50_s\": %.4g, "
-              "\"fwd1_s\": %.4g, \"bwd1_s\": %.4g, \"fwd50_s\": %.4g, \"bwd50_s\": %.4g, \"berr\": %.3g, \"berr50\": %.3g, "
-              "\"rss_mb\": %.4g, \"csr_fwd1_s\": %.4g, \"csr_bwd1_s\": %.4g, \"csr_fwd50_s\": %.4g, \"csr_bwd50_s\": %.4g, "
-              "\"analysis_in_solves\": %.3g, \"gigabytes_per_second\": %.3g, \"plan_mb\": %.4g, \"note\": \"%d sides\"}\n",
-              name.c_str(), team.size(), matrix.rows(), static_cast<long long>(matrix.nnz()), analyze_s,
-              static_cast<long long>(matrix.nnz()), forward.one + backward.one, forward.many + backward.many, forward.one,
-              backward.one, forward.many, backward.many, std::max(forward.error_one, backward.error_one),
-              std::max(forward.error_many, backward.error_many), double(peak_memory_bytes()) / 1e6, forward.loop_one,
-              backward.loop_one, forward.loop_many, backward.loop_many, analyze_s / (forward.loop_one + backward.loop_one),
-              2e-9 * plan.cost(1).bytes / (forward.one + backward.one), double(plan.memory_bytes()) / 1e6, sides);
+  std::printf(
+      "{\"solver\": \"palmette_triangle\", \"matrix\": \"%s\", \"threads\": %d, \"ranks\": 1, \"n\": %d, "
+      "\"nnz_a\": %lld, "
+      "\"analyze_s\": %.4g, \"factor_s\": null, \"nnz_l\": %lld, \"flops\": null, \"solve1_s\": %.4g, "
+      "\"solve50_s\": %.4g, "
+      "\"fwd1_s\": %.4g, \"bwd1_s\": %.4g, \"fwd50_s\": %.4g, \"bwd50_s\": %.4g, \"berr\": %.3g, \"berr50\": "
+      "%.3g, "
+      "\"rss_mb\": %.4g, \"csr_fwd1_s\": %.4g, \"csr_bwd1_s\": %.4g, \"csr_fwd50_s\": %.4g, \"csr_bwd50_s\": "
+      "%.4g, "
+      "\"analysis_in_solves\": %.3g, \"gigabytes_per_second\": %.3g, \"plan_mb\": %.4g, \"note\": \"%d "
+      "sides\"}\n",
+      name.c_str(), team.size(), matrix.rows(), static_cast<long long>(matrix.nnz()), analyze_s,
+      static_cast<long long>(matrix.nnz()), forward.one + backward.one, forward.many + backward.many,
+      forward.one, backward.one, forward.many, backward.many, std::max(forward.error_one, backward.error_one),
+      std::max(forward.error_many, backward.error_many), double(peak_memory_bytes()) / 1e6, forward.loop_one,
+      backward.loop_one, forward.loop_many, backward.loop_many,
+      analyze_s / (forward.loop_one + backward.loop_one),
+      2e-9 * plan.cost(1).bytes / (forward.one + backward.one), double(plan.memory_bytes()) / 1e6, sides);
   return 0;
 }
 
@@ -213,7 +228,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return run(argv[1], argc > 2 ? solve_method(argv[2]) : SolveMethod::automatic, argc > 3 ? std::max(1, std::atoi(argv[3])) : 50);
+    return run(argv[1], argc > 2 ? solve_method(argv[2]) : SolveMethod::automatic,
+               argc > 3 ? std::max(1, std::atoi(argv[3])) : 50);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;

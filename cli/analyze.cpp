@@ -105,7 +105,8 @@ TaskFigures task_figures(const SymbolicFactor& symbolic, FactorKind kind) {
   figures.edges = static_cast<index_t>(tasks.graph.successor.size());
   const double total = tasks.graph.total_cost(), longest = tasks.graph.critical_path();
   figures.parallelism = longest > 0 ? total / longest : 1;
-  figures.critical_path_flops = figures.parallelism > 0 ? factorization_flops(symbolic, kind) / figures.parallelism : 0;
+  figures.critical_path_flops =
+      figures.parallelism > 0 ? factorization_flops(symbolic, kind) / figures.parallelism : 0;
   return figures;
 }
 
@@ -113,21 +114,27 @@ MemoryFigures memory_figures(const AnalyzeCommand& command, const Structure& str
   const int threads = number_of_threads(command.structure.threads);
   const FactorMemory factor = predicted_factor_bytes(structure.symbolic, structure.kind, scalar, threads);
   const PlanMemory plan = predicted_plan_bytes(structure.symbolic, structure.kind, scalar, command.num_rhs);
-  return {structure.symbolic.memory_bytes(), factor.factor_bytes, factor.workspace_bytes, plan.plan_bytes, plan.workspace_bytes};
+  return {structure.symbolic.memory_bytes(), factor.factor_bytes, factor.workspace_bytes, plan.plan_bytes,
+          plan.workspace_bytes};
 }
 
 Json json_of(const StructureFigures& figures) {
   Json widths = Json::array();
   for (const WidthBin& bin : figures.widths)
     widths.push_back({{"narrowest", bin.narrowest}, {"widest", bin.widest}, {"supernodes", bin.supernodes}});
-  return {{"column_tree_height", figures.column_tree_height}, {"supernode_tree_height", figures.supernode_tree_height},
-          {"widest_supernode", figures.widest},               {"largest_panel_rows", figures.largest_rows},
-          {"largest_panel_columns", figures.largest_width},   {"relaxed_zero_fraction", figures.zero_fraction},
+  return {{"column_tree_height", figures.column_tree_height},
+          {"supernode_tree_height", figures.supernode_tree_height},
+          {"widest_supernode", figures.widest},
+          {"largest_panel_rows", figures.largest_rows},
+          {"largest_panel_columns", figures.largest_width},
+          {"relaxed_zero_fraction", figures.zero_fraction},
           {"widths", widths}};
 }
 
 Json json_of(const TaskFigures& figures) {
-  return {{"tasks", figures.tasks}, {"edges", figures.edges}, {"critical_path_flops", figures.critical_path_flops},
+  return {{"tasks", figures.tasks},
+          {"edges", figures.edges},
+          {"critical_path_flops", figures.critical_path_flops},
           {"parallelism", figures.parallelism}};
 }
 
@@ -144,9 +151,11 @@ std::string width_histogram(const std::vector<WidthBin>& bins) {
   for (const WidthBin& bin : bins) most = std::max(most, bin.supernodes);
   std::string text;
   for (const WidthBin& bin : bins) {
-    const std::string range = bin.narrowest == bin.widest ? std::to_string(bin.widest) : fmt::format("{}-{}", bin.narrowest, bin.widest);
+    const std::string range = bin.narrowest == bin.widest ? std::to_string(bin.widest)
+                                                          : fmt::format("{}-{}", bin.narrowest, bin.widest);
     const auto length = static_cast<std::size_t>((std::int64_t{40} * bin.supernodes + most - 1) / most);
-    text += fmt::format("  {:>9}  {:>11}  {}\n", range, format_count(bin.supernodes), std::string(length, '#'));
+    text +=
+        fmt::format("  {:>9}  {:>11}  {}\n", range, format_count(bin.supernodes), std::string(length, '#'));
   }
   return text.empty() ? text : "\n      width   supernodes\n" + text;
 }
@@ -162,32 +171,46 @@ std::string analyze_text(const Structure& structure, const AnalyzeFigures& figur
   const auto bytes = [](offset_t count) { return format_bytes(static_cast<double>(count)); };
   FactList facts(16);
   facts.add("matrix", matrix_sentence(report.matrix));
-  facts.add("ordering", fmt::format("{}{}, in {}", name_of(report.order->method), report.order->matched ? ", with matching and scaling" : "",
+  facts.add("ordering", fmt::format("{}{}, in {}", name_of(report.order->method),
+                                    report.order->matched ? ", with matching and scaling" : "",
                                     format_seconds(report.order->seconds)));
-  facts.add("factorization", fmt::format("{}, analyzed in {}", kind_sentence(structure.kind), format_seconds(report.analyze->seconds)));
+  facts.add("factorization", fmt::format("{}, analyzed in {}", kind_sentence(structure.kind),
+                                         format_seconds(report.analyze->seconds)));
   facts.add("factor entries", format_count(report.analyze->nnz_factor));
   facts.add("flops", format_large(report.analyze->flops));
-  facts.add("elimination tree", fmt::format("{} high; {} of supernodes", plural(figures.structure.column_tree_height, "column"),
-                                            format_count(figures.structure.supernode_tree_height)));
-  facts.add("supernodes", fmt::format("{}, up to {} wide; {:.1f} % of their entries are zeros of merging", format_count(report.analyze->supernodes),
-                                      plural(figures.structure.widest, "column"), figures.structure.zero_fraction * 100));
-  facts.add("largest panel", fmt::format("{} rows, {} columns", format_count(figures.structure.largest_rows), format_count(figures.structure.largest_width)));
-  facts.add("tasks", fmt::format("{}; the critical path has {} flops, so at most {:.1f} threads can be busy on average",
-                                 format_count(figures.tasks.tasks), format_large(figures.tasks.critical_path_flops), figures.tasks.parallelism));
-  facts.add("memory", fmt::format("{} predicted at the peak: structure {}, factor {} and {} of workspace, plan {} and {} of workspace",
-                                  bytes(report.analyze->memory_bytes_predicted), bytes(figures.memory.structure_bytes),
-                                  bytes(figures.memory.factor_bytes), bytes(figures.memory.factorize_workspace_bytes),
-                                  bytes(figures.memory.plan_bytes), bytes(figures.memory.solve_workspace_bytes)));
-  return paragraph("", fmt::format("Palmette {}: analyze {}", version(), path)) + "\n" + facts.text() + width_histogram(figures.structure.widths);
+  facts.add("elimination tree",
+            fmt::format("{} high; {} of supernodes", plural(figures.structure.column_tree_height, "column"),
+                        format_count(figures.structure.supernode_tree_height)));
+  facts.add("supernodes",
+            fmt::format("{}, up to {} wide; {:.1f} % of their entries are zeros of merging",
+                        format_count(report.analyze->supernodes), plural(figures.structure.widest, "column"),
+                        figures.structure.zero_fraction * 100));
+  facts.add("largest panel", fmt::format("{} rows, {} columns", format_count(figures.structure.largest_rows),
+                                         format_count(figures.structure.largest_width)));
+  facts.add(
+      "tasks",
+      fmt::format("{}; the critical path has {} flops, so at most {:.1f} threads can be busy on average",
+                  format_count(figures.tasks.tasks), format_large(figures.tasks.critical_path_flops),
+                  figures.tasks.parallelism));
+  facts.add("memory",
+            fmt::format("{} predicted at the peak: structure {}, factor {} and {} of workspace, plan {} and "
+                        "{} of workspace",
+                        bytes(report.analyze->memory_bytes_predicted), bytes(figures.memory.structure_bytes),
+                        bytes(figures.memory.factor_bytes), bytes(figures.memory.factorize_workspace_bytes),
+                        bytes(figures.memory.plan_bytes), bytes(figures.memory.solve_workspace_bytes)));
+  return paragraph("", fmt::format("Palmette {}: analyze {}", version(), path)) + "\n" + facts.text() +
+         width_histogram(figures.structure.widths);
 }
 
 template <class T>
 int analyze_matrix(const AnalyzeCommand& command, const SparseMatrix<T>& matrix, ProgressBar& progress) {
   Structure structure = find_structure(matrix, command.structure, progress);
   structure.report.analyze->memory_bytes_predicted =
-      predicted_peak_bytes(structure.symbolic, {structure.kind, ScalarTraits<T>::type, number_of_threads(command.structure.threads),
-                                                command.num_rhs, resident_memory_bytes()});
-  const AnalyzeFigures figures = {structure_figures(structure.symbolic), task_figures(structure.symbolic, structure.kind),
+      predicted_peak_bytes(structure.symbolic, {structure.kind, ScalarTraits<T>::type,
+                                                number_of_threads(command.structure.threads), command.num_rhs,
+                                                resident_memory_bytes()});
+  const AnalyzeFigures figures = {structure_figures(structure.symbolic),
+                                  task_figures(structure.symbolic, structure.kind),
                                   memory_figures(command, structure, ScalarTraits<T>::type)};
   Json document = structure_json(structure.report);
   document["kind"] = name_of(structure.kind);
@@ -203,27 +226,30 @@ int run_analyze(const AnalyzeCommand& command) {
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
   check_square(input, command.matrix.path, "analyze");
-  return std::visit([&](const auto& matrix) { return analyze_matrix(command, matrix, progress); }, input.matrix);
+  return std::visit([&](const auto& matrix) { return analyze_matrix(command, matrix, progress); },
+                    input.matrix);
 }
 
 }  // namespace
 
 Command add_analyze(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "analyze",
-                                 "Show the structure of the factor and what solving will cost.\n"
-                                 "Orders and analyzes only: entries, flops, supernodes, tree, tasks and memory are\n"
-                                 "known before anything is factored.",
-                                 "  palmette analyze A.mtx\n"
-                                 "  palmette analyze A.mtx --order metis --kind lu\n"
-                                 "  palmette analyze A.mtx --json -\n");
+  CLI::App& app =
+      new_subcommand(root, "analyze",
+                     "Show the structure of the factor and what solving will cost.\n"
+                     "Orders and analyzes only: entries, flops, supernodes, tree, tasks and memory are\n"
+                     "known before anything is factored.",
+                     "  palmette analyze A.mtx\n"
+                     "  palmette analyze A.mtx --order metis --kind lu\n"
+                     "  palmette analyze A.mtx --json -\n");
   const auto command = std::make_shared<AnalyzeCommand>();
   add_matrix_options(app, command->matrix);
   add_kind_and_order(app, command->structure.kind_and_order);
   add_threads(app, "Method", command->structure.threads);
   OptionGroup system(app, "System");
-  system.value({"--num-rhs", "K", "right-hand sides for which memory is predicted (default: 1)"}, [command](const std::string& text) {
-    command->num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 0, 2147483647));
-  });
+  system.value({"--num-rhs", "K", "right-hand sides for which memory is predicted (default: 1)"},
+               [command](const std::string& text) {
+                 command->num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 0, 2147483647));
+               });
   add_output_options(app, command->output);
   return {&app, [command] { return run_analyze(*command); }};
 }

@@ -67,7 +67,8 @@ double stream_bandwidth(int threads) {
 }
 
 template <class T>
-std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>& plan, ProgressBar& progress) {
+std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>& plan,
+                                 ProgressBar& progress) {
   std::vector<Measurement> measurements;
   // What is measured are threads, not whether they are worth calling.
   hand_overs_of_process().call_all();
@@ -79,7 +80,8 @@ std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>
       if (!info.threaded && threads > 1) continue;
       for (std::size_t place = 0; place < command.num_rhs.size(); ++place) {
         progress.begin(info.name);
-        Measurement measurement{info.method, threads, static_cast<index_t>(command.num_rhs[place]), 0, 0, 0, stream_gbs, 0};
+        Measurement measurement{info.method, threads, static_cast<index_t>(command.num_rhs[place]), 0, 0, 0,
+                                stream_gbs,  0};
         measurement.seconds = median_seconds(plan, {info.method, &team}, measurement.num_rhs, command.repeat);
         const SolveCost cost = plan.cost(measurement.num_rhs);
         measurement.bandwidth_gbs = cost.bytes / measurement.seconds * 1e-9;
@@ -97,19 +99,27 @@ std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>
 std::string bench_text(const std::vector<Measurement>& measurements) {
   TextTable table({"method", "threads", "rhs", "time", "GB/s", "of stream", "Gflop/s", "speed-up"});
   for (const Measurement& each : measurements)
-    table.add({std::string(name_of(each.method)), std::to_string(each.threads), std::to_string(each.num_rhs), format_seconds(each.seconds),
-               fmt::format("{:.2f}", each.bandwidth_gbs),
-               each.stream_gbs > 0 ? format_percent(each.bandwidth_gbs / each.stream_gbs) : "", fmt::format("{:.2f}", each.gflops), fmt::format("{:.2f}", each.speedup)});
+    table.add({std::string(name_of(each.method)), std::to_string(each.threads), std::to_string(each.num_rhs),
+               format_seconds(each.seconds), fmt::format("{:.2f}", each.bandwidth_gbs),
+               each.stream_gbs > 0 ? format_percent(each.bandwidth_gbs / each.stream_gbs) : "",
+               fmt::format("{:.2f}", each.gflops), fmt::format("{:.2f}", each.speedup)});
   return table.text({0});
 }
 
 Json bench_json(const std::vector<Measurement>& measurements) {
   Json list = Json::array();
   for (const Measurement& each : measurements)
-    list.push_back({{"method", name_of(each.method)}, {"threads", each.threads}, {"num_rhs", each.num_rhs}, {"seconds", each.seconds},
-                    {"bandwidth_gbs", number_or_null(each.bandwidth_gbs)}, {"gflops", number_or_null(each.gflops)}, {"stream_gbs", each.stream_gbs},
-                    {"stream_fraction", each.stream_gbs > 0 ? number_or_null(each.bandwidth_gbs / each.stream_gbs) : Json(nullptr)},
-                    {"speedup", number_or_null(each.speedup)}});
+    list.push_back(
+        {{"method", name_of(each.method)},
+         {"threads", each.threads},
+         {"num_rhs", each.num_rhs},
+         {"seconds", each.seconds},
+         {"bandwidth_gbs", number_or_null(each.bandwidth_gbs)},
+         {"gflops", number_or_null(each.gflops)},
+         {"stream_gbs", each.stream_gbs},
+         {"stream_fraction",
+          each.stream_gbs > 0 ? number_or_null(each.bandwidth_gbs / each.stream_gbs) : Json(nullptr)},
+         {"speedup", number_or_null(each.speedup)}});
   return list;
 }
 
@@ -124,15 +134,18 @@ int bench_matrix(const BenchCommand& command, SparseMatrix<T>&& matrix, Progress
   options.measure = false;
   options.progress = progress.callback();
   progress.begin("order");
-  const Solver<T> solver = Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
+  const Solver<T> solver =
+      Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
   const SolvePlan<T> plan = plan_solve<T>(solver.factor());
   const std::vector<Measurement> measurements = measure(command, plan, progress);
   const Report& report = solver.report();
   if (command.output.shows_table())
     print(paragraph("", fmt::format("Palmette {}: bench {}", version(), command.matrix.path)) + "\n" +
-          paragraph("  ", fmt::format("{}; {} with {}, {} in the factor; medians of {} warm solves", matrix_sentence(report.matrix),
-                                      kind_sentence(report.factorize->kind), name_of(report.order->method),
-                                      plural(report.analyze->nnz_factor, "entry"), command.repeat)) + "\n" + bench_text(measurements));
+          paragraph("  ", fmt::format("{}; {} with {}, {} in the factor; medians of {} warm solves",
+                                      matrix_sentence(report.matrix), kind_sentence(report.factorize->kind),
+                                      name_of(report.order->method),
+                                      plural(report.analyze->nnz_factor, "entry"), command.repeat)) +
+          "\n" + bench_text(measurements));
   Json document = to_json(report);
   document["measurements"] = bench_json(measurements);
   return finish(command.output, document);
@@ -143,28 +156,34 @@ int run_bench(const BenchCommand& command) {
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "bench");
-  return std::visit([&]<class T>(SparseMatrix<T>&& matrix) { return bench_matrix(command, std::move(matrix), progress); },
-                    std::move(input.matrix));
+  return std::visit(
+      [&]<class T>(SparseMatrix<T>&& matrix) { return bench_matrix(command, std::move(matrix), progress); },
+      std::move(input.matrix));
 }
 
 }  // namespace
 
 Command add_bench(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "bench",
-                                 "Time every solve method with 1 to T threads, on one factor.\n"
-                                 "Medians of warm solves without refinement, the bytes moved a second, and what that\n"
-                                 "is of the memory bandwidth measured with as many threads.",
-                                 "  palmette bench A.mtx\n"
-                                 "  palmette bench A.mtx --threads 8 --num-rhs 1,16,64 --repeat 9 --json bench.json\n");
+  CLI::App& app =
+      new_subcommand(root, "bench",
+                     "Time every solve method with 1 to T threads, on one factor.\n"
+                     "Medians of warm solves without refinement, the bytes moved a second, and what that\n"
+                     "is of the memory bandwidth measured with as many threads.",
+                     "  palmette bench A.mtx\n"
+                     "  palmette bench A.mtx --threads 8 --num-rhs 1,16,64 --repeat 9 --json bench.json\n");
   const auto command = std::make_shared<BenchCommand>();
   add_matrix_options(app, command->matrix);
   add_kind_and_order(app, command->kind_and_order);
   add_threads(app, "Method", command->threads);
   OptionGroup report(app, "Report");
   report.value({"--num-rhs", "K,K,...", "numbers of right-hand sides (default: 1,50)"},
-               [command](const std::string& text) { command->num_rhs = parse_integers("--num-rhs", text, 1, 2147483647); });
+               [command](const std::string& text) {
+                 command->num_rhs = parse_integers("--num-rhs", text, 1, 2147483647);
+               });
   report.value({"--repeat", "N", "solves timed for each line, after one that warms up (default: 5)"},
-               [command](const std::string& text) { command->repeat = static_cast<int>(parse_integer("--repeat", text, 1, 1000000)); });
+               [command](const std::string& text) {
+                 command->repeat = static_cast<int>(parse_integer("--repeat", text, 1, 1000000));
+               });
   add_output_options(app, command->output);
   return {&app, [command] { return run_bench(*command); }};
 }

@@ -18,6 +18,7 @@ Command add_measure(CLI::App& root);
 Command add_simulate_cluster(CLI::App& root);
 
 /// A subcommand without options yet, with its description, examples and exit codes.
-CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description, const std::string& examples);
+CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description,
+                         const std::string& examples);
 
 }  // namespace palmette::cli

@@ -18,23 +18,34 @@ struct ConvertCommand {
 };
 
 bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 template <class T>
 int write_converted(const ConvertCommand& command, const SparseMatrix<T>& matrix, const std::string& format) {
-  const auto write = [&](const std::string& path) { write_matrix(path, matrix, "converted by palmette from " + format); };
+  const auto write = [&](const std::string& path) {
+    write_matrix(path, matrix, "converted by palmette from " + format);
+  };
   if (command.out == "-") print_file(write);
   else write_or_rescue(command.out, write);
-  const MatrixReport report = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, matrix.symmetry};
-  if (command.output.shows_table() && command.out != "-") print(paragraph("", fmt::format("{}: {}", command.out, matrix_sentence(report))));
-  return finish(command.output, {{"file", command.out}, {"format", format}, {"rows", matrix.rows()}, {"cols", matrix.cols()},
-                                 {"nnz", matrix.nnz()}, {"symmetry", name_of(matrix.symmetry)}});
+  const MatrixReport report = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type,
+                               matrix.symmetry};
+  if (command.output.shows_table() && command.out != "-")
+    print(paragraph("", fmt::format("{}: {}", command.out, matrix_sentence(report))));
+  return finish(command.output, {{"file", command.out},
+                                 {"format", format},
+                                 {"rows", matrix.rows()},
+                                 {"cols", matrix.cols()},
+                                 {"nnz", matrix.nnz()},
+                                 {"symmetry", name_of(matrix.symmetry)}});
 }
 
 int run_convert(const ConvertCommand& command) {
   if (command.out != "-" && !ends_with(command.out, ".mtx") && !ends_with(command.out, ".mtx.gz"))
-    throw UsageError(fmt::format("convert writes Matrix Market files: '{}' must end in .mtx or .mtx.gz, or be - for standard output", command.out));
+    throw UsageError(fmt::format(
+        "convert writes Matrix Market files: '{}' must end in .mtx or .mtx.gz, or be - for standard output",
+        command.out));
   if (command.out == "-" && command.output.json == "-")
     throw UsageError("the matrix and --json cannot both go to standard output; give a file to one of them");
   check_writable("OUT", command.out);
@@ -42,7 +53,8 @@ int run_convert(const ConvertCommand& command) {
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, 0, progress);
   progress.begin("write");
-  return std::visit([&](const auto& matrix) { return write_converted(command, matrix, input.header.format); }, input.matrix);
+  return std::visit([&](const auto& matrix) { return write_converted(command, matrix, input.header.format); },
+                    input.matrix);
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ Failure describe(const OutputError& error) {
 
 Failure out_of_memory() {
   return failure_of("memory", exit_resources,
-                    "the memory of this machine does not suffice; 'palmette analyze' predicts the need before anything is computed, and "
+                    "the memory of this machine does not suffice; 'palmette analyze' predicts the need "
+                    "before anything is computed, and "
                     "--precision mixed or another --order may lower it");
 }
 
@@ -67,22 +68,27 @@ const char* const exit_codes_text =
 Failure describe(const NumericalFailure& numerical) {
   Failure failure = failure_of(name_of(numerical.kind), exit_numerical, numerical.message);
   failure.row = (numerical.row < 0 && !numerical.rows.empty() ? numerical.rows.front() : numerical.row) + 1;
-  failure.column = (numerical.column < 0 && !numerical.columns.empty() ? numerical.columns.front() : numerical.column) + 1;
+  failure.column =
+      (numerical.column < 0 && !numerical.columns.empty() ? numerical.columns.front() : numerical.column) + 1;
   return failure;
 }
 
 Failure describe_not_verified(const Verification& verification) {
   if (!std::isfinite(verification.backward_error))
     return failure_of("not_verified", exit_not_verified,
-                      "the answer is not finite: x leaves the range of the precision used; scale the system, or use a higher precision");
+                      "the answer is not finite: x leaves the range of the precision used; scale the system, "
+                      "or use a higher precision");
   if (verification.singular_distance)
     return failure_of("not_verified", exit_not_verified,
-                      fmt::format("the answer is not verified: the matrix is singular to working precision (relative distance {:.1e})",
+                      fmt::format("the answer is not verified: the matrix is singular to working precision "
+                                  "(relative distance {:.1e})",
                                   *verification.singular_distance));
-  return failure_of("not_verified", exit_not_verified,
-                    fmt::format("the answer is not verified: its backward error {:.1e} is above the bound {:.1e}; try --refine 30 "
-                                "or double precision throughout, and see --condition",
-                                verification.backward_error, verification.bound));
+  return failure_of(
+      "not_verified", exit_not_verified,
+      fmt::format(
+          "the answer is not verified: its backward error {:.1e} is above the bound {:.1e}; try --refine 30 "
+          "or double precision throughout, and see --condition",
+          verification.backward_error, verification.bound));
 }
 
 Failure describe_current_exception() {
@@ -113,20 +119,26 @@ Failure describe_current_exception() {
   } catch (const std::length_error&) {
     return out_of_memory();
   } catch (const std::system_error& error) {
-    return failure_of("resources", exit_resources, fmt::format("the system refuses a resource: {}; try fewer --threads", error.what()));
+    return failure_of("resources", exit_resources,
+                      fmt::format("the system refuses a resource: {}; try fewer --threads", error.what()));
   } catch (const std::exception& error) {
-    return failure_of("internal", exit_internal, fmt::format("a defect of Palmette: {}; please report it with the command line", error.what()));
+    return failure_of(
+        "internal", exit_internal,
+        fmt::format("a defect of Palmette: {}; please report it with the command line", error.what()));
   }
 }
 
 nlohmann::ordered_json to_json(const Failure& failure) {
-  const auto number = [](std::int64_t value) { return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr); };
+  const auto number = [](std::int64_t value) {
+    return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+  };
   nlohmann::ordered_json object;
   object["kind"] = failure.kind;
   object["message"] = failure.message;
   object["row"] = number(failure.row);
   object["column"] = number(failure.column);
-  object["file"] = failure.file.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(failure.file);
+  object["file"] =
+      failure.file.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(failure.file);
   object["line"] = number(failure.line);
   object["exit_code"] = failure.exit_code;
   return object;

@@ -34,7 +34,8 @@ class OutputError : public Error {
   std::string file_;
 };
 
-/// A result was meant for a file that holds something else which is needed: nothing may be written there, no error either.
+/// A result was meant for a file that holds something else which is needed: nothing may be written there, no
+/// error either.
 class SameFileError : public UsageError {
  public:
   SameFileError(std::string file, const std::string& what) : UsageError(what), file_(std::move(file)) {}
@@ -44,9 +45,11 @@ class SameFileError : public UsageError {
   std::string file_;
 };
 
-/// What is told of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line` likewise.
+/// What is told of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line`
+/// likewise.
 struct Failure {
-  std::string kind;     ///< usage, dimension, file, output, memory, device, ranks, not_verified, internal, or a FailureKind's name
+  /// usage, dimension, file, output, memory, device, ranks, not_verified, internal, or a FailureKind's name
+  std::string kind;   
   std::string message;  ///< one sentence
   std::int64_t row = 0;
   std::int64_t column = 0;

@@ -31,9 +31,12 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_description(const CLI::App* app) const override { return app->get_description() + "\n\n"; }
 
   std::string make_usage(const CLI::App* app, std::string) const override {
-    std::string line = app->get_parent() ? "Usage: palmette " + app->get_name() : std::string("Usage: palmette COMMAND");
-    for (const CLI::Option* option : app->get_options([](const CLI::Option* each) { return each->get_positional(); }))
-      line += option->get_required() ? " " + option->get_option_text() : " [" + option->get_option_text() + "]";
+    std::string line =
+        app->get_parent() ? "Usage: palmette " + app->get_name() : std::string("Usage: palmette COMMAND");
+    for (const CLI::Option* option :
+         app->get_options([](const CLI::Option* each) { return each->get_positional(); }))
+      line +=
+          option->get_required() ? " " + option->get_option_text() : " [" + option->get_option_text() + "]";
     return line + " [options]\n";
   }
 
@@ -42,7 +45,8 @@ class HelpFormatter : public CLI::Formatter {
     return help_line(sub->get_name(), description.substr(0, description.find('\n')));
   }
 
-  std::string make_group(std::string group, bool is_positional, std::vector<const CLI::Option*> options) const override {
+  std::string make_group(std::string group, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
     std::string result = "\n" + group + ":\n";
     for (const CLI::Option* option : options) result += make_option(option, is_positional);
     return result;
@@ -51,7 +55,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     std::string text = make_description(app) + make_usage(app, std::move(name)) + make_positionals(app);
     for (const char* title : group_titles) {
-      const auto options = app->get_options([title](const CLI::Option* each) { return each->nonpositional() && each->get_group() == title; });
+      const auto options = app->get_options(
+          [title](const CLI::Option* each) { return each->nonpositional() && each->get_group() == title; });
       if (!options.empty()) text += make_group(title, false, options);
     }
     return text + make_subcommands(app, mode) + "\n" + make_footer(app);
@@ -74,7 +79,8 @@ std::vector<std::string> option_names(const CLI::App& app) {
 
 std::vector<std::string> command_names(const CLI::App& root) {
   std::vector<std::string> names;
-  for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
   return names;
 }
 
@@ -83,13 +89,16 @@ std::string without_value(const std::string& word) { return word.substr(0, word.
 
 std::string sentence_of_unknown_word(const CLI::App& root, const CLI::App* command, const std::string& word) {
   if (!command && word[0] != '-')
-    return fmt::format("there is no command '{}'{}; the commands are {}", word, suggestion(word, command_names(root)),
-                       joined(command_names(root)));
+    return fmt::format("there is no command '{}'{}; the commands are {}", word,
+                       suggestion(word, command_names(root)), joined(command_names(root)));
   const std::string name = command ? command->get_name() : std::string("palmette");
-  const std::string help = command ? fmt::format("'palmette {} --help'", name) : std::string("'palmette --help'");
-  if (word[0] != '-' || word == "-") return fmt::format("{} does not know what to do with '{}'; see {}", name, word, help);
+  const std::string help =
+      command ? fmt::format("'palmette {} --help'", name) : std::string("'palmette --help'");
+  if (word[0] != '-' || word == "-")
+    return fmt::format("{} does not know what to do with '{}'; see {}", name, word, help);
   const std::string option = without_value(word);
-  return fmt::format("{} has no option '{}'{}; see {}", name, option, suggestion(option, option_names(command ? *command : root)), help);
+  return fmt::format("{} has no option '{}'{}; see {}", name, option,
+                     suggestion(option, option_names(command ? *command : root)), help);
 }
 
 }  // namespace
@@ -117,19 +126,26 @@ std::shared_ptr<CLI::FormatterBase> help_formatter() {
   return formatter;
 }
 
-std::string help_footer(const std::string& examples) { return "Examples:\n" + examples + "\n" + exit_codes_text; }
+std::string help_footer(const std::string& examples) {
+  return "Examples:\n" + examples + "\n" + exit_codes_text;
+}
 
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
-  const std::vector<const CLI::App*> parsed = root.get_subcommands([&root](const CLI::App* app) { return root.got_subcommand(app); });
+  const std::vector<const CLI::App*> parsed =
+      root.get_subcommands([&root](const CLI::App* app) { return root.got_subcommand(app); });
   const CLI::App* command = parsed.empty() ? nullptr : parsed.front();
   for (const std::string& word : root.remaining(true))
     if (!word.empty() && word != "--") return sentence_of_unknown_word(root, command, word);
-  if (!command) return fmt::format("no command is given; the commands are {}; see 'palmette --help'", joined(command_names(root)));
+  if (!command)
+    return fmt::format("no command is given; the commands are {}; see 'palmette --help'",
+                       joined(command_names(root)));
   for (const CLI::Option* option : command->get_options())
     if (option->get_required() && option->count() == 0)
-      return fmt::format("{}: {} is missing; see 'palmette {} --help'", command->get_name(), option->get_option_text(), command->get_name());
+      return fmt::format("{}: {} is missing; see 'palmette {} --help'", command->get_name(),
+                         option->get_option_text(), command->get_name());
   std::string reason = error.what();
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) reason = reason.substr(0, reason.find(':')) + " takes one value, once";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    reason = reason.substr(0, reason.find(':')) + " takes one value, once";
   return fmt::format("{}: {}; see 'palmette {} --help'", command->get_name(), reason, command->get_name());
 }
 

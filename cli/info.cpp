@@ -31,7 +31,8 @@ std::string shape_sentence(const MatrixFigures& figures) {
 std::string solve_sentence(const ReadResult& input) {
   if (input.header.rows != input.header.cols) return "nothing: it is not square";
   const FactorKind kind = std::visit([](const auto& matrix) { return choose_kind(matrix); }, input.matrix);
-  return fmt::format("{}{}", kind_sentence(kind), kind == FactorKind::llt ? ", and LDL^T if it is not positive definite" : "");
+  return fmt::format("{}{}", kind_sentence(kind),
+                     kind == FactorKind::llt ? ", and LDL^T if it is not positive definite" : "");
 }
 
 Json matrix_json(const ReadResult& input, const MatrixReport& matrix, const MatrixFigures& figures) {
@@ -65,25 +66,31 @@ Json matrix_json(const ReadResult& input, const MatrixReport& matrix, const Matr
 }
 
 std::string diagonal_sentence(const MatrixFigures& figures) {
-  return fmt::format("{} missing, {} zero, {} positive", format_count(figures.missing_diagonal), format_count(figures.zero_diagonal),
-                     format_count(figures.positive_diagonal));
+  return fmt::format("{} missing, {} zero, {} positive", format_count(figures.missing_diagonal),
+                     format_count(figures.zero_diagonal), format_count(figures.positive_diagonal));
 }
 
 std::string matrix_text(const ReadResult& input, const MatrixReport& matrix, const MatrixFigures& figures) {
   const FileHeader& header = input.header;
   FactList facts(16);
-  facts.add("format", fmt::format("{}, {} {}, {}", header.format, header.field, name_of(header.symmetry), plural(header.stored_entries, "stored entry")));
+  facts.add("format", fmt::format("{}, {} {}, {}", header.format, header.field, name_of(header.symmetry),
+                                  plural(header.stored_entries, "stored entry")));
   if (!header.title.empty()) facts.add("title", header.title);
   facts.add("matrix", matrix_sentence(matrix));
-  facts.add("symmetry", fmt::format("declared {}, found {} (values), {}", name_of(header.symmetry), name_of(figures.detected), shape_sentence(figures)));
+  facts.add("symmetry", fmt::format("declared {}, found {} (values), {}", name_of(header.symmetry),
+                                    name_of(figures.detected), shape_sentence(figures)));
   facts.add("diagonal", diagonal_sentence(figures));
-  facts.add("values", fmt::format("moduli from {:.3g} to {:.3g}, {}", figures.smallest_modulus, figures.largest_modulus,
-                                  plural(figures.explicit_zeros, "stored zero")));
-  facts.add("norms", fmt::format("1-norm {:.3g}, infinity norm {:.3g}", figures.norm_one, figures.norm_infinity));
-  facts.add("bandwidth", fmt::format("{} below the diagonal, {} above", format_count(figures.lower_bandwidth), format_count(figures.upper_bandwidth)));
-  facts.add("rows", fmt::format("{} empty, at most {}, {} diagonally dominant", format_count(figures.empty_rows),
-                                plural(figures.most_in_a_row, "entry"), format_count(figures.dominant_rows)));
-  facts.add("columns", fmt::format("{} empty, at most {}", format_count(figures.empty_columns), plural(figures.most_in_a_column, "entry")));
+  facts.add("values", fmt::format("moduli from {:.3g} to {:.3g}, {}", figures.smallest_modulus,
+                                  figures.largest_modulus, plural(figures.explicit_zeros, "stored zero")));
+  facts.add("norms",
+            fmt::format("1-norm {:.3g}, infinity norm {:.3g}", figures.norm_one, figures.norm_infinity));
+  facts.add("bandwidth", fmt::format("{} below the diagonal, {} above", format_count(figures.lower_bandwidth),
+                                     format_count(figures.upper_bandwidth)));
+  facts.add("rows",
+            fmt::format("{} empty, at most {}, {} diagonally dominant", format_count(figures.empty_rows),
+                        plural(figures.most_in_a_row, "entry"), format_count(figures.dominant_rows)));
+  facts.add("columns", fmt::format("{} empty, at most {}", format_count(figures.empty_columns),
+                                   plural(figures.most_in_a_column, "entry")));
   facts.add("solve begins by", solve_sentence(input));
   return facts.text();
 }
@@ -94,11 +101,14 @@ int info_of_matrix(const InfoCommand& command) {
   progress.end();
   return std::visit(
       [&]<class T>(const SparseMatrix<T>& matrix) {
-        const MatrixReport report = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, matrix.symmetry};
+        const MatrixReport report = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type,
+                                     matrix.symmetry};
         const MatrixFigures figures = matrix_figures(matrix);
         if (command.output.shows_table())
-          print(paragraph("", fmt::format("Palmette {}: info {}", version(), command.matrix.path)) + "\n" + matrix_text(input, report, figures));
-        return finish(command.output, {{"matrix", matrix_json(input, report, figures)}, {"version", version()}});
+          print(paragraph("", fmt::format("Palmette {}: info {}", version(), command.matrix.path)) + "\n" +
+                matrix_text(input, report, figures));
+        return finish(command.output,
+                      {{"matrix", matrix_json(input, report, figures)}, {"version", version()}});
       },
       input.matrix);
 }
@@ -117,30 +127,40 @@ std::string build_text(const Machine& machine) {
     orderings.push_back(fmt::format("{}{}", name_of(info.method), info.available ? "" : " (absent)"));
   for (const SolveMethodInfo& info : solve_method_list()) methods.emplace_back(info.name);
   FactList facts(16);
-  facts.add("build", fmt::format("{}, {}{}", compiler(), PALMETTE_BUILD_TYPE, PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
+  facts.add("build", fmt::format("{}, {}{}", compiler(), PALMETTE_BUILD_TYPE,
+                                 PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
   facts.add("BLAS", PALMETTE_BLAS_NAME);
   facts.add("orderings", fmt::format("{}", fmt::join(orderings, ", ")));
   facts.add("solve methods", fmt::format("{}", fmt::join(methods, ", ")));
   facts.add("transports", "loopback (one process)");
   facts.add("devices", "host");
-  facts.add("processor", fmt::format("{}, {} for this process", machine.processor, plural(available_processors(), "processor")));
-  facts.add("last-level cache", machine.last_level_cache_bytes > 0 ? format_bytes(static_cast<double>(machine.last_level_cache_bytes)) : "unknown");
-  facts.add("memory", fmt::format("stream {:.3g} GB/s, read {:.3g} GB/s with {}", machine.stream_bandwidth_gbs, machine.read_bandwidth_gbs,
-                                  plural(machine.threads, "thread")));
+  facts.add("processor", fmt::format("{}, {} for this process", machine.processor,
+                                     plural(available_processors(), "processor")));
+  facts.add("last-level cache", machine.last_level_cache_bytes > 0
+                                    ? format_bytes(static_cast<double>(machine.last_level_cache_bytes))
+                                    : "unknown");
+  facts.add("memory",
+            fmt::format("stream {:.3g} GB/s, read {:.3g} GB/s with {}", machine.stream_bandwidth_gbs,
+                        machine.read_bandwidth_gbs, plural(machine.threads, "thread")));
   facts.add("remembered in", cache_folder().empty() ? "nothing: HOME is not set" : cache_folder());
   return facts.text();
 }
 
 Json build_json(const Machine& machine) {
   Json orderings = Json::object(), methods = Json::array();
-  for (const OrderingMethodInfo& info : ordering_method_list()) orderings[std::string(name_of(info.method))] = info.available;
+  for (const OrderingMethodInfo& info : ordering_method_list())
+    orderings[std::string(name_of(info.method))] = info.available;
   for (const SolveMethodInfo& info : solve_method_list()) methods.push_back(info.name);
   Json document;
-  document["build"] = {{"compiler", compiler()}, {"type", PALMETTE_BUILD_TYPE}, {"native", bool(PALMETTE_NATIVE_BUILD)},
-                       {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings}, {"solve_methods", methods}};
-  document["machine"] = {{"processor", machine.processor}, {"processors", available_processors()}, {"threads", machine.threads},
+  document["build"] = {
+      {"compiler", compiler()},     {"type", PALMETTE_BUILD_TYPE}, {"native", bool(PALMETTE_NATIVE_BUILD)},
+      {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings},      {"solve_methods", methods}};
+  document["machine"] = {{"processor", machine.processor},
+                         {"processors", available_processors()},
+                         {"threads", machine.threads},
                          {"last_level_cache_bytes", machine.last_level_cache_bytes},
-                         {"read_bandwidth_gbs", machine.read_bandwidth_gbs}, {"stream_bandwidth_gbs", machine.stream_bandwidth_gbs}};
+                         {"read_bandwidth_gbs", machine.read_bandwidth_gbs},
+                         {"stream_bandwidth_gbs", machine.stream_bandwidth_gbs}};
   document["version"] = version();
   return document;
 }
@@ -159,13 +179,14 @@ int run_info(const InfoCommand& command) {
 }  // namespace
 
 Command add_info(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "info",
-                                 "Show what a matrix file holds, or what this build and machine can do.\n"
-                                 "With a file: header, symmetry, diagonal, range of values, bandwidth. Without one:\n"
-                                 "version, BLAS, orderings, solve methods, and the measured speed of memory.",
-                                 "  palmette info A.mtx\n"
-                                 "  palmette info\n"
-                                 "  palmette info A.rb.gz --json -\n");
+  CLI::App& app =
+      new_subcommand(root, "info",
+                     "Show what a matrix file holds, or what this build and machine can do.\n"
+                     "With a file: header, symmetry, diagonal, range of values, bandwidth. Without one:\n"
+                     "version, BLAS, orderings, solve methods, and the measured speed of memory.",
+                     "  palmette info A.mtx\n"
+                     "  palmette info\n"
+                     "  palmette info A.rb.gz --json -\n");
   const auto command = std::make_shared<InfoCommand>();
   add_matrix_options(app, command->matrix, false);
   add_threads(app, "System", command->threads);

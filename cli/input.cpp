@@ -14,7 +14,8 @@ namespace {
 
 std::string read_standard_input() {
   std::string text, chunk(std::size_t{1} << 20, '\0');
-  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), stdin)) text.append(chunk, 0, count);
+  while (const std::size_t count = std::fread(chunk.data(), 1, chunk.size(), stdin))
+    text.append(chunk, 0, count);
   if (std::ferror(stdin)) throw IoError("standard input", 0, std::strerror(errno));
   return text;
 }
@@ -84,7 +85,9 @@ RightHandSide::RightHandSide(const SolvingOptions& options) : text_(options.rhs)
   num_rhs_ = options.num_rhs.value_or(1);
   if (text_ == "ones") return;
   if (text_ == "random" || text_.compare(0, 7, "random:") == 0) {
-    seed_ = text_ == "random" ? 1 : parse_integer("the seed of --rhs random:SEED", std::string_view(text_).substr(7), 0, INT64_MAX);
+    seed_ = text_ == "random" ? 1
+                              : parse_integer("the seed of --rhs random:SEED",
+                                              std::string_view(text_).substr(7), 0, INT64_MAX);
     return;
   }
   file_ = text_ == "-" ? read_dense_text(read_standard_input(), "standard input") : read_dense(text_);
@@ -97,12 +100,16 @@ bool RightHandSide::is_complex() const {
 
 void RightHandSide::check(index_t n) const {
   if (!file_) return;
-  const auto [rows, cols] = std::visit([](const auto& dense) { return std::pair(dense.rows, dense.cols); }, *file_);
+  const auto [rows, cols] =
+      std::visit([](const auto& dense) { return std::pair(dense.rows, dense.cols); }, *file_);
   if (rows != n)
-    throw DimensionError(fmt::format("the right-hand side '{}' has {}, but the matrix has {}; give one with {}", text_,
-                                     fmt::format("{} rows", rows), fmt::format("{} rows", n), fmt::format("{} rows", n)));
+    throw DimensionError(
+        fmt::format("the right-hand side '{}' has {}, but the matrix has {}; give one with {}", text_,
+                    fmt::format("{} rows", rows), fmt::format("{} rows", n), fmt::format("{} rows", n)));
   if (num_rhs_ > cols)
-    throw DimensionError(fmt::format("--num-rhs {} asks for more than the {} columns of '{}'; ask for at most {}", num_rhs_, cols, text_, cols));
+    throw DimensionError(
+        fmt::format("--num-rhs {} asks for more than the {} columns of '{}'; ask for at most {}", num_rhs_,
+                    cols, text_, cols));
 }
 
 template <class T>
@@ -133,8 +140,10 @@ AnyMatrix with_scalar(AnyMatrix matrix, bool is_complex, bool is_single) {
 
 void check_square(const ReadResult& input, const std::string& path, const std::string& command) {
   if (input.header.rows == input.header.cols) return;
-  throw DimensionError(fmt::format("{} needs a square matrix, but '{}' has {} rows and {} columns; least-squares problems are not solved here",
-                                   command, path, input.header.rows, input.header.cols));
+  throw DimensionError(
+      fmt::format("{} needs a square matrix, but '{}' has {} rows and {} columns; least-squares problems are "
+                  "not solved here",
+                  command, path, input.header.rows, input.header.cols));
 }
 
 OrderChoice order_choice(const std::string& text, index_t n) {
@@ -146,8 +155,9 @@ OrderChoice order_choice(const std::string& text, index_t n) {
   choice.method = OrderingMethod::user;
   choice.user = read_permutation(text);
   if (choice.user.size() != n)
-    throw DimensionError(fmt::format("the ordering '{}' has {} entries, but the matrix has {} rows; give one entry for each row", text,
-                                     choice.user.size(), n));
+    throw DimensionError(fmt::format(
+        "the ordering '{}' has {} entries, but the matrix has {} rows; give one entry for each row", text,
+        choice.user.size(), n));
   return choice;
 }
 

@@ -35,7 +35,8 @@ AnyMatrix with_scalar(AnyMatrix matrix, bool is_complex, bool is_single);
 /// @throws DimensionError, naming the file and its size, unless the matrix is square
 void check_square(const ReadResult& input, const std::string& path, const std::string& command);
 
-/// Method and permutation for --order; reads the file if it is one. @throws DimensionError if its size is not n
+/// Method and permutation for --order; reads the file if it is one. @throws DimensionError if its size is not
+/// n
 struct OrderChoice {
   OrderingMethod method = OrderingMethod::automatic;
   Permutation user;

@@ -28,7 +28,8 @@ class Reader {
       document_ = Json::parse(text);
     } catch (const Json::parse_error& error) {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), error.byte));
-      throw IoError(name_, 1 + std::count(text.begin(), end, '\n'), "this is not JSON; see the files in data/machines for the form");
+      throw IoError(name_, 1 + std::count(text.begin(), end, '\n'),
+                    "this is not JSON; see the files in data/machines for the form");
     }
     if (!document_.is_object()) fail("", "a machine file is one JSON object; see the files in data/machines");
   }
@@ -41,7 +42,8 @@ class Reader {
     cluster.name = word("name");
     cluster.description = word("description");
     const double ranks = number(document_, "", "ranks_per_node");
-    if (!(ranks >= 1 && ranks <= 1 << 20 && ranks == static_cast<double>(static_cast<index_t>(ranks)))) fail("ranks_per_node", "give a whole number, 1 or more");
+    if (!(ranks >= 1 && ranks <= 1 << 20 && ranks == static_cast<double>(static_cast<index_t>(ranks))))
+      fail("ranks_per_node", "give a whole number, 1 or more");
     cluster.ranks_per_node = static_cast<index_t>(ranks);
     cluster.cache_bytes = number(document_, "", "cache_bytes");
     cluster.lone_cache_bytes = number_or_zero(document_, "", "lone_cache_bytes");
@@ -93,11 +95,14 @@ class Reader {
     const Json& found = field(from, prefix, key);
     if (found.is_number()) return found.get<double>();
     const auto value = found.is_object() ? found.find("value") : found.end();
-    if (!found.is_object() || value == found.end() || !value->is_number()) fail(place, R"(give a number, or {"value": number, "source": "where it is from"})");
+    if (!found.is_object() || value == found.end() || !value->is_number())
+      fail(place, R"(give a number, or {"value": number, "source": "where it is from"})");
     note_source(found, place);
     return value->get<double>();
   }
-  double number_or_zero(const Json& from, const std::string& prefix, const std::string& key) { return from.contains(key) ? number(from, prefix, key) : 0; }
+  double number_or_zero(const Json& from, const std::string& prefix, const std::string& key) {
+    return from.contains(key) ? number(from, prefix, key) : 0;
+  }
   RateCurve curve(const std::string& key) {
     const char* const remedy = R"(give {"points": [[at, rate], ...], "source": "where they are from"})";
     const Json& found = field(document_, "", key);
@@ -105,7 +110,8 @@ class Reader {
     if (!found.is_object() || points == found.end() || !points->is_array()) fail(key, remedy);
     RateCurve result;
     for (const Json& point : *points) {
-      if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number()) fail(key, remedy);
+      if (!point.is_array() || point.size() != 2 || !point[0].is_number() || !point[1].is_number())
+        fail(key, remedy);
       result.push_back({point[0].get<double>(), point[1].get<double>()});
     }
     note_source(found, key);
@@ -114,19 +120,27 @@ class Reader {
   TaskOverheads overheads(const std::string& key) {
     const Json& from = group(key);
     const std::string prefix = key + ".";
-    return {number(from, prefix, "task_us"), number(from, prefix, "panel_us"), number(from, prefix, "row_ns"), number_or_zero(from, prefix, "byte_ns"),
-            number_or_zero(from, prefix, "memory_byte_ns"), number_or_zero(from, prefix, "column_ns"), number_or_zero(from, prefix, "handoff_us")};
+    return {number(from, prefix, "task_us"),
+            number(from, prefix, "panel_us"),
+            number(from, prefix, "row_ns"),
+            number_or_zero(from, prefix, "byte_ns"),
+            number_or_zero(from, prefix, "memory_byte_ns"),
+            number_or_zero(from, prefix, "column_ns"),
+            number_or_zero(from, prefix, "handoff_us")};
   }
   Link link(const std::string& key) {
     const Json& from = group(key);
     const std::string prefix = key + ".";
-    return {number(from, prefix, "latency_us"), number(from, prefix, "bandwidth_gbs"), number(from, prefix, "send_overhead_us"),
-            number(from, prefix, "receive_overhead_us")};
+    return {number(from, prefix, "latency_us"), number(from, prefix, "bandwidth_gbs"),
+            number(from, prefix, "send_overhead_us"), number(from, prefix, "receive_overhead_us")};
   }
   void expect_known(const std::string& key) const {
-    const std::vector<std::string> known = {"format", "name", "description", "ranks_per_node", "cache_bytes", "lone_cache_bytes", "cache_gbs", "memory_gbs",
-                                            "kernel_gflops", "overheads", "rank_overheads", "network", "on_node", "injection_gbs"};
-    if (std::find(known.begin(), known.end(), key) == known.end()) fail(key, "no such field" + suggestion(key, known));
+    const std::vector<std::string> known = {
+        "format",           "name",      "description", "ranks_per_node", "cache_bytes",
+        "lone_cache_bytes", "cache_gbs", "memory_gbs",  "kernel_gflops",  "overheads",
+        "rank_overheads",   "network",   "on_node",     "injection_gbs"};
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      fail(key, "no such field" + suggestion(key, known));
   }
 
   std::string name_;
@@ -150,7 +164,9 @@ std::vector<std::string> machine_names() {
   return names;
 }
 
-MachineFile parse_machine(const std::string& text, const std::string& name) { return Reader(text, name).read(); }
+MachineFile parse_machine(const std::string& text, const std::string& name) {
+  return Reader(text, name).read();
+}
 
 MachineFile read_machine(const std::string& path) { return parse_machine(text_of_file(path), path); }
 
@@ -161,7 +177,8 @@ MachineFile known_machine(std::string_view option, const std::string& text, std:
   if (std::filesystem::exists(text, ignored)) return read_machine(text);
   std::vector<std::string> names = std::move(also);
   for (std::string& name : machine_names()) names.push_back(std::move(name));
-  throw UsageError(fmt::format("{}: '{}' is neither a file nor a machine that palmette knows{}; it knows {}", option, text, suggestion(text, names), joined(names)));
+  throw UsageError(fmt::format("{}: '{}' is neither a file nor a machine that palmette knows{}; it knows {}",
+                               option, text, suggestion(text, names), joined(names)));
 }
 
 Json machine_json(const MachineFile& file) {
@@ -170,7 +187,9 @@ Json machine_json(const MachineFile& file) {
     const auto found = file.sources.find(place);
     return found == file.sources.end() ? std::string("not told") : found->second;
   };
-  const auto number = [&](const std::string& place, double value) { return Json{{"value", value}, {"source", source(place)}}; };
+  const auto number = [&](const std::string& place, double value) {
+    return Json{{"value", value}, {"source", source(place)}};
+  };
   const auto curve = [&](const std::string& place, const RateCurve& points) {
     Json list = Json::array();
     for (const RatePoint& point : points) list.push_back({point.at, point.rate});
@@ -204,7 +223,8 @@ Json machine_json(const MachineFile& file) {
           {"network", link("network", cluster.network)},
           {"on_node", link("on_node", cluster.on_node)},
           {"injection_gbs", number("injection_gbs", cluster.injection_gbs)}};
-  if (cluster.rank_overheads) document["rank_overheads"] = overheads("rank_overheads", *cluster.rank_overheads);
+  if (cluster.rank_overheads)
+    document["rank_overheads"] = overheads("rank_overheads", *cluster.rank_overheads);
   return document;
 }
 

@@ -1,5 +1,6 @@
-// Files that describe machines: JSON, every number with its source; those in data/machines are part of the programs. Benchmarks and the test beside
-// SMPI read them too (palmette_machine_files), so nothing here needs the rest of the command.
+// Files that describe machines: JSON, every number with its source; those in data/machines are part of the
+// programs. Benchmarks and the test beside SMPI read them too (palmette_machine_files), so nothing here needs
+// the rest of the command.
 #pragma once
 
 #include <map>
@@ -26,7 +27,8 @@ std::vector<std::string> machine_names();
 /// @param option  what messages call the place where the text was given
 /// @param also    words that the caller takes as well: for the message
 /// @throws UsageError if it is neither; IoError with file, field and remedy
-MachineFile known_machine(std::string_view option, const std::string& text, std::vector<std::string> also = {});
+MachineFile known_machine(std::string_view option, const std::string& text,
+                          std::vector<std::string> also = {});
 
 /// @throws IoError with file, field and remedy
 MachineFile read_machine(const std::string& path);

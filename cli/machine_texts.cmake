@@ -1,6 +1,8 @@
 # The files of data/machines as one C++ array of names and texts.
 file(GLOB machine_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/data/machines/*.json)
-set(machine_texts "namespace palmette::cli {\nextern const char* const shipped_machines[];\nconst char* const shipped_machines[] = {\n")
+set(machine_texts
+    "namespace palmette::cli {\nextern const char* const shipped_machines[];\n")
+string(APPEND machine_texts "const char* const shipped_machines[] = {\n")
 foreach(machine_file ${machine_files})
   get_filename_component(machine_name ${machine_file} NAME_WE)
   file(READ ${machine_file} machine_text)

@@ -1,4 +1,5 @@
-// The command palmette: reads the command line, runs one subcommand, and turns every failure into one sentence and an exit code.
+// The command palmette: reads the command line, runs one subcommand, and turns every failure into one
+// sentence and an exit code.
 #include <csignal>
 #include <exception>
 #include <vector>
@@ -14,7 +15,8 @@
 
 namespace palmette::cli {
 
-CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description, const std::string& examples) {
+CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description,
+                         const std::string& examples) {
   CLI::App& app = *root.add_subcommand(name, description);
   app.set_help_flag("-h,--help", "print this help and exit")->group("Report");
   app.formatter(help_formatter());
@@ -39,7 +41,9 @@ constexpr const char* overview_footer =
 /// A closed standard stream must not be given to the next file that is opened: it would receive our output.
 void occupy_closed_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY) == -1) return;
+    if (::fcntl(descriptor, F_GETFD) == -1 &&
+        ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY) == -1)
+      return;
 }
 
 /// The destination of --json as it stands on the command line: known even if the rest cannot be understood.
@@ -64,7 +68,8 @@ int parse_and_run(int argc, char** argv) {
   CLI::App root(overview);
   describe_root(root);
   std::vector<Command> commands;
-  for (const auto add : {add_solve, add_trisolve, add_order, add_analyze, add_info, add_generate, add_convert, add_bench, add_predict, add_measure, add_simulate_cluster})
+  for (const auto add : {add_solve, add_trisolve, add_order, add_analyze, add_info, add_generate, add_convert,
+                         add_bench, add_predict, add_measure, add_simulate_cluster})
     commands.push_back(add(root));
   try {
     root.parse(argc, argv);
@@ -95,6 +100,7 @@ int main(int argc, char** argv) {
     return parse_and_run(argc, argv);
   } catch (...) {
     if (launched_rank() > 0) return describe_current_exception().exit_code;  // rank 0 says it for all
-    return finish_failed(json_destination(std::vector<std::string>(argv, argv + argc)), describe_current_exception());
+    return finish_failed(json_destination(std::vector<std::string>(argv, argv + argc)),
+                         describe_current_exception());
   }
 }

@@ -44,7 +44,8 @@ MatrixFigures matrix_figures(const SparseMatrix<T>& matrix) {
     const offset_t begin = matrix.pattern.column_ptr[column], end = matrix.pattern.column_ptr[column + 1];
     figures.empty_columns += begin == end;
     figures.most_in_a_column = std::max(figures.most_in_a_column, static_cast<index_t>(end - begin));
-    for (offset_t entry = begin; entry < end; ++entry) add_entry(figures, sums, matrix.pattern.row_index[entry], column, matrix.values[entry]);
+    for (offset_t entry = begin; entry < end; ++entry)
+      add_entry(figures, sums, matrix.pattern.row_index[entry], column, matrix.values[entry]);
   }
   if (!std::isfinite(figures.smallest_modulus)) figures.smallest_modulus = 0;
   for (index_t row = 0; row < matrix.rows(); ++row) {

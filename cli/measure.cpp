@@ -23,13 +23,15 @@ MachineFile as_file(const MeasuredCluster& found) {
   MachineFile file;
   file.cluster = found.cluster;
   file.sources["ranks_per_node"] = "processors of this computer";
-  const std::string fitted = fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
+  const std::string fitted =
+      fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
   file.sources["cache_bytes"] = file.sources["lone_cache_bytes"] = fitted;
   file.sources["cache_gbs"] = fmt::format("{}: one thread reads a quarter of it again and again", measured);
   file.sources["memory_gbs"] = fmt::format("{}: threads read arrays larger than the cache", measured);
   file.sources["kernel_gflops"] = fmt::format("{}: a panel of 256 x 128 times n columns", measured);
   for (const char* const group : {"overheads", "rank_overheads"})
-    for (const char* const field : {"task_us", "panel_us", "row_ns", "byte_ns", "memory_byte_ns", "column_ns", "handoff_us"})
+    for (const char* const field :
+         {"task_us", "panel_us", "row_ns", "byte_ns", "memory_byte_ns", "column_ns", "handoff_us"})
       file.sources[fmt::format("{}.{}", group, field)] = fitted;
   return file;
 }
@@ -37,7 +39,8 @@ MachineFile as_file(const MeasuredCluster& found) {
 void note_link(MachineFile& file, const std::string& how) {
   for (const char* const link : {"network", "on_node"})
     for (const char* const field : {"latency_us", "bandwidth_gbs", "send_overhead_us", "receive_overhead_us"})
-      file.sources[fmt::format("{}.{}", link, field)] = fmt::format("{}: ping-pong between {}", measured, how);
+      file.sources[fmt::format("{}.{}", link, field)] =
+          fmt::format("{}: ping-pong between {}", measured, how);
   file.sources["injection_gbs"] = "not limited: one node";
 }
 
@@ -51,26 +54,39 @@ std::vector<PingPong> mpi_ping_pong() {
 #endif
 
 std::string text_of(const TaskOverheads& one) {
-  return fmt::format("task {:.2f} us, panel {:.3f} us, column {:.1f} ns, row {:.2f} ns, a kB {:.1f} ns, from memory {:.1f} ns more", one.task_us, one.panel_us,
-                     one.column_ns, one.row_ns, 1e3 * one.byte_ns, 1e3 * one.memory_byte_ns);
+  return fmt::format(
+      "task {:.2f} us, panel {:.3f} us, column {:.1f} ns, row {:.2f} ns, a kB {:.1f} ns, from memory {:.1f} "
+      "ns more",
+      one.task_us, one.panel_us, one.column_ns, one.row_ns, 1e3 * one.byte_ns, 1e3 * one.memory_byte_ns);
 }
 
-std::string table_of(const MachineFile& file, const MeasuredCluster& found, const std::vector<PingPong>& over_mpi) {
+std::string table_of(const MachineFile& file, const MeasuredCluster& found,
+                     const std::vector<PingPong>& over_mpi) {
   const Cluster& cluster = file.cluster;
   FactList facts(16);
   facts.add("machine", cluster.description);
   std::string memory, products;
-  for (const RatePoint& point : cluster.memory_gbs) memory += fmt::format("{}{:.1f} GB/s with {}", memory.empty() ? "" : ", ", point.rate, plural(static_cast<std::int64_t>(point.at), "thread"));
-  for (const RatePoint& point : cluster.kernel_gflops) products += fmt::format("{}{:.1f} with {}", products.empty() ? "" : ", ", point.rate, plural(static_cast<std::int64_t>(point.at), "column"));
-  facts.add("memory", fmt::format("{}; {:.1f} from the cache, of which one solve can use {}, solves on all processors {} each", memory, cluster.cache_gbs,
-                                  format_bytes(cluster.lone_cache_bytes), format_bytes(cluster.cache_bytes)));
+  for (const RatePoint& point : cluster.memory_gbs)
+    memory += fmt::format("{}{:.1f} GB/s with {}", memory.empty() ? "" : ", ", point.rate,
+                          plural(static_cast<std::int64_t>(point.at), "thread"));
+  for (const RatePoint& point : cluster.kernel_gflops)
+    products += fmt::format("{}{:.1f} with {}", products.empty() ? "" : ", ", point.rate,
+                            plural(static_cast<std::int64_t>(point.at), "column"));
+  facts.add("memory",
+            fmt::format(
+                "{}; {:.1f} from the cache, of which one solve can use {}, solves on all processors {} each",
+                memory, cluster.cache_gbs, format_bytes(cluster.lone_cache_bytes),
+                format_bytes(cluster.cache_bytes)));
   facts.add("products", products + " (Gflop/s)");
-  facts.add("overheads", text_of(cluster.overheads) + fmt::format(", handing to another thread {:.1f} us", cluster.overheads.handoff_us));
+  facts.add("overheads", text_of(cluster.overheads) + fmt::format(", handing to another thread {:.1f} us",
+                                                                  cluster.overheads.handoff_us));
   facts.add("of ranks", text_of(cluster.overheads_of_ranks()));
   const auto link = [&](const char* name, const std::vector<PingPong>& figures) {
     if (figures.empty()) return;
     std::string text;
-    for (const PingPong& one : figures) text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", format_bytes(static_cast<double>(one.bytes)), format_seconds(one.seconds));
+    for (const PingPong& one : figures)
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", format_bytes(static_cast<double>(one.bytes)),
+                          format_seconds(one.seconds));
     facts.add(name, text);
   };
   link("ping-pong", found.ping_pong);
@@ -78,7 +94,8 @@ std::string table_of(const MachineFile& file, const MeasuredCluster& found, cons
   std::string text = facts.text() + "\n";
   TextTable table({"fitted to", "measured", "fit", "fit/measured"});
   for (const FittedSolve& one : found.solves)
-    table.add({one.problem, format_seconds(one.measured_seconds), format_seconds(one.fitted_seconds), fmt::format("{:.2f}", one.fitted_seconds / one.measured_seconds)});
+    table.add({one.problem, format_seconds(one.measured_seconds), format_seconds(one.fitted_seconds),
+               fmt::format("{:.2f}", one.fitted_seconds / one.measured_seconds)});
   return text + table.text({0});
 }
 
@@ -92,7 +109,10 @@ int run_measure(const MeasureCommand& command) {
   check_writable("--json", command.output.json);
   std::vector<PingPong> over_mpi;
   if (launched_ranks() > 1) {
-    if (launched_ranks() != 2) throw UsageError(fmt::format("measure takes two processes for ping-pong, the launcher has started {}: use mpiexec -n 2", launched_ranks()));
+    if (launched_ranks() != 2)
+      throw UsageError(fmt::format(
+          "measure takes two processes for ping-pong, the launcher has started {}: use mpiexec -n 2",
+          launched_ranks()));
 #ifdef PALMETTE_COMMAND_HAS_MPI
     over_mpi = mpi_ping_pong();
     if (over_mpi.empty()) return exit_success;
@@ -104,7 +124,8 @@ int run_measure(const MeasureCommand& command) {
   MachineFile file = as_file(found);
   note_link(file, "two ranks that are threads");
   if (!over_mpi.empty()) {
-    file.cluster.on_node = file.cluster.network = fitted_link(over_mpi, found.cluster.on_node.send_overhead_us);
+    file.cluster.on_node = file.cluster.network =
+        fitted_link(over_mpi, found.cluster.on_node.send_overhead_us);
     note_link(file, "two processes by MPI messages");
   }
   keep_this_machine(file);
@@ -123,13 +144,14 @@ MachineFile measured_machine(const MeasureRequest& request) {
 }
 
 Command add_measure(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "measure",
-                                 "Fit a description of this machine for predictions.\n"
-                                 "Memory bandwidth by threads, dense products, what the tasks of solves cost, and\n"
-                                 "ping-pong between ranks; kept for 'palmette predict --machine this'.",
-                                 "  palmette measure\n"
-                                 "  palmette measure --json mine.json\n"
-                                 "  mpiexec -n 2 palmette measure --json mine.json\n");
+  CLI::App& app =
+      new_subcommand(root, "measure",
+                     "Fit a description of this machine for predictions.\n"
+                     "Memory bandwidth by threads, dense products, what the tasks of solves cost, and\n"
+                     "ping-pong between ranks; kept for 'palmette predict --machine this'.",
+                     "  palmette measure\n"
+                     "  palmette measure --json mine.json\n"
+                     "  mpiexec -n 2 palmette measure --json mine.json\n");
   const auto command = std::make_shared<MeasureCommand>();
   add_threads(app, "Method", command->request.threads);
   add_output_options(app, command->output);

@@ -22,7 +22,8 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     next[0] = i + 1;
     for (std::size_t j = 0; j < to.size(); ++j) {
       next[j + 1] = std::min({row[j + 1] + 1, next[j] + 1, row[j] + (from[i] == to[j] ? 0 : 1)});
-      if (i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j]) next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
+      if (i > 0 && j > 0 && from[i] == to[j - 1] && from[i - 1] == to[j])
+        next[j + 1] = std::min(next[j + 1], before[j - 1] + 1);
     }
     std::swap(before, row);
     std::swap(row, next);
@@ -51,20 +52,26 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& ca
   return nearest.empty() ? std::string() : fmt::format(" (did you mean '{}'?)", nearest);
 }
 
-std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
+std::string joined(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
 
-std::size_t choose_name(std::string_view option, const std::string& text, const std::vector<std::string>& names) {
+std::size_t choose_name(std::string_view option, const std::string& text,
+                        const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), text);
   if (found == names.end())
-    throw UsageError(fmt::format("{} knows no '{}'{}; it takes {}", option, text, suggestion(text, names), joined(names)));
+    throw UsageError(
+        fmt::format("{} knows no '{}'{}; it takes {}", option, text, suggestion(text, names), joined(names)));
   return static_cast<std::size_t>(found - names.begin());
 }
 
-std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t smallest, std::int64_t largest) {
+std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t smallest,
+                           std::int64_t largest) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < smallest || value > largest)
-    throw UsageError(fmt::format("{} takes an integer from {} to {}, not '{}'", option, smallest, largest, text));
+    throw UsageError(
+        fmt::format("{} takes an integer from {} to {}, not '{}'", option, smallest, largest, text));
   return value;
 }
 
@@ -76,7 +83,8 @@ double parse_real(std::string_view option, std::string_view text) {
   return value;
 }
 
-std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text, std::int64_t smallest, std::int64_t largest) {
+std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text,
+                                         std::int64_t smallest, std::int64_t largest) {
   std::vector<std::int64_t> values;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());

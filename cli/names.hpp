@@ -18,15 +18,18 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& ca
 std::string joined(const std::vector<std::string>& names);
 
 /// Place of `text` in `names`. @throws UsageError naming the option, the nearest name and all names
-std::size_t choose_name(std::string_view option, const std::string& text, const std::vector<std::string>& names);
+std::size_t choose_name(std::string_view option, const std::string& text,
+                        const std::vector<std::string>& names);
 
 /// The whole text as a decimal integer. @throws UsageError naming the option, the text and the range
-std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t smallest, std::int64_t largest);
+std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t smallest,
+                           std::int64_t largest);
 
 /// The whole text as a finite number. @throws UsageError
 double parse_real(std::string_view option, std::string_view text);
 
 /// "1,50" as integers. @throws UsageError
-std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text, std::int64_t smallest, std::int64_t largest);
+std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text,
+                                         std::int64_t smallest, std::int64_t largest);
 
 }  // namespace palmette::cli

@@ -26,47 +26,65 @@ void add_precision(OptionGroup& group, SolvingOptions& options, bool offers_mixe
 }
 
 void add_operation(CLI::App& app, SolveRequest& request) {
-  const auto set = [&request](Operation operation) { return [&request, operation](std::int64_t) { request.operation = operation; }; };
-  CLI::Option* transposed = app.add_flag_function("--transpose", set(Operation::transpose), "solve with the transpose of A");
-  CLI::Option* adjoint = app.add_flag_function("--adjoint", set(Operation::adjoint), "solve with the conjugate transpose of A");
-  
+  const auto set = [&request](Operation operation) {
+    return [&request, operation](std::int64_t) { request.operation = operation; };
+  };
+  CLI::Option* transposed =
+      app.add_flag_function("--transpose", set(Operation::transpose), "solve with the transpose of A");
+  CLI::Option* adjoint =
+      app.add_flag_function("--adjoint", set(Operation::adjoint), "solve with the conjugate transpose of A");
+
   transposed->group("System")->excludes(adjoint);
   adjoint->group("System")->excludes(transposed);
 }
 
 void add_refinement(OptionGroup& group, SolveRequest& request) {
-  group.value({"--refine", "auto|off|N", "steps of iterative refinement: as many as the verification needs, none, or up to N (default: auto)"},
-              [&request](const std::string& text) {
-                if (text == "auto") request.max_refine_steps = -1;
-                else if (text == "off") request.max_refine_steps = 0;
-                else request.max_refine_steps = static_cast<int>(parse_integer("--refine (or auto, or off)", text, 0, 10000));
-              });
-  group.flag("--condition", "estimate the condition number and bound the forward error too", request.condition);
+  group.value(
+      {"--refine", "auto|off|N",
+       "steps of iterative refinement: as many as the verification needs, none, or up to N (default: auto)"},
+      [&request](const std::string& text) {
+        if (text == "auto")
+          request.max_refine_steps = -1;
+        else if (text == "off")
+          request.max_refine_steps = 0;
+        else
+          request.max_refine_steps =
+              static_cast<int>(parse_integer("--refine (or auto, or off)", text, 0, 10000));
+      });
+  group.flag("--condition", "estimate the condition number and bound the forward error too",
+             request.condition);
 }
 
 }  // namespace
 
 void add_matrix_options(CLI::App& app, MatrixOptions& options, bool required) {
-  add_argument(app, {"matrix", "A.mtx", "Matrix Market, Rutherford-Boeing or Harwell-Boeing file, also .gz; - reads standard input"},
+  add_argument(app,
+               {"matrix", "A.mtx",
+                "Matrix Market, Rutherford-Boeing or Harwell-Boeing file, also .gz; - reads standard input"},
                options.path, required);
   OptionGroup group(app, "System");
   group.value({"--pattern-values", "ones|laplacian",
-               "values for a file that has none: ones, or -1 off the diagonal and a dominant diagonal (default: ones)"},
+               "values for a file that has none: ones, or -1 off the diagonal and a dominant diagonal "
+               "(default: ones)"},
               [&options](const std::string& text) {
-                options.pattern_values = static_cast<PatternValues>(choose_name("--pattern-values", text, {"ones", "laplacian"}));
+                options.pattern_values =
+                    static_cast<PatternValues>(choose_name("--pattern-values", text, {"ones", "laplacian"}));
               });
 }
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
   OptionGroup group(app, "Report");
-  group.text({"--json", "FILE|-", "write the report as JSON to a file, or to standard output instead of the table"}, options.json);
+  group.text(
+      {"--json", "FILE|-", "write the report as JSON to a file, or to standard output instead of the table"},
+      options.json);
   group.flag("--quiet", "print nothing but errors (and what --json - asks for)", options.quiet);
 }
 
 void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string& order_option) {
   OptionGroup group(app, "Method");
   group.value({"--kind", "auto|llt|ldlt|lu",
-               "factorization; auto: llt if A is symmetric (Hermitian) with positive diagonal, ldlt if symmetric, else lu (default: auto)"},
+               "factorization; auto: llt if A is symmetric (Hermitian) with positive diagonal, ldlt if "
+               "symmetric, else lu (default: auto)"},
               [&options](const std::string& text) {
                 const std::size_t choice = choose_name("--kind", text, {"auto", "llt", "ldlt", "lu"});
                 if (choice > 0) options.kind = static_cast<FactorKind>(choice - 1);
@@ -82,22 +100,31 @@ void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string&
 void add_threads(CLI::App& app, const std::string& title, int& threads) {
   OptionGroup group(app, title);
   group.value({"--threads", "T", "threads; 0: one for each processor that this process may use (default: 0)"},
-              [&threads](const std::string& text) { threads = static_cast<int>(parse_integer("--threads", text, 0, most_threads)); });
+              [&threads](const std::string& text) {
+                threads = static_cast<int>(parse_integer("--threads", text, 0, most_threads));
+              });
 }
 
 void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mixed_precision) {
   OptionGroup system(app, "System");
-  system.text({"--rhs", "FILE|ones|random[:SEED]",
-               "right-hand sides: a Matrix Market file, ones, or uniform in [-1, 1) by a seed (default: ones)"}, options.rhs);
+  system.text(
+      {"--rhs", "FILE|ones|random[:SEED]",
+       "right-hand sides: a Matrix Market file, ones, or uniform in [-1, 1) by a seed (default: ones)"},
+      options.rhs);
   system.value({"--num-rhs", "K", "how many right-hand sides (default: 1, or all columns of FILE)"},
-               [&options](const std::string& text) { options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 0, most_rhs)); });
+               [&options](const std::string& text) {
+                 options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 0, most_rhs));
+               });
   add_operation(app, options.request);
-  system.text({"--out", "X.mtx", "write the solution as a Matrix Market array (.gz: compressed); -: to standard output"}, options.out);
+  system.text({"--out", "X.mtx",
+               "write the solution as a Matrix Market array (.gz: compressed); -: to standard output"},
+              options.out);
 
   OptionGroup method(app, "Method");
   std::vector<std::string> names = {"auto"};
   for (const SolveMethodInfo& info : solve_method_list()) names.emplace_back(info.name);
-  method.value({"--method", fmt::format("{}", fmt::join(names, "|")), "how the solve is scheduled; all give the same bits (default: auto)"},
+  method.value({"--method", fmt::format("{}", fmt::join(names, "|")),
+                "how the solve is scheduled; all give the same bits (default: auto)"},
                [&options, names](const std::string& text) {
                  choose_name("--method", text, names);
                  options.method = solve_method(text);
@@ -106,18 +133,21 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mix
   add_precision(method, options, offers_mixed_precision);
   add_refinement(method, options.request);
   OptionGroup report(app, "Report");
-  report.value({"--repeat", "N", "time N solves without refinement and report the median (default: 1)"}, [&options](const std::string& text) {
-    options.request.repeat = static_cast<int>(parse_integer("--repeat", text, 1, 1000000));
-  });
+  report.value({"--repeat", "N", "time N solves without refinement and report the median (default: 1)"},
+               [&options](const std::string& text) {
+                 options.request.repeat = static_cast<int>(parse_integer("--repeat", text, 1, 1000000));
+               });
 }
 
 void add_singular(CLI::App& app, SingularAnswer& singular) {
   OptionGroup group(app, "Method");
   group.value({"--singular", "raise|warn|least-norm",
-               "a matrix that is singular to working precision: fail, give the best x, or the shortest least-squares solution; answers count as "
+               "a matrix that is singular to working precision: fail, give the best x, or the shortest "
+               "least-squares solution; answers count as "
                "not verified (default: raise)"},
               [&singular](const std::string& text) {
-                singular = static_cast<SingularAnswer>(choose_name("--singular", text, {"raise", "warn", "least-norm"}));
+                singular = static_cast<SingularAnswer>(
+                    choose_name("--singular", text, {"raise", "warn", "least-norm"}));
               });
 }
 
@@ -126,7 +156,8 @@ int number_of_threads(int threads) { return threads > 0 ? threads : available_pr
 std::vector<std::string> ordering_names() {
   std::vector<std::string> names = {"auto"};
   for (const OrderingMethodInfo& info : ordering_method_list())
-    if (info.method != OrderingMethod::automatic && info.method != OrderingMethod::user) names.emplace_back(name_of(info.method));
+    if (info.method != OrderingMethod::automatic && info.method != OrderingMethod::user)
+      names.emplace_back(name_of(info.method));
   return names;
 }
 
@@ -136,8 +167,9 @@ std::optional<OrderingMethod> ordering_by_name(const std::string& text) {
   std::error_code ignored;
   const bool looks_like_a_path = text.find_first_of("/.") != std::string::npos;
   if (!looks_like_a_path && !std::filesystem::exists(text, ignored))
-    throw UsageError(fmt::format("--order knows no '{}'{}, and there is no such file; it takes {} or a file with a permutation", text,
-                                 suggestion(text, ordering_names()), joined(ordering_names())));
+    throw UsageError(fmt::format(
+        "--order knows no '{}'{}, and there is no such file; it takes {} or a file with a permutation", text,
+        suggestion(text, ordering_names()), joined(ordering_names())));
   return {};
 }
 

@@ -1,4 +1,5 @@
-// palmette order: find a fill-reducing ordering, say what it leads to, and write it; or compare all of this build.
+// palmette order: find a fill-reducing ordering, say what it leads to, and write it; or compare all of this
+// build.
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
@@ -31,15 +32,17 @@ int run_compare(const OrderCommand& command, const SparseMatrix<T>& matrix, Prog
   Json document;
   StructureOptions options = command.structure;
   for (const OrderingMethodInfo& info : ordering_method_list()) {
-    if (!info.available || info.method == OrderingMethod::automatic || info.method == OrderingMethod::user) continue;
+    if (!info.available || info.method == OrderingMethod::automatic || info.method == OrderingMethod::user)
+      continue;
     options.kind_and_order.order = name_of(info.method);
     const Structure structure = find_structure(matrix, options, progress);
     const Report& report = structure.report;
     document["matrix"] = structure_json(report)["matrix"];
     document["kind"] = name_of(structure.kind);
     orderings.push_back(figures_json(report));
-    table.add({std::string(name_of(report.order->method)), format_seconds(report.order->seconds), format_seconds(report.analyze->seconds),
-               format_count(report.analyze->nnz_factor), format_large(report.analyze->flops), format_count(report.analyze->supernodes)});
+    table.add({std::string(name_of(report.order->method)), format_seconds(report.order->seconds),
+               format_seconds(report.analyze->seconds), format_count(report.analyze->nnz_factor),
+               format_large(report.analyze->flops), format_count(report.analyze->supernodes)});
   }
   document["orderings"] = orderings;
   document["version"] = version();
@@ -51,7 +54,8 @@ std::string order_text(const Structure& structure, const std::string& path, cons
   const Report& report = structure.report;
   FactList facts(16);
   facts.add("matrix", matrix_sentence(report.matrix));
-  facts.add("ordering", fmt::format("{}{}, in {}", name_of(report.order->method), report.order->matched ? ", with matching and scaling" : "",
+  facts.add("ordering", fmt::format("{}{}, in {}", name_of(report.order->method),
+                                    report.order->matched ? ", with matching and scaling" : "",
                                     format_seconds(report.order->seconds)));
   facts.add("factorization", kind_sentence(structure.kind));
   facts.add("factor entries", format_count(report.analyze->nnz_factor));
@@ -79,7 +83,9 @@ int run_one(const OrderCommand& command, const SparseMatrix<T>& matrix, Progress
 
 int run_order(const OrderCommand& command) {
   if (command.compare && !command.out.empty())
-    throw UsageError("--compare makes several orderings, so there is none to write with --out; choose one by --method instead");
+    throw UsageError(
+        "--compare makes several orderings, so there is none to write with --out; choose one by --method "
+        "instead");
   if (command.out == "-" && command.output.json == "-")
     throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
   check_apart("--out", command.out, "--json", command.output.json);
@@ -90,27 +96,31 @@ int run_order(const OrderCommand& command) {
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
   check_square(input, command.matrix.path, "order");
   return std::visit(
-      [&](const auto& matrix) { return command.compare ? run_compare(command, matrix, progress) : run_one(command, matrix, progress); },
+      [&](const auto& matrix) {
+        return command.compare ? run_compare(command, matrix, progress) : run_one(command, matrix, progress);
+      },
       input.matrix);
 }
 
 }  // namespace
 
 Command add_order(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "order",
-                                 "Find an ordering that keeps the factor sparse.\n"
-                                 "Reports the entries and flops of the factorization that it leads to; the file that\n"
-                                 "--out writes can be given to 'palmette solve --order FILE'.",
-                                 "  palmette order A.mtx\n"
-                                 "  palmette order A.mtx --compare\n"
-                                 "  palmette order A.mtx --method metis --out p.txt\n");
+  CLI::App& app =
+      new_subcommand(root, "order",
+                     "Find an ordering that keeps the factor sparse.\n"
+                     "Reports the entries and flops of the factorization that it leads to; the file that\n"
+                     "--out writes can be given to 'palmette solve --order FILE'.",
+                     "  palmette order A.mtx\n"
+                     "  palmette order A.mtx --compare\n"
+                     "  palmette order A.mtx --method metis --out p.txt\n");
   const auto command = std::make_shared<OrderCommand>();
   add_matrix_options(app, command->matrix);
   add_kind_and_order(app, command->structure.kind_and_order, "--method,--order");
   add_threads(app, "Method", command->structure.threads);
   OptionGroup report(app, "Report");
   report.flag("--compare", "a table of all orderings of this build", command->compare);
-  report.text({"--out", "FILE", "write the column order, one 1-based index a line; -: to standard output"}, command->out);
+  report.text({"--out", "FILE", "write the column order, one 1-based index a line; -: to standard output"},
+              command->out);
   add_output_options(app, command->output);
   return {&app, [command] { return run_order(*command); }};
 }

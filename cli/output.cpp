@@ -22,7 +22,9 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file) throw OutputError(path, fmt::format("cannot write '{}': {}", path, errno ? std::strerror(errno) : "unknown reason"));
+  if (!file)
+    throw OutputError(
+        path, fmt::format("cannot write '{}': {}", path, errno ? std::strerror(errno) : "unknown reason"));
 }
 
 void write_document(const std::string& destination, const Json& document) {
@@ -37,7 +39,8 @@ void write_document(const std::string& destination, const Json& document) {
 std::string temporary_file(const std::string& ending) {
   std::string path = (fs::temp_directory_path() / ("palmette-XXXXXX" + ending)).string();
   const int descriptor = ::mkstemps(path.data(), static_cast<int>(ending.size()));
-  if (descriptor < 0) throw OutputError(path, fmt::format("cannot make a temporary file '{}': {}", path, std::strerror(errno)));
+  if (descriptor < 0)
+    throw OutputError(path, fmt::format("cannot make a temporary file '{}': {}", path, std::strerror(errno)));
   ::close(descriptor);
   return path;
 }
@@ -63,9 +66,11 @@ std::string reason_of_current_exception() {
 void print(std::string_view text) {
   if (reader_has_gone) return;
   errno = 0;
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (written) return;
-  if (errno != EPIPE) throw OutputError("-", fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  if (errno != EPIPE)
+    throw OutputError("-", fmt::format("cannot write to standard output: {}", std::strerror(errno)));
   reader_has_gone = true;
 }
 
@@ -98,17 +103,20 @@ void check_writable(std::string_view option, const std::string& path) {
   if (folder.empty()) folder = ".";
   if (!fs::exists(folder, error)) refuse(fmt::format("the folder '{}' does not exist", folder.string()));
   if (!fs::is_directory(folder, error)) refuse(fmt::format("'{}' is not a folder", folder.string()));
-  if (::access(folder.c_str(), W_OK) != 0) refuse(fmt::format("folder '{}': {}", folder.string(), std::strerror(errno)));
+  if (::access(folder.c_str(), W_OK) != 0)
+    refuse(fmt::format("folder '{}': {}", folder.string(), std::strerror(errno)));
 }
 
-void check_apart(std::string_view first_name, const std::string& first, std::string_view second_name, const std::string& second) {
+void check_apart(std::string_view first_name, const std::string& first, std::string_view second_name,
+                 const std::string& second) {
   const auto is_file = [](const std::string& path) { return !path.empty() && path != "-"; };
   if (!is_file(first) || !is_file(second)) return;
   std::error_code error;
   // Devices such as /dev/null take everything.
   if (fs::exists(first, error) && !fs::is_regular_file(first, error)) return;
   if (first != second && !fs::equivalent(first, second, error)) return;
-  throw SameFileError(first, fmt::format("{} and {} are the same file, '{}'; give them different names", first_name, second_name, first));
+  throw SameFileError(first, fmt::format("{} and {} are the same file, '{}'; give them different names",
+                                         first_name, second_name, first));
 }
 
 void write_or_rescue(const std::string& path, const std::function<void(const std::string&)>& write) {
@@ -137,7 +145,7 @@ void print_file(const std::function<void(const std::string&)>& write) {
   std::string chunk(std::size_t{1} << 20, '\0');
   while (file) {
     file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-    print(std::string_view(chunk).substr(0, static_cast<std::size_t>(file.gcount())));
+    print(std::string_view(chunk).substr(0, file.gcount()));
   }
 }
 
@@ -156,7 +164,8 @@ int finish(const OutputOptions& options, Json document, const std::optional<Fail
 
 int finish_failed(const std::string& json_destination, const Failure& failure) {
   print_error(failure.message);
-  const bool destination_failed = (failure.kind == "output" || failure.kind == "usage") && failure.file == json_destination;
+  const bool destination_failed =
+      (failure.kind == "output" || failure.kind == "usage") && failure.file == json_destination;
   if (json_destination.empty() || destination_failed) return failure.exit_code;
   try {
     check_writable("--json", json_destination);

@@ -17,17 +17,22 @@ using Box = std::tuple<int, int, int, int>;
 
 class Plot {
  public:
-  explicit Plot(const SymbolicFactor& symbolic) : symbolic_(symbolic), scale_(symbolic.n > 0 ? side / symbolic.n : 1) {}
+  explicit Plot(const SymbolicFactor& symbolic)
+      : symbolic_(symbolic), scale_(symbolic.n > 0 ? side / symbolic.n : 1) {}
 
   Box box(index_t row_supernode, index_t column_supernode) const {
-    const auto begin = [&](index_t s) { return scale_ * symbolic_.supernode_begin[static_cast<std::size_t>(s)]; };
+    const auto begin = [&](index_t s) {
+      return scale_ * symbolic_.supernode_begin[s];
+    };
     const auto length = [&](index_t s) { return std::max(1.0, scale_ * symbolic_.width(s)); };
-    return {tenths(begin(column_supernode)), tenths(begin(row_supernode)), tenths(length(column_supernode)), tenths(length(row_supernode))};
+    return {tenths(begin(column_supernode)), tenths(begin(row_supernode)), tenths(length(column_supernode)),
+            tenths(length(row_supernode))};
   }
   void draw(const std::set<Box>& boxes, const char* colour) {
     text_ += fmt::format("<path fill=\"{}\" d=\"", colour);
     for (const auto& [x, y, width, height] : boxes)
-      text_ += fmt::format("M{:g} {:g}h{:g}v{:g}h-{:g}z", margin + x / 10.0, margin + y / 10.0, width / 10.0, height / 10.0, width / 10.0);
+      text_ += fmt::format("M{:g} {:g}h{:g}v{:g}h-{:g}z", margin + x / 10.0, margin + y / 10.0, width / 10.0,
+                           height / 10.0, width / 10.0);
     text_ += "\"/>\n";
   }
   void line(const std::vector<Box>& boxes) {
@@ -38,9 +43,12 @@ class Plot {
   }
   std::string finished(const std::string& title) const {
     const double all = side + 2 * margin;
-    return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {0:g}\" font-family=\"sans-serif\" font-size=\"13\">\n"
-                       "<rect width=\"{0:g}\" height=\"{0:g}\" fill=\"white\"/>\n<text x=\"{1:g}\" y=\"20\">{2}</text>\n{3}</svg>\n",
-                       all, margin, title, text_);
+    return fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:g} {0:g}\" font-family=\"sans-serif\" "
+        "font-size=\"13\">\n"
+        "<rect width=\"{0:g}\" height=\"{0:g}\" fill=\"white\"/>\n<text x=\"{1:g}\" "
+        "y=\"20\">{2}</text>\n{3}</svg>\n",
+        all, margin, title, text_);
   }
 
  private:

@@ -36,7 +36,7 @@ struct PathParts {
 PathParts path_parts(const Schedule& schedule, const SolveTasks& tasks) {
   PathParts parts;
   for (const PathStep& step : schedule.path) {
-    const SolvePart part = tasks.tasks[static_cast<std::size_t>(step.task)].part;
+    const SolvePart part = tasks.tasks[step.task].part;
     const double seconds = step.end - step.begin;
     ++parts.steps;
     if (step.cause == StepCause::message) ++parts.hops, parts.messages += step.message_seconds;
@@ -57,12 +57,17 @@ struct Row {
   Spread overhead;  // seconds for messages at both ends
 };
 
-Json json_of(const Spread& spread) { return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}}; }
+Json json_of(const Spread& spread) {
+  return {{"least", spread.least}, {"mean", spread.mean}, {"most", spread.most}};
+}
 
 Json json_of(const PathModel& model) {
-  return {{"compute_lower_seconds", model.compute_lower_seconds}, {"compute_upper_seconds", model.compute_upper_seconds},
-          {"communication_binary_seconds", model.communication_binary_seconds}, {"communication_flat_seconds", model.communication_flat_seconds},
-          {"levels", model.levels}, {"path_blocks", model.path.size()}};
+  return {{"compute_lower_seconds", model.compute_lower_seconds},
+          {"compute_upper_seconds", model.compute_upper_seconds},
+          {"communication_binary_seconds", model.communication_binary_seconds},
+          {"communication_flat_seconds", model.communication_flat_seconds},
+          {"levels", model.levels},
+          {"path_blocks", model.path.size()}};
 }
 
 Json json_of(const Row& row) {
@@ -75,11 +80,22 @@ Json json_of(const Row& row) {
           {"method", name_of(row.method)},
           {"seconds", one.schedule.seconds},
           {"forward_seconds", one.schedule.forward_seconds},
-          {"bound", {{"seconds", one.bound.seconds()}, {"read_seconds", one.bound.read_seconds}, {"rank_seconds", one.bound.rank_seconds},
-                     {"path_seconds", one.bound.path_seconds}, {"link_seconds", one.bound.link_seconds}}},
+          {"bound",
+           {{"seconds", one.bound.seconds()},
+            {"read_seconds", one.bound.read_seconds},
+            {"rank_seconds", one.bound.rank_seconds},
+            {"path_seconds", one.bound.path_seconds},
+            {"link_seconds", one.bound.link_seconds}}},
           {"path_model", one.layers == 1 ? json_of(one.model) : Json(nullptr)},
-          {"path", {{"steps", row.parts.steps}, {"hops", row.parts.hops}, {"subtree_seconds", row.parts.subtrees}, {"diagonal_seconds", row.parts.diagonals},
-                    {"block_seconds", row.parts.blocks}, {"layer_seconds", row.parts.layers}, {"message_seconds", row.parts.messages}, {"waiting_seconds", row.parts.waiting}}},
+          {"path",
+           {{"steps", row.parts.steps},
+            {"hops", row.parts.hops},
+            {"subtree_seconds", row.parts.subtrees},
+            {"diagonal_seconds", row.parts.diagonals},
+            {"block_seconds", row.parts.blocks},
+            {"layer_seconds", row.parts.layers},
+            {"message_seconds", row.parts.messages},
+            {"waiting_seconds", row.parts.waiting}}},
           {"busy_seconds", json_of(row.busy)},
           {"message_overhead_seconds", json_of(row.overhead)},
           {"messages", one.messages},
@@ -88,21 +104,36 @@ Json json_of(const Row& row) {
 }
 
 Json json_of(std::int64_t threads, const ThreadPrediction& one) {
-  return {{"threads", threads}, {"seconds", one.seconds}, {"bound_seconds", one.bound_seconds}, {"busy_seconds", one.busy_seconds}, {"bytes", one.bytes}};
+  return {{"threads", threads},
+          {"seconds", one.seconds},
+          {"bound_seconds", one.bound_seconds},
+          {"busy_seconds", one.busy_seconds},
+          {"bytes", one.bytes}};
 }
 
 /// With several layers the method stands where there is room for it.
 std::string rank_table(const std::vector<Row>& rows) {
-  const bool layered = std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.prediction.layers > 1; });
-  TextTable table(layered ? std::vector<std::string>{"ranks", "grid", "method", "time", "bound", "busy", "sent", "factor/rank"}
-                          : std::vector<std::string>{"ranks", "grid", "time", "bound", "busy", "comm", "messages", "sent", "factor/rank"});
+  const bool layered =
+      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.prediction.layers > 1; });
+  TextTable table(layered ? std::vector<std::string>{"ranks", "grid", "method", "time", "bound", "busy",
+                                                     "sent", "factor/rank"}
+                          : std::vector<std::string>{"ranks", "grid", "time", "bound", "busy", "comm",
+                                                     "messages", "sent", "factor/rank"});
   for (const Row& row : rows) {
     const SolvePrediction& one = row.prediction;
-    const std::string grid = fmt::format("{}x{}", one.grid.rows, one.grid.cols), seconds = format_seconds(one.schedule.seconds), bound = format_seconds(one.bound.seconds()),
-                      busy = format_percent(one.schedule.seconds > 0 ? row.busy.mean / one.schedule.seconds : 1),
-                      sent = format_bytes(static_cast<double>(one.message_bytes)), factor = format_bytes(one.factor_bytes.most);
-    if (layered) table.add({format_count(one.num_ranks), fmt::format("{}x{}", grid, one.layers), std::string(name_of(row.method)), seconds, bound, busy, sent, factor});
-    else table.add({format_count(one.num_ranks), grid, seconds, bound, busy, format_seconds(row.parts.messages), format_count(one.messages), sent, factor});
+    const std::string grid = fmt::format("{}x{}", one.grid.rows, one.grid.cols),
+                      seconds = format_seconds(one.schedule.seconds),
+                      bound = format_seconds(one.bound.seconds()),
+                      busy =
+                          format_percent(one.schedule.seconds > 0 ? row.busy.mean / one.schedule.seconds : 1),
+                      sent = format_bytes(static_cast<double>(one.message_bytes)),
+                      factor = format_bytes(one.factor_bytes.most);
+    if (layered)
+      table.add({format_count(one.num_ranks), fmt::format("{}x{}", grid, one.layers),
+                 std::string(name_of(row.method)), seconds, bound, busy, sent, factor});
+    else
+      table.add({format_count(one.num_ranks), grid, seconds, bound, busy, format_seconds(row.parts.messages),
+                 format_count(one.messages), sent, factor});
   }
   return layered ? table.text({2}) : table.text({});
 }
@@ -112,16 +143,26 @@ std::string path_sentence(const Row& row) {
   const SolvePrediction& one = row.prediction;
   FactList facts(16);
   const std::string layers = one.layers > 1 ? fmt::format("layers {}, ", format_seconds(parts.layers)) : "";
-  facts.add("critical path", fmt::format("{}, {}: subtrees {}, diagonal blocks {}, blocks {}, {}messages {}, waiting {}", plural(parts.steps, "step"),
-                                         plural(parts.hops, "message"), format_seconds(parts.subtrees), format_seconds(parts.diagonals),
-                                         format_seconds(parts.blocks), layers, format_seconds(parts.messages), format_seconds(parts.waiting)));
-  facts.add("bound", fmt::format("{}: reading {}, busiest rank {}, path {}, links {}", format_seconds(one.bound.seconds()), format_seconds(one.bound.read_seconds),
-                                 format_seconds(one.bound.rank_seconds), format_seconds(one.bound.path_seconds), format_seconds(one.bound.link_seconds)));
+  facts.add(
+      "critical path",
+      fmt::format("{}, {}: subtrees {}, diagonal blocks {}, blocks {}, {}messages {}, waiting {}",
+                  plural(parts.steps, "step"), plural(parts.hops, "message"), format_seconds(parts.subtrees),
+                  format_seconds(parts.diagonals), format_seconds(parts.blocks), layers,
+                  format_seconds(parts.messages), format_seconds(parts.waiting)));
+  facts.add(
+      "bound",
+      fmt::format("{}: reading {}, busiest rank {}, path {}, links {}", format_seconds(one.bound.seconds()),
+                  format_seconds(one.bound.read_seconds), format_seconds(one.bound.rank_seconds),
+                  format_seconds(one.bound.path_seconds), format_seconds(one.bound.link_seconds)));
   if (one.layers > 1) return facts.text();
-  facts.add("level model", fmt::format("computing {} to {}, messages {} by binary trees, {} by flat ones; {} and {} on the path",
-                                       format_seconds(one.model.compute_lower_seconds), format_seconds(one.model.compute_upper_seconds),
-                                       format_seconds(one.model.communication_binary_seconds), format_seconds(one.model.communication_flat_seconds),
-                                       plural(one.model.levels, "level"), plural(static_cast<std::int64_t>(one.model.path.size()), "block")));
+  facts.add(
+      "level model",
+      fmt::format("computing {} to {}, messages {} by binary trees, {} by flat ones; {} and {} on the path",
+                  format_seconds(one.model.compute_lower_seconds),
+                  format_seconds(one.model.compute_upper_seconds),
+                  format_seconds(one.model.communication_binary_seconds),
+                  format_seconds(one.model.communication_flat_seconds), plural(one.model.levels, "level"),
+                  plural(static_cast<std::int64_t>(one.model.path.size()), "block")));
   return facts.text();
 }
 
@@ -129,8 +170,10 @@ Row row_of(LayeredSolveCase given, RankMethod method, const Cluster& cluster) {
   Row row;
   row.method = method;
   if (given.placement.ranks.layers == 1) {
-    const Placement placement = place(given.symbolic, given.placement.ranks.grid, given.placement.map, given.placement.whole);
-    row.prediction = predict_solve({given.symbolic, placement, given.kind, given.trees, given.num_rhs, given.scalar_bytes}, cluster);
+    const Placement placement =
+        place(given.symbolic, given.placement.ranks.grid, given.placement.map, given.placement.whole);
+    row.prediction = predict_solve(
+        {given.symbolic, placement, given.kind, given.trees, given.num_rhs, given.scalar_bytes}, cluster);
   } else {
     given.method = layered_method(method);
     row.prediction = predict_layered_solve(given, cluster);
@@ -144,18 +187,28 @@ Row row_of(LayeredSolveCase given, RankMethod method, const Cluster& cluster) {
 
 /// Who has one machine should not take the time of two for his own.
 bool needs_several_of_this(const PlacementOptions& options, const Cluster& cluster) {
-  return options.machine == "this" && std::any_of(options.ranks.begin(), options.ranks.end(), [&](index_t ranks) { return ranks > cluster.ranks_per_node; });
+  return options.machine == "this" &&
+         std::any_of(options.ranks.begin(), options.ranks.end(),
+                     [&](index_t ranks) { return ranks > cluster.ranks_per_node; });
 }
 
 template <class T>
-int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine, ProgressBar& progress) {
+int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine,
+                   ProgressBar& progress) {
   const Structure structure = find_structure(matrix, command.structure, progress);
   const SymbolicFactor& symbolic = structure.symbolic;
   const PlacementOptions& options = command.placement;
   std::vector<Row> rows;
   progress.begin("predict");
   for (const Layout& layout : layouts_of(options, symbolic, structure.kind, sizeof(T), machine.cluster))
-    rows.push_back(row_of({symbolic, {layout.ranks, layout.map, layout.whole}, {}, structure.kind, options.trees, options.num_rhs, sizeof(T)}, layout.method, machine.cluster));
+    rows.push_back(row_of({symbolic,
+                           {layout.ranks, layout.map, layout.whole},
+                           {},
+                           structure.kind,
+                           options.trees,
+                           options.num_rhs,
+                           sizeof(T)},
+                          layout.method, machine.cluster));
   progress.end();
   Json document = structure_json(structure.report);
   document["machine"] = machine.cluster.name;
@@ -165,21 +218,33 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   std::string thread_text;
   document["threads"] = Json::array();
   for (const std::int64_t threads : command.threads) {
-    const ThreadPrediction one = predict_on_threads({symbolic, static_cast<int>(threads), options.num_rhs, static_cast<int>(sizeof(T)), structure.kind}, machine.cluster);
+    const ThreadPrediction one = predict_on_threads(
+        {symbolic, static_cast<int>(threads), options.num_rhs, static_cast<int>(sizeof(T)), structure.kind},
+        machine.cluster);
     document["threads"].push_back(json_of(threads, one));
-    thread_text += fmt::format("  {}: {}, at least {}\n", plural(threads, "thread"), format_seconds(one.seconds), format_seconds(one.bound_seconds));
+    thread_text += fmt::format("  {}: {}, at least {}\n", plural(threads, "thread"),
+                               format_seconds(one.seconds), format_seconds(one.bound_seconds));
   }
   if (command.output.shows_table()) {
     FactList facts(16);
     facts.add("matrix", matrix_sentence(structure.report.matrix));
     facts.add("machine", fmt::format("{}: {}", machine.cluster.name, machine.cluster.description));
-    facts.add("one solve", fmt::format("both sweeps, {}; predicted, nothing was run", plural(options.num_rhs, "right-hand side")));
+    facts.add("one solve", fmt::format("both sweeps, {}; predicted, nothing was run",
+                                       plural(options.num_rhs, "right-hand side")));
     if (needs_several_of_this(options, machine.cluster))
-      facts.add("note", fmt::format("this machine has {}: more ranks are on several like it, joined by what joins two ranks here", plural(machine.cluster.ranks_per_node, "processor")));
-    print(facts.text() + "\n" + thread_text + rank_table(rows) + (rows.empty() ? "" : fmt::format("\n  With {}:\n", plural(rows.back().prediction.num_ranks, "rank")) + path_sentence(rows.back())));
+      facts.add(
+          "note",
+          fmt::format(
+              "this machine has {}: more ranks are on several like it, joined by what joins two ranks here",
+              plural(machine.cluster.ranks_per_node, "processor")));
+    print(facts.text() + "\n" + thread_text + rank_table(rows) +
+          (rows.empty() ? ""
+                        : fmt::format("\n  With {}:\n", plural(rows.back().prediction.num_ranks, "rank")) +
+                              path_sentence(rows.back())));
   }
   if (!command.plot.empty() && !rows.empty()) {
-    const std::string title = fmt::format("critical path, {} on {}", plural(rows.back().prediction.num_ranks, "rank"), machine.cluster.name);
+    const std::string title = fmt::format(
+        "critical path, {} on {}", plural(rows.back().prediction.num_ranks, "rank"), machine.cluster.name);
     write_or_rescue(command.plot, [&](const std::string& path) {
       std::ofstream file(path);
       file << path_svg(symbolic, rows.back().prediction.model, title);
@@ -194,34 +259,40 @@ int run_predict(const PredictCommand& command) {
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
   const MachineFile machine = machine_by_name(command.placement.machine);
-  if (!command.plot.empty() && (command.placement.chooses_layers || command.placement.layers != std::vector<index_t>{1}))
+  if (!command.plot.empty() &&
+      (command.placement.chooses_layers || command.placement.layers != std::vector<index_t>{1}))
     throw UsageError("--plot draws the level model of one layer: leave out --layers");
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
   check_square(input, command.matrix.path, "predict");
-  return std::visit([&](const auto& matrix) { return predict_matrix(command, matrix, machine, progress); }, input.matrix);
+  return std::visit([&](const auto& matrix) { return predict_matrix(command, matrix, machine, progress); },
+                    input.matrix);
 }
 
 }  // namespace
 
 Command add_predict(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "predict",
-                                 "Say what solves will cost on a machine, before anything is factored.\n"
-                                 "Orders and analyzes only; the machine may be another one than this: time with its\n"
-                                 "parts, lower bounds, messages, memory, and where the critical path goes.",
-                                 "  palmette predict A.mtx --machine this --threads 1,2\n"
-                                 "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
-                                 "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
-                                 "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
+  CLI::App& app =
+      new_subcommand(root, "predict",
+                     "Say what solves will cost on a machine, before anything is factored.\n"
+                     "Orders and analyzes only; the machine may be another one than this: time with its\n"
+                     "parts, lower bounds, messages, memory, and where the critical path goes.",
+                     "  palmette predict A.mtx --machine this --threads 1,2\n"
+                     "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
+                     "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
+                     "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
   const auto command = std::make_shared<PredictCommand>();
   add_matrix_options(app, command->matrix);
   add_kind_and_order(app, command->structure.kind_and_order);
   add_placement_options(app, command->placement);
   OptionGroup group(app, "Ranks");
-  group.value({"--threads", "T,T,...", "numbers of threads of one machine, without ranks: also predicted"},
-              [command](const std::string& text) { command->threads = parse_integers("--threads", text, 1, 4096); });
+  group.value(
+      {"--threads", "T,T,...", "numbers of threads of one machine, without ranks: also predicted"},
+      [command](const std::string& text) { command->threads = parse_integers("--threads", text, 1, 4096); });
   OptionGroup report(app, "Report");
-  report.text({"--plot", "FILE.svg", "draw the critical path (of the last number of ranks) on the sparsity plot of the factor"}, command->plot);
+  report.text({"--plot", "FILE.svg",
+               "draw the critical path (of the last number of ranks) on the sparsity plot of the factor"},
+              command->plot);
   add_output_options(app, command->output);
   return {&app, [command] { return run_predict(*command); }};
 }

@@ -28,13 +28,17 @@ std::vector<index_t> parse_ranks(const std::string& text) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string part = text.substr(begin, end - begin);
     const std::size_t colon = part.find(':');
-    const auto number = [](const std::string& word) { return parse_integer("--ranks", word, 1, most_predicted_ranks); };
+    const auto number = [](const std::string& word) {
+      return parse_integer("--ranks", word, 1, most_predicted_ranks);
+    };
     if (colon == std::string::npos) {
       result.push_back(static_cast<index_t>(number(part)));
     } else {
       const std::int64_t first = number(part.substr(0, colon)), last = number(part.substr(colon + 1));
-      if (last < first) throw UsageError(fmt::format("--ranks {}: a range begins with the smaller number, as 64:4096", part));
-      for (std::int64_t ranks = first; ranks <= last; ranks *= 2) result.push_back(static_cast<index_t>(ranks));
+      if (last < first)
+        throw UsageError(fmt::format("--ranks {}: a range begins with the smaller number, as 64:4096", part));
+      for (std::int64_t ranks = first; ranks <= last; ranks *= 2)
+        result.push_back(static_cast<index_t>(ranks));
     }
     begin = end + 1;
   }
@@ -43,41 +47,55 @@ std::vector<index_t> parse_ranks(const std::string& text) {
 
 void add_placement_options(CLI::App& app, PlacementOptions& options) {
   OptionGroup group(app, "Ranks");
-  group.text({"--machine", "NAME|FILE|this", "the machine: " + joined(machine_names()) + ", a file of their form, or this one, as 'palmette measure' found it (default)"},
+  group.text({"--machine", "NAME|FILE|this",
+              "the machine: " + joined(machine_names()) +
+                  ", a file of their form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
-  group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"}, [&options](const std::string& text) { options.ranks = parse_ranks(text); });
-  group.value({"--grid", "RxC|auto", "grid of ranks, R*C of them (default: the nearest to a square), or grid and map that are predicted to be the fastest"},
+  group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"},
+              [&options](const std::string& text) { options.ranks = parse_ranks(text); });
+  group.value({"--grid", "RxC|auto",
+               "grid of ranks, R*C of them (default: the nearest to a square), or grid and map that are "
+               "predicted to be the fastest"},
               [&options](const std::string& text) {
                 options.chooses_grid = text == "auto";
                 if (!options.chooses_grid) options.grid = parse_grid(text);
               });
-  group.value({"--map", "block_cyclic|subtree_to_subcube", "which rank owns which block (default: subtree_to_subcube)"},
+  group.value({"--map", "block_cyclic|subtree_to_subcube",
+               "which rank owns which block (default: subtree_to_subcube)"},
               [&options](const std::string& text) {
                 const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
                 options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
               });
-  group.value({"--layers", "L,L,...|A:B|auto", "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers and grid that are predicted to be the fastest"},
+  group.value({"--layers", "L,L,...|A:B|auto",
+               "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers "
+               "and grid that are predicted to be the fastest"},
               [&options](const std::string& text) {
                 options.chooses_layers = text == "auto";
-                if (options.chooses_layers) options.chooses_grid = true;
-                else options.layers = parse_ranks(text);
+                if (options.chooses_layers)
+                  options.chooses_grid = true;
+                else
+                  options.layers = parse_ranks(text);
               });
   group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by prediction)"},
-              [&options](const std::string& text) { options.method = method_names()[choose_name("--method", text, method_names())]; });
+              [&options](const std::string& text) {
+                options.method = method_names()[choose_name("--method", text, method_names())];
+              });
   group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
-                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
+                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary
+                                                                                      : TreeShape::flat;
               });
   OptionGroup system(app, "System");
-  system.value({"--num-rhs", "K", "right-hand sides (default: 1)"},
-               [&options](const std::string& text) { options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 1, 4096)); });
+  system.value({"--num-rhs", "K", "right-hand sides (default: 1)"}, [&options](const std::string& text) {
+    options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 1, 4096));
+  });
 }
 
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
   if (!options.grid) return nearly_square_grid(ranks);
   if (options.grid->num_ranks() != ranks)
-    throw UsageError(fmt::format("--grid {}x{} has {} ranks, --ranks asks for {}; leave out either", options.grid->rows, options.grid->cols,
-                                 options.grid->num_ranks(), ranks));
+    throw UsageError(fmt::format("--grid {}x{} has {} ranks, --ranks asks for {}; leave out either",
+                                 options.grid->rows, options.grid->cols, options.grid->num_ranks(), ranks));
   return *options.grid;
 }
 
@@ -114,18 +132,22 @@ GridChoice choose(const PlacementOptions& options, GridQuestion question, const 
 
 Layout layout_for(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
   if (question.methods.empty() && question.layers.back() > 1)
-    throw UsageError(fmt::format("--method {} has one layer, --layers asks for {}; leave out either", options.method, question.layers.back()));
+    throw UsageError(fmt::format("--method {} has one layer, --layers asks for {}; leave out either",
+                                 options.method, question.layers.back()));
   const GridChoice found = choose(options, question, cluster);
-  const RankMethod method = options.method == "auto" ? rank_method(found.layers, found.method) : rank_method(options.method);
+  const RankMethod method =
+      options.method == "auto" ? rank_method(found.layers, found.method) : rank_method(options.method);
   return {{found.grid, found.layers}, found.map, question.whole, method};
 }
 
 }  // namespace
 
-std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic, FactorKind kind, int scalar_bytes, const Cluster& cluster) {
+std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic,
+                               FactorKind kind, int scalar_bytes, const Cluster& cluster) {
   std::vector<Layout> layouts;
   for (const index_t ranks : options.ranks) {
-    GridQuestion question{symbolic, ranks, {}, subtrees_for(symbolic, ranks), options.trees, options.num_rhs, scalar_bytes};
+    GridQuestion question{symbolic,      ranks,           {},          subtrees_for(symbolic, ranks),
+                          options.trees, options.num_rhs, scalar_bytes};
     question.kind = kind;
     question.methods = layered_methods(options.method);
     if (options.chooses_layers) {

@@ -16,7 +16,8 @@ struct PlacementOptions {
   std::optional<PlacementMap> map;  ///< empty: subtree_to_subcube, or with --grid auto the better one
   std::vector<index_t> layers = {1};
   bool chooses_layers = false;  ///< --layers auto
-  std::string method = "auto";  ///< of rank_method_list; auto: message_driven for one layer, for several what is predicted to be faster
+  /// of rank_method_list; auto: message_driven for one layer, for several what is predicted to be faster
+  std::string method = "auto";
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
 };
@@ -38,7 +39,9 @@ struct Layout {
 };
 
 /// One for each number of ranks and each number of layers that divides it.
-/// @throws UsageError if there are none, or --grid has another number of ranks, or --method another number of layers
-std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic, FactorKind kind, int scalar_bytes, const Cluster& cluster);
+/// @throws UsageError if there are none, or --grid has another number of ranks, or --method another number of
+///   layers
+std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic,
+                               FactorKind kind, int scalar_bytes, const Cluster& cluster);
 
 }  // namespace palmette::cli

@@ -1,4 +1,5 @@
-// A thread of its own draws four times a second, so that phases that report nothing show their seconds at least.
+// A thread of its own draws four times a second, so that phases that report nothing show their seconds at
+// least.
 #include "cli/progress_bar.hpp"
 
 #include <algorithm>
@@ -56,7 +57,8 @@ void ProgressBar::draw() {
   if (fraction_ > 0) {  // phases that only tell their beginning stay at 0
     const double fraction = std::min(fraction_, 1.0);
     const int filled = static_cast<int>(fraction * bar_width);
-    line += fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(bar_width - filled, '.'), fraction * 100);
+    line += fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(bar_width - filled, '.'),
+                        fraction * 100);
   }
   line += fmt::format("  {:.0f} s\x1b[K", since_.seconds());
   std::fwrite(line.data(), 1, line.size(), stderr);

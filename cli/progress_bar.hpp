@@ -1,4 +1,5 @@
-// A bar on standard error for phases that last longer than a second; nothing where standard error is no terminal.
+// A bar on standard error for phases that last longer than a second; nothing where standard error is no
+// terminal.
 #pragma once
 
 #include <condition_variable>

@@ -30,16 +30,19 @@ void read_transport(const std::string& text, RankOptions& options) {
   const std::string prefix = "threads:";
   if (text.compare(0, prefix.size(), prefix) == 0) {
     options.transport = RankTransport::threads;
-    options.thread_ranks = static_cast<index_t>(parse_integer("--transport threads:N", text.substr(prefix.size()), 1, most_thread_ranks));
+    options.thread_ranks = static_cast<index_t>(
+        parse_integer("--transport threads:N", text.substr(prefix.size()), 1, most_thread_ranks));
   } else if (text == "threads") {
     throw UsageError("--transport threads needs the number of ranks: threads:4, for example");
   } else {
-    constexpr RankTransport choices[] = {RankTransport::loopback, RankTransport::mpi_two_sided, RankTransport::mpi_rma, RankTransport::mpi_rma_counter};
+    constexpr RankTransport choices[] = {RankTransport::loopback, RankTransport::mpi_two_sided,
+                                         RankTransport::mpi_rma, RankTransport::mpi_rma_counter};
     std::vector<std::string> names;
     for (const RankTransport choice : choices) names.push_back(transport_name(choice));
     names.push_back("threads:N");
     const std::size_t choice = choose_name("--transport", text, names);
-    if (choice == std::size(choices)) throw UsageError("--transport threads:N: put a number for N, as in threads:4");
+    if (choice == std::size(choices))
+      throw UsageError("--transport threads:N: put a number for N, as in threads:4");
     options.transport = choices[choice];
   }
 }
@@ -53,8 +56,13 @@ void read_grid(const std::string& text, RankOptions& options) {
     return;
   }
   const std::string layers = text.size() > 5 && text[4] == 'x' ? text.substr(5) : "";
-  if (text != "auto" && layers.empty()) throw UsageError(fmt::format("--grid takes auto, autox4 or autoxauto, or numbers as 2x3, not '{}'", text));
-  options.chosen_layers = layers.empty() ? 1 : layers == "auto" ? 0 : static_cast<index_t>(parse_integer("--grid", layers, 1, most_ranks));
+  if (text != "auto" && layers.empty())
+    throw UsageError(
+        fmt::format("--grid takes auto, autox4 or autoxauto, or numbers as 2x3, not '{}'", text));
+  options.chosen_layers = layers.empty() ? 1
+                          : layers == "auto"
+                              ? 0
+                              : static_cast<index_t>(parse_integer("--grid", layers, 1, most_ranks));
 }
 
 }  // namespace
@@ -69,62 +77,86 @@ std::string transport_name(RankTransport transport) {
   }
   return "";
 }
-bool is_mpi(RankTransport transport) { return transport != RankTransport::loopback && transport != RankTransport::threads; }
+bool is_mpi(RankTransport transport) {
+  return transport != RankTransport::loopback && transport != RankTransport::threads;
+}
 
 ProcessGrid parse_grid(const std::string& text) {
   const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) throw UsageError(fmt::format("--grid takes ROWSxCOLUMNS, as 2x3, not '{}'", text));
-  const auto part = [](const std::string& number) { return static_cast<index_t>(parse_integer("--grid", number, 1, most_ranks)); };
+  if (cross == std::string::npos)
+    throw UsageError(fmt::format("--grid takes ROWSxCOLUMNS, as 2x3, not '{}'", text));
+  const auto part = [](const std::string& number) {
+    return static_cast<index_t>(parse_integer("--grid", number, 1, most_ranks));
+  };
   return {part(text.substr(0, cross)), part(text.substr(cross + 1))};
 }
 
 LayeredGrid parse_layered_grid(const std::string& text) {
   const std::size_t last = text.rfind('x');
   if (last == std::string::npos || text.find('x') == last) return {parse_grid(text), 1};
-  return {parse_grid(text.substr(0, last)), static_cast<index_t>(parse_integer("--grid", text.substr(last + 1), 1, most_ranks))};
+  return {parse_grid(text.substr(0, last)),
+          static_cast<index_t>(parse_integer("--grid", text.substr(last + 1), 1, most_ranks))};
 }
 
-bool RankOptions::wanted() const { return transport || grid || chooses_grid || layered_method || map || trees || delivery || launched_ranks() > 0; }
+bool RankOptions::wanted() const {
+  return transport || grid || chooses_grid || layered_method || map || trees || delivery ||
+         launched_ranks() > 0;
+}
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
   group.value({"--transport", "loopback|threads:N|mpi_two_sided|mpi_rma|mpi_rma_counter",
-               "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the processes that mpiexec has started: by "
+               "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the "
+               "processes that mpiexec has started: by "
                "messages (default there) or by one-sided queues, published by checksum or by counter"},
               [&options](const std::string& text) { read_transport(text, options); });
   group.value({"--grid", "RxC[xL]|auto[xL|xauto]",
-               "grid of ranks, R*C of them (default: the nearest to a square), or the one that is predicted to be the fastest; xL: in each of L layers, "
+               "grid of ranks, R*C of them (default: the nearest to a square), or the one that is predicted "
+               "to be the fastest; xL: in each of L layers, "
                "which share out the elimination tree"},
               [&options](const std::string& text) { read_grid(text, options); });
-  group.text({"--machine", "NAME|FILE|this", "the machine that --grid auto predicts for: " + joined(machine_names()) +
-              ", a file of their form, or this one, as 'palmette measure' found it (default)"}, options.machine);
-  group.value({"--layered-method", "one_sync_3d|baseline_3d",
-               "how layers solve: they meet once in each solve, or at each level of the tree in each sweep (default: one_sync_3d)"},
-              [&options](const std::string& text) {
-                const std::size_t choice = choose_name("--layered-method", text, {"one_sync_3d", "baseline_3d"});
-                options.layered_method = choice == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
-              });
-  group.value({"--map", "block_cyclic|subtree_to_subcube", "which rank owns which block (default: subtree_to_subcube)"},
+  group.text({"--machine", "NAME|FILE|this",
+              "the machine that --grid auto predicts for: " + joined(machine_names()) +
+                  ", a file of their form, or this one, as 'palmette measure' found it (default)"},
+             options.machine);
+  group.value(
+      {"--layered-method", "one_sync_3d|baseline_3d",
+       "how layers solve: they meet once in each solve, or at each level of the tree in each sweep (default: "
+       "one_sync_3d)"},
+      [&options](const std::string& text) {
+        const std::size_t choice = choose_name("--layered-method", text, {"one_sync_3d", "baseline_3d"});
+        options.layered_method = choice == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
+      });
+  group.value({"--map", "block_cyclic|subtree_to_subcube",
+               "which rank owns which block (default: subtree_to_subcube)"},
               [&options](const std::string& text) {
                 const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
                 options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
               });
   group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
-                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary : TreeShape::flat;
+                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary
+                                                                                      : TreeShape::flat;
               });
-  group.value({"--delivery", "push|pull", "blocks of the factor are sent to the ranks that use them, or fetched by them (default: push)"},
-              [&options](const std::string& text) {
-                options.delivery = choose_name("--delivery", text, {"push", "pull"}) == 0 ? Delivery::push : Delivery::pull;
-              });
+  group.value(
+      {"--delivery", "push|pull",
+       "blocks of the factor are sent to the ranks that use them, or fetched by them (default: push)"},
+      [&options](const std::string& text) {
+        options.delivery =
+            choose_name("--delivery", text, {"push", "pull"}) == 0 ? Delivery::push : Delivery::pull;
+      });
   group.value({"--watchdog", "SECONDS",
-               "silence after which a rank that waits ends the run and says for what; 0: it waits for ever (default: 600)"},
+               "silence after which a rank that waits ends the run and says for what; 0: it waits for ever "
+               "(default: 600)"},
               [&options](const std::string& text) {
                 options.watchdog_seconds = parse_real("--watchdog", text);
-                if (options.watchdog_seconds < 0) throw UsageError("--watchdog takes seconds, 0 or more, not '" + text + "'");
+                if (options.watchdog_seconds < 0)
+                  throw UsageError("--watchdog takes seconds, 0 or more, not '" + text + "'");
               });
-  group.flag("--checked", "look at a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
-             options.checked);
+  group.flag(
+      "--checked",
+      "look at a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
+      options.checked);
 }
 
 index_t launched_ranks() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }

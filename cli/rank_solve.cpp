@@ -16,27 +16,35 @@ void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_proc
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");
   if (request.solving.method != SolveMethod::automatic)
-    throw UsageError(fmt::format("--method {} schedules the threads of one process; over ranks the messages schedule the solve, leave it out",
-                                 name_of(request.solving.method)));
+    throw UsageError(
+        fmt::format("--method {} schedules the threads of one process; over ranks the messages schedule the "
+                    "solve, leave it out",
+                    name_of(request.solving.method)));
   if (several_processes && (request.matrix.path == "-" || request.solving.rhs == "-"))
     throw UsageError("several processes cannot read one standard input; give a file");
 }
 
 /// Only the rank that is asked needs to know the machine.
 void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankSolverOptions& options) {
-  const auto cluster = is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
+  const auto cluster =
+      is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
   const RankOptions ranks = request.ranks;
-  options.choose_layout = [cluster, ranks, num_rhs = options.most_sides, trees = options.trees](const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
-    GridQuestion question{symbolic, num_ranks, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees, num_rhs, scalar_bytes};
+  options.choose_layout = [cluster, ranks, num_rhs = options.most_sides, trees = options.trees](
+                              const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
+    GridQuestion question{
+        symbolic, num_ranks,   {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees,
+        num_rhs,  scalar_bytes};
     if (ranks.map) question.maps = {*ranks.map};
     if (ranks.layered_method) question.methods = {*ranks.layered_method};
-    question.layers = ranks.chosen_layers == 0 ? doubling_layers(num_ranks) : std::vector<index_t>{ranks.chosen_layers};
+    question.layers =
+        ranks.chosen_layers == 0 ? doubling_layers(num_ranks) : std::vector<index_t>{ranks.chosen_layers};
     const GridChoice best = chosen_layout(question, *cluster);
     return RankLayout{{best.grid, best.layers}, best.map, best.method};
   };
 }
 
-RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport transport, const SystemRun& run, bool is_first = true) {
+RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport transport,
+                                 const SystemRun& run, bool is_first = true) {
   OrderChoice choice = order_choice(request.kind_and_order.order, run.input().header.rows);
   RankSolverOptions options;
   options.kind = request.kind_and_order.kind;
@@ -49,7 +57,8 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
   options.delivery = request.ranks.delivery.value_or(Delivery::push);
-  options.most_sides = std::clamp<index_t>(run.num_rhs(), 1, options.most_sides);  // no memory for sides that never come
+  // no memory for sides that never come
+  options.most_sides = std::clamp<index_t>(run.num_rhs(), 1, options.most_sides);
   options.members = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;
   options.transport_name = transport_name(transport);
@@ -59,7 +68,8 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
 
 /// One rank's solve; x is left in `solution`.
 template <class T>
-RankReport solve_as_rank(const std::shared_ptr<const SparseMatrix<T>>& matrix, const RankSolverOptions& options, const SolveRequest& request,
+RankReport solve_as_rank(const std::shared_ptr<const SparseMatrix<T>>& matrix,
+                         const RankSolverOptions& options, const SolveRequest& request,
                          DenseMatrix<T>& solution, Transport& transport) {
   RankSolver<T> solver = RankSolver<T>::create(matrix, options, transport).value();
   return solver.solve(std::as_const(solution).view(), solution.view(), request).value();
@@ -67,8 +77,8 @@ RankReport solve_as_rank(const std::shared_ptr<const SparseMatrix<T>>& matrix, c
 
 /// Ranks as threads: one matrix for all, each with its own right-hand sides.
 template <class T>
-int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>>& matrix, const RankSolverOptions& options,
-                     const RankSolveRequest& request) {
+int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>>& matrix,
+                     const RankSolverOptions& options, const RankSolveRequest& request) {
   DenseMatrix<T> first;
   RankReport report;
   ThreadWorld world(request.ranks.thread_ranks);
@@ -159,8 +169,11 @@ int run_under_mpi(const RankSolveRequest& request, RankTransport wanted) {
   const MpiSession session;
   const MpiExchange mpi = make_mpi_exchange(session.world(), transport_name(wanted));
   if (launched_ranks() > 0 && mpi.transport->num_ranks() != launched_ranks())
-    throw UsageError(fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI that palmette was "
-                                 "built with", launched_ranks(), mpi.transport->num_ranks()));
+    throw UsageError(
+        fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI "
+                    "that palmette was "
+                    "built with",
+                    launched_ranks(), mpi.transport->num_ranks()));
   mpi.transport->set_watchdog(request.ranks.watchdog_seconds);
   try {
     return run_as_process(request, wanted, mpi);
@@ -172,7 +185,8 @@ int run_under_mpi(const RankSolveRequest& request, RankTransport wanted) {
 #else
 
 int run_under_mpi(const RankSolveRequest&, RankTransport) {
-  throw UsageError("this palmette was built without MPI: --transport threads:N works, or build it with -DPALMETTE_MPI=ON");
+  throw UsageError(
+      "this palmette was built without MPI: --transport threads:N works, or build it with -DPALMETTE_MPI=ON");
 }
 
 #endif
@@ -183,8 +197,9 @@ int solve_over_ranks(const RankSolveRequest& request) {
   const RankTransport usual = launched_ranks() > 0 ? RankTransport::mpi_two_sided : RankTransport::loopback;
   const RankTransport transport = request.ranks.transport.value_or(usual);
   if (!is_mpi(transport) && launched_ranks() > 1)
-    throw UsageError(fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either", transport_name(transport),
-                                 launched_ranks()));
+    throw UsageError(
+        fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either",
+                    transport_name(transport), launched_ranks()));
   return is_mpi(transport) ? run_under_mpi(request, transport) : run_in_this_process(request);
 }
 

@@ -18,13 +18,21 @@ class JsonVisitor : public ReportVisitor {
     open_.push_back(&opened);
   }
   void close() override { open_.pop_back(); }
-  void field(std::string_view name, std::string_view value) override { here()[std::string(name)] = std::string(value); }
-  void field(std::string_view name, double value) override { here()[std::string(name)] = number_or_null(value); }
+  void field(std::string_view name, std::string_view value) override {
+    here()[std::string(name)] = std::string(value);
+  }
+  void field(std::string_view name, double value) override {
+    here()[std::string(name)] = number_or_null(value);
+  }
   void field(std::string_view name, std::int64_t value) override { here()[std::string(name)] = value; }
   void field(std::string_view name, bool value) override { here()[std::string(name)] = value; }
   void null(std::string_view name) override { here()[std::string(name)] = nullptr; }
-  void list(std::string_view name, const std::vector<std::string>& values) override { here()[std::string(name)] = values; }
-  void list(std::string_view name, const std::vector<index_t>& values) override { here()[std::string(name)] = values; }
+  void list(std::string_view name, const std::vector<std::string>& values) override {
+    here()[std::string(name)] = values;
+  }
+  void list(std::string_view name, const std::vector<index_t>& values) override {
+    here()[std::string(name)] = values;
+  }
 
   Json take() { return std::move(document_); }
 

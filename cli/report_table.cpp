@@ -14,9 +14,13 @@ namespace {
 /// "  phase       12.3 ms   text", the text wrapped; further paragraphs of the same phase follow below it.
 class PhaseTable {
  public:
-  void head() { text_ += fmt::format("  {:<9}  {:>8}   {}\n  {:-<9}  {:->8}   {:-<55}\n", "phase", "time", "what it did", "", "", ""); }
+  void head() {
+    text_ += fmt::format("  {:<9}  {:>8}   {}\n  {:-<9}  {:->8}   {:-<55}\n", "phase", "time", "what it did",
+                         "", "", "");
+  }
   void phase(std::string_view name, double seconds, std::string_view text) {
-    text_ += paragraph(fmt::format("  {:<9}  {:>8}   ", name, seconds > 0 ? format_seconds(seconds) : ""), text);
+    text_ +=
+        paragraph(fmt::format("  {:<9}  {:>8}   ", name, seconds > 0 ? format_seconds(seconds) : ""), text);
   }
   void more(std::string_view text) { text_ += paragraph(std::string(24, ' '), text); }
   void rule() { text_ += fmt::format("  {:-<9}  {:->8}   {:-<55}\n", "", "", ""); }
@@ -36,13 +40,14 @@ std::string gauge(double fraction) {
 std::string inertia_sentence(const FactorizeReport& report) {
   const Inertia& inertia = report.pivots.inertia;
   if (report.kind != FactorKind::ldlt || inertia.positive + inertia.negative + inertia.zero == 0) return "";
-  return fmt::format("inertia: {} positive, {} negative, {} zero", format_count(inertia.positive), format_count(inertia.negative),
-                     format_count(inertia.zero));
+  return fmt::format("inertia: {} positive, {} negative, {} zero", format_count(inertia.positive),
+                     format_count(inertia.negative), format_count(inertia.zero));
 }
 
 std::string structure_of(const AnalyzeReport& analyzed) {
   if (analyzed.supernodes > 0) return plural(analyzed.supernodes, "supernode");
-  return "by columns" + (analyzed.diagonal_blocks > 1 ? ", " + plural(analyzed.diagonal_blocks, "diagonal block") : "");
+  return "by columns" +
+         (analyzed.diagonal_blocks > 1 ? ", " + plural(analyzed.diagonal_blocks, "diagonal block") : "");
 }
 
 /// Over ranks nothing is predicted.
@@ -54,17 +59,23 @@ std::string prediction_of(const AnalyzeReport& analyzed) {
 void add_factor_phases(PhaseTable& table, const Report& report) {
   const bool is_perturbed = report.factorize->pivots.perturbed > 0;
   table.phase("order", report.order->seconds,
-              fmt::format("{}{}", name_of(report.order->method), report.order->matched ? ", with matching and scaling" : ""));
+              fmt::format("{}{}", name_of(report.order->method),
+                          report.order->matched ? ", with matching and scaling" : ""));
   table.phase("analyze", report.analyze->seconds,
               fmt::format("{} in the factor, {} flops, {}{}", plural(report.analyze->nnz_factor, "entry"),
-                          format_large(report.analyze->flops), structure_of(*report.analyze), prediction_of(*report.analyze)));
+                          format_large(report.analyze->flops), structure_of(*report.analyze),
+                          prediction_of(*report.analyze)));
   table.phase("factorize", report.factorize->seconds,
-              fmt::format("{} in {}, {:.3g} Gflop/s, {}", kind_sentence(report.factorize->kind), scalar_name(report.factorize->scalar),
-                          report.factorize->gflops, format_bytes(static_cast<double>(report.factorize->memory_bytes))));
+              fmt::format("{} in {}, {:.3g} Gflop/s, {}", kind_sentence(report.factorize->kind),
+                          scalar_name(report.factorize->scalar), report.factorize->gflops,
+                          format_bytes(static_cast<double>(report.factorize->memory_bytes))));
   if (const std::string inertia = inertia_sentence(*report.factorize); !inertia.empty()) table.more(inertia);
   if (is_perturbed)
-    table.more(fmt::format("{} perturbed, the first in column {}", plural(report.factorize->pivots.perturbed, "tiny pivot"),
-                           report.factorize->pivots.perturbed_columns.empty() ? 0 : report.factorize->pivots.perturbed_columns.front() + 1));
+    table.more(fmt::format("{} perturbed, the first in column {}",
+                           plural(report.factorize->pivots.perturbed, "tiny pivot"),
+                           report.factorize->pivots.perturbed_columns.empty()
+                               ? 0
+                               : report.factorize->pivots.perturbed_columns.front() + 1));
 }
 
 void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigures& figures) {
@@ -74,42 +85,56 @@ void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigur
               fmt::format("{}, {}, {}, {} moved", method, plural(solve.threads, "thread"),
                           plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
   if (solve.stream_gbs > 0 && solve.seconds > 0) {
-    table.more(fmt::format("{:.3g} GB/s, where memory streams {:.3g} GB/s", solve.bandwidth_gbs, solve.stream_gbs));
-    table.more(fmt::format("{} {} of the memory roofline", gauge(solve.roofline_fraction), format_percent(solve.roofline_fraction)));
+    table.more(
+        fmt::format("{:.3g} GB/s, where memory streams {:.3g} GB/s", solve.bandwidth_gbs, solve.stream_gbs));
+    table.more(fmt::format("{} {} of the memory roofline", gauge(solve.roofline_fraction),
+                           format_percent(solve.roofline_fraction)));
   } else if (solve.seconds > 0) {
     table.more(fmt::format("{:.3g} GB/s", solve.bandwidth_gbs));
   }
-  table.more(repeat > 1 ? fmt::format("median of {} warm solves", repeat) : std::string("one cold solve: --repeat 5 would time warm ones"));
+  table.more(repeat > 1 ? fmt::format("median of {} warm solves", repeat)
+                        : std::string("one cold solve: --repeat 5 would time warm ones"));
   if (solve.guarded_blocks > 0)
-    table.more(fmt::format("{} not inverted, since the inverse would grow too much", plural(solve.guarded_blocks, "diagonal block")));
+    table.more(fmt::format("{} not inverted, since the inverse would grow too much",
+                           plural(solve.guarded_blocks, "diagonal block")));
 }
 
 void add_ranks(PhaseTable& table, const RankReport& report) {
-  table.more(fmt::format("{}, grid {} x {}, {}, {} trees, {}", plural(report.num_ranks, "rank"), report.grid.rows, report.grid.cols,
-                         name_of(report.map), name_of(report.trees), report.transport));
+  table.more(fmt::format("{}, grid {} x {}, {}, {} trees, {}", plural(report.num_ranks, "rank"),
+                         report.grid.rows, report.grid.cols, name_of(report.map), name_of(report.trees),
+                         report.transport));
   if (report.layers > 1)
-    table.more(fmt::format("{} layers, {}: {} in a solve, {} replicated", report.layers, name_of(report.layered_method),
-                           plural(report.synchronizations, "synchronization"), format_bytes(static_cast<double>(report.replicated_bytes))));
-  table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}", format_bytes(report.memory_bytes.least),
-                         format_bytes(report.memory_bytes.most), format_bytes(report.memory_bytes.mean)));
+    table.more(fmt::format("{} layers, {}: {} in a solve, {} replicated", report.layers,
+                           name_of(report.layered_method), plural(report.synchronizations, "synchronization"),
+                           format_bytes(static_cast<double>(report.replicated_bytes))));
+  table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}",
+                         format_bytes(report.memory_bytes.least), format_bytes(report.memory_bytes.most),
+                         format_bytes(report.memory_bytes.mean)));
   const PhaseTimes mean = mean_times(report.times);
-  table.more(fmt::format("time of a rank, mean: work {}, messages {}, waiting {}", format_seconds(mean.work), format_seconds(mean.messages),
-                         format_seconds(mean.waiting)));
+  table.more(fmt::format("time of a rank, mean: work {}, messages {}, waiting {}", format_seconds(mean.work),
+                         format_seconds(mean.messages), format_seconds(mean.waiting)));
 }
 
 void add_verify_phase(PhaseTable& table, const Verification& verify) {
-  table.phase("verify", 0,
-              fmt::format("backward error {:.1e}, componentwise {:.1e}, after {}", verify.backward_error,
-                          verify.componentwise_backward_error, plural(verify.refine_steps, "refinement step")));
-  if (verify.condition_1norm) table.more(fmt::format("condition (1-norm, estimated) {:.1e}", *verify.condition_1norm));
-  if (verify.forward_error_bound) table.more(fmt::format("forward error at most {:.1e}", *verify.forward_error_bound));
+  table.phase(
+      "verify", 0,
+      fmt::format("backward error {:.1e}, componentwise {:.1e}, after {}", verify.backward_error,
+                  verify.componentwise_backward_error, plural(verify.refine_steps, "refinement step")));
+  if (verify.condition_1norm)
+    table.more(fmt::format("condition (1-norm, estimated) {:.1e}", *verify.condition_1norm));
+  if (verify.forward_error_bound)
+    table.more(fmt::format("forward error at most {:.1e}", *verify.forward_error_bound));
 }
 
 std::string verdict(const Verification& verify) {
   if (verify.singular_distance)
-    return fmt::format("NOT VERIFIED: the matrix is singular to working precision (relative distance {:.1e}).", *verify.singular_distance);
-  return verify.verified ? fmt::format("Verified: the backward error {:.1e} is within {:.1e}.", verify.backward_error, verify.bound)
-                         : fmt::format("NOT VERIFIED: the backward error {:.1e} is above {:.1e}.", verify.backward_error, verify.bound);
+    return fmt::format(
+        "NOT VERIFIED: the matrix is singular to working precision (relative distance {:.1e}).",
+        *verify.singular_distance);
+  return verify.verified ? fmt::format("Verified: the backward error {:.1e} is within {:.1e}.",
+                                       verify.backward_error, verify.bound)
+                         : fmt::format("NOT VERIFIED: the backward error {:.1e} is above {:.1e}.",
+                                       verify.backward_error, verify.bound);
 }
 
 }  // namespace
@@ -126,13 +151,17 @@ std::string kind_sentence(FactorKind kind) {
 std::string matrix_sentence(const MatrixReport& matrix) {
   const bool is_hermitian = matrix.symmetry == Symmetry::hermitian;
   return fmt::format("{} x {}, {}, {} {}", format_count(matrix.rows), format_count(matrix.cols),
-                     matrix.nnz == 1 ? "1 entry" : format_count(matrix.nnz) + " entries", field_name(matrix.scalar),
-                     is_hermitian ? "Hermitian" : matrix.symmetry == Symmetry::skew ? "skew-symmetric"
-                                                  : matrix.symmetry == Symmetry::general ? "unsymmetric" : "symmetric");
+                     matrix.nnz == 1 ? "1 entry" : format_count(matrix.nnz) + " entries",
+                     field_name(matrix.scalar),
+                     is_hermitian                           ? "Hermitian"
+                     : matrix.symmetry == Symmetry::skew    ? "skew-symmetric"
+                     : matrix.symmetry == Symmetry::general ? "unsymmetric"
+                                                            : "symmetric");
 }
 
 std::string report_table(const Report& report, const RunFigures& figures) {
-  std::string text = paragraph("", fmt::format("Palmette {}: {} {}", report.version, figures.command, figures.path)) + "\n";
+  std::string text =
+      paragraph("", fmt::format("Palmette {}: {} {}", report.version, figures.command, figures.path)) + "\n";
   PhaseTable table;
   table.head();
   table.phase("read", figures.read_seconds, matrix_sentence(report.matrix));
@@ -142,7 +171,9 @@ std::string report_table(const Report& report, const RunFigures& figures) {
   if (report.verify) add_verify_phase(table, *report.verify);
   if (!figures.out.empty()) table.phase("write", figures.write_seconds, figures.out);
   table.rule();
-  table.phase("total", figures.total_seconds, fmt::format("{} of memory at the peak", format_bytes(static_cast<double>(report.peak_memory_bytes))));
+  table.phase(
+      "total", figures.total_seconds,
+      fmt::format("{} of memory at the peak", format_bytes(static_cast<double>(report.peak_memory_bytes))));
   text += table.text() + "\n";
   for (const std::string& note : report.notes) text += paragraph("  Note: ", note);
   if (!report.notes.empty()) text += "\n";

@@ -53,22 +53,29 @@ Json to_json(const Row& row) {
             {"synchronizations", layers.synchronizations},
             {"replicated_share", layers.replicated_share}}},
           {"backward_error", row.found.backward_error},
-          {"rank_bytes", {{"least", row.found.rank_bytes_least}, {"mean", row.found.rank_bytes_mean}, {"most", row.found.rank_bytes_most}}},
+          {"rank_bytes",
+           {{"least", row.found.rank_bytes_least},
+            {"mean", row.found.rank_bytes_mean},
+            {"most", row.found.rank_bytes_most}}},
           {"events", run.events},
           {"wall_seconds", row.found.wall_seconds},
           {"setup_seconds", row.found.setup_seconds}};
 }
 
 std::string table_of(const std::vector<Row>& rows) {
-  TextTable table({"ranks", "grid", "method", "solve", "work", "messages", "waiting", "sent", "backward error"});
+  TextTable table(
+      {"ranks", "grid", "method", "solve", "work", "messages", "waiting", "sent", "backward error"});
   for (const Row& row : rows) {
     const SimulationResult& run = row.found.run;
     const PhaseTimes mean = mean_times(run.times);
     const ProcessGrid& grid = row.what.ranks.grid;
     const double all = std::max(mean.total(), 1e-300);
-    table.add({format_count(row.what.ranks.num_ranks()), fmt::format("{}x{}x{}", grid.rows, grid.cols, row.what.ranks.layers),
-               std::string(name_of(row.what.method)), format_seconds(run.seconds), format_percent(mean.work / all),
-               format_percent(mean.messages / all), format_percent(mean.waiting / all), format_count(run.traffic.messages()), fmt::format("{:.0e}", row.found.backward_error)});
+    table.add({format_count(row.what.ranks.num_ranks()),
+               fmt::format("{}x{}x{}", grid.rows, grid.cols, row.what.ranks.layers),
+               std::string(name_of(row.what.method)), format_seconds(run.seconds),
+               format_percent(mean.work / all), format_percent(mean.messages / all),
+               format_percent(mean.waiting / all), format_count(run.traffic.messages()),
+               fmt::format("{:.0e}", row.found.backward_error)});
   }
   return table.text({2});
 }
@@ -85,7 +92,8 @@ SimulatedCase case_of(const PlacementOptions& options, const Layout& layout) {
 }
 
 template <class T>
-int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine, ProgressBar& progress) {
+int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matrix, const MachineFile& machine,
+                    ProgressBar& progress) {
   const Structure structure = find_structure(matrix, command.structure, progress);
   progress.begin("factorize");
   ThreadTeam team(number_of_threads(command.structure.threads));
@@ -103,7 +111,9 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
   std::vector<Row> rows;
   progress.begin("simulate");
   std::vector<SimulatedCase> cases;
-  for (const Layout& layout : layouts_of(command.placement, *symbolic, structure.kind, sizeof(T), machine.cluster)) cases.push_back(case_of(command.placement, layout));
+  for (const Layout& layout :
+       layouts_of(command.placement, *symbolic, structure.kind, sizeof(T), machine.cluster))
+    cases.push_back(case_of(command.placement, layout));
   cases.back().keeps_timeline = !command.trace.empty();
   for (const SimulatedCase& one : cases) {
     rows.push_back({one, simulate_solve(matrix, factor.value(), one, cluster)});
@@ -115,12 +125,17 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
     FactList facts(16);
     facts.add("matrix", matrix_sentence(structure.report.matrix));
     facts.add("machine", fmt::format("{}: {}", machine.cluster.name, machine.cluster.description));
-    facts.add("simulated", fmt::format("one solve, both sweeps, {}; real arithmetic, virtual time", plural(command.placement.num_rhs, "right-hand side")));
+    facts.add("simulated", fmt::format("one solve, both sweeps, {}; real arithmetic, virtual time",
+                                       plural(command.placement.num_rhs, "right-hand side")));
     std::int64_t events = 0;
     double wall = 0;
     for (const Row& row : rows) events += row.found.run.events, wall += row.found.wall_seconds;
-    facts.add("speed", fmt::format("{} events in {}; a rank holds at most {}", format_count(events), format_seconds(wall), format_bytes(static_cast<double>(last.found.rank_bytes_most))));
-    print(facts.text() + "\n" + table_of(rows) + fmt::format("\n  With {}:\n", plural(last.what.ranks.num_ranks(), "rank")) + times_table(last.found.run.times));
+    facts.add("speed", fmt::format("{} events in {}; a rank holds at most {}", format_count(events),
+                                   format_seconds(wall),
+                                   format_bytes(static_cast<double>(last.found.rank_bytes_most))));
+    print(facts.text() + "\n" + table_of(rows) +
+          fmt::format("\n  With {}:\n", plural(last.what.ranks.num_ranks(), "rank")) +
+          times_table(last.found.run.times));
   }
   if (!command.trace.empty()) write_trace(command.trace, last.found.run.timelines);
   return finish(command.output, document);
@@ -134,26 +149,30 @@ int run_simulate(const SimulateCommand& command) {
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
   check_square(input, command.matrix.path, "simulate-cluster");
-  return std::visit([&](const auto& matrix) { return simulate_matrix(command, matrix, machine, progress); }, input.matrix);
+  return std::visit([&](const auto& matrix) { return simulate_matrix(command, matrix, machine, progress); },
+                    input.matrix);
 }
 
 }  // namespace
 
 Command add_simulate_cluster(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "simulate-cluster",
-                                 "Solve on a cluster in virtual time.\n"
-                                 "The rank programs that run over MPI, with real arithmetic: tasks take what the\n"
-                                 "machine's rates say, messages what its links and nodes' doors say.",
-                                 "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
-                                 "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
-                                 "  palmette simulate-cluster A.mtx --machine mine.json --ranks 16 --trace t.json\n");
+  CLI::App& app =
+      new_subcommand(root, "simulate-cluster",
+                     "Solve on a cluster in virtual time.\n"
+                     "The rank programs that run over MPI, with real arithmetic: tasks take what the\n"
+                     "machine's rates say, messages what its links and nodes' doors say.",
+                     "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
+                     "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
+                     "  palmette simulate-cluster A.mtx --machine mine.json --ranks 16 --trace t.json\n");
   const auto command = std::make_shared<SimulateCommand>();
   add_matrix_options(app, command->matrix);
   add_kind_and_order(app, command->structure.kind_and_order);
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
   OptionGroup report(app, "Report");
-  report.text({"--trace", "FILE.json", "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"}, command->trace);
+  report.text({"--trace", "FILE.json",
+               "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"},
+              command->trace);
   add_output_options(app, command->output);
   return {&app, [command] { return run_simulate(*command); }};
 }

@@ -31,15 +31,19 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
 
 int run_solve(const SolveCommand& command) {
   if (command.ranks.wanted() && command.solving.singular != SingularAnswer::raise)
-    throw UsageError("--singular takes only raise over ranks; solve with threads alone for an answer to a singular system");
+    throw UsageError(
+        "--singular takes only raise over ranks; solve with threads alone for an answer to a singular "
+        "system");
   if (command.ranks.wanted())
-    return solve_over_ranks({command.matrix, command.kind_and_order, command.solving, command.output, command.ranks});
+    return solve_over_ranks(
+        {command.matrix, command.kind_and_order, command.solving, command.output, command.ranks});
   SystemRun run("solve", command.matrix, command.solving, command.output);
   const SolverOptions options = solver_options(command, run, run.input().header.rows);
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& matrix) {
         run.progress().begin("order");
-        Solver<T> solver = Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
+        Solver<T> solver =
+            Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
         return run.solve_and_report<T>(solver);
       },
       run.take_matrix());
@@ -48,15 +52,16 @@ int run_solve(const SolveCommand& command) {
 }  // namespace
 
 Command add_solve(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "solve",
-                                 "Solve A x = b, and verify the answer.\n"
-                                 "Orders, analyzes and factorizes A, solves, refines where that helps, and reports\n"
-                                 "the backward error and the fraction of memory speed that the solve reached.",
-                                 "  palmette solve A.mtx --out x.mtx\n"
-                                 "  palmette solve A.mtx --rhs b.mtx --out x.mtx --condition\n"
-                                 "  palmette solve A.mtx --rhs random:7 --num-rhs 50 --repeat 5 --json report.json\n"
-                                 "  mpiexec -n 4 palmette solve A.mtx --grid 2x2\n"
-                                 "  palmette generate poisson2d5 --n 300 --out - | palmette solve -\n");
+  CLI::App& app =
+      new_subcommand(root, "solve",
+                     "Solve A x = b, and verify the answer.\n"
+                     "Orders, analyzes and factorizes A, solves, refines where that helps, and reports\n"
+                     "the backward error and the fraction of memory speed that the solve reached.",
+                     "  palmette solve A.mtx --out x.mtx\n"
+                     "  palmette solve A.mtx --rhs b.mtx --out x.mtx --condition\n"
+                     "  palmette solve A.mtx --rhs random:7 --num-rhs 50 --repeat 5 --json report.json\n"
+                     "  mpiexec -n 4 palmette solve A.mtx --grid 2x2\n"
+                     "  palmette generate poisson2d5 --n 300 --out - | palmette solve -\n");
   const auto command = std::make_shared<SolveCommand>();
   add_matrix_options(app, command->matrix);
   add_solving_options(app, command->solving, true);

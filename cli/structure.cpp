@@ -5,7 +5,8 @@
 
 namespace palmette::cli {
 template <class T>
-Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& options, ProgressBar& progress) {
+Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& options,
+                         ProgressBar& progress) {
   Structure structure;
   structure.kind = choose_kind(matrix, options.kind_and_order.kind);
   OrderChoice choice = order_choice(options.kind_and_order.order, matrix.rows());
@@ -25,7 +26,8 @@ Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& 
 
   Report& report = structure.report;
   report.matrix = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, matrix.symmetry};
-  report.order = OrderReport{structure.ordering.method, structure.ordering.matched, structure.ordering.seconds};
+  report.order =
+      OrderReport{structure.ordering.method, structure.ordering.matched, structure.ordering.seconds};
   report.analyze.emplace();
   report.analyze->seconds = watch.seconds();
   report.analyze->nnz_factor = factor_entries(structure.symbolic, structure.kind);

@@ -1,4 +1,5 @@
-// What order and analyze share: the kind of factorization that a matrix is meant for, and the structure it leads to.
+// What order and analyze share: the kind of factorization that a matrix is meant for, and the structure it
+// leads to.
 #pragma once
 
 #include "cli/input.hpp"
@@ -23,7 +24,8 @@ struct StructureOptions {
 
 /// Order and analyze. @throws NumericalError if the matrix is structurally singular
 template <class T>
-Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& options, ProgressBar& progress);
+Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& options,
+                         ProgressBar& progress);
 
 /// The sections `matrix`, `order` and `analyze` of the report, and `version`.
 Json structure_json(const Report& report);

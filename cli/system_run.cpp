@@ -7,7 +7,8 @@ namespace palmette::cli {
 namespace {
 
 /// Checks that cost nothing come before files are read.
-const SolvingOptions& checked(const MatrixOptions& matrix, const SolvingOptions& solving, const OutputOptions& output) {
+const SolvingOptions& checked(const MatrixOptions& matrix, const SolvingOptions& solving,
+                              const OutputOptions& output) {
   if (matrix.path == "-" && solving.rhs == "-")
     throw UsageError("the matrix and --rhs cannot both come from standard input; give one of them as a file");
   if (output.json == "-" && solving.out == "-")
@@ -22,8 +23,13 @@ const SolvingOptions& checked(const MatrixOptions& matrix, const SolvingOptions&
 
 }  // namespace
 
-SystemRun::SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving, const OutputOptions& output)
-    : command_(std::move(command)), solving_(&solving), output_(&output), progress_(!output.quiet), rhs_(checked(matrix, solving, output)) {
+SystemRun::SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving,
+                     const OutputOptions& output)
+    : command_(std::move(command)),
+      solving_(&solving),
+      output_(&output),
+      progress_(!output.quiet),
+      rhs_(checked(matrix, solving, output)) {
   const Stopwatch read;
   input_ = read_input(matrix, solving.threads, progress_);
   progress_.end();
@@ -37,7 +43,8 @@ SystemRun::SystemRun(std::string command, const MatrixOptions& matrix, const Sol
 }
 
 AnyMatrix SystemRun::take_matrix() {
-  return with_scalar(std::move(input_.matrix), rhs_.is_complex(), solving_->precision == Precision::float_precision);
+  return with_scalar(std::move(input_.matrix), rhs_.is_complex(),
+                     solving_->precision == Precision::float_precision);
 }
 
 std::optional<Failure> SystemRun::write_solution(const WriteSolution& write) {

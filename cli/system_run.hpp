@@ -12,20 +12,23 @@ namespace palmette::cli {
 class SystemRun {
  public:
   /// Checks that results can be written, reads right-hand sides and matrix, and checks that they fit.
-  SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving, const OutputOptions& output);
+  SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving,
+            const OutputOptions& output);
 
   const ReadResult& input() const { return input_; }
   ProgressBar& progress() { return progress_; }
   /// The matrix in the precision asked for; only once.
   AnyMatrix take_matrix();
 
-  /// Solve with what was made of the matrix (Solver or TriangularSolver), write, report. @returns the exit code
+  /// Solve with what was made of the matrix (Solver or TriangularSolver), write, report. @returns the exit
+  /// code
   template <class T, class AnySolver>
   int solve_and_report(AnySolver& solver) {
     const index_t n = solver.size();
     DenseMatrix<T> solution = rhs_.make<T>(n);
     progress_.begin("solve");
-    const Report report = solver.solve(std::as_const(solution).view(), solution.view(), solving_->request).value();
+    const Report report =
+        solver.solve(std::as_const(solution).view(), solution.view(), solving_->request).value();
     progress_.end();
     return this->report(report, to_json(report), writer(solution));
   }
@@ -48,7 +51,9 @@ class SystemRun {
   using WriteSolution = std::function<void(const std::string& path)>;
   template <class T>
   WriteSolution writer(const DenseMatrix<T>& solution) const {
-    return [this, &solution](const std::string& path) { write_dense<T>(path, solution.view(), "solution, made by palmette " + command_); };
+    return [this, &solution](const std::string& path) {
+      write_dense<T>(path, solution.view(), "solution, made by palmette " + command_);
+    };
   }
   int report(const Report& report, Json document, const WriteSolution& write);
   std::optional<Failure> write_solution(const WriteSolution& write);

@@ -31,7 +31,8 @@ std::string format_bytes(double bytes) {
   static constexpr std::array<const char*, 6> units = {"bytes", "kB", "MB", "GB", "TB", "PB"};
   std::size_t unit = 0;
   for (; bytes >= 999.5 && unit + 1 < units.size(); ++unit) bytes /= 1000;
-  return unit == 0 ? fmt::format("{:.0f} bytes", bytes) : fmt::format("{} {}", three_digits(bytes), units[unit]);
+  return unit == 0 ? fmt::format("{:.0f} bytes", bytes)
+                   : fmt::format("{} {}", three_digits(bytes), units[unit]);
 }
 
 std::string format_count(std::int64_t count) {
@@ -42,7 +43,8 @@ std::string format_count(std::int64_t count) {
 }
 
 std::string format_large(double count) {
-  return std::abs(count) < 1e6 ? format_count(static_cast<std::int64_t>(count)) : fmt::format("{:.2e}", count);
+  return std::abs(count) < 1e6 ? format_count(static_cast<std::int64_t>(count))
+                               : fmt::format("{:.2e}", count);
 }
 
 std::string format_percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
@@ -84,20 +86,23 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 std::string paragraph(std::string_view first, std::string_view text) {
   std::string result;
   for (const std::string& line : wrap(text, text_width - first.size()))
-    result += fmt::format("{}{}\n", result.empty() ? std::string(first) : std::string(first.size(), ' '), line);
+    result +=
+        fmt::format("{}{}\n", result.empty() ? std::string(first) : std::string(first.size(), ' '), line);
   return result;
 }
 
 std::string TextTable::text(const std::vector<std::size_t>& left) const {
   std::vector<std::size_t> widths(rows_.front().size());
   for (const auto& row : rows_)
-    for (std::size_t column = 0; column < row.size(); ++column) widths[column] = std::max(widths[column], row[column].size());
+    for (std::size_t column = 0; column < row.size(); ++column)
+      widths[column] = std::max(widths[column], row[column].size());
   std::string result;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     std::string line;
     for (std::size_t column = 0; column < widths.size(); ++column) {
       const bool is_left = std::find(left.begin(), left.end(), column) != left.end();
-      line += is_left ? fmt::format("  {:<{}}", rows_[row][column], widths[column]) : fmt::format("  {:>{}}", rows_[row][column], widths[column]);
+      line += is_left ? fmt::format("  {:<{}}", rows_[row][column], widths[column])
+                      : fmt::format("  {:>{}}", rows_[row][column], widths[column]);
     }
     result += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     if (row > 0) continue;

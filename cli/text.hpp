@@ -1,4 +1,5 @@
-// Figures and tables for people: seconds, bytes, counts, wrapped lines, aligned columns. Plain ASCII, 80 columns.
+// Figures and tables for people: seconds, bytes, counts, wrapped lines, aligned columns. Plain ASCII, 80
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ std::string format_bytes(double bytes);           ///< "81.2 MB", decimal units
 std::string format_count(std::int64_t count);     ///< "290,378"
 std::string format_large(double count);           ///< "1.49e+08", or digits if below a million
 std::string format_percent(double fraction);      ///< "58 %"
-std::string plural(std::int64_t count, std::string_view noun);  ///< "1 entry", "2 entries", "3 right-hand sides"
+std::string plural(std::int64_t count,
+                   std::string_view noun);  ///< "1 entry", "2 entries", "3 right-hand sides"
 
 std::string_view scalar_name(ScalarType scalar);  ///< "float64"
 std::string_view field_name(ScalarType scalar);   ///< "real" or "complex"

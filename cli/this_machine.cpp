@@ -27,7 +27,9 @@ MachineFile this_machine() {
 
 }  // namespace
 
-MachineFile machine_by_name(const std::string& text) { return text == "this" ? this_machine() : known_machine("--machine", text, {"this"}); }
+MachineFile machine_by_name(const std::string& text) {
+  return text == "this" ? this_machine() : known_machine("--machine", text, {"this"});
+}
 
 void keep_this_machine(const MachineFile& file) {
   const std::string path = this_machine_path();

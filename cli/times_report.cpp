@@ -10,7 +10,9 @@ namespace {
 
 Json to_json(const PhaseFigures& parts) {
   Json document = Json::object();
-  for (const PartFigure& part : parts) document[std::string(part.name)] = {{"least", part.seconds.least}, {"mean", part.seconds.mean}, {"most", part.seconds.most}};
+  for (const PartFigure& part : parts)
+    document[std::string(part.name)] = {
+        {"least", part.seconds.least}, {"mean", part.seconds.mean}, {"most", part.seconds.most}};
   return document;
 }
 
@@ -25,13 +27,15 @@ std::string times_table(std::span<const RankTimes> ranks) {
   TextTable table({"phase", "time for", "least", "mean", "most"});
   for (const NamedPhaseFigures& one : phase_figures(ranks))
     for (const auto& [name, seconds] : one.parts)
-      table.add({std::string(palmette::name_of(one.phase)), std::string(name), format_seconds(seconds.least), format_seconds(seconds.mean), format_seconds(seconds.most)});
+      table.add({std::string(palmette::name_of(one.phase)), std::string(name), format_seconds(seconds.least),
+                 format_seconds(seconds.mean), format_seconds(seconds.most)});
   return table.text({0, 1});
 }
 
 Json times_json(std::span<const RankTimes> ranks) {
   Json document = Json::object();
-  for (const NamedPhaseFigures& one : phase_figures(ranks)) document[std::string(palmette::name_of(one.phase))] = to_json(one.parts);
+  for (const NamedPhaseFigures& one : phase_figures(ranks))
+    document[std::string(palmette::name_of(one.phase))] = to_json(one.parts);
   document["all"] = to_json(total_figures(ranks));
   return document;
 }

@@ -14,7 +14,8 @@ PhaseTimes mean_times(std::span<const RankTimes> ranks);
 
 /// Work, messages and waiting by phase: least, mean and most over ranks.
 std::string times_table(std::span<const RankTimes> ranks);
-/// {"forward": {"work": {"least","mean","most"}, "messages": …, "waiting": …}, "between": …, "backward": …, "all": …}
+/// {"forward": {"work": {"least","mean","most"}, "messages": …, "waiting": …}, "between": …, "backward": …,
+/// "all": …}
 Json times_json(std::span<const RankTimes> ranks);
 
 /// @throws OutputError

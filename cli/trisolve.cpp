@@ -25,7 +25,8 @@ int run_trisolve(const TrisolveCommand& command) {
       [&]<class T>(SparseMatrix<T>&& matrix) {
         run.progress().begin("plan");
         TriangularSolver<T> solver =
-            TriangularSolver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
+            TriangularSolver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options)
+                .value();
         return run.solve_and_report<T>(solver);
       },
       run.take_matrix());
@@ -34,18 +35,20 @@ int run_trisolve(const TrisolveCommand& command) {
 }  // namespace
 
 Command add_trisolve(CLI::App& root) {
-  CLI::App& app = new_subcommand(root, "trisolve",
-                                 "Solve T x = b with a triangular matrix, and verify the answer.\n"
-                                 "The lower triangle of the file is taken (or the upper one); entries in the other\n"
-                                 "triangle are ignored. A zero or missing diagonal is an error that names its row.",
-                                 "  palmette trisolve L.mtx --rhs b.mtx --out x.mtx\n"
-                                 "  palmette trisolve U.mtx --upper --transpose\n"
-                                 "  palmette trisolve L.mtx --unit-diagonal --method sync_free --repeat 9\n");
+  CLI::App& app =
+      new_subcommand(root, "trisolve",
+                     "Solve T x = b with a triangular matrix, and verify the answer.\n"
+                     "The lower triangle of the file is taken (or the upper one); entries in the other\n"
+                     "triangle are ignored. A zero or missing diagonal is an error that names its row.",
+                     "  palmette trisolve L.mtx --rhs b.mtx --out x.mtx\n"
+                     "  palmette trisolve U.mtx --upper --transpose\n"
+                     "  palmette trisolve L.mtx --unit-diagonal --method sync_free --repeat 9\n");
   const auto command = std::make_shared<TrisolveCommand>();
   add_matrix_options(app, command->matrix);
   OptionGroup system(app, "System");
   system.flag("--upper", "T is the upper triangle (default: the lower one)", command->upper);
-  system.flag("--unit-diagonal", "take every diagonal entry as 1, whatever is stored", command->unit_diagonal);
+  system.flag("--unit-diagonal", "take every diagonal entry as 1, whatever is stored",
+              command->unit_diagonal);
   add_solving_options(app, command->solving, false);
   add_output_options(app, command->output);
   return {&app, [command] { return run_trisolve(*command); }};

@@ -1,6 +1,7 @@
-# Finds a CBLAS + LAPACK and makes the target palmette::blas. Palmette runs its own threads and keeps the BLAS to one
-# (palmette/blocks), but calls it from several: Debian's serial OpenBLAS is not made for that and gives wrong products, so
-# the pthread build is taken, and calls to a serial one take turns. Set PALMETTE_BLAS_LIBRARIES to choose another.
+# Finds a CBLAS + LAPACK and makes the target palmette::blas. Palmette runs its own threads and keeps the BLAS
+# to one (palmette/blocks), but calls it from several: Debian's serial OpenBLAS is not made for that and gives
+# wrong products, so the pthread build is taken, and calls to a serial one take turns. Set
+# PALMETTE_BLAS_LIBRARIES to choose another.
 set(PALMETTE_BLAS_LIBRARIES "" CACHE STRING "Libraries that provide CBLAS and LAPACK (empty: search)")
 if(PALMETTE_BLAS_LIBRARIES)
   set(_palmette_blas ${PALMETTE_BLAS_LIBRARIES})

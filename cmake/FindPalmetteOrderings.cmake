@@ -1,5 +1,5 @@
-# Finds AMD (required), METIS and Scotch (optional) and makes the target palmette::orderings, with the definitions
-# PALMETTE_HAVE_METIS and PALMETTE_HAVE_SCOTCH where they were found.
+# Finds AMD (required), METIS and Scotch (optional) and makes the target palmette::orderings, with the
+# definitions PALMETTE_HAVE_METIS and PALMETTE_HAVE_SCOTCH where they were found.
 find_path(AMD_INCLUDE_DIR amd.h PATH_SUFFIXES suitesparse)
 find_library(AMD_LIBRARY amd)
 find_library(SUITESPARSECONFIG_LIBRARY suitesparseconfig)
@@ -22,7 +22,8 @@ foreach(name METIS SCOTCH)
 endforeach()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(PalmetteOrderings REQUIRED_VARS ${_palmette_required}
-  REASON_FAILURE_MESSAGE "install libsuitesparse-dev for AMD (required), libmetis-dev where PALMETTE_METIS=ON, libscotch-dev where PALMETTE_SCOTCH=ON")
+  REASON_FAILURE_MESSAGE
+  "install libsuitesparse-dev (AMD), libmetis-dev if PALMETTE_METIS=ON, libscotch-dev if PALMETTE_SCOTCH=ON")
 
 if(PalmetteOrderings_FOUND AND NOT TARGET palmette::orderings)
   add_library(palmette::orderings INTERFACE IMPORTED)

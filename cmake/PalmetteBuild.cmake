@@ -1,5 +1,5 @@
-# How rooms, tests and benchmarks are built. A room is a static library whose links are its row of the table in
-# ARCHITECTURE.md; the compiler then refuses nothing, but the linker and tools/check_house.py do.
+# How rooms, tests and benchmarks are built. A room is a static library whose links are its row of the table
+# in ARCHITECTURE.md; the compiler then refuses nothing, but the linker and tools/check_house.py do.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -19,7 +19,8 @@ target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${PALMETTE_WARNINGS_AS_ERRORS}>:-Werror>
   $<$<BOOL:${PALMETTE_NATIVE}>:-march=native>)
-# Contraction to fused multiply-add is fixed per build, so that the same source line rounds the same way everywhere.
+# Contraction to fused multiply-add is fixed per build, so that the same source line rounds the same way
+# everywhere.
 target_compile_options(palmette_options INTERFACE -ffp-contract=fast)
 # Sanitizer builds: little optimization and line numbers only, so that they compile fast; assertions stay on.
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1")
@@ -59,23 +60,25 @@ function(palmette_room name)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name})
 endfunction()
 
-# palmette_room_mpi(<name>): the part of a room that calls MPI, palmette/<name>/mpi, as the target palmette_mpi: whoever does not
-# link it needs no MPI at run time.
+# palmette_room_mpi(<name>): the part of a room that calls MPI, palmette/<name>/mpi, as the target
+# palmette_mpi: whoever does not link it needs no MPI at run time.
 function(palmette_room_mpi name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/mpi/*.cpp)
   add_library(palmette_mpi STATIC ${sources})
-  target_link_libraries(palmette_mpi PUBLIC palmette_${name} MPI::MPI_CXX PRIVATE $<BUILD_INTERFACE:palmette_options>)
+  target_link_libraries(palmette_mpi PUBLIC palmette_${name} MPI::MPI_CXX PRIVATE
+      $<BUILD_INTERFACE:palmette_options>)
   target_compile_definitions(palmette_mpi PUBLIC OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   set_target_properties(palmette_mpi PROPERTIES EXPORT_NAME mpi)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_mpi)
 endfunction()
 
-# palmette_room_over_mpi(<name>): the part of a room that needs palmette_mpi but does not call MPI itself, palmette/<name>/mpi, as the target
-# palmette_<name>_mpi.
+# palmette_room_over_mpi(<name>): the part of a room that needs palmette_mpi but does not call MPI itself,
+# palmette/<name>/mpi, as the target palmette_<name>_mpi.
 function(palmette_room_over_mpi name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/mpi/*.cpp)
   add_library(palmette_${name}_mpi STATIC ${sources})
-  target_link_libraries(palmette_${name}_mpi PUBLIC palmette_${name} palmette_mpi PRIVATE $<BUILD_INTERFACE:palmette_options>)
+  target_link_libraries(palmette_${name}_mpi PUBLIC palmette_${name} palmette_mpi PRIVATE
+      $<BUILD_INTERFACE:palmette_options>)
   set_target_properties(palmette_${name}_mpi PROPERTIES EXPORT_NAME ${name}_mpi)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name}_mpi)
 endfunction()
@@ -88,8 +91,8 @@ function(palmette_umbrella hall)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette)
 endfunction()
 
-# palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>; its tests carry
-# the label unit, or unit-threaded, by which ./check chooses what runs under which sanitizer.
+# palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>;
+# its tests carry the label unit, or unit-threaded, by which ./check chooses what runs under which sanitizer.
 function(palmette_test name)
   cmake_parse_arguments(ARG "THREADED" "" "LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_test.cpp)
@@ -108,11 +111,12 @@ function(palmette_test name)
     add_dependencies(palmette_threaded_tests test_${name})
     set(label unit-threaded)
   endif()
-  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 900 LABELS ${label})
+  gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT 900 LABELS
+      ${label})
 endfunction()
 
-# palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of data/ as seeds, and
-# tests/fuzz/<name without fuzz_read_>.dict, where there is one, as dictionary.
+# palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of
+# data/ as seeds, and tests/fuzz/<name without fuzz_read_>.dict, where there is one, as dictionary.
 function(palmette_fuzzer name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.cpp)
@@ -133,7 +137,8 @@ function(palmette_install)
   get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
   install(TARGETS ${rooms} EXPORT palmette-targets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY palmette DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  install(DIRECTORY palmette DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN
+      "*.h")
   set(PALMETTE_CONFIG_METIS ${PALMETTE_HAVE_METIS})
   set(PALMETTE_CONFIG_SCOTCH ${PALMETTE_HAVE_SCOTCH})
   install(EXPORT palmette-targets NAMESPACE palmette:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
@@ -143,8 +148,10 @@ function(palmette_install)
                                 INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette
                                 NO_SET_AND_CHECK_MACRO)
   write_basic_package_version_file(palmette-config-version.cmake COMPATIBILITY SameMinorVersion)
-  install(FILES ${PROJECT_BINARY_DIR}/palmette-config.cmake ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
-          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake
+  install(FILES ${PROJECT_BINARY_DIR}/palmette-config.cmake
+      ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
 endfunction()
 

@@ -1,5 +1,5 @@
-# Outside libraries. Required: threads, zlib, a CBLAS with LAPACK, AMD (SuiteSparse). Optional: METIS, Scotch, MPI, CUDA;
-# what is absent is said in the summary and in ordering_method_list().
+# Outside libraries. Required: threads, zlib, a CBLAS with LAPACK, AMD (SuiteSparse). Optional: METIS, Scotch,
+# MPI, CUDA; what is absent is said in the summary and in ordering_method_list().
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PalmetteBlas REQUIRED)
@@ -20,7 +20,8 @@ if(NOT PALMETTE_MPI STREQUAL "OFF")
     set(PALMETTE_HAVE_MPI ON)
     set(PALMETTE_MPI_SUMMARY "MPI ${MPI_CXX_VERSION}")
   elseif(PALMETTE_MPI STREQUAL "ON")
-    message(FATAL_ERROR "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
+    message(FATAL_ERROR
+        "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
   endif()
 endif()
 # CUDA: no room of today needs it; found or not, the build says so.

@@ -10,6 +10,7 @@ int main() {
   DenseMatrix<double> b(matrix->rows(), 1), x(matrix->rows(), 1);
   b.values.assign(b.values.size(), 1.0);
   const Report report = solver.solve(std::as_const(b).view(), x.view()).value();
-  std::printf("backward error %.1e, %s\n", report.verify->backward_error, report.verify->verified ? "verified" : "NOT verified");
+  std::printf("backward error %.1e, %s\n", report.verify->backward_error,
+              report.verify->verified ? "verified" : "NOT verified");
   return report.verify->verified ? 0 : 1;
 }

@@ -15,6 +15,7 @@ int main() {
   DenseMatrix<double> b(3, 1), x(3, 1);
   b.values = {1, 2, 3};
   const Report report = solver.solve(std::as_const(b).view(), x.view()).value();
-  std::printf("x = (%g, %g, %g), backward error %.1e\n", x.values[0], x.values[1], x.values[2], report.verify->backward_error);
+  std::printf("x = (%g, %g, %g), backward error %.1e\n", x.values[0], x.values[1], x.values[2],
+              report.verify->backward_error);
   return report.verify->verified ? 0 : 1;
 }

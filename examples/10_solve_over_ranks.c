@@ -1,4 +1,5 @@
-/* A chain of n unknowns over MPI ranks, from C: each rank brings its rows and gets its part of x. Run by: mpiexec -n 3 example_10_solve_over_ranks */
+/* A chain of n unknowns over MPI ranks, from C: each rank brings its rows and gets its part of x. Run by:
+ * mpiexec -n 3 example_10_solve_over_ranks */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,11 @@ typedef struct {
 
 static part make_part(int first, int end) {
   const size_t room = (size_t)(end - first) + 1;
-  const part made = {first, end - first, malloc(sizeof(int64_t) * room), malloc(sizeof(int32_t) * 3 * room), malloc(sizeof(double) * 3 * room),
+  const part made = {first,
+                     end - first,
+                     malloc(sizeof(int64_t) * room),
+                     malloc(sizeof(int32_t) * 3 * room),
+                     malloc(sizeof(double) * 3 * room),
                      malloc(sizeof(double) * room)};
   return made;
 }
@@ -62,14 +67,18 @@ int main(int argc, char** argv) {
   for (int diagonal = 4; diagonal <= 5 && status == PALMETTE_OK; ++diagonal) {
     fill(&mine, diagonal);
     const palmette_rows rows = {n, mine.first, mine.rows, mine.row_ptr, mine.column, mine.values};
-    if (solver == NULL) status = palmette_create_over_ranks_d(&rows, MPI_Comm_c2f(MPI_COMM_WORLD), NULL, &solver);
+    if (solver == NULL)
+      status = palmette_create_over_ranks_d(&rows, MPI_Comm_c2f(MPI_COMM_WORLD), NULL, &solver);
     else status = palmette_refactor_over_ranks_d(solver, mine.values);
     const palmette_columns columns = {1, mine.x, mine.rows, mine.x, mine.rows};
     palmette_report report;
-    if (status == PALMETTE_OK) status = palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &columns, &report);
+    if (status == PALMETTE_OK)
+      status = palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &columns, &report);
     if (status != PALMETTE_OK) break;
     const double error = largest_error(mine.x, mine.rows);
-    if (rank == 0) printf("diagonal %d: %d ranks, backward error %.1e, distance from 1: %.1e\n", diagonal, ranks, report.backward_error, error);
+    if (rank == 0)
+      printf("diagonal %d: %d ranks, backward error %.1e, distance from 1: %.1e\n", diagonal, ranks,
+             report.backward_error, error);
     if (error > 1e-12) status = PALMETTE_INTERNAL;
   }
   if (status != PALMETTE_OK) fprintf(stderr, "palmette: %s\n", palmette_last_error());

@@ -1,5 +1,6 @@
-// One-sided queues for a graph of tasks that is no solver's: the edit distance of two strings, tile by tile. A tile needs its left and its
-// upper neighbour; tiles of a row lie on one rank, so that lower edges travel. Run by mpiexec with any number of processes.
+// One-sided queues for a graph of tasks that is no solver's: the edit distance of two strings, tile by tile.
+// A tile needs its left and its upper neighbour; tiles of a row lie on one rank, so that lower edges travel.
+// Run by mpiexec with any number of processes.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -30,11 +31,14 @@ index_t owner(int row, index_t num_ranks) { return row % num_ranks; }
 TransportPlan plan_of(index_t num_ranks) {
   std::vector<TrafficEntry> messages;
   for (int row = 0; row + 1 < tiles; ++row)
-    if (num_ranks > 1) messages.push_back({owner(row, num_ranks), owner(row + 1, num_ranks), tiles, tiles * letters * std::int64_t{sizeof(int)}});
+    if (num_ranks > 1)
+      messages.push_back({owner(row, num_ranks), owner(row + 1, num_ranks), tiles,
+                          tiles * letters * std::int64_t{sizeof(int)}});
   return transport_plan(make_traffic(num_ranks, std::move(messages)));
 }
 
-/// A rank's rows of tiles. It never waits: it is told of edges as they come, and runs a tile whenever one is ready.
+/// A rank's rows of tiles. It never waits: it is told of edges as they come, and runs a tile whenever one is
+/// ready.
 class Distance final : public RankProgram {
  public:
   Distance(const std::string& a, const std::string& b, Transport& transport)
@@ -55,7 +59,8 @@ class Distance final : public RankProgram {
     }
   }
   void on_message(const Message& message) override {
-    edge_is_there(static_cast<int>(message.tag) / tiles, static_cast<int>(message.tag) % tiles, reinterpret_cast<const int*>(message.payload.data()));
+    edge_is_there(static_cast<int>(message.tag) / tiles, static_cast<int>(message.tag) % tiles,
+                  reinterpret_cast<const int*>(message.payload.data()));
   }
   bool run_one_task(int) override {
     for (int row = static_cast<int>(transport_.rank()); row < tiles; row += num_ranks_) {
@@ -117,7 +122,8 @@ int serial_distance(const std::string& a, const std::string& b) {
   for (int i = 0; i < static_cast<int>(a.size()); ++i) {
     int diagonal = std::exchange(row[0], i + 1);
     for (std::size_t k = 0; k < b.size(); ++k)
-      diagonal = std::exchange(row[k + 1], std::min({diagonal + (a[i] == b[k] ? 0 : 1), row[k] + 1, row[k + 1] + 1}));
+      diagonal = std::exchange(row[k + 1],
+                               std::min({diagonal + (a[i] == b[k] ? 0 : 1), row[k] + 1, row[k + 1] + 1}));
   }
   return row.back();
 }
@@ -138,7 +144,8 @@ int main() {
     ThreadTeam team(1);
     drive(program, transport, team, {60});
     if (transport.rank() == owner(tiles - 1, num_ranks)) {
-      std::printf("over %d ranks by %s: distance %d\n", static_cast<int>(num_ranks), mpi.name.c_str(), program.distance());
+      std::printf("over %d ranks by %s: distance %d\n", static_cast<int>(num_ranks), mpi.name.c_str(),
+                  program.distance());
       wrong = program.distance() == serial_distance(a, b) ? wrong : 1;
     }
     wrong = mpi.transport->agree(wrong);  // nobody begins the next run before all have ended this one

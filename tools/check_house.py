@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Holds the tree to the rules of the house: reads the tables in ARCHITECTURE.md, prints one line for each offence
-(path:line: rule: what: remedy), and ends with 1 if there is any. Exceptions stand in tools/house_exceptions.txt.
+"""Holds the tree to the rules of the house: reads the tables in ARCHITECTURE.md, prints one line for each
+offence (path:line: rule: what: remedy), and ends with 1 if there is any. Exceptions stand in
+tools/house_exceptions.txt.
 """
+
 import argparse
 import re
 import sys
@@ -25,6 +27,7 @@ RULES = [
     rules_rooms.doors_compile,
     rules_text.silent_library,
     rules_text.file_length,
+    rules_text.line_length,
     rules_text.no_unfinished_work,
     rules_text.no_commented_out_code,
     rules_text.purpose,
@@ -47,7 +50,15 @@ def read_exceptions(tree):
         if match:
             exceptions.append((number, match[1], match[2], match[3] or ""))
         else:
-            offences.append(Finding(EXCEPTIONS, number, "exceptions", f"not understood: {line}", "write: rule path[:function] — reason"))
+            offences.append(
+                Finding(
+                    EXCEPTIONS,
+                    number,
+                    "exceptions",
+                    f"not understood: {line}",
+                    "write: rule path[:function] — reason",
+                )
+            )
     return exceptions, offences
 
 
@@ -58,11 +69,20 @@ def apply_exceptions(findings, exceptions):
         named = function in ("", finding.function, finding.function.split("::")[-1])
         return rule == finding.rule and path == finding.path and named
 
-    kept = [finding for finding in findings if not any(covers(exception, finding) for exception in exceptions)]
+    kept = [
+        finding for finding in findings if not any(covers(exception, finding) for exception in exceptions)
+    ]
     for exception in exceptions:
         if not any(covers(exception, finding) for finding in findings):
-            kept.append(Finding(EXCEPTIONS, exception[0], "exceptions", f"nothing needs {exception[1]} {exception[2]} any more",
-                                "delete the line"))
+            kept.append(
+                Finding(
+                    EXCEPTIONS,
+                    exception[0],
+                    "exceptions",
+                    f"nothing needs {exception[1]} {exception[2]} any more",
+                    "delete the line",
+                )
+            )
     return kept
 
 
@@ -73,27 +93,61 @@ def check(root, rules=tuple(RULES)):
     findings = [finding for rule in rules for finding in rule(tree, architecture)]
     exceptions, offences = read_exceptions(tree)
     if set(rules) != set(RULES):  # a part of the rules cannot tell which exceptions are needed
-        exceptions = [exception for exception in exceptions if any(finding.rule == exception[1] for finding in findings)]
+        exceptions = [
+            exception for exception in exceptions if any(finding.rule == exception[1] for finding in findings)
+        ]
     return offences + apply_exceptions(findings, exceptions), len(tree.files)
 
 
 def write_junit(path, findings, seconds):
     """One test case for each rule, so that the house counts in the sum of ./check."""
-    names = sorted({"table", "door", "arrow", "cmake", "outside-library", "door-compiles", "silent", "file-length", "unfinished",
-                    "commented-out", "purpose", "matrix-file", "big-file", "machine-path", "function-length", "parameters", "references", "exceptions"})
+    names = sorted(
+        {
+            "table",
+            "door",
+            "arrow",
+            "cmake",
+            "outside-library",
+            "door-compiles",
+            "silent",
+            "file-length",
+            "unfinished",
+            "commented-out",
+            "purpose",
+            "matrix-file",
+            "big-file",
+            "machine-path",
+            "function-length",
+            "parameters",
+            "references",
+            "exceptions",
+        }
+    )
     cases = []
     for name in names:
         said = "\n".join(str(finding) for finding in findings if finding.rule == name)
-        cases.append(f'<testcase classname="house" name="{name}">' + (f"<failure message={quoteattr(said)}/>" if said else "") + "</testcase>")
+        cases.append(
+            f'<testcase classname="house" name="{name}">'
+            + (f"<failure message={quoteattr(said)}/>" if said else "")
+            + "</testcase>"
+        )
     failures = len({finding.rule for finding in findings})
-    Path(path).write_text(f'<testsuite name="house" tests="{len(names)}" failures="{failures}" skipped="0" time="{seconds:.2f}">\n'
-                          + "\n".join(cases) + "\n</testsuite>\n")
+    Path(path).write_text(
+        f'<testsuite name="house" tests="{len(names)}" failures="{failures}" skipped="0"'
+        f' time="{seconds:.2f}">\n'
+        + "\n".join(cases)
+        + "\n</testsuite>\n"
+    )
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--root", default=Path(__file__).resolve().parent.parent, help="the tree to check (default: this one)")
-    parser.add_argument("--no-compile", action="store_true", help="do not compile the doors: a second instead of ten")
+    parser.add_argument(
+        "--root", default=Path(__file__).resolve().parent.parent, help="the tree to check (default: this one)"
+    )
+    parser.add_argument(
+        "--no-compile", action="store_true", help="do not compile the doors: a second instead of ten"
+    )
     parser.add_argument("--junit", help="also write the result as JUnit XML")
     options = parser.parse_args()
     start = time.monotonic()

@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
-"""Runs the test suites of projects that solve with SciPy, once with SciPy's solvers and once with Palmette's: docs/results/clients.md.
+"""Runs the test suites of projects that solve with SciPy, once with SciPy's solvers and once with Palmette's:
+docs/results/clients.md.
 
-    python3 tools/clients.py                        # everything: about 20 minutes on two cores, and 3 GB of packages
+    # everything: about 20 minutes on two cores, and 3 GB of packages
+    python3 tools/clients.py
     python3 tools/clients.py --short                # a part of each suite: about 3 minutes
     python3 tools/clients.py --only pyamg networkx  # some of them; the others' results are kept
     python3 tools/clients.py --report               # the page again, from what is kept
 
-It makes two environments in --folder (by default under the system's folder for temporary files), installs the packages of
-tools/client_suites/catalog.py from the package index and Palmette from this tree (or takes the package in --palmette FOLDER), and runs
-each suite in a process of its own in which `spsolve`, `splu`, `factorized` and `spsolve_triangular` of `scipy.sparse.linalg` are replaced
-wherever they are named. Every library has one thread. What each test did is kept as it ends (results/*.jsonl in the folder).
+It makes two environments in --folder (by default under the system's folder for temporary files), installs the
+packages of tools/client_suites/catalog.py from the package index and Palmette from this tree (or takes the
+package in --palmette FOLDER), and runs each suite in a process of its own in which `spsolve`, `splu`,
+`factorized` and `spsolve_triangular` of `scipy.sparse.linalg` are replaced wherever they are named. Every
+library has one thread. What each test did is kept as it ends (results/*.jsonl in the folder).
 
-Tests that end otherwise with Palmette than with SciPy are explained in tools/client_suites/explanations.json. It ends with 1 where one
-is not, or is ours.
+Tests that end otherwise with Palmette than with SciPy are explained in tools/client_suites/explanations.json.
+It ends with 1 where one is not, or is ours.
 """
+
 import argparse
 import sys
 import tempfile
@@ -31,10 +35,18 @@ RESULT = suites.ROOT / "docs" / "results" / "clients.md"
 
 def parse():
     names = [client.name for client in CLIENTS]
-    parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    parser = argparse.ArgumentParser(
+        formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__
+    )
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "palmette-clients")
-    parser.add_argument("--palmette", type=Path, help="a folder that holds the built package palmette, instead of installing it")
-    parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="CLIENT", help=", ".join(names))
+    parser.add_argument(
+        "--palmette",
+        type=Path,
+        help="a folder that holds the built package palmette, instead of installing it",
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=names, default=names, metavar="CLIENT", help=", ".join(names)
+    )
     parser.add_argument("--solvers", nargs="+", choices=SIDES, default=SIDES, help="run one side only")
     parser.add_argument("--short", action="store_true", help="a part of each suite")
     parser.add_argument("--report", action="store_true", help="run nothing")
@@ -52,7 +64,9 @@ def run_suites(workshop, options):
             seconds = suites.run(workshop, client, side, options.short)
             rows = read(workshop.record(client, side)).values()
             failed = sum(row["outcome"] == "failed" for row in rows)
-            print(f"{client.name} with {side}: {len(rows)} tests, {failed} failed, {seconds:.0f} s", flush=True)
+            print(
+                f"{client.name} with {side}: {len(rows)} tests, {failed} failed, {seconds:.0f} s", flush=True
+            )
 
 
 def main():
@@ -68,7 +82,10 @@ def main():
     explanations = Explanations.from_file(Path(suites.__file__).parent / "explanations.json")
     unsettled = report.write(found, explanations, options.out)
     for difference in unsettled:
-        print(f"not settled: {difference.test} ({difference.scipy} with SciPy, {difference.palmette} with Palmette): {difference.message}")
+        print(
+            f"not settled: {difference.test} ({difference.scipy} with SciPy, {difference.palmette} with"
+            f" Palmette): {difference.message}"
+        )
     if len(found) == len(CLIENTS) and not options.short:
         for tests in explanations.unused:
             print(f"explained, but no longer different: {tests}")

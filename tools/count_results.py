@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Sums the stages of ./check: prints a table, then the line "N passed, N failed" (", N skipped" where there are some).
+"""Sums the stages of ./check: prints a table, then the line "N passed, N failed" (", N skipped" where there
+are some).
 
-Reads lines "name, exit status, seconds, JUnit report" separated by tabs. A stage with a report counts its test cases; one
-without counts as one. A stage that failed although its report names no failure counts as one failure more, so that a crash
-between two tests cannot be lost. Ends with 1 if anything failed or nothing ran.
+Reads lines "name, exit status, seconds, JUnit report" separated by tabs. A stage with a report counts its
+test cases; one without counts as one. A stage that failed although its report names no failure counts as one
+failure more, so that a crash between two tests cannot be lost. Ends with 1 if anything failed or nothing ran.
 """
+
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path

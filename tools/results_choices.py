@@ -3,9 +3,11 @@
 
     PYTHON tools/results_choices.py [--keep FOLDER]
 
-Runs build/release/bench/bench_choices (configure with -DPALMETTE_BENCH=ON): simulated grids and layers (virtual time: nothing disturbs them; some
-minutes), then methods and grids measured on this machine (two minutes, let it be idle). --keep FOLDER reads outputs from there, or writes them.
+Runs build/release/bench/bench_choices (configure with -DPALMETTE_BENCH=ON): simulated grids and layers
+(virtual time: nothing disturbs them; some minutes), then methods and grids measured on this machine (two
+minutes, let it be idle). --keep FOLDER reads outputs from there, or writes them.
 """
+
 import argparse
 import collections
 import pathlib
@@ -43,7 +45,11 @@ def layout(row):
 
 def nearest_to_square(rows):
     """The plain rule: one layer, the grid nearest to a square, rows >= columns, subtree_to_subcube."""
-    plain = [row for row in rows if row["layers"] == 1 and row["map"] == "subtree_to_subcube" and row["grid_rows"] >= row["grid_cols"]]
+    plain = [
+        row
+        for row in rows
+        if row["layers"] == 1 and row["map"] == "subtree_to_subcube" and row["grid_rows"] >= row["grid_cols"]
+    ]
     return min(plain, key=lambda row: row["grid_rows"] - row["grid_cols"])
 
 
@@ -59,7 +65,10 @@ def ratios_of(groups, choose):
 
 def simulated(keep, what, rules):
     """A line for each machine, number of ranks and rule; and all cases of one machine in full."""
-    lines = ["| machine | ranks | choice | within 10 % | mean over the best | worst |", "| --- | ---: | --- | ---: | ---: | ---: |"]
+    lines = [
+        "| machine | ranks | choice | within 10 % | mean over the best | worst |",
+        "| --- | ---: | --- | ---: | ---: | ---: |",
+    ]
     everything = {name: [] for name in rules}
     for machine in MACHINES:
         for ranks in RANKS:
@@ -75,33 +84,55 @@ def simulated(keep, what, rules):
 
 def full_table(keep, what, machine, rules):
     names = [f"{name}, times the best" for name in rules]
-    lines = ["| problem | ranks | best | ms | predicted first | " + " | ".join(names) + " | predicted / simulated | choosing, s |",
-             "| --- | ---: | --- | ---: | --- |" + " ---: |" * (len(rules) + 2)]
+    lines = [
+        "| problem | ranks | best | ms | predicted first | "
+        + " | ".join(names)
+        + " | predicted / simulated | choosing, s |",
+        "| --- | ---: | --- | ---: | --- |" + " ---: |" * (len(rules) + 2),
+    ]
     for ranks in RANKS:
         for (problem,), rows in cases(rows_of(keep, what, machine, ranks)).items():
             best = min(rows, key=lambda row: row["seconds"])
             first = next(row for row in rows if row["chosen"])
             found = [f"{choose(rows)['seconds'] / best['seconds']:.2f}" for choose in rules.values()]
             errors = sorted(row["predicted_s"] / row["seconds"] for row in rows)
-            lines.append(f"| {problem} | {ranks} | {layout(best)} | {best['seconds'] * 1e3:.3g} | {layout(first)} | " + " | ".join(found) +
-                         f" | {errors[0]:.2f} to {errors[-1]:.2f} | {rows[0]['choosing_s']:.2g} |")
+            lines.append(
+                f"| {problem} | {ranks} | {layout(best)} | {best['seconds'] * 1e3:.3g} | {layout(first)} | "
+                + " | ".join(found)
+                + f" | {errors[0]:.2f} to {errors[-1]:.2f} | {rows[0]['choosing_s']:.2g} |"
+            )
     return lines
 
 
 def methods_table(rows):
     names = [row["method"] for row in rows[:5]]
-    lines = ["| problem | threads | " + " | ".join(f"{name}, ms" for name in names) + " | auto over the best |", "| --- | ---: |" + " ---: |" * (len(names) + 1)]
+    lines = [
+        "| problem | threads | " + " | ".join(f"{name}, ms" for name in names) + " | auto over the best |",
+        "| --- | ---: |" + " ---: |" * (len(names) + 1),
+    ]
     ratios = collections.defaultdict(list)
-    for (problem, threads), mine in sorted(cases(rows, "threads").items(), key=lambda item: (item[0][1], item[0][0])):
+    for (problem, threads), mine in sorted(
+        cases(rows, "threads").items(), key=lambda item: (item[0][1], item[0][0])
+    ):
         seconds = {row["method"]: row["seconds"] for row in mine}
         ratio = seconds["auto"] / min(value for name, value in seconds.items() if name != "auto")
         ratios[threads].append(ratio)
-        lines.append(f"| {problem} | {threads} | " + " | ".join(f"{seconds[name] * 1e3:.3g}" for name in names) + f" | {ratio:.2f} |")
+        lines.append(
+            f"| {problem} | {threads} | "
+            + " | ".join(f"{seconds[name] * 1e3:.3g}" for name in names)
+            + f" | {ratio:.2f} |"
+        )
     return lines, ratios
 
 
 def ranks_table(keep):
-    lines = ["| problem | ranks | best | ms | predicted first | its time over the best | nearest to a square, over the best |", "| --- | ---: | --- | ---: | --- | ---: | ---: |"]
+    lines = [
+        (
+            "| problem | ranks | best | ms | predicted first | its time over the best | nearest to a square,"
+            " over the best |"
+        ),
+        "| --- | ---: | --- | ---: | --- | ---: | ---: |",
+    ]
     ratios = {}
     for ranks in REAL_RANKS:
         groups = cases(rows_of(keep, "ranks", ranks))
@@ -109,8 +140,11 @@ def ranks_table(keep):
         for (problem,), rows in groups.items():
             best = min(rows, key=lambda row: row["seconds"])
             first = chosen(rows)
-            lines.append(f"| {problem} | {ranks} | {layout(best)} | {best['seconds'] * 1e3:.3g} | {layout(first)} | {first['seconds'] / best['seconds']:.2f} | "
-                         f"{nearest_to_square(rows)['seconds'] / best['seconds']:.2f} |")
+            lines.append(
+                f"| {problem} | {ranks} | {layout(best)} | {best['seconds'] * 1e3:.3g} | {layout(first)} |"
+                f" {first['seconds'] / best['seconds']:.2f} |"
+                f" {nearest_to_square(rows)['seconds'] / best['seconds']:.2f} |"
+            )
     return lines, ratios
 
 
@@ -120,36 +154,98 @@ def chosen(rows):
 
 def grids_and_layers(keep):
     rules = {"by prediction": chosen, "nearest to a square": nearest_to_square}
-    text = ["# How good automatic choices are", "",
-            "Made by `tools/results_choices.py`. A choice is good if its time is within 10 % of the best of all candidates.", "",
-            "## Grids of ranks, simulated", "",
-            "**Simulated**: the rank programs that run over MPI, with real arithmetic, in virtual time on the described machines. Candidates: every grid R x C of the",
-            "ranks with both maps, one layer, one right-hand side. The choice (`--grid auto`) is made from structure alone: a schedule of every candidate.", ""]
-    text += simulated(keep, "grids", rules)[0] + ["", f"In full on {MACHINES[0]}:", ""] + full_table(keep, "grids", MACHINES[0], rules)
-    text += ["", "## Layers and methods, simulated", "",
-             "Candidates: 1, 2, 4, ... layers, with one_sync_3d and baseline_3d (message_driven where there is one layer), each with every grid; map subtree_to_subcube.",
-             "The choice (`--grid autoxauto`) schedules one grid for each number of layers and method, then all grids of the three best numbers. The rule", "beside it has one layer.", ""]
-    text += simulated(keep, "layers", rules)[0] + ["", f"In full on {MACHINES[0]}:", ""] + full_table(keep, "layers", MACHINES[0], rules)
+    text = [
+        "# How good automatic choices are",
+        "",
+        (
+            "Made by `tools/results_choices.py`. A choice is good if its time is within 10 % of the best of"
+            " all candidates."
+        ),
+        "",
+        "## Grids of ranks, simulated",
+        "",
+        (
+            "**Simulated**: the rank programs that run over MPI, with real arithmetic, in virtual time on the"
+            " described machines. Candidates: every grid R x C of the"
+        ),
+        (
+            "ranks with both maps, one layer, one right-hand side. The choice (`--grid auto`) is made from"
+            " structure alone: a schedule of every candidate."
+        ),
+        "",
+    ]
+    text += (
+        simulated(keep, "grids", rules)[0]
+        + ["", f"In full on {MACHINES[0]}:", ""]
+        + full_table(keep, "grids", MACHINES[0], rules)
+    )
+    text += [
+        "",
+        "## Layers and methods, simulated",
+        "",
+        (
+            "Candidates: 1, 2, 4, ... layers, with one_sync_3d and baseline_3d (message_driven where there is"
+            " one layer), each with every grid; map subtree_to_subcube."
+        ),
+        (
+            "The choice (`--grid autoxauto`) schedules one grid for each number of layers and method, then"
+            " all grids of the three best numbers. The rule"
+        ),
+        "beside it has one layer.",
+        "",
+    ]
+    text += (
+        simulated(keep, "layers", rules)[0]
+        + ["", f"In full on {MACHINES[0]}:", ""]
+        + full_table(keep, "layers", MACHINES[0], rules)
+    )
     return text
 
 
 def measurements(keep):
-    text = ["", "## Methods on this machine, measured", "",
-            "One right-hand side, both sweeps; medians of 30 warm solves, the methods taking turns. `auto` is the library's choice by bytes (palmette/solve/method_list.cpp).", ""]
+    text = [
+        "",
+        "## Methods on this machine, measured",
+        "",
+        (
+            "One right-hand side, both sweeps; medians of 30 warm solves, the methods taking turns. `auto` is"
+            " the library's choice by bytes (palmette/solve/method_list.cpp)."
+        ),
+        "",
+    ]
     lines, ratios = methods_table(rows_of(keep, "threads"))
-    text += [f"With {threads} thread{'s' if threads > 1 else ''}: within 10 %, mean and worst: {verdict(found).replace(' | ', ', ')}." for threads, found in ratios.items()]
-    text += ["", *lines, "", "## Grids of ranks that are threads, measured", "",
-             "Every grid and map of 2 and 4 ranks (threads of this machine, which has two processors; medians of 30 warm solves). The prediction uses a description",
-             "measured in the same run.", ""]
+    text += [
+        f"With {threads} thread{'s' if threads > 1 else ''}: within 10 %, mean and worst:"
+        f" {verdict(found).replace(' | ', ', ')}."
+        for threads, found in ratios.items()
+    ]
+    text += [
+        "",
+        *lines,
+        "",
+        "## Grids of ranks that are threads, measured",
+        "",
+        (
+            "Every grid and map of 2 and 4 ranks (threads of this machine, which has two processors; medians"
+            " of 30 warm solves). The prediction uses a description"
+        ),
+        "measured in the same run.",
+        "",
+    ]
     lines, ratios = ranks_table(keep)
     for ranks, (ours, plain) in ratios.items():
-        text.append(f"With {ranks} ranks: within 10 %, mean and worst: {verdict(ours).replace(' | ', ', ')} by prediction; {verdict(plain).replace(' | ', ', ')} by the grid nearest to a square.")
+        text.append(
+            f"With {ranks} ranks: within 10 %, mean and worst: {verdict(ours).replace(' | ', ', ')} by"
+            f" prediction; {verdict(plain).replace(' | ', ', ')} by the grid nearest to a square."
+        )
     return text + ["", *lines]
 
 
 def main():
     """Write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--keep", help="folder of the benchmark's outputs")
     keep = parser.parse_args().keep
     text = grids_and_layers(keep) + measurements(keep)

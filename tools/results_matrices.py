@@ -3,8 +3,10 @@
 
     tools/results_matrices.py ../shared/matrices > docs/results/matrices.md
 
-Each row is one process. Ends with 1 if an answer is neither verified to 1e-14 nor an honest numerical failure.
+Each row is one process. Ends with 1 if an answer is neither verified to 1e-14 nor an honest numerical
+failure.
 """
+
 import json
 import pathlib
 import subprocess
@@ -24,15 +26,21 @@ def solve(path):
 
 def row_of(name, code, report):
     if "error" in report:
-        return code == 4, f"| {name} | – | – | – | – | – | – | – | – | {code} | {report['error']['message']} |"
+        return (
+            code == 4,
+            f"| {name} | – | – | – | – | – | – | – | – | {code} | {report['error']['message']} |",
+        )
     matrix, factor, verify = report["matrix"], report["factorize"], report["verify"]
     good = code == 0 and verify["backward_error"] <= BOUND
     memory = report["peak_memory_bytes"] / report["analyze"]["memory_bytes_predicted"]
     notes = "; ".join(report["notes"])
-    return good, (
-        f"| {name} | {matrix['rows']:,} | {matrix['nnz']:,} | {factor['kind']}, {report['order']['method']} | "
-        f"{report['analyze']['nnz_factor']:,} | {factor['seconds']:.3f} | {verify['backward_error']:.1e} | "
-        f"{verify['refine_steps']} | {memory:.2f} | {code} | {notes} |"
+    return (
+        good,
+        (
+            f"| {name} | {matrix['rows']:,} | {matrix['nnz']:,} | {factor['kind']},"
+            f" {report['order']['method']} | {report['analyze']['nnz_factor']:,} | {factor['seconds']:.3f} |"
+            f" {verify['backward_error']:.1e} | {verify['refine_steps']} | {memory:.2f} | {code} | {notes} |"
+        ),
     )
 
 
@@ -45,12 +53,20 @@ def main(folder):
         good += fine
         rows.append(row)
     print("# Every open matrix, default options\n")
-    print(f"Made by `tools/results_matrices.py {folder} > docs/results/matrices.md`, right-hand side all ones, double "
-          "precision. Exit 0: verified; 4: an honest numerical failure. Pattern-only files have ones as values. "
-          "Memory: peak of the process over the prediction made after analysis (the process's own start weighs on small "
-          "matrices).\n")
-    print(f"**{good} of {len(rows)}** are verified with a normwise backward error of at most {BOUND:g}, or are singular and said to be so.\n")
-    print("| matrix | n | entries | kind, ordering | entries of the factor | factorize s | backward error | refinement steps | memory / predicted | exit | notes |")
+    print(
+        f"Made by `tools/results_matrices.py {folder} > docs/results/matrices.md`, right-hand side all ones,"
+        " double precision. Exit 0: verified; 4: an honest numerical failure. Pattern-only files have ones"
+        " as values. Memory: peak of the process over the prediction made after analysis (the process's own"
+        " start weighs on small matrices).\n"
+    )
+    print(
+        f"**{good} of {len(rows)}** are verified with a normwise backward error of at most {BOUND:g}, or are"
+        " singular and said to be so.\n"
+    )
+    print(
+        "| matrix | n | entries | kind, ordering | entries of the factor | factorize s | backward error |"
+        " refinement steps | memory / predicted | exit | notes |"
+    )
     print("|---|--:|--:|---|--:|--:|--:|--:|--:|--:|---|")
     print("\n".join(rows))
     return 0 if good == len(rows) else 1

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""What [Liu et al. 2023] and [Ding et al. 2020] published, beside our simulations: docs/results/reproduction.md and its plots.
+"""What [Liu et al. 2023] and [Ding et al. 2020] published, beside our simulations:
+docs/results/reproduction.md and its plots.
 
     PYTHON tools/results_reproduction.py [--long] [--build FOLDER] [--keep FOLDER]
 
-PYTHON needs matplotlib. Runs programs of FOLDER (default build/release; configure with -DPALMETTE_BENCH=ON): bench_rank_decompositions and
-`palmette simulate-cluster`. Times are virtual: they do not depend on what else this machine does. --long: s2D9pt 2048² instead of 1024²,
-which wants some 20 GB. --keep: a folder where what was printed is kept and looked for.
+PYTHON needs matplotlib. Runs programs of FOLDER (default build/release; configure with -DPALMETTE_BENCH=ON):
+bench_rank_decompositions and `palmette simulate-cluster`. Times are virtual: they do not depend on what else
+this machine does. --long: s2D9pt 2048² instead of 1024², which wants some 20 GB. --keep: a folder where what
+was printed is kept and looked for.
 """
+
 import argparse
 import json
 import pathlib
@@ -35,7 +38,11 @@ class Runner:
         """A generated model problem, as a file."""
         path = self.keep / f"{problem}_{side}.mtx"
         if not path.exists():
-            subprocess.run([self.build / "cli/palmette", "generate", problem, "--n", str(side), "--out", str(path)], check=True, capture_output=True)
+            subprocess.run(
+                [self.build / "cli/palmette", "generate", problem, "--n", str(side), "--out", str(path)],
+                check=True,
+                capture_output=True,
+            )
         return path
 
     def document(self, name, program, *arguments):
@@ -45,11 +52,27 @@ class Runner:
 
 def write_report(run, side):
     folder = ROOT / "docs/results"
-    lines = ["# What the papers published, and what we get", "",
-             "Made by `tools/results_reproduction.py`. The papers are [Liu et al. 2023](../REFERENCES.md), on solves over layers of ranks,",
-             "and [Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids. Their machines",
-             "are gone or not ours, so all times here are **simulated**: the rank programs that run over MPI, under virtual time, on machine files whose",
-             "numbers are mostly estimates (data/machines says which). Counts are exact. Trends and bands are compared, not seconds.", ""]
+    lines = [
+        "# What the papers published, and what we get",
+        "",
+        (
+            "Made by `tools/results_reproduction.py`. The papers are [Liu et al. 2023](../REFERENCES.md), on"
+            " solves over layers of ranks,"
+        ),
+        (
+            "and [Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids. Their"
+            " machines"
+        ),
+        (
+            "are gone or not ours, so all times here are **simulated**: the rank programs that run over MPI,"
+            " under virtual time, on machine files whose"
+        ),
+        (
+            "numbers are mostly estimates (data/machines says which). Counts are exact. Trends and bands are"
+            " compared, not seconds."
+        ),
+        "",
+    ]
     lines += layers.chapter(run, folder, side)
     lines += grids.chapter(run, folder)
     (folder / "reproduction.md").write_text("\n".join(lines) + "\n")

@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
-"""Measures Palmette beside its rivals on this machine and makes docs/results/speed.md with its plots, and the table of README.md.
+"""Measures Palmette beside its rivals on this machine and makes docs/results/speed.md with its plots, and the
+table of README.md.
 
     cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset release
-    PYTHON tools/results_speed.py            # core and more groups, 1 and 2 threads: about 25 minutes on two cores
+    # core and more groups, 1 and 2 threads: about 25 minutes on two cores
+    PYTHON tools/results_speed.py
     PYTHON tools/results_speed.py --short    # six matrices: a few minutes
     PYTHON tools/results_speed.py --long     # the big group and the slow rivals too
-    PYTHON tools/results_speed.py --cold     # first answers of a process beside PARDISO's, and their section alone: three minutes
+    # first answers of a process beside PARDISO's, and their section alone: three minutes
+    PYTHON tools/results_speed.py --cold
 
-PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals' drivers come from
-../shared/peers (optional third-party peers, or --peers DIR): they are copied to a scratch folder, built with what the system packages offer (names in the Makefile
-there), and run by that folder's own run.py, ours as one more driver. A rival that is not here stays out and the report says why.
-The rows of small systems from Python are those of the package in .venv (./quickstart or pip install . renew it) or of --python.
+PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals'
+drivers come from ../shared/peers (optional third-party peers, or --peers DIR): they are copied to a scratch
+folder, built with what the system packages offer (names in the Makefile there), and run by that folder's own
+run.py, ours as one more driver. A rival that is not here stays out and the report says why. The rows of small
+systems from Python are those of the package in .venv (./quickstart or pip install . renew it) or of --python.
 
-Every row is one child process and is kept in SCRATCH/speed.json at once: the command can be stopped (--minutes stops it by itself)
-and goes on where it was; rows of ours that are older than our program are measured anew. For figures to be published delete that file
-first, so that all rows are of one run. --only NAME… restricts a run to matrices, solvers or the words limits, reading, small;
---again measures anew what is known. --report makes report and plots from what is known without measuring. --prefix "nice -n -5" or
-"taskset -c 0,1" stands before each child. The machine should be idle; one thread or rank for each of two cores is the most that is used.
+Every row is one child process and is kept in SCRATCH/speed.json at once: the command can be stopped
+(--minutes stops it by itself) and goes on where it was; rows of ours that are older than our program are
+measured anew. For figures to be published delete that file first, so that all rows are of one run. --only
+NAME… restricts a run to matrices, solvers or the words limits, reading, small;
+--again measures anew what is known. --report makes report and plots from what is known without measuring.
+--prefix "nice -n -5" or "taskset -c 0,1" stands before each child. The machine should be idle; one thread or
+rank for each of two cores is the most that is used.
 """
+
 import argparse
 import shlex
 import sys
@@ -34,21 +41,41 @@ RESULT = runs.ROOT / "docs" / "results" / "speed.md"
 
 
 def parse():
-    parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
+    parser = argparse.ArgumentParser(
+        formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__
+    )
     temporary = Path(tempfile.gettempdir())
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--short", action="store_true", help="six matrices")
     size.add_argument("--long", action="store_true", help="the big matrices and the slow rivals as well")
-    size.add_argument("--cold", action="store_true", help="cold starts alone; the rest of the page and of README's table stays as it is")
+    size.add_argument(
+        "--cold",
+        action="store_true",
+        help="cold starts alone; the rest of the page and of README's table stays as it is",
+    )
     parser.add_argument("--peers", type=Path, default=runs.ROOT.parent / "shared" / "peers")
     parser.add_argument("--build", type=Path, default=runs.ROOT / "build" / "release")
     parser.add_argument("--scratch", type=Path, default=temporary / "palmette-speed")
     parser.add_argument("--matrices", type=Path, default=temporary / "palmette-matrices")
     parser.add_argument("--prefix", default="", help="command that each child is given to")
-    parser.add_argument("--timeout", type=float, help="seconds for a child; a slower one is told as failed (60, with --long 240)")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after so long; the same command goes on later")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        help="seconds for a child; a slower one is told as failed (60, with --long 240)",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=float("inf"),
+        help="begin nothing after so long; the same command goes on later",
+    )
     parser.add_argument("--spmp", default="", help='command of an SpMP driver, "{m}" being the matrix')
-    parser.add_argument("--python", type=Path, default=runs.ROOT / ".venv" / "bin" / "python", help="one that has palmette and scipy")
+    parser.add_argument(
+        "--python",
+        type=Path,
+        default=runs.ROOT / ".venv" / "bin" / "python",
+        help="one that has palmette and scipy",
+    )
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--report", action="store_true", help="no measurement")
@@ -68,9 +95,13 @@ def measure(bench, options):
     bench.extra["absent"] = rivals.prepare(options.peers.resolve(), bench.scratch, bench.prefix)
     bench.extra["drivers"] = runs.drivers(bench, options.spmp)
     runs.describe_machine(bench)
-    bench.extra["command"] = "tools/results_speed.py" + (" --long" if options.long else " --short" if options.short else "")
+    bench.extra["command"] = "tools/results_speed.py" + (
+        " --long" if options.long else " --short" if options.short else ""
+    )
     runs.measure_limits(bench)
-    matrices = rivals.SHORT if options.short else rivals.CORE + rivals.MORE + (rivals.BIG if options.long else [])
+    matrices = (
+        rivals.SHORT if options.short else rivals.CORE + rivals.MORE + (rivals.BIG if options.long else [])
+    )
     triangles = rivals.SHORT_TRIANGLES if options.short else rivals.TRIANGLES
     cold.measure(bench)
     for matrix in matrices + triangles:
@@ -84,14 +115,24 @@ def measure(bench, options):
 def main():
     options = parse()
     scratch = options.scratch.resolve()
-    bench = runs.Bench(scratch, options.build.resolve(), options.matrices.resolve(), scratch / "speed.json", shlex.split(options.prefix),
-                       options.timeout or (240 if options.long else 60), only=options.only, again=options.again,
-                       deadline=time.time() + 60 * options.minutes)
+    bench = runs.Bench(
+        scratch,
+        options.build.resolve(),
+        options.matrices.resolve(),
+        scratch / "speed.json",
+        shlex.split(options.prefix),
+        options.timeout or (240 if options.long else 60),
+        only=options.only,
+        again=options.again,
+        deadline=time.time() + 60 * options.minutes,
+    )
     bench.load()
     if options.cold:
         if not options.report:
             measure_cold(bench, options)
-        return report.renew_cold(bench.extra["cold"], options.out, runs.ROOT / "README.md" if options.out == RESULT else None)
+        return report.renew_cold(
+            bench.extra["cold"], options.out, runs.ROOT / "README.md" if options.out == RESULT else None
+        )
     if not options.report:
         measure(bench, options)
     if not bench.rows:
@@ -106,7 +147,10 @@ def main():
     report.write(figures, options.out, options.out.parent / "speed_notes.md", pictures)
     if options.out == RESULT:
         report.fill_readme(figures, runs.ROOT / "README.md")
-    print(f"{options.out}: {len(figures.matrices)} matrices, {len(figures.rows)} rows, {len(figures.errors)} failed")
+    print(
+        f"{options.out}: {len(figures.matrices)} matrices, {len(figures.rows)} rows, {len(figures.errors)}"
+        " failed"
+    )
 
 
 if __name__ == "__main__":

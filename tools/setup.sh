@@ -1,13 +1,15 @@
 # shellcheck shell=bash disable=SC2034
-# What ./quickstart and ./check share: lists of packages, and functions that install what is missing and say what they do.
-# Sourced by bash, from the root of the tree. Sets nothing that a user would have to know of.
+# What ./quickstart and ./check share: lists of packages, and functions that install what is missing and say
+# what they do. Sourced by bash, from the root of the tree. Sets nothing that a user would have to know of.
 
-build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev libmetis-dev libscotch-dev
-                libcli11-dev libfmt-dev nlohmann-json3-dev)
-test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich libsimgrid-dev)
+build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev
+                libmetis-dev libscotch-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
+test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich
+               libsimgrid-dev)
 debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
-python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)  # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
+# to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
+python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
 python_here=.venv/bin/python
 # How a build by CMake makes the Python module too.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
@@ -18,7 +20,8 @@ jobs=$(nproc)
 
 say() { printf '%s\n' "$*"; }
 
-# step TEXT COMMAND…: one line when it begins; when it ends, how long it took. The output goes to a log, shown if it fails.
+# step TEXT COMMAND…: one line when it begins; when it ends, how long it took. The output goes to a log, shown
+# if it fails.
 step() {
   local text=$1 started=$EPOCHREALTIME log
   shift
@@ -59,7 +62,8 @@ ok = sys.version_info >= (3, 9) and os.path.exists(os.path.join(sysconfig.get_pa
 sys.exit(not ok)' >/dev/null 2>&1
 }
 
-# install_packages PACKAGE…: Debian packages that are not there yet, and Debian's Python where no usable one is on the path.
+# install_packages PACKAGE…: Debian packages that are not there yet, and Debian's Python where no usable one
+# is on the path.
 install_packages() {
   local wanted=("$@") missing
   is_usable_python python3 || wanted+=("${debian_python_packages[@]}")
@@ -87,7 +91,8 @@ sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))
 END
 }
 
-# install_modules MODULE…: the environment .venv, with these modules from PyPI (the name of a package is that of its module).
+# install_modules MODULE…: the environment .venv, with these modules from PyPI (the name of a package is that
+# of its module).
 install_modules() {
   local python=python3
   is_usable_python "$python" || python=/usr/bin/python3
@@ -97,11 +102,13 @@ install_modules() {
   if has_modules "$@"; then
     say "Python packages: all there"
   else
-    step "Python packages: installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check "${@//_/-}"
+    step "Python packages: installing into .venv" \
+      "$python_here" -m pip install --quiet --disable-pip-version-check "${@//_/-}"
   fi
 }
 
-# build_step TEXT COMMAND…: as step, for a command that runs ninja; a terminal is shown how much of the build is done.
+# build_step TEXT COMMAND…: as step, for a command that runs ninja; a terminal is shown how much of the build
+# is done.
 build_step() {
   local text=$1
   shift
@@ -112,7 +119,8 @@ build_step() {
   fi
 }
 
-# with_percentage TEXT COMMAND…: passes the output on, and shows the percentage that ninja puts before each line on the terminal.
+# with_percentage TEXT COMMAND…: passes the output on, and shows the percentage that ninja puts before each
+# line on the terminal.
 with_percentage() {
   local text=$1 line
   shift
@@ -137,12 +145,15 @@ configure_and_build() {
 
 # A fingerprint of what the Python module is made of.
 python_fingerprint() {
-  { "$python_here" -V; find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' 2>/dev/null | sort; } | sha256sum
+  { "$python_here" -V
+    find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' \
+      2>/dev/null | sort
+  } | sha256sum
 }
 
-# install_python FOLDER [OPTION…]: the Python module into .venv, unless the installed one was made of the same sources. pip builds in
-# FOLDER, a build that is there already, so that nothing is compiled twice; OPTIONs are those in which that build differs from
-# `pip install .`.
+# install_python FOLDER [OPTION…]: the Python module into .venv, unless the installed one was made of the same
+# sources. pip builds in FOLDER, a build that is there already, so that nothing is compiled twice; OPTIONs are
+# those in which that build differs from `pip install .`.
 install_python() {
   local stamp=build/python.stamp options=() option fingerprint folder=$1
   shift
@@ -155,10 +166,13 @@ install_python() {
     return 0
   fi
   mkdir -p build
-  step "Python module: installing into .venv" "$python_here" -m pip install --quiet --disable-pip-version-check \
-    --no-build-isolation --no-deps --force-reinstall "--config-settings=build-dir=$folder" "${options[@]}" . || return
+  step "Python module: installing into .venv" \
+    "$python_here" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+    --force-reinstall "--config-settings=build-dir=$folder" "${options[@]}" . || return
   say "$fingerprint" >"$stamp"
 }
 
 # The command that a build made, as a path relative to the root; empty if it made none.
-built_command() { find "build/$1" -name palmette -type f -perm -u+x -not -path '*/tests/*' 2>/dev/null | head -n 1; }
+built_command() {
+  find "build/$1" -name palmette -type f -perm -u+x -not -path '*/tests/*' 2>/dev/null | head -n 1
+}

@@ -31,7 +31,8 @@ std::vector<index_t> renumber_tree(const std::vector<index_t>& parent, const Per
 template <class Value>
 std::vector<Value> renumber_values(const std::vector<Value>& values, const Permutation& order) {
   std::vector<Value> result(values.size());
-  for (std::size_t column = 0; column < values.size(); ++column) result[column] = values[order.new_to_old()[column]];
+  for (std::size_t column = 0; column < values.size(); ++column)
+    result[column] = values[order.new_to_old()[column]];
   return result;
 }
 
@@ -47,14 +48,16 @@ EliminationGraph in_order(const SymmetricGraph& graph, const Permutation& order)
   return {graph, order.new_to_old(), order.old_to_new()};
 }
 
-/// Postorder twice: once so that the columns can be counted, then with each vertex's fullest child last, since only the
-/// last child can share a supernode with its parent. The first of a pair always comes last: it must.
+/// Postorder twice: once so that the columns can be counted, then with each vertex's fullest child last,
+/// since only the last child can share a supernode with its parent. The first of a pair always comes last: it
+/// must.
 /// @param start  the vertices' order, that of the Ordering
-PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation& start, std::vector<char> paired) {
+PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation& start,
+                                 std::vector<char> paired) {
   const index_t n = graph.n;
   PostorderedTree tree{Permutation::identity(n), {}, {}, std::move(paired)};
   tree.parent = elimination_tree(in_order(graph, start));
-  tree.count.assign(static_cast<std::size_t>(n), 0);
+  tree.count.assign(n, 0);
   const auto rank_pairs_last = [&](std::vector<index_t> rank) {
     if (!tree.paired.empty())
       for (index_t column = 0; column < n; ++column)
@@ -68,18 +71,20 @@ PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation&
 
 void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {
   if (pattern.rows != pattern.cols)
-    throw DimensionError("a factorization needs a square matrix, this one is " + std::to_string(pattern.rows) + " × " +
-                         std::to_string(pattern.cols));
+    throw DimensionError("a factorization needs a square matrix, this one is " +
+                         std::to_string(pattern.rows) + " × " + std::to_string(pattern.cols));
   if (ordering.row.size() != pattern.rows || ordering.column.size() != pattern.cols)
-    throw DimensionError("the ordering has " + std::to_string(ordering.column.size()) + " columns, the matrix " +
-                         std::to_string(pattern.cols));
+    throw DimensionError("the ordering has " + std::to_string(ordering.column.size()) +
+                         " columns, the matrix " + std::to_string(pattern.cols));
 }
 
 void check_options(const AnalyzeOptions& options) {
   if (options.max_width < 1)
-    throw UsageError("max_width is " + std::to_string(options.max_width) + "; supernodes have at least one column");
+    throw UsageError("max_width is " + std::to_string(options.max_width) +
+                     "; supernodes have at least one column");
   if (!(options.relax_zero_fraction >= 0 && options.relax_zero_fraction <= 1))
-    throw UsageError("relax_zero_fraction is " + std::to_string(options.relax_zero_fraction) + "; it lies between 0 and 1");
+    throw UsageError("relax_zero_fraction is " + std::to_string(options.relax_zero_fraction) +
+                     "; it lies between 0 and 1");
 }
 
 SymbolicFactor structure_of(const SymmetricGraph& graph, PostorderedTree tree, const Ordering& ordering,
@@ -112,11 +117,14 @@ std::string_view name_of(FactorKind kind) {
   return "?";
 }
 
-SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering, const AnalyzeOptions& options) {
+SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering,
+                       const AnalyzeOptions& options) {
   check_sizes(pattern, ordering);
   check_options(options);
-  const SymmetricGraph graph = symmetric_graph(pattern, ordering.row, ordering.column, options.symmetric_pattern);
-  return structure_of(graph, postordered_tree(graph, ordering.column, ordering.paired_with_next), ordering, options);
+  const SymmetricGraph graph =
+      symmetric_graph(pattern, ordering.row, ordering.column, options.symmetric_pattern);
+  return structure_of(graph, postordered_tree(graph, ordering.column, ordering.paired_with_next), ordering,
+                      options);
 }
 
 std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, const AnalyzeOptions& options) {
@@ -158,8 +166,9 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind) {
 offset_t SymbolicFactor::memory_bytes() const {
   const auto bytes = [](const auto& array) { return static_cast<offset_t>(array.size() * sizeof(array[0])); };
   return 4 * n * static_cast<offset_t>(sizeof(index_t)) + bytes(column_parent) + bytes(column_count) +
-         bytes(supernode_begin) + bytes(supernode_of) + bytes(parent) + bytes(first_descendant) + bytes(row_ptr) +
-         bytes(row_index) + bytes(block_ptr) + bytes(blocks) + bytes(updater_ptr) + bytes(updaters) + bytes(panel_offset);
+         bytes(supernode_begin) + bytes(supernode_of) + bytes(parent) + bytes(first_descendant) +
+         bytes(row_ptr) + bytes(row_index) + bytes(block_ptr) + bytes(blocks) + bytes(updater_ptr) +
+         bytes(updaters) + bytes(panel_offset);
 }
 
 }  // namespace palmette

@@ -1,5 +1,5 @@
-// The door of `analyze`: a pattern and an Ordering → the SymbolicFactor: elimination tree, supernodes and blocks of the
-// factor. Sees no values.
+// The door of `analyze`: a pattern and an Ordering → the SymbolicFactor: elimination tree, supernodes and
+// blocks of the factor. Sees no values.
 #pragma once
 
 #include <optional>
@@ -19,32 +19,37 @@ std::string_view name_of(FactorKind kind);
 struct AnalyzeOptions {
   index_t max_width = 128;        ///< wider supernodes are split into panels of nearly equal width
   bool relax = true;              ///< merge a child into its parent where few explicit zeros result
-  double relax_zero_fraction = 0.10;  ///< of the merged supernode's entries, for merged widths above relax_narrow_width
-  index_t relax_narrow_width = 16;    ///< up to this merged width half of the entries may be zeros; up to 4 all may
-  bool symmetric_pattern = false;     ///< a promise that the pattern is its own transpose; saves time, changes nothing
+  /// of the merged supernode's entries, for merged widths above relax_narrow_width
+  double relax_zero_fraction = 0.10;
+  /// up to this merged width half of the entries may be zeros; up to 4 all may
+  index_t relax_narrow_width = 16;  
+  /// a promise that the pattern is its own transpose; saves time, changes nothing
+  bool symmetric_pattern = false;   
 
   friend bool operator==(const AnalyzeOptions&, const AnalyzeOptions&) = default;
 };
 
-/// Rows [first, first + count) of a supernode's row list that fall into one other supernode: the unit of ownership and
-/// of messages.
+/// Rows [first, first + count) of a supernode's row list that fall into one other supernode: the unit of
+/// ownership and of messages.
 struct Block {
   index_t row_supernode;  ///< the supernode whose columns these rows are
   index_t first;          ///< place in the row list
   index_t count;
 };
 
-/// Supernode `source` updates the supernode under which this stands, through its block number `block` (global number).
+/// Supernode `source` updates the supernode under which this stands, through its block number `block` (global
+/// number).
 struct Updater {
   index_t source;
   offset_t block;
 };
 
-/// The structure of L (and of Uᵀ, which has the same) in n × n permuted numbering. Constant once made; needs no grid.
+/// The structure of L (and of Uᵀ, which has the same) in n × n permuted numbering. Constant once made; needs
+/// no grid.
 ///
-/// Columns are postordered, so the subtree of supernode s is the supernodes [first_descendant[s], s].
-/// A supernode of width w with r rows below has a panel of (w + r) × w entries, column-major, at panel_offset: first
-/// the diagonal block, then the rows row_index[row_ptr[s] … row_ptr[s+1]), ascending.
+/// Columns are postordered, so the subtree of supernode s is the supernodes [first_descendant[s], s]. A
+/// supernode of width w with r rows below has a panel of (w + r) × w entries, column-major, at panel_offset:
+/// first the diagonal block, then the rows row_index[row_ptr[s] … row_ptr[s+1]), ascending.
 struct SymbolicFactor {
   index_t n = 0;
   Permutation row;     ///< length n: the Ordering's rows, then the postorder
@@ -65,8 +70,10 @@ struct SymbolicFactor {
   std::vector<Updater> updaters;               // source ascending within a supernode
   std::vector<offset_t> panel_offset = {0};    // length num_supernodes + 1, in entries
 
-  offset_t nnz_factor = 0;  ///< exact entries of L, diagonal included, without the zeros of relaxed supernodes
-  double flops_llt = 0;     ///< Σ column_count²: multiplications and additions of LLᵀ, square roots and divisions
+  /// exact entries of L, diagonal included, without the zeros of relaxed supernodes
+  offset_t nnz_factor = 0;
+  /// Σ column_count²: multiplications and additions of LLᵀ, square roots and divisions
+  double flops_llt = 0;   
 
   index_t num_supernodes() const { return static_cast<index_t>(parent.size()); }
   index_t width(index_t s) const { return supernode_begin[s + 1] - supernode_begin[s]; }
@@ -81,7 +88,8 @@ struct SymbolicFactor {
   std::span<const Updater> updaters_of(index_t s) const {
     return {updaters.data() + updater_ptr[s], static_cast<std::size_t>(updater_ptr[s + 1] - updater_ptr[s])};
   }
-  /// Entries of all panels, the upper triangles of diagonal blocks and the zeros of relaxed supernodes included.
+  /// Entries of all panels, the upper triangles of diagonal blocks and the zeros of relaxed supernodes
+  /// included.
   offset_t panel_entries() const { return panel_offset.back(); }
   /// Bytes that this product itself occupies.
   offset_t memory_bytes() const;
@@ -102,14 +110,17 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 /// @cost  O(nnz(A)·α(n)) for tree and counts, O(row_index) for the supernodes; memory O(nnz(A) + row_index)
 /// @source [Liu 1990] for the tree; [Gilbert et al. 1994] for the counts;
 ///         [Ashcraft and Grimes 1989] for relaxed supernodes
-SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering, const AnalyzeOptions& options = {});
+SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering,
+                       const AnalyzeOptions& options = {});
 
-/// The structure of a given lower triangular pattern, where that pattern is closed under elimination: the rows of each
-/// column, less its parent, occur in its parent's column. Factors of CHOLMOD are; ILU factors are not.
+/// The structure of a given lower triangular pattern, where that pattern is closed under elimination: the
+/// rows of each column, less its parent, occur in its parent's column. Factors of CHOLMOD are; ILU factors
+/// are not.
 ///
 /// `row` and `column` of the result hold the postorder. Missing diagonal entries count as present.
 /// @returns nothing if the pattern is not closed: then the triangle is solved row by row
 /// @throws DimensionError if not square; UsageError naming the entry if one lies above the diagonal
-std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, const AnalyzeOptions& options = {});
+std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower,
+                                               const AnalyzeOptions& options = {});
 
 }  // namespace palmette

@@ -1,4 +1,5 @@
-// The structure of a supernode is the union of its columns' structures in A and of its children's, less its own columns.
+// The structure of a supernode is the union of its columns' structures in A and of its children's, less its
+// own columns.
 #include "palmette/analyze/block_structure.hpp"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ struct ChildLists {
 ChildLists children_of(const std::vector<index_t>& begin, const std::vector<index_t>& node_of,
                        const std::vector<index_t>& column_parent) {
   const index_t count = static_cast<index_t>(begin.size()) - 1;
-  ChildLists lists{std::vector<index_t>(static_cast<std::size_t>(count), -1),
-                   std::vector<index_t>(static_cast<std::size_t>(count), -1)};
+  ChildLists lists{std::vector<index_t>(count, -1),
+                   std::vector<index_t>(count, -1)};
   for (index_t node = count - 1; node >= 0; --node) {
     const index_t above = column_parent[begin[node + 1] - 1];
     if (above == -1) continue;
@@ -34,7 +35,7 @@ ChildLists children_of(const std::vector<index_t>& begin, const std::vector<inde
 }
 
 std::vector<index_t> nodes_of_columns(const std::vector<index_t>& begin) {
-  std::vector<index_t> node_of(static_cast<std::size_t>(begin.back()));
+  std::vector<index_t> node_of(begin.back());
   for (std::size_t node = 0; node + 1 < begin.size(); ++node)
     std::fill(node_of.begin() + begin[node], node_of.begin() + begin[node + 1], static_cast<index_t>(node));
   return node_of;
@@ -43,7 +44,7 @@ std::vector<index_t> nodes_of_columns(const std::vector<index_t>& begin) {
 RowUnion unite_rows(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
                     const std::vector<index_t>& begin) {
   const ChildLists children = children_of(begin, nodes_of_columns(begin), column_parent);
-  std::vector<index_t> stamp(static_cast<std::size_t>(graph.size()), -1);
+  std::vector<index_t> stamp(graph.size(), -1);
   RowUnion lists;
   for (index_t node = 0; node + 1 < static_cast<index_t>(begin.size()); ++node) {
     const index_t end = begin[node + 1];
@@ -82,14 +83,15 @@ void distribute_rows(const RowUnion& lists, const std::vector<index_t>& unsplit,
 
 void fill_tree(SymbolicFactor& symbolic) {
   const index_t count = static_cast<index_t>(symbolic.supernode_begin.size()) - 1;
-  symbolic.parent.assign(static_cast<std::size_t>(count), -1);
-  symbolic.first_descendant.resize(static_cast<std::size_t>(count));
+  symbolic.parent.assign(count, -1);
+  symbolic.first_descendant.resize(count);
   std::iota(symbolic.first_descendant.begin(), symbolic.first_descendant.end(), 0);
   for (index_t s = 0; s < count; ++s) {
     if (symbolic.num_rows_below(s) == 0) continue;
     const index_t above = symbolic.supernode_of[symbolic.rows_below(s).front()];
     symbolic.parent[s] = above;
-    symbolic.first_descendant[above] = std::min(symbolic.first_descendant[above], symbolic.first_descendant[s]);
+    symbolic.first_descendant[above] =
+        std::min(symbolic.first_descendant[above], symbolic.first_descendant[s]);
   }
 }
 
@@ -101,7 +103,8 @@ void fill_blocks(SymbolicFactor& symbolic) {
     for (index_t first = 0; first < static_cast<index_t>(rows.size());) {
       const index_t row_supernode = symbolic.supernode_of[rows[first]];
       index_t end = first + 1;
-      while (end < static_cast<index_t>(rows.size()) && symbolic.supernode_of[rows[end]] == row_supernode) ++end;
+      while (end < static_cast<index_t>(rows.size()) && symbolic.supernode_of[rows[end]] == row_supernode)
+        ++end;
       symbolic.blocks.push_back({row_supernode, first, end - first});
       ++updates[row_supernode + 1];
       first = end;

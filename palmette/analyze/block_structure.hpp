@@ -8,8 +8,8 @@
 
 namespace palmette {
 
-/// Fill supernode_of, parent, first_descendant, row lists, blocks, updaters and panel offsets of `symbolic`, whose
-/// supernode_begin is set (split); `unsplit` are the supernodes before splitting.
+/// Fill supernode_of, parent, first_descendant, row lists, blocks, updaters and panel offsets of `symbolic`,
+/// whose supernode_begin is set (split); `unsplit` are the supernodes before splitting.
 /// @cost O(edges + row_index·log(rows of a supernode))
 void fill_block_structure(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
                           const std::vector<index_t>& unsplit, SymbolicFactor& symbolic);

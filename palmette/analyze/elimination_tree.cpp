@@ -7,8 +7,9 @@
 namespace palmette {
 
 std::vector<index_t> elimination_tree(const EliminationGraph& graph) {
-  std::vector<index_t> parent(static_cast<std::size_t>(graph.size()), -1);
-  std::vector<index_t> ancestor(static_cast<std::size_t>(graph.size()), -1);  // path-compressed way towards the root
+  std::vector<index_t> parent(graph.size(), -1);
+  // path-compressed way towards the root
+  std::vector<index_t> ancestor(graph.size(), -1);
   for (index_t column = 0; column < graph.size(); ++column)
     graph.for_each_neighbour(column, [&](index_t vertex) {
       while (vertex != -1 && vertex < column) {
@@ -28,7 +29,8 @@ std::vector<index_t> sorted_by(const std::vector<index_t>& rank) {
   std::vector<index_t> start(rank.size() + 2, 0), sorted(rank.size());
   for (const index_t r : rank) ++start[r + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
-  for (std::size_t vertex = 0; vertex < rank.size(); ++vertex) sorted[start[rank[vertex]]++] = static_cast<index_t>(vertex);
+  for (std::size_t vertex = 0; vertex < rank.size(); ++vertex)
+    sorted[start[rank[vertex]]++] = static_cast<index_t>(vertex);
   return sorted;
 }
 
@@ -37,7 +39,8 @@ std::vector<index_t> sorted_by(const std::vector<index_t>& rank) {
 Permutation postorder(const std::vector<index_t>& parent, const std::vector<index_t>& rank) {
   const index_t n = static_cast<index_t>(parent.size());
   const std::vector<index_t> by_rank = sorted_by(rank);
-  // Lists of children with the lowest rank in front: insert at the front in descending rank. Place n heads the roots.
+  // Lists of children with the lowest rank in front: insert at the front in descending rank. Place n heads
+  // the roots.
   std::vector<index_t> first_child(parent.size() + 1, -1), next_sibling(parent.size(), -1);
   for (auto vertex = by_rank.rbegin(); vertex != by_rank.rend(); ++vertex) {
     const index_t above = parent[*vertex] == -1 ? n : parent[*vertex];
@@ -63,19 +66,24 @@ Permutation postorder(const std::vector<index_t>& parent, const std::vector<inde
 
 namespace {
 
-/// Finds, for the entries of one row taken in postorder of their columns, which are leaves of the row's subtree, and
-/// where the path from a new leaf meets the subtree of the earlier ones.
+/// Finds, for the entries of one row taken in postorder of their columns, which are leaves of the row's
+/// subtree, and where the path from a new leaf meets the subtree of the earlier ones.
 class RowSubtrees {
  public:
   explicit RowSubtrees(const std::vector<index_t>& parent)
-      : parent_(parent), first_(parent.size(), -1), largest_first_(parent.size(), -1), previous_leaf_(parent.size(), -1),
+      : parent_(parent),
+        first_(parent.size(), -1),
+        largest_first_(parent.size(), -1),
+        previous_leaf_(parent.size(), -1),
         ancestor_(parent.size()) {
     std::iota(ancestor_.begin(), ancestor_.end(), 0);
     for (index_t column = 0; column < static_cast<index_t>(parent.size()); ++column)
-      for (index_t vertex = column; vertex != -1 && first_[vertex] == -1; vertex = parent[vertex]) first_[vertex] = column;
+      for (index_t vertex = column; vertex != -1 && first_[vertex] == -1; vertex = parent[vertex])
+        first_[vertex] = column;
   }
   bool is_tree_leaf(index_t column) const { return first_[column] == column; }
-  /// True if `column` is a leaf of row's subtree; `meeting` is the least common ancestor with the previous leaf, or −1.
+  /// True if `column` is a leaf of row's subtree; `meeting` is the least common ancestor with the previous
+  /// leaf, or −1.
   bool is_leaf(index_t row, index_t column, index_t& meeting) {
     meeting = -1;
     if (first_[column] <= largest_first_[row]) return false;
@@ -109,7 +117,8 @@ class RowSubtrees {
 std::vector<index_t> column_counts(const EliminationGraph& graph, const std::vector<index_t>& parent) {
   RowSubtrees subtrees(parent);
   std::vector<index_t> count(parent.size());
-  for (index_t column = 0; column < graph.size(); ++column) count[column] = subtrees.is_tree_leaf(column) ? 1 : 0;
+  for (index_t column = 0; column < graph.size(); ++column)
+    count[column] = subtrees.is_tree_leaf(column) ? 1 : 0;
   for (index_t column = 0; column < graph.size(); ++column) {
     if (parent[column] != -1) --count[parent[column]];
     graph.for_each_neighbour(column, [&](index_t row) {

@@ -11,12 +11,13 @@ namespace palmette {
 /// @cost O(edges·α(n)) @source [Liu 1990]
 std::vector<index_t> elimination_tree(const EliminationGraph& graph);
 
-/// A postorder in which each vertex's children come in ascending `rank` (length n, each from 0 to n), the one of highest
-/// rank last, and otherwise in ascending order. Recursion-free. @returns new_to_old
+/// A postorder in which each vertex's children come in ascending `rank` (length n, each from 0 to n), the one
+/// of highest rank last, and otherwise in ascending order. Recursion-free. @returns new_to_old
 /// @cost O(n)
 Permutation postorder(const std::vector<index_t>& parent, const std::vector<index_t>& rank);
 
-/// Entries in each column of L, diagonal included, for a graph whose numbering is a postorder of its tree. Length n.
+/// Entries in each column of L, diagonal included, for a graph whose numbering is a postorder of its tree.
+/// Length n.
 /// @cost O(edges·α(n)) @source [Gilbert et al. 1994]
 std::vector<index_t> column_counts(const EliminationGraph& graph, const std::vector<index_t>& parent);
 

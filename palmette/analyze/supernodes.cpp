@@ -1,5 +1,5 @@
-// Supernodes: a column joins its predecessor's supernode when it is its parent and the structures nest without a gap;
-// relaxation then merges a supernode with the one just below it where that stores few zeros.
+// Supernodes: a column joins its predecessor's supernode when it is its parent and the structures nest
+// without a gap; relaxation then merges a supernode with the one just below it where that stores few zeros.
 #include "palmette/analyze/supernodes.hpp"
 
 #include <algorithm>
@@ -53,7 +53,8 @@ bool worth_merging(double width, double zeros, double entries, const AnalyzeOpti
 std::vector<index_t> find_supernodes(const ColumnTree& tree, const AnalyzeOptions& options) {
   std::vector<Candidate> merged;
   for (Candidate node : fundamental_supernodes(tree)) {
-    // The node just below ends where this one begins; it is a child when its last column's parent is our first.
+    // The node just below ends where this one begins; it is a child when its last column's parent is our
+    // first.
     while (options.relax && !merged.empty() && tree.parent[merged.back().end - 1] == node.begin) {
       const Candidate& child = merged.back();
       const Candidate both{child.begin, node.end, 0};
@@ -72,7 +73,8 @@ std::vector<index_t> find_supernodes(const ColumnTree& tree, const AnalyzeOption
   return begin;
 }
 
-std::vector<index_t> split_supernodes(const std::vector<index_t>& begin, const ColumnTree& tree, index_t max_width) {
+std::vector<index_t> split_supernodes(const std::vector<index_t>& begin, const ColumnTree& tree,
+                                      index_t max_width) {
   std::vector<index_t> result;
   for (std::size_t node = 0; node + 1 < begin.size(); ++node) {
     const index_t width = begin[node + 1] - begin[node];

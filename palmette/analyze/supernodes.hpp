@@ -15,10 +15,12 @@ struct ColumnTree {
   bool stays_with_next(index_t column) const { return !paired.empty() && paired[column] != 0; }
 };
 
-/// First columns of the supernodes, relaxed as the options say, plus n at the end. Every supernode is a path in the tree.
+/// First columns of the supernodes, relaxed as the options say, plus n at the end. Every supernode is a path
+/// in the tree.
 std::vector<index_t> find_supernodes(const ColumnTree& tree, const AnalyzeOptions& options);
 
 /// Cut supernodes wider than max_width into pieces of nearly equal width, never between paired columns.
-std::vector<index_t> split_supernodes(const std::vector<index_t>& begin, const ColumnTree& tree, index_t max_width);
+std::vector<index_t> split_supernodes(const std::vector<index_t>& begin, const ColumnTree& tree,
+                                      index_t max_width);
 
 }  // namespace palmette

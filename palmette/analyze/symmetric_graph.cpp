@@ -26,8 +26,8 @@ RowLists rows_of(const SparsityPattern& pattern, const std::vector<index_t>& ver
 
 }  // namespace
 
-SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row, const Permutation& column,
-                               bool is_symmetric) {
+SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row,
+                               const Permutation& column, bool is_symmetric) {
   const index_t n = pattern.rows;
   SymmetricGraph graph;
   graph.n = n;
@@ -36,8 +36,9 @@ SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation
     graph.neighbour = pattern.row_index;
     return graph;
   }
-  std::vector<index_t> vertex_of_row(static_cast<std::size_t>(n)), stamp(static_cast<std::size_t>(n), -1);
-  for (index_t place = 0; place < n; ++place) vertex_of_row[row.new_to_old()[place]] = column.new_to_old()[place];
+  std::vector<index_t> vertex_of_row(n), stamp(static_cast<std::size_t>(n), -1);
+  for (index_t place = 0; place < n; ++place)
+    vertex_of_row[row.new_to_old()[place]] = column.new_to_old()[place];
   const RowLists lists = rows_of(pattern, vertex_of_row);
   graph.own_ptr.reserve(static_cast<std::size_t>(n) + 1);
   graph.own_ptr.push_back(0);

@@ -21,7 +21,8 @@ struct SymmetricGraph {
   }
 };
 
-/// A graph whose vertices are eliminated in a given order; never renumbered, since each phase reads it only once.
+/// A graph whose vertices are eliminated in a given order; never renumbered, since each phase reads it only
+/// once.
 struct EliminationGraph {
   const SymmetricGraph& graph;
   const std::vector<index_t>& vertex;  // length n: at each place
@@ -36,11 +37,12 @@ struct EliminationGraph {
 };
 
 /// Vertices are the columns of the pattern.
-/// @param pattern  n × n, must outlive the graph; entry (row.new_to_old[i], column.new_to_old[j]) makes an edge between the
-///                 columns at places i and j
-/// @param is_symmetric  a promise that the pattern is its own transpose; with row and column equal, it is the graph
+/// @param pattern  n × n, must outlive the graph; entry (row.new_to_old[i], column.new_to_old[j]) makes an
+///   edge between the columns at places i and j
+/// @param is_symmetric  a promise that the pattern is its own transpose; with row and column equal, it is the
+///   graph
 /// @cost O(nnz + n) by a bucket pass; nothing where the pattern is the graph
-SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row, const Permutation& column,
-                               bool is_symmetric);
+SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation& row,
+                               const Permutation& column, bool is_symmetric);
 
 }  // namespace palmette

@@ -1,6 +1,7 @@
-// A 64-bit checksum of bytes: of messages, and of matrices that must not change. Four lanes of multiply and rotate, so that it
-// costs a few cycles for each 32 bytes; every bit of the input reaches every bit of the sum. Not for secrets.
-// Source: the construction is that of the xxHash family [Collet 2012]; the constants are odd numbers of our own choice.
+// A 64-bit checksum of bytes: of messages, and of matrices that must not change. Four lanes of multiply and
+// rotate, so that it costs a few cycles for each 32 bytes; every bit of the input reaches every bit of the
+// sum. Not for secrets. Source: the construction is that of the xxHash family [Collet 2012]; the constants
+// are odd numbers of our own choice.
 #pragma once
 
 #include <bit>
@@ -24,7 +25,8 @@ inline std::uint64_t mixed(std::uint64_t value) {
 
 inline std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0) {
   using checksum_detail::mixed;
-  constexpr std::uint64_t factor[4] = {0x9E3779B185EBCA87ull, 0xC2B2AE3D27D4EB4Full, 0x165667B19E3779F9ull, 0x85EBCA77C2B2AE63ull};
+  constexpr std::uint64_t factor[4] = {0x9E3779B185EBCA87ull, 0xC2B2AE3D27D4EB4Full, 0x165667B19E3779F9ull,
+                                       0x85EBCA77C2B2AE63ull};
   std::uint64_t lane[4] = {seed + factor[0], seed ^ factor[1], seed - factor[2], ~seed + factor[3]};
   const std::size_t whole = bytes.size() / 32 * 32;
   for (std::size_t at = 0; at < whole; at += 32) {

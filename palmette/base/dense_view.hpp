@@ -31,7 +31,9 @@ struct DenseMatrix {
 
   DenseMatrix() = default;
   DenseMatrix(index_t num_rows, index_t num_cols)
-      : rows(num_rows), cols(num_cols), values(static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(num_cols)) {}
+      : rows(num_rows),
+        cols(num_cols),
+        values(static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(num_cols)) {}
   DenseView<T> view() { return {values.data(), rows, cols, rows}; }
   DenseView<const T> view() const { return {values.data(), rows, cols, rows}; }
 };

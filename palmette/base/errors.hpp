@@ -14,7 +14,8 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The caller asked for something that cannot be: unknown name, impossible combination, invalid index or value in A.
+/// The caller asked for something that cannot be: unknown name, impossible combination, invalid index or
+/// value in A.
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -30,7 +31,9 @@ class DimensionError : public UsageError {
 class IoError : public Error {
  public:
   IoError(const std::string& file, std::int64_t line, const std::string& what)
-      : Error(line > 0 ? file + ":" + std::to_string(line) + ": " + what : file + ": " + what), file_(file), line_(line) {}
+      : Error(line > 0 ? file + ":" + std::to_string(line) + ": " + what : file + ": " + what),
+        file_(file),
+        line_(line) {}
   const std::string& file() const { return file_; }
   std::int64_t line() const { return line_; }
 

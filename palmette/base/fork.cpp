@@ -32,13 +32,15 @@ void palmette_in_forked_process() {
 }
 
 /// From before the first thread on: a fork beside the first use of a lock would otherwise not wait for it.
-[[maybe_unused]] const int listening = pthread_atfork(palmette_before_fork, palmette_after_fork, palmette_in_forked_process);
+[[maybe_unused]] const int listening =
+    pthread_atfork(palmette_before_fork, palmette_after_fork, palmette_in_forked_process);
 
 }  // namespace
 
 std::uint32_t fork_generation() { return generation.load(std::memory_order_relaxed); }
 
-BriefLock::BriefLock(const void* guarded) : number_(reinterpret_cast<std::uintptr_t>(guarded) / 64 % num_locks) {
+BriefLock::BriefLock(const void* guarded)
+    : number_(reinterpret_cast<std::uintptr_t>(guarded) / 64 % num_locks) {
   brief_locks()[number_].lock();
 }
 

@@ -13,20 +13,23 @@ constexpr std::int64_t pause_of_a_forecast_ns = 50'000'000;
 
 bool went_badly(const RunFigures& figures) {
   return figures.disturbed > 0 && figures.wall_ns <= HandOvers::longest_judged_ns &&
-         static_cast<double>(figures.wall_ns - figures.caller_ns) > tolerable_loss * static_cast<double>(figures.wall_ns);
+         static_cast<double>(figures.wall_ns - figures.caller_ns) >
+             tolerable_loss * static_cast<double>(figures.wall_ns);
 }
 
 }  // namespace
 
 int HandOvers::members(int size, std::int64_t now_ns) const {
-  if (now_ns >= until_ns_.load(std::memory_order_relaxed) || calls_all_.load(std::memory_order_relaxed)) return size;
+  if (now_ns >= until_ns_.load(std::memory_order_relaxed) || calls_all_.load(std::memory_order_relaxed))
+    return size;
   return std::max(1, size - withheld_.load(std::memory_order_relaxed));
 }
 
 void HandOvers::ran(const RunFigures& figures, std::int64_t now_ns) {
   if (figures.members < 2) return;
   if (!went_badly(figures)) {
-    if (clean_ns_.fetch_add(figures.wall_ns, std::memory_order_relaxed) > pause_ns_.load(std::memory_order_relaxed))
+    if (clean_ns_.fetch_add(figures.wall_ns, std::memory_order_relaxed) >
+        pause_ns_.load(std::memory_order_relaxed))
       factor_.store(least_pause_factor, std::memory_order_relaxed);
     return;
   }

@@ -1,5 +1,6 @@
-// How many members are worth calling: fewer while handing work over to other threads is slow, as it is on processors that other
-// processes keep busy. There a thread that holds a piece of work may stand still for milliseconds, and all others wait for it.
+// How many members are worth calling: fewer while handing work over to other threads is slow, as it is on
+// processors that other processes keep busy. There a thread that holds a piece of work may stand still for
+// milliseconds, and all others wait for it.
 #pragma once
 
 #include <atomic>
@@ -17,10 +18,11 @@ struct RunFigures {
 
 /// Decides from what earlier runs have shown. Its size is constant; any thread may ask and tell at any time.
 ///
-/// A short run in which members were disturbed and its caller stood still for a large part of the time withholds as many members as
-/// were disturbed, for a time in proportion to what was lost: so little is lost on the whole, however long the processors stay
-/// busy. When the time is over all members are called again; if that goes badly at once, the next pause is twice as long in
-/// proportion. Long runs are not judged: they deal out many tasks, and members that stand still delay only their own.
+/// A short run in which members were disturbed and its caller stood still for a large part of the time
+/// withholds as many members as were disturbed, for a time in proportion to what was lost: so little is lost
+/// on the whole, however long the processors stay busy. When the time is over all members are called again;
+/// if that goes badly at once, the next pause is twice as long in proportion. Long runs are not judged: they
+/// deal out many tasks, and members that stand still delay only their own.
 class HandOvers {
  public:
   /// Members to call for the next run, of a team of `size`; 1 ≤ it ≤ size.

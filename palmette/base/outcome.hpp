@@ -1,5 +1,5 @@
-// Outcome<T>: a product, or the numerical reason why there is none. Numerical failure is a value, so that a caller
-// can try another way (LDLᵀ when a Cholesky pivot says no) without catching anything.
+// Outcome<T>: a product, or the numerical reason why there is none. Numerical failure is a value, so that a
+// caller can try another way (LDLᵀ when a Cholesky pivot says no) without catching anything.
 #pragma once
 
 #include <optional>

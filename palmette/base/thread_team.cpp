@@ -1,5 +1,6 @@
-// The thread team. A run is published in one word, which says whether it is open, for how many members, and how many have come. Who
-// wakes up in time joins; then the caller closes the run, and waits for those that joined and for nobody else.
+// The thread team. A run is published in one word, which says whether it is open, for how many members, and
+// how many have come. Who wakes up in time joins; then the caller closes the run, and waits for those that
+// joined and for nobody else.
 #include "palmette/base/thread_team.hpp"
 
 #include <sys/resource.h>
@@ -28,7 +29,9 @@ long lost_processors() {
 
 std::int64_t processor_nanoseconds() {
   timespec time{};
-  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 ? time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec : 0;
+  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0
+             ? time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec
+             : 0;
 }
 
 /// Whether a member was disturbed during its part of a run.
@@ -46,10 +49,12 @@ class Disturbance {
 /// The workers of one process, and the run that they are called to.
 class ThreadTeam::Crew {
  public:
-  explicit Crew(int wanted) : size_(wanted), born_(fork_generation()), errors_(static_cast<std::size_t>(wanted)) {
-    workers_.reserve(static_cast<std::size_t>(wanted - 1));
+  explicit Crew(int wanted)
+      : size_(wanted), born_(fork_generation()), errors_(wanted) {
+    workers_.reserve(wanted - 1);
     try {
-      for (int member = 1; member < wanted; ++member) workers_.emplace_back([this, member] { worker_loop(member); });
+      for (int member = 1; member < wanted; ++member)
+        workers_.emplace_back([this, member] { worker_loop(member); });
     } catch (...) {
       // The system refuses more threads: go on with those there are.
       size_ = static_cast<int>(workers_.size()) + 1;
@@ -122,7 +127,8 @@ class ThreadTeam::Crew {
   bool join(int member) {
     std::uint32_t run = run_.load(std::memory_order_acquire);
     while ((run & open) != 0 && static_cast<std::uint32_t>(member) < (run & ~open) >> members_shift)
-      if (run_.compare_exchange_weak(run, run + 1, std::memory_order_acq_rel, std::memory_order_acquire)) return true;
+      if (run_.compare_exchange_weak(run, run + 1, std::memory_order_acq_rel, std::memory_order_acquire))
+        return true;
     return false;
   }
 
@@ -130,7 +136,7 @@ class ThreadTeam::Crew {
     try {
       (*work_)(member);
     } catch (...) {
-      errors_[static_cast<std::size_t>(member)] = std::current_exception();
+      errors_[member] = std::current_exception();
       failed_.store(true, std::memory_order_relaxed);
     }
   }
@@ -140,7 +146,9 @@ class ThreadTeam::Crew {
     // Who came too late takes no more processor time from those who work, and sleeps at once.
     bool came_late = false;
     for (;;) {
-      for (int look = 0; !came_late && look < looks_for_a_run && calls_.load(std::memory_order_acquire) == seen; ++look) processor_pause();
+      for (int look = 0;
+           !came_late && look < looks_for_a_run && calls_.load(std::memory_order_acquire) == seen; ++look)
+        processor_pause();
       calls_.wait(seen, std::memory_order_acquire);
       seen = calls_.load(std::memory_order_acquire);
       if (stopping_.load(std::memory_order_relaxed)) return;
@@ -148,7 +156,8 @@ class ThreadTeam::Crew {
       if (came_late) continue;
       // The run that was joined may be one after that which called: it stays until this member leaves.
       seen = number_;
-      const bool late = clock_nanoseconds() - called_at_ns_.load(std::memory_order_relaxed) > WakeTime::patience_ns;
+      const bool late =
+          clock_nanoseconds() - called_at_ns_.load(std::memory_order_relaxed) > WakeTime::patience_ns;
       const Disturbance disturbance;
       run_member(member);
       if (late || disturbance.seen()) disturbed_.fetch_add(1, std::memory_order_relaxed);
@@ -183,7 +192,8 @@ ThreadTeam::~ThreadTeam() {
 ThreadTeam::Crew& ThreadTeam::crew() {
   Crew* known = crew_.load(std::memory_order_acquire);
   if (known != nullptr && known->belongs_here()) return *known;
-  if (known == nullptr) hand_overs_.expect_busy(busy_processors() + wanted_ - available_processors(), clock_nanoseconds());
+  if (known == nullptr)
+    hand_overs_.expect_busy(busy_processors() + wanted_ - available_processors(), clock_nanoseconds());
   Crew* const made = new Crew(wanted_);
   if (crew_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return *made;
   delete made;  // another thread was here first

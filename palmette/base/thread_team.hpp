@@ -8,10 +8,12 @@
 
 namespace palmette {
 
-/// Up to `size` threads: the caller is member 0, size − 1 workers are started when they are first called, and sleep between runs.
+/// Up to `size` threads: the caller is member 0, size − 1 workers are started when they are first called, and
+/// sleep between runs.
 ///
-/// A member's exception ends up in the caller, after all members have returned; where several throw, the one with the lowest member
-/// number wins. In a process that has forked, the child's team starts workers of its own.
+/// A member's exception ends up in the caller, after all members have returned; where several throw, the one
+/// with the lowest member number wins. In a process that has forked, the child's team starts workers of its
+/// own.
 class ThreadTeam {
  public:
   /// Whom to call: those that hand-overs make worth while at the moment, or everybody.
@@ -30,11 +32,12 @@ class ThreadTeam {
   /// Members that `share` would call now: fewer than size() while hand-overs are slow.
   int members_now() const;
 
-  /// Call work(member) for member 0, the caller, and for those others that come before member 0 has returned: they come late where
-  /// processors are busy, and nobody waits for one that has not come. So work shares out what there is to do, and member 0 does what
-  /// nobody else has taken. A team that another thread has called is not waited for either: the caller works alone.
-  /// @param called  `all` for long work of many pieces: which members come must not be settled by what the first instant is like, and one
-  ///                that stands still delays only its own piece
+  /// Call work(member) for member 0, the caller, and for those others that come before member 0 has returned:
+  /// they come late where processors are busy, and nobody waits for one that has not come. So work shares out
+  /// what there is to do, and member 0 does what nobody else has taken. A team that another thread has called
+  /// is not waited for either: the caller works alone.
+  /// @param called  `all` for long work of many pieces: which members come must not be settled by what the
+  ///   first instant is like, and one that stands still delays only its own piece
   /// @returns how many members were called
   int share(const std::function<void(int member)>& work, Called called = Called::worth_calling);
 
@@ -43,7 +46,8 @@ class ThreadTeam {
   int share_parts(int parts, const Work& work) {
     std::atomic<int> next{0};
     const auto take = [&](int) {
-      for (int part = next.fetch_add(1, std::memory_order_relaxed); part < parts; part = next.fetch_add(1, std::memory_order_relaxed))
+      for (int part = next.fetch_add(1, std::memory_order_relaxed); part < parts;
+           part = next.fetch_add(1, std::memory_order_relaxed))
         work(part);
     };
     return share(std::ref(take));
@@ -52,8 +56,8 @@ class ThreadTeam {
   /// Start the workers, where that has not been done; @returns size(), which stays from now on.
   int muster();
 
-  /// Call work(member) once for each member in [0, muster()), on its own thread, all at the same time: they may wait for each other.
-  /// One run at a time: a second caller waits for the first.
+  /// Call work(member) once for each member in [0, muster()), on its own thread, all at the same time: they
+  /// may wait for each other. One run at a time: a second caller waits for the first.
   void run(const std::function<void(int member)>& work);
 
  private:

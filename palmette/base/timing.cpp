@@ -13,7 +13,8 @@
 namespace palmette {
 namespace {
 
-/// The value in bytes of a "Name:   123 kB" line of the process's status file; 0 if absent. Allocates nothing, since it is asked for
+/// The value in bytes of a "Name:   123 kB" line of the process's status file; 0 if absent. Allocates
+///                                  nothing, since it is asked for
 /// in the middle of solves that allocate nothing.
 std::int64_t status_bytes(const char* name) {
   char text[8192];
@@ -21,7 +22,8 @@ std::int64_t status_bytes(const char* name) {
 #ifdef __linux__
   const int file = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
-  for (ssize_t got = 1; got > 0 && size + 1 < sizeof text; size += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
+  for (ssize_t got = 1; got > 0 && size + 1 < sizeof text;
+       size += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
     got = ::read(file, text + size, sizeof text - 1 - size);
   ::close(file);
 #endif

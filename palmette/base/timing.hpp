@@ -8,7 +8,9 @@ namespace palmette {
 
 class Stopwatch {
  public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
   void restart() { start_ = std::chrono::steady_clock::now(); }
 
  private:
@@ -19,8 +21,8 @@ class Stopwatch {
 std::int64_t peak_memory_bytes();
 /// Resident set of this process now, in bytes; 0 where the system does not tell.
 std::int64_t resident_memory_bytes();
-/// The same two figures, read at most ten times a second: asking the system takes ten microseconds, more than a small
-/// system of equations. Thread-safe.
+/// The same two figures, read at most ten times a second: asking the system takes ten microseconds, more than
+/// a small system of equations. Thread-safe.
 std::int64_t recent_peak_memory_bytes();
 std::int64_t recent_resident_memory_bytes();
 

@@ -11,11 +11,14 @@ thread_local std::uint32_t late_wakes_of_this_thread = 0;
 }  // namespace
 
 std::int64_t clock_nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 void WakeTime::woken() const {
-  if (clock_nanoseconds() - rung_at_.load(std::memory_order_relaxed) > patience_ns) ++late_wakes_of_this_thread;
+  if (clock_nanoseconds() - rung_at_.load(std::memory_order_relaxed) > patience_ns)
+    ++late_wakes_of_this_thread;
 }
 
 std::uint32_t WakeTime::late_wakes() { return late_wakes_of_this_thread; }

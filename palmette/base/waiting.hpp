@@ -19,8 +19,8 @@ inline void processor_pause() {
 /// Nanoseconds of a monotonic clock.
 std::int64_t clock_nanoseconds();
 
-/// Who wakes others says when; who was woken counts the times at which that took suspiciously long, as it does where its processor
-/// is busy with something else.
+/// Who wakes others says when; who was woken counts the times at which that took suspiciously long, as it
+/// does where its processor is busy with something else.
 class WakeTime {
  public:
   void ringing() { rung_at_.store(clock_nanoseconds(), std::memory_order_relaxed); }
@@ -53,9 +53,11 @@ class Doorbell {
     }
   }
 
-  /// To be called after something was made true that others may wait for. A single atomic operation where nobody sleeps.
+  /// To be called after something was made true that others may wait for. A single atomic operation where
+  /// nobody sleeps.
   void ring() {
-    // A sleeper counts itself before it looks for the last time. So either it is seen here, or it sees what was made true.
+    // A sleeper counts itself before it looks for the last time. So either it is seen here, or it sees what
+    // was made true.
     if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
     time_.ringing();
     rings_.fetch_add(1, std::memory_order_acq_rel);
@@ -64,7 +66,9 @@ class Doorbell {
 
  private:
   struct Sleeper {
-    explicit Sleeper(std::atomic<int>& sleepers) : count(sleepers) { count.fetch_add(1, std::memory_order_acq_rel); }
+    explicit Sleeper(std::atomic<int>& sleepers) : count(sleepers) {
+      count.fetch_add(1, std::memory_order_acq_rel);
+    }
     ~Sleeper() { count.fetch_sub(1, std::memory_order_relaxed); }
     Sleeper(const Sleeper&) = delete;
     Sleeper& operator=(const Sleeper&) = delete;

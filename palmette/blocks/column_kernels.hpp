@@ -1,5 +1,6 @@
-// Inside `blocks`: the two loops over a panel's columns that everything small is made of. Columns are taken eight, four,
-// two and one at a time, rows a register at a time: the order of every sum is a function of the shapes alone.
+// Inside `blocks`: the two loops over a panel's columns that everything small is made of. Columns are taken
+// eight, four, two and one at a time, rows a register at a time: the order of every sum is a function of the
+// shapes alone.
 #pragma once
 
 #include <algorithm>
@@ -8,20 +9,24 @@
 
 namespace palmette::kernels {
 
-/// Columns of a group for one right-hand side, which is bound by memory. The next group is asked for meanwhile: columns of a block are short, so
-/// that the processor's own prefetching has hardly begun on one when it ends.
+/// Columns of a group for one right-hand side, which is bound by memory. The next group is asked for
+/// meanwhile: columns of a block are short, so that the processor's own prefetching has hardly begun on one
+/// when it ends.
 inline constexpr int most_columns = 8;
 
 /// One group of `Columns` columns of a panel against `Sides` right-hand sides.
 ///
-/// out(:, side) ← (or +=) A·x(:, side), A being m × Columns; coefficients x[side][column] are already in registers.
+/// out(:, side) ← (or +=) A·x(:, side), A being m × Columns; coefficients x[side][column] are already in
+/// registers.
 template <class T, int Columns, int Sides, bool accumulate>
-inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[Sides][Columns], T* out, offset_t ld_out) {
+inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[Sides][Columns], T* out,
+                        offset_t ld_out) {
   lanes::over_rows<T>(0, m, [&]<int Width>(index_t row) {
     using L = lanes::Lanes<T, Width>;
     typename L::Sum sum[Sides];
     for (int column = 0; column < Columns; ++column) {
-      if constexpr (Sides == 1 && Columns == most_columns) __builtin_prefetch(a + row + (column + Columns) * ld);
+      if constexpr (Sides == 1 && Columns == most_columns)
+        __builtin_prefetch(a + row + (column + Columns) * ld);
       const auto entries = L::load(a + row + column * ld);
       for (int side = 0; side < Sides; ++side) sum[side].add(entries, x[side][column]);
     }
@@ -36,7 +41,8 @@ inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[Sides][
 
 /// out ← (or +=) A·X for A m × w and X given by coefficient(column, side), for `Sides` columns of out.
 template <class T, int Sides, class Coefficient>
-inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&& coefficient, T* out, offset_t ld_out) {
+inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&& coefficient, T* out,
+                             offset_t ld_out) {
   index_t column = 0;
   const auto group = [&]<int Columns>() {
     T x[Sides][Columns];
@@ -55,10 +61,11 @@ inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&
     for (int side = 0; side < Sides; ++side) std::fill_n(out + side * ld_out, a.rows, T(0));
 }
 
-/// result[side][column] = Σ op(a(row, column))·x(row, side), op being the conjugate where asked; A has `Columns` columns,
-/// x `Sides`.
+/// result[side][column] = Σ op(a(row, column))·x(row, side), op being the conjugate where asked; A has
+/// `Columns` columns, x `Sides`.
 template <class T, int Columns, int Sides>
-inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x, T (&result)[Sides][Columns]) {
+inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x,
+                        T (&result)[Sides][Columns]) {
   for (auto& side : result)
     for (T& value : side) value = T(0);
   const auto add_rows = [&]<int Width>(index_t first, index_t end) {
@@ -68,13 +75,15 @@ inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const 
       typename L::Vector given[Sides];
       for (int side = 0; side < Sides; ++side) given[side] = L::load(x.column(side) + row);
       for (int column = 0; column < Columns; ++column) {
-        if constexpr (Sides == 1 && Columns == most_columns) __builtin_prefetch(a.column(column + Columns) + row);
+        if constexpr (Sides == 1 && Columns == most_columns)
+          __builtin_prefetch(a.column(column + Columns) + row);
         const auto entries = L::load(a.column(column) + row);
         for (int side = 0; side < Sides; ++side) dot[side][column].add(entries, given[side]);
       }
     }
     for (int side = 0; side < Sides; ++side)
-      for (int column = 0; column < Columns; ++column) result[side][column] += dot[side][column].value(conjugate_a);
+      for (int column = 0; column < Columns; ++column)
+        result[side][column] += dot[side][column].value(conjugate_a);
   };
   constexpr int full = lanes::full_width<T>;
   const index_t m = a.rows;
@@ -92,10 +101,11 @@ inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const 
   if (row < m) add_rows.template operator()<1>(row, m);
 }
 
-/// Calls consume(column, side, value) with value = Σ op(a(row, column))·x(row, side), once for each column of A and of the
-/// first `Sides` columns of x.
+/// Calls consume(column, side, value) with value = Σ op(a(row, column))·x(row, side), once for each column of
+/// A and of the first `Sides` columns of x.
 template <class T, int Sides, class Consume>
-inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x, Consume&& consume) {
+inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x,
+                                        Consume&& consume) {
   index_t column = 0;
   const auto group = [&]<int Columns>() {
     T result[Sides][Columns];

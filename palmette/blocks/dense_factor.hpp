@@ -1,4 +1,5 @@
-// Dense factorizations of one diagonal block, with static pivoting inside the block: tiny pivots are replaced and counted.
+// Dense factorizations of one diagonal block, with static pivoting inside the block: tiny pivots are replaced
+// and counted.
 #pragma once
 
 #include <algorithm>
@@ -12,13 +13,14 @@ namespace palmette {
 
 /// Lower triangle of the w × w block A ← L with L·Lᴴ = A (LLᵀ for real); parts of the strict upper triangle
 /// may be overwritten.
-/// @returns −1, or the column k whose pivot is not positive (or not finite); block(k, k) then holds that pivot, the rest of
-///          the block is undefined
+/// @returns −1, or the column k whose pivot is not positive (or not finite); block(k, k) then holds that
+///   pivot, the rest of the block is undefined
 /// @cost w³/3 flops
 template <class T>
 index_t factor_llt(DenseView<T> block);
 
-/// Invert a triangular w × w block in place (strict other triangle untouched). @returns −1 or the first zero diagonal.
+/// Invert a triangular w × w block in place (strict other triangle untouched). @returns −1 or the first zero
+/// diagonal.
 template <class T>
 index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block);
 
@@ -50,17 +52,19 @@ struct PairStorage {
   std::span<T> columns = {};  ///< w·(w + 1) scalars of workspace, or empty: then it is allocated
 };
 
-/// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), bounded Bunch–Kaufman (rook)
-/// pivoting over the whole block, D of 1 × 1 and 2 × 2 blocks; no entry of L exceeds 2.79 in modulus (4.0 as complex
-/// moduli are |re| + |im|), but for replaced pivots.
+/// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), bounded
+/// Bunch–Kaufman (rook) pivoting over the whole block, D of 1 × 1 and 2 × 2 blocks; no entry of L exceeds
+/// 2.79 in modulus (4.0 as complex moduli are |re| + |im|), but for replaced pivots.
 ///
-/// On return the strict lower triangle holds unit L. A 1 × 1 pivot whose modulus is below `tiny` is replaced by tiny
-/// with its own sign (complex symmetric: its own phase; zero counts as positive) and recorded. 2 × 2 pivots have a
-/// subdiagonal of at least `tiny` and are never replaced.
-/// @param block     in: lower triangle of A; out: L below the diagonal (diagonal and upper triangle undefined)
+/// On return the strict lower triangle holds unit L. A 1 × 1 pivot whose modulus is below `tiny` is replaced
+/// by tiny with its own sign (complex symmetric: its own phase; zero counts as positive) and recorded. 2 × 2
+/// pivots have a subdiagonal of at least `tiny` and are never replaced.
+/// @param block     in: lower triangle of A; out: L below the diagonal (diagonal and upper triangle
+///   undefined)
 /// @param pairs     out: D
 /// @param place     length w, out: row k of P·A is row place[k] of A
-/// @cost w³/3 flops, up to twice that where many pivots must be searched for; see PairStorage for the workspace
+/// @cost w³/3 flops, up to twice that where many pivots must be searched for; see PairStorage for the
+///   workspace
 /// @source [Ashcraft et al. 1998], §2; xLASYF_ROOK of [Anderson et al. 1999] for the arrangement;
 ///         the constants are those of [Bunch and Kaufman 1977]
 template <class T>

@@ -1,5 +1,5 @@
-// LDLᵀ of one diagonal block with rook pivoting, left-looking: a column of the remaining matrix is computed when the
-// pivot search asks for it, from the finished columns of L and of L·D.
+// LDLᵀ of one diagonal block with rook pivoting, left-looking: a column of the remaining matrix is computed
+// when the pivot search asks for it, from the finished columns of L and of L·D.
 #include <cmath>
 #include <numeric>
 
@@ -10,8 +10,8 @@
 namespace palmette {
 namespace {
 
-/// A pivot is good enough if its modulus is this times the largest of its row: the growth of one 2 × 2 step is then
-/// that of two 1 × 1 steps.
+/// A pivot is good enough if its modulus is this times the largest of its row: the growth of one 2 × 2 step
+/// is then that of two 1 × 1 steps.
 constexpr double pivot_ratio = 0.6403882032022076;  // (1 + √17) / 8
 
 /// The largest modulus of a column outside one place, and where it stands (−1: nowhere, all zero or NaN).
@@ -24,9 +24,15 @@ struct Largest {
 template <class T>
 class RookFactorization {
  public:
-  RookFactorization(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<index_t> place, std::span<T> columns)
-      : hermitian_(hermitian), tiny_(tiny), a_(block), place_(place), width_(block.cols),
-        own_columns_(columns.empty() ? static_cast<std::size_t>(width_) * static_cast<std::size_t>(width_ + 1) : 0),
+  RookFactorization(bool hermitian, real_t<T> tiny, DenseView<T> block, std::span<index_t> place,
+                    std::span<T> columns)
+      : hermitian_(hermitian),
+        tiny_(tiny),
+        a_(block),
+        place_(place),
+        width_(block.cols),
+        own_columns_(columns.empty() ? static_cast<std::size_t>(width_) * static_cast<std::size_t>(width_ + 1)
+                                     : 0),
         columns_(columns.empty() ? own_columns_.data() : columns.data()) {
     std::iota(place.begin(), place.end(), index_t(0));
   }
@@ -47,7 +53,9 @@ class RookFactorization {
 
  private:
   /// Columns of L·D for the finished part; the columns behind it are the candidates'.
-  T* ld_column(index_t k) { return columns_ + static_cast<std::size_t>(k) * static_cast<std::size_t>(width_); }
+  T* ld_column(index_t k) {
+    return columns_ + static_cast<std::size_t>(k) * static_cast<std::size_t>(width_);
+  }
   T mirrored(const T& value) const { return hermitian_ ? conjugate(value) : value; }
 
   /// Rows k … w of column `column` of what remains after k pivots, into `out` (length w).
@@ -70,14 +78,16 @@ class RookFactorization {
     return found;
   }
 
-  /// Find the next pivot and move it to place k (and k + 1); its columns stand in first_ (and second_) afterwards.
+  /// Find the next pivot and move it to place k (and k + 1); its columns stand in first_ (and second_)
+  /// afterwards.
   /// @returns true for a 2 × 2 pivot
   bool choose(index_t k) {
     first_ = ld_column(k);
     second_ = ld_column(k + 1);
     remaining_column(k, k, first_);
     Largest<T> beside = largest_outside(k, k, first_);
-    if (beside.place < 0 || beside.modulus < tiny_ || cheap_modulus(first_[k]) >= ratio * beside.modulus) return false;
+    if (beside.place < 0 || beside.modulus < tiny_ || cheap_modulus(first_[k]) >= ratio * beside.modulus)
+      return false;
     index_t candidate = k;
     while (true) {
       const index_t next = beside.place;
@@ -99,7 +109,8 @@ class RookFactorization {
     }
   }
 
-  /// Exchange rows and columns `at` and `with` (at ≤ with) of the remaining matrix, of L, of L·D and of the candidates.
+  /// Exchange rows and columns `at` and `with` (at ≤ with) of the remaining matrix, of L, of L·D and of the
+  /// candidates.
   void exchange(index_t k, index_t at, index_t with, int candidates) {
     if (at == with) return;
     std::swap(place_[at], place_[with]);
@@ -178,8 +189,9 @@ BlockPivots factor_ldlt(bool hermitian, real_t<T> tiny, DenseView<T> block, cons
       .run(pairs.d, pairs.d_below);
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template BlockPivots factor_ldlt<T>(bool, real_t<T>, DenseView<T>, const PairStorage<T>&, std::span<index_t>);
+#define PALMETTE_INSTANTIATE(T)                                                             \
+  template BlockPivots factor_ldlt<T>(bool, real_t<T>, DenseView<T>, const PairStorage<T>&, \
+                                      std::span<index_t>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

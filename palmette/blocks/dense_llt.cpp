@@ -1,4 +1,5 @@
-// LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that own loops finish.
+// LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that own loops
+// finish.
 #include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/dense_factor.hpp"
 #include "palmette/blocks/small_products.hpp"
@@ -36,7 +37,8 @@ index_t factor_narrow(DenseView<T> block) {
 
 template <class T>
 void invert_narrow_lower(bool unit_diagonal, DenseView<T> a) {
-  // Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; the columns to its right are inverted already when j descends.
+  // Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; the columns to its right are inverted already when j
+  // descends.
   for (index_t j = a.cols - 1; j >= 0; --j) {
     const T pivot = unit_diagonal ? T(1) : T(1) / a(j, j);
     if (!unit_diagonal) a(j, j) = pivot;
@@ -71,7 +73,8 @@ void negate(DenseView<T> a) {
 /// The off-diagonal quarter first, by two triangular solves with the halves as they are, then the halves.
 template <class T>
 void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
-  if (a.cols <= narrow_width) return lower ? invert_narrow_lower(unit_diagonal, a) : invert_narrow_upper(unit_diagonal, a);
+  if (a.cols <= narrow_width)
+    return lower ? invert_narrow_lower(unit_diagonal, a) : invert_narrow_upper(unit_diagonal, a);
   const index_t half = a.cols / 2, rest = a.cols - half;
   const DenseView<T> first = part(a, 0, 0, half, half), second = part(a, half, half, rest, rest);
   const DenseView<T> between = lower ? part(a, half, 0, rest, half) : part(a, 0, half, half, rest);
@@ -95,7 +98,8 @@ index_t factor_llt(DenseView<T> block) {
   const DenseView<T> first = part(block, 0, 0, half, half);
   if (const index_t failed = factor_llt(first); failed >= 0) return failed;
   const DenseView<T> below = part(block, half, 0, rest, half), second = part(block, half, half, rest, rest);
-  solve_panel_rows<T>({blas::Triangle::lower, blas::Transpose::adjoint, blas::Diagonal::stored}, first, below);
+  solve_panel_rows<T>({blas::Triangle::lower, blas::Transpose::adjoint, blas::Diagonal::stored}, first,
+                      below);
   subtract_lower<T>(true, below, second);
   const index_t failed = factor_llt(second);
   return failed < 0 ? -1 : half + failed;

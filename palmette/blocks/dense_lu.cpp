@@ -30,11 +30,12 @@ class PartialPivoting {
     return {a_.data + row + column * a_.ld, rows, cols, a_.ld};
   }
 
-  /// Columns [first, end), all columns before them finished and applied. Row exchanges reach across the whole block at
-  /// once, so that nothing has to be exchanged later.
+  /// Columns [first, end), all columns before them finished and applied. Row exchanges reach across the whole
+  /// block at once, so that nothing has to be exchanged later.
   void factor_columns(index_t first, index_t end) {
     if (end - first <= strip_width) return factor_strip(first, end);
-    const index_t middle = first + ((end - first) / 2 + 7) / 8 * 8, rest = end - middle, half = middle - first;
+    const index_t middle = first + ((end - first) / 2 + 7) / 8 * 8, rest = end - middle,
+                  half = middle - first;
     factor_columns(first, middle);
     blas::TriangularSolve how;
     how.diagonal = blas::Diagonal::unit;
@@ -95,7 +96,8 @@ BlockPivots factor_lu(real_t<T> tiny, DenseView<T> block, std::span<index_t> pla
   return PartialPivoting<T>(tiny, block, place).run();
 }
 
-#define PALMETTE_INSTANTIATE(T) template BlockPivots factor_lu<T>(real_t<T>, DenseView<T>, std::span<index_t>);
+#define PALMETTE_INSTANTIATE(T) \
+  template BlockPivots factor_lu<T>(real_t<T>, DenseView<T>, std::span<index_t>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -1,4 +1,5 @@
-// What a determinant is made of: moduli of pivots that neither overflow nor cost a logarithm each, and signs of permutations.
+// What a determinant is made of: moduli of pivots that neither overflow nor cost a logarithm each, and signs
+// of permutations.
 #pragma once
 
 #include <cmath>
@@ -7,7 +8,8 @@
 
 namespace palmette {
 
-/// The logarithm of a product of positive numbers: one logarithm for many of them, none lost to overflow or underflow.
+/// The logarithm of a product of positive numbers: one logarithm for many of them, none lost to overflow or
+/// underflow.
 class LogProduct {
  public:
   void multiply(double modulus) {

@@ -13,8 +13,8 @@ offset_t bytes_of(const std::vector<Entry>& entries) {
 
 template <class T>
 offset_t Factor<T>::memory_bytes() const {
-  return lower.bytes() + upper.bytes() + bytes_of(d) + bytes_of(d_below) + bytes_of(place) + bytes_of(row_scale) +
-         bytes_of(column_scale) + bytes_of(pivots.perturbed_columns);
+  return lower.bytes() + upper.bytes() + bytes_of(d) + bytes_of(d_below) + bytes_of(place) +
+         bytes_of(row_scale) + bytes_of(column_scale) + bytes_of(pivots.perturbed_columns);
 }
 
 #define PALMETTE_INSTANTIATE(T) template offset_t Factor<T>::memory_bytes() const;

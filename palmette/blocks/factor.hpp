@@ -1,5 +1,5 @@
-// Factor: the product of factorize that solve reads. It lives here, below both, since the siblings never meet: it is the
-// blocks of one rank and what pivoting did to them.
+// Factor: the product of factorize that solve reads. It lives here, below both, since the siblings never
+// meet: it is the blocks of one rank and what pivoting did to them.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ namespace palmette {
 struct Inertia {
   index_t positive = 0;
   index_t negative = 0;
-  index_t zero = 0;  ///< pivots that were replaced: undecided, since a tiny pivot need not be a tiny eigenvalue
+  /// pivots that were replaced: undecided, since a tiny pivot need not be a tiny eigenvalue
+  index_t zero = 0;
 };
 
 /// What pivoting did, in the numbering of the user's matrix.
@@ -23,7 +24,8 @@ struct PivotReport {
   double smallest_pivot = 0;             ///< smallest modulus before replacement, of the scaled matrix
   double largest_pivot = 0;
   Inertia inertia;                       ///< LLᵀ, and LDLᵀ of real or Hermitian matrices; zeros otherwise
-  /// Determinant of A (scalings and permutations undone): modulus e^log_abs_determinant, sign (or phase) apart.
+  /// Determinant of A (scalings and permutations undone): modulus e^log_abs_determinant, sign (or phase)
+  /// apart.
   double log_abs_determinant = 0;
   std::complex<double> determinant_sign = 1;  ///< modulus 1; 0 if exactly singular
 };
@@ -31,10 +33,10 @@ struct PivotReport {
 /// A factorization of S = diag(row_scale)·A·diag(column_scale), permuted: row k of the factored matrix is row
 /// symbolic->row.new_to_old[k] of S, its columns likewise. Constant from here on.
 ///
-/// LLᵀ: lower holds L. LDLᵀ: within each supernode P·S_ss·Pᵀ = L_ss·D·L_ssᵀ, lower holds unit L (diagonal block strictly
-/// below its diagonal; rows below: S_rs·Pᵀ·L_ss⁻ᵀ·D⁻¹). LU: P·S_ss = L_ss·U_ss as LAPACK packs them in lower's diagonal
-/// block; rows below hold L in lower (S_rs·U_ss⁻¹) and Uᵀ in upper ((L_ss⁻¹·P·S_sr)ᵀ).
-/// Complex LLᵀ is LLᴴ; complex LDLᵀ is LDLᴴ when `hermitian`.
+/// LLᵀ: lower holds L. LDLᵀ: within each supernode P·S_ss·Pᵀ = L_ss·D·L_ssᵀ, lower holds unit L (diagonal
+/// block strictly below its diagonal; rows below: S_rs·Pᵀ·L_ss⁻ᵀ·D⁻¹). LU: P·S_ss = L_ss·U_ss as LAPACK packs
+/// them in lower's diagonal block; rows below hold L in lower (S_rs·U_ss⁻¹) and Uᵀ in upper
+/// ((L_ss⁻¹·P·S_sr)ᵀ). Complex LLᵀ is LLᴴ; complex LDLᵀ is LDLᴴ when `hermitian`.
 template <class T>
 struct Factor {
   FactorKind kind = FactorKind::llt;
@@ -44,7 +46,8 @@ struct Factor {
   PanelArray<T> upper;         // LU only: the same layout, diagonal blocks unused (zero)
   std::vector<T> d;            // LDLᵀ only, length n: diagonal of D
   std::vector<T> d_below;      // LDLᵀ only, length n: subdiagonal of D, nonzero where a 2 × 2 pivot begins
-  std::vector<index_t> place;  // LDLᵀ and LU, length n: P as in dense_factor.hpp, counted from the supernode's first column
+  // LDLᵀ and LU, length n: P as in dense_factor.hpp, counted from the supernode's first column
+  std::vector<index_t> place;
   std::vector<double> row_scale;     // as Ordering's, length n by original row, or empty
   std::vector<double> column_scale;  // length n by original column, or empty
   PivotReport pivots;

@@ -31,7 +31,9 @@ inline constexpr int register_bytes = 16;
 
 /// Scalars of type T that fill one register.
 template <class T>
-inline constexpr int full_width = register_bytes / static_cast<int>(sizeof(T)) > 0 ? register_bytes / static_cast<int>(sizeof(T)) : 1;
+inline constexpr int full_width = register_bytes / static_cast<int>(sizeof(T)) > 0
+                                      ? register_bytes / static_cast<int>(sizeof(T))
+                                      : 1;
 
 /// `Count` reals side by side; one real is the scalar itself.
 template <class Real, int Count>
@@ -57,7 +59,8 @@ struct Lanes {
   }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
 
-  /// Σ a·s for scalars s. Complex: by_real collects a·Re s, by_imag a·Im s; one crossing at the end joins them.
+  /// Σ a·s for scalars s. Complex: by_real collects a·Re s, by_imag a·Im s; one crossing at the end joins
+  /// them.
   struct Sum {
     Vector by_real{};
     Vector by_imag{};
@@ -104,8 +107,8 @@ struct Lanes {
   };
 
  private:
-  /// a·s + sum, fused where the processor can. A compiler may sum one lane's products in vectors, unfused and then added in order:
-  /// the last rows of a panel would have other bits than the same rows elsewhere.
+  /// a·s + sum, fused where the processor can. A compiler may sum one lane's products in vectors, unfused and
+  /// then added in order: the last rows of a panel would have other bits than the same rows elsewhere.
   static Vector fused(Vector a, T s, Vector sum) {
 #ifdef __FMA__
     if constexpr (std::is_same_v<Vector, float>) return __builtin_fmaf(a, s, sum);
@@ -134,7 +137,8 @@ struct Lanes {
   }
 };
 
-/// Runs step.template operator()<Width>(row) over rows [0, rows): full registers first, then halves down to one scalar.
+/// Runs step.template operator()<Width>(row) over rows [0, rows): full registers first, then halves down to
+/// one scalar.
 template <class T, int Width = full_width<T>, class Step>
 inline void over_rows(index_t first, index_t rows, Step&& step) {
   index_t row = first;

@@ -5,8 +5,9 @@
 #include <cblas.h>
 #include <mutex>
 
-// Each BLAS has its own word for the number of threads. Weak, so that whichever is linked answers, and found where this
-// library finds its BLAS: a look-up by name would miss it in a module that Python has loaded privately.
+// Each BLAS has its own word for the number of threads. Weak, so that whichever is linked answers, and found
+// where this library finds its BLAS: a look-up by name would miss it in a module that Python has loaded
+// privately.
 extern "C" {
 #pragma weak openblas_set_num_threads
 #pragma weak openblas_get_num_threads
@@ -25,8 +26,8 @@ void bli_thread_set_num_threads(std::int64_t threads);
 namespace palmette::blas {
 namespace {
 
-/// A sequential build of OpenBLAS shares its buffers between callers without a lock and then returns wrong products, so
-/// that calls to it take turns. Any other BLAS is called by all threads at once.
+/// A sequential build of OpenBLAS shares its buffers between callers without a lock and then returns wrong
+/// products, so that calls to it take turns. Any other BLAS is called by all threads at once.
 class Turn {
  public:
   Turn() {
@@ -52,7 +53,8 @@ CBLAS_UPLO code(Triangle triangle) { return triangle == Triangle::lower ? CblasL
 CBLAS_SIDE code(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
 CBLAS_DIAG code(Diagonal diagonal) { return diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit; }
 
-/// openblas_get_parallel() of a build that has threads of its own; 0 is a sequential build, 2 one that uses OpenMP's.
+/// openblas_get_parallel() of a build that has threads of its own; 0 is a sequential build, 2 one that uses
+/// OpenMP's.
 constexpr int posix_threads = 1;
 
 /// BLAS refuses a leading dimension below max(1, rows), even of an empty matrix.
@@ -73,12 +75,12 @@ void call_gemm(const Product& p, float alpha, const float* a, const float* b, fl
 void call_gemm(const Product& p, double alpha, const double* a, const double* b, double beta, double* c) {
   cblas_dgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, alpha, a, p.lda, b, p.ldb, beta, c, p.ldc);
 }
-void call_gemm(const Product& p, ComplexFloat alpha, const ComplexFloat* a, const ComplexFloat* b, ComplexFloat beta,
-               ComplexFloat* c) {
+void call_gemm(const Product& p, ComplexFloat alpha, const ComplexFloat* a, const ComplexFloat* b,
+               ComplexFloat beta, ComplexFloat* c) {
   cblas_cgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb, &beta, c, p.ldc);
 }
-void call_gemm(const Product& p, ComplexDouble alpha, const ComplexDouble* a, const ComplexDouble* b, ComplexDouble beta,
-               ComplexDouble* c) {
+void call_gemm(const Product& p, ComplexDouble alpha, const ComplexDouble* a, const ComplexDouble* b,
+               ComplexDouble beta, ComplexDouble* c) {
   cblas_zgemm(CblasColMajor, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, a, p.lda, b, p.ldb, &beta, c, p.ldc);
 }
 
@@ -92,17 +94,19 @@ void call_syrk(bool, const RankUpdate& u, float alpha, const float* a, float bet
 void call_syrk(bool, const RankUpdate& u, double alpha, const double* a, double beta, double* c) {
   cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha, a, u.lda, beta, c, u.ldc);
 }
-void call_syrk(bool hermitian, const RankUpdate& u, ComplexFloat alpha, const ComplexFloat* a, ComplexFloat beta,
-               ComplexFloat* c) {
+void call_syrk(bool hermitian, const RankUpdate& u, ComplexFloat alpha, const ComplexFloat* a,
+               ComplexFloat beta, ComplexFloat* c) {
   if (hermitian)
-    cblas_cherk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha.real(), a, u.lda, beta.real(), c, u.ldc);
+    cblas_cherk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha.real(), a, u.lda, beta.real(), c,
+                u.ldc);
   else
     cblas_csyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, &alpha, a, u.lda, &beta, c, u.ldc);
 }
-void call_syrk(bool hermitian, const RankUpdate& u, ComplexDouble alpha, const ComplexDouble* a, ComplexDouble beta,
-               ComplexDouble* c) {
+void call_syrk(bool hermitian, const RankUpdate& u, ComplexDouble alpha, const ComplexDouble* a,
+               ComplexDouble beta, ComplexDouble* c) {
   if (hermitian)
-    cblas_zherk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha.real(), a, u.lda, beta.real(), c, u.ldc);
+    cblas_zherk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, alpha.real(), a, u.lda, beta.real(), c,
+                u.ldc);
   else
     cblas_zsyrk(CblasColMajor, CblasLower, CblasNoTrans, u.n, u.k, &alpha, a, u.lda, &beta, c, u.ldc);
 }
@@ -141,7 +145,8 @@ void scale(T beta, DenseView<T> c) {
 
 bool use_one_thread() {
   if (openblas_set_num_threads != nullptr) {
-    // Setting the number, even to what it is, starts OpenBLAS's threads again in a forked process, or where they were ended.
+    // Setting the number, even to what it is, starts OpenBLAS's threads again in a forked process, or where
+    // they were ended.
     if (openblas_get_num_threads == nullptr || openblas_get_num_threads() != 1) openblas_set_num_threads(1);
   } else if (MKL_Set_Num_Threads != nullptr) MKL_Set_Num_Threads(1);
   else if (bli_thread_set_num_threads != nullptr) bli_thread_set_num_threads(1);
@@ -150,13 +155,16 @@ bool use_one_thread() {
 }
 
 void end_idle_threads() {
-  if (openblas_get_parallel == nullptr || openblas_get_parallel() != posix_threads || blas_thread_shutdown_ == nullptr) return;
+  if (openblas_get_parallel == nullptr || openblas_get_parallel() != posix_threads ||
+      blas_thread_shutdown_ == nullptr)
+    return;
   use_one_thread();
   blas_thread_shutdown_();
 }
 
 template <class T>
-void gemm(Transpose op_a, Transpose op_b, T alpha, DenseView<const T> a, DenseView<const T> b, T beta, DenseView<T> c) {
+void gemm(Transpose op_a, Transpose op_b, T alpha, DenseView<const T> a, DenseView<const T> b, T beta,
+          DenseView<T> c) {
   const index_t inner = op_a == Transpose::no ? a.cols : a.rows;
   if (c.rows == 0 || c.cols == 0) return;
   if (inner == 0) return scale(beta, c);
@@ -175,15 +183,15 @@ void syrk_lower(bool hermitian, T alpha, DenseView<const T> a, T beta, DenseView
 template <class T>
 void trsm(const TriangularSolve& how, DenseView<const T> a, DenseView<T> b) {
   if (b.rows == 0 || b.cols == 0) return;
-  const TriangularCall call{code(how.side), code(how.triangle), code(how.op), code(how.diagonal), b.rows, b.cols,
-                            leading(a),     leading(b)};
+  const TriangularCall call{code(how.side), code(how.triangle), code(how.op), code(how.diagonal), b.rows,
+                            b.cols,         leading(a),         leading(b)};
   const Turn turn;
   call_trsm(call, a.data, b.data);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                     \
-  template void gemm<T>(Transpose, Transpose, T, DenseView<const T>, DenseView<const T>, T, DenseView<T>);          \
-  template void syrk_lower<T>(bool, T, DenseView<const T>, T, DenseView<T>);                                        \
+#define PALMETTE_INSTANTIATE(T)                                                                            \
+  template void gemm<T>(Transpose, Transpose, T, DenseView<const T>, DenseView<const T>, T, DenseView<T>); \
+  template void syrk_lower<T>(bool, T, DenseView<const T>, T, DenseView<T>);                               \
   template void trsm<T>(const TriangularSolve&, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

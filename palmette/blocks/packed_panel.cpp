@@ -1,5 +1,5 @@
-// Packing, and one right-hand side through a packed panel: each entry is read once, in the order of memory, and meets a
-// value that is already in a register.
+// Packing, and one right-hand side through a packed panel: each entry is read once, in the order of memory,
+// and meets a value that is already in a register.
 #include "palmette/blocks/packed_panel.hpp"
 
 #include <algorithm>
@@ -47,7 +47,8 @@ PALMETTE_INLINE inline typename Full<T>::Vector gathered(const T* from, const in
 }
 
 template <class T>
-PALMETTE_INLINE inline void subtract_at(T* into, const RowPlaces& places, index_t row, int count, typename Full<T>::Vector loss) {
+PALMETTE_INLINE inline void subtract_at(T* into, const RowPlaces& places, index_t row, int count,
+                                        typename Full<T>::Vector loss) {
   if (places.list == nullptr && count == chunk<T>) {
     T* const target = into + places.start + row;
     return Full<T>::store(Full<T>::load(target) - loss, target);
@@ -85,7 +86,8 @@ PALMETTE_INLINE inline typename Full<T>::Vector entries_at(const T* a, offset_t 
 
 /// Σ over `count` columns of a chunk with `rows` rows.
 template <class T>
-PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset_t ahead, int rows, int count, const T* x) {
+PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset_t ahead, int rows, int count,
+                                                              const T* x) {
   typename Full<T>::Sum even, odd;
   int column = 0;
   for (; column + 2 <= count; column += 2) {
@@ -96,7 +98,8 @@ PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset
   return even.value() + odd.value();
 }
 template <class T, int Columns>
-PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset_t ahead, int rows, const T* x) {
+PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset_t ahead, int rows,
+                                                              const T* x) {
   typename Full<T>::Sum even, odd;
   unrolled<Columns>([&](auto column) PALMETTE_INLINE {
     if constexpr (column % 2 == 0) even.add(entries_at<T>(a + column * rows, ahead), x[column]);
@@ -139,7 +142,8 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
   std::copy_n(own, width, x);
   const T* a = panel.values;
   for (int first = 0, q = 0; first < width; first += chunk<T>, ++q) {
-    const int rows = std::min<int>(chunk<T>, width - first), columns = panel.square ? width : triangle_columns<T>(width, q);
+    const int rows = std::min<int>(chunk<T>, width - first),
+              columns = panel.square ? width : triangle_columns<T>(width, q);
     store_first<T>(chunk_product<T>(a, panel.ahead, rows, columns, x), rows, own + first);
     a += offset_t{rows} * columns;
   }
@@ -150,14 +154,17 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
   }
 }
 
-/// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded into one until one is left.
+/// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded into one until one is
+/// left.
 template <class T, int Span, int... Lane>
-PALMETTE_INLINE inline auto folded_pair(typename Full<T>::Vector x, typename Full<T>::Vector y, std::integer_sequence<int, Lane...>) {
+PALMETTE_INLINE inline auto folded_pair(typename Full<T>::Vector x, typename Full<T>::Vector y,
+                                        std::integer_sequence<int, Lane...>) {
   constexpr int lanes_each = chunk<T>;
   const auto low = __builtin_shufflevector(
       x, y, ((Lane % (2 * Span) < Span ? 0 : lanes_each) + Lane / (2 * Span) * (2 * Span) + Lane % Span)...);
   const auto high = __builtin_shufflevector(
-      x, y, ((Lane % (2 * Span) < Span ? 0 : lanes_each) + Lane / (2 * Span) * (2 * Span) + Span + Lane % Span)...);
+      x, y,
+      ((Lane % (2 * Span) < Span ? 0 : lanes_each) + Lane / (2 * Span) * (2 * Span) + Span + Lane % Span)...);
   return low + high;
 }
 template <class T, int Span>
@@ -177,7 +184,8 @@ struct Dots {
   PALMETTE_INLINE Dots() {
     unrolled<Columns>([&](auto column) PALMETTE_INLINE { dot[column] = typename Full<T>::Dot(); });
   }
-  /// The first `Count` columns of a chunk with `rows` rows. The lanes of x behind them are zero, those of the chunk anything.
+  /// The first `Count` columns of a chunk with `rows` rows. The lanes of x behind them are zero, those of the
+  /// chunk anything.
   template <int Count, bool Whole>
   PALMETTE_INLINE void add(const T* a, offset_t ahead, int rows, typename Full<T>::Vector x) {
     unrolled<Count>([&](auto column) PALMETTE_INLINE {
@@ -212,8 +220,8 @@ struct BackwardRun {
   const T* local;
 };
 
-/// Columns [first, first + Columns) of a panel. In a triangular block they begin in chunk first / chunk<T>, which is whole
-/// unless the columns end with the panel: all of that is known beforehand.
+/// Columns [first, first + Columns) of a panel. In a triangular block they begin in chunk first / chunk<T>,
+/// which is whole unless the columns end with the panel: all of that is known beforehand.
 template <class T, int Columns, bool Square>
 void packed_backward_kernel(const PackedPanel<T>& panel, int first, const BackwardRun<T>& run) {
   Dots<T, Columns> dots;
@@ -226,14 +234,17 @@ void packed_backward_kernel(const PackedPanel<T>& panel, int first, const Backwa
       constexpr int rows = rows_of<T, Columns>(q), columns = triangle_columns<T>(Columns, q);
       constexpr bool whole = rows == chunk<T>;
       const auto x = Full<T>::load(run.z + top);
-      dots.template add<columns, whole>(a + first * rows, panel.ahead, rows, whole ? x : first_lanes<T>(x, rows));
+      dots.template add<columns, whole>(a + first * rows, panel.ahead, rows,
+                                        whole ? x : first_lanes<T>(x, rows));
       a += rows * (first + columns);
       top += rows;
     });
   }
   for (; top < width; top += chunk<T>) {
-    const int rows = std::min<int>(chunk<T>, width - top), columns = Square ? width : std::min<int>(width, top + chunk<T>);
-    dots.template add<Columns, false>(a + first * rows, panel.ahead, rows, first_lanes<T>(Full<T>::load(run.z + top), rows));
+    const int rows = std::min<int>(chunk<T>, width - top),
+              columns = Square ? width : std::min<int>(width, top + chunk<T>);
+    dots.template add<Columns, false>(a + first * rows, panel.ahead, rows,
+                                      first_lanes<T>(Full<T>::load(run.z + top), rows));
     a += offset_t{rows} * columns;
   }
   index_t row = 0;
@@ -288,28 +299,32 @@ void pack_panel(bool square, DenseView<const T> inverse, DenseView<const T> belo
     const index_t rows = std::min<index_t>(chunk<T>, width - first);
     const index_t columns = square ? width : std::min<index_t>(width, first + chunk<T>);
     for (index_t column = 0; column < columns; ++column)
-      for (index_t row = first; row < first + rows; ++row) *to++ = square || row >= column ? inverse(row, column) : T(0);
+      for (index_t row = first; row < first + rows; ++row)
+        *to++ = square || row >= column ? inverse(row, column) : T(0);
   }
   for (index_t first = 0; first < below.rows; first += chunk<T>) {
     const index_t rows = std::min<index_t>(chunk<T>, below.rows - first);
-    for (index_t column = 0; column < width; ++column) to = std::copy_n(below.column(column) + first, rows, to);
+    for (index_t column = 0; column < width; ++column)
+      to = std::copy_n(below.column(column) + first, rows, to);
   }
 }
 
 template <class T>
 void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
   if (panel.width > most_columns<T>) return packed_forward_wide<T>(panel, places, own, local);
-  (panel.square ? forward_kernel<T, true>(panel.width, Counts<T>()) : forward_kernel<T, false>(panel.width, Counts<T>()))(
-      panel, places, own, local);
+  (panel.square ? forward_kernel<T, true>(panel.width, Counts<T>())
+                : forward_kernel<T, false>(panel.width, Counts<T>()))(panel, places, own, local);
 }
 
 template <class T>
-void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own, const T* local) {
+void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own,
+                     const T* local) {
   constexpr int most = most_columns<T>;
   const auto columns_from = [&](int first, const T* z) {
     const int count = std::min<int>(most, panel.width - first);
-    (panel.square ? backward_kernel<T, true>(count, Counts<T>()) : backward_kernel<T, false>(count, Counts<T>()))(
-        panel, first, {adjoint, places, z, own, local});
+    (panel.square
+         ? backward_kernel<T, true>(count, Counts<T>())
+         : backward_kernel<T, false>(count, Counts<T>()))(panel, first, {adjoint, places, z, own, local});
   };
   if (panel.width <= most) return columns_from(0, own);
   T z[longest_packed + chunk<T>];

@@ -1,5 +1,6 @@
-// Panels as solves read them: a supernode's inverted diagonal block and what its rows below become with it, packed in the
-// order in which one pass reads them; and the loops that multiply such a panel, or one that lies in a factor.
+// Panels as solves read them: a supernode's inverted diagonal block and what its rows below become with it,
+// packed in the order in which one pass reads them; and the loops that multiply such a panel, or one that
+// lies in a factor.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,10 @@ struct RowPlaces {
   index_t operator[](index_t k) const { return list != nullptr ? list[k] : start + k; }
 };
 
-/// M = [B⁻¹; C·B⁻¹] of a supernode with diagonal block B (w × w) and rows below C (r × w): forward, y = B⁻¹·t and what the
-/// rows below lose, C·y, are one product M·t; backward, B⁻ᵀ·(z − Cᵀ·x) is one product Mᵀ·[z; −x].
-/// Layout: chunks of packed_rows() rows, first of B⁻¹, then of C·B⁻¹, within a chunk column after column. Chunk q of a B⁻¹
-/// that is lower triangular ends with the last column that its rows can have.
+/// M = [B⁻¹; C·B⁻¹] of a supernode with diagonal block B (w × w) and rows below C (r × w): forward, y = B⁻¹·t
+/// and what the rows below lose, C·y, are one product M·t; backward, B⁻ᵀ·(z − Cᵀ·x) is one product Mᵀ·[z;
+/// −x]. Layout: chunks of packed_rows() rows, first of B⁻¹, then of C·B⁻¹, within a chunk column after
+/// column. Chunk q of a B⁻¹ that is lower triangular ends with the last column that its rows can have.
 /// @source [Alvarado et al. 1993]
 template <class T>
 struct PackedPanel {
@@ -27,7 +28,8 @@ struct PackedPanel {
   index_t width = 0;
   index_t rows_below = 0;
   bool square = false;  ///< B⁻¹ is not triangular: pivoting permuted its columns
-  offset_t ahead = 0;   ///< from what is read to what is asked for meanwhile: the panels of a sweep follow each other
+  /// from what is read to what is asked for meanwhile: the panels of a sweep follow each other
+  offset_t ahead = 0; 
 };
 
 /// Rows of a chunk for scalars of so many bytes: a vector register.
@@ -37,7 +39,8 @@ inline constexpr offset_t packed_slack = 16;
 /// Scalars that a packed panel holds.
 offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square);
 
-/// Packs `inverse` (w × w; above the diagonal not read unless `square`) and `below` (r × w, already C·B⁻¹) into `to`.
+/// Packs `inverse` (w × w; above the diagonal not read unless `square`) and `below` (r × w, already C·B⁻¹)
+/// into `to`.
 template <class T>
 void pack_panel(bool square, DenseView<const T> inverse, DenseView<const T> below, T* to);
 
@@ -46,9 +49,11 @@ template <class T>
 void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local);
 /// own ← B⁻ᵀ·(own − Cᵀ·local(places)), or with adjoints, for one right-hand side.
 template <class T>
-void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own, const T* local);
+void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own,
+                     const T* local);
 
-/// Right-hand sides side by side: those of row k lie together at data + k·stride. A stride is a padded_sides().
+/// Right-hand sides side by side: those of row k lie together at data + k·stride. A stride is a
+/// padded_sides().
 template <class T>
 struct SideRows {
   T* data = nullptr;
@@ -80,11 +85,12 @@ enum class IntoRows { overwrite, add, subtract };
 
 /// out(places[k], :) ← (or +=, −=) Σ A(k, c)·x(c, :). @param x  overlaps no row of out
 template <class T>
-void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, const RowPlaces& places, SideRows<T> out);
+void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, const RowPlaces& places,
+                    SideRows<T> out);
 /// out(c, :) ← (or +=, −=) Σ A(k, c)·x(places[k], :)
 template <class T>
-void multiply_sides_transposed(const SidePanel<T>& a, const RowPlaces& places, SideRows<const T> x, IntoRows into,
-                               SideRows<T> out);
+void multiply_sides_transposed(const SidePanel<T>& a, const RowPlaces& places, SideRows<const T> x,
+                               IntoRows into, SideRows<T> out);
 
 /// What the products with a packed panel work on.
 template <class T>
@@ -97,6 +103,7 @@ struct SupernodeSides {
 template <class T>
 void packed_forward_sides(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeSides<T>& at);
 template <class T>
-void packed_backward_sides(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeSides<T>& at);
+void packed_backward_sides(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
+                           const SupernodeSides<T>& at);
 
 }  // namespace palmette

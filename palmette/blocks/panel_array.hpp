@@ -1,4 +1,5 @@
-// One large aligned array for the panels of a factor, allocated and freed as one; pages may be left for their first writer.
+// One large aligned array for the panels of a factor, allocated and freed as one; pages may be left for their
+// first writer.
 #pragma once
 
 #include <cstring>
@@ -24,7 +25,7 @@ class PanelArray {
   PanelArray() = default;
   /// @throws MemoryError naming the bytes if the memory is not to be had
   explicit PanelArray(offset_t size) : PanelArray(size, Uninitialised()) {
-    if (size > 0) std::memset(static_cast<void*>(data_), 0, static_cast<std::size_t>(bytes()));
+    if (size > 0) std::memset(static_cast<void*>(data_), 0, bytes());
   }
   PanelArray(offset_t size, Uninitialised) : size_(size) {
     if (size == 0) return;
@@ -38,7 +39,8 @@ class PanelArray {
     if (is_large()) madvise(static_cast<void*>(data_), bytes, MADV_HUGEPAGE);
 #endif
   }
-  PanelArray(PanelArray&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  PanelArray(PanelArray&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   PanelArray& operator=(PanelArray&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);

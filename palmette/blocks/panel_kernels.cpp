@@ -1,5 +1,5 @@
-// A panel times one vector is bound by memory: each entry is read once, eight columns at a time, along the columns. Several vectors
-// go four at a time.
+// A panel times one vector is bound by memory: each entry is read once, eight columns at a time, along the
+// columns. Several vectors go four at a time.
 #include "palmette/blocks/panel_kernels.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"
@@ -27,7 +27,8 @@ void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out
 }
 
 template <class T>
-void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
+void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x,
+                                        DenseView<T> out) {
   over_sides(x.cols, [&]<int Sides>(index_t first) {
     kernels::multiply_transposed_columns<T, Sides>(
         adjoint, a, x.columns(first, Sides),
@@ -44,9 +45,10 @@ void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<con
   });
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                    \
-  template void panel_multiply<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);                           \
-  template void panel_multiply_transposed_subtract<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>); \
+#define PALMETTE_INSTANTIATE(T)                                                                     \
+  template void panel_multiply<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);            \
+  template void panel_multiply_transposed_subtract<T>(bool, DenseView<const T>, DenseView<const T>, \
+                                                      DenseView<T>);                                \
   template void panel_multiply_transposed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

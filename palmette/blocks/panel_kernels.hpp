@@ -1,4 +1,5 @@
-// The inner loops of a solve with one right-hand side in a panel that lies in columns. For many see packed_panel.hpp.
+// The inner loops of a solve with one right-hand side in a panel that lies in columns. For many see
+// packed_panel.hpp.
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -11,7 +12,8 @@ void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out
 
 /// out ← out − op(A)·x with op transpose or adjoint: A is m × w, x is m × k, out is w × k.
 template <class T>
-void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out);
+void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x,
+                                        DenseView<T> out);
 
 /// out ← op(A)·x with op transpose or adjoint, overwriting: A is m × w, x is m × k, out is w × k.
 template <class T>

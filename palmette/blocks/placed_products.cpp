@@ -1,5 +1,5 @@
-// Products that end in a panel: rows of A are packed a tile at a time, padded to whole registers, while the next ones are
-// fetched; runs of rows that adjoin in the panel are subtracted a register at a time.
+// Products that end in a panel: rows of A are packed a tile at a time, padded to whole registers, while the
+// next ones are fetched; runs of rows that adjoin in the panel are subtracted a register at a time.
 #include "palmette/blocks/placed_products.hpp"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ using tiles::tile_rows;
 constexpr std::size_t line_bytes = 64;
 
 template <class T>
-inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_t>(1, line_bytes / sizeof(T)));
+inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_t>(1,
+                                                                                   line_bytes / sizeof(T)));
 
 /// Ask for `count` entries from `from` on.
 template <class T>
@@ -26,14 +27,16 @@ inline void fetch(const T* from, index_t count) {
   __builtin_prefetch(from + count - 1);
 }
 
-/// Rows [first, first + count) of a factor, fetched in as many portions as the strips that are computed meanwhile.
+/// Rows [first, first + count) of a factor, fetched in as many portions as the strips that are computed
+/// meanwhile.
 template <class T>
 struct Portions {
   DenseView<const T> rows;
   index_t portion_columns = 0;
 
   Portions(DenseView<const T> given, index_t portions)
-      : rows(given), portion_columns(given.rows == 0 ? 0 : (given.cols + portions - 1) / std::max<index_t>(portions, 1)) {}
+      : rows(given),
+        portion_columns(given.rows == 0 ? 0 : (given.cols + portions - 1) / std::max<index_t>(portions, 1)) {}
   void fetch_portion(index_t portion) const {
     const index_t first = portion * portion_columns, end = std::min(rows.cols, first + portion_columns);
     for (index_t column = first; column < end; ++column) fetch(rows.column(column), rows.rows);
@@ -163,7 +166,8 @@ void subtract_by_blas(const PlacedProduct<T>& what, DenseView<T> panel) {
 template <class T>
 void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel) {
   const index_t inner = product.a.cols;
-  const bool tiles_fit = inner <= tiles::longest_inner && tiles::own_loops<T>(product.a.rows, product.b.rows, inner);
+  const bool tiles_fit =
+      inner <= tiles::longest_inner && tiles::own_loops<T>(product.a.rows, product.b.rows, inner);
   if (!tiles_fit) return subtract_by_blas(product, panel);
   TileByTile<T> kernel(product, panel);
   if (is_complex_v<T> && product.adjoint) return kernel.template run<Right::adjoint>(product.next);

@@ -1,4 +1,5 @@
-// The product that a factorization is made of: computed tile by tile and subtracted at once where its entries belong.
+// The product that a factorization is made of: computed tile by tile and subtracted at once where its entries
+// belong.
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -11,7 +12,8 @@ struct ProductPlaces {
   const index_t* column = nullptr;  // length n, each once
 };
 
-/// The operands of the product that will be asked for next, so that they are on their way from memory when it is.
+/// The operands of the product that will be asked for next, so that they are on their way from memory when it
+/// is.
 template <class T>
 struct NextOperands {
   DenseView<const T> a;  ///< 0 × 0: nothing comes next
@@ -31,7 +33,8 @@ struct PlacedProduct {
 
 /// panel(row[i], column[j]) −= product(i, j).
 ///
-/// While one tile is computed, the next tile's operands are fetched ahead: A and B may lie anywhere in a factor.
+/// While one tile is computed, the next tile's operands are fetched ahead: A and B may lie anywhere in a
+/// factor.
 /// @cost  2·m·n·k flops
 template <class T>
 void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel);

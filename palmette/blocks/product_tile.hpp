@@ -1,13 +1,14 @@
-// Inside `blocks`: the innermost loop of every product: a tile of C stays in vector registers while all of k runs.
+// Inside `blocks`: the innermost loop of every product: a tile of C stays in vector registers while all of k
+// runs.
 #pragma once
 
 #include "palmette/blocks/lanes.hpp"
 
 namespace palmette::tiles {
 
-/// With registers of 32 bytes and more the own loops keep up with BLAS at every size that occurs, so BLAS is left to
-/// inner sizes beyond `longest_inner`. With 16 bytes (a build for any x86-64) BLAS, which chooses its kernels at run time,
-/// pays from this many multiplications on.
+/// With registers of 32 bytes and more the own loops keep up with BLAS at every size that occurs, so BLAS is
+/// left to inner sizes beyond `longest_inner`. With 16 bytes (a build for any x86-64) BLAS, which chooses its
+/// kernels at run time, pays from this many multiplications on.
 inline constexpr bool wide_registers = lanes::register_bytes >= 32;
 template <class T>
 inline constexpr double blas_pays_from = is_complex_v<T> ? 4096 : 12288;
@@ -19,8 +20,8 @@ bool own_loops(index_t m, index_t n, index_t k) {
   return n <= 2 || k <= 4 || static_cast<double>(m) * n * k < blas_pays_from<T>;
 }
 
-/// Vector registers a tile of C may fill, and its shape: rows in registers, columns beside each other. A complex scalar
-/// needs two registers.
+/// Vector registers a tile of C may fill, and its shape: rows in registers, columns beside each other. A
+/// complex scalar needs two registers.
 inline constexpr int tile_registers = lanes::register_bytes >= 32 ? 3 : 2;
 template <class T>
 inline constexpr int tile_columns = (lanes::register_bytes == 64 ? 8 : 4) / (is_complex_v<T> ? 2 : 1);
@@ -30,8 +31,9 @@ inline constexpr int tile_rows = lanes::full_width<T> * tile_registers;
 /// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
 enum class Right { transposed, adjoint, plain };
 
-/// A·op(B) for `Registers` · `Width` rows of A and `Sides` columns of op(B): store(side, register, value) is called once for
-/// each register of the result. Every entry is summed in the order of k, whatever the tile's shape.
+/// A·op(B) for `Registers` · `Width` rows of A and `Sides` columns of op(B): store(side, register, value) is
+/// called once for each register of the result. Every entry is summed in the order of k, whatever the tile's
+/// shape.
 template <class T, int Width, int Registers, int Sides, Right right, class Store>
 inline void product_tile(DenseView<const T> a, const T* b, offset_t ld_b, Store&& store) {
   using L = lanes::Lanes<T, Width>;
@@ -49,7 +51,8 @@ inline void product_tile(DenseView<const T> a, const T* b, offset_t ld_b, Store&
     for (int r = 0; r < Registers; ++r) store(side, r, sum[side][r].value());
 }
 
-/// Calls step.template operator()<Sides>(column) over columns [0, cols) in strips of the widest tile, then of half of it …
+/// Calls step.template operator()<Sides>(column) over columns [0, cols) in strips of the widest tile, then of
+/// half of it …
 template <class T, class Step>
 inline void over_strips(index_t cols, Step&& step) {
   constexpr int widest = tile_columns<T>;

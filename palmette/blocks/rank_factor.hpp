@@ -18,14 +18,16 @@ struct RankFactor {
   OwnedBlocks owned;
   PanelArray<T> lower;  // owned.entries()
   PanelArray<T> upper;  // LU only: the same layout, diagonal blocks unused
-  // Of the columns of own panels, which all ranks of a column receive with its diagonal block; length n, elsewhere zero.
+  // Of the columns of own panels, which all ranks of a column receive with its diagonal block; length n,
+  // elsewhere zero.
   std::vector<T> d;            // LDLᵀ only
   std::vector<T> d_below;      // LDLᵀ only
   std::vector<index_t> place;  // LDLᵀ and LU
   std::vector<double> row_scale;     // length n by original row, or empty
   std::vector<double> column_scale;  // length n by original column, or empty
 
-  /// The rank's rows [first, first + rows) of panel p: one of its parts (a block), or any rows of a panel in a whole subtree.
+  /// The rank's rows [first, first + rows) of panel p: one of its parts (a block), or any rows of a panel in
+  /// a whole subtree.
   DenseView<T> rows_of(PanelArray<T>& panels, index_t p, index_t first, index_t rows) {
     return view_of<T>(panels.data(), p, first, rows);
   }
@@ -33,8 +35,9 @@ struct RankFactor {
     return view_of<const T>(panels.data(), p, first, rows);
   }
   offset_t memory_bytes() const {
-    const offset_t arrays = static_cast<offset_t>((d.size() + d_below.size()) * sizeof(T) + place.size() * sizeof(index_t) +
-                                                  (row_scale.size() + column_scale.size()) * sizeof(double));
+    const offset_t arrays =
+        static_cast<offset_t>((d.size() + d_below.size()) * sizeof(T) + place.size() * sizeof(index_t) +
+                              (row_scale.size() + column_scale.size()) * sizeof(double));
     return owned.memory_bytes() + lower.bytes() + upper.bytes() + arrays;
   }
 
@@ -43,7 +46,8 @@ struct RankFactor {
   DenseView<Entry> view_of(Entry* panels, index_t p, index_t first, index_t rows) const {
     const auto at = static_cast<std::size_t>(p);
     const index_t width = symbolic->width(owned.panel[at]);
-    if (owned.by_parts[at] != 0) return {panels + owned.panel_offset[at] + offset_t{first} * width, rows, width, rows};
+    if (owned.by_parts[at] != 0)
+      return {panels + owned.panel_offset[at] + offset_t{first} * width, rows, width, rows};
     return {panels + owned.panel_offset[at] + first, rows, width, owned.panel_rows[at]};
   }
 };

@@ -8,8 +8,8 @@
 
 namespace palmette {
 
-/// Copy of the blocks that a rank owns: what it would have of a factorization over ranks, bit by bit. For solves over ranks with a factor
-/// that was made, or read, in one place, and for simulations.
+/// Copy of the blocks that a rank owns: what it would have of a factorization over ranks, bit by bit. For
+/// solves over ranks with a factor that was made, or read, in one place, and for simulations.
 /// @throws UsageError if there is no such rank; MemoryError
 /// @cost   one pass over the rank's blocks
 template <class T>
@@ -21,7 +21,8 @@ RankFactor<T> rank_part(const Factor<T>& factor, std::shared_ptr<const Placement
 /// @param supernode  length symbolic->num_supernodes(): number in factor.symbolic, ascending
 /// @throws DimensionError if sizes differ
 template <class T>
-RankFactor<T> rank_part(const Factor<T>& factor, std::shared_ptr<const SymbolicFactor> symbolic, std::shared_ptr<const Placement> placement,
-                        index_t rank, std::span<const index_t> supernode);
+RankFactor<T> rank_part(const Factor<T>& factor, std::shared_ptr<const SymbolicFactor> symbolic,
+                        std::shared_ptr<const Placement> placement, index_t rank,
+                        std::span<const index_t> supernode);
 
 }  // namespace palmette

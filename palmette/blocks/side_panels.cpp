@@ -1,6 +1,6 @@
-// Panels times many right-hand sides that lie side by side: a register holds sides of one row, entries of the panel are
-// spread over it, and a tile of rows (or columns) by sides stays in registers while the inner index runs. Rows need no
-// gathering: each is a short vector of its own wherever it lies.
+// Panels times many right-hand sides that lie side by side: a register holds sides of one row, entries of the
+// panel are spread over it, and a tile of rows (or columns) by sides stays in registers while the inner index
+// runs. Rows need no gathering: each is a short vector of its own wherever it lies.
 #include <algorithm>
 
 #include "palmette/blocks/lanes.hpp"
@@ -31,7 +31,8 @@ struct Tile {
   using L = lanes::Lanes<T, Width>;
   using Vector = typename L::Vector;
 
-  /// Sums of so many rows. Cleared one by one: an array that is cleared as a whole would be cleared in memory.
+  /// Sums of so many rows. Cleared one by one: an array that is cleared as a whole would be cleared in
+  /// memory.
   template <int Rows>
   struct Sums {
     Vector by_real[Rows * Registers];
@@ -103,7 +104,8 @@ struct Tile {
     tiles.template operator()<1>();
   }
 
-  static void multiply(const SidePanel<T>& panel, SideRows<const T> x, IntoRows into, const RowPlaces& places, SideRows<T> out) {
+  static void multiply(const SidePanel<T>& panel, SideRows<const T> x, IntoRows into, const RowPlaces& places,
+                       SideRows<T> out) {
     T* place[chunk<T>];
     for (index_t first = 0; first < panel.rows; first += chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.rows - first);
@@ -112,7 +114,8 @@ struct Tile {
       const offset_t step = panel.ld > 0 ? panel.ld : rows;
       // A chunk of a panel in column order is one line of each column: nothing foresees that but this.
       if (panel.ld > 0)
-        for (index_t column = 0; column < panel.cols; ++column) __builtin_prefetch(a + chunk<T> + column * step, 0, 2);
+        for (index_t column = 0; column < panel.cols; ++column)
+          __builtin_prefetch(a + chunk<T> + column * step, 0, 2);
       chunk_rows(a, rows, {step, panel.cols, x, into}, place);
     }
   }
@@ -151,7 +154,8 @@ struct Tile {
   static void multiply_transposed(const TransposedProduct& product) {
     index_t column = 0;
     const auto tiles = [&]<int Columns>() {
-      for (; column + Columns <= product.panel.cols; column += Columns) columns_kernel<Columns, conjugated>(product, column);
+      for (; column + Columns <= product.panel.cols; column += Columns)
+        columns_kernel<Columns, conjugated>(product, column);
     };
     constexpr int most = tile_rows<T, Registers>();
     if constexpr (most >= 8) tiles.template operator()<8>();
@@ -200,7 +204,8 @@ index_t padded_sides(int scalar_bytes, index_t count) {
 }
 
 template <class T>
-void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, const RowPlaces& places, SideRows<T> out) {
+void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, const RowPlaces& places,
+                    SideRows<T> out) {
   const index_t strip = a.ld > 0 ? strip_rows : a.rows;
   for (index_t first = 0; first < a.rows; first += strip) {
     const index_t rows = std::min(strip, a.rows - first);
@@ -213,14 +218,16 @@ void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, c
 }
 
 template <class T>
-void multiply_sides_transposed(const SidePanel<T>& a, const RowPlaces& places, SideRows<const T> x, IntoRows into,
-                               SideRows<T> out) {
+void multiply_sides_transposed(const SidePanel<T>& a, const RowPlaces& places, SideRows<const T> x,
+                               IntoRows into, SideRows<T> out) {
   over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t side) {
     using Sides = Tile<T, Width, Registers>;
     if (is_complex_v<T> && a.conjugated)
-      Sides::template multiply_transposed<is_complex_v<T>>({a, places, sides_from(x, side), into, sides_from(out, side)});
+      Sides::template multiply_transposed<is_complex_v<T>>(
+          {a, places, sides_from(x, side), into, sides_from(out, side)});
     else
-      Sides::template multiply_transposed<false>({a, places, sides_from(x, side), into, sides_from(out, side)});
+      Sides::template multiply_transposed<false>(
+          {a, places, sides_from(x, side), into, sides_from(out, side)});
   });
 }
 
@@ -231,34 +238,41 @@ void packed_forward_sides(const PackedPanel<T>& panel, const RowPlaces& places, 
   for (index_t first = 0; first < panel.width; first += chunk<T>) {
     const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
     const index_t columns = panel.square ? panel.width : std::min<index_t>(panel.width, first + chunk<T>);
-    multiply_sides<T>({a, rows, columns, 0, false}, at.spare, IntoRows::overwrite, {first, nullptr, rows}, at.own);
+    multiply_sides<T>({a, rows, columns, 0, false}, at.spare, IntoRows::overwrite, {first, nullptr, rows},
+                      at.own);
     a += offset_t{rows} * columns;
   }
   if (panel.rows_below > 0)
-    multiply_sides<T>({a, panel.rows_below, panel.width, 0, false}, at.spare, IntoRows::subtract, places, at.local);
+    multiply_sides<T>({a, panel.rows_below, panel.width, 0, false}, at.spare, IntoRows::subtract, places,
+                      at.local);
 }
 
 template <class T>
-void packed_backward_sides(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeSides<T>& at) {
+void packed_backward_sides(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
+                           const SupernodeSides<T>& at) {
   copy_rows<T>(at.own, panel.width, at.spare);
   std::fill_n(at.own.data, offset_t{panel.width} * at.own.stride, T(0));
   const T* a = panel.values;
   for (index_t first = 0; first < panel.width; first += chunk<T>) {
     const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
     const index_t columns = panel.square ? panel.width : std::min<index_t>(panel.width, first + chunk<T>);
-    multiply_sides_transposed<T>({a, rows, columns, 0, adjoint}, {first, nullptr, rows}, at.spare, IntoRows::add, at.own);
+    multiply_sides_transposed<T>({a, rows, columns, 0, adjoint}, {first, nullptr, rows}, at.spare,
+                                 IntoRows::add, at.own);
     a += offset_t{rows} * columns;
   }
   if (panel.rows_below > 0)
-    multiply_sides_transposed<T>({a, panel.rows_below, panel.width, 0, adjoint}, places, at.local, IntoRows::subtract, at.own);
+    multiply_sides_transposed<T>({a, panel.rows_below, panel.width, 0, adjoint}, places, at.local,
+                                 IntoRows::subtract, at.own);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                     \
-  template void multiply_sides<T>(const SidePanel<T>&, SideRows<const T>, IntoRows, const RowPlaces&, SideRows<T>); \
-  template void multiply_sides_transposed<T>(const SidePanel<T>&, const RowPlaces&, SideRows<const T>, IntoRows,    \
-                                             SideRows<T>);                                                          \
-  template void packed_forward_sides<T>(const PackedPanel<T>&, const RowPlaces&, const SupernodeSides<T>&);         \
-  template void packed_backward_sides<T>(bool, const PackedPanel<T>&, const RowPlaces&, const SupernodeSides<T>&);
+#define PALMETTE_INSTANTIATE(T)                                                                             \
+  template void multiply_sides<T>(const SidePanel<T>&, SideRows<const T>, IntoRows, const RowPlaces&,       \
+                                  SideRows<T>);                                                             \
+  template void multiply_sides_transposed<T>(const SidePanel<T>&, const RowPlaces&, SideRows<const T>,      \
+                                             IntoRows, SideRows<T>);                                        \
+  template void packed_forward_sides<T>(const PackedPanel<T>&, const RowPlaces&, const SupernodeSides<T>&); \
+  template void packed_backward_sides<T>(bool, const PackedPanel<T>&, const RowPlaces&,                     \
+                                         const SupernodeSides<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

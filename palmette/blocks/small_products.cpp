@@ -1,5 +1,5 @@
-// Products of panels: a tile of C stays in vector registers while all of k runs; and division by a triangle in halves,
-// down to narrow ones whose rows stay in registers too.
+// Products of panels: a tile of C stays in vector registers while all of k runs; and division by a triangle
+// in halves, down to narrow ones whose rows stay in registers too.
 #include "palmette/blocks/small_products.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"
@@ -26,16 +26,19 @@ inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T
   using L = lanes::Lanes<T, Width>;
   tiles::over_strips<T>(c.cols, [&]<int Sides>(index_t column) {
     const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
-    tiles::product_tile<T, Width, Registers, Sides, right>(a, factors, b.ld, [&](int side, int r, auto value) {
-      T* const place = c.column(column + side) + r * Width;
-      if constexpr (into == Into::overwrite) L::store(value, place);
-      else L::store(L::load(place) - value, place);
-    });
+    tiles::product_tile<T, Width, Registers, Sides, right>(
+        a, factors, b.ld, [&](int side, int r, auto value) {
+          T* const place = c.column(column + side) + r * Width;
+          if constexpr (into == Into::overwrite)
+            L::store(value, place);
+          else
+            L::store(L::load(place) - value, place);
+        });
   });
 }
 
-/// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power of two its
-/// columns would push each other out of the first cache.
+/// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power
+/// of two its columns would push each other out of the first cache.
 constexpr index_t copy_pays_from = 16;
 
 template <class T, Into into, Right right>
@@ -52,12 +55,13 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
     product_rows<T, full, tile_registers, into, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
   }
   lanes::over_rows<T>(row, c.rows, [&]<int Width>(index_t at) {
-    product_rows<T, Width, 1, into, right>({a.data + at, Width, a.cols, a.ld}, b, {c.data + at, Width, c.cols, c.ld});
+    product_rows<T, Width, 1, into, right>({a.data + at, Width, a.cols, a.ld}, b,
+                                           {c.data + at, Width, c.cols, c.ld});
   });
 }
 
-/// Column j of X·A⁻¹ needs the columns before it (A upper, or the transpose of a lower triangle): forward, each column
-/// of X loses its predecessors' shares, then is divided.
+/// Column j of X·A⁻¹ needs the columns before it (A upper, or the transpose of a lower triangle): forward,
+/// each column of X loses its predecessors' shares, then is divided.
 template <class T>
 void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
   const bool plain = how.op == blas::Transpose::no;
@@ -94,7 +98,8 @@ void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, Den
     return product<T, into, Right::transposed>(a, b, c);
   }
   const blas::Transpose op_b = right == Right::plain     ? blas::Transpose::no
-                               : right == Right::adjoint ? blas::Transpose::adjoint : blas::Transpose::transpose;
+                               : right == Right::adjoint ? blas::Transpose::adjoint
+                                                         : blas::Transpose::transpose;
   blas::gemm<T>(blas::Transpose::no, op_b, T(subtract ? -1 : 1), a, b, T(subtract ? 1 : 0), c);
 }
 
@@ -110,7 +115,8 @@ void divide_halves(const PanelDivision& how, DenseView<const T> a, DenseView<T> 
   const index_t half = (x.cols / 2 + 3) / 4 * 4, rest = x.cols - half;
   const DenseView<T> left = x.columns(0, half), right = x.columns(half, rest);
   divide_halves(how, part(a, 0, 0, half, half), left);
-  if (how.op == blas::Transpose::no) choose_product<T, true>(Right::plain, left, part(a, 0, half, half, rest), right);
+  if (how.op == blas::Transpose::no)
+    choose_product<T, true>(Right::plain, left, part(a, 0, half, half, rest), right);
   else subtract_rows<T>(how.op == blas::Transpose::adjoint, left, part(a, half, 0, rest, half), right);
   divide_halves(how, part(a, half, half, rest, rest), right);
 }

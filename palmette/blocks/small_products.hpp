@@ -1,5 +1,5 @@
-// The products of a factorization at every size, and division by a triangle: own loops that need no packing, or BLAS-3
-// where it pays. The choice is a function of the shapes alone.
+// The products of a factorization at every size, and division by a triangle: own loops that need no packing,
+// or BLAS-3 where it pays. The choice is a function of the shapes alone.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ void multiply_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 template <class T>
 void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
-/// The lower triangle (trapezoid) of C ← C − A·A₁ᵀ, or A·A₁ᴴ where `adjoint`: C is m × n with m ≥ n, A is m × k, and A₁ its
-/// first n rows. Parts of the strict upper triangle may be written.
+/// The lower triangle (trapezoid) of C ← C − A·A₁ᵀ, or A·A₁ᴴ where `adjoint`: C is m × n with m ≥ n, A is m ×
+/// k, and A₁ its first n rows. Parts of the strict upper triangle may be written.
 template <class T>
 void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c);
 

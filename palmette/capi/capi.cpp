@@ -9,8 +9,9 @@ namespace palmette::capi {
 
 template <class T>
 SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values) {
-  const std::span<const T> entries(values, static_cast<std::size_t>(given.column_ptr.back()));
-  SparseMatrix<T> matrix = from_compressed_columns<T>(given.n, given.n, given.column_ptr, given.row_index, entries);
+  const std::span<const T> entries(values, given.column_ptr.back());
+  SparseMatrix<T> matrix =
+      from_compressed_columns<T>(given.n, given.n, given.column_ptr, given.row_index, entries);
   if (given.storage == PALMETTE_FULL) return matrix;
   const bool hermitian = given.storage == PALMETTE_LOWER_HERMITIAN && is_complex_v<T>;
   Triplets<T> both{given.n, given.n, {}, {}, {}};
@@ -52,7 +53,8 @@ OrderingMethod ordering_from(const char* name) {
 }
 
 Operation operation_from(palmette_operation operation) {
-  require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT, "operation is none of palmette_operation");
+  require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT,
+          "operation is none of palmette_operation");
   constexpr Operation operations[] = {Operation::plain, Operation::transpose, Operation::adjoint};
   return operations[operation];
 }
@@ -77,7 +79,8 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.measure = options.measure != 0;
   require(options.singular >= PALMETTE_SINGULAR_RAISE && options.singular <= PALMETTE_SINGULAR_LEAST_NORM,
           "options.singular is none of palmette_singular");
-  constexpr SingularAnswer answers[] = {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm};
+  constexpr SingularAnswer answers[] = {SingularAnswer::raise, SingularAnswer::warn,
+                                        SingularAnswer::least_norm};
   settings.solver.singular = answers[options.singular];
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;
@@ -85,7 +88,8 @@ Settings settings_from(const palmette_options* given) {
 }
 
 template <class T>
-palmette_status make(GivenPattern given, SparseMatrix<T> matrix, const Settings& settings, palmette_solver** out) {
+palmette_status make(GivenPattern given, SparseMatrix<T> matrix, const Settings& settings,
+                     palmette_solver** out) {
   if (matrix.symmetry == Symmetry::general) matrix.symmetry = detect_symmetry(matrix);
   auto made = Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), settings.solver);
   if (!made) return record(made.failure());
@@ -107,12 +111,14 @@ palmette_status create(const CallerArrays& arrays, const palmette_options* optio
   *out = nullptr;
   require(arrays.n >= 0, "n is negative");
   require(arrays.column_ptr != nullptr, "column_ptr is NULL");
-  require(arrays.storage >= PALMETTE_FULL && arrays.storage <= PALMETTE_LOWER_HERMITIAN, "storage is none of palmette_storage");
+  require(arrays.storage >= PALMETTE_FULL && arrays.storage <= PALMETTE_LOWER_HERMITIAN,
+          "storage is none of palmette_storage");
   require(arrays.column_ptr[0] == 0, "column_ptr[0] is not 0");
   for (int32_t j = 0; j < arrays.n; ++j)
     require(arrays.column_ptr[j] <= arrays.column_ptr[j + 1], "column_ptr decreases");
   const int64_t nnz = arrays.column_ptr[arrays.n];
-  require(nnz == 0 || (arrays.row_index != nullptr && arrays.values != nullptr), "row_index or values is NULL");
+  require(nnz == 0 || (arrays.row_index != nullptr && arrays.values != nullptr),
+          "row_index or values is NULL");
   GivenPattern given;
   given.n = arrays.n;
   given.column_ptr.assign(arrays.column_ptr, arrays.column_ptr + arrays.n + 1);
@@ -179,24 +185,28 @@ void check_columns(const CallerColumns& columns, index_t n) {
   require(columns.num_rhs >= 0, "num_rhs is negative");
   const bool empty = n == 0 || columns.num_rhs == 0;
   require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
-  require(empty || (columns.ldb >= n && columns.ldx >= n), "ldb or ldx is smaller than the order of the matrix");
+  require(empty || (columns.ldb >= n && columns.ldx >= n),
+          "ldb or ldx is smaller than the order of the matrix");
 }
 
 template <class T>
-palmette_status solve_part(const palmette_solver* handle, palmette_part part, palmette_operation operation, const CallerColumns& columns) {
+palmette_status solve_part(const palmette_solver* handle, palmette_part part, palmette_operation operation,
+                           const CallerColumns& columns) {
   const Solver<T>& solver = typed_solver<T>(handle);
   const index_t n = solver.size();
   check_columns(columns, n);
   require(part >= PALMETTE_PART_L && part <= PALMETTE_PART_U, "part is none of palmette_part");
   constexpr FactorPart parts[] = {FactorPart::lower, FactorPart::diagonal, FactorPart::upper};
-  solver.solve_part(parts[part], operation_from(operation), {reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb},
+  solver.solve_part(parts[part], operation_from(operation),
+                    {reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb},
                     {reinterpret_cast<T*>(columns.x), n, columns.num_rhs, columns.ldx});
   return PALMETTE_OK;
 }
 
 palmette_status factor_order(const palmette_solver* handle, int32_t* row, int32_t* column) {
   require(handle != nullptr, "solver is NULL");
-  const FactorOrder order = std::visit([](const auto& solver) { return order_of(*solver.factor()); }, handle->solver);
+  const FactorOrder order =
+      std::visit([](const auto& solver) { return order_of(*solver.factor()); }, handle->solver);
   require(order.row.size() == 0 || (row != nullptr && column != nullptr), "row or column is NULL");
   std::copy(order.row.new_to_old().begin(), order.row.new_to_old().end(), row);
   std::copy(order.column.new_to_old().begin(), order.column.new_to_old().end(), column);
@@ -243,8 +253,10 @@ palmette_status create_from_file(const char* path, const palmette_options* optio
   GivenPattern given;
   given.from_file = true;
   AnyMatrix matrix = read_matrix(path).matrix;
-  if (auto* real = std::get_if<SparseMatrix<double>>(&matrix)) return make(std::move(given), std::move(*real), settings, out);
-  return make(std::move(given), std::move(std::get<SparseMatrix<std::complex<double>>>(matrix)), settings, out);
+  if (auto* real = std::get_if<SparseMatrix<double>>(&matrix))
+    return make(std::move(given), std::move(*real), settings, out);
+  return make(std::move(given), std::move(std::get<SparseMatrix<std::complex<double>>>(matrix)), settings,
+              out);
 }
 
 }  // namespace
@@ -270,18 +282,24 @@ void palmette_default_options(palmette_options* options) {
 
 const char* palmette_version(void) { return palmette::version().data(); }
 
-palmette_status palmette_create_d(int32_t n, const int64_t* column_ptr, const int32_t* row_index, const double* values,
-                                  palmette_storage storage, const palmette_options* options, palmette_solver** solver) {
-  return capi::guarded([&] { return capi::create<double>({n, column_ptr, row_index, values, storage}, options, solver); });
+palmette_status palmette_create_d(int32_t n, const int64_t* column_ptr, const int32_t* row_index,
+                                  const double* values, palmette_storage storage,
+                                  const palmette_options* options, palmette_solver** solver) {
+  return capi::guarded([&] {
+    return capi::create<double>({n, column_ptr, row_index, values, storage}, options, solver);
+  });
 }
 
-palmette_status palmette_create_z(int32_t n, const int64_t* column_ptr, const int32_t* row_index, const double* values,
-                                  palmette_storage storage, const palmette_options* options, palmette_solver** solver) {
-  return capi::guarded(
-      [&] { return capi::create<complex_double>({n, column_ptr, row_index, values, storage}, options, solver); });
+palmette_status palmette_create_z(int32_t n, const int64_t* column_ptr, const int32_t* row_index,
+                                  const double* values, palmette_storage storage,
+                                  const palmette_options* options, palmette_solver** solver) {
+  return capi::guarded([&] {
+    return capi::create<complex_double>({n, column_ptr, row_index, values, storage}, options, solver);
+  });
 }
 
-palmette_status palmette_create_from_file(const char* path, const palmette_options* options, palmette_solver** solver) {
+palmette_status palmette_create_from_file(const char* path, const palmette_options* options,
+                                          palmette_solver** solver) {
   return capi::guarded([&] { return capi::create_from_file(path, options, solver); });
 }
 
@@ -292,30 +310,44 @@ int32_t palmette_size(const palmette_solver* solver) {
   return std::visit([](const auto& typed) { return typed.size(); }, solver->solver);
 }
 
-int palmette_is_complex(const palmette_solver* solver) { return solver != nullptr && solver->solver.index() == 1 ? 1 : 0; }
-
-palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
-                                 int64_t ldb, double* x, int64_t ldx, palmette_report* report) {
-  return capi::guarded([&] { return capi::solve<double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report); });
+int palmette_is_complex(const palmette_solver* solver) {
+  return solver != nullptr && solver->solver.index() == 1 ? 1 : 0;
 }
 
-palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
-                                 int64_t ldb, double* x, int64_t ldx, palmette_report* report) {
-  return capi::guarded([&] { return capi::solve<complex_double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report); });
+palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs,
+                                 const double* b, int64_t ldb, double* x, int64_t ldx,
+                                 palmette_report* report) {
+  return capi::guarded([&] {
+    return capi::solve<double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report);
+  });
+}
+
+palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs,
+                                 const double* b, int64_t ldb, double* x, int64_t ldx,
+                                 palmette_report* report) {
+  return capi::guarded([&] {
+    return capi::solve<complex_double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report);
+  });
 }
 
 palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column) {
   return capi::guarded([&] { return capi::factor_order(solver, row, column); });
 }
 
-palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
-                                      const double* b, int64_t ldb, double* x, int64_t ldx) {
-  return capi::guarded([&] { return capi::solve_part<double>(solver, part, operation, {num_rhs, b, ldb, x, ldx}); });
+palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part,
+                                      palmette_operation operation, int32_t num_rhs, const double* b,
+                                      int64_t ldb, double* x, int64_t ldx) {
+  return capi::guarded([&] {
+    return capi::solve_part<double>(solver, part, operation, {num_rhs, b, ldb, x, ldx});
+  });
 }
 
-palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
-                                      const double* b, int64_t ldb, double* x, int64_t ldx) {
-  return capi::guarded([&] { return capi::solve_part<complex_double>(solver, part, operation, {num_rhs, b, ldb, x, ldx}); });
+palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_part part,
+                                      palmette_operation operation, int32_t num_rhs, const double* b,
+                                      int64_t ldb, double* x, int64_t ldx) {
+  return capi::guarded([&] {
+    return capi::solve_part<complex_double>(solver, part, operation, {num_rhs, b, ldb, x, ldx});
+  });
 }
 
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values) {

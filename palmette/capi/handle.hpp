@@ -8,8 +8,8 @@
 
 namespace palmette::capi {
 
-/// The caller's arrays, copied so that refactor can put new values in the same places. Empty arrays where the solver's own matrix stands in
-/// the same order.
+/// The caller's arrays, copied so that refactor can put new values in the same places. Empty arrays where the
+/// solver's own matrix stands in the same order.
 struct GivenPattern {
   index_t n = 0;
   bool in_order = false;
@@ -30,8 +30,8 @@ palmette_status record_exception() noexcept;
 /// Forget this thread's last error.
 void clear_last_error() noexcept;
 
-/// Run `work`, which returns a status, and turn whatever it throws into a status. Takes the callable as it is: wrapping it
-/// might allocate, and so throw into C.
+/// Run `work`, which returns a status, and turn whatever it throws into a status. Takes the callable as it
+/// is: wrapping it might allocate, and so throw into C.
 template <class Work>
 palmette_status guarded(const Work& work) noexcept {
   clear_last_error();

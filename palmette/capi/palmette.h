@@ -1,12 +1,13 @@
-/* Palmette from C: solve sparse linear systems, verified. Opaque handles, status codes, no globals beyond the last
- * error of each thread. Doubles (_d) and double complex (_z, real and imaginary parts interleaved).
+/* Palmette from C: solve sparse linear systems, verified. Opaque handles, status codes, no globals beyond the
+ * last error of each thread. Doubles (_d) and double complex (_z, real and imaginary parts interleaved).
  *
- * Every function returns a palmette_status; what went wrong is in palmette_last_error(). Indices count from 0.
- * Handles may be used by several threads at once for solves, by one for everything else.
+ * Every function returns a palmette_status; what went wrong is in palmette_last_error(). Indices count from
+ * 0. Handles may be used by several threads at once for solves, by one for everything else.
  *
- * Who owns what: every array and string that is handed in stays the caller's. It is read, copied where it is needed later, and not looked at
- * again once the function has returned: it may then be changed or freed. What comes back through a palmette_solver** is the caller's, to be
- * freed with palmette_destroy; texts that are returned are the library's. */
+ * Who owns what: every array and string that is handed in stays the caller's. It is read, copied where it is
+ * needed later, and not looked at again once the function has returned: it may then be changed or freed. What
+ * comes back through a palmette_solver** is the caller's, to be freed with palmette_destroy; texts that are
+ * returned are the library's. */
 #ifndef PALMETTE_H
 #define PALMETTE_H
 
@@ -27,8 +28,8 @@ typedef enum {
   PALMETTE_BROKEN_RUN = 8     /* over ranks: another rank failed, died or fell silent */
 } palmette_status;
 
-/* The ..._MAX entries make every non-negative int a value of its enum, so that wrong ones can be refused rather than be
- * undefined behaviour. */
+/* The ..._MAX entries make every non-negative int a value of its enum, so that wrong ones can be refused
+ * rather than be undefined behaviour. */
 typedef enum {
   PALMETTE_KIND_AUTO = 0,
   PALMETTE_LLT = 1,
@@ -42,7 +43,8 @@ typedef enum {
   PALMETTE_ADJOINT = 2,
   PALMETTE_OPERATION_MAX = 0x7fffffff
 } palmette_operation;
-/* Which entries of A are handed over: all of them, or the lower triangle of a symmetric or Hermitian matrix. */
+/* Which entries of A are handed over: all of them, or the lower triangle of a symmetric or Hermitian matrix.
+ */
 typedef enum {
   PALMETTE_FULL = 0,
   PALMETTE_LOWER_SYMMETRIC = 1,
@@ -57,11 +59,13 @@ typedef enum {
   PALMETTE_PART_U = 2,
   PALMETTE_PART_MAX = 0x7fffffff
 } palmette_part;
-/* What becomes of a system whose matrix is singular to working precision. Answers are told as PALMETTE_NOT_VERIFIED. */
+/* What becomes of a system whose matrix is singular to working precision. Answers are told as
+ * PALMETTE_NOT_VERIFIED. */
 typedef enum {
-  PALMETTE_SINGULAR_RAISE = 0,      /* PALMETTE_NUMERICAL, and no answer */
-  PALMETTE_SINGULAR_WARN = 1,       /* the best x, huge along null vectors where b is out of reach */
-  PALMETTE_SINGULAR_LEAST_NORM = 2, /* the shortest of the least-squares solutions, for up to 16 dependent columns */
+  PALMETTE_SINGULAR_RAISE = 0, /* PALMETTE_NUMERICAL, and no answer */
+  PALMETTE_SINGULAR_WARN = 1,  /* the best x, huge along null vectors where b is out of reach */
+  PALMETTE_SINGULAR_LEAST_NORM =
+      2, /* the shortest of the least-squares solutions, for up to 16 dependent columns */
   PALMETTE_SINGULAR_MAX = 0x7fffffff
 } palmette_singular;
 
@@ -95,8 +99,9 @@ typedef struct {
   double componentwise_backward_error;
   double condition_1norm;
   double forward_error_bound;
-  double singular_distance;   /* relative distance to a singular matrix, where the matrix counts as singular */
-  double least_squares_error; /* PALMETTE_SINGULAR_LEAST_NORM: backward error for the part of b within reach */
+  double singular_distance; /* relative distance to a singular matrix, where the matrix counts as singular */
+  double
+      least_squares_error; /* PALMETTE_SINGULAR_LEAST_NORM: backward error for the part of b within reach */
   int64_t null_directions;    /* dependent columns that were told apart; 0 for regular matrices */
 } palmette_report;
 
@@ -111,14 +116,18 @@ const char* palmette_last_error(void);
 void palmette_last_error_place(int64_t* row, int64_t* column);
 
 /* Order, analyze and factorize an n x n matrix in compressed sparse columns.
- * column_ptr: n + 1; row_index, values: column_ptr[n] (values: twice that many doubles for _z). Any order within a column,
- * duplicates are summed. The arrays are copied. options may be NULL. *solver is NULL on failure. */
-palmette_status palmette_create_d(int32_t n, const int64_t* column_ptr, const int32_t* row_index, const double* values,
-                                  palmette_storage storage, const palmette_options* options, palmette_solver** solver);
-palmette_status palmette_create_z(int32_t n, const int64_t* column_ptr, const int32_t* row_index, const double* values,
-                                  palmette_storage storage, const palmette_options* options, palmette_solver** solver);
+ * column_ptr: n + 1; row_index, values: column_ptr[n] (values: twice that many doubles for _z). Any order
+ * within a column, duplicates are summed. The arrays are copied. options may be NULL. *solver is NULL on
+ * failure. */
+palmette_status palmette_create_d(int32_t n, const int64_t* column_ptr, const int32_t* row_index,
+                                  const double* values, palmette_storage storage,
+                                  const palmette_options* options, palmette_solver** solver);
+palmette_status palmette_create_z(int32_t n, const int64_t* column_ptr, const int32_t* row_index,
+                                  const double* values, palmette_storage storage,
+                                  const palmette_options* options, palmette_solver** solver);
 /* The same from a Matrix Market, Rutherford-Boeing or Harwell-Boeing file. */
-palmette_status palmette_create_from_file(const char* path, const palmette_options* options, palmette_solver** solver);
+palmette_status palmette_create_from_file(const char* path, const palmette_options* options,
+                                          palmette_solver** solver);
 void palmette_destroy(palmette_solver* solver); /* NULL is allowed */
 
 /* Order of the matrix, and whether it is complex (so that _z must be used). */
@@ -126,35 +135,45 @@ int32_t palmette_size(const palmette_solver* solver);
 int palmette_is_complex(const palmette_solver* solver);
 
 /* x <- op(A)^-1 b for num_rhs columns of leading dimensions ldb, ldx >= n (counted in scalars). x may be b.
- * PALMETTE_NOT_VERIFIED still leaves the best x found, or the answer for a singular matrix that options.singular asks for. report may be NULL. */
-palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
-                                 int64_t ldb, double* x, int64_t ldx, palmette_report* report);
-palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs, const double* b,
-                                 int64_t ldb, double* x, int64_t ldx, palmette_report* report);
+ * PALMETTE_NOT_VERIFIED still leaves the best x found, or the answer for a singular matrix that
+ * options.singular asks for. report may be NULL. */
+palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs,
+                                 const double* b, int64_t ldb, double* x, int64_t ldx,
+                                 palmette_report* report);
+palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs,
+                                 const double* b, int64_t ldb, double* x, int64_t ldx,
+                                 palmette_report* report);
 
-/* The permutations of the factors, n each: P A P' = L L^H or L D L^H (complex symmetric: L D L'), and P A Q' = L U, where row i of P A is row
- * row[i] of A, and column j of A Q' its column column[j]. Pivoting is part of them, scalings are undone. */
+/* The permutations of the factors, n each: P A P' = L L^H or L D L^H (complex symmetric: L D L'), and P A Q'
+ * = L U, where row i of P A is row row[i] of A, and column j of A Q' its column column[j]. Pivoting is part
+ * of them, scalings are undone. */
 palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column);
-/* x <- op(F)^-1 b with one factor F alone, b and x in the order of its rows; as palmette_solve_*, but neither refined nor verified. */
-palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
-                                      const double* b, int64_t ldb, double* x, int64_t ldx);
-palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_part part, palmette_operation operation, int32_t num_rhs,
-                                      const double* b, int64_t ldb, double* x, int64_t ldx);
+/* x <- op(F)^-1 b with one factor F alone, b and x in the order of its rows; as palmette_solve_*, but neither
+ * refined nor verified. */
+palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part,
+                                      palmette_operation operation, int32_t num_rhs, const double* b,
+                                      int64_t ldb, double* x, int64_t ldx);
+palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_part part,
+                                      palmette_operation operation, int32_t num_rhs, const double* b,
+                                      int64_t ldb, double* x, int64_t ldx);
 
-/* New values for the same pattern, in the order in which palmette_create_* was given them. On failure the former factor
- * stays. Not for handles made from a file. */
+/* New values for the same pattern, in the order in which palmette_create_* was given them. On failure the
+ * former factor stays. Not for handles made from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);
 palmette_status palmette_refactor_z(palmette_solver* solver, const double* values);
 
-/* ---- Over MPI ranks: programs that use what follows link palmette::capi_mpi as well. MPI must have been initialized. ----
+/* ---- Over MPI ranks: programs that use what follows link palmette::capi_mpi as well. MPI must have been
+ * initialized. ----
  *
- * Each rank brings consecutive rows of the matrix and of right-hand sides, and gets those rows of x. The factor is distributed; no rank
- * holds the values of all. Every function but palmette_rank_report_json must be called by all ranks of the communicator, and returns the
- * same status on all, except that arguments which one rank alone can judge (a NULL pointer) are told there, and PALMETTE_BROKEN_RUN elsewhere. */
+ * Each rank brings consecutive rows of the matrix and of right-hand sides, and gets those rows of x. The
+ * factor is distributed; no rank holds the values of all. Every function but palmette_rank_report_json must
+ * be called by all ranks of the communicator, and returns the same status on all, except that arguments which
+ * one rank alone can judge (a NULL pointer) are told there, and PALMETTE_BROKEN_RUN elsewhere. */
 
-/* Rows [first_row, first_row + num_rows) of an n x n matrix in compressed rows; the blocks of all ranks hold every row once, a block may be
- * empty. row_ptr: num_rows + 1, from 0; column, values: row_ptr[num_rows] (values: twice that many doubles for _z). Any order within a row,
- * duplicates are summed; both triangles of a symmetric matrix. */
+/* Rows [first_row, first_row + num_rows) of an n x n matrix in compressed rows; the blocks of all ranks hold
+ * every row once, a block may be empty. row_ptr: num_rows + 1, from 0; column, values: row_ptr[num_rows]
+ * (values: twice that many doubles for _z). Any order within a row, duplicates are summed; both triangles of
+ * a symmetric matrix. */
 typedef struct {
   int32_t n;
   int32_t first_row;
@@ -164,7 +183,8 @@ typedef struct {
   const double* values;
 } palmette_rows;
 
-/* num_rhs columns, a rank's num_rows rows of each, of leading dimensions ldb, ldx >= num_rows (in scalars). x may be b. */
+/* num_rhs columns, a rank's num_rows rows of each, of leading dimensions ldb, ldx >= num_rows (in scalars). x
+ * may be b. */
 typedef struct {
   int32_t num_rhs;
   const double* b;
@@ -183,7 +203,8 @@ typedef struct {
   int grid_rows, grid_cols; /* of one layer; 0, 0 (default): the nearest to a square */
   int layers;               /* default 1 */
   int threads;              /* of each rank; default 1 */
-  int matching;             /* nonzero (default): LDL' and LU look at the size of every entry while ordering; 0: at none */
+  int matching; /* nonzero (default): LDL' and LU look at the size of every entry while ordering; 0: at none
+                 */
   int max_refine_steps;     /* as palmette_options */
   int condition;            /* as palmette_options */
   int most_rhs;             /* right-hand sides that are solved for together; default 64 */
@@ -194,27 +215,30 @@ typedef struct palmette_rank_solver palmette_rank_solver;
 
 void palmette_default_rank_options(palmette_rank_options* options);
 
-/* Order, analyze and factorize. communicator: as MPI_Comm_c2f gives it; it is duplicated. The arrays are copied as far as they are needed.
- * options may be NULL. *solver is NULL on failure. */
-palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+/* Order, analyze and factorize. communicator: as MPI_Comm_c2f gives it; it is duplicated. The arrays are
+ * copied as far as they are needed. options may be NULL. *solver is NULL on failure. */
+palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator,
+                                             const palmette_rank_options* options,
                                              palmette_rank_solver** solver);
-palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator,
+                                             const palmette_rank_options* options,
                                              palmette_rank_solver** solver);
 /* By all ranks, before MPI_Finalize. NULL is allowed. */
 void palmette_destroy_over_ranks(palmette_rank_solver* solver);
 
 /* x <- op(A)^-1 b, as palmette_solve_d. report may be NULL. */
-palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
-                                            palmette_report* report);
-palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
-                                            palmette_report* report);
+palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmette_operation operation,
+                                            const palmette_columns* columns, palmette_report* report);
+palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation,
+                                            const palmette_columns* columns, palmette_report* report);
 
-/* New values for the same rows and pattern, in the order in which palmette_create_over_ranks_* was given them. */
+/* New values for the same rows and pattern, in the order in which palmette_create_over_ranks_* was given
+ * them. */
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values);
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values);
 
-/* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette solve --json`; valid until the
- * next call with this solver. NULL if solver is NULL or memory has run out. */
+/* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette
+ * solve --json`; valid until the next call with this solver. NULL if solver is NULL or memory has run out. */
 const char* palmette_rank_report_json(palmette_rank_solver* solver);
 
 #ifdef __cplusplus

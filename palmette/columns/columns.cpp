@@ -17,7 +17,8 @@ constexpr int wide = 8;
 template <class T>
 struct SweepParts {
   const ColumnStructure& structure;
-  const T *lower, *upper, *above, *dense, *inverse_pivot;  // dense: null, or in the place of the three before it
+  // dense: null, or in the place of the three before it
+  const T *lower, *upper, *above, *dense, *inverse_pivot;
   const std::vector<real_t<T>>& row_scale;
   bool symmetric;  ///< LLᵀ: the backward sweep is with the adjoint of lower
 };
@@ -95,15 +96,18 @@ void upper_forward_kernel(const SweepParts<T>& parts, index_t first, index_t end
     T sum[count];
     std::copy_n(own, count, sum);
     for (offset_t entry = structure.above_ptr[place]; entry < structure.above_ptr[place + 1]; ++entry)
-      subtract_times<count>(sum, turned<conjugated>(parts.above[entry]), w + offset_t{structure.above_row[entry]} * count);
+      subtract_times<count>(sum, turned<conjugated>(parts.above[entry]),
+                            w + offset_t{structure.above_row[entry]} * count);
     for (offset_t entry = structure.upper_ptr[place]; entry < structure.upper_ptr[place + 1]; ++entry)
-      subtract_times<count>(sum, turned<conjugated>(parts.upper[entry]), w + offset_t{structure.upper_row[entry]} * count);
+      subtract_times<count>(sum, turned<conjugated>(parts.upper[entry]),
+                            w + offset_t{structure.upper_row[entry]} * count);
     scale_row<count>(sum, turned<conjugated>(parts.inverse_pivot[place]));
     std::copy_n(sum, count, own);
   }
 }
 
-/// Σ a_i·w_i over `rows` rows for each right-hand side, subtracted from sum; eight partial sums where there is one.
+/// Σ a_i·w_i over `rows` rows for each right-hand side, subtracted from sum; eight partial sums where there
+/// is one.
 template <int count, bool conjugated, class T>
 void subtract_dense_product(const T* a, const T* w, index_t rows, T* sum) {
   index_t row = 0;
@@ -137,7 +141,8 @@ void dense_plain_kernel(const SweepParts<T>& parts, T* w) {
     T* const own = w + offset_t{place} * count;
     if (parts.symmetric) scale_row<count>(own, parts.inverse_pivot[place]);
     std::copy_n(own, count, kept);
-    subtract_dense_column<count>(parts.dense + offset_t{n} * place + place + 1, kept, n - place - 1, own + count);
+    subtract_dense_column<count>(parts.dense + offset_t{n} * place + place + 1, kept, n - place - 1,
+                                 own + count);
   }
   for (index_t place = n - 1; place >= 0 && !parts.symmetric; --place) {
     T* const own = w + offset_t{place} * count;
@@ -158,7 +163,8 @@ void dense_transposed_kernel(const SweepParts<T>& parts, T* w) {
   }
   for (index_t place = n - 1; place >= 0; --place) {
     T* const own = w + offset_t{place} * count;
-    subtract_dense_product<count, conjugated>(parts.dense + offset_t{n} * place + place + 1, own + count, n - place - 1, own);
+    subtract_dense_product<count, conjugated>(parts.dense + offset_t{n} * place + place + 1, own + count,
+                                              n - place - 1, own);
     if (parts.symmetric) scale_row<count>(own, parts.inverse_pivot[place]);
   }
 }
@@ -168,7 +174,8 @@ void plain_sweeps(const SweepParts<T>& parts, T* w) {
   if (parts.dense != nullptr) return dense_plain_kernel<count>(parts, w);
   const std::vector<index_t>& begin = parts.structure.order->block_begin;
   for (std::size_t block = begin.size() - 1; block-- > 0;) {
-    if (begin[block + 1] - begin[block] > 1) lower_forward_kernel<count, false>(parts, begin[block], begin[block + 1], w);
+    if (begin[block + 1] - begin[block] > 1)
+      lower_forward_kernel<count, false>(parts, begin[block], begin[block + 1], w);
     upper_backward_kernel<count>(parts, begin[block], begin[block + 1], w);
   }
 }
@@ -184,7 +191,8 @@ void transposed_sweeps(const SweepParts<T>& parts, T* w) {
   }
 }
 
-/// Complex LLᴴ: the transpose's inverse is that of the conjugate, which the caller's vectors are conjugated for.
+/// Complex LLᴴ: the transpose's inverse is that of the conjugate, which the caller's vectors are conjugated
+/// for.
 template <int count, class T>
 void symmetric_sweeps(const SweepParts<T>& parts, T* w) {
   if (parts.dense != nullptr) {
@@ -213,7 +221,8 @@ void load(const Side<T>& side, DenseView<const T> b, T* w) {
   const auto n = static_cast<index_t>(side.place.size());
   for (index_t rhs = 0; rhs < count; ++rhs) {
     const T* const from = b.column(std::min(rhs, b.cols - 1));
-    for (index_t place = 0; place < n; ++place) w[offset_t{place} * count + rhs] = side.scaled(from[side.place[place]], side.place[place]);
+    for (index_t place = 0; place < n; ++place)
+      w[offset_t{place} * count + rhs] = side.scaled(from[side.place[place]], side.place[place]);
   }
 }
 
@@ -222,12 +231,14 @@ void store(const Side<T>& side, const T* w, DenseView<T> x) {
   const auto n = static_cast<index_t>(side.place.size());
   for (index_t rhs = 0; rhs < x.cols; ++rhs) {
     T* const to = x.column(rhs);
-    for (index_t place = 0; place < n; ++place) to[side.place[place]] = side.scaled(w[offset_t{place} * count + rhs], side.place[place]);
+    for (index_t place = 0; place < n; ++place)
+      to[side.place[place]] = side.scaled(w[offset_t{place} * count + rhs], side.place[place]);
   }
 }
 
 template <int count, class T>
-void solve_block(const SweepParts<T>& parts, Operation operation, DenseView<const T> b, DenseView<T> x, T* w) {
+void solve_block(const SweepParts<T>& parts, Operation operation, DenseView<const T> b, DenseView<T> x,
+                 T* w) {
   const std::vector<index_t>&rows = parts.structure.row, &columns = parts.structure.order->column;
   if (parts.symmetric) {
     const Side<T> side{rows, nullptr, operation == Operation::transpose};
@@ -252,34 +263,38 @@ offset_t bytes_of(const std::vector<Entry>& list) {
 }  // namespace
 
 offset_t ColumnStructure::memory_bytes() const {
-  return bytes_of(row) + bytes_of(place_of_row) + bytes_of(lower_ptr) + bytes_of(upper_ptr) + bytes_of(above_ptr) +
-         bytes_of(lower_row) + bytes_of(upper_row) + bytes_of(above_row);
+  return bytes_of(row) + bytes_of(place_of_row) + bytes_of(lower_ptr) + bytes_of(upper_ptr) +
+         bytes_of(above_ptr) + bytes_of(lower_row) + bytes_of(upper_row) + bytes_of(above_row);
 }
 
 template <class T>
 std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::create(const SparseMatrix<T>& matrix,
-                                                               std::shared_ptr<const BlockOrdering> order, FactorKind kind) {
+                                                               std::shared_ptr<const BlockOrdering> order,
+                                                               FactorKind kind) {
   if (order->dense && kind != FactorKind::ldlt) return DenseColumns<T>::run(matrix, std::move(order), kind);
   if (kind == FactorKind::llt) return LltColumns<T>(matrix, std::move(order)).run();
   if (kind == FactorKind::lu) return LuColumns<T>(matrix, std::move(order)).run();
-  throw UsageError("there is no factorization of kind " + std::string(name_of(kind)) + " by columns; use llt or lu");
+  throw UsageError("there is no factorization of kind " + std::string(name_of(kind)) +
+                   " by columns; use llt or lu");
 }
 
 template <class T>
 std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::refactor(const SparseMatrix<T>& matrix) const {
   if (structure_->order->dense) return DenseColumns<T>::run(matrix, structure_->order, kind_);
-  return kind_ == FactorKind::llt ? LltColumns<T>::run_again(matrix, *this) : LuColumns<T>::run_again(matrix, *this);
+  return kind_ == FactorKind::llt ? LltColumns<T>::run_again(matrix, *this)
+                                  : LuColumns<T>::run_again(matrix, *this);
 }
 
 template <class T>
 void ColumnFactor<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x) const {
   const index_t n = size();
   if (b.rows != n || x.rows != n || b.cols != x.cols)
-    throw DimensionError("the right-hand side is " + std::to_string(b.rows) + " × " + std::to_string(b.cols) + ", the solution " +
-                         std::to_string(x.rows) + " × " + std::to_string(x.cols) + ", the matrix has " + std::to_string(n) + " rows");
+    throw DimensionError("the right-hand side is " + std::to_string(b.rows) + " × " + std::to_string(b.cols) +
+                         ", the solution " + std::to_string(x.rows) + " × " + std::to_string(x.cols) +
+                         ", the matrix has " + std::to_string(n) + " rows");
   if (n == 0 || b.cols == 0) return;
-  const SweepParts<T> parts{*structure_,  lower_.data(), upper_.data(), above_.data(), dense_.data(), inverse_pivot_.data(),
-                            row_scale_,   kind_ == FactorKind::llt};
+  const SweepParts<T> parts{*structure_,   lower_.data(),         upper_.data(), above_.data(),
+                            dense_.data(), inverse_pivot_.data(), row_scale_,    kind_ == FactorKind::llt};
   const std::unique_ptr<T[]> w(new T[static_cast<std::size_t>(n) * (b.cols > 1 ? wide : 1)]);
   if (b.cols == 1) return solve_block<1>(parts, operation, b, x, w.get());
   for (index_t first = 0; first < b.cols; first += wide) {
@@ -297,8 +312,8 @@ offset_t ColumnFactor<T>::entries() const {
 
 template <class T>
 offset_t ColumnFactor<T>::memory_bytes() const {
-  return structure_->memory_bytes() + bytes_of(lower_) + bytes_of(upper_) + bytes_of(above_) + dense_.bytes() + bytes_of(inverse_pivot_) +
-         bytes_of(row_scale_);
+  return structure_->memory_bytes() + bytes_of(lower_) + bytes_of(upper_) + bytes_of(above_) +
+         dense_.bytes() + bytes_of(inverse_pivot_) + bytes_of(row_scale_);
 }
 
 #define PALMETTE_INSTANTIATE(T) template class ColumnFactor<T>;

@@ -1,5 +1,5 @@
-// The door of `columns`: ColumnFactor, LU and LLᵀ column by column, for factors so thin that supernodes and tasks would cost
-// more than the arithmetic: circuits, networks, and all small systems. One thread.
+// The door of `columns`: ColumnFactor, LU and LLᵀ column by column, for factors so thin that supernodes and
+// tasks would cost more than the arithmetic: circuits, networks, and all small systems. One thread.
 #pragma once
 
 #include <memory>
@@ -13,43 +13,50 @@ namespace palmette {
 
 /// The structure of a ColumnFactor. Rows are places, that is rows of the permuted matrix. Constant once made.
 ///
-/// Diagonal block b holds the places [order->block_begin[b], order->block_begin[b + 1]). L and U are those of the diagonal
-/// blocks; what A has above them is kept as it is, and never fills in.
+/// Diagonal block b holds the places [order->block_begin[b], order->block_begin[b + 1]). L and U are those of
+/// the diagonal blocks; what A has above them is kept as it is, and never fills in.
 struct ColumnStructure {
   std::shared_ptr<const BlockOrdering> order;
   std::vector<index_t> row;          // length n: original row at each place, after pivoting within blocks
   std::vector<index_t> place_of_row; // length n: its inverse
   std::vector<offset_t> lower_ptr = {0}, upper_ptr = {0}, above_ptr = {0};  // length n + 1
   std::vector<index_t> lower_row;    // strictly below the diagonal
-  std::vector<index_t> upper_row;    // strictly above it, in an order in which a column can be eliminated (LU)
+  // strictly above it, in an order in which a column can be eliminated (LU)
+  std::vector<index_t> upper_row;  
   std::vector<index_t> above_row;    // above the diagonal block (LU)
 
   index_t size() const { return static_cast<index_t>(row.size()); }
   offset_t memory_bytes() const;
 };
 
-/// LU with threshold pivoting inside the diagonal blocks, S = diag(row_scale)·A, or LLᵀ (LLᴴ) of A. Constant once made.
+/// LU with threshold pivoting inside the diagonal blocks, S = diag(row_scale)·A, or LLᵀ (LLᴴ) of A. Constant
+/// once made.
 template <class T>
 class ColumnFactor {
  public:
   /// Factor A, or say that it takes more care than is had here.
   ///
-  /// LU exchanges rows within a diagonal block, diagonal entries preferred: they need only reach a tenth of their column's
-  /// largest (half of it where the diagonal was matched together). Rows are scaled by powers of two.
+  /// LU exchanges rows within a diagonal block, diagonal entries preferred: they need only reach a tenth of
+  /// their column's largest (half of it where the diagonal was matched together). Rows are scaled by powers
+  /// of two.
   /// @param matrix  n × n, every entry stored
   /// @param order   of its pattern; row == column for LLᵀ
   /// @param kind    llt or lu
-  /// @returns the factor; null where a pivot is not positive (LLᵀ), not finite, or below u^(2/3) times its column's largest entry
-  ///          before elimination (LU): the matrix may be singular, and wants matching, scaling and static pivoting
+  /// @returns the factor; null where a pivot is not positive (LLᵀ), not finite, or below u^(2/3) times its
+  ///   column's largest entry before elimination (LU): the matrix may be singular, and wants matching,
+  ///   scaling and static pivoting
   /// @cost  LU proportional to the flops; LLᵀ to the flops and entries of L. Memory: the factor and O(n)
   /// @source [Gilbert and Peierls 1988]; [Eisenstat and Liu 1992] for pruning;
   ///         [Davis and Palamadai Natarajan 2010] (KLU); [Davis 2006], §4.7 for LLᵀ
-  static std::shared_ptr<const ColumnFactor> create(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order,
+  static std::shared_ptr<const ColumnFactor> create(const SparseMatrix<T>& matrix,
+                                                    std::shared_ptr<const BlockOrdering> order,
                                                     FactorKind kind);
-  /// The same structure and pivots with new values. @returns null as `create`, or where a pivot is less than 1e-4 of its column
+  /// The same structure and pivots with new values. @returns null as `create`, or where a pivot is less than
+  /// 1e-4 of its column
   std::shared_ptr<const ColumnFactor> refactor(const SparseMatrix<T>& matrix) const;
 
-  /// x ← op(A)⁻¹·b. @param b  n × k; x: n × k, may be b's memory @cost 2 flops for each entry and right-hand side
+  /// x ← op(A)⁻¹·b. @param b  n × k; x: n × k, may be b's memory @cost 2 flops for each entry and right-hand
+  ///                          side
   void solve(Operation operation, DenseView<const T> b, DenseView<T> x) const;
 
   FactorKind kind() const { return kind_; }
@@ -72,7 +79,8 @@ class ColumnFactor {
   FactorKind kind_ = FactorKind::lu;
   std::shared_ptr<const ColumnStructure> structure_;
   std::vector<T> lower_, upper_, above_;  // in the structure's order; L of LU has a unit diagonal
-  PanelArray<T> dense_;                   // n × n, or empty: L and U, or L, of a matrix with few zeros; then lower_ … are empty
+  // n × n, or empty: L and U, or L, of a matrix with few zeros; then lower_ … are empty
+  PanelArray<T> dense_;                 
   std::vector<T> inverse_pivot_;          // length n: 1 / diagonal of U or of L
   std::vector<real_t<T>> row_scale_;      // length n, by original row (LU); powers of two
   double flops_ = 0;

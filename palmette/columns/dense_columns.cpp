@@ -15,9 +15,11 @@ PanelArray<T> filled(const SparseMatrix<T>& matrix, const std::vector<real_t<T>>
   const offset_t n = matrix.cols();
   PanelArray<T> dense = matrix.nnz() == n * n ? PanelArray<T>(n * n, Uninitialised()) : PanelArray<T>(n * n);
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry) {
       const index_t row = matrix.pattern.row_index[entry];
-      dense.data()[n * column + row] = scale.empty() ? matrix.values[entry] : matrix.values[entry] * scale[row];
+      dense.data()[n * column + row] =
+          scale.empty() ? matrix.values[entry] : matrix.values[entry] * scale[row];
     }
   return dense;
 }
@@ -26,7 +28,8 @@ PanelArray<T> filled(const SparseMatrix<T>& matrix, const std::vector<real_t<T>>
 
 template <class T>
 std::shared_ptr<const ColumnFactor<T>> DenseColumns<T>::run(const SparseMatrix<T>& matrix,
-                                                            std::shared_ptr<const BlockOrdering> order, FactorKind kind) {
+                                                            std::shared_ptr<const BlockOrdering> order,
+                                                            FactorKind kind) {
   blas::use_one_thread();
   const index_t n = matrix.cols();
   const bool llt = kind == FactorKind::llt;
@@ -36,8 +39,8 @@ std::shared_ptr<const ColumnFactor<T>> DenseColumns<T>::run(const SparseMatrix<T
   const double exponents = llt ? 0 : scale_rows_by_powers(matrix, made->row_scale_);
   made->dense_ = filled(matrix, made->row_scale_);
   const DenseView<T> block{made->dense_.data(), n, n, n};
-  structure->row.resize(static_cast<std::size_t>(n));
-  structure->place_of_row.resize(static_cast<std::size_t>(n));
+  structure->row.resize(n);
+  structure->place_of_row.resize(n);
   if (llt) {
     if (factor_llt<T>(block) >= 0) return nullptr;
     structure->row = order->row;
@@ -47,7 +50,7 @@ std::shared_ptr<const ColumnFactor<T>> DenseColumns<T>::run(const SparseMatrix<T
     if (!factor_lu<T>(tiny, block, structure->row).perturbed.empty()) return nullptr;
   }
   PivotCount count;
-  made->inverse_pivot_.resize(static_cast<std::size_t>(n));
+  made->inverse_pivot_.resize(n);
   for (index_t place = 0; place < n; ++place) {
     const T pivot = block(place, place);
     if (!is_finite(pivot) || pivot == T(0)) return nullptr;

@@ -5,12 +5,14 @@
 
 namespace palmette {
 
-/// LU with partial pivoting, or LLᵀ, of the whole matrix in its own order. Null where a pivot is doubtful or not positive.
+/// LU with partial pivoting, or LLᵀ, of the whole matrix in its own order. Null where a pivot is doubtful or
+/// not positive.
 /// @cost 2n³/3 flops (LLᵀ half of it), n² scalars
 template <class T>
 class DenseColumns {
  public:
-  static std::shared_ptr<const ColumnFactor<T>> run(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order,
+  static std::shared_ptr<const ColumnFactor<T>> run(const SparseMatrix<T>& matrix,
+                                                    std::shared_ptr<const BlockOrdering> order,
                                                     FactorKind kind);
 };
 

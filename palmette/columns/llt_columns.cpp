@@ -1,4 +1,5 @@
-// Up-looking LLᵀ: row k of L solves a triangular system with the rows before it; its pattern is a subtree of the elimination tree.
+// Up-looking LLᵀ: row k of L solves a triangular system with the rows before it; its pattern is a subtree of
+// the elimination tree.
 #include "palmette/columns/llt_columns.hpp"
 
 #include <algorithm>
@@ -7,7 +8,9 @@ namespace palmette {
 
 template <class T>
 LltColumns<T>::LltColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order)
-    : matrix_(matrix), structure_(std::make_shared<ColumnStructure>()), factor_(std::make_shared<ColumnFactor<T>>()) {
+    : matrix_(matrix),
+      structure_(std::make_shared<ColumnStructure>()),
+      factor_(std::make_shared<ColumnFactor<T>>()) {
   const auto n = static_cast<std::size_t>(matrix.cols());
   factor_->kind_ = FactorKind::llt;
   factor_->inverse_pivot_.resize(n);
@@ -36,15 +39,17 @@ std::shared_ptr<const ColumnFactor<T>> LltColumns<T>::run() {
 
 template <class T>
 void LltColumns<T>::number_rows() {
-  for (index_t place = 0; place < matrix_.cols(); ++place) structure_->place_of_row[structure_->row[place]] = place;
+  for (index_t place = 0; place < matrix_.cols(); ++place)
+    structure_->place_of_row[structure_->row[place]] = place;
 }
 
-/// The tree, and the entries of each column: row k of L reaches from the columns of row k of A up the tree to k.
+/// The tree, and the entries of each column: row k of L reaches from the columns of row k of A up the tree to
+/// k.
 template <class T>
 void LltColumns<T>::count_columns() {
   const index_t n = matrix_.cols();
   const index_t* const place_of_row = structure_->place_of_row.data();
-  parent_.assign(static_cast<std::size_t>(n), -1);
+  parent_.assign(n, -1);
   std::vector<offset_t>& ptr = structure_->lower_ptr;
   ptr.assign(static_cast<std::size_t>(n) + 1, 0);
   for (index_t place = 0; place < n; ++place) {
@@ -64,8 +69,8 @@ void LltColumns<T>::count_columns() {
     factor_->flops_ += below * (below + 2);
     ptr[place + 1] += ptr[place];
   }
-  structure_->lower_row.resize(static_cast<std::size_t>(ptr[n]));
-  factor_->lower_.resize(static_cast<std::size_t>(ptr[n]));
+  structure_->lower_row.resize(ptr[n]);
+  factor_->lower_.resize(ptr[n]);
   filled_.assign(ptr.begin(), ptr.end() - 1);
 }
 
@@ -112,7 +117,8 @@ bool LltColumns<T>::factor_row(index_t place) {
 }
 
 template <class T>
-std::shared_ptr<const ColumnFactor<T>> LltColumns<T>::run_again(const SparseMatrix<T>& matrix, const ColumnFactor<T>& known) {
+std::shared_ptr<const ColumnFactor<T>> LltColumns<T>::run_again(const SparseMatrix<T>& matrix,
+                                                                const ColumnFactor<T>& known) {
   LltColumns again(matrix, known.structure_->order);
   return again.run();
 }

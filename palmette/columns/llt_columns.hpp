@@ -12,7 +12,8 @@ class LltColumns {
   LltColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order);
   /// Null where a pivot is not positive or not finite.
   std::shared_ptr<const ColumnFactor<T>> run();
-  static std::shared_ptr<const ColumnFactor<T>> run_again(const SparseMatrix<T>& matrix, const ColumnFactor<T>& known);
+  static std::shared_ptr<const ColumnFactor<T>> run_again(const SparseMatrix<T>& matrix,
+                                                          const ColumnFactor<T>& known);
 
  private:
   using Real = real_t<T>;

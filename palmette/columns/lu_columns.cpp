@@ -1,4 +1,5 @@
-// Left-looking LU: each column is solved for with the columns before it that it reaches, found by a search through L.
+// Left-looking LU: each column is solved for with the columns before it that it reaches, found by a search
+// through L.
 #include "palmette/columns/lu_columns.hpp"
 
 #include <algorithm>
@@ -6,10 +7,12 @@
 namespace palmette {
 namespace {
 
-/// A diagonal entry is taken as pivot from this part of its column's largest on: its place is what the order was made for. Where
-/// the diagonal had to be matched together without looking at values, it deserves less trust.
+/// A diagonal entry is taken as pivot from this part of its column's largest on: its place is what the order
+/// was made for. Where the diagonal had to be matched together without looking at values, it deserves less
+/// trust.
 constexpr double diagonal_preference = 0.1, matched_preference = 0.5;
-/// With pivots chosen for other values, one that is less than this part of its column would let elements grow.
+/// With pivots chosen for other values, one that is less than this part of its column would let elements
+/// grow.
 constexpr double least_kept_pivot = 1e-4;
 
 }  // namespace
@@ -23,12 +26,14 @@ LuColumns<T>::LuColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const Blo
   const auto n = static_cast<std::size_t>(matrix.cols());
   ColumnStructure& structure = *structure_;
   structure.row.resize(n);
-  for (auto* pointers : {&structure.lower_ptr, &structure.upper_ptr, &structure.above_ptr}) pointers->resize(n + 1);
+  for (auto* pointers : {&structure.lower_ptr, &structure.upper_ptr, &structure.above_ptr})
+    pointers->resize(n + 1);
   place_of_row_.assign(n, -1);
   factor_->inverse_pivot_.resize(n);
   met_by_.assign(n, -1);
   initial_place_.resize(n);
-  for (std::size_t place = 0; place < n; ++place) initial_place_[order_.row[place]] = static_cast<index_t>(place);
+  for (std::size_t place = 0; place < n; ++place)
+    initial_place_[order_.row[place]] = static_cast<index_t>(place);
   x_.assign(n, T(0));
   pruned_end_.assign(n, -1);
   next_.resize(n);
@@ -41,7 +46,7 @@ LuColumns<T>::LuColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const Blo
 template <class T>
 double scale_rows_by_powers(const SparseMatrix<T>& matrix, std::vector<real_t<T>>& scale) {
   using Real = real_t<T>;
-  scale.assign(static_cast<std::size_t>(matrix.rows()), Real(0));
+  scale.assign(matrix.rows(), Real(0));
   const std::size_t entries = matrix.values.size();
   const index_t* const rows = matrix.pattern.row_index.data();
   for (std::size_t entry = 0; entry < entries; ++entry) {
@@ -123,7 +128,8 @@ bool LuColumns<T>::factor_column(index_t place, index_t first, index_t end) {
   eliminate(place);
   Real largest = 0;
   for (index_t at = 0; at < num_waiting_; ++at) largest = std::max(largest, cheap_modulus(x_[waiting_[at]]));
-  if (!(largest > Real(doubtful_pivot<T>()) * before) || !(largest <= std::numeric_limits<Real>::max())) return false;
+  if (!(largest > Real(doubtful_pivot<T>()) * before) || !(largest <= std::numeric_limits<Real>::max()))
+    return false;
   keep_column(place, choose_pivot(place, largest));
   return true;
 }
@@ -193,7 +199,8 @@ void LuColumns<T>::eliminate(index_t place) {
     x[row] = T(0);
     structure_->upper_row[upper_size_] = above;
     factor_->upper_[upper_size_++] = value;
-    for (offset_t entry = begin[above]; entry < begin[above + 1]; ++entry) x[rows[entry]] -= lower[entry] * value;
+    for (offset_t entry = begin[above]; entry < begin[above + 1]; ++entry)
+      x[rows[entry]] -= lower[entry] * value;
     flops += begin[above + 1] - begin[above];
   }
   structure_->upper_ptr[place + 1] = upper_size_;
@@ -230,8 +237,8 @@ void LuColumns<T>::keep_column(index_t place, index_t pivot_row) {
   prune(place, pivot_row);
 }
 
-/// Where L(pivot_row, j) and U(j, place) are both there, column `place` leads to all that column j leads to beyond it: searches
-/// need only the part of column j that has become pivotal, which is moved to its front.
+/// Where L(pivot_row, j) and U(j, place) are both there, column `place` leads to all that column j leads to
+/// beyond it: searches need only the part of column j that has become pivotal, which is moved to its front.
 template <class T>
 void LuColumns<T>::prune(index_t place, index_t pivot_row) {
   index_t* const rows = structure_->lower_row.data();
@@ -267,7 +274,8 @@ void LuColumns<T>::make_room(index_t lower, index_t upper) {
 }
 
 template <class T>
-std::shared_ptr<const ColumnFactor<T>> LuColumns<T>::run_again(const SparseMatrix<T>& matrix, const ColumnFactor<T>& known) {
+std::shared_ptr<const ColumnFactor<T>> LuColumns<T>::run_again(const SparseMatrix<T>& matrix,
+                                                               const ColumnFactor<T>& known) {
   const ColumnStructure& structure = known.structure();
   const std::vector<index_t>& columns = structure.order->column;
   auto made = std::make_shared<ColumnFactor<T>>();
@@ -281,11 +289,13 @@ std::shared_ptr<const ColumnFactor<T>> LuColumns<T>::run_again(const SparseMatri
   std::vector<T> x(columns.size(), T(0));  // by place
   PivotCount count;
   for (index_t block = 0; block < structure.order->num_blocks(); ++block)
-    for (index_t place = structure.order->block_begin[block]; place < structure.order->block_begin[block + 1]; ++place) {
+    for (index_t place = structure.order->block_begin[block]; place < structure.order->block_begin[block + 1];
+         ++place) {
       const index_t first = structure.order->block_begin[block], column = columns[place];
       offset_t above = structure.above_ptr[place];
       Real before = 0;
-      for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+      for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+           ++entry) {
         const index_t row = matrix.pattern.row_index[entry], at = structure.place_of_row[row];
         const T value = matrix.values[entry] * made->row_scale_[row];
         if (at < first) {

@@ -13,7 +13,8 @@ double doubtful_pivot() {
   return limit;
 }
 
-/// Powers of two that bring each row's largest entry to [1, 2), as far as the range allows. @returns the sum of the exponents
+/// Powers of two that bring each row's largest entry to [1, 2), as far as the range allows. @returns the sum
+/// of the exponents
 template <class T>
 double scale_rows_by_powers(const SparseMatrix<T>& matrix, std::vector<real_t<T>>& scale);
 
@@ -25,7 +26,8 @@ class LuColumns {
   /// Null where a pivot is doubtful.
   std::shared_ptr<const ColumnFactor<T>> run();
   /// With the structure and the pivots of `known`.
-  static std::shared_ptr<const ColumnFactor<T>> run_again(const SparseMatrix<T>& matrix, const ColumnFactor<T>& known);
+  static std::shared_ptr<const ColumnFactor<T>> run_again(const SparseMatrix<T>& matrix,
+                                                          const ColumnFactor<T>& known);
 
  private:
   using Real = real_t<T>;
@@ -46,13 +48,16 @@ class LuColumns {
   std::shared_ptr<ColumnFactor<T>> factor_;
   const Real preference_;  // of diagonal entries as pivots
   offset_t lower_size_ = 0, upper_size_ = 0;
-  // By original row: place once the row is a pivot's, else −1; last column that met it; the column being eliminated.
+  // By original row: place once the row is a pivot's, else −1; last column that met it; the column being
+  // eliminated.
   std::vector<index_t>& place_of_row_;
   std::vector<index_t> met_by_, initial_place_;
   std::vector<T> x_;
-  // By place: end of the part of L's column that searches need, −1 while that is all of it; the search's next entry.
+  // By place: end of the part of L's column that searches need, −1 while that is all of it; the search's next
+  // entry.
   std::vector<offset_t> pruned_end_, next_;
-  std::vector<index_t> path_, reached_, waiting_;  // reached_: places, from top_ on in an order of elimination
+  // reached_: places, from top_ on in an order of elimination
+  std::vector<index_t> path_, reached_, waiting_;
   index_t top_ = 0, reached_end_ = 0, num_waiting_ = 0;  // waiting_: rows that are no pivot's yet
   PivotCount count_;
 };

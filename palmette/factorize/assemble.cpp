@@ -23,7 +23,8 @@ void assemble_upper_column(const Work<T>& work, index_t column) {
     if (row >= above) return;
     const index_t owner = symbolic.supernode_of[row];
     const std::span<const index_t> rows = symbolic.rows_below(owner);
-    const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
+    const auto place =
+        static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
     const DenseView<T> panel = work.rows_of(work.factor.upper, owner, {0, work.panel_rows(owner)});
     panel(symbolic.width(owner) + place, row - work.first_column(owner)) = value;
   });
@@ -37,7 +38,8 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
   const RowRange range = target.range;
   if (panel.ld == panel.rows) std::fill_n(panel.data, panel.ld * panel.cols, T(0));
   else
-    for (index_t column = 0; column < panel.cols; ++column) std::fill_n(panel.column(column), panel.rows, T(0));
+    for (index_t column = 0; column < panel.cols; ++column)
+      std::fill_n(panel.column(column), panel.rows, T(0));
   const index_t begin = work.first_column(s);
   const bool whole_diagonal = work.kind() == FactorKind::lu;
   for (index_t column = 0; column < panel.cols; ++column) {
@@ -74,9 +76,11 @@ double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& order
   double largest = 0;
   for (index_t column = 0; column < matrix.cols(); ++column) {
     const double column_scale = scale_of(ordering.column_scale, column);
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry) {
       const double row_scale = scale_of(ordering.row_scale, matrix.pattern.row_index[entry]);
-      largest = std::max(largest, static_cast<double>(cheap_modulus(matrix.values[entry])) * row_scale * column_scale);
+      largest = std::max(largest,
+                         static_cast<double>(cheap_modulus(matrix.values[entry])) * row_scale * column_scale);
     }
   }
   return largest;

@@ -7,7 +7,9 @@
 
 namespace palmette::factorizing {
 
-inline double scale_of(const std::vector<double>& scales, index_t place) { return scales.empty() ? 1.0 : scales[place]; }
+inline double scale_of(const std::vector<double>& scales, index_t place) {
+  return scales.empty() ? 1.0 : scales[place];
+}
 
 /// The matrix that is factored, entry by entry.
 template <class T>
@@ -32,7 +34,8 @@ void visit_column(const ScaledMatrix<T>& scaled, index_t column, Visit&& visit) 
   }
 }
 
-/// The matrix's columns lie in its own order, anywhere in memory: those of places that come soon are sent for.
+/// The matrix's columns lie in its own order, anywhere in memory: those of places that come soon are sent
+/// for.
 template <class T>
 void fetch_ahead(const SparseMatrix<T>& matrix, const SymbolicFactor& symbolic, index_t column) {
   constexpr index_t distance = 8;  // columns: some hundred nanoseconds of work
@@ -51,8 +54,8 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
 
 /// Set the whole upper panel array to the entries above the diagonal blocks and zeros (LU).
 ///
-/// An entry of column j goes to the panel of its row's supernode, found there by bisection: no transposed copy of the
-/// matrix is needed. @cost O(panel_entries + nnz·log(rows)), shared by the team
+/// An entry of column j goes to the panel of its row's supernode, found there by bisection: no transposed
+/// copy of the matrix is needed. @cost O(panel_entries + nnz·log(rows)), shared by the team
 template <class T>
 void assemble_upper(const Work<T>& work, ThreadTeam& team);
 

@@ -22,28 +22,32 @@ constexpr std::size_t listed_columns = 1000;
 
 void check_size(std::string_view what, std::int64_t size, index_t n, bool may_be_empty) {
   if (size == n || (may_be_empty && size == 0)) return;
-  throw DimensionError("factorize: " + std::string(what) + " has size " + std::to_string(size) + ", the structure has " +
-                       std::to_string(n) + "; analyze this matrix's own pattern");
+  throw DimensionError("factorize: " + std::string(what) + " has size " + std::to_string(size) +
+                       ", the structure has " + std::to_string(n) + "; analyze this matrix's own pattern");
 }
 
 template <class T>
-void check_arguments(const SparseMatrix<T>& matrix, const SymbolicFactor* symbolic, const Ordering& ordering) {
+void check_arguments(const SparseMatrix<T>& matrix, const SymbolicFactor* symbolic,
+                     const Ordering& ordering) {
   if (symbolic == nullptr) throw UsageError("factorize: the structure is missing; call analyze first");
   check_size("the matrix's rows", matrix.rows(), symbolic->n, false);
   check_size("the matrix's columns", matrix.cols(), symbolic->n, false);
   check_size("the row scaling", static_cast<std::int64_t>(ordering.row_scale.size()), symbolic->n, true);
-  check_size("the column scaling", static_cast<std::int64_t>(ordering.column_scale.size()), symbolic->n, true);
+  check_size("the column scaling", static_cast<std::int64_t>(ordering.column_scale.size()), symbolic->n,
+             true);
 }
 
 /// Bring the arrays to their sizes; those that have them stay where they are.
 template <class T>
-void prepare_factor(Factor<T>& factor, const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
-                    const Ordering& ordering, FactorKind kind) {
+void prepare_factor(Factor<T>& factor, const SparseMatrix<T>& matrix,
+                    std::shared_ptr<const SymbolicFactor> symbolic, const Ordering& ordering,
+                    FactorKind kind) {
   const auto n = static_cast<std::size_t>(symbolic->n);
   const offset_t entries = symbolic->panel_entries();
   factor.kind = kind;
   factor.hermitian =
-      is_complex_v<T> && (kind == FactorKind::llt || (kind == FactorKind::ldlt && matrix.symmetry == Symmetry::hermitian));
+      is_complex_v<T> &&
+      (kind == FactorKind::llt || (kind == FactorKind::ldlt && matrix.symmetry == Symmetry::hermitian));
   if (factor.lower.size() != entries) factor.lower = PanelArray<T>(entries, Uninitialised());
   const offset_t upper_entries = kind == FactorKind::lu ? entries : 0;
   if (factor.upper.size() != upper_entries) factor.upper = PanelArray<T>(upper_entries, Uninitialised());
@@ -71,7 +75,8 @@ double sum_of_logs(const std::vector<double>& scales) {
 }
 
 /// det A = (parities)·Π pivots / Π scales, since P_r·R·A·C·P_cᵀ = L·U.
-PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool odd_permutation, const SymbolicFactor& symbolic) {
+PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool odd_permutation,
+                      const SymbolicFactor& symbolic) {
   PivotReport report;
   report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());
   for (const index_t column : tally.perturbed_columns)
@@ -112,31 +117,36 @@ Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   blas::use_one_thread();
   std::optional<ThreadTeam> alone;
   ThreadTeam& team = options.team != nullptr ? *options.team : alone.emplace(1);
-  const double largest = options.kind == FactorKind::llt ? 0 : factorizing::largest_scaled_entry(matrix, ordering);
+  const double largest =
+      options.kind == FactorKind::llt ? 0 : factorizing::largest_scaled_entry(matrix, ordering);
   if (largest == 0 && symbolic->n > 0 && options.kind != FactorKind::llt) return zero_matrix();
 
   prepare_factor(factor, matrix, symbolic, ordering, options.kind);
-  const double relative = options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
+  const double relative =
+      options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
   const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest)};
   if (!workspace || !workspace->fits(symbolic, options.kind, team.size()))
     workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size());
   Program<T> program(work, *workspace, options.progress);
   if (options.kind == FactorKind::lu) factorizing::assemble_upper(work, team);
   DriveOptions drive_options;
-  if (factorization_flops(*symbolic, options.kind) >= flops_of_a_long_run) drive_options.called = ThreadTeam::Called::all;
+  if (factorization_flops(*symbolic, options.kind) >= flops_of_a_long_run)
+    drive_options.called = ThreadTeam::Called::all;
   drive(program, *workspace->transport, team, drive_options);
   if (program.failure().supernode >= 0) return failure_at(program.failure(), *symbolic);
 
   const PivotTally tally = program.tally();
   factor.pivots = report_of(tally, ordering, workspace->odd_permutation, *symbolic);
-  if (options.kind == FactorKind::llt || (options.kind == FactorKind::ldlt && (!is_complex_v<T> || factor.hermitian)))
+  if (options.kind == FactorKind::llt ||
+      (options.kind == FactorKind::ldlt && (!is_complex_v<T> || factor.hermitian)))
     factor.pivots.inertia = tally.inertia;
   factor.seconds = watch.seconds();
   return true;
 }
 
 template <class T>
-Outcome<bool> checked_run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
+Outcome<bool> checked_run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace,
+                          Factor<T>& factor) {
   check_arguments(request.matrix, request.symbolic.get(), request.ordering);
   try {
     return run(request, workspace, factor);
@@ -167,9 +177,11 @@ Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<cons
 }
 
 template <class T>
-Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& memory, const SparseMatrix<T>& matrix,
+Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& memory,
+                                                          const SparseMatrix<T>& matrix,
                                                           std::shared_ptr<const SymbolicFactor> symbolic,
-                                                          const Ordering& ordering, const FactorizeOptions& options) {
+                                                          const Ordering& ordering,
+                                                          const FactorizeOptions& options) {
   const std::shared_ptr<factorizing::KeptMemory<T>>& kept = memory.kept();
   std::unique_ptr<Factor<T>> factor = kept->take_spare();
   if (!factor || factor->symbolic != symbolic) factor = std::make_unique<Factor<T>>();
@@ -183,12 +195,12 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
   });
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                        \
-  template class FactorizeMemory<T>;                                                                                   \
-  template Outcome<Factor<T>> factorize<T>(const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>,              \
-                                           const Ordering&, const FactorizeOptions&);                                  \
-  template Outcome<std::shared_ptr<const Factor<T>>> factorize_again<T>(                                               \
-      FactorizeMemory<T>&, const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>, const Ordering&,             \
+#define PALMETTE_INSTANTIATE(T)                                                                            \
+  template class FactorizeMemory<T>;                                                                       \
+  template Outcome<Factor<T>> factorize<T>(const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>,  \
+                                           const Ordering&, const FactorizeOptions&);                      \
+  template Outcome<std::shared_ptr<const Factor<T>>> factorize_again<T>(                                   \
+      FactorizeMemory<T>&, const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>, const Ordering&, \
       const FactorizeOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -27,7 +27,8 @@ template <class T>
 void tally_replaced(const PanelParts<T>& panel, const BlockPivots& pivots, PivotTally& tally) {
   tally.add_moduli(pivots.smallest_modulus, pivots.largest_modulus);
   const bool columns_move = panel.kind == FactorKind::ldlt;
-  for (const index_t k : pivots.perturbed) tally.perturbed_columns.push_back(panel.first_column + (columns_move ? panel.place[k] : k));
+  for (const index_t k : pivots.perturbed)
+    tally.perturbed_columns.push_back(panel.first_column + (columns_move ? panel.place[k] : k));
   // Behind a root block nothing can save an exactly singular one; elsewhere the rows below may.
   if (pivots.exactly_singular && !panel.has_rows_below) tally.singular_root = true;
   if (!pivots.perturbed.empty() && !pivots.exactly_singular) tally.inexact_replacement = true;
@@ -38,10 +39,12 @@ template <class T>
 BadPivot finish_ldlt(const PanelParts<T>& panel, PivotTally& tally) {
   const DenseView<T> block = panel.block;
   const std::span<T> d = panel.d, below = panel.d_below;
-  const BlockPivots pivots = factor_ldlt<T>(panel.adjoint, panel.tiny, block, {d, below, panel.columns}, panel.place);
+  const BlockPivots pivots =
+      factor_ldlt<T>(panel.adjoint, panel.tiny, block, {d, below, panel.columns}, panel.place);
   clear_upper_triangle(block);
   for (index_t k = 0; k < block.cols; ++k) {
-    if (!is_finite(d[k]) || !is_finite(below[k])) return {panel.supernode, panel.first_column + panel.place[k], false};
+    if (!is_finite(d[k]) || !is_finite(below[k]))
+      return {panel.supernode, panel.first_column + panel.place[k], false};
     block(k, k) = T(1);
   }
   tally_replaced(panel, pivots, tally);
@@ -85,7 +88,8 @@ void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector
       const index_t rows = std::min(slab_rows, x.rows - first);
       std::copy_n(x.column(start) + first, rows, spare.data());
       index_t to = start;
-      for (; place[to] != start; to = place[to]) std::copy_n(x.column(place[to]) + first, rows, x.column(to) + first);
+      for (; place[to] != start; to = place[to])
+        std::copy_n(x.column(place[to]) + first, rows, x.column(to) + first);
       std::copy_n(spare.data(), rows, x.column(to) + first);
     }
   }
@@ -93,9 +97,19 @@ void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector
 
 template <class T>
 PanelParts<T> panel_parts(const Work<T>& work, Scratch<T>& scratch, index_t s) {
-  PanelParts<T> panel{work.kind(), work.adjoint(), work.tiny, s, work.first_column(s), work.symbolic.num_rows_below(s) > 0,
-                      work.diagonal_block(s), {}, {}, {}, {}};
-  const auto begin = static_cast<std::size_t>(work.first_column(s)), width = static_cast<std::size_t>(panel.block.cols);
+  PanelParts<T> panel{work.kind(),
+                      work.adjoint(),
+                      work.tiny,
+                      s,
+                      work.first_column(s),
+                      work.symbolic.num_rows_below(s) > 0,
+                      work.diagonal_block(s),
+                      {},
+                      {},
+                      {},
+                      {}};
+  const auto begin = static_cast<std::size_t>(work.first_column(s)),
+             width = static_cast<std::size_t>(panel.block.cols);
   if (work.kind() == FactorKind::ldlt) {
     panel.d = std::span<T>(work.factor.d).subspan(begin, width);
     panel.d_below = std::span<T>(work.factor.d_below).subspan(begin, width);
@@ -120,7 +134,8 @@ void finish_rows(const PanelParts<T>& panel, DenseView<T> lower, DenseView<T> up
   using blas::Triangle;
   const DenseView<const T> block = panel.block;
   const Transpose turned = panel.adjoint ? Transpose::adjoint : Transpose::transpose;
-  if (panel.kind == FactorKind::llt) return solve_panel_rows<T>({Triangle::lower, turned, Diagonal::stored}, block, lower);
+  if (panel.kind == FactorKind::llt)
+    return solve_panel_rows<T>({Triangle::lower, turned, Diagonal::stored}, block, lower);
   if (panel.kind == FactorKind::ldlt) {
     permute_columns<T>(panel.place, lower, spare);
     solve_panel_rows<T>({Triangle::lower, turned, Diagonal::unit}, block, lower);
@@ -142,7 +157,8 @@ void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange r
   if (range.first >= range.end) return;
   DenseView<T> upper;
   if (work.kind() == FactorKind::lu) upper = work.rows_of(work.factor.upper, s, range);
-  finish_rows(panel_parts(work, scratch, s), work.rows_of(work.factor.lower, s, range), upper, scratch.product);
+  finish_rows(panel_parts(work, scratch, s), work.rows_of(work.factor.lower, s, range), upper,
+              scratch.product);
 }
 
 NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic) {
@@ -153,12 +169,13 @@ NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic)
   const std::string column = std::to_string(failure.column + 1);
   if (bad.finite) {
     failure.kind = FailureKind::not_positive_definite;
-    failure.message =
-        "pivot of column " + column + " is not positive: the matrix is not positive definite; use LDLᵀ (kind ldlt)";
+    failure.message = "pivot of column " + column +
+                      " is not positive: the matrix is not positive definite; use LDLᵀ (kind ldlt)";
   } else {
     failure.kind = FailureKind::not_finite;
-    failure.message = "pivot of column " + column +
-                      " is not finite: the matrix holds NaN or Inf, or its entries overflow; check or rescale them";
+    failure.message =
+        "pivot of column " + column +
+        " is not finite: the matrix holds NaN or Inf, or its entries overflow; check or rescale them";
   }
   return failure;
 }

@@ -1,5 +1,5 @@
-// One product for each descendant and slab of rows, subtracted where its rows and columns belong; the next descendant's
-// operands are fetched meanwhile.
+// One product for each descendant and slab of rows, subtracted where its rows and columns belong; the next
+// descendant's operands are fetched meanwhile.
 #include "palmette/factorize/gather.hpp"
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 namespace palmette::factorizing {
 namespace {
 
-/// The part of one descendant's panel that updates one panel: its rows [first, end) times its rows of the block.
+/// The part of one descendant's panel that updates one panel: its rows [first, end) times its rows of the
+/// block.
 struct Source {
   index_t supernode = -1;
   Block block{};
@@ -92,7 +93,8 @@ class Gatherer {
       const index_t end = std::min(source.end, first + slab_rows);
       const DenseView<const T> slab = below(left, source.supernode, first, end);
       index_t* const target_row = scratch_.target_row.data();
-      for (index_t row = first; row < end; ++row) target_row[row - first] = scratch_.local_row[rows[row]] - range_.first;
+      for (index_t row = first; row < end; ++row)
+        target_row[row - first] = scratch_.local_row[rows[row]] - range_.first;
       NextOperands<T> next;
       if (end < source.end) next.a = below(left, source.supernode, end, source.end);
       else next = operands_of_next();
@@ -122,7 +124,8 @@ void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const T
   Gatherer<T>(work, scratch, s, target).run();
 }
 
-#define PALMETTE_INSTANTIATE(T) template void gather_updates<T>(const Work<T>&, Scratch<T>&, index_t, const Target<T>&);
+#define PALMETTE_INSTANTIATE(T) \
+  template void gather_updates<T>(const Work<T>&, Scratch<T>&, index_t, const Target<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

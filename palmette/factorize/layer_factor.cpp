@@ -49,7 +49,7 @@ class HandingProgram final : public RankProgram {
   bool run_one_task(int) override {
     const index_t turn = next_.fetch_add(1);
     if (turn >= static_cast<index_t>(destinations_.size())) return false;
-    const index_t rank = destinations_[static_cast<std::size_t>(turn)];
+    const index_t rank = destinations_[turn];
     const std::vector<Piece>& pieces = outgoing_.at(rank);
     offset_t size = 0;
     for (const Piece& piece : pieces) size += bytes_of(piece);
@@ -62,7 +62,9 @@ class HandingProgram final : public RankProgram {
     return true;
   }
 
-  bool done() const override { return to_send_.load(std::memory_order_acquire) == 0 && to_come_.load(std::memory_order_acquire) == 0; }
+  bool done() const override {
+    return to_send_.load(std::memory_order_acquire) == 0 && to_come_.load(std::memory_order_acquire) == 0;
+  }
   double last_cost() const override { return last_cost_.load(std::memory_order_relaxed); }
   std::string waiting_for() const override {
     std::string ranks;
@@ -78,7 +80,8 @@ class HandingProgram final : public RankProgram {
     to_.hermitian = from_.hermitian;
     to_.symbolic = system_->symbolic;
     to_.placement = system_->placement;
-    to_.owned = owned_blocks(*to_.symbolic, *to_.placement, transport_.rank() - system_->ranks.first_rank(system_->layer));
+    to_.owned = owned_blocks(*to_.symbolic, *to_.placement,
+                             transport_.rank() - system_->ranks.first_rank(system_->layer));
     to_.lower = PanelArray<T>(to_.owned.entries(), Uninitialised());
     if (to_.kind == FactorKind::lu) to_.upper = PanelArray<T>(to_.owned.entries());
     const auto n = static_cast<std::size_t>(to_.symbolic->n);
@@ -96,13 +99,17 @@ class HandingProgram final : public RankProgram {
     const OwnedBlocks& owned = from_.owned;
     const auto add = [&](index_t row, index_t s, const Piece& piece) {
       if (!system_->layering->is_replicated(s)) return own_pieces_[owned.rank].push_back(piece);
-      for (const index_t rank : layer_holders(*system_, row, s)) (rank == owned.rank ? own_pieces_ : outgoing_)[rank].push_back(piece);
+      for (const index_t rank : layer_holders(*system_, row, s))
+        (rank == owned.rank ? own_pieces_ : outgoing_)[rank].push_back(piece);
     };
     for (index_t p = 0; p < owned.num_panels(); ++p) {
-      const index_t s = owned.panel[static_cast<std::size_t>(p)];
-      if (owned.owns_diagonal[static_cast<std::size_t>(p)] != 0) add(s, s, {p, -1});
-      for (offset_t own = owned.own_ptr[static_cast<std::size_t>(p)]; own < owned.own_ptr[static_cast<std::size_t>(p) + 1]; ++own)
-        add(from_.symbolic->blocks[static_cast<std::size_t>(owned.own[static_cast<std::size_t>(own)].block)].row_supernode, s, {p, own});
+      const index_t s = owned.panel[p];
+      if (owned.owns_diagonal[p] != 0) add(s, s, {p, -1});
+      for (offset_t own = owned.own_ptr[p];
+           own < owned.own_ptr[static_cast<std::size_t>(p) + 1]; ++own)
+        add(from_.symbolic->blocks[owned.own[own].block]
+                .row_supernode,
+            s, {p, own});
     }
   }
 
@@ -110,35 +117,46 @@ class HandingProgram final : public RankProgram {
   void list_incoming() {
     const OwnedBlocks& owned = to_.owned;
     const auto add = [&](index_t row, index_t s, const Piece& piece) {
-      const index_t rank = from_.placement->owner(system_->supernode[static_cast<std::size_t>(row)], system_->supernode[static_cast<std::size_t>(s)]);
-      if (rank == transport_.rank()) kept_.push_back(piece);
-      else incoming_[rank].push_back(piece);
+      const index_t rank = from_.placement->owner(system_->supernode[row],
+                                                  system_->supernode[s]);
+      if (rank == transport_.rank())
+        kept_.push_back(piece);
+      else
+        incoming_[rank].push_back(piece);
     };
     for (index_t p = 0; p < owned.num_panels(); ++p) {
-      const index_t s = owned.panel[static_cast<std::size_t>(p)];
-      if (owned.owns_diagonal[static_cast<std::size_t>(p)] != 0) add(s, s, {p, -1});
-      for (offset_t own = owned.own_ptr[static_cast<std::size_t>(p)]; own < owned.own_ptr[static_cast<std::size_t>(p) + 1]; ++own)
-        add(to_.symbolic->blocks[static_cast<std::size_t>(owned.own[static_cast<std::size_t>(own)].block)].row_supernode, s, {p, own});
+      const index_t s = owned.panel[p];
+      if (owned.owns_diagonal[p] != 0) add(s, s, {p, -1});
+      for (offset_t own = owned.own_ptr[p];
+           own < owned.own_ptr[static_cast<std::size_t>(p) + 1]; ++own)
+        add(to_.symbolic->blocks[owned.own[own].block]
+                .row_supernode,
+            s, {p, own});
     }
   }
 
   offset_t bytes_of(const Piece& piece) const {
     const BlockNumbers numbers(*from_.symbolic);
-    const offset_t block = piece.own == -1 ? numbers.diagonal(from_.owned.panel[static_cast<std::size_t>(piece.panel)])
-                                           : from_.owned.own[static_cast<std::size_t>(piece.own)].block;
+    const offset_t block = piece.own == -1
+                               ? numbers.diagonal(from_.owned.panel[piece.panel])
+                               : from_.owned.own[piece.own].block;
     return handed_bytes(*from_.symbolic, from_.kind, block, sizeof(T));
   }
 
   /// Calls part(address, bytes) for each run of memory of a piece, in the order of messages.
   template <class Factor, class Part>
   static void visit(Factor& factor, const Piece& piece, Part&& part) {
-    const index_t s = factor.owned.panel[static_cast<std::size_t>(piece.panel)], width = factor.symbolic->width(s);
+    const index_t s = factor.owned.panel[piece.panel],
+                  width = factor.symbolic->width(s);
     const auto columns_of = [&](auto& panels, index_t first, index_t rows) {
       const auto view = factor.rows_of(panels, piece.panel, first, rows);
-      for (index_t column = 0; column < width; ++column) part(view.column(column), static_cast<std::size_t>(rows) * sizeof(T));
+      for (index_t column = 0; column < width; ++column)
+        part(view.column(column), static_cast<std::size_t>(rows) * sizeof(T));
     };
     const auto values_of = [&](auto& values) {
-      if (!values.empty()) part(values.data() + factor.symbolic->supernode_begin[s], static_cast<std::size_t>(width) * sizeof(values[0]));
+      if (!values.empty())
+        part(values.data() + factor.symbolic->supernode_begin[s],
+             static_cast<std::size_t>(width) * sizeof(values[0]));
     };
     if (piece.own == -1) {
       columns_of(factor.lower, 0, width);
@@ -146,8 +164,8 @@ class HandingProgram final : public RankProgram {
       values_of(factor.d_below);
       return values_of(factor.place);
     }
-    const OwnBlock& own = factor.owned.own[static_cast<std::size_t>(piece.own)];
-    const index_t rows = factor.symbolic->blocks[static_cast<std::size_t>(own.block)].count;
+    const OwnBlock& own = factor.owned.own[piece.own];
+    const index_t rows = factor.symbolic->blocks[own.block].count;
     columns_of(factor.lower, own.first_row, rows);
     if (factor.kind == FactorKind::lu) columns_of(factor.upper, own.first_row, rows);
   }
@@ -190,14 +208,19 @@ struct LayerFactorHanding<T>::State {
 };
 
 template <class T>
-LayerFactorHanding<T>::LayerFactorHanding(RankFactor<T> factor, std::shared_ptr<const LayerSystem> system, Transport& transport) {
-  if (!factor.symbolic || !system) throw UsageError("blocks are handed to layers after they were factorized: here is no factor, or no layer");
+LayerFactorHanding<T>::LayerFactorHanding(RankFactor<T> factor, std::shared_ptr<const LayerSystem> system,
+                                          Transport& transport) {
+  if (!factor.symbolic || !system)
+    throw UsageError(
+        "blocks are handed to layers after they were factorized: here is no factor, or no layer");
   const LayeredGrid& ranks = system->ranks;
   if (transport.num_ranks() != ranks.num_ranks() || factor.placement->num_ranks() != ranks.num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the factor " +
-                     std::to_string(factor.placement->num_ranks()) + ", the layers " + std::to_string(ranks.num_ranks()));
+                     std::to_string(factor.placement->num_ranks()) + ", the layers " +
+                     std::to_string(ranks.num_ranks()));
   if (transport.rank() / ranks.grid.num_ranks() != system->layer)
-    throw UsageError("rank " + std::to_string(transport.rank()) + " does not belong to layer " + std::to_string(system->layer));
+    throw UsageError("rank " + std::to_string(transport.rank()) + " does not belong to layer " +
+                     std::to_string(system->layer));
   state_.reset(new State{{std::move(factor), std::move(system), transport}});
 }
 template <class T>

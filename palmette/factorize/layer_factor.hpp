@@ -1,4 +1,5 @@
-// Part of the door of `factorize`: from the blocks of a factorization over all layers to those of each layer's system.
+// Part of the door of `factorize`: from the blocks of a factorization over all layers to those of each
+// layer's system.
 #pragma once
 
 #include <memory>
@@ -7,15 +8,18 @@
 
 namespace palmette {
 
-/// One rank's part of handing finished blocks to the layers that hold them: make it, drive its program until done, take the factor.
+/// One rank's part of handing finished blocks to the layers that hold them: make it, drive its program until
+/// done, take the factor.
 ///
-/// What one layer holds alone is where it should be. What several hold was factorized on the ranks of all of them, updates of each block in
-/// ascending order of their source, so that a factor has the bits that it has on one rank; now each finished block goes to the rank that has
-/// its place in each layer, packed into one message for each pair of ranks.
+/// What one layer holds alone is where it should be. What several hold was factorized on the ranks of all of
+/// them, updates of each block in ascending order of their source, so that a factor has the bits that it has
+/// on one rank; now each finished block goes to the rank that has its place in each layer, packed into one
+/// message for each pair of ranks.
 template <class T>
 class LayerFactorHanding {
  public:
-  /// @param factor     this rank's, factorized without a bad pivot on layered_placement of the layers' systems
+  /// @param factor     this rank's, factorized without a bad pivot on layered_placement of the layers'
+  ///   systems
   /// @param system     of this rank's layer
   /// @param transport  of all layers; must outlive this; carries nothing else meanwhile
   /// @throws UsageError if factor, system and transport do not fit; MemoryError

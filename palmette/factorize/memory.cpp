@@ -9,14 +9,17 @@ namespace factorizing {
 ScratchSizes scratch_sizes(const SymbolicFactor& symbolic) {
   ScratchSizes sizes;
   sizes.n = symbolic.n;
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) sizes.widest = std::max(sizes.widest, symbolic.width(s));
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+    sizes.widest = std::max(sizes.widest, symbolic.width(s));
   for (const Block& block : symbolic.blocks) sizes.tallest_block = std::max(sizes.tallest_block, block.count);
   return sizes;
 }
 
 offset_t ScratchSizes::bytes(FactorKind kind, offset_t scalar_bytes) const {
   const auto index_bytes = static_cast<offset_t>(sizeof(index_t));
-  return (n + slab_rows + tallest_block) * index_bytes + (product_entries() + scaled_entries(kind) + staged_entries(kind) + column_entries(kind)) * scalar_bytes;
+  return (n + slab_rows + tallest_block) * index_bytes +
+         (product_entries() + scaled_entries(kind) + staged_entries(kind) + column_entries(kind)) *
+             scalar_bytes;
 }
 
 }  // namespace factorizing
@@ -35,13 +38,15 @@ offset_t bytes_of(ScalarType scalar) {
 
 }  // namespace
 
-FactorMemory predicted_factor_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, int threads) {
+FactorMemory predicted_factor_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
+                                    int threads) {
   const offset_t scalar_bytes = bytes_of(scalar), n = symbolic.n;
   FactorMemory memory;
   memory.factor_bytes = symbolic.panel_entries() * scalar_bytes * (kind == FactorKind::lu ? 2 : 1);
   if (kind == FactorKind::ldlt) memory.factor_bytes += 2 * n * scalar_bytes;
   if (kind != FactorKind::llt) {
-    const auto place_bytes = static_cast<offset_t>(sizeof(index_t)), scale_bytes = static_cast<offset_t>(sizeof(double));
+    const auto place_bytes = static_cast<offset_t>(sizeof(index_t)),
+               scale_bytes = static_cast<offset_t>(sizeof(double));
     memory.factor_bytes += n * (place_bytes + 2 * scale_bytes);
   }
   memory.workspace_bytes = threads * factorizing::scratch_sizes(symbolic).bytes(kind, scalar_bytes);

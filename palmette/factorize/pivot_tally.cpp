@@ -45,7 +45,8 @@ void PivotTally::append(const PivotTally& later) {
   inertia.zero += later.inertia.zero;
   add_moduli(later.smallest, later.largest);
   sign *= later.sign;
-  perturbed_columns.insert(perturbed_columns.end(), later.perturbed_columns.begin(), later.perturbed_columns.end());
+  perturbed_columns.insert(perturbed_columns.end(), later.perturbed_columns.begin(),
+                           later.perturbed_columns.end());
   singular_root = singular_root || later.singular_root;
   inexact_replacement = inexact_replacement || later.inexact_replacement;
   moduli_.append(later.moduli_);

@@ -1,5 +1,5 @@
-// Inside `factorize`: pivots counted as they are made. Each task that makes pivots has its own tally; they are joined in
-// the order of the tasks, so that the sums do not depend on the number of threads.
+// Inside `factorize`: pivots counted as they are made. Each task that makes pivots has its own tally; they
+// are joined in the order of the tasks, so that the sums do not depend on the number of threads.
 #pragma once
 
 #include <cmath>

@@ -15,7 +15,8 @@ constexpr double progress_step = 0.01;
 
 template <class T>
 void copy(DenseView<T> from, DenseView<T> to) {
-  for (index_t column = 0; column < from.cols; ++column) std::copy_n(from.column(column), from.rows, to.column(column));
+  for (index_t column = 0; column < from.cols; ++column)
+    std::copy_n(from.column(column), from.rows, to.column(column));
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ bool Program<T>::run_one_task(int member) {
 
 template <class T>
 void Program<T>::run(const Task& task, int member, PivotTally& tally) {
-  Scratch<T>& scratch = workspace_.scratch[static_cast<std::size_t>(member)];
+  Scratch<T>& scratch = workspace_.scratch[member];
   if (task.kind == TaskKind::subtree) return run_subtree(task, member, tally);
   if (task.kind == TaskKind::update) return update_chunk(task.first, chunk_rows(task), scratch);
   if (task.kind == TaskKind::panel) return finish_rows(work_, scratch, task.first, chunk_rows(task));
@@ -50,7 +51,7 @@ void Program<T>::run(const Task& task, int member, PivotTally& tally) {
 
 template <class T>
 void Program<T>::run_subtree(const Task& task, int member, PivotTally& tally) {
-  Scratch<T>& scratch = workspace_.scratch[static_cast<std::size_t>(member)];
+  Scratch<T>& scratch = workspace_.scratch[member];
   for (index_t s = task.first; s < task.last && !stopped(s); ++s) {
     const RowRange all{0, work_.panel_rows(s)};
     update_rows(s, in_place(s, all), scratch);

@@ -10,9 +10,9 @@
 
 namespace palmette::factorizing {
 
-/// Runs the tasks of a factorization. A bad pivot stops every task of a larger supernode; tasks of smaller ones still
-/// run, since one of them may fail too: so the failure that is reported, the one of the smallest supernode, does not
-/// depend on the number of threads.
+/// Runs the tasks of a factorization. A bad pivot stops every task of a larger supernode; tasks of smaller
+/// ones still run, since one of them may fail too: so the failure that is reported, the one of the smallest
+/// supernode, does not depend on the number of threads.
 template <class T>
 class Program final : public RankProgram {
  public:

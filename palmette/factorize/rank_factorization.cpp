@@ -32,7 +32,8 @@ struct PanelState {
   SharedBytes diagonal;           ///< another rank's diagonal block
 };
 
-/// Products that a task has made: flops, how many, and how large: a machine runs a product as fast as its least length lets it.
+/// Products that a task has made: flops, how many, and how large: a machine runs a product as fast as its
+/// least length lets it.
 struct DoneWork {
   double flops = 0;
   double products = 0;
@@ -47,16 +48,28 @@ struct DoneWork {
 template <class T>
 class FanOutProgram final : public RankProgram {
  public:
-  FanOutProgram(const RankWork<T>& work, const RankFactorizeOptions& options, const Placement& placement, Transport& transport)
-      : work_(work), fan_(work.fan), placement_(placement), transport_(transport), numbers_(work.symbolic),
-        pulls_(options.delivery == Delivery::pull), panels_(fan_.owned.panel.size()), blocks_(fan_.used_block.size()), missing_(fan_.steps.size()), left_(fan_.owned.num_panels()) {
-    for (int member = 0; member < options.members; ++member) scratch_.emplace_back(work.symbolic, options.kind);
+  FanOutProgram(const RankWork<T>& work, const RankFactorizeOptions& options, const Placement& placement,
+                Transport& transport)
+      : work_(work),
+        fan_(work.fan),
+        placement_(placement),
+        transport_(transport),
+        numbers_(work.symbolic),
+        pulls_(options.delivery == Delivery::pull),
+        panels_(fan_.owned.panel.size()),
+        blocks_(fan_.used_block.size()),
+        missing_(fan_.steps.size()),
+        left_(fan_.owned.num_panels()) {
+    for (int member = 0; member < options.members; ++member)
+      scratch_.emplace_back(work.symbolic, options.kind);
     last_.resize(scratch_.size());
   }
 
   void start() override {
-    for (std::size_t place = 0; place < blocks_.size(); ++place) blocks_[place].uses_left = fan_.use_ptr[place + 1] - fan_.use_ptr[place];
-    for (std::size_t step = 0; step < missing_.size(); ++step) missing_[step] = fan_.need_ptr[step + 1] - fan_.need_ptr[step];
+    for (std::size_t place = 0; place < blocks_.size(); ++place)
+      blocks_[place].uses_left = fan_.use_ptr[place + 1] - fan_.use_ptr[place];
+    for (std::size_t step = 0; step < missing_.size(); ++step)
+      missing_[step] = fan_.need_ptr[step + 1] - fan_.need_ptr[step];
     for (std::size_t p = 0; p < panels_.size(); ++p) panels_[p].next_step = fan_.step_ptr[p];
     if (work_.factor.kind == FactorKind::lu) work_.assemble_upper();
     const std::lock_guard lock(mutex_);
@@ -64,7 +77,8 @@ class FanOutProgram final : public RankProgram {
   }
 
   void on_message(const Message& message) override {
-    const bool fetched = message.tag >= numbers_.count(), signal = pulls_ && !fetched && message.payload.size() > 0;
+    const bool fetched = message.tag >= numbers_.count(),
+               signal = pulls_ && !fetched && message.payload.size() > 0;
     if (signal) {
       Offer offer;
       std::memcpy(&offer, message.payload.data(), sizeof offer);
@@ -74,7 +88,7 @@ class FanOutProgram final : public RankProgram {
     const std::lock_guard lock(mutex_);
     if (numbers_.is_diagonal(number)) {
       const index_t p = fan_.owned.panel_number(number - numbers_.num_blocks);
-      PanelState& panel = panels_[static_cast<std::size_t>(p)];
+      PanelState& panel = panels_[p];
       panel.diagonal_there = true;
       panel.diagonal = message.payload;
       return schedule_if_ready(p);
@@ -90,16 +104,19 @@ class FanOutProgram final : public RankProgram {
       p = ready_.top().panel;
       ready_.pop();
     }
-    const DoneWork done = run_panel(p, scratch_[static_cast<std::size_t>(member)]);
-    TaskNote& note = last_[static_cast<std::size_t>(member)];
-    note = {"panel", SweepPhase::none, fan_.owned.panel[static_cast<std::size_t>(p)],
-            {0, (is_complex_v<T> ? 4 : 1) * done.flops, done.products, 0, done.flops > 0 ? done.flops_by_length / done.flops : 1}};
+    const DoneWork done = run_panel(p, scratch_[member]);
+    TaskNote& note = last_[member];
+    note = {"panel",
+            SweepPhase::none,
+            fan_.owned.panel[p],
+            {0, (is_complex_v<T> ? 4 : 1) * done.flops, done.products, 0,
+             done.flops > 0 ? done.flops_by_length / done.flops : 1}};
     return true;
   }
 
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
   double last_cost() const override { return last_[0].work.flops; }
-  TaskNote last_task(int member) const override { return last_[static_cast<std::size_t>(member)]; }
+  TaskNote last_task(int member) const override { return last_[member]; }
 
   std::string waiting_for() const override {
     const std::lock_guard lock(mutex_);
@@ -108,13 +125,16 @@ class FanOutProgram final : public RankProgram {
       if (panel.finished || panel.scheduled) continue;
       const index_t s = fan_.owned.panel[p];
       if (panel.next_step == fan_.step_ptr[p + 1])
-        return "the diagonal block of supernode " + std::to_string(s) + " from rank " + std::to_string(placement_.owner(s, s));
-      for (offset_t need = fan_.need_ptr[panel.next_step]; need < fan_.need_ptr[panel.next_step + 1]; ++need) {
-        const offset_t block = fan_.needs[static_cast<std::size_t>(need)];
+        return "the diagonal block of supernode " + std::to_string(s) + " from rank " +
+               std::to_string(placement_.owner(s, s));
+      for (offset_t need = fan_.need_ptr[panel.next_step]; need < fan_.need_ptr[panel.next_step + 1];
+           ++need) {
+        const offset_t block = fan_.needs[need];
         if (state_of(need).there) continue;
-        const index_t row = work_.symbolic.blocks[static_cast<std::size_t>(block)].row_supernode;
-        const index_t column = fan_.steps[static_cast<std::size_t>(panel.next_step)].source;
-        return "block (" + std::to_string(row) + ", " + std::to_string(column) + ") from rank " + std::to_string(placement_.owner(row, column));
+        const index_t row = work_.symbolic.blocks[block].row_supernode;
+        const index_t column = fan_.steps[panel.next_step].source;
+        return "block (" + std::to_string(row) + ", " + std::to_string(column) + ") from rank " +
+               std::to_string(placement_.owner(row, column));
       }
     }
     return "nothing";
@@ -137,30 +157,31 @@ class FanOutProgram final : public RankProgram {
   };
 
   const BlockState& state_of(offset_t need) const {
-    return blocks_[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
+    return blocks_[fan_.need_place[need]];
   }
   // With mutex_ held.
   bool can_go_on(index_t p) const {
-    const PanelState& panel = panels_[static_cast<std::size_t>(p)];
-    if (panel.next_step < fan_.step_ptr[p + 1]) return missing_[static_cast<std::size_t>(panel.next_step)] == 0;
+    const PanelState& panel = panels_[p];
+    if (panel.next_step < fan_.step_ptr[p + 1])
+      return missing_[panel.next_step] == 0;
     return !panel.finished && (work_.owns_diagonal(p) || panel.diagonal_there);
   }
   void schedule_if_ready(index_t p) {
-    PanelState& panel = panels_[static_cast<std::size_t>(p)];
+    PanelState& panel = panels_[p];
     if (panel.scheduled || !can_go_on(p)) return;
     panel.scheduled = true;
-    ready_.push({fan_.priority[static_cast<std::size_t>(p)], p});
+    ready_.push({fan_.priority[p], p});
   }
   /// @param place  in fan_.used_block; −1: nobody here reads it
   void block_is_there(offset_t place, SharedBytes bytes, bool without_content) {
     if (place == -1) return;
-    BlockState& state = blocks_[static_cast<std::size_t>(place)];
+    BlockState& state = blocks_[place];
     state.there = true;
     state.without_content = without_content;
     state.bytes = std::move(bytes);
     for (offset_t use = fan_.use_ptr[place]; use < fan_.use_ptr[place + 1]; ++use) {
-      const offset_t step = fan_.use[static_cast<std::size_t>(use)];
-      if (--missing_[static_cast<std::size_t>(step)] != 0) continue;
+      const offset_t step = fan_.use[use];
+      if (--missing_[step] != 0) continue;
       const auto after = std::upper_bound(fan_.step_ptr.begin(), fan_.step_ptr.end(), step);
       schedule_if_ready(static_cast<index_t>(after - fan_.step_ptr.begin()) - 1);
     }
@@ -168,13 +189,13 @@ class FanOutProgram final : public RankProgram {
   /// A step has been taken: what nobody needs any more is freed.
   void leave_blocks(offset_t step) {
     for (offset_t need = fan_.need_ptr[step]; need < fan_.need_ptr[step + 1]; ++need) {
-      BlockState& state = blocks_[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
+      BlockState& state = blocks_[fan_.need_place[need]];
       if (--state.uses_left == 0) state.bytes = {};
     }
   }
 
   DoneWork run_panel(index_t p, RankScratch<T>& scratch) {
-    PanelState& panel = panels_[static_cast<std::size_t>(p)];
+    PanelState& panel = panels_[p];
     DoneWork done;
     bool finish = false;
     if (!panel.without_content) work_.map_rows(p, scratch);
@@ -203,35 +224,41 @@ class FanOutProgram final : public RankProgram {
   }
 
   void take_step(index_t p, offset_t step, RankScratch<T>& scratch, DoneWork& done) {
-    PanelState& panel = panels_[static_cast<std::size_t>(p)];
-    const UpdateStep& what = fan_.steps[static_cast<std::size_t>(step)];
+    PanelState& panel = panels_[p];
+    const UpdateStep& what = fan_.steps[step];
     const index_t target = work_.supernode(p);
     FinishedBlock<T> right, left;
     // The right factor is the first or the last of the blocks that the step needs.
     const offset_t begin = fan_.need_ptr[step], end = fan_.need_ptr[step + 1];
-    if (!find(fan_.needs[static_cast<std::size_t>(begin)] == what.right ? begin : end - 1, what.source, right)) panel.without_content = true;
+    if (!find(fan_.needs[begin] == what.right ? begin : end - 1, what.source,
+              right))
+      panel.without_content = true;
     const double triangles = work_.factor.kind == FactorKind::lu ? 2 : 1;
     for (offset_t need = begin; need < end; ++need) {
-      const offset_t block = fan_.needs[static_cast<std::size_t>(need)];
-      const index_t row = work_.symbolic.blocks[static_cast<std::size_t>(block)].row_supernode;
+      const offset_t block = fan_.needs[need];
+      const index_t row = work_.symbolic.blocks[block].row_supernode;
       if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed as right factor only
       if (!find(need, what.source, left)) panel.without_content = true;
       if (panel.without_content) continue;
       work_.subtract({p, what.source, block, what.right}, left, right, scratch);
-      done.add(triangles * 2.0 * left.lower.rows * left.lower.cols * right.lower.rows, std::min({left.lower.rows, left.lower.cols, right.lower.rows}));
+      done.add(triangles * 2.0 * left.lower.rows * left.lower.cols * right.lower.rows,
+               std::min({left.lower.rows, left.lower.cols, right.lower.rows}));
     }
   }
 
   /// @returns false if the block came without content
   bool find(offset_t need, index_t source, FinishedBlock<T>& found) {
-    const Block& shape = work_.symbolic.blocks[static_cast<std::size_t>(fan_.needs[static_cast<std::size_t>(need)])];
-    const offset_t own = fan_.used_own[static_cast<std::size_t>(fan_.need_place[static_cast<std::size_t>(need)])];
+    const Block& shape =
+        work_.symbolic.blocks[fan_.needs[need]];
+    const offset_t own =
+        fan_.used_own[fan_.need_place[need]];
     if (own != -1) {
       const index_t p = fan_.owned.panel_number(source);
-      if (panels_[static_cast<std::size_t>(p)].without_content) return false;
-      const index_t first_row = fan_.owned.own[static_cast<std::size_t>(own)].first_row;
+      if (panels_[p].without_content) return false;
+      const index_t first_row = fan_.owned.own[own].first_row;
       found.lower = work_.factor.rows_of(work_.factor.lower, p, first_row, shape.count);
-      if (work_.factor.kind == FactorKind::lu) found.upper = work_.factor.rows_of(work_.factor.upper, p, first_row, shape.count);
+      if (work_.factor.kind == FactorKind::lu)
+        found.upper = work_.factor.rows_of(work_.factor.upper, p, first_row, shape.count);
       found.pairs = work_.pairs(source);
       return true;
     }
@@ -249,7 +276,7 @@ class FanOutProgram final : public RankProgram {
   }
 
   void finish_panel(index_t p, RankScratch<T>& scratch, DoneWork& done) {
-    PanelState& panel = panels_[static_cast<std::size_t>(p)];
+    PanelState& panel = panels_[p];
     const index_t s = work_.supernode(p), width = work_.symbolic.width(s);
     DenseView<T> block;
     if (work_.owns_diagonal(p)) {
@@ -268,28 +295,32 @@ class FanOutProgram final : public RankProgram {
     panel.finished = true;
     panel.diagonal = {};
     for (offset_t own = fan_.owned.own_ptr[p]; own < fan_.owned.own_ptr[p + 1]; ++own)
-      block_is_there(fan_.own_used[static_cast<std::size_t>(own)], {}, panel.without_content);
+      block_is_there(fan_.own_used[own], {}, panel.without_content);
     left_.fetch_sub(1, std::memory_order_release);
-    done.add(static_cast<double>(width) * width * (below.end - below.first + (work_.owns_diagonal(p) ? width / 3.0 : 0)), width);
+    done.add(static_cast<double>(width) * width *
+                 (below.end - below.first + (work_.owns_diagonal(p) ? width / 3.0 : 0)),
+             width);
   }
 
-  /// BLAS gives a row bits that depend on how many rows stand beside it. A panel that lies on one rank for any grid is finished at
-  /// once, others block by block: no grid cuts a block.
+  /// BLAS gives a row bits that depend on how many rows stand beside it. A panel that lies on one rank for
+  /// any grid is finished at once, others block by block: no grid cuts a block.
   void finish_below(index_t p, DenseView<T> block, RankScratch<T>& scratch) {
     const PanelParts<T> parts = work_.parts(p, block);
     const auto finish = [&](index_t first, index_t rows) {
       DenseView<T> upper;
-      if (work_.factor.kind == FactorKind::lu) upper = work_.factor.rows_of(work_.factor.upper, p, first, rows);
+      if (work_.factor.kind == FactorKind::lu)
+        upper = work_.factor.rows_of(work_.factor.upper, p, first, rows);
       finish_rows(parts, work_.factor.rows_of(work_.factor.lower, p, first, rows), upper, scratch.product);
     };
     const RowRange below = work_.below(p);
     if (below.first == below.end) return;
     if (placement_.lies_whole(work_.supernode(p))) return finish(below.first, below.end - below.first);
-    for (const OwnBlock& own : fan_.owned.blocks_of_panel(p)) finish(own.first_row, work_.symbolic.blocks[static_cast<std::size_t>(own.block)].count);
+    for (const OwnBlock& own : fan_.owned.blocks_of_panel(p))
+      finish(own.first_row, work_.symbolic.blocks[own.block].count);
   }
 
   void make_diagonal(index_t p, DenseView<T> block) {
-    PanelState& panel = panels_[static_cast<std::size_t>(p)];
+    PanelState& panel = panels_[p];
     if (panel.without_content) return;
     PivotTally tally;
     const BadPivot bad = finish_diagonal(work_.parts(p, block), tally);
@@ -311,12 +342,14 @@ class FanOutProgram final : public RankProgram {
   }
 
   void send_diagonal(index_t p, DenseView<const T> block) {
-    const auto first = static_cast<std::size_t>(fan_.diagonal_goes_ptr[p]), end = static_cast<std::size_t>(fan_.diagonal_goes_ptr[p + 1]);
+    const auto first = static_cast<std::size_t>(fan_.diagonal_goes_ptr[p]),
+               end = static_cast<std::size_t>(fan_.diagonal_goes_ptr[p + 1]);
     if (first == end) return;
     const offset_t number = numbers_.diagonal(work_.supernode(p));
     SharedBytes bytes;
-    if (!panels_[static_cast<std::size_t>(p)].without_content) {
-      bytes = pool_.take(static_cast<std::size_t>(message_bytes(work_.symbolic, work_.factor.kind, number, sizeof(T))));
+    if (!panels_[p].without_content) {
+      bytes = pool_.take(
+          static_cast<std::size_t>(message_bytes(work_.symbolic, work_.factor.kind, number, sizeof(T))));
       const PanelParts<T> parts = work_.parts(p, {});
       std::byte* to = write(block, bytes.writable().data());
       to = write(parts.d.data(), parts.d.size_bytes(), to);
@@ -337,8 +370,9 @@ class FanOutProgram final : public RankProgram {
   DenseView<T> receive_diagonal(index_t p) {
     const index_t width = work_.symbolic.width(work_.supernode(p));
     const PanelParts<T> parts = work_.parts(p, {});
-    SharedBytes& bytes = panels_[static_cast<std::size_t>(p)].diagonal;
-    const std::byte* from = bytes.data() + static_cast<std::size_t>(width) * static_cast<std::size_t>(width) * sizeof(T);
+    SharedBytes& bytes = panels_[p].diagonal;
+    const std::byte* from =
+        bytes.data() + static_cast<std::size_t>(width) * static_cast<std::size_t>(width) * sizeof(T);
     const auto read = [&](auto span) {
       if (!span.empty()) std::memcpy(span.data(), from, span.size_bytes());
       from += span.size_bytes();
@@ -353,19 +387,23 @@ class FanOutProgram final : public RankProgram {
   void send_blocks(index_t p) {
     const index_t s = work_.supernode(p);
     for (offset_t own = fan_.owned.own_ptr[p]; own < fan_.owned.own_ptr[p + 1]; ++own) {
-      const auto first = static_cast<std::size_t>(fan_.goes_ptr[own]), end = static_cast<std::size_t>(fan_.goes_ptr[own + 1]);
+      const auto first = static_cast<std::size_t>(fan_.goes_ptr[own]),
+                 end = static_cast<std::size_t>(fan_.goes_ptr[own + 1]);
       if (first == end) continue;
-      const OwnBlock& block = fan_.owned.own[static_cast<std::size_t>(own)];
+      const OwnBlock& block = fan_.owned.own[own];
       SharedBytes bytes;
-      if (!panels_[static_cast<std::size_t>(p)].without_content) bytes = packed(p, s, block);
+      if (!panels_[p].without_content) bytes = packed(p, s, block);
       deliver(block.block, std::move(bytes), std::span(fan_.goes_to).subspan(first, end - first));
     }
   }
   SharedBytes packed(index_t p, index_t s, const OwnBlock& block) {
-    const index_t rows = work_.symbolic.blocks[static_cast<std::size_t>(block.block)].count;
-    SharedBytes bytes = pool_.take(static_cast<std::size_t>(message_bytes(work_.symbolic, work_.factor.kind, block.block, sizeof(T))));
-    std::byte* to = write(work_.factor.rows_of(work_.factor.lower, p, block.first_row, rows), bytes.writable().data());
-    if (work_.factor.kind == FactorKind::lu) write(work_.factor.rows_of(work_.factor.upper, p, block.first_row, rows), to);
+    const index_t rows = work_.symbolic.blocks[block.block].count;
+    SharedBytes bytes = pool_.take(
+        static_cast<std::size_t>(message_bytes(work_.symbolic, work_.factor.kind, block.block, sizeof(T))));
+    std::byte* to =
+        write(work_.factor.rows_of(work_.factor.lower, p, block.first_row, rows), bytes.writable().data());
+    if (work_.factor.kind == FactorKind::lu)
+      write(work_.factor.rows_of(work_.factor.upper, p, block.first_row, rows), to);
     if (work_.factor.kind == FactorKind::ldlt) {
       const PairDiagonal<T> pairs = work_.pairs(s);
       to = write(pairs.d.data(), pairs.d.size_bytes(), to);
@@ -412,13 +450,15 @@ struct RankFactorization<T>::State {
 };
 
 template <class T>
-RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankFactorizeOptions& options, Transport& transport)
+RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankFactorizeOptions& options,
+                                        Transport& transport)
     : state_(std::make_unique<State>()) {
   const SparseMatrix<T>& matrix = system.matrix;
   const std::shared_ptr<const SymbolicFactor>& symbolic = system.symbolic;
   const std::shared_ptr<const Placement>& placement = system.placement;
   if (matrix.rows() != symbolic->n || matrix.cols() != symbolic->n)
-    throw DimensionError("a matrix of " + std::to_string(matrix.rows()) + " × " + std::to_string(matrix.cols()) + " for a structure of " +
+    throw DimensionError("a matrix of " + std::to_string(matrix.rows()) + " × " +
+                         std::to_string(matrix.cols()) + " for a structure of " +
                          std::to_string(symbolic->n));
   if (transport.num_ranks() != placement->num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the placement " +
@@ -430,10 +470,12 @@ RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankF
   RankFactor<T>& factor = state.factor;
   const auto n = static_cast<std::size_t>(symbolic->n);
   factor.kind = options.kind;
-  factor.hermitian = is_complex_v<T> && (options.kind == FactorKind::llt ||
-                                         (options.kind == FactorKind::ldlt && matrix.symmetry == Symmetry::hermitian));
+  factor.hermitian =
+      is_complex_v<T> && (options.kind == FactorKind::llt ||
+                          (options.kind == FactorKind::ldlt && matrix.symmetry == Symmetry::hermitian));
   factor.lower = PanelArray<T>(state.fan.owned.entries(), Uninitialised());
-  if (options.kind == FactorKind::lu) factor.upper = PanelArray<T>(state.fan.owned.entries(), Uninitialised());
+  if (options.kind == FactorKind::lu)
+    factor.upper = PanelArray<T>(state.fan.owned.entries(), Uninitialised());
   if (options.kind == FactorKind::ldlt) {
     factor.d.resize(n);
     factor.d_below.resize(n);
@@ -444,10 +486,13 @@ RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankF
   factor.symbolic = symbolic;
   factor.placement = placement;
   factor.owned = state.fan.owned;
-  const double largest =
-      system.largest_entry > 0 ? system.largest_entry : factorizing::largest_scaled_entry(matrix, system.ordering);
-  const double relative = options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
-  const factorizing::RankWork<T> work{matrix, *symbolic, state.fan, factor, static_cast<real_t<T>>(relative * largest)};
+  const double largest = system.largest_entry > 0
+                             ? system.largest_entry
+                             : factorizing::largest_scaled_entry(matrix, system.ordering);
+  const double relative =
+      options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
+  const factorizing::RankWork<T> work{matrix, *symbolic, state.fan, factor,
+                                      static_cast<real_t<T>>(relative * largest)};
   state.program = std::make_unique<factorizing::FanOutProgram<T>>(work, options, *placement, transport);
 }
 
@@ -477,11 +522,13 @@ PivotReport RankFactorization<T>::pivots() const {
   const RankFactor<T>& factor = state_->factor;
   PivotReport report;
   report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());
-  for (const index_t column : tally.perturbed_columns) report.perturbed_columns.push_back(factor.symbolic->column.new_to_old()[column]);
+  for (const index_t column : tally.perturbed_columns)
+    report.perturbed_columns.push_back(factor.symbolic->column.new_to_old()[column]);
   std::sort(report.perturbed_columns.begin(), report.perturbed_columns.end());
   report.smallest_pivot = tally.smallest;
   report.largest_pivot = tally.largest;
-  const bool has_inertia = factor.kind != FactorKind::lu && (factor.kind == FactorKind::llt || !is_complex_v<T> || factor.hermitian);
+  const bool has_inertia = factor.kind != FactorKind::lu &&
+                           (factor.kind == FactorKind::llt || !is_complex_v<T> || factor.hermitian);
   if (has_inertia) report.inertia = tally.inertia;
   report.log_abs_determinant = tally.log_modulus();
   report.determinant_sign = tally.sign;

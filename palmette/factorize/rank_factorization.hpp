@@ -32,22 +32,24 @@ struct RankSystem {
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Placement> placement;
   const Ordering& ordering;
-  double largest_entry = 0;  ///< largest modulus of the scaled matrix, the same on all ranks; 0: `matrix` holds all entries, look there
+  /// largest modulus of the scaled matrix, the same on all ranks; 0: `matrix` holds all entries, look there
+  double largest_entry = 0;
 };
 
 /// One rank's factorization: make it, drive its program until done, take the factor.
 ///
-/// Finished blocks go to the ranks that use them (fan-out): pushed, or pulled as in [Bellavita et al. 2023] (one signal and one
-/// get for each block and rank that uses it); a rank subtracts the updates of each of its panels in ascending
-/// order of their source, with the kernels of `factorize`: so each block has the same bits as there, for any placement,
-/// transport and number of threads. A bad pivot does not stop the exchange: what depends on it is sent without content, so that
-/// every message still comes.
+/// Finished blocks go to the ranks that use them (fan-out): pushed, or pulled as in [Bellavita et al. 2023]
+/// (one signal and one get for each block and rank that uses it); a rank subtracts the updates of each of its
+/// panels in ascending order of their source, with the kernels of `factorize`: so each block has the same
+/// bits as there, for any placement, transport and number of threads. A bad pivot does not stop the exchange:
+/// what depends on it is sent without content, so that every message still comes.
 template <class T>
 class RankFactorization {
  public:
   /// @param system     must outlive this
   /// @param transport  must outlive this; carries nothing else meanwhile
-  /// @throws DimensionError, MemoryError; UsageError if transport and placement differ in their number of ranks
+  /// @throws DimensionError, MemoryError; UsageError if transport and placement differ in their number of
+  ///   ranks
   RankFactorization(const RankSystem<T>& system, const RankFactorizeOptions& options, Transport& transport);
   ~RankFactorization();
   RankFactorization(RankFactorization&&) noexcept;
@@ -57,8 +59,8 @@ class RankFactorization {
   index_t bad_supernode() const;
   /// What is wrong with that supernode, as factorize says it; only where there is one.
   NumericalFailure failure() const;
-  /// What pivoting did in this rank's own diagonal blocks, as in Factor; after the program is done, before take. Modulus and sign of the determinant
-  /// are those of the product of these pivots.
+  /// What pivoting did in this rank's own diagonal blocks, as in Factor; after the program is done, before
+  /// take. Modulus and sign of the determinant are those of the product of these pivots.
   PivotReport pivots() const;
   /// This rank's blocks. Once, after the program is done.
   RankFactor<T> take();

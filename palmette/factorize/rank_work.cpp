@@ -11,16 +11,27 @@ template <class T>
 RankScratch<T>::RankScratch(const SymbolicFactor& symbolic, FactorKind kind)
     : local_row(static_cast<std::size_t>(symbolic.n), -1), target_row(slab_rows) {
   const ScratchSizes sizes = scratch_sizes(symbolic);
-  target_column.resize(static_cast<std::size_t>(sizes.tallest_block));
-  product.resize(static_cast<std::size_t>(sizes.product_entries()));
-  scaled.resize(static_cast<std::size_t>(sizes.scaled_entries(kind)));
+  target_column.resize(sizes.tallest_block);
+  product.resize(sizes.product_entries());
+  scaled.resize(sizes.scaled_entries(kind));
 }
 
 template <class T>
 PanelParts<T> RankWork<T>::parts(index_t p, DenseView<T> block) const {
   const index_t s = supernode(p);
-  PanelParts<T> panel{factor.kind, factor.hermitian, tiny, s, symbolic.supernode_begin[s], symbolic.num_rows_below(s) > 0, block, {}, {}, {}, {}};
-  const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]), width = static_cast<std::size_t>(symbolic.width(s));
+  PanelParts<T> panel{factor.kind,
+                      factor.hermitian,
+                      tiny,
+                      s,
+                      symbolic.supernode_begin[s],
+                      symbolic.num_rows_below(s) > 0,
+                      block,
+                      {},
+                      {},
+                      {},
+                      {}};
+  const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]),
+             width = static_cast<std::size_t>(symbolic.width(s));
   if (factor.kind == FactorKind::ldlt) {
     panel.d = std::span<T>(factor.d).subspan(begin, width);
     panel.d_below = std::span<T>(factor.d_below).subspan(begin, width);
@@ -51,24 +62,29 @@ void RankWork<T>::forget_rows(index_t p, RankScratch<T>& scratch) const {
 template <class T>
 const OwnBlock* RankWork<T>::own_block(index_t p, index_t row_supernode) const {
   const std::span<const OwnBlock> blocks = fan.owned.blocks_of_panel(p);
-  const auto row_of = [&](const OwnBlock& one) { return symbolic.blocks[static_cast<std::size_t>(one.block)].row_supernode; };
-  const auto found = std::lower_bound(blocks.begin(), blocks.end(), row_supernode, [&](const OwnBlock& one, index_t wanted) { return row_of(one) < wanted; });
+  const auto row_of = [&](const OwnBlock& one) {
+    return symbolic.blocks[one.block].row_supernode;
+  };
+  const auto found =
+      std::lower_bound(blocks.begin(), blocks.end(), row_supernode,
+                       [&](const OwnBlock& one, index_t wanted) { return row_of(one) < wanted; });
   return found == blocks.end() || row_of(*found) != row_supernode ? nullptr : &*found;
 }
 
 template <class T>
 RowRange RankWork<T>::part_of(index_t p, index_t row_supernode) const {
-  if (fan.owned.by_parts[static_cast<std::size_t>(p)] == 0) return {0, panel_rows(p)};
+  if (fan.owned.by_parts[p] == 0) return {0, panel_rows(p)};
   if (row_supernode == supernode(p)) return {0, symbolic.width(row_supernode)};
   const OwnBlock* const own = own_block(p, row_supernode);
-  return {own->first_row, own->first_row + symbolic.blocks[static_cast<std::size_t>(own->block)].count};
+  return {own->first_row, own->first_row + symbolic.blocks[own->block].count};
 }
 
 template <class T>
 void RankWork<T>::assemble_lower(index_t p, const RankScratch<T>& scratch) const {
   const index_t s = supernode(p), begin = symbolic.supernode_begin[s];
-  std::fill(factor.lower.data() + fan.owned.panel_offset[p], factor.lower.data() + fan.owned.panel_offset[p + 1], T(0));
-  const bool by_parts = fan.owned.by_parts[static_cast<std::size_t>(p)] != 0;
+  std::fill(factor.lower.data() + fan.owned.panel_offset[p],
+            factor.lower.data() + fan.owned.panel_offset[p + 1], T(0));
+  const bool by_parts = fan.owned.by_parts[p] != 0;
   const DenseView<T> whole = by_parts ? DenseView<T>{} : rows_of(factor.lower, p, {0, panel_rows(p)});
   for (index_t column = 0; column < symbolic.width(s); ++column) {
     const index_t first_row = factor.kind == FactorKind::lu ? begin : begin + column;
@@ -101,8 +117,10 @@ void RankWork<T>::assemble_upper() const {
       const OwnBlock* const own = own_block(p, block_row);
       if (own == nullptr) return;
       const std::span<const index_t> rows = rows_of_block(s, own->block);
-      const auto place = static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
-      factor.rows_of(factor.upper, p, own->first_row, static_cast<index_t>(rows.size()))(place, row - symbolic.supernode_begin[s]) = value;
+      const auto place =
+          static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), column) - rows.begin());
+      factor.rows_of(factor.upper, p, own->first_row, static_cast<index_t>(rows.size()))(
+          place, row - symbolic.supernode_begin[s]) = value;
     });
   }
 }
@@ -119,17 +137,22 @@ DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t row
 template <class T>
 void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right,
                            RankScratch<T>& scratch) const {
-  const std::span<const index_t> rows = rows_of_block(update.source, update.left_block), columns = rows_of_block(update.source, update.right_block);
+  const std::span<const index_t> rows = rows_of_block(update.source, update.left_block),
+                                 columns = rows_of_block(update.source, update.right_block);
   const index_t begin = symbolic.supernode_begin[supernode(update.panel)];
-  for (std::size_t column = 0; column < columns.size(); ++column) scratch.target_column[column] = columns[column] - begin;
-  const RowRange part = part_of(update.panel, symbolic.blocks[static_cast<std::size_t>(update.left_block)].row_supernode);
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    scratch.target_column[column] = columns[column] - begin;
+  const RowRange part =
+      part_of(update.panel, symbolic.blocks[update.left_block].row_supernode);
   const auto one_side = [&](DenseView<const T> a, DenseView<const T> b, PanelArray<T>& panels) {
     const DenseView<T> target = rows_of(panels, update.panel, part);
     for (index_t first = 0; first < a.rows; first += slab_rows) {
       const index_t count = std::min(slab_rows, a.rows - first);
-      for (index_t row = 0; row < count; ++row) scratch.target_row[row] = scratch.local_row[rows[first + row]] - part.first;
+      for (index_t row = 0; row < count; ++row)
+        scratch.target_row[row] = scratch.local_row[rows[first + row]] - part.first;
       const ProductPlaces places{scratch.target_row.data(), scratch.target_column.data()};
-      subtract_placed<T>({factor.hermitian, some_rows(a, first, count), b, places, {}, scratch.product.data()}, target);
+      subtract_placed<T>(
+          {factor.hermitian, some_rows(a, first, count), b, places, {}, scratch.product.data()}, target);
     }
   };
   if (factor.kind == FactorKind::lu) {

@@ -1,4 +1,5 @@
-// Inside `factorize`: what the tasks of one rank read and write, and where blocks of other ranks are kept meanwhile.
+// Inside `factorize`: what the tasks of one rank read and write, and where blocks of other ranks are kept
+// meanwhile.
 #pragma once
 
 #include "palmette/factorize/finish.hpp"
@@ -34,25 +35,33 @@ struct RankWork {
   RankFactor<T>& factor;
   real_t<T> tiny = 0;
 
-  index_t supernode(index_t p) const { return fan.owned.panel[static_cast<std::size_t>(p)]; }
-  index_t panel_rows(index_t p) const { return fan.owned.panel_rows[static_cast<std::size_t>(p)]; }
-  bool owns_diagonal(index_t p) const { return fan.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0; }
+  index_t supernode(index_t p) const { return fan.owned.panel[p]; }
+  index_t panel_rows(index_t p) const { return fan.owned.panel_rows[p]; }
+  bool owns_diagonal(index_t p) const { return fan.owned.owns_diagonal[p] != 0; }
   /// Rows below the diagonal block.
-  RowRange below(index_t p) const { return {owns_diagonal(p) ? symbolic.width(supernode(p)) : 0, panel_rows(p)}; }
-  /// Rows of panel p that lie together with those of `row_supernode`: its diagonal block or a block below; in a whole subtree, all.
+  RowRange below(index_t p) const {
+    return {owns_diagonal(p) ? symbolic.width(supernode(p)) : 0, panel_rows(p)};
+  }
+  /// Rows of panel p that lie together with those of `row_supernode`: its diagonal block or a block below; in
+  /// a whole subtree, all.
   RowRange part_of(index_t p, index_t row_supernode) const;
   /// Rows of a block, in the numbering of the permuted matrix.
   std::span<const index_t> rows_of_block(index_t source, offset_t block) const {
-    const Block& one = symbolic.blocks[static_cast<std::size_t>(block)];
-    return symbolic.rows_below(source).subspan(static_cast<std::size_t>(one.first), static_cast<std::size_t>(one.count));
+    const Block& one = symbolic.blocks[block];
+    return symbolic.rows_below(source).subspan(one.first,
+                                               one.count);
   }
-  DenseView<T> rows_of(PanelArray<T>& panels, index_t p, RowRange part) const { return factor.rows_of(panels, p, part.first, part.end - part.first); }
+  DenseView<T> rows_of(PanelArray<T>& panels, index_t p, RowRange part) const {
+    return factor.rows_of(panels, p, part.first, part.end - part.first);
+  }
   /// Null if the rank owns no such block.
   const OwnBlock* own_block(index_t p, index_t row_supernode) const;
   PairDiagonal<T> pairs(index_t s) const {
     if (factor.kind != FactorKind::ldlt) return {};
-    const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]), width = static_cast<std::size_t>(symbolic.width(s));
-    return {factor.hermitian, std::span<const T>(factor.d).subspan(begin, width), std::span<const T>(factor.d_below).subspan(begin, width)};
+    const auto begin = static_cast<std::size_t>(symbolic.supernode_begin[s]),
+               width = static_cast<std::size_t>(symbolic.width(s));
+    return {factor.hermitian, std::span<const T>(factor.d).subspan(begin, width),
+            std::span<const T>(factor.d_below).subspan(begin, width)};
   }
   /// The parts of panel p that finishing it needs; `block` is its diagonal block.
   PanelParts<T> parts(index_t p, DenseView<T> block) const;
@@ -71,7 +80,8 @@ struct RankWork {
     offset_t left_block;
     offset_t right_block;
   };
-  void subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right, RankScratch<T>& scratch) const;
+  void subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right,
+                RankScratch<T>& scratch) const;
 };
 
 }  // namespace palmette::factorizing

@@ -1,4 +1,5 @@
-// Inside `factorize`: what every step of a factorization reads and writes, and the scratch memory of one thread.
+// Inside `factorize`: what every step of a factorization reads and writes, and the scratch memory of one
+// thread.
 #pragma once
 
 #include <span>
@@ -17,7 +18,8 @@ struct RowRange {
   index_t end = 0;
 };
 
-/// Where the rows `range` of a panel are being summed up: the panel itself, or a thread's own copy of those rows.
+/// Where the rows `range` of a panel are being summed up: the panel itself, or a thread's own copy of those
+/// rows.
 template <class T>
 struct Target {
   RowRange range;
@@ -41,19 +43,20 @@ struct Work {
   index_t panel_rows(index_t s) const { return static_cast<index_t>(symbolic.leading_dimension(s)); }
   /// Rows [range.first, range.end) of the panel of s in `panels`, which is factor.lower or factor.upper.
   DenseView<T> rows_of(PanelArray<T>& panels, index_t s, RowRange range) const {
-    return {panels.data() + symbolic.panel_offset[s] + range.first, range.end - range.first, symbolic.width(s),
-            symbolic.leading_dimension(s)};
+    return {panels.data() + symbolic.panel_offset[s] + range.first, range.end - range.first,
+            symbolic.width(s), symbolic.leading_dimension(s)};
   }
   DenseView<T> diagonal_block(index_t s) const { return rows_of(factor.lower, s, {0, symbolic.width(s)}); }
   /// D of supernode s.
   PairDiagonal<T> pairs(index_t s) const {
-    const auto begin = static_cast<std::size_t>(first_column(s)), width = static_cast<std::size_t>(symbolic.width(s));
+    const auto begin = static_cast<std::size_t>(first_column(s)),
+               width = static_cast<std::size_t>(symbolic.width(s));
     return {factor.hermitian, std::span<const T>(factor.d).subspan(begin, width),
             std::span<const T>(factor.d_below).subspan(begin, width)};
   }
   std::span<index_t> place(index_t s) const {
     return std::span<index_t>(factor.place)
-        .subspan(static_cast<std::size_t>(first_column(s)), static_cast<std::size_t>(symbolic.width(s)));
+        .subspan(first_column(s), symbolic.width(s));
   }
 };
 
@@ -68,7 +71,9 @@ struct ScratchSizes {
   offset_t staged_entries(FactorKind kind) const {
     return static_cast<offset_t>(staged_rows()) * widest * (kind == FactorKind::lu ? 2 : 1);
   }
-  offset_t product_entries() const { return static_cast<offset_t>(slab_rows) * std::max<index_t>(tallest_block, 1); }
+  offset_t product_entries() const {
+    return static_cast<offset_t>(slab_rows) * std::max<index_t>(tallest_block, 1);
+  }
   offset_t scaled_entries(FactorKind kind) const {
     return kind == FactorKind::ldlt ? static_cast<offset_t>(tallest_block) * widest : 0;
   }
@@ -87,8 +92,8 @@ struct alignas(128) Scratch {
   std::vector<index_t> target_column;  // length tallest block
   std::vector<T> product;           // slab_rows × tallest block
   std::vector<T> scaled;            // tallest block × widest: rows of L·D
-  /// Two threads that sum up neighbouring chunks of one panel would fight for the cache lines between them: each sums in a
-  /// copy.
+  /// Two threads that sum up neighbouring chunks of one panel would fight for the cache lines between them:
+  /// each sums in a copy.
   std::vector<T> staged;            // staged_rows × widest, twice for LU
   std::vector<T> columns;           // LDLᵀ: see PairStorage
   index_t staged_rows;

@@ -18,12 +18,15 @@ bool odd_between(const std::vector<index_t>& rows, const std::vector<index_t>& c
 
 template <class T>
 Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int members)
-    : symbolic(std::move(structure)), kind(what),
-      odd_permutation(odd_between(symbolic->row.new_to_old(), symbolic->column.new_to_old())), tasks(factorization_tasks(*symbolic, place(*symbolic), what)),
-      ready(tasks.graph), tallies(tasks.graph.tasks.size()) {
+    : symbolic(std::move(structure)),
+      kind(what),
+      odd_permutation(odd_between(symbolic->row.new_to_old(), symbolic->column.new_to_old())),
+      tasks(factorization_tasks(*symbolic, place(*symbolic), what)),
+      ready(tasks.graph),
+      tallies(tasks.graph.tasks.size()) {
   ScratchSizes sizes = scratch_sizes(*symbolic);
   sizes.chunk_rows = tasks.chunks.chunk_rows;
-  scratch.reserve(static_cast<std::size_t>(members));
+  scratch.reserve(members);
   for (int member = 0; member < members; ++member) scratch.emplace_back(sizes, what);
 }
 

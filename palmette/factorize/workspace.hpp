@@ -1,4 +1,5 @@
-// Inside `factorize`: all that a factorization writes besides the factor, and the memory that one leaves to the next.
+// Inside `factorize`: all that a factorization writes besides the factor, and the memory that one leaves to
+// the next.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,8 @@
 
 namespace palmette::factorizing {
 
-/// Tasks, their counters and tallies, and the members' scratch memory; serves one factorization after another.
+/// Tasks, their counters and tallies, and the members' scratch memory; serves one factorization after
+/// another.
 template <class T>
 struct Workspace {
   Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int members);
@@ -30,7 +32,8 @@ struct Workspace {
   std::unique_ptr<Transport> transport = make_loopback();
 };
 
-/// What FactorizeMemory holds. The factor of an earlier call comes back here when its last reader lets go of it.
+/// What FactorizeMemory holds. The factor of an earlier call comes back here when its last reader lets go of
+/// it.
 template <class T>
 struct KeptMemory {
   std::unique_ptr<Workspace<T>> workspace;

@@ -26,7 +26,8 @@ double sum(const double* values, std::size_t count) {
   return total;
 }
 
-void triad(double* __restrict to, const double* __restrict left, const double* __restrict right, std::size_t count) {
+void triad(double* __restrict to, const double* __restrict left, const double* __restrict right,
+           std::size_t count) {
   const double factor = 3.0;
   for (std::size_t place = 0; place < count; ++place) to[place] = left[place] + factor * right[place];
 }
@@ -34,14 +35,15 @@ void triad(double* __restrict to, const double* __restrict left, const double* _
 class Arrays {
  public:
   Arrays(ThreadTeam& team, offset_t array_bytes)
-      : team_(team), count_(static_cast<std::size_t>(std::max<offset_t>(array_bytes / 8, 1))),
+      : team_(team), count_(std::max<offset_t>(array_bytes / 8, 1)),
         sums_(static_cast<std::size_t>(team.size()) * lanes) {
     try {
       // Left uninitialized: who touches a page first decides in which memory it lies.
       for (auto& array : arrays_) array.reset(new double[count_]);
     } catch (const std::bad_alloc&) {
-      throw MemoryError("no memory for three arrays of " + std::to_string(8 * count_) + " bytes to measure bandwidth with",
-                        static_cast<offset_t>(24 * count_));
+      throw MemoryError(
+          "no memory for three arrays of " + std::to_string(8 * count_) + " bytes to measure bandwidth with",
+          static_cast<offset_t>(24 * count_));
     }
     each_part([this](int, std::size_t first, std::size_t count) {
       for (std::size_t array = 0; array < 3; ++array)
@@ -72,7 +74,8 @@ class Arrays {
   template <class Work>
   void each_part(Work work) {
     team_.run([&](int member) {
-      const std::size_t members = static_cast<std::size_t>(team_.size()), which = static_cast<std::size_t>(member);
+      const std::size_t members = static_cast<std::size_t>(team_.size()),
+                        which = static_cast<std::size_t>(member);
       // Whole vectors of eight, but for the last member's rest.
       const std::size_t share = count_ / members / 8 * 8;
       work(member, which * share, which + 1 == members ? count_ - which * share : share);
@@ -89,7 +92,8 @@ template <class Pass>
 double best_seconds(Pass pass) {
   double best = 1e300;
   const Stopwatch all;
-  for (int number = 0; number < most_passes && (number < least_passes || all.seconds() < seconds_each); ++number) {
+  for (int number = 0; number < most_passes && (number < least_passes || all.seconds() < seconds_each);
+       ++number) {
     const Stopwatch one;
     pass();
     best = std::min(best, one.seconds());

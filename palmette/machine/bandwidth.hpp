@@ -10,8 +10,8 @@ struct Bandwidth {
   double stream_gbs = 0;  ///< triad, 24 bytes an entry
 };
 
-/// The best of several passes over three arrays of `array_bytes` each, every member of the team on its own part, which
-/// it was also the first to touch. @throws MemoryError if the arrays cannot be allocated
+/// The best of several passes over three arrays of `array_bytes` each, every member of the team on its own
+/// part, which it was also the first to touch. @throws MemoryError if the arrays cannot be allocated
 Bandwidth measure_bandwidth(ThreadTeam& team, offset_t array_bytes);
 
 }  // namespace palmette

@@ -24,7 +24,8 @@ class Checker {
     if (!(value >= 0) || !std::isfinite(value)) fail(field, value, "it must be a finite number, 0 or more");
   }
   void curve(const char* field, const RateCurve& curve) const {
-    if (curve.empty()) throw UsageError("machine " + name_ + ": " + field + " has no points; give at least one");
+    if (curve.empty())
+      throw UsageError("machine " + name_ + ": " + field + " has no points; give at least one");
     double before = 0;
     for (const RatePoint& point : curve) {
       if (!(point.at > before)) fail(field, point.at, "points must ascend, from above 0");
@@ -60,14 +61,17 @@ class Checker {
 
 double rate_at(const RateCurve& curve, double at) {
   if (curve.empty()) return 0;
-  const auto above = std::find_if(curve.begin(), curve.end(), [at](const RatePoint& point) { return point.at >= at; });
+  const auto above =
+      std::find_if(curve.begin(), curve.end(), [at](const RatePoint& point) { return point.at >= at; });
   if (above == curve.begin()) return curve.front().rate;
   if (above == curve.end()) return curve.back().rate;
   const RatePoint& below = *(above - 1);
   return below.rate + (above->rate - below.rate) * (at - below.at) / (above->at - below.at);
 }
 
-double cached_share(double cache_bytes, double bytes) { return bytes > 0 ? std::min(1.0, cache_bytes / bytes) : 0; }
+double cached_share(double cache_bytes, double bytes) {
+  return bytes > 0 ? std::min(1.0, cache_bytes / bytes) : 0;
+}
 
 double Cluster::rank_memory_gbs(index_t ranks) const {
   const double readers = std::clamp<index_t>(ranks, 1, ranks_per_node);
@@ -99,7 +103,8 @@ double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
 double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const {
   const double gflops = rate_at(kernel_gflops, work.sides);
   const double main = std::max(work.bytes / (read_gbs * 1e9), gflops > 0 ? work.flops / (gflops * 1e9) : 0);
-  return main + besides.task_us * 1e-6 + besides.panel_us * 1e-6 * work.panels + (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.sides;
+  return main + besides.task_us * 1e-6 + besides.panel_us * 1e-6 * work.panels +
+         (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.sides;
 }
 
 namespace {
@@ -111,13 +116,15 @@ RateCurve shared(const RateCurve& curve, double at, double rate) {
 }
 
 TaskOverheads shared(const TaskOverheads& one, double times) {
-  return {one.task_us * times, one.panel_us * times, one.row_ns * times, one.byte_ns * times, one.memory_byte_ns * times, one.column_ns * times, one.handoff_us * times};
+  return {one.task_us * times,        one.panel_us * times,  one.row_ns * times,    one.byte_ns * times,
+          one.memory_byte_ns * times, one.column_ns * times, one.handoff_us * times};
 }
 
 }  // namespace
 
 Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each) {
-  if (ranks_each < 1) throw UsageError(std::to_string(ranks_each) + " ranks on each processor; there must be at least 1");
+  if (ranks_each < 1)
+    throw UsageError(std::to_string(ranks_each) + " ranks on each processor; there must be at least 1");
   const double times = ranks_each;
   Cluster result = cluster;
   result.ranks_per_node *= ranks_each;
@@ -146,12 +153,13 @@ double NodeGates::arrival(index_t source, index_t destination, std::size_t bytes
   const index_t from = cluster_->node_of(source), to = cluster_->node_of(destination);
   if (from == to || cluster_->injection_gbs <= 0) return now + link.seconds(bytes);
   const double passing = static_cast<double>(bytes) / (cluster_->injection_gbs * 1e9);
-  double& out = out_free_[static_cast<std::size_t>(from)];
-  double& in = in_free_[static_cast<std::size_t>(to)];
+  double& out = out_free_[from];
+  double& in = in_free_[to];
   const double leaves = std::max(now, out);
   out = leaves + passing;
   // On its way while it passes the doors: the narrowest of the three counts.
-  const double arrives = std::max(leaves + std::max(link.seconds(bytes), link.latency_us * 1e-6 + passing), in + passing);
+  const double arrives =
+      std::max(leaves + std::max(link.seconds(bytes), link.latency_us * 1e-6 + passing), in + passing);
   in = arrives;
   return arrives;
 }
@@ -159,7 +167,8 @@ double NodeGates::arrival(index_t source, index_t destination, std::size_t bytes
 void check(const Cluster& cluster) {
   const Checker checker(cluster.name);
   if (cluster.ranks_per_node < 1)
-    throw UsageError("machine " + cluster.name + ": ranks_per_node is " + std::to_string(cluster.ranks_per_node) + "; it must be at least 1");
+    throw UsageError("machine " + cluster.name + ": ranks_per_node is " +
+                     std::to_string(cluster.ranks_per_node) + "; it must be at least 1");
   checker.not_negative("cache_bytes", cluster.cache_bytes);
   checker.not_negative("lone_cache_bytes", cluster.lone_cache_bytes);
   checker.not_negative("cache_gbs", cluster.cache_gbs);

@@ -17,7 +17,8 @@ std::string first_line(const std::filesystem::path& file) {
 offset_t bytes_of(const std::string& text) {
   offset_t bytes = 0;
   std::size_t place = 0;
-  for (; place < text.size() && text[place] >= '0' && text[place] <= '9' && bytes < (offset_t{1} << 40); ++place)
+  for (; place < text.size() && text[place] >= '0' && text[place] <= '9' && bytes < (offset_t{1} << 40);
+       ++place)
     bytes = 10 * bytes + (text[place] - '0');
   const std::string unit = text.substr(place);
   if (unit.empty()) return bytes;

@@ -17,7 +17,8 @@ offset_t array_size(offset_t asked, offset_t cache_bytes) {
 
 void check(const MeasureOptions& options) {
   if (options.threads < 1)
-    throw UsageError("cannot measure with " + std::to_string(options.threads) + " threads; ask for 1 or more");
+    throw UsageError("cannot measure with " + std::to_string(options.threads) +
+                     " threads; ask for 1 or more");
   if (options.array_bytes < 0)
     throw UsageError("cannot measure with arrays of " + std::to_string(options.array_bytes) +
                      " bytes; give a size, or 0 for a fitting one");

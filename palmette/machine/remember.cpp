@@ -31,7 +31,8 @@ std::optional<double> rate_in(const Values& values, const std::string& key) {
   const std::string& text = found->second;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value <= 0) return std::nullopt;
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
+    return std::nullopt;
   return value;
 }
 
@@ -49,7 +50,8 @@ Values read_values(const std::filesystem::path& file) {
   std::string line;
   for (std::size_t number = 0; number < most_lines && std::getline(stream, line); ++number) {
     const std::size_t equals = line.find('=');
-    if (equals != std::string::npos && line.size() <= longest_line) values[line.substr(0, equals)] = line.substr(equals + 1);
+    if (equals != std::string::npos && line.size() <= longest_line)
+      values[line.substr(0, equals)] = line.substr(equals + 1);
   }
   return values;
 }
@@ -58,24 +60,31 @@ Values read_values(const std::filesystem::path& file) {
 std::filesystem::path temporary_name(const std::filesystem::path& file) {
   static std::atomic<int> calls{0};
   std::filesystem::path name = file;
-  name += std::string(".").append(std::to_string(::getpid())).append(".").append(std::to_string(calls++)).append(".part");
+  name += std::string(".")
+              .append(std::to_string(::getpid()))
+              .append(".")
+              .append(std::to_string(calls++))
+              .append(".part");
   return name;
 }
 
 }  // namespace
 
-std::filesystem::path remembered_file(const std::filesystem::path& folder, const Machine& machine, offset_t array_bytes) {
+std::filesystem::path remembered_file(const std::filesystem::path& folder, const Machine& machine,
+                                      offset_t array_bytes) {
   constexpr std::size_t longest_name = 80;
   std::string name = "machine-";
   for (const char letter : machine.processor.substr(0, longest_name)) {
-    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
+    const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                       (letter >= '0' && letter <= '9');
     name += plain ? letter : '_';
   }
   name.append("-").append(std::to_string(machine.threads)).append("-threads-");
   return folder / name.append(std::to_string(array_bytes)).append("-bytes.txt");
 }
 
-std::optional<Machine> recall_machine(const std::filesystem::path& file, const Machine& machine, offset_t array_bytes) {
+std::optional<Machine> recall_machine(const std::filesystem::path& file, const Machine& machine,
+                                      offset_t array_bytes) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) return std::nullopt;
   const Values values = read_values(file);
@@ -97,7 +106,8 @@ void remember_machine(const std::filesystem::path& file, const Machine& machine,
   const std::filesystem::path temporary = temporary_name(file);
   {
     std::ofstream stream(temporary);
-    for (const auto& [key, value] : what_must_agree(machine, array_bytes)) stream << key << '=' << value << '\n';
+    for (const auto& [key, value] : what_must_agree(machine, array_bytes))
+      stream << key << '=' << value << '\n';
     stream << "read_bandwidth_gbs=" << text_of(machine.read_bandwidth_gbs) << '\n'
            << "stream_bandwidth_gbs=" << text_of(machine.stream_bandwidth_gbs) << '\n';
     stream.flush();

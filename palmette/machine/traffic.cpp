@@ -19,9 +19,10 @@ std::int64_t Traffic::bytes() const {
 
 Traffic make_traffic(index_t num_ranks, std::vector<TrafficEntry> entries) {
   for (const TrafficEntry& entry : entries)
-    if (std::min(entry.source, entry.destination) < 0 || std::max(entry.source, entry.destination) >= num_ranks)
-      throw UsageError("traffic from rank " + std::to_string(entry.source) + " to rank " + std::to_string(entry.destination) +
-                       " among " + std::to_string(num_ranks) + " ranks");
+    if (std::min(entry.source, entry.destination) < 0 ||
+        std::max(entry.source, entry.destination) >= num_ranks)
+      throw UsageError("traffic from rank " + std::to_string(entry.source) + " to rank " +
+                       std::to_string(entry.destination) + " among " + std::to_string(num_ranks) + " ranks");
   std::sort(entries.begin(), entries.end(), [](const TrafficEntry& a, const TrafficEntry& b) {
     return std::tie(a.source, a.destination) < std::tie(b.source, b.destination);
   });

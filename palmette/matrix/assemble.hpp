@@ -16,9 +16,11 @@ T mirrored(const T& value, Symmetry symmetry) {
   return symmetry == Symmetry::hermitian ? conjugate(value) : value;
 }
 
-/// A header may claim sizes that the file does not prove: beyond a million rows or columns, a thousand for each entry.
+/// A header may claim sizes that the file does not prove: beyond a million rows or columns, a thousand for
+/// each entry.
 inline bool sizes_are_absurd(index_t rows, index_t cols, std::int64_t stored_entries) {
-  const std::int64_t most = (std::int64_t{1} << 20) + 1024 * std::min<std::int64_t>(stored_entries, std::int64_t{1} << 40);
+  const std::int64_t most =
+      (std::int64_t{1} << 20) + 1024 * std::min<std::int64_t>(stored_entries, std::int64_t{1} << 40);
   return rows > most || cols > most;
 }
 
@@ -30,7 +32,8 @@ struct Assembled {
   /// A sum of duplicates can overflow although every entry is finite.
   bool sums_are_finite() const {
     if (!had_duplicates) return true;
-    return std::all_of(matrix.values.begin(), matrix.values.end(), [](const T& value) { return is_finite(value); });
+    return std::all_of(matrix.values.begin(), matrix.values.end(),
+                       [](const T& value) { return is_finite(value); });
   }
 };
 
@@ -44,12 +47,14 @@ Assembled<T> finish_columns(SparseMatrix<T> matrix, bool duplicates_are_one) {
 
 /// Compressed columns by counting: the entries are walked twice, once to count and once to place.
 ///
-/// Off the diagonal every entry of a symmetric, skew or Hermitian file also stands mirrored, whichever triangle it is
-/// in. Duplicates are summed in the order of the file, on both sides of the diagonal alike.
-/// @param for_each_entry  for_each_entry(f) calls f(row, column, value) for each entry, in the same order each time
+/// Off the diagonal every entry of a symmetric, skew or Hermitian file also stands mirrored, whichever
+/// triangle it is in. Duplicates are summed in the order of the file, on both sides of the diagonal alike.
+/// @param for_each_entry  for_each_entry(f) calls f(row, column, value) for each entry, in the same order
+///   each time
 /// @param duplicates_are_one  a second entry at the same place changes nothing (pattern files)
 template <class T, class ForEachEntry>
-Assembled<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplicates_are_one, ForEachEntry&& for_each_entry) {
+Assembled<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplicates_are_one,
+                      ForEachEntry&& for_each_entry) {
   SparseMatrix<T> matrix;
   SparsityPattern& pattern = matrix.pattern;
   matrix.symmetry = symmetry;

@@ -1,4 +1,5 @@
-// The two Boeing formats are alike from the third line on: sizes, Fortran formats, pointers, row indices, values.
+// The two Boeing formats are alike from the third line on: sizes, Fortran formats, pointers, row indices,
+// values.
 #include "palmette/matrix/boeing.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ struct BoeingHeader {
 };
 
 constexpr const char* unknown_format =
-    "this is neither a Matrix Market file (no %%MatrixMarket banner) nor a Rutherford-Boeing or Harwell-Boeing file";
+    "this is neither a Matrix Market file (no %%MatrixMarket banner) nor a Rutherford-Boeing or "
+    "Harwell-Boeing file";
 
 std::string_view header_line(TextReader& reader) {
   std::string_view line;
@@ -53,8 +55,9 @@ Field field_of_letter(const TextReader& reader, char letter) {
     case 'p': return Field::pattern;
     case 'i': return Field::integer;
     default:
-      reader.fail(reader.line_number(), std::string("the matrix type begins with '") + letter +
-                                            "'; only R (real), C (complex), I (integer) and P (pattern) can be read");
+      reader.fail(reader.line_number(),
+                  std::string("the matrix type begins with '") + letter +
+                      "'; only R (real), C (complex), I (integer) and P (pattern) can be read");
   }
 }
 
@@ -65,8 +68,9 @@ Symmetry symmetry_of_letter(const TextReader& reader, char letter) {
     case 'h': return Symmetry::hermitian;
     case 'z': return Symmetry::skew;
     default:
-      reader.fail(reader.line_number(), std::string("the matrix type has '") + letter +
-                                            "' for its symmetry; there are U, S, H, Z (skew) and R (rectangular)");
+      reader.fail(reader.line_number(),
+                  std::string("the matrix type has '") + letter +
+                      "' for its symmetry; there are U, S, H, Z (skew) and R (rectangular)");
   }
 }
 
@@ -75,20 +79,25 @@ void read_type_and_sizes(TextReader& reader, BoeingHeader& header) {
   const std::string_view line = header_line(reader);
   const std::int64_t number = reader.line_number();
   const std::string type = lower_case(line.substr(0, 3));
-  const std::vector<std::int64_t> sizes = line.size() > 3 ? integers_of(line.substr(3)) : std::vector<std::int64_t>{};
+  const std::vector<std::int64_t> sizes =
+      line.size() > 3 ? integers_of(line.substr(3)) : std::vector<std::int64_t>{};
   if (type.size() < 3 || sizes.size() < 3 || sizes.size() > 4) reader.fail(number, unknown_format);
   header.field = field_of_letter(reader, type[0]);
   header.file.field = name_of(header.field);
   header.file.symmetry = symmetry_of_letter(reader, type[1]);
-  if (header.file.symmetry == Symmetry::hermitian && header.field != Field::complex) header.file.symmetry = Symmetry::symmetric;
+  if (header.file.symmetry == Symmetry::hermitian && header.field != Field::complex)
+    header.file.symmetry = Symmetry::symmetric;
   if (header.file.symmetry == Symmetry::skew && header.field == Field::pattern)
     reader.fail(number, "a pattern cannot be skew-symmetric: it has no signs");
-  if (type[2] == 'e') reader.fail(number, "elemental (unassembled) matrices cannot be read; assemble the matrix first");
-  if (type[2] != 'a') reader.fail(number, std::string("the matrix type ends in '") + type[2] + "'; only A (assembled) can be read");
+  if (type[2] == 'e')
+    reader.fail(number, "elemental (unassembled) matrices cannot be read; assemble the matrix first");
+  if (type[2] != 'a')
+    reader.fail(number,
+                std::string("the matrix type ends in '") + type[2] + "'; only A (assembled) can be read");
   constexpr std::int64_t most = std::numeric_limits<index_t>::max();
   if (sizes[0] > most || sizes[1] > most)
-    reader.fail(number, "a matrix of " + std::to_string(sizes[0]) + " × " + std::to_string(sizes[1]) + " has more than " +
-                            std::to_string(most) + " rows or columns");
+    reader.fail(number, "a matrix of " + std::to_string(sizes[0]) + " × " + std::to_string(sizes[1]) +
+                            " has more than " + std::to_string(most) + " rows or columns");
   if (header.file.symmetry != Symmetry::general && sizes[0] != sizes[1])
     reader.fail(number, "a " + std::string(name_of(header.file.symmetry)) + " matrix must be square, not " +
                             std::to_string(sizes[0]) + " × " + std::to_string(sizes[1]));
@@ -97,18 +106,23 @@ void read_type_and_sizes(TextReader& reader, BoeingHeader& header) {
   header.file.stored_entries = sizes[2];
 }
 
-/// The columns of a line that belong to one item, without the blanks around it; empty behind the end of the line.
+/// The columns of a line that belong to one item, without the blanks around it; empty behind the end of the
+/// line.
 std::string_view columns_of(std::string_view line, std::size_t first, std::size_t width) {
   return first < line.size() ? trimmed(line.substr(first, width)) : std::string_view{};
 }
 
-std::vector<FortranField> format_from(const TextReader& reader, std::string_view text, bool of_integers, const char* what) {
+std::vector<FortranField> format_from(const TextReader& reader, std::string_view text, bool of_integers,
+                                      const char* what) {
   std::string error;
   std::vector<FortranField> format = parse_fortran_format(text, error);
-  if (format.empty()) reader.fail(reader.line_number(), std::string("the format of the ") + what + ", " + quoted(text) + ", " + error);
+  if (format.empty())
+    reader.fail(reader.line_number(),
+                std::string("the format of the ") + what + ", " + quoted(text) + ", " + error);
   for (const FortranField& field : format)
     if (field.is_integer != of_integers && of_integers)
-      reader.fail(reader.line_number(), std::string("the format of the ") + what + ", " + quoted(text) + ", is not one of integers");
+      reader.fail(reader.line_number(), std::string("the format of the ") + what + ", " + quoted(text) +
+                                            ", is not one of integers");
   return format;
 }
 
@@ -123,7 +137,8 @@ BoeingHeader read_header(TextReader& reader) {
   read_type_and_sizes(reader, header);
   header.has_values = header.field != Field::pattern;
   if (header.has_values && cards[3] == 0 && header.file.stored_entries > 0)
-    reader.fail(reader.line_number(), "the matrix type promises values, but the header announces no lines of them");
+    reader.fail(reader.line_number(),
+                "the matrix type promises values, but the header announces no lines of them");
   const std::string_view line = header_line(reader);
   header.pointer_format = format_from(reader, columns_of(line, 0, 16), true, "pointers");
   header.index_format = format_from(reader, columns_of(line, 16, 16), true, "row indices");
@@ -136,7 +151,7 @@ BoeingHeader read_header(TextReader& reader) {
 /// Room for as many elements as are announced, but for no more than the rest of the file can hold.
 template <class T>
 void reserve_provable(std::vector<T>& array, std::int64_t announced, const TextReader& reader) {
-  array.reserve(static_cast<std::size_t>(std::min(announced, reader.remaining_bound())));
+  array.reserve(std::min(announced, reader.remaining_bound()));
 }
 
 void read_pointers(TextReader& reader, const BoeingHeader& header, SparsityPattern& pattern) {
@@ -147,15 +162,18 @@ void read_pointers(TextReader& reader, const BoeingHeader& header, SparsityPatte
     const std::int64_t pointer = records.next_integer() - 1;
     const std::int64_t least = column == 0 ? 0 : pattern.column_ptr.back();
     if (pointer < least || (column == 0 && pointer != 0) || pointer > header.file.stored_entries)
-      reader.fail(reader.line_number(), "the pointer of column " + std::to_string(column + 1) + " is " +
-                                            std::to_string(pointer + 1) +
-                                            (column == 0 ? ", not 1" : ", outside " + std::to_string(least + 1) + " … " +
-                                                                           std::to_string(header.file.stored_entries + 1)));
+      reader.fail(reader.line_number(),
+                  "the pointer of column " + std::to_string(column + 1) + " is " +
+                      std::to_string(pointer + 1) +
+                      (column == 0 ? ", not 1"
+                                   : ", outside " + std::to_string(least + 1) + " … " +
+                                         std::to_string(header.file.stored_entries + 1)));
     pattern.column_ptr.push_back(pointer);
   }
   if (pattern.column_ptr.back() != header.file.stored_entries)
-    reader.fail(reader.line_number(), "the last column pointer is " + std::to_string(pattern.column_ptr.back() + 1) + ", but " +
-                                          std::to_string(header.file.stored_entries) + " entries are announced");
+    reader.fail(reader.line_number(),
+                "the last column pointer is " + std::to_string(pattern.column_ptr.back() + 1) + ", but " +
+                    std::to_string(header.file.stored_entries) + " entries are announced");
 }
 
 void read_row_indices(TextReader& reader, const BoeingHeader& header, SparsityPattern& pattern) {
@@ -164,7 +182,8 @@ void read_row_indices(TextReader& reader, const BoeingHeader& header, SparsityPa
   for (std::int64_t entry = 0; entry < header.file.stored_entries; ++entry) {
     const std::int64_t row = records.next_integer();
     if (row < 1 || row > pattern.rows)
-      reader.fail(reader.line_number(), "the row index " + std::to_string(row) + " is outside 1 … " + std::to_string(pattern.rows));
+      reader.fail(reader.line_number(),
+                  "the row index " + std::to_string(row) + " is outside 1 … " + std::to_string(pattern.rows));
     pattern.row_index.push_back(static_cast<index_t>(row - 1));
   }
 }
@@ -172,7 +191,7 @@ void read_row_indices(TextReader& reader, const BoeingHeader& header, SparsityPa
 template <class T>
 void read_values(TextReader& reader, const BoeingHeader& header, std::vector<T>& values) {
   if (!header.has_values) {
-    values.assign(static_cast<std::size_t>(header.file.stored_entries), T(1));
+    values.assign(header.file.stored_entries, T(1));
     return;
   }
   FortranRecords records(reader, header.value_format, "values");
@@ -189,12 +208,14 @@ template <class T>
 void check_diagonal(const TextReader& reader, const SparseMatrix<T>& stored, Symmetry symmetry) {
   if (symmetry != Symmetry::skew && symmetry != Symmetry::hermitian) return;
   for (index_t column = 0; column < stored.cols(); ++column)
-    for (offset_t entry = stored.pattern.column_ptr[column]; entry < stored.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = stored.pattern.column_ptr[column]; entry < stored.pattern.column_ptr[column + 1];
+         ++entry) {
       if (stored.pattern.row_index[entry] != column) continue;
       const T value = stored.values[entry];
       if (symmetry == Symmetry::skew ? value == T(0) : value == conjugate(value)) continue;
-      reader.fail(0, "the diagonal of a " + std::string(symmetry == Symmetry::skew ? "skew-symmetric matrix must be zero" :
-                                                        "Hermitian matrix must be real") +
+      reader.fail(0, "the diagonal of a " +
+                         std::string(symmetry == Symmetry::skew ? "skew-symmetric matrix must be zero"
+                                                                : "Hermitian matrix must be real") +
                          "; that of column " + std::to_string(column + 1) + " is not");
     }
 }
@@ -209,7 +230,8 @@ SparseMatrix<T> complete(const TextReader& reader, const BoeingHeader& header, S
   if (symmetry != Symmetry::general) {
     result = assemble<T>(stored.rows(), stored.cols(), symmetry, pattern_only, [&](auto&& visit) {
       for (index_t column = 0; column < stored.cols(); ++column)
-        for (offset_t entry = stored.pattern.column_ptr[column]; entry < stored.pattern.column_ptr[column + 1]; ++entry)
+        for (offset_t entry = stored.pattern.column_ptr[column];
+             entry < stored.pattern.column_ptr[column + 1]; ++entry)
           visit(stored.pattern.row_index[entry], column, stored.values[entry]);
     });
   } else {
@@ -232,8 +254,9 @@ SparseMatrix<T> read_body(TextReader& reader, const BoeingHeader& header, const 
   if (options.progress) options.progress("read", reader.fraction_read());
   read_values(reader, header, stored.values);
   if (sizes_are_absurd(header.file.rows, header.file.cols, stored.nnz()))
-    reader.fail(3, "a matrix of " + std::to_string(header.file.rows) + " × " + std::to_string(header.file.cols) + " with " +
-                       std::to_string(stored.nnz()) + " entries is refused as absurd");
+    reader.fail(3, "a matrix of " + std::to_string(header.file.rows) + " × " +
+                       std::to_string(header.file.cols) + " with " + std::to_string(stored.nnz()) +
+                       " entries is refused as absurd");
   reader.drain();
   if (options.progress) options.progress("read", 1.0);
   return complete(reader, header, std::move(stored));
@@ -243,12 +266,13 @@ SparseMatrix<T> read_body(TextReader& reader, const BoeingHeader& header, const 
 
 ReadResult read_boeing(TextReader& reader, const ReadOptions& options) {
   const BoeingHeader header = read_header(reader);
-  if (header.field == Field::complex) return {read_body<std::complex<double>>(reader, header, options), header.file};
+  if (header.field == Field::complex)
+    return {read_body<std::complex<double>>(reader, header, options), header.file};
   SparseMatrix<double> matrix = read_body<double>(reader, header, options);
   if (header.field == Field::pattern && options.pattern_values == PatternValues::laplacian) {
     if (header.file.rows != header.file.cols)
-      reader.fail(3, "only a square pattern can become a Laplacian, not one of " + std::to_string(header.file.rows) + " × " +
-                         std::to_string(header.file.cols));
+      reader.fail(3, "only a square pattern can become a Laplacian, not one of " +
+                         std::to_string(header.file.rows) + " × " + std::to_string(header.file.cols));
     matrix = laplacian_of_pattern(matrix.pattern, header.file.symmetry);
   }
   return {std::move(matrix), header.file};

@@ -1,4 +1,5 @@
-// Files, memory and gzip streams behind one forward-only interface. gzip may have several members, as `cat a.gz b.gz` makes.
+// Files, memory and gzip streams behind one forward-only interface. gzip may have several members, as `cat
+// a.gz b.gz` makes.
 #include "palmette/matrix/byte_source.hpp"
 
 #include <fcntl.h>
@@ -21,7 +22,8 @@ constexpr std::size_t inflate_input_bytes = std::size_t{1} << 16;
 
 class FileSource : public ByteSource {
  public:
-  explicit FileSource(const std::string& path) : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit FileSource(const std::string& path)
+      : path_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) throw IoError(path, 0, std::string("cannot be opened: ") + std::strerror(errno));
     struct stat status;
     if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) size_ = status.st_size;
@@ -40,7 +42,8 @@ class FileSource : public ByteSource {
     }
   }
   std::int64_t remaining_bound() const override {
-    return size_ >= 0 ? std::max<std::int64_t>(size_ - consumed_, 0) : std::numeric_limits<std::int64_t>::max();
+    return size_ >= 0 ? std::max<std::int64_t>(size_ - consumed_, 0)
+                      : std::numeric_limits<std::int64_t>::max();
   }
   double fraction_read() const override {
     return size_ > 0 ? std::min(1.0, static_cast<double>(consumed_) / static_cast<double>(size_)) : 0.0;
@@ -62,7 +65,9 @@ class MemorySource : public ByteSource {
     consumed_ += count;
     return count;
   }
-  std::int64_t remaining_bound() const override { return static_cast<std::int64_t>(bytes_.size() - consumed_); }
+  std::int64_t remaining_bound() const override {
+    return static_cast<std::int64_t>(bytes_.size() - consumed_);
+  }
   double fraction_read() const override {
     return bytes_.empty() ? 0.0 : static_cast<double>(consumed_) / static_cast<double>(bytes_.size());
   }

@@ -1,4 +1,5 @@
-// Inside `matrix`: where bytes come from — a file, memory, or either of them through gzip — read strictly forward.
+// Inside `matrix`: where bytes come from — a file, memory, or either of them through gzip — read strictly
+// forward.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ class ByteSource {
 
 /// Bytes of a file, decompressed if it begins with gzip's magic bytes. @throws IoError
 std::unique_ptr<ByteSource> open_file(const std::string& path);
-/// Bytes in memory, which must outlive the source, decompressed likewise; `name` stands for the file in messages.
+/// Bytes in memory, which must outlive the source, decompressed likewise; `name` stands for the file in
+/// messages.
 std::unique_ptr<ByteSource> open_memory(std::string_view bytes, const std::string& name);
 
 }  // namespace palmette

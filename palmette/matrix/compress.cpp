@@ -23,8 +23,8 @@ void sort_column(index_t* rows, T* values, offset_t count, std::vector<ColumnEnt
   for (offset_t entry = 0; entry < count; ++entry) scratch.push_back({rows[entry], entry, values[entry]});
   std::sort(scratch.begin(), scratch.end());
   for (offset_t entry = 0; entry < count; ++entry) {
-    rows[entry] = scratch[static_cast<std::size_t>(entry)].row;
-    values[entry] = scratch[static_cast<std::size_t>(entry)].value;
+    rows[entry] = scratch[entry].row;
+    values[entry] = scratch[entry].value;
   }
 }
 
@@ -62,7 +62,8 @@ bool sort_and_sum_columns(SparseMatrix<T>& matrix) {
   for (index_t column = 0; column < pattern.cols; ++column) {
     const offset_t begin = pattern.column_ptr[column];
     const offset_t count = pattern.column_ptr[column + 1] - begin;
-    // The pointer of this column is not needed in its old form any more: it moves with what was left out before it.
+    // The pointer of this column is not needed in its old form any more: it moves with what was left out
+    // before it.
     pattern.column_ptr[column] = kept;
     const bool in_order = rises_strictly(rows + begin, count);
     if (begin == kept && in_order) {
@@ -74,8 +75,8 @@ bool sort_and_sum_columns(SparseMatrix<T>& matrix) {
   }
   const bool had_duplicates = kept != pattern.column_ptr[pattern.cols];
   pattern.column_ptr[pattern.cols] = kept;
-  pattern.row_index.resize(static_cast<std::size_t>(kept));
-  matrix.values.resize(static_cast<std::size_t>(kept));
+  pattern.row_index.resize(kept);
+  matrix.values.resize(kept);
   return had_duplicates;
 }
 

@@ -7,11 +7,13 @@ namespace palmette {
 
 /// Sort each column by row and sum its duplicates in the order in which they stand; in place.
 ///
-/// Columns that are in order already cost one comparison an entry; the others are sorted with their position as the
-/// second key, so that the sum of duplicates does not depend on the sorting algorithm.
-/// @param matrix  pattern.column_ptr complete, row_index and values bucketed by column; explicit zeros are kept
+/// Columns that are in order already cost one comparison an entry; the others are sorted with their position
+/// as the second key, so that the sum of duplicates does not depend on the sorting algorithm.
+/// @param matrix  pattern.column_ptr complete, row_index and values bucketed by column; explicit zeros are
+///   kept
 /// @return true if there were duplicates
-/// @cost O(nnz) for sorted columns, a logarithm of the column's length more for others; memory for the longest such column
+/// @cost O(nnz) for sorted columns, a logarithm of the column's length more for others; memory for the
+///   longest such column
 template <class T>
 bool sort_and_sum_columns(SparseMatrix<T>& matrix);
 

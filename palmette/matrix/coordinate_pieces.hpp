@@ -1,5 +1,5 @@
-// Inside `matrix`: the entries of a coordinate file between reading and assembly, and their assembly in little more memory
-// than the matrix needs: what is placed is freed.
+// Inside `matrix`: the entries of a coordinate file between reading and assembly, and their assembly in
+// little more memory than the matrix needs: what is placed is freed.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace palmette {
 
-/// Rows, columns and values in the order of the file, apart from each other, so that each can be freed once it is placed; in
-/// pieces that never move: growing costs no copy and no second memory.
+/// Rows, columns and values in the order of the file, apart from each other, so that each can be freed once
+/// it is placed; in pieces that never move: growing costs no copy and no second memory.
 /// @tparam Entry  row, column and, unless it is empty, value
 template <class Entry>
 class CoordinatePieces {
@@ -60,7 +60,8 @@ class CoordinatePieces {
   template <class T, class Visit>
   void for_each(Visit&& visit) const {
     for (const Piece& piece : pieces_)
-      for (std::size_t place = 0; place < piece.count; ++place) visit(piece.row[place], piece.column[place], value_at<T>(piece, place));
+      for (std::size_t place = 0; place < piece.count; ++place)
+        visit(piece.row[place], piece.column[place], value_at<T>(piece, place));
   }
 
   /// visit(column, row), each piece's rows freed behind it: they cannot be visited again.
@@ -76,7 +77,8 @@ class CoordinatePieces {
   template <class T, class Visit>
   void take_values(Visit&& visit) {
     for (Piece& piece : pieces_) {
-      for (std::size_t place = 0; place < piece.count; ++place) visit(piece.column[place], value_at<T>(piece, place));
+      for (std::size_t place = 0; place < piece.count; ++place)
+        visit(piece.column[place], value_at<T>(piece, place));
       release(piece.column, piece);
       if constexpr (has_values) release(piece.value, piece);
     }
@@ -153,18 +155,20 @@ void place_columns(CoordinatePieces<Entry>& pieces, SparseMatrix<T>& matrix) {
   pieces.take_rows([&](index_t column, index_t row) { matrix.pattern.row_index[next[column]++] = row; });
   std::copy(start.begin(), start.end() - 1, next.begin());
   resize_on_large_pages(matrix.values, static_cast<std::size_t>(pieces.total));
-  pieces.template take_values<T>([&](index_t column, const T& value) { matrix.values[next[column]++] = value; });
+  pieces.template take_values<T>(
+      [&](index_t column, const T& value) { matrix.values[next[column]++] = value; });
 }
 
 /// As `assemble`, from the entries of a file, which it uses up.
 ///
-/// @cost at the peak 1.4 times the matrix for a general file whose columns stand in order, 2 times for another one, 1.7 times
-///       for a symmetric one
+/// @cost at the peak 1.4 times the matrix for a general file whose columns stand in order, 2 times for
+///   another one, 1.7 times for a symmetric one
 template <class T, class Entry>
 Assembled<T> assemble_pieces(index_t rows, index_t cols, Symmetry symmetry, CoordinatePieces<Entry> pieces) {
   constexpr bool duplicates_are_one = !CoordinatePieces<Entry>::has_values;
   if (symmetry != Symmetry::general)
-    return assemble<T>(rows, cols, symmetry, duplicates_are_one, [&](auto&& visit) { pieces.template for_each<T>(visit); });
+    return assemble<T>(rows, cols, symmetry, duplicates_are_one,
+                       [&](auto&& visit) { pieces.template for_each<T>(visit); });
   SparseMatrix<T> matrix;
   matrix.pattern.rows = rows;
   matrix.pattern.cols = cols;

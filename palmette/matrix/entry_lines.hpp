@@ -1,5 +1,5 @@
-// Inside `matrix`: reads a body of one entry a line, in blocks, by several threads; the result and the error that is
-// reported do not depend on their number.
+// Inside `matrix`: reads a body of one entry a line, in blocks, by several threads; the result and the error
+// that is reported do not depend on their number.
 #pragma once
 
 #include <algorithm>
@@ -62,12 +62,15 @@ struct EntryPieces {
 struct PartResult {
   std::size_t entries = 0;
   std::int64_t lines = 0;            ///< lines before `stopped_at`
-  const char* stopped_at = nullptr;  ///< begin of the first wrong line, or of the first entry above the limit; else nullptr
+  /// begin of the first wrong line, or of the first entry above the limit; else nullptr
+  const char* stopped_at = nullptr;
 };
 
-/// Reads the lines in [text, end) to `to`; stops at the first line that is wrong and at the entry after `limit`.
+/// Reads the lines in [text, end) to `to`; stops at the first line that is wrong and at the entry after
+/// `limit`.
 template <class Line>
-PartResult read_part(const Line& line, const char* text, const char* end, typename Line::Entry* to, std::size_t limit) {
+PartResult read_part(const Line& line, const char* text, const char* end, typename Line::Entry* to,
+                     std::size_t limit) {
   PartResult result;
   while (text < end) {
     const char* begin = skip_blanks(text);
@@ -101,15 +104,20 @@ inline std::vector<const char*> split_at_lines(const TextBlock& block, int count
   return bounds;
 }
 
-/// A body of `expected` lines, each understood by a Line: `Entry`, `Pieces` (which keep them), `shortest_line` (bytes, line end included),
-/// `parse(text, entry)` (nullptr if wrong) and `describe(line)` (what is wrong, nothing if all is well).
+/// A body of `expected` lines, each understood by a Line: `Entry`, `Pieces` (which keep them),
+/// `shortest_line` (bytes, line end included), `parse(text, entry)` (nullptr if wrong) and `describe(line)`
+/// (what is wrong, nothing if all is well).
 template <class Line>
 class EntryLines {
  public:
   using Entry = typename Line::Entry;
 
   EntryLines(TextReader& reader, const Line& line, std::int64_t expected, const ReadOptions& options)
-      : reader_(reader), line_(line), expected_(expected), options_(options), team_(team_size(reader, options)) {}
+      : reader_(reader),
+        line_(line),
+        expected_(expected),
+        options_(options),
+        team_(team_size(reader, options)) {}
 
   typename Line::Pieces read() {
     TextBlock block;
@@ -119,12 +127,14 @@ class EntryLines {
     }
     if (pieces_.total < expected_)
       reader_.fail(std::max<std::int64_t>(reader_.line_number(), 1),
-                   "the file ends after " + std::to_string(pieces_.total) + " of " + std::to_string(expected_) + " entries");
+                   "the file ends after " + std::to_string(pieces_.total) + " of " +
+                       std::to_string(expected_) + " entries");
     return std::move(pieces_);
   }
 
  private:
-  static constexpr std::size_t part_bytes = std::size_t{1} << 19;  // milliseconds of work, beside which waking a thread is nothing
+  // milliseconds of work, beside which waking a thread is nothing
+  static constexpr std::size_t part_bytes = std::size_t{1} << 19;
 
   static int team_size(const TextReader& reader, const ReadOptions& options) {
     const int wanted = options.threads > 0 ? options.threads : available_processors();
@@ -134,9 +144,11 @@ class EntryLines {
 
   void read_block(const TextBlock& block) {
     const auto bounds = split_at_lines(block, team_.size());
-    std::vector<PartResult> results(static_cast<std::size_t>(team_.size()));
+    std::vector<PartResult> results(team_.size());
     scratch_.resize(results.size());
-    team_.share_parts(team_.size(), [&](int part) { results[part] = read_scratch(bounds[part], bounds[part + 1], scratch_[part]); });
+    team_.share_parts(team_.size(), [&](int part) {
+      results[part] = read_scratch(bounds[part], bounds[part + 1], scratch_[part]);
+    });
     std::int64_t lines = 0;
     for (std::size_t part = 0; part < results.size(); ++part) {
       const PartResult& result = results[part];
@@ -168,7 +180,8 @@ class EntryLines {
     return read_part(line_, begin, end, scratch.entries.get(), most);
   }
 
-  [[noreturn]] void fail_at(const PartResult& result, const TextBlock& block, std::int64_t line, std::int64_t room) const {
+  [[noreturn]] void fail_at(const PartResult& result, const TextBlock& block, std::int64_t line,
+                            std::int64_t room) const {
     if (static_cast<std::int64_t>(result.entries) == room) fail_too_many(line);
     const char* end = std::find(result.stopped_at, block.end, '\n');
     const std::string_view text(result.stopped_at, static_cast<std::size_t>(end - result.stopped_at));

@@ -1,4 +1,5 @@
-// A recursive walk over the format: repeat counts, groups, nX, kP, and the data descriptors I, E, D, F, G, ES, EN.
+// A recursive walk over the format: repeat counts, groups, nX, kP, and the data descriptors I, E, D, F, G,
+// ES, EN.
 #include "palmette/matrix/fortran_format.hpp"
 
 namespace palmette {
@@ -17,7 +18,8 @@ class FormatParser {
  public:
   explicit FormatParser(std::string_view text) {
     for (const char letter : text)
-      if (letter != ' ' && letter != '\t') text_.push_back(letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter);
+      if (letter != ' ' && letter != '\t')
+        text_.push_back(letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter);
   }
 
   std::vector<FortranField> parse() {
@@ -94,7 +96,8 @@ class FormatParser {
       case 'I': field.is_integer = true; break;
       case 'E': case 'D': case 'F': case 'G': break;
       case '\0': throw FormatError{"ends before its last parenthesis"};
-      default: throw FormatError{std::string("has the edit descriptor '") + next() + "', which is not understood"};
+      default:
+        throw FormatError{std::string("has the edit descriptor '") + next() + "', which is not understood"};
     }
     const bool may_have_second_letter = next() == 'E';
     ++place_;

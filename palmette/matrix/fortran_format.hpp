@@ -1,4 +1,5 @@
-// Inside `matrix`: Fortran edit descriptors such as (16I5), (1P,5E16.8) and (3(1P,E25.16)), as far as matrix files use them.
+// Inside `matrix`: Fortran edit descriptors such as (16I5), (1P,5E16.8) and (3(1P,E25.16)), as far as matrix
+// files use them.
 #pragma once
 
 #include <string>

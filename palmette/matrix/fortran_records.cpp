@@ -11,11 +11,12 @@ const FortranField& FortranRecords::advance() {
   const FortranField& field = format_[next_++];
   std::string_view text;
   if (static_cast<std::size_t>(field.offset) < line_.size())
-    text = line_.substr(static_cast<std::size_t>(field.offset), static_cast<std::size_t>(field.width));
+    text = line_.substr(field.offset, field.width);
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   if (text.empty())
-    fail("field " + std::to_string(next_) + " of " + std::to_string(format_.size()) + " on the line is blank");
+    fail("field " + std::to_string(next_) + " of " + std::to_string(format_.size()) +
+         " on the line is blank");
   length_ = text.size();
   field_.assign(text);
   field_.append(number_padding, '\0');
@@ -39,10 +40,13 @@ double FortranRecords::next_real() {
   const char* end = scan_decimal<NumberStyle::fortran>(field_.data(), number);
   double value = 0;
   if (end != field_.data() + length_) {
-    const RealStatus status = parse_real(std::string_view(field_).substr(0, length_), value, NumberStyle::fortran);
-    fail(quoted(field_.substr(0, length_)) + (status == RealStatus::not_finite ? " is not finite" : " is not a number"));
+    const RealStatus status =
+        parse_real(std::string_view(field_).substr(0, length_), value, NumberStyle::fortran);
+    fail(quoted(field_.substr(0, length_)) +
+         (status == RealStatus::not_finite ? " is not finite" : " is not a number"));
   }
-  // Fortran's rules for input: an implied point where none is written, and the scale factor where no exponent is.
+  // Fortran's rules for input: an implied point where none is written, and the scale factor where no exponent
+  // is.
   if (!number.has_point) number.exponent -= field.decimals;
   if (!number.has_exponent) number.exponent -= field.scale;
   value = to_double(number);

@@ -20,7 +20,9 @@ class FortranRecords {
 
  private:
   const FortranField& advance();
-  [[noreturn]] void fail(const std::string& why) const { reader_.fail(reader_.line_number(), what_ + ": " + why); }
+  [[noreturn]] void fail(const std::string& why) const {
+    reader_.fail(reader_.line_number(), what_ + ": " + why);
+  }
 
   TextReader& reader_;
   const std::vector<FortranField>& format_;

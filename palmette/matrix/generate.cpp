@@ -81,7 +81,8 @@ const std::vector<Generator>& generators() {
         "circuit with long wires, controlled sources and supply rails (dense rows and columns); unsymmetric",
         unknowns, "number of supply rails", 6},
        make_circuit, rows_line, largest_index, 1, 1000},
-      {{"random_unsymmetric", "random pattern, nonsingular by a hidden transversal, badly scaled; unsymmetric",
+      {{"random_unsymmetric",
+        "random pattern, nonsingular by a hidden transversal, badly scaled; unsymmetric",
         unknowns, "entries drawn for each column beside the transversal", 4},
        make_random_unsymmetric, rows_line, largest_index, 1e-6, 1000},
       {{"bidiagonal", "lower bidiagonal: one long chain", unknowns, "", 0}, make_bidiagonal, rows_line},
@@ -121,7 +122,8 @@ std::size_t edit_distance(const std::string& from, const std::string& to) {
   }
   // A name may be of any length; what is repeated of it is not.
   const std::string beginning = name.size() > 40 ? name.substr(0, 40) + "..." : name;
-  throw UsageError("unknown model problem '" + beginning + "': did you mean '" + nearest->info.name + "'? There are " + names);
+  throw UsageError("unknown model problem '" + beginning + "': did you mean '" + nearest->info.name +
+                   "'? There are " + names);
 }
 
 const Generator& find_generator(const std::string& name) {
@@ -144,11 +146,13 @@ offset_t largest_size(const Generator& generator) {
 void check_size(const Generator& generator, index_t n) {
   const offset_t largest = largest_size(generator);
   if (n >= 1 && n <= largest) return;
-  const std::string range = "choose n (" + generator.info.n_meaning + ") from 1 to " + std::to_string(largest);
+  const std::string range =
+      "choose n (" + generator.info.n_meaning + ") from 1 to " + std::to_string(largest);
   const std::string given = generator.info.name + " with n = " + std::to_string(n);
   const double rows = generator.rows(n);
   if (n > 0 && rows > largest_index)
-    throw DimensionError(given + " would have " + std::to_string(static_cast<offset_t>(std::min(rows, 9e18))) +
+    throw DimensionError(given + " would have " +
+                         std::to_string(static_cast<offset_t>(std::min(rows, 9e18))) +
                          " rows, more than the 2147483647 that indices can count: " + range);
   throw UsageError(given + " is out of range: " + range);
 }
@@ -164,16 +168,18 @@ double checked_parameter(const Generator& generator, const GenerateOptions& opti
   const GeneratorInfo& info = generator.info;
   if (options.parameter == 0) return info.default_parameter;
   if (info.parameter_meaning.empty())
-    throw UsageError(info.name + " takes no parameter, but " + shown(options.parameter) + " was given: leave it out");
+    throw UsageError(info.name + " takes no parameter, but " + shown(options.parameter) +
+                     " was given: leave it out");
   const bool counts_levels = info.name == "random_triangular";
   const double largest = counts_levels ? options.n : generator.largest_parameter;
   if (!(options.parameter >= generator.smallest_parameter && options.parameter <= largest))
-    throw UsageError(info.name + " with parameter " + shown(options.parameter) + " (" + info.parameter_meaning +
-                     ") is out of range: choose it from " + shown(generator.smallest_parameter) + " to " + shown(largest) +
+    throw UsageError(info.name + " with parameter " + shown(options.parameter) + " (" +
+                     info.parameter_meaning + ") is out of range: choose it from " +
+                     shown(generator.smallest_parameter) + " to " + shown(largest) +
                      ", or 0 for the default");
   if ((counts_levels || info.name == "circuit") && options.parameter != std::floor(options.parameter))
-    throw UsageError(info.name + " with parameter " + shown(options.parameter) + " (" + info.parameter_meaning +
-                     "): choose a whole number");
+    throw UsageError(info.name + " with parameter " + shown(options.parameter) + " (" +
+                     info.parameter_meaning + "): choose a whole number");
   return options.parameter;
 }
 

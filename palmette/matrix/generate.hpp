@@ -29,8 +29,8 @@ struct GeneratorInfo {
 const std::vector<GeneratorInfo>& generator_list();
 
 /// Make a model problem.
-/// @throws UsageError for an unknown name (naming the nearest one) or a size outside the generator's range, DimensionError
-///         if the matrix would have more than 2³¹ − 1 rows
+/// @throws UsageError for an unknown name (naming the nearest one) or a size outside the generator's range,
+///   DimensionError if the matrix would have more than 2³¹ − 1 rows
 SparseMatrix<double> generate(const GenerateOptions& options);
 
 }  // namespace palmette

@@ -1,4 +1,5 @@
-// Inside `matrix`: what the generators of irregular patterns share: collecting entries and setting dominant diagonals.
+// Inside `matrix`: what the generators of irregular patterns share: collecting entries and setting dominant
+// diagonals.
 #pragma once
 
 #include <vector>
@@ -38,8 +39,8 @@ std::vector<double> off_diagonal_row_sums(const SparseMatrix<double>& matrix);
 /// Set the stored diagonal entries. @param diagonal  length rows
 void set_diagonal(SparseMatrix<double>& matrix, const std::vector<double>& diagonal);
 
-/// From a graph's edges (both directions stored, each a −1, duplicates summed or not) its Laplacian plus the identity:
-/// −1 off the diagonal, degree + 1 on it.
+/// From a graph's edges (both directions stored, each a −1, duplicates summed or not) its Laplacian plus the
+/// identity: −1 off the diagonal, degree + 1 on it.
 SparseMatrix<double> laplacian_plus_identity(const Triplets<double>& edges);
 
 }  // namespace palmette::problems

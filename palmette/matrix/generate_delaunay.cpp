@@ -1,4 +1,5 @@
-// Bowyer–Watson triangulation with exact predicates, a spatial order of insertion and point location by walking.
+// Bowyer–Watson triangulation with exact predicates, a spatial order of insertion and point location by
+// walking.
 #include "palmette/matrix/generate_delaunay.hpp"
 
 #include <algorithm>
@@ -28,8 +29,8 @@ std::uint64_t hilbert_place(PlanePoint point) {
   return place;
 }
 
-/// Points 4 … n−1 in rounds of doubling size (a point is in the last round with probability 1/2, in the one before with
-/// 1/4, and so on), each round along the Hilbert curve.
+/// Points 4 … n−1 in rounds of doubling size (a point is in the last round with probability 1/2, in the one
+/// before with 1/4, and so on), each round along the Hilbert curve.
 std::vector<index_t> insertion_order(const std::vector<PlanePoint>& points) {
   constexpr int num_rounds = 12;
   std::vector<std::pair<std::uint64_t, index_t>> keyed;
@@ -72,13 +73,14 @@ class Triangulation {
     int side_of_outside;  ///< which of its edges this is
   };
 
-  /// Walks from the last new triangle towards the point. Ends because, in a Delaunay triangulation, each step lowers the
-  /// power of the point with respect to the triangle's circle.
+  /// Walks from the last new triangle towards the point. Ends because, in a Delaunay triangulation, each step
+  /// lowers the power of the point with respect to the triangle's circle.
   index_t triangle_that_holds(PlanePoint point) const {
     index_t here = last_;
     for (int side = 0; side < 3; ++side) {
       const Triangle& triangle = triangles_[here];
-      if (doubled_area(points_[triangle.vertex[(side + 1) % 3]], points_[triangle.vertex[(side + 2) % 3]], point) >= 0)
+      if (doubled_area(points_[triangle.vertex[(side + 1) % 3]], points_[triangle.vertex[(side + 2) % 3]],
+                       point) >= 0)
         continue;
       here = triangle.neighbour[side];
       side = -1;
@@ -167,10 +169,11 @@ std::int64_t doubled_area(PlanePoint a, PlanePoint b, PlanePoint c) {
   return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-// Sign of the determinant with rows (d_x, d_y, d_x² + d_y²), d = vertex − p. Differences have 27 bits and a sign, minors
-// and squared lengths at most 54, products 108.
+// Sign of the determinant with rows (d_x, d_y, d_x² + d_y²), d = vertex − p. Differences have 27 bits and a
+// sign, minors and squared lengths at most 54, products 108.
 bool in_circle(PlanePoint a, PlanePoint b, PlanePoint c, PlanePoint p) {
-  const std::int64_t ax = a.x - p.x, ay = a.y - p.y, bx = b.x - p.x, by = b.y - p.y, cx = c.x - p.x, cy = c.y - p.y;
+  const std::int64_t ax = a.x - p.x, ay = a.y - p.y, bx = b.x - p.x, by = b.y - p.y, cx = c.x - p.x,
+                     cy = c.y - p.y;
   const wide_int determinant = static_cast<wide_int>(ax * ax + ay * ay) * (bx * cy - by * cx) +
                                static_cast<wide_int>(bx * bx + by * by) * (cx * ay - cy * ax) +
                                static_cast<wide_int>(cx * cx + cy * cy) * (ax * by - ay * bx);

@@ -29,17 +29,19 @@ bool in_circle(PlanePoint a, PlanePoint b, PlanePoint c, PlanePoint p);
 
 /// Delaunay triangulation of the square [0, square_side]².
 ///
-/// Points are inserted one after the other (Bowyer, Watson): the triangles whose circle holds the new point form a cavity
-/// that is star-shaped around it, and are replaced by the fan over the cavity's border. A point on the square's border makes
-/// no triangle over the edge on which it lies. Order of insertion: rounds of doubling size, each along a Hilbert curve,
-/// so that the walk to the next point is short and cavities stay small.
+/// Points are inserted one after the other (Bowyer, Watson): the triangles whose circle holds the new point
+/// form a cavity that is star-shaped around it, and are replaced by the fan over the cavity's border. A point
+/// on the square's border makes no triangle over the edge on which it lies. Order of insertion: rounds of
+/// doubling size, each along a Hilbert curve, so that the walk to the next point is short and cavities stay
+/// small.
 /// @param points  distinct, in the square; the first four are its corners (0,0), (s,0), (s,s), (0,s)
 /// @return 2·points − 2 − (points on the border) triangles
 /// @cost O(n log n) for the sort, O(n) expected otherwise; about 70 bytes a triangle
 /// @source [Bowyer 1981]; [Watson 1981]; [Amenta et al. 2003] for the order of insertion
 std::vector<Triangle> triangulate(const std::vector<PlanePoint>& points);
 
-/// Draw points anew, strictly inside the square, until all differ; of equal points the first in the list stays.
+/// Draw points anew, strictly inside the square, until all differ; of equal points the first in the list
+/// stays.
 void separate_duplicates(std::vector<PlanePoint>& points, RandomStream& random);
 
 /// A point strictly inside the square.

@@ -1,9 +1,10 @@
-// Linear elasticity in three dimensions: trilinear 8-node bricks on a cube of n × n × n elements, face x = 0 clamped.
+// Linear elasticity in three dimensions: trilinear 8-node bricks on a cube of n × n × n elements, face x = 0
+// clamped.
 //
-// Young's modulus 1, Poisson's ratio 3/10, element edge 1. Then λ = 15/26 and μ = 10/26, and the integrals of products of
-// shape function derivatives are multiples of 1/72; each entry is 5/1872 times an integer. The integers are summed, so the
-// assembled matrix is exactly symmetric and rounded once, the same on every machine. A 2 × 2 × 2 Gauss rule gives the
-// same integrals, since they are of degree two in each variable.
+// Young's modulus 1, Poisson's ratio 3/10, element edge 1. Then λ = 15/26 and μ = 10/26, and the integrals of
+// products of shape function derivatives are multiples of 1/72; each entry is 5/1872 times an integer. The
+// integers are summed, so the assembled matrix is exactly symmetric and rounded once, the same on every
+// machine. A 2 × 2 × 2 Gauss rule gives the same integrals, since they are of degree two in each variable.
 #include <array>
 
 #include "palmette/matrix/generate_problems.hpp"
@@ -40,8 +41,8 @@ CornerBlock corner_block(int a, int b) {
   CornerBlock block{};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      block[3 * i + j] =
-          3 * derivative_integral(a, b, i, j) + 2 * derivative_integral(a, b, j, i) + (i == j ? 2 * gradients : 0);
+      block[3 * i + j] = 3 * derivative_integral(a, b, i, j) + 2 * derivative_integral(a, b, j, i) +
+                         (i == j ? 2 * gradients : 0);
   return block;
 }
 
@@ -52,8 +53,9 @@ ElementMatrix element_matrix() {
   return element;
 }
 
-/// Sum over the elements that hold both the node at `point` and the one at `point + offset` (row first). Nodes with
-/// x = 0 are clamped and not in the grid, so the node (x, y, z) of the grid is the mesh node (x + 1, y, z).
+/// Sum over the elements that hold both the node at `point` and the one at `point + offset` (row first).
+/// Nodes with x = 0 are clamped and not in the grid, so the node (x, y, z) of the grid is the mesh node (x +
+/// 1, y, z).
 CornerBlock coupling(const ElementMatrix& element, index_t num_elements, GridPoint point, GridOffset offset) {
   const std::array<index_t, 3> node{point.x + 1, point.y, point.z};
   const std::array<index_t, 3> step{offset.x, offset.y, offset.z};
@@ -62,7 +64,8 @@ CornerBlock coupling(const ElementMatrix& element, index_t num_elements, GridPoi
     int other = 0;
     bool shared = true;
     for (int axis = 0; axis < 3; ++axis) {
-      const index_t origin = node[axis] - corner_side(corner, axis), other_side = corner_side(corner, axis) + step[axis];
+      const index_t origin = node[axis] - corner_side(corner, axis),
+                    other_side = corner_side(corner, axis) + step[axis];
       shared = shared && origin >= 0 && origin < num_elements && (other_side == 0 || other_side == 1);
       other |= static_cast<int>(other_side) << axis;
     }

@@ -1,4 +1,5 @@
-// Finite differences on square and cubic grids: Poisson, shifted Laplacian, convection–diffusion, optimal control (KKT).
+// Finite differences on square and cubic grids: Poisson, shifted Laplacian, convection–diffusion, optimal
+// control (KKT).
 #include <array>
 
 #include "palmette/matrix/generate_problems.hpp"
@@ -12,21 +13,24 @@ Grid cube(index_t n) { return {n, n, n}; }
 
 /// `diagonal` on the diagonal and −1 for each neighbour; what lies outside the grid is zero (Dirichlet).
 SparseMatrix<double> laplacian(const Grid& grid, const std::vector<GridOffset>& offsets, double diagonal) {
-  return stencil_matrix(grid, offsets, Symmetry::symmetric,
-                        [diagonal](GridPoint, GridOffset offset) { return offset.is_centre() ? diagonal : -1.0; });
+  return stencil_matrix(grid, offsets, Symmetry::symmetric, [diagonal](GridPoint, GridOffset offset) {
+    return offset.is_centre() ? diagonal : -1.0;
+  });
 }
 
 /// A flow that goes round in the x–y plane, and upwards where there is a third dimension.
 ///
-/// On the unit square, with x = X / N: u = (4x(x−1)(1−2y), −4y(y−1)(1−2x)), divergence-free and without flow through the
-/// walls x = 0, 1 of u_x and y = 0, 1 of u_y; both lie in [−1, 1]. The numerators are exact integers.
+/// On the unit square, with x = X / N: u = (4x(x−1)(1−2y), −4y(y−1)(1−2x)), divergence-free and without flow
+/// through the walls x = 0, 1 of u_x and y = 0, 1 of u_y; both lie in [−1, 1]. The numerators are exact
+/// integers.
 struct HelicalFlow {
   double strength;
   index_t n;
   int dimensions;
 
   std::array<double, 3> operator()(GridPoint point) const {
-    const std::int64_t width = std::int64_t{n} + 1, x = std::int64_t{point.x} + 1, y = std::int64_t{point.y} + 1;
+    const std::int64_t width = std::int64_t{n} + 1, x = std::int64_t{point.x} + 1,
+                       y = std::int64_t{point.y} + 1;
     const auto cubed = static_cast<double>(width * width * width);
     const auto across = static_cast<double>(4 * x * (x - width) * (width - 2 * y));
     const auto along = static_cast<double>(-4 * y * (y - width) * (width - 2 * x));
@@ -34,20 +38,25 @@ struct HelicalFlow {
   }
 };
 
-/// First-order upwind differences: the neighbour from which the flow comes gets the flow's speed on top of diffusion,
-/// and the diagonal what keeps the row sum zero in the interior. Rows stay dominant whatever the strength.
+/// First-order upwind differences: the neighbour from which the flow comes gets the flow's speed on top of
+/// diffusion, and the diagonal what keeps the row sum zero in the interior. Rows stay dominant whatever the
+/// strength.
 SparseMatrix<double> convection_diffusion(const Grid& grid, int dimensions, const HelicalFlow& flow) {
-  return stencil_matrix(grid, cross_offsets(dimensions), Symmetry::general, [&](GridPoint column, GridOffset offset) {
-    const std::array<double, 3> speed = flow(column + offset);
-    if (offset.is_centre()) {
-      double diagonal = 2.0 * dimensions;
-      for (double part : speed) diagonal += part < 0 ? -part : part;
-      return diagonal;
-    }
-    // Seen from the row, the column's point lies at −offset: upstream if the flow there runs along +offset.
-    const double towards_row = offset.x != 0 ? offset.x * speed[0] : offset.y != 0 ? offset.y * speed[1] : offset.z * speed[2];
-    return towards_row > 0 ? -1.0 - towards_row : -1.0;
-  });
+  return stencil_matrix(grid, cross_offsets(dimensions), Symmetry::general,
+                        [&](GridPoint column, GridOffset offset) {
+                          const std::array<double, 3> speed = flow(column + offset);
+                          if (offset.is_centre()) {
+                            double diagonal = 2.0 * dimensions;
+                            for (double part : speed) diagonal += part < 0 ? -part : part;
+                            return diagonal;
+                          }
+                          // Seen from the row, the column's point lies at −offset: upstream if the flow there
+                          // runs along +offset.
+                          const double towards_row = offset.x != 0   ? offset.x * speed[0]
+                                                     : offset.y != 0 ? offset.y * speed[1]
+                                                                     : offset.z * speed[2];
+                          return towards_row > 0 ? -1.0 - towards_row : -1.0;
+                        });
 }
 
 void push_entry(SparseMatrix<double>& matrix, index_t row, double value) {
@@ -89,8 +98,9 @@ SparseMatrix<double> make_convection_diffusion3d(const GenerateOptions& options)
   return convection_diffusion(cube(options.n), 3, {options.parameter, options.n, 3});
 }
 
-// min ½‖y‖² + ½α‖u‖² subject to K·y = u, K the 7-point Laplacian: [I 0 K; 0 αI −I; K −I 0] in the order y, u, multipliers.
-// Nonsingular, since diag(I, αI) is positive definite and the constraints [K −I] have full row rank.
+// min ½‖y‖² + ½α‖u‖² subject to K·y = u, K the 7-point Laplacian: [I 0 K; 0 αI −I; K −I 0] in the order y, u,
+// multipliers. Nonsingular, since diag(I, αI) is positive definite and the constraints [K −I] have full row
+// rank.
 SparseMatrix<double> make_kkt3d(const GenerateOptions& options) {
   const SparseMatrix<double> stiffness = make_poisson3d7(options);
   const index_t points = stiffness.rows();
@@ -102,7 +112,8 @@ SparseMatrix<double> make_kkt3d(const GenerateOptions& options) {
   matrix.pattern.row_index.reserve(num_entries);
   matrix.values.reserve(num_entries);
   const auto push_stiffness = [&](index_t column, index_t first_row) {
-    for (offset_t entry = stiffness.pattern.column_ptr[column]; entry < stiffness.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = stiffness.pattern.column_ptr[column];
+         entry < stiffness.pattern.column_ptr[column + 1]; ++entry)
       push_entry(matrix, first_row + stiffness.pattern.row_index[entry], stiffness.values[entry]);
   };
   for (index_t state = 0; state < points; ++state) {

@@ -11,7 +11,9 @@ namespace palmette::problems {
 namespace {
 
 /// A branch's conductance between 2⁻¹⁰ and 2³, even in the logarithm up to the 20 bits of its fraction.
-double draw_conductance(RandomStream& random) { return random.power_of_two(-10, 2) * (1.0 + random.fraction()); }
+double draw_conductance(RandomStream& random) {
+  return random.power_of_two(-10, 2) * (1.0 + random.fraction());
+}
 
 /// How far a wire reaches, at least 1, at most 2000: longer than h with probability h^(−4/3).
 index_t draw_reach(RandomStream& random) {
@@ -43,11 +45,13 @@ void push_controlled_sources(Triplets<double>& triplets, RandomStream& random) {
   const index_t n = triplets.rows;
   for (index_t source = 0; source < n / 4; ++source) {
     const index_t row = random.below(n), column = row - 40 + random.below(81);
-    if (column >= 0 && column < n && column != row) push_entry(triplets, row, column, random.signed_fraction());
+    if (column >= 0 && column < n && column != row)
+      push_entry(triplets, row, column, random.signed_fraction());
   }
 }
 
-/// Supply rails: nodes with weak branches to a twenty-fifth of all nodes, hence nearly dense rows and columns.
+/// Supply rails: nodes with weak branches to a twenty-fifth of all nodes, hence nearly dense rows and
+/// columns.
 void push_rails(Triplets<double>& triplets, index_t num_rails, RandomStream& random) {
   const index_t n = triplets.rows;
   for (index_t rail = 0; rail < num_rails; ++rail) {
@@ -65,7 +69,8 @@ struct Edge {
   index_t from = 0, to = 0;
 };
 
-/// Halves the square of all pairs `levels` times, each time into a quarter drawn with 57, 19, 19 and 5 per cent.
+/// Halves the square of all pairs `levels` times, each time into a quarter drawn with 57, 19, 19 and 5 per
+/// cent.
 Edge draw_rmat_edge(int levels, RandomStream& random) {
   constexpr std::uint64_t first = 37356, second = 49807, third = 62259;  // 0.57, 0.76 and 0.95 of 2¹⁶
   Edge edge;
@@ -80,7 +85,8 @@ Edge draw_rmat_edge(int levels, RandomStream& random) {
   return edge;
 }
 
-/// A square grid of crossings; streets[v] tells which of its streets to the right (bit 0) and upwards (bit 1) exist.
+/// A square grid of crossings; streets[v] tells which of its streets to the right (bit 0) and upwards (bit 1)
+/// exist.
 class StreetMap {
  public:
   explicit StreetMap(index_t side) : side_(side), streets_(static_cast<std::size_t>(side) * side, 0) {}
@@ -106,8 +112,10 @@ class StreetMap {
   /// Each street that is still missing is built with this probability.
   void pave_shortcuts(double probability, RandomStream& random) {
     for (index_t crossing = 0; crossing < static_cast<index_t>(streets_.size()); ++crossing) {
-      if (crossing % side_ + 1 < side_ && !(streets_[crossing] & 1) && random.fraction() < probability) streets_[crossing] |= 1;
-      if (crossing / side_ + 1 < side_ && !(streets_[crossing] & 2) && random.fraction() < probability) streets_[crossing] |= 2;
+      if (crossing % side_ + 1 < side_ && !(streets_[crossing] & 1) && random.fraction() < probability)
+        streets_[crossing] |= 1;
+      if (crossing / side_ + 1 < side_ && !(streets_[crossing] & 2) && random.fraction() < probability)
+        streets_[crossing] |= 2;
     }
   }
 
@@ -124,7 +132,8 @@ class StreetMap {
 
  private:
   /// −1 where there is none.
-  index_t unvisited_neighbour(index_t crossing, const std::vector<bool>& visited, RandomStream& random) const {
+  index_t unvisited_neighbour(index_t crossing, const std::vector<bool>& visited,
+                              RandomStream& random) const {
     index_t candidates[4], count = 0;
     const auto offer = [&](bool exists, index_t neighbour) {
       if (exists && !visited[neighbour]) candidates[count++] = neighbour;
@@ -162,8 +171,8 @@ SparseMatrix<double> make_rmat(const GenerateOptions& options) {
   RandomStream random(options.seed);
   const int levels = std::bit_width(static_cast<std::uint32_t>(options.n - 1));
   const auto num_draws = static_cast<offset_t>(options.parameter * options.n);
-  Triplets<double> edges =
-      empty_triplets(options.n, static_cast<std::size_t>(2 * num_draws) + static_cast<std::size_t>(options.n));
+  Triplets<double> edges = empty_triplets(
+      options.n, static_cast<std::size_t>(2 * num_draws) + static_cast<std::size_t>(options.n));
   push_empty_diagonal(edges);
   for (offset_t draw = 0; draw < num_draws; ++draw) {
     const Edge edge = draw_rmat_edge(levels, random);

@@ -15,8 +15,9 @@ constexpr std::uint64_t mix_bits(std::uint64_t word) {
   return word ^ (word >> 31);
 }
 
-/// A splitmix64 stream. Fractions have 20 bits only, on purpose: products of two of them, and their products with
-/// powers of two, are exact, so that a compiler that fuses a multiplication with an addition changes no bit.
+/// A splitmix64 stream. Fractions have 20 bits only, on purpose: products of two of them, and their products
+/// with powers of two, are exact, so that a compiler that fuses a multiplication with an addition changes no
+/// bit.
 class RandomStream {
  public:
   explicit RandomStream(std::uint64_t seed) : state_(mix_bits(seed + weyl_step)) {}

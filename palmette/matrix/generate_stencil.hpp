@@ -1,4 +1,5 @@
-// Inside `matrix`: compressed columns straight from a stencil on a box of grid points, without coordinates or sorting.
+// Inside `matrix`: compressed columns straight from a stencil on a box of grid points, without coordinates or
+// sorting.
 #pragma once
 
 #include <vector>
@@ -32,7 +33,8 @@ inline GridPoint operator+(GridPoint point, GridOffset offset) {
   return {point.x + offset.x, point.y + offset.y, point.z + offset.z};
 }
 
-/// Offsets of the 3^dimensions box around a point, or of the cross in it (the faces only), in the order of the numbering.
+/// Offsets of the 3^dimensions box around a point, or of the cross in it (the faces only), in the order of
+/// the numbering.
 std::vector<GridOffset> box_offsets(int dimensions);
 std::vector<GridOffset> cross_offsets(int dimensions);
 
@@ -47,13 +49,14 @@ void for_each_point(const Grid& grid, Visit visit) {
       for (index_t x = 0; x < grid.nx; ++x) visit(GridPoint{x, y, z});
 }
 
-/// The matrix with entry value(column's point, offset) in the row of the point `offset` away, where that is in the grid.
+/// The matrix with entry value(column's point, offset) in the row of the point `offset` away, where that is
+/// in the grid.
 ///
 /// Rows ascend within a column because the offsets are in the order of the numbering.
 /// @cost O(nnz), the result's memory and nothing else
 template <class Value>
-SparseMatrix<double> stencil_matrix(const Grid& grid, const std::vector<GridOffset>& offsets, Symmetry symmetry,
-                                    Value value) {
+SparseMatrix<double> stencil_matrix(const Grid& grid, const std::vector<GridOffset>& offsets,
+                                    Symmetry symmetry, Value value) {
   SparseMatrix<double> matrix;
   SparsityPattern& pattern = matrix.pattern;
   matrix.symmetry = symmetry;

@@ -1,7 +1,9 @@
-// Heat conduction on an irregular mesh: linear elements on a Delaunay triangulation of random points in the unit square.
+// Heat conduction on an irregular mesh: linear elements on a Delaunay triangulation of random points in the
+// unit square.
 //
-// One implicit time step: ∫ k ∇u·∇v + parameter ∫ u v, with a conductivity k that jumps between the 16 × 16 cells of the
-// square by powers of two from 1/64 to 64. Insulated border. Positive definite because of the mass term.
+// One implicit time step: ∫ k ∇u·∇v + parameter ∫ u v, with a conductivity k that jumps between the 16 × 16
+// cells of the square by powers of two from 1/64 to 64. Insulated border. Positive definite because of the
+// mass term.
 #include <array>
 
 #include "palmette/matrix/generate_delaunay.hpp"
@@ -26,13 +28,14 @@ void push_border(std::vector<PlanePoint>& points, index_t spaces_a_side) {
   for (int side = 0; side < 4; ++side)
     for (std::int64_t space = 1; space < spaces_a_side; ++space) {
       const PlanePoint from = corner[side], to = corner[side + 1];
-      points.push_back({from.x + (to.x - from.x) * space / spaces_a_side, from.y + (to.y - from.y) * space / spaces_a_side});
+      points.push_back({from.x + (to.x - from.x) * space / spaces_a_side,
+                        from.y + (to.y - from.y) * space / spaces_a_side});
     }
 }
 
 std::vector<PlanePoint> mesh_points(index_t n, RandomStream& random) {
   std::vector<PlanePoint> points;
-  points.reserve(static_cast<std::size_t>(n));
+  points.reserve(n);
   push_border(points, integer_root(n) / 2);
   while (points.size() < static_cast<std::size_t>(n)) points.push_back(draw_point(random));
   separate_duplicates(points, random);
@@ -55,16 +58,18 @@ class Conductivity {
   std::array<double, cells_a_side * cells_a_side> cells_{};
 };
 
-/// The 3 × 3 element matrices: stiffness k·(e_i·e_j) / (2·doubled area), edges e opposite the vertices, and mass
-/// area·(1 + δ_ij) / 12. Dot products and areas are exact integers in lattice units.
+/// The 3 × 3 element matrices: stiffness k·(e_i·e_j) / (2·doubled area), edges e opposite the vertices, and
+/// mass area·(1 + δ_ij) / 12. Dot products and areas are exact integers in lattice units.
 class ElementMaker {
  public:
   ElementMaker(const std::vector<PlanePoint>& points, const Conductivity& conductivity, double mass)
       : points_(points), conductivity_(conductivity), mass_(mass) {}
 
   double operator()(const Triangle& triangle, int i, int j) const {
-    const PlanePoint a = points_[triangle.vertex[0]], b = points_[triangle.vertex[1]], c = points_[triangle.vertex[2]];
-    const std::array<PlanePoint, 3> edge{{{c.x - b.x, c.y - b.y}, {a.x - c.x, a.y - c.y}, {b.x - a.x, b.y - a.y}}};
+    const PlanePoint a = points_[triangle.vertex[0]], b = points_[triangle.vertex[1]],
+                     c = points_[triangle.vertex[2]];
+    const std::array<PlanePoint, 3> edge{
+        {{c.x - b.x, c.y - b.y}, {a.x - c.x, a.y - c.y}, {b.x - a.x, b.y - a.y}}};
     const auto area = static_cast<double>(doubled_area(a, b, c));
     const auto dot = static_cast<double>(edge[i].x * edge[j].x + edge[i].y * edge[j].y);
     constexpr double square_area = static_cast<double>(square_side) * static_cast<double>(square_side);
@@ -84,12 +89,13 @@ void push_symmetric(Triplets<double>& triplets, index_t row, index_t column, dou
   triplets.value.insert(triplets.value.end(), 2, value);
 }
 
-/// Each edge once, from the triangle with the smaller number; its value is the sum over its one or two triangles.
+/// Each edge once, from the triangle with the smaller number; its value is the sum over its one or two
+/// triangles.
 Triplets<double> assemble(const std::vector<Triangle>& triangles, index_t n, const ElementMaker& element) {
   Triplets<double> triplets{n, n, {}, {}, {}};
   for (auto* indices : {&triplets.row, &triplets.column}) indices->reserve(7 * static_cast<std::size_t>(n));
   triplets.value.reserve(7 * static_cast<std::size_t>(n));
-  std::vector<double> diagonal(static_cast<std::size_t>(n), 0.0);
+  std::vector<double> diagonal(n, 0.0);
   for (std::size_t number = 0; number < triangles.size(); ++number) {
     const Triangle& triangle = triangles[number];
     for (int side = 0; side < 3; ++side) {

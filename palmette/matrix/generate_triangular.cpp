@@ -1,5 +1,5 @@
-// Lower triangular matrices. In each row the entries left of the diagonal sum to less than 3/4 in modulus and the
-// diagonal lies in [1, 2): the inverse is bounded by 4 in the infinity norm, whatever the size.
+// Lower triangular matrices. In each row the entries left of the diagonal sum to less than 3/4 in modulus and
+// the diagonal lies in [1, 2): the inverse is bounded by 4 in the infinity norm, whatever the size.
 #include "palmette/matrix/generate_assemble.hpp"
 #include "palmette/matrix/generate_problems.hpp"
 #include "palmette/matrix/generate_random.hpp"
@@ -14,8 +14,9 @@ double draw_off_diagonal(index_t num_entries, RandomStream& random) {
   return 0.75 * random.signed_fraction() / num_entries;
 }
 
-/// Draws levels row by row so that exactly `num_levels` occur, each new one when its predecessor has been seen. The row
-/// in which a level is new is drawn as in selection sampling ([Knuth 1997], §3.4.2, algorithm S).
+/// Draws levels row by row so that exactly `num_levels` occur, each new one when its predecessor has been
+/// seen. The row in which a level is new is drawn as in selection sampling ([Knuth 1997], §3.4.2, algorithm
+/// S).
 class LevelDraw {
  public:
   LevelDraw(index_t num_rows, index_t num_levels) : num_rows_(num_rows), num_levels_(num_levels) {}
@@ -54,7 +55,8 @@ SparseMatrix<double> make_dense_triangle(const GenerateOptions& options) {
   SparseMatrix<double> matrix;
   SparsityPattern& pattern = matrix.pattern;
   pattern.rows = pattern.cols = options.n;
-  const std::size_t num_entries = static_cast<std::size_t>(options.n) * (static_cast<std::size_t>(options.n) + 1) / 2;
+  const std::size_t num_entries =
+      static_cast<std::size_t>(options.n) * (static_cast<std::size_t>(options.n) + 1) / 2;
   pattern.row_index.reserve(num_entries);
   matrix.values.reserve(num_entries);
   for (index_t column = 0; column < options.n; ++column) {
@@ -67,16 +69,16 @@ SparseMatrix<double> make_dense_triangle(const GenerateOptions& options) {
   return matrix;
 }
 
-// A row of level l > 0 depends on one row of level l − 1, which makes its level at least l, and on up to three rows of
-// lower levels, which keeps it there.
+// A row of level l > 0 depends on one row of level l − 1, which makes its level at least l, and on up to
+// three rows of lower levels, which keeps it there.
 SparseMatrix<double> make_random_triangular(const GenerateOptions& options) {
   constexpr index_t num_extra = 3;
   const index_t num_levels =
       options.parameter == 0 ? default_level_count(options.n) : static_cast<index_t>(options.parameter);
   RandomStream random(options.seed);
   LevelDraw levels(options.n, num_levels);
-  std::vector<index_t> level_of(static_cast<std::size_t>(options.n));
-  std::vector<std::vector<index_t>> rows_of(static_cast<std::size_t>(num_levels));
+  std::vector<index_t> level_of(options.n);
+  std::vector<std::vector<index_t>> rows_of(num_levels);
   Triplets<double> triplets = empty_triplets(options.n, 5 * static_cast<std::size_t>(options.n));
   for (index_t row = 0; row < options.n; ++row) {
     const index_t level = level_of[row] = levels.draw(row, random);

@@ -1,5 +1,5 @@
-// Inside `matrix`: asks the system for large pages under big arrays. First touches then cost a few hundred page faults
-// instead of hundreds of thousands; where the system does not offer them, nothing happens.
+// Inside `matrix`: asks the system for large pages under big arrays. First touches then cost a few hundred
+// page faults instead of hundreds of thousands; where the system does not offer them, nothing happens.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,20 @@ namespace palmette {
 
 inline constexpr std::size_t large_page_bytes = std::size_t{1} << 21;
 
-/// To be called after allocation and before the first touch; only whole large pages inside the range are asked for.
+/// To be called after allocation and before the first touch; only whole large pages inside the range are
+/// asked for.
 inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + large_page_bytes - 1) / large_page_bytes * large_page_bytes;
+  const auto begin =
+      (reinterpret_cast<std::uintptr_t>(memory) + large_page_bytes - 1) / large_page_bytes * large_page_bytes;
   const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / large_page_bytes * large_page_bytes;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // advice only: may fail
+  // advice only: may fail
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
 }
 
-/// To be called before memory is freed that the process should not hold on to, whatever the allocator keeps for later; its
-/// contents are lost.
+/// To be called before memory is freed that the process should not hold on to, whatever the allocator keeps
+/// for later; its contents are lost.
 inline void give_back_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_DONTNEED)
   constexpr std::uintptr_t page = 1 << 16;  // a multiple of every page size but the large one

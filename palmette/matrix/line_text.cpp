@@ -28,7 +28,8 @@ std::string lower_case(std::string_view text) {
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string result = "\"";
-  for (const char letter : text.substr(0, longest)) result.push_back(letter >= ' ' && letter <= '~' ? letter : '?');
+  for (const char letter : text.substr(0, longest))
+    result.push_back(letter >= ' ' && letter <= '~' ? letter : '?');
   result += text.size() > longest ? "…\"" : "\"";
   return result;
 }

@@ -1,4 +1,5 @@
-// Inside `matrix`: small helpers on one line of text, for headers and for messages about lines that are wrong.
+// Inside `matrix`: small helpers on one line of text, for headers and for messages about lines that are
+// wrong.
 #pragma once
 
 #include <string>

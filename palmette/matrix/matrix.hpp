@@ -1,5 +1,5 @@
-// The door of `matrix`: sparse matrices, patterns and permutations, the file readers and writers, and the generators of
-// model problems.
+// The door of `matrix`: sparse matrices, patterns and permutations, the file readers and writers, and the
+// generators of model problems.
 #pragma once
 
 #include "palmette/matrix/generate.hpp"

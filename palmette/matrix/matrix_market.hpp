@@ -27,7 +27,8 @@ bool begins_like_matrix_market(std::string_view text);
 MatrixMarketHeader read_matrix_market_header(TextReader& reader);
 
 /// The body of a coordinate file (header.is_array false).
-AnyMatrix read_coordinate_body(TextReader& reader, const MatrixMarketHeader& header, const ReadOptions& options);
+AnyMatrix read_coordinate_body(TextReader& reader, const MatrixMarketHeader& header,
+                               const ReadOptions& options);
 /// The body of an array file (header.is_array true).
 AnyDense read_array_body(TextReader& reader, const MatrixMarketHeader& header, const ReadOptions& options);
 

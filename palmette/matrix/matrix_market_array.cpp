@@ -1,5 +1,5 @@
-// Bodies of Matrix Market array files: one value a line, column by column; of symmetric files the lower triangle only,
-// of skew-symmetric ones what lies strictly below the diagonal.
+// Bodies of Matrix Market array files: one value a line, column by column; of symmetric files the lower
+// triangle only, of skew-symmetric ones what lies strictly below the diagonal.
 #include "palmette/matrix/assemble.hpp"
 #include "palmette/matrix/entry_lines.hpp"
 
@@ -18,7 +18,8 @@ struct ValueLine {
   std::string describe(std::string_view line) const {
     const std::vector<std::string_view> parts = words_of(line);
     if (parts.size() != words)
-      return std::string(field == Field::complex ? "expected two fields (real part, imaginary part)" : "expected one value") +
+      return std::string(field == Field::complex ? "expected two fields (real part, imaginary part)"
+                                                 : "expected one value") +
              " on each line of an array, found " + std::to_string(parts.size());
     return describe_value<field>(parts, 0);
   }
@@ -56,8 +57,8 @@ AnyDense read_array(TextReader& reader, const MatrixMarketHeader& header, const 
   const EntryPieces<T> pieces = EntryLines<ValueLine<field>>(reader, line, header.entries, options).read();
   // Entries prove the size, but where there is none (0 × n, or a skew 1 × 1) the header stands alone.
   if (sizes_are_absurd(header.rows, header.cols, pieces.total))
-    reader.fail(header.size_line, "an array of " + std::to_string(header.rows) + " × " + std::to_string(header.cols) +
-                                      " is refused as absurd");
+    reader.fail(header.size_line, "an array of " + std::to_string(header.rows) + " × " +
+                                      std::to_string(header.cols) + " is refused as absurd");
   DenseMatrix<T> matrix(header.rows, header.cols);
   ArrayFiller<T> filler{matrix, header.symmetry};
   pieces.for_each([&](const T& value) {

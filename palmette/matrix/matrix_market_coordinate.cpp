@@ -1,7 +1,8 @@
 // Bodies of Matrix Market coordinate files: row, column, value on each line.
 //
-// Of a symmetric, skew or Hermitian file the standard allows the lower triangle only. As SciPy does, an entry of the upper
-// triangle is taken as well and stands mirrored in the other; if a file gives both, they are summed.
+// Of a symmetric, skew or Hermitian file the standard allows the lower triangle only. As SciPy does, an entry
+// of the upper triangle is taken as well and stands mirrored in the other; if a file gives both, they are
+// summed.
 #include "palmette/matrix/coordinate_pieces.hpp"
 #include "palmette/matrix/entry_lines.hpp"
 
@@ -10,8 +11,9 @@ namespace {
 
 struct NoValue {};
 template <Field field>
-using value_of = std::conditional_t<field == Field::pattern, NoValue,
-                                    std::conditional_t<field == Field::complex, std::complex<double>, double>>;
+using value_of =
+    std::conditional_t<field == Field::pattern, NoValue,
+                       std::conditional_t<field == Field::complex, std::complex<double>, double>>;
 template <Field field>
 using matrix_scalar = std::conditional_t<field == Field::complex, std::complex<double>, double>;
 
@@ -64,9 +66,11 @@ struct CoordinateLine {
 std::string describe_index(std::string_view word, const char* what, std::uint64_t size) {
   std::int64_t value = 0;
   const IntegerStatus status = parse_integer(word, value);
-  if (status == IntegerStatus::malformed) return std::string("the ") + what + " index " + quoted(word) + " is not an integer";
+  if (status == IntegerStatus::malformed)
+    return std::string("the ") + what + " index " + quoted(word) + " is not an integer";
   if (status == IntegerStatus::ok && value >= 1 && static_cast<std::uint64_t>(value) <= size) return {};
-  return std::string("the ") + what + " index " + std::string(word.substr(0, 40)) + " is outside 1 … " + std::to_string(size);
+  return std::string("the ") + what + " index " + std::string(word.substr(0, 40)) + " is outside 1 … " +
+         std::to_string(size);
 }
 
 template <Field field>
@@ -74,10 +78,12 @@ std::string CoordinateLine<field>::describe(std::string_view line) const {
   const std::vector<std::string_view> parts = words_of(line);
   if (parts.size() != words)
     return "expected " + std::to_string(words) + " fields (row, column" +
-           (field == Field::pattern ? "" : field == Field::complex ? ", real part, imaginary part" : ", value") +
+           (field == Field::pattern   ? ""
+            : field == Field::complex ? ", real part, imaginary part"
+                                      : ", value") +
            "), found " + std::to_string(parts.size());
-  for (const std::string& what : {describe_index(parts[0], "row", rows), describe_index(parts[1], "column", cols),
-                                  describe_value<field>(parts, 2)})
+  for (const std::string& what : {describe_index(parts[0], "row", rows),
+                                  describe_index(parts[1], "column", cols), describe_value<field>(parts, 2)})
     if (!what.empty()) return what;
   // Each field is well by itself: only the place on the diagonal can be wrong.
   if (symmetry == Symmetry::skew) return "the diagonal of a skew-symmetric matrix must be zero";
@@ -89,12 +95,13 @@ template <Field field>
 SparseMatrix<matrix_scalar<field>> read_coordinates(TextReader& reader, const MatrixMarketHeader& header,
                                                     const ReadOptions& options) {
   using T = matrix_scalar<field>;
-  const CoordinateLine<field> line{static_cast<std::uint64_t>(header.rows), static_cast<std::uint64_t>(header.cols),
-                                   header.symmetry};
+  const CoordinateLine<field> line{static_cast<std::uint64_t>(header.rows),
+                                   static_cast<std::uint64_t>(header.cols), header.symmetry};
   auto pieces = EntryLines<CoordinateLine<field>>(reader, line, header.entries, options).read();
   if (sizes_are_absurd(header.rows, header.cols, pieces.total))
-    reader.fail(header.size_line, "a matrix of " + std::to_string(header.rows) + " × " + std::to_string(header.cols) +
-                                      " with " + std::to_string(pieces.total) + " entries is refused as absurd");
+    reader.fail(header.size_line, "a matrix of " + std::to_string(header.rows) + " × " +
+                                      std::to_string(header.cols) + " with " + std::to_string(pieces.total) +
+                                      " entries is refused as absurd");
   auto assembled = assemble_pieces<T>(header.rows, header.cols, header.symmetry, std::move(pieces));
   if (!assembled.sums_are_finite()) reader.fail(0, "the sum of duplicate entries overflows");
   return std::move(assembled.matrix);
@@ -111,7 +118,8 @@ AnyMatrix read_pattern(TextReader& reader, const MatrixMarketHeader& header, con
 
 }  // namespace
 
-AnyMatrix read_coordinate_body(TextReader& reader, const MatrixMarketHeader& header, const ReadOptions& options) {
+AnyMatrix read_coordinate_body(TextReader& reader, const MatrixMarketHeader& header,
+                               const ReadOptions& options) {
   switch (header.field) {
     case Field::real: return read_coordinates<Field::real>(reader, header, options);
     case Field::complex: return read_coordinates<Field::complex>(reader, header, options);
@@ -122,7 +130,7 @@ AnyMatrix read_coordinate_body(TextReader& reader, const MatrixMarketHeader& hea
 }
 
 SparseMatrix<double> laplacian_of_pattern(const SparsityPattern& pattern, Symmetry symmetry) {
-  std::vector<offset_t> off_diagonal(static_cast<std::size_t>(pattern.rows), 0);
+  std::vector<offset_t> off_diagonal(pattern.rows, 0);
   for (index_t column = 0; column < pattern.cols; ++column)
     for (const index_t row : pattern.column(column)) off_diagonal[row] += row != column;
   const auto for_each_entry = [&](auto&& visit) {

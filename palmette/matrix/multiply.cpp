@@ -7,7 +7,8 @@
 namespace palmette {
 namespace {
 
-/// The textbook product: std::complex's own looks for NaN after each multiplication, which costs several times as much.
+/// The textbook product: std::complex's own looks for NaN after each multiplication, which costs several
+/// times as much.
 template <class T>
 T product(const T& left, const T& right) {
   if constexpr (is_complex_v<T>)
@@ -40,7 +41,8 @@ void add_transposed(const SparseMatrix<T>& matrix, T alpha, const T* x, T* y) {
   }
 }
 
-/// Not inlined: in a loop over one row a compiler may multiply in vectors and then add, where add_plain fuses both, and the bits differ.
+/// Not inlined: in a loop over one row a compiler may multiply in vectors and then add, where add_plain fuses
+/// both, and the bits differ.
 template <class T>
 [[gnu::noinline]] void add_product(T& y, const T& value, const T& scaled) {
   y += product(value, scaled);
@@ -69,7 +71,8 @@ std::string_view name_of(Operation operation) {
 }
 
 template <class T>
-void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, DenseView<const T> x, DenseView<T> y) {
+void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, DenseView<const T> x,
+                  DenseView<T> y) {
   const bool plain = operation == Operation::plain;
   const index_t x_rows = plain ? matrix.cols() : matrix.rows();
   const index_t y_rows = plain ? matrix.rows() : matrix.cols();
@@ -88,35 +91,38 @@ void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, D
 }
 
 template <class T>
-void multiply_add(const MatrixShare<T>& matrix, Operation operation, T alpha, DenseView<const T> x, DenseView<T> y) {
+void multiply_add(const MatrixShare<T>& matrix, Operation operation, T alpha, DenseView<const T> x,
+                  DenseView<T> y) {
   const index_t n = matrix.size();
   if (x.rows != n || y.rows != n || x.cols != y.cols)
-    throw DimensionError("y += op(A)·x with A " + text(n, n) + ", x " + text(x.rows, x.cols) + " and y " + text(y.rows, y.cols) +
-                         " does not fit; x and y must have " + std::to_string(n) + " rows and both as many columns");
+    throw DimensionError("y += op(A)·x with A " + text(n, n) + ", x " + text(x.rows, x.cols) + " and y " +
+                         text(y.rows, y.cols) + " does not fit; x and y must have " + std::to_string(n) +
+                         " rows and both as many columns");
   for (index_t column = 0; column < x.cols; ++column) {
     const T* from = x.column(column);
     T* to = y.column(column) + matrix.first;
     if (operation == Operation::plain) add_rows(matrix.rows, alpha, from, to);
     else if (operation == Operation::adjoint) add_transposed<true>(matrix.columns, alpha, from, to);
     else add_transposed<false>(matrix.columns, alpha, from, to);
-    matrix.complete(std::span<T>(y.column(column), static_cast<std::size_t>(n)));
+    matrix.complete(std::span<T>(y.column(column), n));
   }
 }
 
 template <class T>
 double norm_infinity(const MatrixShare<T>& matrix) {
-  std::vector<double> row_sum(static_cast<std::size_t>(matrix.size()), 0.0);
+  std::vector<double> row_sum(matrix.size(), 0.0);
   const SparsityPattern& pattern = matrix.rows.pattern;
   for (index_t row = 0; row < matrix.count(); ++row)
     for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry)
-      row_sum[static_cast<std::size_t>(matrix.first + row)] += static_cast<double>(std::abs(matrix.rows.values[entry]));
+      row_sum[matrix.first + row] +=
+          static_cast<double>(std::abs(matrix.rows.values[entry]));
   matrix.complete(std::span<double>(row_sum));
   return row_sum.empty() ? 0.0 : *std::max_element(row_sum.begin(), row_sum.end());
 }
 
 template <class T>
 double norm_infinity(const SparseMatrix<T>& matrix) {
-  std::vector<double> row_sum(static_cast<std::size_t>(matrix.rows()), 0.0);
+  std::vector<double> row_sum(matrix.rows(), 0.0);
   for (offset_t entry = 0; entry < matrix.nnz(); ++entry)
     row_sum[matrix.pattern.row_index[entry]] += static_cast<double>(std::abs(matrix.values[entry]));
   return row_sum.empty() ? 0.0 : *std::max_element(row_sum.begin(), row_sum.end());
@@ -127,7 +133,8 @@ double norm_one(const SparseMatrix<T>& matrix) {
   double largest = 0;
   for (index_t column = 0; column < matrix.cols(); ++column) {
     double sum = 0;
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       sum += static_cast<double>(std::abs(matrix.values[entry]));
     largest = std::max(largest, sum);
   }

@@ -1,7 +1,6 @@
-// Decimal to double, correctly rounded: exact floating-point arithmetic where both parts are small, a 128-bit product
-// with a table of powers of five for the others, std::from_chars for what that leaves open.
-// Sources: [Clinger 1990] for the exact case;
-// [Lemire 2021], sections 4-6, for the product.
+// Decimal to double, correctly rounded: exact floating-point arithmetic where both parts are small, a 128-bit
+// product with a table of powers of five for the others, std::from_chars for what that leaves open. Sources:
+// [Clinger 1990] for the exact case; [Lemire 2021], sections 4-6, for the product.
 #include "palmette/matrix/numbers.hpp"
 
 #include <array>
@@ -33,7 +32,8 @@ PowerOfFive upper_bits(const BigNumber& number) {
   const auto word = [&](int index) { return index >= 0 ? number[index] : 0; };
   const int shift = std::countl_zero(number[top]);
   if (shift == 0) return {word(top), word(top - 1)};
-  return {word(top) << shift | word(top - 1) >> (64 - shift), word(top - 1) << shift | word(top - 2) >> (64 - shift)};
+  return {word(top) << shift | word(top - 1) >> (64 - shift),
+          word(top - 1) << shift | word(top - 2) >> (64 - shift)};
 }
 
 void multiply_by_five(BigNumber& number) {
@@ -54,7 +54,8 @@ void divide_by_five(BigNumber& number) {
   }
 }
 
-/// Positive powers are cut off; reciprocals that are needed exactly (5^-q < 2⁶⁴) are rounded up, others cut off.
+/// Positive powers are cut off; reciprocals that are needed exactly (5^-q < 2⁶⁴) are rounded up, others cut
+/// off.
 PowerTable make_power_table() {
   PowerTable table;
   BigNumber number{1};
@@ -99,12 +100,14 @@ bool round_product(std::uint64_t mantissa, int power, double& result) {
   if (may_be_half_way && bits << (upper + 9) == high) bits &= ~std::uint64_t{1};
   bits = (bits + (bits & 1)) >> 1;
   // A carry out of the 53 bits is absorbed by the exponent field.
-  const std::uint64_t pattern = bits - (std::uint64_t{1} << 52) + (static_cast<std::uint64_t>(exponent) << 52);
+  const std::uint64_t pattern =
+      bits - (std::uint64_t{1} << 52) + (static_cast<std::uint64_t>(exponent) << 52);
   result = std::bit_cast<double>(pattern);
   return true;
 }
 
-/// By the standard library: for subnormals, numbers of more than 19 digits, and the very few undecided products.
+/// By the standard library: for subnormals, numbers of more than 19 digits, and the very few undecided
+/// products.
 double by_standard_library(const Decimal& number) {
   std::string text;
   std::int64_t exponent = number.exponent;
@@ -124,8 +127,9 @@ double by_standard_library(const Decimal& number) {
 }
 
 double unsigned_to_double(const Decimal& number) {
-  static constexpr double exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  static constexpr double exact_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                              1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                              1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
   if (number.many_digits) return by_standard_library(number);
   const int power = number.exponent;
   if (number.mantissa <= std::uint64_t{1} << 53) {
@@ -135,7 +139,8 @@ double unsigned_to_double(const Decimal& number) {
     if (number.mantissa == 0) return 0;
   }
   double result = 0;
-  if (power >= smallest_power && power <= largest_power && round_product(number.mantissa, power, result)) return result;
+  if (power >= smallest_power && power <= largest_power && round_product(number.mantissa, power, result))
+    return result;
   return by_standard_library(number);
 }
 

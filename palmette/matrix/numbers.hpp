@@ -1,6 +1,8 @@
-// Inside `matrix`: decimal text to integers and correctly rounded doubles, fast enough that reading is bound by memory.
+// Inside `matrix`: decimal text to integers and correctly rounded doubles, fast enough that reading is bound
+// by memory.
 //
-// Every scanner needs text that ends in a byte that is no part of a number, with `number_padding` readable bytes behind.
+// Every scanner needs text that ends in a byte that is no part of a number, with `number_padding` readable
+// bytes behind.
 #pragma once
 
 #include <bit>
@@ -72,7 +74,8 @@ inline const char* append_digits(const char* text, std::uint64_t& value) {
   }
 }
 
-/// An unsigned integer, an optional '+' before it. Returns nullptr if there is none; above 18 digits `value` is 2⁶⁴ − 1.
+/// An unsigned integer, an optional '+' before it. Returns nullptr if there is none; above 18 digits `value`
+/// is 2⁶⁴ − 1.
 inline const char* scan_unsigned(const char* text, std::uint64_t& value) {
   if (*text == '+') ++text;
   const DigitRun run = scan_digits(text);

@@ -1,4 +1,5 @@
-// The temporary lies in the same folder, so that the rename is atomic; its name carries the process and a counter.
+// The temporary lies in the same folder, so that the rename is atomic; its name carries the process and a
+// counter.
 #include "palmette/matrix/output_file.hpp"
 
 #include <fcntl.h>
@@ -48,10 +49,12 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
   if (exists && !S_ISREG(status.st_mode)) {
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
-    if (exists && ::access(path.c_str(), W_OK) != 0) fail(std::string("cannot be written: ") + std::strerror(errno));
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+      fail(std::string("cannot be written: ") + std::strerror(errno));
     const std::string target = exists ? resolved(path) : path;
     temporary_ = target + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(temporary_counter++);
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, exists ? status.st_mode & 0777 : 0666);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                         exists ? status.st_mode & 0777 : 0666);
     path_ = target;
     if (exists && descriptor_ >= 0) ::fchmod(descriptor_, status.st_mode & 0777);
   }
@@ -116,7 +119,8 @@ void OutputFile::finish() {
     if (::close(descriptor) != 0) fail(std::string("cannot be written completely: ") + std::strerror(errno));
   }
   if (temporary_.empty()) return;
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(std::string("cannot be put in place: ") + std::strerror(errno));
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    fail(std::string("cannot be put in place: ") + std::strerror(errno));
   temporary_.clear();
 }
 

@@ -1,4 +1,5 @@
-// Inside `matrix`: a text file that appears complete under its name or not at all, compressed if the name ends in ".gz".
+// Inside `matrix`: a text file that appears complete under its name or not at all, compressed if the name
+// ends in ".gz".
 #pragma once
 
 #include <string>
@@ -10,8 +11,8 @@ struct gzFile_s;
 
 namespace palmette {
 
-/// Writes to a temporary file beside the target and renames it in finish(). A target that exists and is no regular file
-/// (a device, a pipe) is written directly. Without finish() the temporary is removed.
+/// Writes to a temporary file beside the target and renames it in finish(). A target that exists and is no
+/// regular file (a device, a pipe) is written directly. Without finish() the temporary is removed.
 class OutputFile {
  public:
   /// @throws IoError if the file cannot be made

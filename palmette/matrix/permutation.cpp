@@ -14,14 +14,15 @@ Permutation::Permutation(std::vector<index_t> new_to_old) : new_to_old_(std::mov
       throw UsageError("permutation entry " + std::to_string(place + 1) + " is " + std::to_string(old) +
                        " (counted from 0), outside 0 … " + std::to_string(n - 1));
     if (old_to_new_[old] >= 0)
-      throw UsageError("permutation names index " + std::to_string(old) + " (counted from 0) twice, at entries " +
-                       std::to_string(old_to_new_[old] + 1) + " and " + std::to_string(place + 1));
+      throw UsageError("permutation names index " + std::to_string(old) +
+                       " (counted from 0) twice, at entries " + std::to_string(old_to_new_[old] + 1) +
+                       " and " + std::to_string(place + 1));
     old_to_new_[old] = place;
   }
 }
 
 Permutation Permutation::identity(index_t n) {
-  std::vector<index_t> order(static_cast<std::size_t>(n));
+  std::vector<index_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   return Permutation(std::move(order));
 }

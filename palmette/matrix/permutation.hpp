@@ -7,7 +7,8 @@
 
 namespace palmette {
 
-/// Constant once made. `new_to_old()[k]` is the old index that stands at new place k; `old_to_new()` is its inverse.
+/// Constant once made. `new_to_old()[k]` is the old index that stands at new place k; `old_to_new()` is its
+/// inverse.
 class Permutation {
  public:
   Permutation() = default;
@@ -20,7 +21,8 @@ class Permutation {
   const std::vector<index_t>& new_to_old() const { return new_to_old_; }  // length n
   const std::vector<index_t>& old_to_new() const { return old_to_new_; }  // length n
   bool is_identity() const;
-  /// First this permutation, then `next`: new place k of the result holds this.new_to_old[next.new_to_old[k]].
+  /// First this permutation, then `next`: new place k of the result holds
+  /// this.new_to_old[next.new_to_old[k]].
   Permutation then(const Permutation& next) const;
 
  private:

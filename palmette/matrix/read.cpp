@@ -29,9 +29,11 @@ FileHeader public_header(const MatrixMarketHeader& header) {
 void refuse_archives(TextReader& reader) {
   const std::string_view begin = reader.peek(tar_header_bytes);
   const auto begins_with = [&](std::string_view magic) { return begin.substr(0, magic.size()) == magic; };
-  if (begin.size() > 262 && begin.substr(257, 5) == "ustar") reader.fail(0, "this is a tar archive; unpack it first");
+  if (begin.size() > 262 && begin.substr(257, 5) == "ustar")
+    reader.fail(0, "this is a tar archive; unpack it first");
   if (begins_with("PK\x03\x04")) reader.fail(0, "this is a zip archive; unpack it first");
-  if (begins_with("BZh")) reader.fail(0, "this file is compressed by bzip2; decompress it first (only gzip is read directly)");
+  if (begins_with("BZh"))
+    reader.fail(0, "this file is compressed by bzip2; decompress it first (only gzip is read directly)");
   if (begins_with("\xFD" "7zXZ") || begins_with("\x28\xB5\x2F\xFD"))
     reader.fail(0, "this file is compressed by xz or zstd; decompress it first (only gzip is read directly)");
 }
@@ -59,14 +61,16 @@ DenseMatrix<T> with_zeros_between(const SparseMatrix<T>& matrix) {
   DenseMatrix<T> dense(matrix.rows(), matrix.cols());
   const DenseView<T> view = dense.view();
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       view(matrix.pattern.row_index[entry], column) = matrix.values[entry];
   return dense;
 }
 
 ReadResult read_any(TextReader& reader, const ReadOptions& options) {
   if (options.threads < 0)
-    throw UsageError("cannot read with " + std::to_string(options.threads) + " threads; 0 means one for each processor");
+    throw UsageError("cannot read with " + std::to_string(options.threads) +
+                     " threads; 0 means one for each processor");
   refuse_archives(reader);
   if (!begins_like_matrix_market(reader.peek(64))) {
     if (reader.peek(1).empty()) reader.fail(0, "the file is empty");
@@ -88,11 +92,14 @@ AnyDense read_any_dense(TextReader& reader) {
     const MatrixMarketHeader header = read_matrix_market_header(reader);
     if (header.is_array) return read_array_body(reader, header, options);
     const AnyMatrix matrix = read_coordinate_body(reader, header, options);
-    // Absent entries are zeros that no line of the file proves: a unit vector is fine, a petabyte of zeros is not.
-    const std::int64_t most = (std::int64_t{1} << 24) + 1024 * std::min<std::int64_t>(header.entries, std::int64_t{1} << 40);
+    // Absent entries are zeros that no line of the file proves: a unit vector is fine, a petabyte of zeros is
+    // not.
+    const std::int64_t most =
+        (std::int64_t{1} << 24) + 1024 * std::min<std::int64_t>(header.entries, std::int64_t{1} << 40);
     if (static_cast<std::int64_t>(header.rows) * header.cols > most)
-      reader.fail(header.size_line, "a dense matrix of " + std::to_string(header.rows) + " × " + std::to_string(header.cols) +
-                                        " with only " + std::to_string(header.entries) + " entries is refused as absurd");
+      reader.fail(header.size_line, "a dense matrix of " + std::to_string(header.rows) + " × " +
+                                        std::to_string(header.cols) + " with only " +
+                                        std::to_string(header.entries) + " entries is refused as absurd");
     return std::visit([](const auto& sparse) -> AnyDense { return with_zeros_between(sparse); }, matrix);
   }
   if (reader.peek(1).empty()) reader.fail(0, "the file is empty");

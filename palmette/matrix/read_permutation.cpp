@@ -11,9 +11,11 @@ namespace {
 /// Reads the sizes and checks that a vector of integers follows; returns how many.
 std::int64_t read_vector_header(TextReader& reader) {
   const MatrixMarketHeader header = read_matrix_market_header(reader);
-  if (!header.is_array || header.field != Field::integer || header.cols != 1 || header.symmetry != Symmetry::general)
+  if (!header.is_array || header.field != Field::integer || header.cols != 1 ||
+      header.symmetry != Symmetry::general)
     reader.fail(header.size_line, "a permutation is an array of integers, general, n × 1; this is " +
-                                      std::string(name_of(header.field)) + " " + std::string(name_of(header.symmetry)) + ", " +
+                                      std::string(name_of(header.field)) + " " +
+                                      std::string(name_of(header.symmetry)) + ", " +
                                       std::to_string(header.rows) + " × " + std::to_string(header.cols));
   return header.rows;
 }
@@ -52,12 +54,13 @@ Permutation checked(const TextReader& reader, const IndexList& list) {
   for (std::size_t place = 0; place < list.indices.size(); ++place) {
     const std::int64_t index = list.indices[place] - base;
     if (index >= n)
-      reader.fail(list.lines[place], "index " + std::to_string(index + base) + " is outside " + std::to_string(base) + " … " +
-                                         std::to_string(n - 1 + base) + " (there are " + std::to_string(n) + " indices" +
-                                         (from_zero ? ", counted from 0 since 0 occurs)" : ", counted from 1)"));
-    if (seen[static_cast<std::size_t>(index)])
+      reader.fail(list.lines[place],
+                  "index " + std::to_string(index + base) + " is outside " + std::to_string(base) + " … " +
+                      std::to_string(n - 1 + base) + " (there are " + std::to_string(n) + " indices" +
+                      (from_zero ? ", counted from 0 since 0 occurs)" : ", counted from 1)"));
+    if (seen[index])
       reader.fail(list.lines[place], "index " + std::to_string(index + base) + " occurs a second time");
-    seen[static_cast<std::size_t>(index)] = true;
+    seen[index] = true;
     new_to_old.push_back(static_cast<index_t>(index));
   }
   return Permutation(std::move(new_to_old));
@@ -73,8 +76,8 @@ Permutation read_permutation(const std::string& path) {
     const IndexList list = read_indices(reader);
     const auto found = static_cast<std::int64_t>(list.indices.size());
     if (has_header && found != expected)
-      reader.fail(reader.line_number(), "the header announces " + std::to_string(expected) + " indices, here are " +
-                                            std::to_string(found));
+      reader.fail(reader.line_number(), "the header announces " + std::to_string(expected) +
+                                            " indices, here are " + std::to_string(found));
     return checked(reader, list);
   } catch (const std::bad_alloc&) {
     throw MemoryError("not enough memory to read " + path);

@@ -46,19 +46,23 @@ SparsityPattern transpose_with(const SparsityPattern& pattern, Move move_value) 
   return result;
 }
 
-void check_pointers(index_t cols, std::span<const offset_t> column_ptr, std::size_t num_rows, std::size_t num_values) {
+void check_pointers(index_t cols, std::span<const offset_t> column_ptr, std::size_t num_rows,
+                    std::size_t num_values) {
   if (column_ptr.size() != static_cast<std::size_t>(cols) + 1)
     throw DimensionError("column_ptr has " + std::to_string(column_ptr.size()) + " elements; a matrix of " +
-                         std::to_string(cols) + " columns needs " + std::to_string(static_cast<offset_t>(cols) + 1));
-  if (column_ptr[0] != 0) throw UsageError("column_ptr begins with " + std::to_string(column_ptr[0]) + ", not with 0");
+                         std::to_string(cols) + " columns needs " +
+                         std::to_string(static_cast<offset_t>(cols) + 1));
+  if (column_ptr[0] != 0)
+    throw UsageError("column_ptr begins with " + std::to_string(column_ptr[0]) + ", not with 0");
   for (index_t column = 0; column < cols; ++column)
     if (column_ptr[column + 1] < column_ptr[column])
       throw UsageError("column_ptr decreases from " + std::to_string(column_ptr[column]) + " to " +
                        std::to_string(column_ptr[column + 1]) + " at column " + std::to_string(column + 1));
   const auto nnz = static_cast<std::size_t>(column_ptr[cols]);
   if (num_rows != nnz || num_values != nnz)
-    throw DimensionError("column_ptr ends with " + std::to_string(nnz) + ", but there are " + std::to_string(num_rows) +
-                         " row indices and " + std::to_string(num_values) + " values");
+    throw DimensionError("column_ptr ends with " + std::to_string(nnz) + ", but there are " +
+                         std::to_string(num_rows) + " row indices and " + std::to_string(num_values) +
+                         " values");
 }
 
 }  // namespace
@@ -77,8 +81,9 @@ template <class T>
 SparseMatrix<T> from_triplets(const Triplets<T>& triplets, Symmetry symmetry) {
   const std::size_t count = triplets.row.size();
   if (triplets.column.size() != count || triplets.value.size() != count)
-    throw DimensionError("triplets have " + std::to_string(count) + " rows, " + std::to_string(triplets.column.size()) +
-                         " columns and " + std::to_string(triplets.value.size()) + " values; all must be as many");
+    throw DimensionError("triplets have " + std::to_string(count) + " rows, " +
+                         std::to_string(triplets.column.size()) + " columns and " +
+                         std::to_string(triplets.value.size()) + " values; all must be as many");
   require_sizes(triplets.rows, triplets.cols);
   SparseMatrix<T> matrix;
   SparsityPattern& pattern = matrix.pattern;
@@ -131,17 +136,17 @@ SparseMatrix<T> transpose(const SparseMatrix<T>& matrix) {
   SparseMatrix<T> result;
   result.symmetry = matrix.symmetry;
   result.values.resize(matrix.values.size());
-  result.pattern = transpose_with(matrix.pattern,
-                                  [&](offset_t from, offset_t to) { result.values[to] = matrix.values[from]; });
+  result.pattern = transpose_with(
+      matrix.pattern, [&](offset_t from, offset_t to) { result.values[to] = matrix.values[from]; });
   return result;
 }
 
 template <class T>
 SparseMatrix<T> permute(const SparseMatrix<T>& matrix, const Permutation& row, const Permutation& column) {
   if (row.size() != matrix.rows() || column.size() != matrix.cols())
-    throw DimensionError("permutations of " + std::to_string(row.size()) + " rows and " + std::to_string(column.size()) +
-                         " columns do not fit a matrix of " + std::to_string(matrix.rows()) + " × " +
-                         std::to_string(matrix.cols()));
+    throw DimensionError("permutations of " + std::to_string(row.size()) + " rows and " +
+                         std::to_string(column.size()) + " columns do not fit a matrix of " +
+                         std::to_string(matrix.rows()) + " × " + std::to_string(matrix.cols()));
   SparseMatrix<T> result;
   SparsityPattern& pattern = result.pattern;
   const bool same = row.new_to_old() == column.new_to_old();
@@ -151,7 +156,8 @@ SparseMatrix<T> permute(const SparseMatrix<T>& matrix, const Permutation& row, c
   pattern.column_ptr.assign(static_cast<std::size_t>(matrix.cols()) + 1, 0);
   for (index_t place = 0; place < matrix.cols(); ++place)
     pattern.column_ptr[place + 1] =
-        pattern.column_ptr[place] + static_cast<offset_t>(matrix.pattern.column(column.new_to_old()[place]).size());
+        pattern.column_ptr[place] +
+        static_cast<offset_t>(matrix.pattern.column(column.new_to_old()[place]).size());
   pattern.row_index.resize(matrix.pattern.row_index.size());
   result.values.resize(matrix.values.size());
   // Entries are dealt out by ascending new row, so that every column comes out sorted without a sort.
@@ -159,7 +165,8 @@ SparseMatrix<T> permute(const SparseMatrix<T>& matrix, const Permutation& row, c
   std::vector<offset_t> next(pattern.column_ptr.begin(), pattern.column_ptr.end() - 1);
   for (index_t new_row = 0; new_row < matrix.rows(); ++new_row) {
     const index_t old_row = row.new_to_old()[new_row];
-    for (offset_t entry = by_rows.pattern.column_ptr[old_row]; entry < by_rows.pattern.column_ptr[old_row + 1]; ++entry) {
+    for (offset_t entry = by_rows.pattern.column_ptr[old_row];
+         entry < by_rows.pattern.column_ptr[old_row + 1]; ++entry) {
       const offset_t place = next[column.old_to_new()[by_rows.pattern.row_index[entry]]]++;
       pattern.row_index[place] = new_row;
       result.values[place] = by_rows.values[entry];
@@ -180,18 +187,19 @@ SparseMatrix<To> convert(const SparseMatrix<From>& matrix) {
   result.values.reserve(matrix.values.size());
   for (const From& value : matrix.values) {
     if constexpr (is_complex_v<From>)
-      result.values.emplace_back(static_cast<real_t<To>>(value.real()), static_cast<real_t<To>>(value.imag()));
+      result.values.emplace_back(static_cast<real_t<To>>(value.real()),
+                                 static_cast<real_t<To>>(value.imag()));
     else
       result.values.emplace_back(static_cast<real_t<To>>(value));
   }
   return result;
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                     \
-  template SparseMatrix<T> from_triplets(const Triplets<T>&, Symmetry);                                             \
-  template SparseMatrix<T> from_compressed_columns(index_t, index_t, std::span<const offset_t>,                     \
-                                                   std::span<const index_t>, std::span<const T>);                   \
-  template SparseMatrix<T> transpose(const SparseMatrix<T>&);                                                       \
+#define PALMETTE_INSTANTIATE(T)                                                                   \
+  template SparseMatrix<T> from_triplets(const Triplets<T>&, Symmetry);                           \
+  template SparseMatrix<T> from_compressed_columns(index_t, index_t, std::span<const offset_t>,   \
+                                                   std::span<const index_t>, std::span<const T>); \
+  template SparseMatrix<T> transpose(const SparseMatrix<T>&);                                     \
   template SparseMatrix<T> permute(const SparseMatrix<T>&, const Permutation&, const Permutation&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -13,7 +13,8 @@ namespace palmette {
 enum class Symmetry { general, symmetric, hermitian, skew };
 std::string_view name_of(Symmetry symmetry);
 
-/// Compressed sparse columns: rows of column j are row_index[column_ptr[j] … column_ptr[j+1]), ascending, each once.
+/// Compressed sparse columns: rows of column j are row_index[column_ptr[j] … column_ptr[j+1]), ascending,
+/// each once.
 struct SparsityPattern {
   index_t rows = 0;
   index_t cols = 0;
@@ -26,8 +27,8 @@ struct SparsityPattern {
   }
 };
 
-/// A sparse matrix. Every entry is stored, both triangles of a symmetric matrix too; `symmetry` is a promise about
-/// the values (hermitian is never used for real scalars: those are symmetric).
+/// A sparse matrix. Every entry is stored, both triangles of a symmetric matrix too; `symmetry` is a promise
+/// about the values (hermitian is never used for real scalars: those are symmetric).
 template <class T>
 struct SparseMatrix {
   SparsityPattern pattern;
@@ -56,8 +57,10 @@ struct Triplets {
 };
 
 /// Compressed columns from coordinates; duplicates summed in the order given, explicit zeros kept.
-/// @throws DimensionError if the arrays differ in length; UsageError naming the entry if an index is out of range
-/// @cost O(nnz + cols) time, a logarithm more for columns whose rows are not in order; one copy of the entries
+/// @throws DimensionError if the arrays differ in length; UsageError naming the entry if an index is out of
+///   range
+/// @cost O(nnz + cols) time, a logarithm more for columns whose rows are not in order; one copy of the
+///   entries
 template <class T>
 SparseMatrix<T> from_triplets(const Triplets<T>& triplets, Symmetry symmetry = Symmetry::general);
 
@@ -86,16 +89,20 @@ SparseMatrix<To> convert(const SparseMatrix<From>& matrix);
 template <class T>
 Symmetry detect_symmetry(const SparseMatrix<T>& matrix);
 
-/// The same with a tolerance, for matrices that were added up in another order on the other side of the diagonal.
+/// The same with a tolerance, for matrices that were added up in another order on the other side of the
+/// diagonal.
 struct LooseSymmetry {
   Symmetry symmetry = Symmetry::general;
-  double asymmetry = 0;  ///< largest |a_ij − a_ji| ÷ |a_ij|, Hermitian with the conjugate; 0: the symmetry is exact
+  /// largest |a_ij − a_ji| ÷ |a_ij|, Hermitian with the conjugate; 0: the symmetry is exact
+  double asymmetry = 0;
 };
 
-/// The exact symmetry if there is one; else hermitian or symmetric, if |A − Aᴴ| or |A − Aᵀ| ≤ tolerance·|A| entry by entry.
+/// The exact symmetry if there is one; else hermitian or symmetric, if |A − Aᴴ| or |A − Aᵀ| ≤ tolerance·|A|
+/// entry by entry.
 ///
-/// The pattern must be symmetric: an entry without partner stands against zero, and no tolerance below one forgives that. There is no
-/// loose skew symmetry. @cost one walk over the entries, given up at the first that rules out every symmetry
+/// The pattern must be symmetric: an entry without partner stands against zero, and no tolerance below one
+/// forgives that. There is no loose skew symmetry. @cost one walk over the entries, given up at the first
+/// that rules out every symmetry
 template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance);
 
@@ -108,7 +115,8 @@ SparseMatrix<T> symmetric_part(const SparseMatrix<T>& matrix, Symmetry symmetry)
 /// True if pattern(A) = pattern(Aᵀ). @cost O(nnz)
 bool has_symmetric_pattern(const SparsityPattern& pattern);
 
-/// Throws unless the matrix is well formed: pointers monotone, indices sorted and in range, sizes agree, values finite.
+/// Throws unless the matrix is well formed: pointers monotone, indices sorted and in range, sizes agree,
+/// values finite.
 /// @throws UsageError naming row and column (1-based in the text) of the first offence
 template <class T>
 void check_matrix(const SparseMatrix<T>& matrix);
@@ -117,7 +125,8 @@ void check_matrix(const SparseMatrix<T>& matrix);
 enum class Operation { plain, transpose, adjoint };
 std::string_view name_of(Operation operation);
 template <class T>
-void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, DenseView<const T> x, DenseView<T> y);
+void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, DenseView<const T> x,
+                  DenseView<T> y);
 
 /// max over rows of Σ|a_ij| (infinity norm) and max over columns (1-norm); 0 for an empty matrix.
 template <class T>

@@ -7,10 +7,11 @@
 namespace palmette {
 namespace {
 
-/// Calls compare(entry, partner) for each entry (i, j) and its partner (j, i); false as soon as a partner is missing
-/// or `compare` says so.
+/// Calls compare(entry, partner) for each entry (i, j) and its partner (j, i); false as soon as a partner is
+/// missing or `compare` says so.
 ///
-/// Columns are walked in order, so the partners in column i are asked for by ascending row: one cursor a column suffices.
+/// Columns are walked in order, so the partners in column i are asked for by ascending row: one cursor a
+/// column suffices.
 template <class Compare>
 bool walk_pairs(const SparsityPattern& pattern, Compare compare) {
   if (pattern.rows != pattern.cols) return false;
@@ -33,7 +34,8 @@ void check_sizes(const SparsityPattern& pattern, std::size_t num_values) {
   if (pattern.rows < 0 || pattern.cols < 0) throw DimensionError("there is no " + size_text(pattern));
   if (pattern.column_ptr.size() != static_cast<std::size_t>(pattern.cols) + 1)
     throw DimensionError(size_text(pattern) + " has " + std::to_string(pattern.column_ptr.size()) +
-                         " column pointers; it needs " + std::to_string(static_cast<offset_t>(pattern.cols) + 1));
+                         " column pointers; it needs " +
+                         std::to_string(static_cast<offset_t>(pattern.cols) + 1));
   if (pattern.column_ptr[0] != 0)
     throw UsageError("column pointers begin with " + std::to_string(pattern.column_ptr[0]) + ", not with 0");
   for (index_t column = 0; column < pattern.cols; ++column)
@@ -42,8 +44,8 @@ void check_sizes(const SparsityPattern& pattern, std::size_t num_values) {
   const auto nnz = static_cast<std::size_t>(pattern.nnz());
   if (pattern.row_index.size() != nnz || num_values != nnz)
     throw DimensionError("column pointers end with " + std::to_string(nnz) + ", but there are " +
-                         std::to_string(pattern.row_index.size()) + " row indices and " + std::to_string(num_values) +
-                         " values");
+                         std::to_string(pattern.row_index.size()) + " row indices and " +
+                         std::to_string(num_values) + " values");
 }
 
 void check_column(const SparsityPattern& pattern, index_t column) {
@@ -116,12 +118,14 @@ LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance) {
 template <class T>
 SparseMatrix<T> symmetric_part(const SparseMatrix<T>& matrix, Symmetry symmetry) {
   if (symmetry != Symmetry::symmetric && symmetry != Symmetry::hermitian)
-    throw UsageError("a matrix has a symmetric and a Hermitian part, none that is " + std::string(name_of(symmetry)));
+    throw UsageError("a matrix has a symmetric and a Hermitian part, none that is " +
+                     std::string(name_of(symmetry)));
   SparseMatrix<T> part{matrix.pattern, std::vector<T>(matrix.values.size()), symmetry};
   // Halves first: the sum cannot overflow, and is the same on both sides of the diagonal.
   const auto half = [](const T& value) { return value * real_t<T>(0.5); };
   const bool paired = walk_pairs(matrix.pattern, [&](offset_t entry, offset_t partner) {
-    const T other = symmetry == Symmetry::hermitian ? conjugate(matrix.values[partner]) : matrix.values[partner];
+    const T other =
+        symmetry == Symmetry::hermitian ? conjugate(matrix.values[partner]) : matrix.values[partner];
     part.values[entry] = half(matrix.values[entry]) + half(other);
     return true;
   });
@@ -137,8 +141,8 @@ void check_matrix(const SparseMatrix<T>& matrix) {
     check_column(pattern, column);
     for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry)
       if (!is_finite(matrix.values[entry]))
-        throw UsageError(std::string("the entry in row ") + std::to_string(pattern.row_index[entry] + 1) + ", column " +
-                         std::to_string(column + 1) + " is " +
+        throw UsageError(std::string("the entry in row ") + std::to_string(pattern.row_index[entry] + 1) +
+                         ", column " + std::to_string(column + 1) + " is " +
                          (is_not_a_number(matrix.values[entry]) ? "not a number (NaN)" : "infinite") +
                          "; a matrix needs finite values");
   }

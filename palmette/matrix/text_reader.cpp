@@ -17,7 +17,8 @@ constexpr std::size_t line_buffer_bytes = std::size_t{1} << 16;
 TextReader::TextReader(std::unique_ptr<ByteSource> source, std::string name)
     : source_(std::move(source)), name_(std::move(name)) {}
 
-/// Has at least `wanted` bytes in the buffer afterwards, or all that are left; false if nothing could be added.
+/// Has at least `wanted` bytes in the buffer afterwards, or all that are left; false if nothing could be
+/// added.
 bool TextReader::fill(std::size_t wanted) {
   if (at_end_) return false;
   if (begin_ > 0) {
@@ -40,7 +41,8 @@ bool TextReader::fill(std::size_t wanted) {
 }
 
 const char* TextReader::find_line_end(const char* from) {
-  return static_cast<const char*>(std::memchr(from, '\n', static_cast<std::size_t>(buffer_.data() + end_ - from)));
+  return static_cast<const char*>(
+      std::memchr(from, '\n', static_cast<std::size_t>(buffer_.data() + end_ - from)));
 }
 
 bool TextReader::next_line(std::string_view& line) {

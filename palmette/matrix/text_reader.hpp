@@ -1,4 +1,5 @@
-// Inside `matrix`: text as lines (headers, Fortran records) or as large blocks of whole lines (bodies), with line numbers.
+// Inside `matrix`: text as lines (headers, Fortran records) or as large blocks of whole lines (bodies), with
+// line numbers.
 #pragma once
 
 #include <memory>
@@ -27,8 +28,8 @@ class TextReader {
   /// Number of the line that next_line gave last, 1-based.
   std::int64_t line_number() const { return next_line_number_ - 1; }
 
-  /// At least `wanted` bytes of whole lines (less at the end of the text), valid until the next call; lines are counted
-  /// by the caller, who says with count_lines how many there were. False at the end.
+  /// At least `wanted` bytes of whole lines (less at the end of the text), valid until the next call; lines
+  /// are counted by the caller, who says with count_lines how many there were. False at the end.
   bool next_block(std::size_t wanted, TextBlock& block);
   void count_lines(std::int64_t lines) { next_line_number_ += lines; }
 
@@ -41,7 +42,9 @@ class TextReader {
   /// An upper bound on the text still to come, in bytes.
   std::int64_t remaining_bound() const;
   double fraction_read() const { return source_->fraction_read(); }
-  [[noreturn]] void fail(std::int64_t line, const std::string& what) const { throw IoError(name_, line, what); }
+  [[noreturn]] void fail(std::int64_t line, const std::string& what) const {
+    throw IoError(name_, line, what);
+  }
 
  private:
   bool fill(std::size_t wanted);

@@ -55,8 +55,8 @@ bool is_stored(Symmetry symmetry, index_t row, index_t column) {
 template <class T>
 Symmetry written_symmetry(const SparseMatrix<T>& matrix) {
   if (matrix.symmetry != Symmetry::general && matrix.rows() != matrix.cols())
-    throw DimensionError("a " + std::string(name_of(matrix.symmetry)) + " matrix cannot be " + std::to_string(matrix.rows()) +
-                         " × " + std::to_string(matrix.cols()));
+    throw DimensionError("a " + std::string(name_of(matrix.symmetry)) + " matrix cannot be " +
+                         std::to_string(matrix.rows()) + " × " + std::to_string(matrix.cols()));
   return matrix.symmetry == Symmetry::hermitian && !is_complex_v<T> ? Symmetry::symmetric : matrix.symmetry;
 }
 

@@ -7,8 +7,8 @@
 
 namespace palmette {
 
-/// Write in Matrix Market coordinate form; symmetric, Hermitian and skew matrices store their lower triangle only.
-/// A path that ends in ".gz" is compressed; "-" is not special here.
+/// Write in Matrix Market coordinate form; symmetric, Hermitian and skew matrices store their lower triangle
+/// only. A path that ends in ".gz" is compressed; "-" is not special here.
 /// @throws IoError if the file cannot be written completely; no partial file is left behind
 template <class T>
 void write_matrix(const std::string& path, const SparseMatrix<T>& matrix, const std::string& comment = "");

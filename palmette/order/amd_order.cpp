@@ -11,8 +11,9 @@ namespace {
 
 void require_success(int status, offset_t entries) {
   if (status == AMD_OUT_OF_MEMORY)
-    throw MemoryError("no memory for the AMD ordering of a graph with " + std::to_string(entries / 2) + " edges",
-                      entries * static_cast<offset_t>(sizeof(index_t)));
+    throw MemoryError(
+        "no memory for the AMD ordering of a graph with " + std::to_string(entries / 2) + " edges",
+        entries * static_cast<offset_t>(sizeof(index_t)));
   if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED)
     throw UsageError("AMD refused the graph (status " + std::to_string(status) + ")");
 }
@@ -22,7 +23,7 @@ double flops_of(const double* info) { return info[AMD_N] + info[AMD_NDIV] + 2 * 
 
 AmdOrder order_in_32_bits(const Graph& graph) {
   const std::vector<int> start = copied_as<int>(graph.start);
-  std::vector<int> order(static_cast<std::size_t>(graph.n));
+  std::vector<int> order(graph.n);
   double info[AMD_INFO];
   const int status = ::amd_order(graph.n, start.data(), graph.neighbour.data(), order.data(), nullptr, info);
   require_success(status, graph.start.back());
@@ -32,7 +33,7 @@ AmdOrder order_in_32_bits(const Graph& graph) {
 AmdOrder order_in_64_bits(const Graph& graph) {
   const auto start = copied_as<SuiteSparse_long>(graph.start);
   const auto neighbour = copied_as<SuiteSparse_long>(graph.neighbour);
-  std::vector<SuiteSparse_long> order(static_cast<std::size_t>(graph.n));
+  std::vector<SuiteSparse_long> order(graph.n);
   double info[AMD_INFO];
   const int status =
       static_cast<int>(::amd_l_order(graph.n, start.data(), neighbour.data(), order.data(), nullptr, info));
@@ -44,18 +45,19 @@ AmdOrder order_in_64_bits(const Graph& graph) {
 
 AmdOrder amd_order(const Graph& graph) {
   if (graph.neighbour.empty()) {
-    AmdOrder natural{std::vector<index_t>(static_cast<std::size_t>(graph.n)), static_cast<double>(graph.n)};
+    AmdOrder natural{std::vector<index_t>(graph.n), static_cast<double>(graph.n)};
     std::iota(natural.order.begin(), natural.order.end(), 0);
     return natural;
   }
-  // AMD's workspace has 1.2 entries for each stored neighbour and at most 8 for each vertex, counted in its own type.
+  // AMD's workspace has 1.2 entries for each stored neighbour and at most 8 for each vertex, counted in its
+  // own type.
   const double workspace = 1.25 * static_cast<double>(graph.start.back()) + 8.0 * graph.n;
   return workspace < std::numeric_limits<int>::max() ? order_in_32_bits(graph) : order_in_64_bits(graph);
 }
 
 ThinOrder amd_order_of_columns(int n, const int* start, const int* row) {
   ThinOrder thin;
-  thin.order.resize(static_cast<std::size_t>(n));
+  thin.order.resize(n);
   double info[AMD_INFO];
   require_success(::amd_order(n, start, row, thin.order.data(), nullptr, info), start[n]);
   thin.entries = info[AMD_LNZ] + n;

@@ -1,4 +1,5 @@
-// Block triangular form: a matching, the strongly connected components that it leads to, and AMD inside of them.
+// Block triangular form: a matching, the strongly connected components that it leads to, and AMD inside of
+// them.
 #include <algorithm>
 #include <numeric>
 
@@ -19,7 +20,8 @@ constexpr index_t trivial_block = 2;
 bool has_full_diagonal(const SparsityPattern& pattern) {
   for (index_t column = 0; column < pattern.cols; ++column) {
     const auto rows = pattern.column(column);
-    const auto place = rows.size() < 16 ? std::find(rows.begin(), rows.end(), column) : std::lower_bound(rows.begin(), rows.end(), column);
+    const auto place = rows.size() < 16 ? std::find(rows.begin(), rows.end(), column)
+                                        : std::lower_bound(rows.begin(), rows.end(), column);
     if (place == rows.end() || *place != column) return false;
   }
   return true;
@@ -27,7 +29,7 @@ bool has_full_diagonal(const SparsityPattern& pattern) {
 
 /// The diagonal as far as it goes, then whatever else makes the matching perfect; empty if nothing does.
 std::vector<index_t> matched_rows(const SparsityPattern& pattern, bool full_diagonal) {
-  std::vector<index_t> rows(static_cast<std::size_t>(pattern.cols));
+  std::vector<index_t> rows(pattern.cols);
   std::iota(rows.begin(), rows.end(), 0);
   if (full_diagonal) return rows;
   RowsAndColumns matching{std::vector<index_t>(rows.size(), -1), std::vector<index_t>(rows.size(), -1)};
@@ -46,12 +48,16 @@ std::vector<index_t> matched_rows(const SparsityPattern& pattern, bool full_diag
   return std::move(matching.row_of_column);
 }
 
-/// The search of [Tarjan 1972], without recursion. Vertex j is column j with its matched row; it leads to the columns whose rows occur
-/// in column j. Components are completed only after all that they lead to, which is the order of an upper triangular form.
+/// The search of [Tarjan 1972], without recursion. Vertex j is column j with its matched row; it leads to the
+/// columns whose rows occur in column j. Components are completed only after all that they lead to, which is
+/// the order of an upper triangular form.
 class Components {
  public:
   Components(const SparsityPattern& pattern, const std::vector<index_t>& column_of_row)
-      : pattern_(pattern), column_of_row_(column_of_row), reached_(column_of_row.size(), 0), lowest_(column_of_row.size()),
+      : pattern_(pattern),
+        column_of_row_(column_of_row),
+        reached_(column_of_row.size(), 0),
+        lowest_(column_of_row.size()),
         next_(pattern.column_ptr.begin(), pattern.column_ptr.end() - 1) {
     column.reserve(column_of_row.size());
     for (index_t root = 0; root < pattern.cols; ++root)
@@ -107,7 +113,8 @@ struct BlockDiagonalPattern {
   std::vector<int> start, row;
 };
 
-BlockDiagonalPattern inside_blocks(const SparsityPattern& pattern, const std::vector<index_t>& place_of_row, const BlockOrdering& found) {
+BlockDiagonalPattern inside_blocks(const SparsityPattern& pattern, const std::vector<index_t>& place_of_row,
+                                   const BlockOrdering& found) {
   BlockDiagonalPattern inside;
   inside.start.reserve(found.column.size() + 1);
   inside.row.reserve(pattern.row_index.size());
@@ -128,7 +135,8 @@ BlockDiagonalPattern inside_blocks(const SparsityPattern& pattern, const std::ve
 void apply_within_blocks(const std::vector<int>& order, BlockOrdering& found) {
   std::vector<index_t> block_of(order.size()), next(found.block_begin.begin(), found.block_begin.end() - 1);
   for (index_t block = 0; block < found.num_blocks(); ++block)
-    std::fill(block_of.begin() + found.block_begin[block], block_of.begin() + found.block_begin[block + 1], block);
+    std::fill(block_of.begin() + found.block_begin[block], block_of.begin() + found.block_begin[block + 1],
+              block);
   std::vector<index_t> row(order.size()), column(order.size());
   for (const int place : order) {
     const index_t to = next[block_of[place]]++;
@@ -142,7 +150,8 @@ void apply_within_blocks(const std::vector<int>& order, BlockOrdering& found) {
 /// Half of the entries, and few enough rows for a dense factor.
 bool is_dense(const SparsityPattern& pattern) {
   constexpr index_t fewest = 4, most = 4096;
-  return pattern.cols >= fewest && pattern.cols <= most && 2 * pattern.nnz() >= offset_t{pattern.cols} * pattern.cols;
+  return pattern.cols >= fewest && pattern.cols <= most &&
+         2 * pattern.nnz() >= offset_t{pattern.cols} * pattern.cols;
 }
 
 /// Vertices with at most one neighbour left, again and again: they cause no fill. The pattern is symmetric.
@@ -183,7 +192,8 @@ bool order_as_forest(const SparsityPattern& pattern, BlockOrdering& found) {
   return true;
 }
 
-/// Ascending degrees, counting entries of row and column: for blocks so small that nothing better is worth its time.
+/// Ascending degrees, counting entries of row and column: for blocks so small that nothing better is worth
+/// its time.
 void order_by_degree(const SparsityPattern& pattern, BlockOrdering& found) {
   const index_t n = pattern.cols;
   index_t degree[fewest_for_amd] = {}, place_of_row[fewest_for_amd];
@@ -193,7 +203,7 @@ void order_by_degree(const SparsityPattern& pattern, BlockOrdering& found) {
       ++degree[place];
       ++degree[place_of_row[row]];
     }
-  std::vector<int> order(static_cast<std::size_t>(n));
+  std::vector<int> order(n);
   for (index_t place = 0; place < n; ++place) {
     index_t at = place;
     for (; at > 0 && degree[order[at - 1]] > degree[place]; --at) order[at] = order[at - 1];
@@ -218,7 +228,7 @@ void order_by_amd(const SparsityPattern& pattern, BlockOrdering& found) {
     thin = amd_order_of_columns(n, start.data(), pattern.row_index.data());
     found.row = found.column = std::move(thin.order);
   } else {
-    std::vector<index_t> place_of_row(static_cast<std::size_t>(n));
+    std::vector<index_t> place_of_row(n);
     for (index_t place = 0; place < n; ++place) place_of_row[found.row[place]] = place;
     const BlockDiagonalPattern inside = inside_blocks(pattern, place_of_row, found);
     thin = amd_order_of_columns(n, inside.start.data(), inside.row.data());
@@ -232,8 +242,9 @@ void order_by_amd(const SparsityPattern& pattern, BlockOrdering& found) {
 
 std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool symmetric) {
   if (pattern.rows != pattern.cols)
-    throw DimensionError("only a square matrix has a block triangular form; this one has " + std::to_string(pattern.rows) +
-                         " rows and " + std::to_string(pattern.cols) + " columns");
+    throw DimensionError("only a square matrix has a block triangular form; this one has " +
+                         std::to_string(pattern.rows) + " rows and " + std::to_string(pattern.cols) +
+                         " columns");
   // AMD counts in 32 bits here.
   if (pattern.nnz() + 8.0 * pattern.cols > 1.5e9) return std::nullopt;
   const index_t n = pattern.cols;
@@ -242,7 +253,7 @@ std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool s
   const bool full_diagonal = !symmetric && !found.dense && n > 0 && has_full_diagonal(pattern);
   symmetric = symmetric || (full_diagonal && has_symmetric_pattern(pattern));
   if (symmetric || found.dense) {
-    found.column.resize(static_cast<std::size_t>(n));
+    found.column.resize(n);
     std::iota(found.column.begin(), found.column.end(), 0);
     found.block_begin = {0, n};
     found.row = found.column;

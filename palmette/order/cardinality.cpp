@@ -1,4 +1,5 @@
-// Hopcroft and Karp's matching: levels by breadth, then disjoint paths along levels by depth, without recursion.
+// Hopcroft and Karp's matching: levels by breadth, then disjoint paths along levels by depth, without
+// recursion.
 #include "palmette/order/cardinality.hpp"
 
 namespace palmette::order_detail {
@@ -7,10 +8,11 @@ namespace {
 class LevelSearch {
  public:
   LevelSearch(const EdgeList& edges, RowsAndColumns& matching)
-      : edges_(edges), matching_(matching), level_(static_cast<std::size_t>(edges.cols)),
-        current_(static_cast<std::size_t>(edges.cols)) {}
+      : edges_(edges), matching_(matching), level_(edges.cols),
+        current_(edges.cols) {}
 
-  /// Number the columns by their distance from an unmatched one. @returns true if an unmatched row was reached
+  /// Number the columns by their distance from an unmatched one. @returns true if an unmatched row was
+  /// reached
   bool number_levels() {
     std::vector<index_t> queue;
     for (index_t column = 0; column < edges_.cols; ++column) {
@@ -34,7 +36,8 @@ class LevelSearch {
     return last_level < edges_.cols;
   }
 
-  /// Follow levels upwards from an unmatched column to an unmatched row; flip the path. Edges are tried once in a phase.
+  /// Follow levels upwards from an unmatched column to an unmatched row; flip the path. Edges are tried once
+  /// in a phase.
   bool augment_from(index_t root) {
     path_.assign(1, root);
     while (!path_.empty()) {

@@ -14,14 +14,18 @@ namespace {
 constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the merged graph
 constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
-constexpr double merge_ratio = 0.75;      // merged vertices ÷ vertices, above which merging is not worth its time
-constexpr double space_begins = 2.5, space_ends = 4.2;  // growth_dimension of meshes in space; that of other graphs may be larger still
-constexpr double space_flops = 0.5;        // of AMD, for each vertex and edge of a mesh in space: 0.7 are usual
+// merged vertices ÷ vertices, above which merging is not worth its time
+constexpr double merge_ratio = 0.75;    
+// growth_dimension of meshes in space; that of other graphs may be larger still
+constexpr double space_begins = 2.5, space_ends = 4.2;
+// of AMD, for each vertex and edge of a mesh in space: 0.7 are usual
+constexpr double space_flops = 0.5;      
 constexpr index_t most_in_space = 300000;  // vertices: looking for the dimension takes as long as AMD beyond
-constexpr index_t fewest_to_dissect = 32; // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
+constexpr index_t fewest_to_dissect =
+    32;  // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
 
 std::vector<index_t> identity_order(index_t n) {
-  std::vector<index_t> order(static_cast<std::size_t>(n));
+  std::vector<index_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
@@ -33,7 +37,9 @@ struct MergedGraph {
   bool merged = false;
 
   const Graph& graph_of(const Graph& original) const { return merged ? graph : original; }
-  std::vector<index_t> expand(std::vector<index_t> order) const { return merged ? groups.expand(order) : order; }
+  std::vector<index_t> expand(std::vector<index_t> order) const {
+    return merged ? groups.expand(order) : order;
+  }
 };
 
 MergedGraph merge(const Graph& graph) {
@@ -47,9 +53,12 @@ MergedGraph merge(const Graph& graph) {
 }
 
 /// Vertices with more neighbours than this say nothing about where to cut, and make dissection slow.
-double quasi_dense_degree(const Graph& graph) { return std::max(64.0, 10 * std::sqrt(static_cast<double>(graph.n))); }
+double quasi_dense_degree(const Graph& graph) {
+  return std::max(64.0, 10 * std::sqrt(static_cast<double>(graph.n)));
+}
 
-/// Nested dissection of the vertices that have neighbours, but not too many; the lone ones first, the crowded ones last.
+/// Nested dissection of the vertices that have neighbours, but not too many; the lone ones first, the crowded
+/// ones last.
 template <class Dissect>
 std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   const double crowded = quasi_dense_degree(graph);
@@ -59,14 +68,16 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
     else place[vertex] = 0;
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     if (place[vertex] < 0) continue;
-    const auto begin = graph.neighbour.begin() + graph.start[vertex], end = graph.neighbour.begin() + graph.start[vertex + 1];
+    const auto begin = graph.neighbour.begin() + graph.start[vertex],
+               end = graph.neighbour.begin() + graph.start[vertex + 1];
     if (std::any_of(begin, end, [&](index_t other) { return place[other] >= 0; })) core.push_back(vertex);
     else order.push_back(vertex);
   }
   std::fill(place.begin(), place.end(), -1);
   for (std::size_t at = 0; at < core.size(); ++at) place[core[at]] = static_cast<index_t>(at);
   const Graph part = induced(graph, core, place);
-  for (const index_t at : part.n < fewest_to_dissect ? amd_order(part).order : dissect(part)) order.push_back(core[at]);
+  for (const index_t at : part.n < fewest_to_dissect ? amd_order(part).order : dissect(part))
+    order.push_back(core[at]);
   order.insert(order.end(), last.begin(), last.end());
   return order;
 }
@@ -82,8 +93,9 @@ std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int thre
 void require_available(OrderingMethod method) {
   for (const OrderingMethodInfo& info : ordering_method_list())
     if (info.method == method && !info.available)
-      throw UsageError("ordering method " + std::string(name_of(method)) + " is not in this build; install lib" +
-                       std::string(name_of(method)) + "-dev and configure again, or use amd or auto");
+      throw UsageError("ordering method " + std::string(name_of(method)) +
+                       " is not in this build; install lib" + std::string(name_of(method)) +
+                       "-dev and configure again, or use amd or auto");
 }
 
 /// Vertices within each distance of one that lies far from the first.
@@ -91,7 +103,7 @@ std::vector<index_t> vertices_within(const Graph& graph) {
   std::vector<index_t> reached, within;
   index_t start = 0;
   for (int sweep = 0; sweep < 2; ++sweep, start = reached.back()) {
-    std::vector<char> seen(static_cast<std::size_t>(graph.n), 0);
+    std::vector<char> seen(graph.n, 0);
     reached.assign(1, start);
     seen[start] = 1;
     within.clear();
@@ -116,15 +128,17 @@ double growth_dimension(const Graph& graph) {
   const std::vector<index_t> within = vertices_within(graph);
   const std::size_t depth = within.size() - 1, near = depth / 6, far = depth / 3;
   if (near == 0 || within.back() < graph.n / 2) return 0;
-  return std::log(double(within[far]) / within[near]) / std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
+  return std::log(double(within[far]) / within[near]) /
+         std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
 }
 
 namespace {
 
-/// Whether AMD is sure to lose, so that it need not be tried: in space, and large enough for nested dissection to pay. It depends on the
-/// graph alone, as the order must.
+/// Whether AMD is sure to lose, so that it need not be tried: in space, and large enough for nested
+/// dissection to pay. It depends on the graph alone, as the order must.
 bool is_large_mesh_in_space(const Graph& graph, const Graph& merged) {
-  const double least_flops = space_flops * static_cast<double>(graph.n) * static_cast<double>(graph.start.back());
+  const double least_flops =
+      space_flops * static_cast<double>(graph.n) * static_cast<double>(graph.start.back());
   if (merged.n > most_in_space || !nested_dissection_may_pay(least_flops, merged)) return false;
   const double dimension = growth_dimension(merged);
   return dimension >= space_begins && dimension <= space_ends;
@@ -151,7 +165,8 @@ Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, int thread
   // AMD's own bound takes every vertex for one unknown.
   best.flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, best.order.order).flops;
   if (!nested_dissection_may_pay(best.flops, small)) return {std::move(best.order), 0};
-  if (graph.weight.empty()) best.flops = fill_count(graph, best.order.order).flops;  // exact, as what it is compared with
+  // exact, as what it is compared with
+  if (graph.weight.empty()) best.flops = fill_count(graph, best.order.order).flops;
   Candidate dissected = dissection_of(graph, merged, OrderingMethod::nd, threads);
   return dissected.flops < best.flops ? std::move(dissected) : std::move(best);
 }
@@ -161,7 +176,8 @@ FillOrder order_automatically(const Graph& graph, int threads) {
   const MergedGraph merged = merge(graph);
   const Graph& small = merged.graph_of(graph);
   Candidate best = best_of_ours(graph, merged, threads);
-  if (has_metis() && best.flops >= flops_for_second_opinion * static_cast<double>(small.n + small.start.back())) {
+  if (has_metis() &&
+      best.flops >= flops_for_second_opinion * static_cast<double>(small.n + small.start.back())) {
     Candidate second = dissection_of(graph, merged, OrderingMethod::metis, threads);
     if (second.flops < best.flops) best = std::move(second);
   }

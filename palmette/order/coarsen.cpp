@@ -8,7 +8,8 @@
 namespace palmette::order_detail {
 namespace {
 
-constexpr index_t chunk_vertices = 8192;   // vertices matched among themselves first; fixed, so that threads change nothing
+// vertices matched among themselves first; fixed, so that threads change nothing
+constexpr index_t chunk_vertices = 8192; 
 constexpr double slowest_shrinkage = 0.93; // coarser ÷ finer vertices above which coarsening stops
 constexpr index_t fewest_to_share = 20000; // smaller levels are contracted by one thread
 
@@ -23,18 +24,20 @@ void for_each_chunk(ThreadTeam& team, index_t chunks, const Work& work) {
 class Clusters {
  public:
   Clusters(const LevelGraph& graph, offset_t heaviest)
-      : graph_(graph), heaviest_(heaviest), leader_(static_cast<std::size_t>(graph.n), -1),
+      : graph_(graph), heaviest_(heaviest), leader_(graph.n, -1),
         weight_(graph.weight.begin(), graph.weight.end()) {}
 
   /// Match the free vertices of [begin, end) with free neighbours there.
   void match(index_t begin, index_t end) {
     for (index_t vertex = begin; vertex < end; ++vertex) {
       if (leader_[vertex] >= 0) continue;
-      const index_t mate = graph_.edge_weight.empty() ? first_free(vertex, begin, end) : best_free(vertex, begin, end);
+      const index_t mate =
+          graph_.edge_weight.empty() ? first_free(vertex, begin, end) : best_free(vertex, begin, end);
       if (mate >= 0) pair(vertex, mate);
     }
   }
-  /// Vertices that found no mate join the cluster of a neighbour, or a vertex that waits at the same neighbour.
+  /// Vertices that found no mate join the cluster of a neighbour, or a vertex that waits at the same
+  /// neighbour.
   void place_the_rest() {
     std::vector<index_t> waiting;
     for (index_t vertex = 0; vertex < graph_.n; ++vertex) {
@@ -46,7 +49,7 @@ class Clusters {
         weight_[leader_[friendly]] += graph_.weight[vertex];
         leader_[vertex] = leader_[friendly];
       } else {
-        if (waiting.empty()) waiting.assign(static_cast<std::size_t>(graph_.n), -1);
+        if (waiting.empty()) waiting.assign(graph_.n, -1);
         wait_at(friendly, vertex, waiting);
       }
     }
@@ -66,7 +69,8 @@ class Clusters {
 
  private:
   bool fits(index_t vertex, index_t other) const {
-    return leader_[other] < 0 && static_cast<offset_t>(graph_.weight[vertex]) + graph_.weight[other] <= heaviest_;
+    return leader_[other] < 0 &&
+           static_cast<offset_t>(graph_.weight[vertex]) + graph_.weight[other] <= heaviest_;
   }
   index_t first_free(index_t vertex, index_t begin, index_t end) const {
     for (const index_t other : graph_.neighbours(vertex))
@@ -137,9 +141,10 @@ struct EdgeRun {
 };
 
 /// Merge the lists of each cluster's members.
-void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t begin, index_t end,
-                        EdgeRun& run) {
-  std::vector<index_t> seen(fine.cluster_start.size() - 1, -1);  // by coarse vertex: where its edge stands already
+void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t begin,
+                        index_t end, EdgeRun& run) {
+  // by coarse vertex: where its edge stands already
+  std::vector<index_t> seen(fine.cluster_start.size() - 1, -1);
   for (index_t coarse = begin; coarse < end; ++coarse) {
     const std::size_t first = run.neighbour.size();
     for (index_t at = fine.cluster_start[coarse]; at < fine.cluster_start[coarse + 1]; ++at) {
@@ -175,26 +180,30 @@ void join_runs(std::vector<EdgeRun>& runs, LevelGraph& coarse) {
     coarse.edge_weight = std::move(runs.front().weight);
     return;
   }
-  coarse.own_neighbour.reserve(static_cast<std::size_t>(coarse.own_start.back()));
-  coarse.edge_weight.reserve(static_cast<std::size_t>(coarse.own_start.back()));
+  coarse.own_neighbour.reserve(coarse.own_start.back());
+  coarse.edge_weight.reserve(coarse.own_start.back());
   for (const EdgeRun& run : runs) {
     coarse.own_neighbour.insert(coarse.own_neighbour.end(), run.neighbour.begin(), run.neighbour.end());
     coarse.edge_weight.insert(coarse.edge_weight.end(), run.weight.begin(), run.weight.end());
   }
 }
 
-LevelGraph contract(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t count, ThreadTeam& team) {
+LevelGraph contract(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t count,
+                    ThreadTeam& team) {
   LevelGraph coarse;
   coarse.n = count;
-  coarse.own_weight.assign(static_cast<std::size_t>(count), 0);
-  for (index_t vertex = 0; vertex < fine.n; ++vertex) coarse.own_weight[cluster[vertex]] += fine.weight[vertex];
+  coarse.own_weight.assign(count, 0);
+  for (index_t vertex = 0; vertex < fine.n; ++vertex)
+    coarse.own_weight[cluster[vertex]] += fine.weight[vertex];
   const index_t members = fine.n < fewest_to_share ? 1 : team.size();
-  std::vector<EdgeRun> runs(static_cast<std::size_t>(members));
+  std::vector<EdgeRun> runs(members);
   for_each_chunk(team, members, [&](index_t part) {
     EdgeRun& run = runs[static_cast<std::size_t>(part)];
-    run.neighbour.reserve(static_cast<std::size_t>(fine.start[fine.n] / members));
-    run.weight.reserve(static_cast<std::size_t>(fine.start[fine.n] / members));
-    const auto bound = [&](index_t at) { return static_cast<index_t>(static_cast<offset_t>(count) * at / members); };
+    run.neighbour.reserve(fine.start[fine.n] / members);
+    run.weight.reserve(fine.start[fine.n] / members);
+    const auto bound = [&](index_t at) {
+      return static_cast<index_t>(static_cast<offset_t>(count) * at / members);
+    };
     merge_lists_kernel(fine, cluster, bound(part), bound(part + 1), run);
   });
   join_runs(runs, coarse);
@@ -211,8 +220,9 @@ LevelGraph finest_level(const Graph& graph) {
   level.n = graph.n;
   level.start = graph.start;
   level.neighbour = graph.neighbour;
-  if (graph.weight.empty()) level.own_weight.assign(static_cast<std::size_t>(graph.n), 1);
-  level.weight = graph.weight.empty() ? std::span<const index_t>(level.own_weight) : std::span<const index_t>(graph.weight);
+  if (graph.weight.empty()) level.own_weight.assign(graph.n, 1);
+  level.weight = graph.weight.empty() ? std::span<const index_t>(level.own_weight)
+                                      : std::span<const index_t>(graph.weight);
   return level;
 }
 

@@ -24,7 +24,8 @@ struct LevelGraph {
   std::vector<index_t> own_weight;
 
   std::span<const index_t> neighbours(index_t vertex) const {
-    return neighbour.subspan(static_cast<std::size_t>(start[vertex]), static_cast<std::size_t>(start[vertex + 1] - start[vertex]));
+    return neighbour.subspan(start[vertex],
+                             start[vertex + 1] - start[vertex]);
   }
 };
 
@@ -33,9 +34,9 @@ LevelGraph finest_level(const Graph& graph);
 
 /// The levels from the graph itself to one of about `coarsest` vertices, or to where merging no longer helps.
 ///
-/// Vertices are matched with the neighbour of the heaviest edge for its weight; those left over join a neighbour's cluster
-/// or, where stars stall the matching, one another. No cluster is heavier than four times the mean. The result depends on
-/// the graph alone, not on the number of threads.
+/// Vertices are matched with the neighbour of the heaviest edge for its weight; those left over join a
+/// neighbour's cluster or, where stars stall the matching, one another. No cluster is heavier than four times
+/// the mean. The result depends on the graph alone, not on the number of threads.
 /// @param graph  must outlive the result
 /// @cost O(n + edges), about half of it on the finest level
 /// @source [Karypis and Kumar 1998], §3.1; [LaSalle et al. 2015] for two-hop matching

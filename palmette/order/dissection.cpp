@@ -39,7 +39,7 @@ struct Workbench {
 
 /// The cut of the finer level that a cut of the coarser one stands for.
 void project(const LevelGraph& fine, Cut& cut) {
-  std::vector<Side> side(static_cast<std::size_t>(fine.n));
+  std::vector<Side> side(fine.n);
   cut.separator.clear();
   for (std::size_t coarse = 0; coarse < cut.side.size(); ++coarse)
     for (index_t at = fine.cluster_start[coarse]; at < fine.cluster_start[coarse + 1]; ++at) {
@@ -49,10 +49,12 @@ void project(const LevelGraph& fine, Cut& cut) {
   cut.side = std::move(side);
 }
 
-/// The best cut on the finest level: several are begun on the coarsest one, and half of them dropped on each level.
+/// The best cut on the finest level: several are begun on the coarsest one, and half of them dropped on each
+/// level.
 Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
   std::vector<Cut> cuts;
-  for (std::uint64_t trial = 0; trial < separators_begun; ++trial) cuts.push_back(search.begin(levels.back(), 16 * name + trial));
+  for (std::uint64_t trial = 0; trial < separators_begun; ++trial)
+    cuts.push_back(search.begin(levels.back(), 16 * name + trial));
   std::size_t kept = separators_refined;
   for (std::size_t level = levels.size() - 1; level-- > 0; kept = std::max<std::size_t>(kept / 2, 1)) {
     std::stable_sort(cuts.begin(), cuts.end(), is_better);
@@ -68,21 +70,23 @@ Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, Separato
 class Dissection {
  public:
   Dissection(const Graph& graph, ThreadTeam& team)
-      : team_(team), alone_(1), benches_(static_cast<std::size_t>(team.size())), whole_(finest_level(graph)),
-        order_(static_cast<std::size_t>(graph.n)) {}
+      : team_(team), alone_(1), benches_(team.size()), whole_(finest_level(graph)),
+        order_(graph.n) {}
 
   std::vector<index_t> order(const Graph& graph) {
     auto root = std::make_unique<Region>();
     root->graph = graph;
-    root->vertex.resize(static_cast<std::size_t>(graph.n));
+    root->vertex.resize(graph.n);
     std::iota(root->vertex.begin(), root->vertex.end(), 0);
     std::vector<std::shared_ptr<Region>> begun;
     if (is_leaf(*root)) finish(*root, benches_[0]);
-    else for (std::unique_ptr<Region>& side : cut(*root, benches_[0], team_)) begun.push_back(std::move(side));
+    else
+      for (std::unique_ptr<Region>& side : cut(*root, benches_[0], team_)) begun.push_back(std::move(side));
     root.reset();
-    share_work<std::shared_ptr<Region>>(team_, begun, [&](const std::shared_ptr<Region>& region, int member, const auto& hand_over) {
-      dissect(*region, benches_[static_cast<std::size_t>(member)], hand_over);
-    });
+    share_work<std::shared_ptr<Region>>(
+        team_, begun, [&](const std::shared_ptr<Region>& region, int member, const auto& hand_over) {
+          dissect(*region, benches_[member], hand_over);
+        });
     return std::move(order_);
   }
 
@@ -95,7 +99,8 @@ class Dissection {
     while (!sides.empty()) {
       std::unique_ptr<Region> side = std::move(sides.back());
       sides.pop_back();
-      if (!sides.empty() && side->graph.n > fewest_to_hand_over) hand_over(std::shared_ptr<Region>(std::move(side)));
+      if (!sides.empty() && side->graph.n > fewest_to_hand_over)
+        hand_over(std::shared_ptr<Region>(std::move(side)));
       else dissect(*side, bench, hand_over);
     }
   }
@@ -108,11 +113,13 @@ class Dissection {
     bench.minimum_degree.order(whole_, region.vertex, {order_.data() + region.place, region.vertex.size()});
   }
 
-  /// The two sides of a region; its separator is put in its place. One side, to stay whole, if there is no good separator.
+  /// The two sides of a region; its separator is put in its place. One side, to stay whole, if there is no
+  /// good separator.
   std::vector<std::unique_ptr<Region>> cut(Region& region, Workbench& bench, ThreadTeam& team) {
     const Cut found = find_cut(coarsen(region.graph, coarsest_vertices, team), region.name, bench.search);
     std::vector<std::unique_ptr<Region>> sides;
-    if (static_cast<double>(found.separator_weight) > useless_separator * static_cast<double>(found.total()) ||
+    if (static_cast<double>(found.separator_weight) >
+            useless_separator * static_cast<double>(found.total()) ||
         found.heavier() == found.total()) {
       sides.push_back(std::make_unique<Region>(std::move(region)));
       sides.back()->stays_whole = true;

@@ -24,7 +24,8 @@ EdgeList edge_list(const SparseMatrix<T>& matrix) {
   edges.row.reserve(matrix.values.size());
   edges.log.reserve(matrix.values.size());
   for (index_t column = 0; column < edges.cols; ++column) {
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry) {
       if (matrix.values[entry] == T{}) continue;
       edges.row.push_back(matrix.pattern.row_index[entry]);
       edges.log.push_back(log2_modulus(matrix.values[entry]));
@@ -43,7 +44,8 @@ struct ScalingExponents {
   std::vector<exponent_t> column;  // length cols
 };
 
-/// Exponents that bring the largest entry of each row and column near one; 0 for rows and columns without entries.
+/// Exponents that bring the largest entry of each row and column near one; 0 for rows and columns without
+/// entries.
 /// @cost at most 20 passes over the entries; their number grows with the logarithm of the values' range
 ScalingExponents equilibrating_exponents(const EdgeList& edges);
 

@@ -10,7 +10,8 @@ namespace order_detail {
 namespace {
 
 constexpr exponent_t no_entry = std::numeric_limits<exponent_t>::min();
-constexpr int most_passes = 20;                   // the distance from one halves (in the exponent) with each pass: 2¹¹ → 2⁻⁹
+// the distance from one halves (in the exponent) with each pass: 2¹¹ → 2⁻⁹
+constexpr int most_passes = 20;                 
 constexpr exponent_t near_one = one_power / 4;    // largest entries within 2^±¼ need no further pass
 
 /// Largest scaled entry of each row and column, as exponents; no_entry where there is none.
@@ -27,10 +28,10 @@ ScalingExponents largest_entries(const EdgeList& edges, const ScalingExponents& 
   return largest;
 }
 
-/// The rows' part of it, or the columns', where the edges are those of rows (columns) from `first` on, each standing as a column;
-/// no_entry for the others.
-std::vector<exponent_t> largest_of(const EdgeList& edges, const std::vector<exponent_t>& own, const std::vector<exponent_t>& others,
-                                   index_t first) {
+/// The rows' part of it, or the columns', where the edges are those of rows (columns) from `first` on, each
+/// standing as a column; no_entry for the others.
+std::vector<exponent_t> largest_of(const EdgeList& edges, const std::vector<exponent_t>& own,
+                                   const std::vector<exponent_t>& others, index_t first) {
   std::vector<exponent_t> largest(own.size(), no_entry);
   for (index_t column = 0; column < edges.cols; ++column) {
     const auto place = static_cast<std::size_t>(first + column);
@@ -54,8 +55,8 @@ exponent_t halve(const std::vector<exponent_t>& largest, std::vector<exponent_t>
 /// largest_of_all(scaling): what largest_entries returns, for all rows and columns.
 template <class Largest>
 ScalingExponents equilibrating(index_t rows, index_t cols, const Largest& largest_of_all) {
-  ScalingExponents scaling{std::vector<exponent_t>(static_cast<std::size_t>(rows), 0),
-                           std::vector<exponent_t>(static_cast<std::size_t>(cols), 0)};
+  ScalingExponents scaling{std::vector<exponent_t>(rows, 0),
+                           std::vector<exponent_t>(cols, 0)};
   for (int pass = 0; pass < most_passes; ++pass) {
     const ScalingExponents largest = largest_of_all(scaling);
     const exponent_t row_distance = halve(largest.row, scaling.row);
@@ -68,7 +69,8 @@ ScalingExponents equilibrating(index_t rows, index_t cols, const Largest& larges
 }  // namespace
 
 ScalingExponents equilibrating_exponents(const EdgeList& edges) {
-  return equilibrating(edges.rows, edges.cols, [&](const ScalingExponents& scaling) { return largest_entries(edges, scaling); });
+  return equilibrating(edges.rows, edges.cols,
+                       [&](const ScalingExponents& scaling) { return largest_entries(edges, scaling); });
 }
 
 EdgeList edge_list(const SparsityPattern& pattern, std::span<const entry_size_t> sizes) {
@@ -80,7 +82,7 @@ EdgeList edge_list(const SparsityPattern& pattern, std::span<const entry_size_t>
   edges.log.reserve(sizes.size());
   for (index_t column = 0; column < edges.cols; ++column) {
     for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry) {
-      const entry_size_t size = sizes[static_cast<std::size_t>(entry)];
+      const entry_size_t size = sizes[entry];
       if (size == no_entry_size) continue;
       edges.row.push_back(pattern.row_index[entry]);
       edges.log.push_back(size);
@@ -101,7 +103,8 @@ std::vector<double> powers_of_two(const std::vector<exponent_t>& exponents, int 
 }  // namespace order_detail
 
 template <class T>
-void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale) {
+void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale,
+                 std::vector<double>& column_scale) {
   using namespace order_detail;
   const ScalingExponents scaling = equilibrating_exponents(edge_list(matrix));
   row_scale = powers_of_two(scaling.row, largest_scaling_exponent<T>);
@@ -109,15 +112,18 @@ void equilibrate(const SparseMatrix<T>& matrix, std::vector<double>& row_scale, 
 }
 
 template <class T>
-void equilibrate(const MatrixShare<T>& matrix, std::vector<double>& row_scale, std::vector<double>& column_scale) {
+void equilibrate(const MatrixShare<T>& matrix, std::vector<double>& row_scale,
+                 std::vector<double>& column_scale) {
   using namespace order_detail;
   const EdgeList rows = edge_list(matrix.rows), columns = edge_list(matrix.columns);
-  const ScalingExponents scaling = equilibrating(matrix.size(), matrix.size(), [&](const ScalingExponents& now) {
-    ScalingExponents largest{largest_of(rows, now.row, now.column, matrix.first), largest_of(columns, now.column, now.row, matrix.first)};
-    matrix.complete(std::span<exponent_t>(largest.row));
-    matrix.complete(std::span<exponent_t>(largest.column));
-    return largest;
-  });
+  const ScalingExponents scaling =
+      equilibrating(matrix.size(), matrix.size(), [&](const ScalingExponents& now) {
+        ScalingExponents largest{largest_of(rows, now.row, now.column, matrix.first),
+                                 largest_of(columns, now.column, now.row, matrix.first)};
+        matrix.complete(std::span<exponent_t>(largest.row));
+        matrix.complete(std::span<exponent_t>(largest.column));
+        return largest;
+      });
   row_scale = powers_of_two(scaling.row, largest_scaling_exponent<T>);
   column_scale = powers_of_two(scaling.column, largest_scaling_exponent<T>);
 }

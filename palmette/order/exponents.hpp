@@ -1,5 +1,5 @@
-// Base-2 logarithms of moduli as integers in fixed point: sums and comparisons of them are exact, so that shortest paths
-// and dual variables cannot drift, whatever the range of the values.
+// Base-2 logarithms of moduli as integers in fixed point: sums and comparisons of them are exact, so that
+// shortest paths and dual variables cannot drift, whatever the range of the values.
 #pragma once
 
 #include <cmath>
@@ -14,17 +14,19 @@ namespace palmette::order_detail {
 using exponent_t = std::int64_t;
 inline constexpr exponent_t one_power = exponent_t{1} << 20;
 
-/// Scaling exponents are held within ± this bound: the product of a row's and a column's factor then is finite in T, and
-/// so is every entry scaled by that product.
+/// Scaling exponents are held within ± this bound: the product of a row's and a column's factor then is
+/// finite in T, and so is every entry scaled by that product.
 template <class T>
 inline constexpr int largest_scaling_exponent = sizeof(real_t<T>) == 4 ? 60 : 500;
 
-/// log₂|value|; any value that is not a positive finite number must have been kept out, except that Inf counts as 2¹⁰²⁵.
+/// log₂|value|; any value that is not a positive finite number must have been kept out, except that Inf
+/// counts as 2¹⁰²⁵.
 template <class T>
 exponent_t log2_modulus(const T& value) {
   double log;
   if constexpr (is_complex_v<T>) {
-    const double re = std::abs(static_cast<double>(value.real())), im = std::abs(static_cast<double>(value.imag()));
+    const double re = std::abs(static_cast<double>(value.real())),
+                 im = std::abs(static_cast<double>(value.imag()));
     const double larger = re > im ? re : im, ratio = (re > im ? im : re) / larger;
     log = std::log2(larger) + 0.5 * std::log2(1 + ratio * ratio);
   } else {

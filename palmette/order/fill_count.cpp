@@ -55,10 +55,12 @@ std::vector<index_t> postorder(const std::vector<index_t>& parent) {
 /// Finds the row subtrees' leaves while columns come in postorder.
 class RowSubtrees {
  public:
-  explicit RowSubtrees(std::size_t n) : first_(n, -1), largest_first_(n, -1), previous_leaf_(n, -1), ancestor_(n) {
+  explicit RowSubtrees(std::size_t n)
+      : first_(n, -1), largest_first_(n, -1), previous_leaf_(n, -1), ancestor_(n) {
     for (std::size_t node = 0; node < n; ++node) ancestor_[node] = static_cast<index_t>(node);
   }
-  /// The first descendant of each node in postorder. @returns for each node whether it is a leaf of the forest
+  /// The first descendant of each node in postorder. @returns for each node whether it is a leaf of the
+  /// forest
   std::vector<char> number(const std::vector<index_t>& post, const std::vector<index_t>& parent) {
     std::vector<char> is_leaf(post.size(), 0);
     for (index_t when = 0; when < static_cast<index_t>(post.size()); ++when) {
@@ -68,8 +70,8 @@ class RowSubtrees {
     }
     return is_leaf;
   }
-  /// Is `column` a leaf of the subtree of `row`? If it is not the first one, `meet` becomes the least common ancestor
-  /// of this leaf and the one before, else −1.
+  /// Is `column` a leaf of the subtree of `row`? If it is not the first one, `meet` becomes the least common
+  /// ancestor of this leaf and the one before, else −1.
   bool is_leaf(index_t row, index_t column, index_t& meet) {
     meet = -1;
     if (first_[column] <= largest_first_[row]) return false;

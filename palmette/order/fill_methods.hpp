@@ -9,7 +9,8 @@ namespace palmette::order_detail {
 
 struct AmdOrder {
   std::vector<index_t> order;  ///< length n: the vertex at each place
-  double flops_bound = 0;      ///< at least Σ (column count)², and seldom much more; comes for nothing. Weights are ignored
+  /// at least Σ (column count)², and seldom much more; comes for nothing. Weights are ignored
+  double flops_bound = 0;    
 };
 
 /// Approximate minimum degree. Weights are ignored.
@@ -17,7 +18,8 @@ struct AmdOrder {
 /// @source [Amestoy et al. 1996]
 AmdOrder amd_order(const Graph& graph);
 
-/// Approximate minimum degree of A + Aᵀ, without a Graph: rows of column j at row[start[j] … start[j + 1]), any order.
+/// Approximate minimum degree of A + Aᵀ, without a Graph: rows of column j at row[start[j] … start[j + 1]),
+/// any order.
 struct ThinOrder {
   std::vector<int> order;  ///< length n
   double entries = 0;      ///< of L, diagonal included: a bound
@@ -25,14 +27,16 @@ struct ThinOrder {
 };
 ThinOrder amd_order_of_columns(int n, const int* start, const int* row);
 
-/// Nested dissection by METIS, always with the same seed: length n, the vertex at each place. Calls wait for each other, since METIS draws from the C
-/// library's one random generator; another thread of the program that calls rand() meanwhile changes the order found.
+/// Nested dissection by METIS, always with the same seed: length n, the vertex at each place. Calls wait for
+/// each other, since METIS draws from the C library's one random generator; another thread of the program
+/// that calls rand() meanwhile changes the order found.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no METIS or the graph is too large for its index type
 /// @source [Karypis and Kumar 1998]
 std::vector<index_t> metis_order(const Graph& graph);
 
-/// Nested dissection by Scotch, always with the same seed, on one thread: length n, the vertex at each place. Calls wait for each other.
+/// Nested dissection by Scotch, always with the same seed, on one thread: length n, the vertex at each place.
+/// Calls wait for each other.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no Scotch or the graph is too large for its index type
 /// @source [Pellegrini et al. 2000]

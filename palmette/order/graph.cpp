@@ -40,7 +40,8 @@ void append_union(std::span<const index_t> first, std::span<const index_t> secon
   }
 }
 
-/// A scrambled 64-bit word for a vertex, so that sums of words tell vertex sets apart (splitmix64's finalizer).
+/// A scrambled 64-bit word for a vertex, so that sums of words tell vertex sets apart (splitmix64's
+/// finalizer).
 std::uint64_t scramble(index_t vertex) {
   std::uint64_t word = static_cast<std::uint64_t>(vertex) + 0x9e3779b97f4a7c15ull;
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -50,10 +51,11 @@ std::uint64_t scramble(index_t vertex) {
 
 /// Sum of words over a vertex and its neighbours: equal for indistinguishable vertices.
 std::vector<std::uint64_t> neighbourhood_hashes(const Graph& graph) {
-  std::vector<std::uint64_t> hash(static_cast<std::size_t>(graph.n));
+  std::vector<std::uint64_t> hash(graph.n);
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     std::uint64_t sum = scramble(vertex);
-    for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge) sum += scramble(graph.neighbour[edge]);
+    for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
+      sum += scramble(graph.neighbour[edge]);
     hash[vertex] = sum;
   }
   return hash;
@@ -78,7 +80,8 @@ std::vector<index_t> Groups::group_of() const {
 std::vector<index_t> Groups::expand(const std::vector<index_t>& order) const {
   std::vector<index_t> expanded;
   expanded.reserve(member.size());
-  for (const index_t g : order) expanded.insert(expanded.end(), member.begin() + start[g], member.begin() + start[g + 1]);
+  for (const index_t g : order)
+    expanded.insert(expanded.end(), member.begin() + start[g], member.begin() + start[g + 1]);
   return expanded;
 }
 
@@ -108,9 +111,9 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike) {
   Graph smaller;
   smaller.n = groups.count();
   smaller.start.reserve(static_cast<std::size_t>(smaller.n) + 1);
-  smaller.weight.assign(static_cast<std::size_t>(smaller.n), 0);
+  smaller.weight.assign(smaller.n, 0);
   const std::vector<index_t> group_of = groups.group_of();
-  std::vector<index_t> seen_by(static_cast<std::size_t>(smaller.n), -1);
+  std::vector<index_t> seen_by(smaller.n, -1);
   for (index_t group = 0; group < smaller.n; ++group) {
     seen_by[group] = group;
     for (index_t at = groups.start[group]; at < groups.start[group + 1]; ++at) {
@@ -131,21 +134,23 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike) {
 
 Groups indistinguishable(const Graph& graph) {
   const std::vector<std::uint64_t> hash = neighbourhood_hashes(graph);
-  std::vector<index_t> marked(static_cast<std::size_t>(graph.n), -1);
-  std::vector<char> taken(static_cast<std::size_t>(graph.n), 0);
+  std::vector<index_t> marked(graph.n, -1);
+  std::vector<char> taken(graph.n, 0);
   Groups groups;
-  groups.member.reserve(static_cast<std::size_t>(graph.n));
+  groups.member.reserve(graph.n);
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     if (taken[vertex]) continue;
     groups.member.push_back(vertex);
     bool is_marked = false;  // the neighbours of `vertex` are marked only when a candidate turns up
     for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge) {
       const index_t other = graph.neighbour[edge];
-      if (taken[other] || other < vertex || hash[other] != hash[vertex] || graph.degree(other) != graph.degree(vertex))
+      if (taken[other] || other < vertex || hash[other] != hash[vertex] ||
+          graph.degree(other) != graph.degree(vertex))
         continue;
       if (!is_marked) {
         marked[vertex] = vertex;
-        for (offset_t at = graph.start[vertex]; at < graph.start[vertex + 1]; ++at) marked[graph.neighbour[at]] = vertex;
+        for (offset_t at = graph.start[vertex]; at < graph.start[vertex + 1]; ++at)
+          marked[graph.neighbour[at]] = vertex;
         is_marked = true;
       }
       if (!all_marked(graph, other, marked, vertex)) continue;

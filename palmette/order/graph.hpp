@@ -1,5 +1,5 @@
-// The undirected graph of A + Aᵀ that fill-reducing methods order, and the ways to make it smaller: merging vertices
-// into groups, and splitting off vertices that need no method.
+// The undirected graph of A + Aᵀ that fill-reducing methods order, and the ways to make it smaller: merging
+// vertices into groups, and splitting off vertices that need no method.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,16 @@ namespace palmette::order_detail {
 struct Graph {
   index_t n = 0;
   std::vector<offset_t> start = {0};  // length n + 1
-  std::vector<index_t> neighbour;     // length 2 × edges; ascending within a vertex only where a function says so
+  // length 2 × edges; ascending within a vertex only where a function says so
+  std::vector<index_t> neighbour;   
   std::vector<index_t> weight;        // length n: unknowns that a vertex stands for; empty: one each
 
   offset_t degree(index_t vertex) const { return start[vertex + 1] - start[vertex]; }
   index_t weight_of(index_t vertex) const { return weight.empty() ? 1 : weight[vertex]; }
 };
 
-/// A partition of vertices: group g holds member[start[g] … start[g+1]), in the order in which they shall stand.
+/// A partition of vertices: group g holds member[start[g] … start[g+1]), in the order in which they shall
+/// stand.
 struct Groups {
   std::vector<index_t> start = {0};  // length groups + 1
   std::vector<index_t> member;       // length n
@@ -41,20 +43,22 @@ Graph adjacency(const SparsityPattern& pattern, const std::vector<index_t>& new_
 /// @param alike  a promise that the members of a group have the same neighbours: only the first is read
 Graph quotient(const Graph& graph, const Groups& groups, bool alike);
 
-/// Groups of adjacent vertices with the same neighbours (each counted as its own neighbour), in order of their first
-/// member. Elimination cannot tell them apart, so an optimal order keeps them together.
+/// Groups of adjacent vertices with the same neighbours (each counted as its own neighbour), in order of
+/// their first member. Elimination cannot tell them apart, so an optimal order keeps them together.
 /// @cost O(n + edges) expected: vertices are compared only with neighbours of equal hash
 /// @source [Ashcraft 1995]
 Groups indistinguishable(const Graph& graph);
 
-/// Groups of adjacent vertices with nearly the same neighbours: of those of either, at least three in five are neighbours of
-/// both. Unknowns of one point whose couplings are not all stored are like that. Vertices of fewer than a dozen neighbours
-/// stay alone, and so do all if a sample shows that few would be grouped.
-/// @cost O(n + edges) expected: only vertices with like sketches (smallest hashes of their neighbours) are compared
+/// Groups of adjacent vertices with nearly the same neighbours: of those of either, at least three in five
+/// are neighbours of both. Unknowns of one point whose couplings are not all stored are like that. Vertices
+/// of fewer than a dozen neighbours stay alone, and so do all if a sample shows that few would be grouped.
+/// @cost O(n + edges) expected: only vertices with like sketches (smallest hashes of their neighbours) are
+///   compared
 /// @source [Broder 1997], for the sketches
 Groups nearly_indistinguishable(const Graph& graph);
 
-/// The subgraph of the vertices listed, numbered as listed. @param place  length n: place in `vertices`, or −1
+/// The subgraph of the vertices listed, numbered as listed. @param place  length n: place in `vertices`, or
+/// −1
 Graph induced(const Graph& graph, const std::vector<index_t>& vertices, const std::vector<index_t>& place);
 
 }  // namespace palmette::order_detail

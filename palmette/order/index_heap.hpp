@@ -8,8 +8,8 @@
 
 namespace palmette::order_detail {
 
-/// Holds indices of [0, n); the smallest key is on top. A key may be lowered while its index is inside, then `lowered`
-/// must be called before anything else.
+/// Holds indices of [0, n); the smallest key is on top. A key may be lowered while its index is inside, then
+/// `lowered` must be called before anything else.
 class IndexHeap {
  public:
   explicit IndexHeap(const std::vector<exponent_t>& key) : key_(key), place_(key.size(), -1) {}

@@ -1,4 +1,5 @@
-// Maximum-product matching: a cheap dual-feasible start, then one shortest augmenting path for each column left over.
+// Maximum-product matching: a cheap dual-feasible start, then one shortest augmenting path for each column
+// left over.
 #include "palmette/order/matching.hpp"
 
 #include <algorithm>
@@ -12,13 +13,15 @@ namespace palmette::order_detail {
 namespace {
 
 constexpr exponent_t infinite = std::numeric_limits<exponent_t>::max();
-constexpr offset_t cheap_passes = 40;                    // edges that searches may scan before prices are mended ÷ edges
-constexpr offset_t bidding_passes = 40;                  // edges that one stage of an auction may look at ÷ edges
+// edges that searches may scan before prices are mended ÷ edges
+constexpr offset_t cheap_passes = 40;                  
+// edges that one stage of an auction may look at ÷ edges
+constexpr offset_t bidding_passes = 40;                
 constexpr exponent_t coarsest_increment = 8 * one_power, finest_increment = one_power / 1024;
 constexpr exponent_t lone_row_raise = 64 * one_power;    // what a column with one row pays: any price will do
 
-/// Throughout: cost(edge) − row_dual − column_dual ≥ 0 for every edge, = 0 for matched ones (complementary slackness), so
-/// a perfect matching is a cheapest one.
+/// Throughout: cost(edge) − row_dual − column_dual ≥ 0 for every edge, = 0 for matched ones (complementary
+/// slackness), so a perfect matching is a cheapest one.
 class Matcher {
  public:
   explicit Matcher(const EdgeList& edges);
@@ -53,11 +56,13 @@ class Matcher {
   std::vector<offset_t> next_free_;           // where the search for a free row in a column stopped
   // One search; rows not in touched_ have distance infinite.
   std::vector<exponent_t> distance_;          // length n, by row
-  std::vector<char> finished_;                // length n, by row: its distance is final and its column scanned
+  // length n, by row: its distance is final and its column scanned
+  std::vector<char> finished_;              
   std::vector<offset_t> arriving_edge_;       // length n, by row
   std::vector<index_t> arriving_column_;      // length n, by row
   std::vector<index_t> touched_, tree_;       // rows met; rows finished
-  std::vector<index_t> ready_;                // rows at the current distance, to be scanned before the heap is asked
+  // rows at the current distance, to be scanned before the heap is asked
+  std::vector<index_t> ready_;              
   IndexHeap heap_;
   exponent_t shortest_ = infinite;            // length of the shortest path to a free row found so far
   index_t end_row_ = -1;
@@ -65,17 +70,27 @@ class Matcher {
 };
 
 Matcher::Matcher(const EdgeList& edges)
-    : edges_(edges), n_(edges.cols), column_log_(edges.cols, 0), row_dual_(edges.rows, 0), column_dual_(edges.cols, 0),
-      row_of_column_(edges.cols, -1), column_of_row_(edges.rows, -1), edge_of_column_(edges.cols, -1),
-      next_free_(edges.start.begin(), edges.start.end() - 1), distance_(edges.rows, infinite),
-      finished_(edges.rows, 0), arriving_edge_(edges.rows, -1), arriving_column_(edges.rows, -1), heap_(distance_) {}
+    : edges_(edges),
+      n_(edges.cols),
+      column_log_(edges.cols, 0),
+      row_dual_(edges.rows, 0),
+      column_dual_(edges.cols, 0),
+      row_of_column_(edges.cols, -1),
+      column_of_row_(edges.rows, -1),
+      edge_of_column_(edges.cols, -1),
+      next_free_(edges.start.begin(), edges.start.end() - 1),
+      distance_(edges.rows, infinite),
+      finished_(edges.rows, 0),
+      arriving_edge_(edges.rows, -1),
+      arriving_column_(edges.rows, -1),
+      heap_(distance_) {}
 
 /// Row duals: the row's smallest cost; column duals: the smallest cost that is left.
 void Matcher::start_duals() {
   for (index_t column = 0; column < n_; ++column)
     if (edges_.start[column] < edges_.start[column + 1])
-      column_log_[column] =
-          *std::max_element(edges_.log.begin() + edges_.start[column], edges_.log.begin() + edges_.start[column + 1]);
+      column_log_[column] = *std::max_element(edges_.log.begin() + edges_.start[column],
+                                              edges_.log.begin() + edges_.start[column + 1]);
   std::fill(row_dual_.begin(), row_dual_.end(), infinite);
   for (index_t column = 0; column < n_; ++column)
     for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge)
@@ -101,12 +116,13 @@ void Matcher::join(index_t column, offset_t edge) {
   edge_of_column_[column] = edge;
 }
 
-/// The diagonal first, so that a matrix with large diagonal keeps it; then any free row at no cost; then a free row by
-/// moving one column.
+/// The diagonal first, so that a matrix with large diagonal keeps it; then any free row at no cost; then a
+/// free row by moving one column.
 void Matcher::match_greedily() {
   for (index_t column = 0; column < n_; ++column)
     for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge)
-      if (edges_.row[edge] == column && row_of_column_[column] < 0 && column_of_row_[column] < 0 && reduced(edge, column) == 0)
+      if (edges_.row[edge] == column && row_of_column_[column] < 0 && column_of_row_[column] < 0 &&
+          reduced(edge, column) == 0)
         join(column, edge);
   for (index_t column = 0; column < n_; ++column) {
     if (row_of_column_[column] >= 0) continue;
@@ -120,8 +136,8 @@ void Matcher::match_greedily() {
     if (row_of_column_[column] < 0) match_in_two_steps(column);
 }
 
-/// Give `column` a row whose owner can move to a free row at no cost. Each column is searched once in all, because a row
-/// never becomes free again.
+/// Give `column` a row whose owner can move to a free row at no cost. Each column is searched once in all,
+/// because a row never becomes free again.
 void Matcher::match_in_two_steps(index_t column) {
   for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge) {
     if (reduced(edge, column) != 0) continue;
@@ -135,8 +151,9 @@ void Matcher::match_in_two_steps(index_t column) {
   }
 }
 
-/// An unmatched column takes its cheapest row, from another column if need be, and raises its price (lowers its dual) to
-/// where the second cheapest is, and by `increment` more. @returns the column that has lost its row, −1 if none has
+/// An unmatched column takes its cheapest row, from another column if need be, and raises its price (lowers
+/// its dual) to where the second cheapest is, and by `increment` more. @returns the column that has lost its
+/// row, −1 if none has
 index_t Matcher::bid(index_t column, exponent_t increment) {
   exponent_t cheapest = infinite, second = infinite;
   offset_t best = -1;
@@ -157,9 +174,10 @@ index_t Matcher::bid(index_t column, exponent_t increment) {
   return owner;
 }
 
-/// Better row duals by an auction: every column bids for rows until each has one, first with coarse increments, then with
-/// finer ones. With them the distances to free rows become short, and so do the searches. A stage whose bidding wars
-/// grow too long is cut off: any row duals are good for the searches, some only make them longer.
+/// Better row duals by an auction: every column bids for rows until each has one, first with coarse
+/// increments, then with finer ones. With them the distances to free rows become short, and so do the
+/// searches. A stage whose bidding wars grow too long is cut off: any row duals are good for the searches,
+/// some only make them longer.
 /// @source [Bertsekas 1988]: auction with scaled increments
 void Matcher::reprice() {
   for (exponent_t increment = coarsest_increment; increment >= finest_increment; increment /= 8) {
@@ -218,7 +236,8 @@ index_t Matcher::nearest_unfinished_row(exponent_t distance) {
   return heap_.pop();
 }
 
-/// Dijkstra's algorithm from an unmatched column along alternating paths; then the matching is flipped along the path.
+/// Dijkstra's algorithm from an unmatched column along alternating paths; then the matching is flipped along
+/// the path.
 void Matcher::augment_from(index_t root) {
   index_t column = root;
   exponent_t distance = 0;
@@ -235,7 +254,8 @@ void Matcher::augment_from(index_t root) {
   forget_search();
 }
 
-/// Duals of the tree so that the path costs nothing; flip it. There is a path, since a perfect matching exists.
+/// Duals of the tree so that the path costs nothing; flip it. There is a path, since a perfect matching
+/// exists.
 void Matcher::finish(index_t root) {
   for (const index_t row : tree_) row_dual_[row] += distance_[row] - shortest_;
   for (index_t row = end_row_, column = -1; column != root;) {
@@ -309,7 +329,7 @@ index_t find_root(std::vector<index_t>& parent, index_t node) {
 
 /// The component of each column (as a representative column), rows being where their matched columns are.
 std::vector<index_t> components(const EdgeList& edges, const Matching& matching) {
-  std::vector<index_t> parent(static_cast<std::size_t>(edges.cols));
+  std::vector<index_t> parent(edges.cols);
   std::iota(parent.begin(), parent.end(), 0);
   for (index_t column = 0; column < edges.cols; ++column)
     for (offset_t edge = edges.start[column]; edge < edges.start[column + 1]; ++edge)
@@ -319,7 +339,8 @@ std::vector<index_t> components(const EdgeList& edges, const Matching& matching)
 }
 
 bool within(const std::vector<exponent_t>& exponents, exponent_t bound) {
-  return std::all_of(exponents.begin(), exponents.end(), [&](exponent_t exponent) { return std::abs(exponent) <= bound; });
+  return std::all_of(exponents.begin(), exponents.end(),
+                     [&](exponent_t exponent) { return std::abs(exponent) <= bound; });
 }
 
 }  // namespace
@@ -334,7 +355,8 @@ void balance(const EdgeList& edges, const Matching& matching, int limit, Scaling
   std::vector<exponent_t> low(component.size(), infinite), high(component.size(), -infinite);
   for (index_t column = 0; column < edges.cols; ++column) {
     const index_t home = component[column];
-    const exponent_t of_row = scaling.row[matching.row_of_column[column]], of_column = -scaling.column[column];
+    const exponent_t of_row = scaling.row[matching.row_of_column[column]],
+                     of_column = -scaling.column[column];
     low[home] = std::min({low[home], of_row, of_column});
     high[home] = std::max({high[home], of_row, of_column});
   }

@@ -1,5 +1,5 @@
-// Maximum-product bipartite matching: which entries to bring to the diagonal, and the scaling that makes them one and
-// all others at most one.
+// Maximum-product bipartite matching: which entries to bring to the diagonal, and the scaling that makes them
+// one and all others at most one.
 #pragma once
 
 #include <vector>
@@ -17,19 +17,20 @@ struct Matching {
   ScalingExponents scaling;
 };
 
-/// Match the rows and columns of a square matrix so that the product of the moduli of the matched entries is largest.
+/// Match the rows and columns of a square matrix so that the product of the moduli of the matched entries is
+/// largest.
 ///
-/// First the largest cardinality; if that is n, shortest augmenting paths on the costs log(column's largest modulus) −
-/// log|a_ij|, with dual variables that keep all reduced costs at least zero; the dual variables of the end are the scaling.
-/// Where the paths' trees grow large, an auction with scaled increments brings the dual variables close first; the
-/// result is as exact, since the paths have the last word.
+/// First the largest cardinality; if that is n, shortest augmenting paths on the costs log(column's largest
+/// modulus) − log|a_ij|, with dual variables that keep all reduced costs at least zero; the dual variables of
+/// the end are the scaling. Where the paths' trees grow large, an auction with scaled increments brings the
+/// dual variables close first; the result is as exact, since the paths have the last word.
 /// @param edges  rows == cols
 /// @cost O(n·nnz·log n) worst case, near-linear in practice
 /// @source [Duff and Koster 2001], §3-4 (MC64, job 5)
 Matching maximum_product_matching(const EdgeList& edges);
 
-/// Shift rows against columns, in each connected component of the matrix, so that the largest exponents are as small as
-/// can be; scaled entries stay the same. Does nothing while all exponents are within ± limit.
+/// Shift rows against columns, in each connected component of the matrix, so that the largest exponents are
+/// as small as can be; scaled entries stay the same. Does nothing while all exponents are within ± limit.
 void balance(const EdgeList& edges, const Matching& matching, int limit, ScalingExponents& scaling);
 
 }  // namespace palmette::order_detail

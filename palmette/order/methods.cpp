@@ -33,10 +33,14 @@ OrderingMethod ordering_method(std::string_view name) {
 const std::vector<OrderingMethodInfo>& ordering_method_list() {
   static const std::vector<OrderingMethodInfo> list = {
       {OrderingMethod::automatic, true, "AMD, or nested dissection where its fewer flops repay its time"},
-      {OrderingMethod::amd, true, "approximate minimum degree: fast, good for 2D meshes, circuits and networks"},
-      {OrderingMethod::nd, true, "Palmette's own nested dissection: parallel, good for meshes in two and three dimensions"},
-      {OrderingMethod::metis, order_detail::has_metis(), "nested dissection by METIS: slower, good for 3D meshes"},
-      {OrderingMethod::scotch, order_detail::has_scotch(), "nested dissection by Scotch: slower, good for 3D meshes"},
+      {OrderingMethod::amd, true,
+       "approximate minimum degree: fast, good for 2D meshes, circuits and networks"},
+      {OrderingMethod::nd, true,
+       "Palmette's own nested dissection: parallel, good for meshes in two and three dimensions"},
+      {OrderingMethod::metis, order_detail::has_metis(),
+       "nested dissection by METIS: slower, good for 3D meshes"},
+      {OrderingMethod::scotch, order_detail::has_scotch(),
+       "nested dissection by Scotch: slower, good for 3D meshes"},
       {OrderingMethod::natural, true, "the order of the matrix as it is"},
       {OrderingMethod::user, true, "the permutation given by the caller"},
   };

@@ -26,18 +26,19 @@ bool has_metis() { return true; }
 
 std::vector<index_t> metis_order(const Graph& graph) {
   if (graph.start.back() > std::numeric_limits<idx_t>::max() / 2)
-    throw UsageError("the graph has " + std::to_string(graph.start.back()) + " entries, too many for this METIS (" +
-                     std::to_string(8 * sizeof(idx_t)) + "-bit indices); order with amd");
+    throw UsageError("the graph has " + std::to_string(graph.start.back()) +
+                     " entries, too many for this METIS (" + std::to_string(8 * sizeof(idx_t)) +
+                     "-bit indices); order with amd");
   std::vector<idx_t> start = copied_as<idx_t>(graph.start), neighbour = copied_as<idx_t>(graph.neighbour);
   std::vector<idx_t> weight = copied_as<idx_t>(graph.weight);
-  std::vector<idx_t> order(static_cast<std::size_t>(graph.n)), place(static_cast<std::size_t>(graph.n));
+  std::vector<idx_t> order(graph.n), place(static_cast<std::size_t>(graph.n));
   idx_t options[METIS_NOPTIONS], n = graph.n;
   set_options(options);
   int status = METIS_OK;
   {
     const std::lock_guard lock(one_metis_call);
-    status = METIS_NodeND(&n, start.data(), neighbour.data(), weight.empty() ? nullptr : weight.data(), options,
-                          order.data(), place.data());
+    status = METIS_NodeND(&n, start.data(), neighbour.data(), weight.empty() ? nullptr : weight.data(),
+                          options, order.data(), place.data());
   }
   if (status == METIS_ERROR_MEMORY) throw MemoryError("no memory for the METIS ordering");
   if (status != METIS_OK) throw UsageError("METIS refused the graph (status " + std::to_string(status) + ")");

@@ -46,7 +46,7 @@ void HaloMinimumDegree::load_lists(const LevelGraph& graph, std::span<const inde
 }
 
 void HaloMinimumDegree::load(const LevelGraph& graph, std::span<const index_t> region) {
-  local_.resize(static_cast<std::size_t>(graph.n), 0);
+  local_.resize(graph.n, 0);
   vertex_.clear();
   inner_ = static_cast<index_t>(region.size());
   for (const index_t vertex : region) local(vertex);
@@ -55,7 +55,8 @@ void HaloMinimumDegree::load(const LevelGraph& graph, std::span<const index_t> r
   for (const index_t vertex : vertex_) local_[vertex] = 0;
   weight_.resize(nodes);
   weight_left_ = 0;
-  for (std::size_t node = 0; node < nodes; ++node) weight_left_ += weight_[node] = graph.weight[vertex_[node]];
+  for (std::size_t node = 0; node < nodes; ++node)
+    weight_left_ += weight_[node] = graph.weight[vertex_[node]];
   elements_.assign(nodes, 0);
   degree_.assign(nodes, 0);
   seen_.assign(nodes, 1);
@@ -219,7 +220,9 @@ void HaloMinimumDegree::update_variables(index_t pivot) {
 }
 
 bool HaloMinimumDegree::are_alike(index_t kept, index_t other) const {
-  if (length_[other] != length_[kept] || elements_[other] != elements_[kept] || is_halo(other) != is_halo(kept)) return false;
+  if (length_[other] != length_[kept] || elements_[other] != elements_[kept] ||
+      is_halo(other) != is_halo(kept))
+    return false;
   for (offset_t at = begin_[other] + 1; at < begin_[other] + length_[other]; ++at)
     if (seen_[lists_[at]] != mark_) return false;
   return true;
@@ -286,7 +289,8 @@ void HaloMinimumDegree::eliminate(index_t pivot) {
   close_element(pivot);
 }
 
-void HaloMinimumDegree::order(const LevelGraph& graph, std::span<const index_t> region, std::span<index_t> out) {
+void HaloMinimumDegree::order(const LevelGraph& graph, std::span<const index_t> region,
+                              std::span<index_t> out) {
   load(graph, region);
   std::size_t place = 0;
   while (place < out.size()) {

@@ -11,8 +11,9 @@ namespace palmette::order_detail {
 
 /// Orders regions of a graph one after the other; reused for its memory by one thread.
 ///
-/// The neighbours outside the region (its halo) count in the degrees, since the factor's columns reach into them, but are
-/// not eliminated. Quotient graph with element absorption, mass elimination and merging of indistinguishable variables.
+/// The neighbours outside the region (its halo) count in the degrees, since the factor's columns reach into
+/// them, but are not eliminated. Quotient graph with element absorption, mass elimination and merging of
+/// indistinguishable variables.
 /// @source [Amestoy et al. 1996]; [Pellegrini et al. 2000]
 class HaloMinimumDegree {
  public:

@@ -25,14 +25,15 @@ Sketch hashes(index_t vertex) {
   std::uint64_t word = static_cast<std::uint64_t>(vertex);
   for (std::size_t half = 0; half < 2; ++half) {
     word = scramble(word);
-    for (std::size_t at = 0; at < 4; ++at) sketch[4 * half + at] = static_cast<std::uint16_t>(word >> (16 * at));
+    for (std::size_t at = 0; at < 4; ++at)
+      sketch[4 * half + at] = static_cast<std::uint16_t>(word >> (16 * at));
   }
   return sketch;
 }
 
 /// By vertex: the smallest of each hash over itself and its neighbours.
 std::vector<Sketch> sketches(const Graph& graph) {
-  std::vector<Sketch> own(static_cast<std::size_t>(graph.n)), least(own.size());
+  std::vector<Sketch> own(graph.n), least(own.size());
   for (index_t vertex = 0; vertex < graph.n; ++vertex) own[vertex] = hashes(vertex);
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     Sketch sketch = own[vertex];
@@ -54,14 +55,16 @@ bool are_like(const Sketch& a, const Sketch& b) {
 /// Compares vertices with one whose neighbours are marked.
 class Comparison {
  public:
-  explicit Comparison(const Graph& graph) : graph_(graph), marked_(static_cast<std::size_t>(graph.n), -1) {}
+  explicit Comparison(const Graph& graph) : graph_(graph), marked_(graph.n, -1) {}
   bool overlap(index_t vertex, index_t other) {
     if (marked_[vertex] != vertex) {
       marked_[vertex] = vertex;
-      for (offset_t at = graph_.start[vertex]; at < graph_.start[vertex + 1]; ++at) marked_[graph_.neighbour[at]] = vertex;
+      for (offset_t at = graph_.start[vertex]; at < graph_.start[vertex + 1]; ++at)
+        marked_[graph_.neighbour[at]] = vertex;
     }
     offset_t common = 1;  // `other` itself, a neighbour of `vertex`
-    for (offset_t at = graph_.start[other]; at < graph_.start[other + 1]; ++at) common += marked_[graph_.neighbour[at]] == vertex;
+    for (offset_t at = graph_.start[other]; at < graph_.start[other + 1]; ++at)
+      common += marked_[graph_.neighbour[at]] == vertex;
     const offset_t all = graph_.degree(vertex) + graph_.degree(other) + 2 - common;
     return static_cast<double>(common) >= least_overlap * static_cast<double>(all);
   }
@@ -78,7 +81,8 @@ bool sample_is_promising(const Graph& graph) {
   for (index_t vertex = step / 2; vertex < graph.n; vertex += step) {
     ++tried;
     if (graph.degree(vertex) < fewest_neighbours || graph.degree(vertex) > largest_sampled) continue;
-    const auto begin = graph.neighbour.begin() + graph.start[vertex], end = graph.neighbour.begin() + graph.start[vertex + 1];
+    const auto begin = graph.neighbour.begin() + graph.start[vertex],
+               end = graph.neighbour.begin() + graph.start[vertex + 1];
     found += std::any_of(begin, end, [&](index_t other) {
       return graph.degree(other) <= 2 * graph.degree(vertex) && comparison.overlap(vertex, other);
     });
@@ -101,17 +105,19 @@ Groups nearly_indistinguishable(const Graph& graph) {
   if (graph.n == 0 || !sample_is_promising(graph)) return every_vertex_alone(graph.n);
   const std::vector<Sketch> sketch = sketches(graph);
   Comparison comparison(graph);
-  std::vector<char> taken(static_cast<std::size_t>(graph.n), 0);
+  std::vector<char> taken(graph.n, 0);
   Groups groups;
-  groups.member.reserve(static_cast<std::size_t>(graph.n));
+  groups.member.reserve(graph.n);
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     if (taken[vertex]) continue;
     taken[vertex] = 1;
     groups.member.push_back(vertex);
     index_t size = graph.degree(vertex) < fewest_neighbours ? largest_group : 1;
-    for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1] && size < largest_group; ++edge) {
+    for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1] && size < largest_group;
+         ++edge) {
       const index_t other = graph.neighbour[edge];
-      if (taken[other] || !are_like(sketch[vertex], sketch[other]) || !comparison.overlap(vertex, other)) continue;
+      if (taken[other] || !are_like(sketch[vertex], sketch[other]) || !comparison.overlap(vertex, other))
+        continue;
       taken[other] = 1;
       groups.member.push_back(other);
       ++size;

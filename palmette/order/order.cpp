@@ -27,11 +27,12 @@ struct Subject {
 
 void require_arguments(const SparsityPattern& pattern, const OrderOptions& options) {
   if (pattern.rows != pattern.cols)
-    throw DimensionError("only a square matrix can be ordered; this one has " + std::to_string(pattern.rows) + " rows and " +
-                         std::to_string(pattern.cols) + " columns");
+    throw DimensionError("only a square matrix can be ordered; this one has " + std::to_string(pattern.rows) +
+                         " rows and " + std::to_string(pattern.cols) + " columns");
   if (options.method == OrderingMethod::user && options.user.size() != pattern.cols)
-    throw DimensionError("the permutation given has " + std::to_string(options.user.size()) + " indices, but the matrix has " +
-                         std::to_string(pattern.cols) + " columns; give one index for each column");
+    throw DimensionError("the permutation given has " + std::to_string(options.user.size()) +
+                         " indices, but the matrix has " + std::to_string(pattern.cols) +
+                         " columns; give one index for each column");
 }
 
 std::vector<index_t> unmatched(const std::vector<index_t>& partner) {
@@ -49,11 +50,13 @@ NumericalFailure structural_failure(const Matching& matching) {
   failure.row = failure.rows.front();
   failure.column = failure.columns.front();
   const std::size_t n = matching.row_of_column.size();
-  failure.message = "the matrix is structurally singular: whatever its nonzero values, its rank is at most " +
-                    std::to_string(matching.size) + " of " + std::to_string(n) + "; row " + std::to_string(failure.row + 1) +
-                    " and column " + std::to_string(failure.column + 1) +
-                    (failure.rows.size() > 1 ? " (and " + std::to_string(failure.rows.size() - 1) + " more of each)" : "") +
-                    " cannot be given a nonzero pivot; remove or constrain these unknowns, or add the entries that are missing";
+  failure.message =
+      "the matrix is structurally singular: whatever its nonzero values, its rank is at most " +
+      std::to_string(matching.size) + " of " + std::to_string(n) + "; row " +
+      std::to_string(failure.row + 1) + " and column " + std::to_string(failure.column + 1) +
+      (failure.rows.size() > 1 ? " (and " + std::to_string(failure.rows.size() - 1) + " more of each)" : "") +
+      " cannot be given a nonzero pivot; remove or constrain these unknowns, or add the entries that are "
+      "missing";
   return failure;
 }
 
@@ -63,7 +66,9 @@ FillOrder fill_order(const Graph& graph, const OrderOptions& options) {
   return order_graph(graph, options.method, options.threads);
 }
 
-bool keeps_given_order(OrderingMethod method) { return method == OrderingMethod::user || method == OrderingMethod::natural; }
+bool keeps_given_order(OrderingMethod method) {
+  return method == OrderingMethod::user || method == OrderingMethod::natural;
+}
 
 /// PivotNeed::none, and the other needs without matching: rows go as columns.
 Ordering symmetric_ordering(const Subject& matrix, const OrderOptions& options) {
@@ -92,7 +97,8 @@ std::vector<char> adjacent_pairs(const Groups& groups, const std::vector<index_t
 }
 
 /// Order whole pairs, so that their members stay together; an order given by the caller is left as it is.
-FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const Groups& pairs, const OrderOptions& options) {
+FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const Groups& pairs,
+                         const OrderOptions& options) {
   if (keeps_given_order(options.method)) return fill_order(Graph{pattern.cols, {}, {}, {}}, options);
   const Graph graph = adjacency(pattern, {}, symmetric);
   if (pairs.count() == graph.n) return fill_order(graph, options);
@@ -101,8 +107,8 @@ FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const G
   return fill;
 }
 
-/// For a symmetric matrix the mean of a row's and its column's exponent scales as well as the two do, because the
-/// transposed matching has the same product, and keeps the matrix symmetric ([Duff and Pralet 2005], §2).
+/// For a symmetric matrix the mean of a row's and its column's exponent scales as well as the two do, because
+/// the transposed matching has the same product, and keeps the matrix symmetric ([Duff and Pralet 2005], §2).
 std::vector<exponent_t> symmetric_exponents(const ScalingExponents& scaling) {
   std::vector<exponent_t> mean(scaling.row.size());
   for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = (scaling.row[at] + scaling.column[at]) / 2;
@@ -135,7 +141,8 @@ Outcome<Ordering> unsymmetric_ordering(const Subject& matrix, const OrderOptions
   if (!keeps_given_order(options.method)) graph = adjacency(matrix.pattern, matching.column_of_row, false);
   FillOrder fill = fill_order(graph, options);
   std::vector<index_t> row_order(fill.order.size());
-  for (std::size_t place = 0; place < row_order.size(); ++place) row_order[place] = matching.row_of_column[fill.order[place]];
+  for (std::size_t place = 0; place < row_order.size(); ++place)
+    row_order[place] = matching.row_of_column[fill.order[place]];
   Ordering ordering;
   ordering.matched = true;
   ordering.method = fill.method;
@@ -156,7 +163,8 @@ Outcome<Ordering> order_subject(const Subject& matrix, const OrderOptions& optio
     if (outcome.ok()) outcome.value().seconds = watch.seconds();
     return outcome;
   };
-  if (options.pivot_need == PivotNeed::none || !options.matching) return timed(symmetric_ordering(matrix, options));
+  if (options.pivot_need == PivotNeed::none || !options.matching)
+    return timed(symmetric_ordering(matrix, options));
   if (options.pivot_need == PivotNeed::indefinite) return timed(indefinite_ordering(matrix, options));
   return timed(unsymmetric_ordering(matrix, options));
 }
@@ -165,23 +173,27 @@ Outcome<Ordering> order_subject(const Subject& matrix, const OrderOptions& optio
 
 template <class T>
 Outcome<Ordering> order(const SparseMatrix<T>& matrix, const OrderOptions& options) {
-  return order_subject({matrix.pattern, matrix.symmetry, [&] { return edge_list(matrix); }, largest_scaling_exponent<T>}, options);
+  return order_subject(
+      {matrix.pattern, matrix.symmetry, [&] { return edge_list(matrix); }, largest_scaling_exponent<T>},
+      options);
 }
 
 template <class T>
-Outcome<Ordering> order_by_sizes(const SparsityPattern& pattern, Symmetry symmetry, std::span<const entry_size_t> sizes,
-                                 const OrderOptions& options) {
+Outcome<Ordering> order_by_sizes(const SparsityPattern& pattern, Symmetry symmetry,
+                                 std::span<const entry_size_t> sizes, const OrderOptions& options) {
   const auto edges = [&] {
     if (sizes.size() != static_cast<std::size_t>(pattern.nnz()))
-      throw DimensionError("there are " + std::to_string(sizes.size()) + " sizes for " + std::to_string(pattern.nnz()) + " entries");
+      throw DimensionError("there are " + std::to_string(sizes.size()) + " sizes for " +
+                           std::to_string(pattern.nnz()) + " entries");
     return edge_list(pattern, sizes);
   };
   return order_subject({pattern, symmetry, edges, largest_scaling_exponent<T>}, options);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                              \
-  template Outcome<Ordering> order(const SparseMatrix<T>&, const OrderOptions&);             \
-  template Outcome<Ordering> order_by_sizes<T>(const SparsityPattern&, Symmetry, std::span<const entry_size_t>, const OrderOptions&);
+#define PALMETTE_INSTANTIATE(T)                                                  \
+  template Outcome<Ordering> order(const SparseMatrix<T>&, const OrderOptions&); \
+  template Outcome<Ordering> order_by_sizes<T>(const SparsityPattern&, Symmetry, \
+                                               std::span<const entry_size_t>, const OrderOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -14,11 +14,13 @@ using Cycle = std::vector<index_t>;
 exponent_t worst_product(const Cycle& cycle, std::size_t first, const std::vector<exponent_t>& diagonal) {
   exponent_t worst = 2 * no_diagonal;
   for (std::size_t at = 0; at < cycle.size(); at += 2)
-    worst = std::max(worst, diagonal[cycle[(first + at) % cycle.size()]] + diagonal[cycle[(first + at + 1) % cycle.size()]]);
+    worst = std::max(worst, diagonal[cycle[(first + at) % cycle.size()]] +
+                                diagonal[cycle[(first + at + 1) % cycle.size()]]);
   return worst;
 }
 
-/// Turn the cycle so that its vertices pair up from the front; an odd one starts with the vertex to stay single.
+/// Turn the cycle so that its vertices pair up from the front; an odd one starts with the vertex to stay
+/// single.
 void turn(Cycle& cycle, const std::vector<exponent_t>& diagonal) {
   if (cycle.size() % 2 == 1) {
     const auto largest = std::max_element(cycle.begin(), cycle.end(),
@@ -67,7 +69,7 @@ Groups pivot_groups(const Matching& matching, const std::vector<exponent_t>& dia
 }
 
 std::vector<exponent_t> scaled_diagonal(const EdgeList& edges, const std::vector<exponent_t>& scaling) {
-  std::vector<exponent_t> diagonal(static_cast<std::size_t>(edges.cols), no_diagonal);
+  std::vector<exponent_t> diagonal(edges.cols, no_diagonal);
   for (index_t column = 0; column < edges.cols; ++column)
     for (offset_t edge = edges.start[column]; edge < edges.start[column + 1]; ++edge)
       if (edges.row[edge] == column) diagonal[column] = edges.log[edge] + 2 * scaling[column];

@@ -18,7 +18,8 @@ namespace {
 ProcessMutex one_scotch_call;  // Scotch's random generator is shared by all threads
 
 void require_success(int status, const char* step) {
-  if (status != 0) throw MemoryError(std::string("Scotch could not ") + step + "; most likely it had no memory");
+  if (status != 0)
+    throw MemoryError(std::string("Scotch could not ") + step + "; most likely it had no memory");
 }
 
 /// A Scotch graph over arrays that stay the caller's; freed at the end of the scope.
@@ -47,7 +48,8 @@ class ScotchStrategy {
 };
 
 #if SCOTCH_VERSION >= 7
-/// One thread and a private random generator: Scotch 7 would otherwise use threads, and orders then depend on timing.
+/// One thread and a private random generator: Scotch 7 would otherwise use threads, and orders then depend on
+/// timing.
 class ScotchContext {
  public:
   ScotchContext() {
@@ -81,8 +83,9 @@ void order_graph(ScotchGraph& graph, std::vector<SCOTCH_Num>& place, std::vector
   SCOTCH_randomReset();
   SCOTCH_Graph* const target = graph.get();
 #endif
-  require_success(SCOTCH_graphOrder(target, strategy.get(), place.data(), order.data(), nullptr, nullptr, nullptr),
-                  "order a graph");
+  require_success(
+      SCOTCH_graphOrder(target, strategy.get(), place.data(), order.data(), nullptr, nullptr, nullptr),
+      "order a graph");
 }
 
 }  // namespace
@@ -91,15 +94,18 @@ bool has_scotch() { return true; }
 
 std::vector<index_t> scotch_order(const Graph& graph) {
   if (graph.start.back() > std::numeric_limits<SCOTCH_Num>::max() / 2)
-    throw UsageError("the graph has " + std::to_string(graph.start.back()) + " entries, too many for this Scotch (" +
-                     std::to_string(8 * sizeof(SCOTCH_Num)) + "-bit indices); order with amd");
-  std::vector<SCOTCH_Num> start = copied_as<SCOTCH_Num>(graph.start), neighbour = copied_as<SCOTCH_Num>(graph.neighbour);
+    throw UsageError("the graph has " + std::to_string(graph.start.back()) +
+                     " entries, too many for this Scotch (" + std::to_string(8 * sizeof(SCOTCH_Num)) +
+                     "-bit indices); order with amd");
+  std::vector<SCOTCH_Num> start = copied_as<SCOTCH_Num>(graph.start),
+                          neighbour = copied_as<SCOTCH_Num>(graph.neighbour);
   std::vector<SCOTCH_Num> weight = copied_as<SCOTCH_Num>(graph.weight);
-  std::vector<SCOTCH_Num> order(static_cast<std::size_t>(graph.n)), place(static_cast<std::size_t>(graph.n));
+  std::vector<SCOTCH_Num> order(graph.n), place(static_cast<std::size_t>(graph.n));
   const std::lock_guard lock(one_scotch_call);
   ScotchGraph target;
-  require_success(SCOTCH_graphBuild(target.get(), 0, graph.n, start.data(), nullptr, weight.empty() ? nullptr : weight.data(),
-                                    nullptr, static_cast<SCOTCH_Num>(graph.start.back()), neighbour.data(), nullptr),
+  require_success(SCOTCH_graphBuild(target.get(), 0, graph.n, start.data(), nullptr,
+                                    weight.empty() ? nullptr : weight.data(), nullptr,
+                                    static_cast<SCOTCH_Num>(graph.start.back()), neighbour.data(), nullptr),
                   "build a graph");
   order_graph(target, place, order);
   return copied_as<index_t>(order);

@@ -15,13 +15,16 @@ constexpr int passes_after_growth = 6;
 
 /// The numbers of a cut without its lists.
 struct CutWeights {
-  explicit CutWeights(const Cut& cut) : side{cut.side_weight[0], cut.side_weight[1]}, separator(cut.separator_weight) {}
+  explicit CutWeights(const Cut& cut)
+      : side{cut.side_weight[0], cut.side_weight[1]}, separator(cut.separator_weight) {}
   offset_t side[2];
   offset_t separator;
 };
 
-bool is_better_at(offset_t heavier, offset_t separator, offset_t other_heavier, offset_t other_separator, offset_t allowed) {
-  const offset_t over = std::max<offset_t>(heavier - allowed, 0), other_over = std::max<offset_t>(other_heavier - allowed, 0);
+bool is_better_at(offset_t heavier, offset_t separator, offset_t other_heavier, offset_t other_separator,
+                  offset_t allowed) {
+  const offset_t over = std::max<offset_t>(heavier - allowed, 0),
+                 other_over = std::max<offset_t>(other_heavier - allowed, 0);
   if (over != other_over) return over < other_over;
   return separator != other_separator ? separator < other_separator : heavier < other_heavier;
 }
@@ -29,7 +32,8 @@ bool is_better_at(offset_t heavier, offset_t separator, offset_t other_heavier, 
 }  // namespace
 
 bool is_better(const Cut& one, const Cut& other) {
-  return is_better_at(one.heavier(), one.separator_weight, other.heavier(), other.separator_weight, one.heaviest_allowed());
+  return is_better_at(one.heavier(), one.separator_weight, other.heavier(), other.separator_weight,
+                      one.heaviest_allowed());
 }
 
 void SeparatorSearch::work_on(const LevelGraph& graph, Cut& cut) {
@@ -47,7 +51,9 @@ void SeparatorSearch::wish(index_t vertex, int side) {
 index_t SeparatorSearch::best_wish(int side) {
   while (!wishes_.empty()) {
     const Wish& top = wishes_.front();
-    if (side_[top.vertex] == Side::separator && !states_[top.vertex].moved && gain(top.vertex, side) == top.gain) return top.vertex;
+    if (side_[top.vertex] == Side::separator && !states_[top.vertex].moved &&
+        gain(top.vertex, side) == top.gain)
+      return top.vertex;
     std::pop_heap(wishes_.begin(), wishes_.end());
     wishes_.pop_back();
   }
@@ -56,7 +62,8 @@ index_t SeparatorSearch::best_wish(int side) {
 
 void SeparatorSearch::count_pulls(index_t vertex) {
   index_t weight[3] = {0, 0, 0};
-  for (const index_t other : graph_->neighbours(vertex)) weight[static_cast<int>(side_[other])] += graph_->weight[other];
+  for (const index_t other : graph_->neighbours(vertex))
+    weight[static_cast<int>(side_[other])] += graph_->weight[other];
   states_[vertex].pulled[0] = weight[0];
   states_[vertex].pulled[1] = weight[1];
 }
@@ -130,7 +137,8 @@ void SeparatorSearch::end_pass(Cut& cut) {
 
 /// @returns whether the cut is better than before
 bool SeparatorSearch::run_pass(Cut& cut, int side) {
-  const std::size_t idle_limit = std::clamp(idle_moves_for_each * cut.separator.size(), fewest_idle_moves, most_idle_moves);
+  const std::size_t idle_limit =
+      std::clamp(idle_moves_for_each * cut.separator.size(), fewest_idle_moves, most_idle_moves);
   const offset_t allowed = cut.heaviest_allowed();
   list_wishes(cut, side);
   CutWeights best(cut);
@@ -139,7 +147,9 @@ bool SeparatorSearch::run_pass(Cut& cut, int side) {
     const offset_t grown = cut.side_weight[side] + graph_->weight[vertex];
     if (grown > allowed && grown > cut.side_weight[1 - side]) break;
     move(cut, vertex, side);
-    if (!is_better_at(cut.heavier(), cut.separator_weight, std::max(best.side[0], best.side[1]), best.separator, allowed)) continue;
+    if (!is_better_at(cut.heavier(), cut.separator_weight, std::max(best.side[0], best.side[1]),
+                      best.separator, allowed))
+      continue;
     best = CutWeights(cut);
     best_length = changes_.size();
     idle = 0;
@@ -156,7 +166,8 @@ void SeparatorSearch::improve(const LevelGraph& graph, Cut& cut, int passes) {
   work_on(graph, cut);
   for (const index_t vertex : cut.separator) states_[vertex].listed = true;
   int side = cut.side_weight[0] < cut.side_weight[1] ? 1 : 0, fruitless = 0;
-  for (int pass = 0; pass < passes && fruitless < 2; ++pass, side = 1 - side) fruitless = run_pass(cut, side) ? 0 : fruitless + 1;
+  for (int pass = 0; pass < passes && fruitless < 2; ++pass, side = 1 - side)
+    fruitless = run_pass(cut, side) ? 0 : fruitless + 1;
   for (const index_t vertex : cut.separator) states_[vertex].listed = false;
 }
 
@@ -180,7 +191,7 @@ void SeparatorSearch::grow(Cut& cut, index_t seed) {
 
 Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name) {
   Cut cut;
-  cut.side.assign(static_cast<std::size_t>(graph.n), Side::second);
+  cut.side.assign(graph.n, Side::second);
   for (const index_t weight : graph.weight) cut.side_weight[1] += weight;
   if (graph.n == 0) return cut;
   work_on(graph, cut);

@@ -28,14 +28,16 @@ bool is_better(const Cut& one, const Cut& other);
 
 /// Finds and improves cuts; reused for its memory by one thread.
 ///
-/// A move takes a vertex from the separator to one side, and its neighbours of the other side into the separator
-/// ([Fiduccia and Mattheyses 1982], for vertex separators). A pass moves to one side only, each time the vertex that saves most,
-/// so that the separator sweeps across the other side as far as the balance allows; the best state on the way is kept.
+/// A move takes a vertex from the separator to one side, and its neighbours of the other side into the
+/// separator ([Fiduccia and Mattheyses 1982], for vertex separators). A pass moves to one side only, each
+/// time the vertex that saves most, so that the separator sweeps across the other side as far as the balance
+/// allows; the best state on the way is kept.
 /// @source [Ashcraft and Liu 1998], §2; [Hendrickson and Rothberg 1998], §4;
 ///         [Karypis 2013], §4.3 (one-sided refinement)
 class SeparatorSearch {
  public:
-  /// Grow the first side from one vertex until the sides are even, always by the vertex that pulls least, and improve the cut.
+  /// Grow the first side from one vertex until the sides are even, always by the vertex that pulls least, and
+  /// improve the cut.
   /// @param name  draws the first vertex
   /// @cost O(edges · log) @source [Karypis and Kumar 1998], §3.2, for edge separators
   Cut begin(const LevelGraph& graph, std::uint64_t name);
@@ -48,7 +50,9 @@ class SeparatorSearch {
     index_t gain;
     std::uint32_t age;
     index_t vertex;
-    bool operator<(const Wish& other) const { return gain != other.gain ? gain < other.gain : age > other.age; }
+    bool operator<(const Wish& other) const {
+      return gain != other.gain ? gain < other.gain : age > other.age;
+    }
   };
   struct VertexState {
     index_t pulled[2] = {0, 0};  // weight of the neighbours in either side, for vertices of the separator
@@ -61,7 +65,9 @@ class SeparatorSearch {
     bool was_moved;
   };
   void work_on(const LevelGraph& graph, Cut& cut);
-  index_t gain(index_t vertex, int side) const { return graph_->weight[vertex] - states_[vertex].pulled[1 - side]; }
+  index_t gain(index_t vertex, int side) const {
+    return graph_->weight[vertex] - states_[vertex].pulled[1 - side];
+  }
   void wish(index_t vertex, int side);
   index_t best_wish(int side);
   void count_pulls(index_t vertex);

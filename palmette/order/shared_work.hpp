@@ -8,8 +8,9 @@
 
 namespace palmette::order_detail {
 
-/// Call work(item, member, hand_over) for each item and for each that hand_over(item) adds, on all members, in any order;
-/// the last item added is taken first. An exception ends the run: items not yet begun are dropped.
+/// Call work(item, member, hand_over) for each item and for each that hand_over(item) adds, on all members,
+/// in any order; the last item added is taken first. An exception ends the run: items not yet begun are
+/// dropped.
 template <class Item, class Work>
 void share_work(ThreadTeam& team, std::vector<Item> items, const Work& work) {
   Doorbell bell;

@@ -25,8 +25,12 @@ struct CommunicationTree {
 
   index_t size() const { return static_cast<index_t>(ranks.size()); }
   /// Position of the parent of the rank at this position; −1 for the root.
-  index_t parent(index_t position) const { return position == 0 ? -1 : shape == TreeShape::flat ? 0 : (position - 1) / 2; }
-  index_t first_child(index_t position) const { return shape == TreeShape::flat ? (position == 0 ? 1 : size()) : 2 * position + 1; }
+  index_t parent(index_t position) const {
+    return position == 0 ? -1 : shape == TreeShape::flat ? 0 : (position - 1) / 2;
+  }
+  index_t first_child(index_t position) const {
+    return shape == TreeShape::flat ? (position == 0 ? 1 : size()) : 2 * position + 1;
+  }
   index_t end_child(index_t position) const {
     return shape == TreeShape::flat ? size() : std::min<index_t>(2 * position + 3, size());
   }

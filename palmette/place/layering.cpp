@@ -15,21 +15,26 @@ constexpr double even = 1.02;
 class Cutter {
  public:
   Cutter(const SymbolicFactor& symbolic, index_t num_layers)
-      : symbolic_(symbolic), own_(sweep_entries(symbolic)), total_(own_), child_ptr_(own_.size() + 1), half_(own_.size(), -1) {
+      : symbolic_(symbolic),
+        own_(sweep_entries(symbolic)),
+        total_(own_),
+        child_ptr_(own_.size() + 1),
+        half_(own_.size(), -1) {
     result_.num_layers = num_layers;
     result_.node_of.assign(own_.size(), -1);
-    result_.leaf.assign(static_cast<std::size_t>(num_layers), -1);
+    result_.leaf.assign(num_layers, -1);
     for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
       const index_t parent = symbolic.parent[s];
       if (parent == -1) continue;
-      total_[static_cast<std::size_t>(parent)] += total_[static_cast<std::size_t>(s)];
+      total_[parent] += total_[s];
       ++child_ptr_[static_cast<std::size_t>(parent) + 1];
     }
     std::partial_sum(child_ptr_.begin(), child_ptr_.end(), child_ptr_.begin());
-    child_.resize(static_cast<std::size_t>(child_ptr_.back()));
+    child_.resize(child_ptr_.back());
     std::vector<index_t> next(child_ptr_.begin(), child_ptr_.end());
     for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
-      if (symbolic.parent[s] != -1) child_[static_cast<std::size_t>(next[static_cast<std::size_t>(symbolic.parent[s])]++)] = s;
+      if (symbolic.parent[s] != -1)
+        child_[next[symbolic.parent[s]]++] = s;
   }
 
   Layering run() {
@@ -41,8 +46,8 @@ class Cutter {
   }
 
  private:
-  double own(index_t s) const { return own_[static_cast<std::size_t>(s)]; }
-  double total(index_t s) const { return total_[static_cast<std::size_t>(s)]; }
+  double own(index_t s) const { return own_[s]; }
+  double total(index_t s) const { return total_[s]; }
   std::span<const index_t> children(index_t s) const {
     const auto at = static_cast<std::size_t>(s);
     return {child_.data() + child_ptr_[at], static_cast<std::size_t>(child_ptr_[at + 1] - child_ptr_[at])};
@@ -53,7 +58,9 @@ class Cutter {
   struct Halves {
     double load[2] = {0, 0};
     double layers[2] = {1, 1};
-    int emptier(double weight) const { return (load[0] + weight) / layers[0] <= (load[1] + weight) / layers[1] ? 0 : 1; }
+    int emptier(double weight) const {
+      return (load[0] + weight) / layers[0] <= (load[1] + weight) / layers[1] ? 0 : 1;
+    }
     double most() const { return std::max(load[0] / layers[0], load[1] / layers[1]); }
   };
 
@@ -85,7 +92,8 @@ class Cutter {
     Forest forest;
     for (const index_t root : roots) (total(root) < least ? forest.dust : forest.large).push_back(root);
     for (const index_t root : forest.dust) forest.dust_weight += total(root);
-    std::sort(forest.large.begin(), forest.large.end(), [this](index_t a, index_t b) { return is_larger(a, b); });
+    std::sort(forest.large.begin(), forest.large.end(),
+              [this](index_t a, index_t b) { return is_larger(a, b); });
     return forest;
   }
 
@@ -117,9 +125,10 @@ class Cutter {
     node.middle = node.is_leaf() ? node.end : node.first + (node.end - node.first + 1) / 2;
     result_.nodes.push_back(node);
     if (node.is_leaf()) {
-      result_.leaf[static_cast<std::size_t>(node.first)] = number;
+      result_.leaf[node.first] = number;
       for (const index_t root : roots)
-        std::fill(result_.node_of.begin() + symbolic_.first_descendant[root], result_.node_of.begin() + root + 1, number);
+        std::fill(result_.node_of.begin() + symbolic_.first_descendant[root],
+                  result_.node_of.begin() + root + 1, number);
       return;
     }
     std::vector<index_t> part[2];
@@ -128,9 +137,10 @@ class Cutter {
     cut({node.middle, 0, node.end, number}, std::move(part[1]), depth + 1);
   }
 
-  /// Gives each tree a half; a supernode above them goes with its children where they agree, and stays with the node where not.
+  /// Gives each tree a half; a supernode above them goes with its children where they agree, and stays with
+  /// the node where not.
   void split(index_t number, const std::vector<index_t>& roots, std::vector<index_t> (&part)[2]) {
-    const LayerNode node = result_.nodes[static_cast<std::size_t>(number)];
+    const LayerNode node = result_.nodes[number];
     Halves halves;
     halves.layers[0] = node.middle - node.first;
     halves.layers[1] = node.end - node.middle;
@@ -144,18 +154,18 @@ class Cutter {
       for (const index_t tree : *trees) {
         const int half = halves.emptier(total(tree));
         halves.load[half] += total(tree);
-        half_[static_cast<std::size_t>(tree)] = static_cast<signed char>(half);
+        half_[tree] = static_cast<signed char>(half);
       }
     std::sort(forest.taken.begin(), forest.taken.end());
-    for (const index_t s : forest.taken) half_[static_cast<std::size_t>(s)] = half_of_children(s, halves);
+    for (const index_t s : forest.taken) half_[s] = half_of_children(s, halves);
     const auto hand_down = [&](index_t s) {
-      const signed char half = half_[static_cast<std::size_t>(s)];
+      const signed char half = half_[s];
       if (half != both) part[half].push_back(s);
-      else result_.node_of[static_cast<std::size_t>(s)] = number;
+      else result_.node_of[s] = number;
     };
     for (const index_t root : roots) hand_down(root);
     for (const index_t s : forest.taken)
-      if (half_[static_cast<std::size_t>(s)] == both)
+      if (half_[s] == both)
         for (const index_t child : children(s)) hand_down(child);
     for (std::vector<index_t>& trees : part) std::sort(trees.begin(), trees.end());
   }
@@ -165,9 +175,9 @@ class Cutter {
       halves.load[half] += own(s);
       return static_cast<signed char>(half);
     }
-    signed char half = half_[static_cast<std::size_t>(children(s)[0])];
+    signed char half = half_[children(s)[0]];
     for (const index_t child : children(s))
-      if (half_[static_cast<std::size_t>(child)] != half) half = both;
+      if (half_[child] != half) half = both;
     return half;
   }
 
@@ -184,16 +194,20 @@ class Cutter {
 }  // namespace
 
 Layering cut_into_layers(const SymbolicFactor& symbolic, index_t num_layers) {
-  if (num_layers < 1) throw UsageError("a grid of " + std::to_string(num_layers) + " layers; there must be at least 1");
+  if (num_layers < 1)
+    throw UsageError("a grid of " + std::to_string(num_layers) + " layers; there must be at least 1");
   return Cutter(symbolic, num_layers).run();
 }
 
-std::string_view name_of(LayeredMethod method) { return method == LayeredMethod::one_sync_3d ? "one_sync_3d" : "baseline_3d"; }
+std::string_view name_of(LayeredMethod method) {
+  return method == LayeredMethod::one_sync_3d ? "one_sync_3d" : "baseline_3d";
+}
 
 LayeredMethod layered_method(std::string_view name) {
   for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
     if (name == name_of(method)) return method;
-  throw UsageError("no method over layers is called \"" + std::string(name) + "\"; there are one_sync_3d and baseline_3d");
+  throw UsageError("no method over layers is called \"" + std::string(name) +
+                   "\"; there are one_sync_3d and baseline_3d");
 }
 
 }  // namespace palmette

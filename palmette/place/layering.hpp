@@ -1,5 +1,5 @@
-// Part of the door of `place`: the third dimension of process grids. The top of the elimination tree is cut into one part for each layer of
-// ranks; what lies above the cuts is replicated.
+// Part of the door of `place`: the third dimension of process grids. The top of the elimination tree is cut
+// into one part for each layer of ranks; what lies above the cuts is replicated.
 #pragma once
 
 #include <memory>
@@ -27,8 +27,9 @@ struct LayerNode {
   bool is_leaf() const { return end - first == 1; }
 };
 
-/// A binary tree over the layers, laid over the tree of supernodes. A leaf has whole subtrees of its one layer; any other node has the supernodes
-/// whose descendants lie in both of its halves, and all its layers hold these. Constant once made.
+/// A binary tree over the layers, laid over the tree of supernodes. A leaf has whole subtrees of its one
+/// layer; any other node has the supernodes whose descendants lie in both of its halves, and all its layers
+/// hold these. Constant once made.
 struct Layering {
   index_t num_layers = 1;
   std::vector<LayerNode> nodes;     // root first, parents before their children
@@ -36,49 +37,66 @@ struct Layering {
   std::vector<index_t> leaf;        // length num_layers: its leaf
   index_t depth = 0;                // edges from the root to the deepest leaf: ⌈log2 layers⌉
 
-  bool is_replicated(index_t supernode) const { return !nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(supernode)])].is_leaf(); }
-  /// Layers that hold a supernode are [holders.first, holders.end); the first brings its right-hand side and gets its solution.
-  const LayerNode& holders(index_t supernode) const { return nodes[static_cast<std::size_t>(node_of[static_cast<std::size_t>(supernode)])]; }
-  bool holds(index_t layer, index_t supernode) const { return holders(supernode).first <= layer && layer < holders(supernode).end; }
+  bool is_replicated(index_t supernode) const {
+    return !nodes[node_of[supernode]].is_leaf();
+  }
+  /// Layers that hold a supernode are [holders.first, holders.end); the first brings its right-hand side and
+  /// gets its solution.
+  const LayerNode& holders(index_t supernode) const {
+    return nodes[node_of[supernode]];
+  }
+  bool holds(index_t layer, index_t supernode) const {
+    return holders(supernode).first <= layer && layer < holders(supernode).end;
+  }
   /// True if `node` is `below` or one of its ancestors.
   bool is_above(index_t node, index_t below) const {
-    const LayerNode &one = nodes[static_cast<std::size_t>(node)], &other = nodes[static_cast<std::size_t>(below)];
+    const LayerNode &one = nodes[node],
+                    &other = nodes[below];
     return one.first <= other.first && other.end <= one.end;
   }
 };
 
-/// Cut the tree so that the entries which the busiest layer reads in a sweep (its own and the replicated ones) are few: supernodes are taken off the
-/// largest subtrees until the rest falls into two parts in proportion to their layers, and each part is cut again. Any number of layers, and
-/// any forest; where subtrees do not suffice, layers stay empty.
+/// Cut the tree so that the entries which the busiest layer reads in a sweep (its own and the replicated
+/// ones) are few: supernodes are taken off the largest subtrees until the rest falls into two parts in
+/// proportion to their layers, and each part is cut again. Any number of layers, and any forest; where
+/// subtrees do not suffice, layers stay empty.
 /// @throws UsageError if num_layers < 1
-/// @cost   O(supernodes · depth), and for each supernode taken off one look at up to 64 subtrees for each layer
+/// @cost   O(supernodes · depth), and for each supernode taken off one look at up to 64 subtrees for each
+///   layer
 /// @source [Sao et al. 2019]
 Layering cut_into_layers(const SymbolicFactor& symbolic, index_t num_layers);
 
 /// How the layers work together in a solve.
 enum class LayeredMethod {
-  one_sync_3d,  ///< each layer sweeps through all that it holds; between the sweeps, one sum of what is replicated
-  baseline_3d,  ///< each replicated supernode is swept by the first of its layers alone; layers meet at each level in each sweep
+  /// each layer sweeps through all that it holds; between the sweeps, one sum of what is replicated
+  one_sync_3d,
+  /// each replicated supernode is swept by the first of its layers alone; layers meet at each level in each
+  /// sweep
+  baseline_3d,
 };
 std::string_view name_of(LayeredMethod method);
 /// @throws UsageError listing the names
 LayeredMethod layered_method(std::string_view name);
 
-/// The part of a system that one layer works on, as a system of its own: its supernodes in ascending order, with rows and ranks counted from 0.
-/// Constant once made.
+/// The part of a system that one layer works on, as a system of its own: its supernodes in ascending order,
+/// with rows and ranks counted from 0. Constant once made.
 struct LayerSystem {
   LayeredMethod method = LayeredMethod::one_sync_3d;
   index_t layer = 0;
   LayeredGrid ranks;
   std::shared_ptr<const Layering> layering;
   index_t num_supernodes_of_all = 0;
-  std::vector<index_t> supernode;  // length symbolic->num_supernodes(): number in the whole structure, ascending
+  // length symbolic->num_supernodes(): number in the whole structure, ascending
+  std::vector<index_t> supernode;
   std::vector<index_t> row;        // length symbolic->n: row of the whole permuted matrix
-  /// Of these supernodes; row and column permutations are the identity. With the baseline, those that another layer sweeps have no rows below.
+  /// Of these supernodes; row and column permutations are the identity. With the baseline, those that another
+  /// layer sweeps have no rows below.
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Placement> placement;  ///< on ranks 0 … grid.num_ranks() − 1
 
-  const LayerNode& holders(index_t s) const { return layering->holders(supernode[static_cast<std::size_t>(s)]); }
+  const LayerNode& holders(index_t s) const {
+    return layering->holders(supernode[s]);
+  }
   bool is_replicated(index_t s) const { return !holders(s).is_leaf(); }
   /// This layer brings the right-hand side of its supernode s and gets its solution.
   bool leads(index_t s) const { return holders(s).first == layer; }
@@ -87,20 +105,23 @@ struct LayerSystem {
 
 struct LayerPlacement {
   LayeredGrid ranks;
-  PlacementMap map = PlacementMap::block_cyclic;  ///< within a layer; replicated supernodes go round its whole grid
+  /// within a layer; replicated supernodes go round its whole grid
+  PlacementMap map = PlacementMap::block_cyclic;
   WholeSubtrees whole;
 };
 
 /// @throws UsageError if the grid has no ranks, or not as many layers as the layering
 /// @cost   a few passes over what the layer holds
-LayerSystem layer_system(const SymbolicFactor& symbolic, std::shared_ptr<const Layering> layering, LayeredMethod method,
-                         const LayerPlacement& options, index_t layer);
+LayerSystem layer_system(const SymbolicFactor& symbolic, std::shared_ptr<const Layering> layering,
+                         LayeredMethod method, const LayerPlacement& options, index_t layer);
 
 /// The same for every layer, in order.
-std::vector<LayerSystem> layer_systems(const SymbolicFactor& symbolic, std::shared_ptr<const Layering> layering, LayeredMethod method,
+std::vector<LayerSystem> layer_systems(const SymbolicFactor& symbolic,
+                                       std::shared_ptr<const Layering> layering, LayeredMethod method,
                                        const LayerPlacement& options);
 
-/// Where a factorization has its blocks: a layer's own supernodes as its LayerSystem has them, replicated ones on all ranks that will hold them.
+/// Where a factorization has its blocks: a layer's own supernodes as its LayerSystem has them, replicated
+/// ones on all ranks that will hold them.
 Placement layered_placement(const SymbolicFactor& symbolic, const std::vector<LayerSystem>& systems);
 
 /// What layers hold beyond one copy of the factor.
@@ -109,7 +130,8 @@ struct Replication {
   std::vector<offset_t> replicated_entries;  // length layers: of supernodes that several layers hold
   offset_t factor_entries = 0;               // of one copy
   offset_t extra_entries() const;            // Σ entries − factor_entries
-  /// One sweep with one right-hand side reads each entry of the lower triangle once and multiplies and adds with it.
+  /// One sweep with one right-hand side reads each entry of the lower triangle once and multiplies and adds
+  /// with it.
   std::vector<double> sweep_flops;           // length layers
 };
 Replication replication_of(const SymbolicFactor& symbolic, const Layering& layering, LayeredMethod method);

@@ -32,17 +32,17 @@ void add_panel(const SymbolicFactor& symbolic, const Placement& placement, index
 }  // namespace
 
 offset_t OwnedBlocks::memory_bytes() const {
-  return bytes_of(panel) + bytes_of(owns_diagonal) + bytes_of(by_parts) + bytes_of(panel_rows) + bytes_of(panel_offset) +
-         bytes_of(own_ptr) + bytes_of(own);
+  return bytes_of(panel) + bytes_of(owns_diagonal) + bytes_of(by_parts) + bytes_of(panel_rows) +
+         bytes_of(panel_offset) + bytes_of(own_ptr) + bytes_of(own);
 }
 
 OwnedBlocks owned_blocks(const SymbolicFactor& symbolic, const Placement& placement, index_t rank) {
   if (rank < 0 || rank >= placement.num_ranks())
-    throw UsageError("rank " + std::to_string(rank) + " does not exist: the placement has " + std::to_string(placement.num_ranks()) +
-                     " ranks, from 0");
+    throw UsageError("rank " + std::to_string(rank) + " does not exist: the placement has " +
+                     std::to_string(placement.num_ranks()) + " ranks, from 0");
   if (placement.num_supernodes != symbolic.num_supernodes())
-    throw DimensionError("a placement of " + std::to_string(placement.num_supernodes) + " supernodes for a structure of " +
-                         std::to_string(symbolic.num_supernodes()));
+    throw DimensionError("a placement of " + std::to_string(placement.num_supernodes) +
+                         " supernodes for a structure of " + std::to_string(symbolic.num_supernodes()));
   OwnedBlocks owned;
   owned.rank = rank;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) add_panel(symbolic, placement, s, owned);

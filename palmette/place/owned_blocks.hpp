@@ -15,9 +15,10 @@ struct OwnBlock {
   index_t first_row = 0;  ///< in the rank's panel
 };
 
-/// What a rank owns. A panel is the rank's rows of one supernode's columns: first the diagonal block, where it is the rank's, then its blocks
-/// below. In whole subtrees a panel is column-major; elsewhere each of its parts is by itself, one after the other, since tasks read a part at
-/// a time and memory is fastest where it is read in one go. Constant once made.
+/// What a rank owns. A panel is the rank's rows of one supernode's columns: first the diagonal block, where
+/// it is the rank's, then its blocks below. In whole subtrees a panel is column-major; elsewhere each of its
+/// parts is by itself, one after the other, since tasks read a part at a time and memory is fastest where it
+/// is read in one go. Constant once made.
 struct OwnedBlocks {
   index_t rank = 0;
   std::vector<index_t> panel;                // supernodes of which the rank owns a block, ascending

@@ -8,7 +8,8 @@ namespace palmette {
 
 index_t number_of_grid(Placement& placement, const RankGrid& grid) {
   const auto same = [&](const RankGrid& other) {
-    return other.first == grid.first && other.grid.rows == grid.grid.rows && other.grid.cols == grid.grid.cols;
+    return other.first == grid.first && other.grid.rows == grid.grid.rows &&
+           other.grid.cols == grid.grid.cols;
   };
   const auto found = std::find_if(placement.grids.begin(), placement.grids.end(), same);
   const auto number = static_cast<index_t>(found - placement.grids.begin());
@@ -20,39 +21,46 @@ namespace {
 
 /// Multiplications of a supernode's own columns and of the updates that they cause: what is shared out.
 std::vector<double> subtree_work(const SymbolicFactor& symbolic) {
-  std::vector<double> work(static_cast<std::size_t>(symbolic.num_supernodes()));
+  std::vector<double> work(symbolic.num_supernodes());
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const double width = symbolic.width(s), rows = width + symbolic.num_rows_below(s);
-    work[static_cast<std::size_t>(s)] += width * rows * rows;
-    if (symbolic.parent[s] != -1) work[static_cast<std::size_t>(symbolic.parent[s])] += work[static_cast<std::size_t>(s)];
+    work[s] += width * rows * rows;
+    if (symbolic.parent[s] != -1)
+      work[symbolic.parent[s]] += work[s];
   }
   return work;
 }
 
 void give_to_one(Placement& placement, index_t unit, index_t rank) {
   const index_t number = number_of_grid(placement, {rank, {1, 1}});
-  for (index_t s = placement.units.group_begin[static_cast<std::size_t>(unit)]; s < placement.units.group_begin[static_cast<std::size_t>(unit) + 1]; ++s)
-    placement.grid_of[static_cast<std::size_t>(s)] = number;
+  for (index_t s = placement.units.group_begin[unit];
+       s < placement.units.group_begin[static_cast<std::size_t>(unit) + 1]; ++s)
+    placement.grid_of[s] = number;
 }
 
-/// Whole subtrees to ranks in their order, as many as make up the rank's part of the work; the rest goes round the whole grid.
+/// Whole subtrees to ranks in their order, as many as make up the rank's part of the work; the rest goes
+/// round the whole grid.
 void deal_out(const SymbolicFactor& symbolic, Placement& placement) {
   placement.grids.push_back({0, placement.grid});
-  placement.grid_of.assign(static_cast<std::size_t>(symbolic.num_supernodes()), 0);
+  placement.grid_of.assign(symbolic.num_supernodes(), 0);
   const std::vector<double> work = subtree_work(symbolic);
-  std::vector<double> of_unit(static_cast<std::size_t>(placement.units.num_groups()));
+  std::vector<double> of_unit(placement.units.num_groups());
   double all = 0, before = 0;
   for (index_t s = 0, unit = 0; s < symbolic.num_supernodes(); ++s) {
     while (s >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1]) ++unit;
-    const bool is_root = symbolic.parent[s] == -1 || symbolic.parent[s] >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
-    if (is_root && placement.is_whole[static_cast<std::size_t>(unit)] != 0) of_unit[static_cast<std::size_t>(unit)] += work[static_cast<std::size_t>(s)];
+    const bool is_root =
+        symbolic.parent[s] == -1 ||
+        symbolic.parent[s] >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
+    if (is_root && placement.is_whole[unit] != 0)
+      of_unit[unit] += work[s];
   }
   for (const double part : of_unit) all += part;
   for (index_t unit = 0; unit < placement.units.num_groups(); ++unit) {
-    if (placement.is_whole[static_cast<std::size_t>(unit)] == 0) continue;
-    const double middle = all > 0 ? (before + of_unit[static_cast<std::size_t>(unit)] / 2) / all : 0;
-    give_to_one(placement, unit, std::min(static_cast<index_t>(middle * placement.num_ranks()), placement.num_ranks() - 1));
-    before += of_unit[static_cast<std::size_t>(unit)];
+    if (placement.is_whole[unit] == 0) continue;
+    const double middle = all > 0 ? (before + of_unit[unit] / 2) / all : 0;
+    give_to_one(placement, unit,
+                std::min(static_cast<index_t>(middle * placement.num_ranks()), placement.num_ranks() - 1));
+    before += of_unit[unit];
   }
 }
 
@@ -60,7 +68,10 @@ void deal_out(const SymbolicFactor& symbolic, Placement& placement) {
 class SubtreeMapper {
  public:
   SubtreeMapper(const SymbolicFactor& symbolic, Placement begun)
-      : symbolic_(symbolic), placement_(std::move(begun)), work_(subtree_work(symbolic)), share_(work_.size()) {
+      : symbolic_(symbolic),
+        placement_(std::move(begun)),
+        work_(subtree_work(symbolic)),
+        share_(work_.size()) {
     placement_.grid_of.resize(work_.size());
   }
 
@@ -69,15 +80,15 @@ class SubtreeMapper {
     const double all = placement_.grid.num_ranks();
     double roots = 0;
     for (index_t s = 0; s < symbolic_.num_supernodes(); ++s)
-      if (symbolic_.parent[s] == -1) roots += work_[static_cast<std::size_t>(s)];
+      if (symbolic_.parent[s] == -1) roots += work_[s];
     double next_root = 0;
     std::vector<double> next_child(work_.size());  // where the next child's share begins
     for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
       const auto place = static_cast<std::size_t>(s);
       const index_t parent = symbolic_.parent[s];
-      double& next = parent == -1 ? next_root : next_child[static_cast<std::size_t>(parent)];
-      const Share whole = parent == -1 ? Share{0, all} : share_[static_cast<std::size_t>(parent)];
-      const double below = parent == -1 ? roots : work_[static_cast<std::size_t>(parent)] - own_work(parent);
+      double& next = parent == -1 ? next_root : next_child[parent];
+      const Share whole = parent == -1 ? Share{0, all} : share_[parent];
+      const double below = parent == -1 ? roots : work_[parent] - own_work(parent);
       if (parent == -1 && s == symbolic_.num_supernodes() - 1) next = 0;
       const double length = below > 0 ? (whole.end - whole.begin) * work_[place] / below : 0;
       share_[place] = {next, std::min(next + length, whole.end)};
@@ -109,9 +120,11 @@ class SubtreeMapper {
   }
 
   void gather(index_t unit) {
-    if (placement_.is_whole[static_cast<std::size_t>(unit)] == 0) return;
-    const index_t begin = placement_.units.group_begin[static_cast<std::size_t>(unit)], end = placement_.units.group_begin[static_cast<std::size_t>(unit) + 1];
-    const double middle = (share_[static_cast<std::size_t>(begin)].begin + share_[static_cast<std::size_t>(end - 1)].end) / 2;
+    if (placement_.is_whole[unit] == 0) return;
+    const index_t begin = placement_.units.group_begin[unit],
+                  end = placement_.units.group_begin[static_cast<std::size_t>(unit) + 1];
+    const double middle =
+        (share_[begin].begin + share_[end - 1].end) / 2;
     give_to_one(placement_, unit, std::clamp(static_cast<index_t>(middle), 0, placement_.num_ranks() - 1));
   }
 
@@ -124,44 +137,51 @@ class SubtreeMapper {
 }  // namespace
 
 ProcessGrid nearly_square_grid(index_t num_ranks) {
-  if (num_ranks < 1) throw UsageError("a process grid of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
+  if (num_ranks < 1)
+    throw UsageError("a process grid of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
   auto cols = static_cast<index_t>(std::sqrt(static_cast<double>(num_ranks)) + 1e-9);
   while (num_ranks % cols != 0) --cols;
   return {num_ranks / cols, cols};
 }
 
-std::string_view name_of(PlacementMap map) { return map == PlacementMap::block_cyclic ? "block_cyclic" : "subtree_to_subcube"; }
+std::string_view name_of(PlacementMap map) {
+  return map == PlacementMap::block_cyclic ? "block_cyclic" : "subtree_to_subcube";
+}
 
 PlacementMap placement_map(std::string_view name) {
   for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
     if (name == name_of(map)) return map;
-  throw UsageError("no map is called \"" + std::string(name) + "\"; there are block_cyclic and subtree_to_subcube");
+  throw UsageError("no map is called \"" + std::string(name) +
+                   "\"; there are block_cyclic and subtree_to_subcube");
 }
 
 namespace {
 
 /// A unit of several supernodes is one, and so is a single leaf of the tree, unless it stands apart.
-std::vector<char> whole_units(const SymbolicFactor& symbolic, const TreePartition& units, const std::vector<char>& apart) {
-  std::vector<char> result(static_cast<std::size_t>(units.num_groups()), 0);
+std::vector<char> whole_units(const SymbolicFactor& symbolic, const TreePartition& units,
+                              const std::vector<char>& apart) {
+  std::vector<char> result(units.num_groups(), 0);
   for (std::size_t unit = 0; unit < result.size(); ++unit) {
     const index_t begin = units.group_begin[unit];
     const bool subtree = units.group_begin[unit + 1] > begin + 1 || symbolic.first_descendant[begin] == begin;
-    result[unit] = subtree && (apart.empty() || apart[static_cast<std::size_t>(begin)] == 0);
+    result[unit] = subtree && (apart.empty() || apart[begin] == 0);
   }
   return result;
 }
 
 }  // namespace
 
-Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole, Apart apart) {
+Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map,
+                      const WholeSubtrees& whole, Apart apart) {
   if (grid.rows < 1 || grid.cols < 1)
     throw UsageError("a process grid of " + std::to_string(grid.rows) + " × " + std::to_string(grid.cols) +
                      " has no ranks; both sides must be at least 1");
   Placement placement{grid, symbolic.num_supernodes(), map, {}, {}, {}, {}, std::move(apart.number)};
   // Without whole subtrees each supernode is a unit: no subtree has so few entries.
-  placement.units = whole.kept ? sweep_groups(symbolic, whole.max_entries, apart.marks) : partition_tree(symbolic, sweep_entries(symbolic), 0);
+  placement.units = whole.kept ? sweep_groups(symbolic, whole.max_entries, apart.marks)
+                               : partition_tree(symbolic, sweep_entries(symbolic), 0);
   if (whole.kept) placement.is_whole = whole_units(symbolic, placement.units, apart.marks);
-  else placement.is_whole.assign(static_cast<std::size_t>(placement.units.num_groups()), 0);
+  else placement.is_whole.assign(placement.units.num_groups(), 0);
   if (map == PlacementMap::block_cyclic) {
     if (whole.kept) deal_out(symbolic, placement);
     return placement;
@@ -172,7 +192,8 @@ Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, Placemen
   return placement;
 }
 
-Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole) {
+Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map,
+                const WholeSubtrees& whole) {
   return place_apart(symbolic, grid, map, whole, {});
 }
 

@@ -1,4 +1,5 @@
-// Inside `place`: placements in which some supernodes stand apart: they are in no whole subtree and go round the whole grid.
+// Inside `place`: placements in which some supernodes stand apart: they are in no whole subtree and go round
+// the whole grid.
 #pragma once
 
 #include "palmette/place/placement.hpp"
@@ -11,7 +12,8 @@ struct Apart {
 };
 
 /// As place. Everything above a supernode that stands apart must do so too.
-Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map, const WholeSubtrees& whole, Apart apart);
+Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map,
+                      const WholeSubtrees& whole, Apart apart);
 
 /// Number of the grid in the placement's list, to which it is added where it is new.
 index_t number_of_grid(Placement& placement, const RankGrid& grid);

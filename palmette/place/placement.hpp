@@ -21,7 +21,8 @@ ProcessGrid nearly_square_grid(index_t num_ranks);
 
 enum class PlacementMap {
   block_cyclic,         ///< every block on the whole grid
-  subtree_to_subcube,   ///< disjoint subtrees on disjoint ranks, in proportion to their work, as far down as ranks suffice
+  /// disjoint subtrees on disjoint ranks, in proportion to their work, as far down as ranks suffice
+  subtree_to_subcube, 
 };
 std::string_view name_of(PlacementMap map);
 /// @throws UsageError listing the names
@@ -44,16 +45,22 @@ struct Placement {
   index_t num_supernodes = 0;
   PlacementMap map = PlacementMap::block_cyclic;
   std::vector<RankGrid> grids;   ///< those that occur; empty: the whole one alone
-  std::vector<index_t> grid_of;  ///< length num_supernodes: number of the grid of its columns; empty: the whole one
-  /// Groups of supernodes; those that are whole subtrees lie on one rank each, the others are single supernodes. The same for any grid.
+  /// length num_supernodes: number of the grid of its columns; empty: the whole one
+  std::vector<index_t> grid_of;
+  /// Groups of supernodes; those that are whole subtrees lie on one rank each, the others are single
+  /// supernodes. The same for any grid.
   TreePartition units;
   std::vector<char> is_whole;    ///< length units
-  std::vector<index_t> number;   ///< length num_supernodes: by which its blocks go round a grid; empty: its own
+  /// length num_supernodes: by which its blocks go round a grid; empty: its own
+  std::vector<index_t> number; 
 
   RankGrid grid_of_column(index_t supernode) const {
-    return grid_of.empty() ? RankGrid{0, grid} : grids[static_cast<std::size_t>(grid_of[static_cast<std::size_t>(supernode)])];
+    return grid_of.empty() ? RankGrid{0, grid}
+                           : grids[grid_of[supernode]];
   }
-  index_t number_of(index_t supernode) const { return number.empty() ? supernode : number[static_cast<std::size_t>(supernode)]; }
+  index_t number_of(index_t supernode) const {
+    return number.empty() ? supernode : number[supernode];
+  }
   /// Rank that owns the block of rows `row_supernode` in the columns of `column_supernode`.
   index_t owner(index_t row_supernode, index_t column_supernode) const {
     return grid_of_column(column_supernode).owner(number_of(row_supernode), number_of(column_supernode));
@@ -62,7 +69,8 @@ struct Placement {
   /// Is the supernode part of a subtree that is never dealt out?
   bool lies_whole(index_t supernode) const {
     const std::vector<index_t>& begin = units.group_begin;
-    const auto unit = static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), supernode) - begin.begin()) - 1;
+    const auto unit =
+        static_cast<std::size_t>(std::upper_bound(begin.begin(), begin.end(), supernode) - begin.begin()) - 1;
     return unit < is_whole.size() && is_whole[unit] != 0;
   }
 };
@@ -76,7 +84,7 @@ struct WholeSubtrees {
 /// @throws UsageError if the grid has no ranks
 /// @cost   a few passes over the supernodes
 /// @source [Pothen and Sun 1993]
-Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {}, PlacementMap map = PlacementMap::block_cyclic,
-                const WholeSubtrees& whole = {});
+Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {},
+                PlacementMap map = PlacementMap::block_cyclic, const WholeSubtrees& whole = {});
 
 }  // namespace palmette

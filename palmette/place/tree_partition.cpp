@@ -7,8 +7,9 @@
 namespace palmette {
 namespace {
 
-// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small factors
-// are cut finer, so that they have tasks to share at all. A function of the structure alone: results keep their bits.
+// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small
+// factors are cut finer, so that they have tasks to share at all. A function of the structure alone: results
+// keep their bits.
 constexpr double largest_group_entries = 64 * 1024;
 constexpr double smallest_group_entries = 2 * 1024;
 constexpr double groups_wanted = 64;
@@ -23,12 +24,14 @@ std::vector<double> subtree_weights(const SymbolicFactor& symbolic, std::span<co
 
 }  // namespace
 
-TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const double> weight, double max_weight) {
+TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const double> weight,
+                             double max_weight) {
   const index_t count = symbolic.num_supernodes();
   const std::vector<double> total = subtree_weights(symbolic, weight);
   TreePartition partition;
-  std::vector<index_t> group_of(static_cast<std::size_t>(count));
-  // A supernode ends its group when its subtree is within the limit and its parent's is not; above, each stands alone.
+  std::vector<index_t> group_of(count);
+  // A supernode ends its group when its subtree is within the limit and its parent's is not; above, each
+  // stands alone.
   for (index_t s = 0; s < count; ++s) {
     const bool small = total[s] <= max_weight;
     const bool parent_small = symbolic.parent[s] != -1 && total[symbolic.parent[s]] <= max_weight;
@@ -36,7 +39,7 @@ TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const dou
     if (!small || !parent_small) partition.group_begin.push_back(s + 1);
   }
   const index_t groups = static_cast<index_t>(partition.group_begin.size()) - 1;
-  partition.parent.resize(static_cast<std::size_t>(groups));
+  partition.parent.resize(groups);
   for (index_t group = 0; group < groups; ++group) {
     const index_t above = symbolic.parent[partition.group_begin[group + 1] - 1];
     partition.parent[group] = above == -1 ? -1 : group_of[above];
@@ -44,10 +47,12 @@ TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const dou
   return partition;
 }
 
-TreePartition join_small_siblings(const TreePartition& cut, std::span<const double> supernode_weight, double limit) {
-  std::vector<double> group_weight(static_cast<std::size_t>(cut.num_groups()));
+TreePartition join_small_siblings(const TreePartition& cut, std::span<const double> supernode_weight,
+                                  double limit) {
+  std::vector<double> group_weight(cut.num_groups());
   for (index_t group = 0; group < cut.num_groups(); ++group)
-    group_weight[group] = std::accumulate(supernode_weight.begin() + cut.group_begin[group], supernode_weight.begin() + cut.group_begin[group + 1], 0.0);
+    group_weight[group] = std::accumulate(supernode_weight.begin() + cut.group_begin[group],
+                                          supernode_weight.begin() + cut.group_begin[group + 1], 0.0);
   std::vector<char> has_children(group_weight.size(), 0);
   for (const index_t above : cut.parent)
     if (above != -1) has_children[above] = 1;
@@ -68,10 +73,10 @@ TreePartition join_small_siblings(const TreePartition& cut, std::span<const doub
 }
 
 std::vector<double> sweep_entries(const SymbolicFactor& symbolic) {
-  std::vector<double> entries(static_cast<std::size_t>(symbolic.num_supernodes()));
+  std::vector<double> entries(symbolic.num_supernodes());
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const double width = symbolic.width(s);
-    entries[static_cast<std::size_t>(s)] = width * (width + 1) / 2 + width * symbolic.num_rows_below(s);
+    entries[s] = width * (width + 1) / 2 + width * symbolic.num_rows_below(s);
   }
   return entries;
 }
@@ -79,7 +84,8 @@ std::vector<double> sweep_entries(const SymbolicFactor& symbolic) {
 TreePartition sweep_groups(const SymbolicFactor& symbolic, double max_entries, std::span<const char> apart) {
   std::vector<double> entries = sweep_entries(symbolic);
   if (max_entries <= 0)
-    max_entries = std::clamp(std::accumulate(entries.begin(), entries.end(), 0.0) / groups_wanted, smallest_group_entries, largest_group_entries);
+    max_entries = std::clamp(std::accumulate(entries.begin(), entries.end(), 0.0) / groups_wanted,
+                             smallest_group_entries, largest_group_entries);
   for (std::size_t s = 0; s < apart.size(); ++s)
     if (apart[s] != 0) entries[s] = 2 * max_entries;
   return join_small_siblings(partition_tree(symbolic, entries, max_entries), entries, max_entries);

@@ -13,11 +13,13 @@ namespace {
 constexpr std::size_t kept_layers = 3;
 
 void check(const GridQuestion& question) {
-  if (question.num_ranks < 1) throw UsageError("a grid of " + std::to_string(question.num_ranks) + " ranks; there must be at least 1");
+  if (question.num_ranks < 1)
+    throw UsageError("a grid of " + std::to_string(question.num_ranks) + " ranks; there must be at least 1");
   if (question.maps.empty()) throw UsageError("no map to choose a grid for; give at least one");
   for (const index_t layers : question.layers)
     if (layers >= 1 && question.num_ranks % layers == 0 && (layers == 1 || !question.methods.empty())) return;
-  throw UsageError("no number of layers to choose from divides the " + std::to_string(question.num_ranks) + " ranks");
+  throw UsageError("no number of layers to choose from divides the " + std::to_string(question.num_ranks) +
+                   " ranks");
 }
 
 /// Numbers of layers and methods that there are.
@@ -55,7 +57,8 @@ std::vector<GridChoice> grids_of(const GridQuestion& question, GridChoice layeri
   return result;
 }
 
-std::vector<GridChoice> ranked(const GridQuestion& question, std::vector<GridChoice> choices, const Cluster& cluster) {
+std::vector<GridChoice> ranked(const GridQuestion& question, std::vector<GridChoice> choices,
+                               const Cluster& cluster) {
   for (GridChoice& one : choices) one.seconds = predicted_seconds(question, one, cluster);
   const auto length = [](const GridChoice& one) { return std::abs(one.grid.rows - one.grid.cols); };
   std::stable_sort(choices.begin(), choices.end(), [&](const GridChoice& a, const GridChoice& b) {
@@ -70,13 +73,17 @@ std::vector<GridChoice> ranked(const GridQuestion& question, std::vector<GridCho
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster) {
   SolveTasks tasks;
   if (layout.layers == 1) {
-    tasks = solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole), question.trees);
+    tasks = solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole),
+                        question.trees);
   } else {
     const auto cut = std::make_shared<const Layering>(cut_into_layers(question.symbolic, layout.layers));
     const LayerPlacement placement{{layout.grid, layout.layers}, layout.map, question.whole};
-    tasks = layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
+    tasks =
+        layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
   }
-  return schedule_solve(tasks, rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind)).seconds;
+  return schedule_solve(tasks,
+                        rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))
+      .seconds;
 }
 
 std::vector<GridChoice> ranked_grids(const GridQuestion& question, const Cluster& cluster) {
@@ -96,7 +103,8 @@ GridChoice chosen_layout(const GridQuestion& question, const Cluster& cluster) {
   const std::vector<GridChoice> all = layerings(question);
   std::vector<index_t> kept;
   for (const GridChoice& one : ranked(question, all, cluster))
-    if (kept.size() < kept_layers && std::count(kept.begin(), kept.end(), one.layers) == 0) kept.push_back(one.layers);
+    if (kept.size() < kept_layers && std::count(kept.begin(), kept.end(), one.layers) == 0)
+      kept.push_back(one.layers);
   std::vector<GridChoice> choices;
   for (const GridChoice& one : all) {
     if (std::count(kept.begin(), kept.end(), one.layers) == 0) continue;

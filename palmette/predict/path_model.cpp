@@ -18,8 +18,12 @@ struct LevelBlock {
 class Modeller {
  public:
   Modeller(const PathModelCase& given, const Cluster& cluster)
-      : symbolic_(given.symbolic), placement_(given.placement), cluster_(cluster), given_(given),
-        seconds_per_entry_(given.scalar_bytes / (cluster.rank_memory_gbs(given.placement.num_ranks()) * 1e9)) {}
+      : symbolic_(given.symbolic),
+        placement_(given.placement),
+        cluster_(cluster),
+        given_(given),
+        seconds_per_entry_(given.scalar_bytes /
+                           (cluster.rank_memory_gbs(given.placement.num_ranks()) * 1e9)) {}
 
   PathModel run() {
     add_sweep(true);
@@ -31,10 +35,13 @@ class Modeller {
   void add_sweep(bool forward) {
     find_levels(forward);
     std::sort(blocks_.begin(), blocks_.end(), [](const LevelBlock& a, const LevelBlock& b) {
-      return a.level != b.level ? a.level < b.level : a.rank != b.rank ? a.rank < b.rank : a.column != b.column ? a.column < b.column : a.row < b.row;
+      return a.level != b.level     ? a.level < b.level
+             : a.rank != b.rank     ? a.rank < b.rank
+             : a.column != b.column ? a.column < b.column
+                                    : a.row < b.row;
     });
-    std::vector<double> of_rank(static_cast<std::size_t>(placement_.num_ranks()));
-    for (const LevelBlock& block : blocks_) of_rank[static_cast<std::size_t>(block.rank)] += block.seconds;
+    std::vector<double> of_rank(placement_.num_ranks());
+    for (const LevelBlock& block : blocks_) of_rank[block.rank] += block.seconds;
     result_.compute_lower_seconds += *std::max_element(of_rank.begin(), of_rank.end());
     index_t levels = 0;
     for (std::size_t first = 0, end = 0; first < blocks_.size(); first = end, ++levels) {
@@ -46,19 +53,23 @@ class Modeller {
 
   void find_levels(bool forward) {
     const index_t count = symbolic_.num_supernodes();
-    std::vector<index_t> diagonal(static_cast<std::size_t>(count), 0);
+    std::vector<index_t> diagonal(count, 0);
     blocks_.clear();
     for (index_t k = 0; k < count; ++k) {
       const index_t s = forward ? k : count - 1 - k;
       // Backward, values come from rows below: they are known already.
       if (!forward)
-        for (const Block& block : symbolic_.blocks_of(s)) raise(diagonal[static_cast<std::size_t>(s)], diagonal[static_cast<std::size_t>(block.row_supernode)] + 2);
+        for (const Block& block : symbolic_.blocks_of(s))
+          raise(diagonal[s],
+                diagonal[block.row_supernode] + 2);
       const double width = symbolic_.width(s);
-      add(diagonal[static_cast<std::size_t>(s)], s, s, width * (width + 1) / 2);
+      add(diagonal[s], s, s, width * (width + 1) / 2);
       for (const Block& block : symbolic_.blocks_of(s)) {
         const index_t source = forward ? s : block.row_supernode;
-        add(diagonal[static_cast<std::size_t>(source)] + 1, block.row_supernode, s, width * block.count);
-        if (forward) raise(diagonal[static_cast<std::size_t>(block.row_supernode)], diagonal[static_cast<std::size_t>(s)] + 2);
+        add(diagonal[source] + 1, block.row_supernode, s, width * block.count);
+        if (forward)
+          raise(diagonal[block.row_supernode],
+                diagonal[s] + 2);
       }
     }
   }
@@ -88,29 +99,35 @@ class Modeller {
   void add_messages(index_t s, bool forward) {
     index_t in = other_ranks_in_row(s), out = other_ranks_in_column(s);
     if (!forward) std::swap(in, out);
-    const double rows = std::exp2(std::ceil(std::log2(std::max(1.0, double(symbolic_.width(s)) * given_.num_rhs))));
+    const double rows =
+        std::exp2(std::ceil(std::log2(std::max(1.0, double(symbolic_.width(s)) * given_.num_rhs))));
     const Link& link = placement_.num_ranks() > cluster_.ranks_per_node ? cluster_.network : cluster_.on_node;
-    const double latency = link.latency_us * 1e-6, transfer = rows * given_.scalar_bytes / (link.bandwidth_gbs * 1e9);
+    const double latency = link.latency_us * 1e-6,
+                 transfer = rows * given_.scalar_bytes / (link.bandwidth_gbs * 1e9);
     const double first = out > 0 ? latency : 0;
-    result_.communication_binary_seconds += std::log2(in + 1.0) * (latency + transfer) + first + std::log2(out + 1.0) * transfer;
+    result_.communication_binary_seconds +=
+        std::log2(in + 1.0) * (latency + transfer) + first + std::log2(out + 1.0) * transfer;
     result_.communication_flat_seconds += in * (latency + transfer) + first + out * transfer;
   }
 
   index_t other_ranks_in_row(index_t s) {
     ranks_.clear();
-    for (const Updater& updater : symbolic_.updaters_of(s)) ranks_.push_back(placement_.owner(s, updater.source));
+    for (const Updater& updater : symbolic_.updaters_of(s))
+      ranks_.push_back(placement_.owner(s, updater.source));
     return others(s);
   }
   index_t other_ranks_in_column(index_t s) {
     ranks_.clear();
-    for (const Block& block : symbolic_.blocks_of(s)) ranks_.push_back(placement_.owner(block.row_supernode, s));
+    for (const Block& block : symbolic_.blocks_of(s))
+      ranks_.push_back(placement_.owner(block.row_supernode, s));
     return others(s);
   }
   index_t others(index_t s) {
     const index_t root = placement_.owner(s, s);
     std::sort(ranks_.begin(), ranks_.end());
     ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());
-    return static_cast<index_t>(ranks_.size()) - (std::binary_search(ranks_.begin(), ranks_.end(), root) ? 1 : 0);
+    return static_cast<index_t>(ranks_.size()) -
+           (std::binary_search(ranks_.begin(), ranks_.end(), root) ? 1 : 0);
   }
 
   const SymbolicFactor& symbolic_;

@@ -1,4 +1,5 @@
-// Part of the door of `predict`: the critical-path model of [Ding et al. 2020], §6, Algorithm 1, for both sweeps.
+// Part of the door of `predict`: the critical-path model of [Ding et al. 2020], §6, Algorithm 1, for both
+// sweeps.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,8 @@ struct PathBlock {
   index_t row_supernode = 0;
   index_t column_supernode = 0;
   index_t level = 0;
-  bool is_initial = false;  ///< on the path of the task graph alone; the others are there since their process has several in the level
+  /// on the path of the task graph alone; the others are there since their process has several in the level
+  bool is_initial = false;
 };
 
 /// Seconds for both sweeps.
@@ -33,10 +35,11 @@ struct PathModelCase {
   index_t num_rhs = 1;
 };
 
-/// Levels of blocks by breadth-first search; each level takes as long as its busiest rank; diagonal blocks on the path pay for the ranks in
-/// their row and column.
+/// Levels of blocks by breadth-first search; each level takes as long as its busiest rank; diagonal blocks on
+/// the path pay for the ranks in their row and column.
 ///
-/// As printed, log2(#in) makes a reduction from one rank free; we take log2(#in + 1), the depth of the tree with its root.
+/// As printed, log2(#in) makes a reduction from one rank free; we take log2(#in + 1), the depth of the tree
+/// with its root.
 /// @param link  L_net and BW_net of the model
 /// @cost  O(blocks·log blocks)
 PathModel path_model(const PathModelCase& given, const Cluster& cluster);

@@ -7,17 +7,22 @@ namespace palmette {
 namespace {
 
 /// Bytes of the blocks that each rank holds.
-std::vector<double> factor_bytes(const SymbolicFactor& symbolic, const Placement& placement, double entry_bytes) {
-  std::vector<double> bytes(static_cast<std::size_t>(placement.num_ranks()));
+std::vector<double> factor_bytes(const SymbolicFactor& symbolic, const Placement& placement,
+                                 double entry_bytes) {
+  std::vector<double> bytes(placement.num_ranks());
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const double width = symbolic.width(s);
-    bytes[static_cast<std::size_t>(placement.owner(s, s))] += width * width * entry_bytes;
-    for (const Block& block : symbolic.blocks_of(s)) bytes[static_cast<std::size_t>(placement.owner(block.row_supernode, s))] += width * block.count * entry_bytes;
+    bytes[placement.owner(s, s)] += width * width * entry_bytes;
+    for (const Block& block : symbolic.blocks_of(s))
+      bytes[placement.owner(block.row_supernode, s)] +=
+          width * block.count * entry_bytes;
   }
   return bytes;
 }
 
-double entry_bytes(FactorKind kind, int scalar_bytes) { return (kind == FactorKind::lu ? 2.0 : 1.0) * scalar_bytes; }
+double entry_bytes(FactorKind kind, int scalar_bytes) {
+  return (kind == FactorKind::lu ? 2.0 : 1.0) * scalar_bytes;
+}
 
 /// What happens on each rank and at each node's door.
 struct Totals {
@@ -29,18 +34,21 @@ Totals totals(const SolveTasks& tasks, const RankRates& rates) {
   const auto ranks = static_cast<std::size_t>(tasks.num_ranks);
   const Cluster& cluster = rates.cluster;
   const auto nodes = static_cast<std::size_t>(cluster.node_of(tasks.num_ranks - 1)) + 1;
-  Totals all{std::vector<double>(ranks), std::vector<double>(ranks), std::vector<double>(nodes), std::vector<double>(nodes)};
-  for (const SolveTask& task : tasks.tasks) all.rank_bytes[static_cast<std::size_t>(task.rank)] += rates.work(task).bytes;
+  Totals all{std::vector<double>(ranks), std::vector<double>(ranks), std::vector<double>(nodes),
+             std::vector<double>(nodes)};
+  for (const SolveTask& task : tasks.tasks)
+    all.rank_bytes[task.rank] += rates.work(task).bytes;
   for (const SolveEdge& edge : tasks.edges) {
-    const index_t from = tasks.tasks[static_cast<std::size_t>(edge.from)].rank, to = tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+    const index_t from = tasks.tasks[edge.from].rank,
+                  to = tasks.tasks[edge.to].rank;
     if (from == to) continue;
     const Link& link = cluster.link(from, to);
-    all.overhead_seconds[static_cast<std::size_t>(from)] += link.send_overhead_us * 1e-6;
-    all.overhead_seconds[static_cast<std::size_t>(to)] += link.receive_overhead_us * 1e-6;
+    all.overhead_seconds[from] += link.send_overhead_us * 1e-6;
+    all.overhead_seconds[to] += link.receive_overhead_us * 1e-6;
     if (cluster.node_of(from) == cluster.node_of(to)) continue;
     const auto bytes = static_cast<double>(rates.message_bytes(edge));
-    all.node_out[static_cast<std::size_t>(cluster.node_of(from))] += bytes;
-    all.node_in[static_cast<std::size_t>(cluster.node_of(to))] += bytes;
+    all.node_out[cluster.node_of(from)] += bytes;
+    all.node_in[cluster.node_of(to)] += bytes;
   }
   return all;
 }
@@ -50,17 +58,19 @@ double path_seconds(const SolveTasks& tasks, const RankRates& rates, const std::
   std::vector<double> begin(tasks.tasks.size());
   double longest = 0;
   for (index_t task = 0; task < tasks.num_tasks(); ++task) {
-    const SolveTask& one = tasks.tasks[static_cast<std::size_t>(task)];
-    const double end = begin[static_cast<std::size_t>(task)] + rates.work(one).bytes / (alone_gbs[static_cast<std::size_t>(one.rank)] * 1e9);
+    const SolveTask& one = tasks.tasks[task];
+    const double end = begin[task] +
+                       rates.work(one).bytes / (alone_gbs[one.rank] * 1e9);
     longest = std::max(longest, end);
     for (const SolveEdge& edge : tasks.out(task)) {
-      const index_t to = tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+      const index_t to = tasks.tasks[edge.to].rank;
       double hop = 0;
       if (to != one.rank) {
         const Link& link = rates.cluster.link(one.rank, to);
-        hop = link.seconds(rates.message_bytes(edge)) + (link.send_overhead_us + link.receive_overhead_us) * 1e-6;
+        hop = link.seconds(rates.message_bytes(edge)) +
+              (link.send_overhead_us + link.receive_overhead_us) * 1e-6;
       }
-      double& there = begin[static_cast<std::size_t>(edge.to)];
+      double& there = begin[edge.to];
       there = std::max(there, end + hop);
     }
   }
@@ -79,7 +89,9 @@ Spread spread_of(const std::vector<double>& values) {
   return spread;
 }
 
-double SolveBound::seconds() const { return std::max({read_seconds, rank_seconds, path_seconds, link_seconds}); }
+double SolveBound::seconds() const {
+  return std::max({read_seconds, rank_seconds, path_seconds, link_seconds});
+}
 
 SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
   const Cluster& cluster = rates.cluster;
@@ -91,16 +103,19 @@ SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
     const double bytes = all.rank_bytes[rank];
     // Caches may keep more than what solves usually find there: twice as much.
     alone_gbs.push_back(cluster.rank_read_gbs(1, bytes / 4));
-    bound.rank_seconds = std::max(bound.rank_seconds, bytes / (alone_gbs.back() * 1e9) + all.overhead_seconds[rank]);
+    bound.rank_seconds =
+        std::max(bound.rank_seconds, bytes / (alone_gbs.back() * 1e9) + all.overhead_seconds[rank]);
     const auto node = static_cast<std::size_t>(cluster.node_of(static_cast<index_t>(rank)));
     node_bytes[node] += bytes;
     node_cached[node] += cluster.cache_gbs > 0 ? std::min(bytes, 4 * cluster.rank_cache(1)) : 0;
   }
   for (std::size_t node = 0; node < node_bytes.size(); ++node) {
     const double from_memory = node_bytes[node] - node_cached[node];
-    bound.read_seconds = std::max(bound.read_seconds, from_memory / (rate_at(cluster.memory_gbs, cluster.ranks_per_node) * 1e9));
+    bound.read_seconds = std::max(bound.read_seconds,
+                                  from_memory / (rate_at(cluster.memory_gbs, cluster.ranks_per_node) * 1e9));
     if (cluster.injection_gbs > 0)
-      bound.link_seconds = std::max({bound.link_seconds, all.node_out[node] / (cluster.injection_gbs * 1e9), all.node_in[node] / (cluster.injection_gbs * 1e9)});
+      bound.link_seconds = std::max({bound.link_seconds, all.node_out[node] / (cluster.injection_gbs * 1e9),
+                                     all.node_in[node] / (cluster.injection_gbs * 1e9)});
   }
   bound.path_seconds = path_seconds(tasks, rates, alone_gbs);
   return bound;
@@ -120,7 +135,9 @@ void predict_tasks(const RankRates& rates, SolvePrediction& result) {
 }
 
 void check_sides(index_t num_rhs) {
-  if (num_rhs < 1) throw UsageError("a prediction for " + std::to_string(num_rhs) + " right-hand sides; there must be at least 1");
+  if (num_rhs < 1)
+    throw UsageError("a prediction for " + std::to_string(num_rhs) +
+                     " right-hand sides; there must be at least 1");
 }
 
 }  // namespace
@@ -136,14 +153,16 @@ SolvePrediction predict_solve(const SolveCase& given, const Cluster& cluster) {
   result.model = path_model({given.symbolic, given.placement, given.scalar_bytes, given.num_rhs}, cluster);
   result.tasks = solve_tasks(given.symbolic, given.placement, given.trees);
   predict_tasks(rank_rates(result.tasks, cluster, given.num_rhs, given.scalar_bytes, given.kind), result);
-  result.factor_bytes = spread_of(factor_bytes(given.symbolic, given.placement, entry_bytes(given.kind, given.scalar_bytes)));
+  result.factor_bytes =
+      spread_of(factor_bytes(given.symbolic, given.placement, entry_bytes(given.kind, given.scalar_bytes)));
   return result;
 }
 
 SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Cluster& cluster) {
   check(cluster);
   check_sides(given.num_rhs);
-  const auto cut = std::make_shared<const Layering>(cut_into_layers(given.symbolic, given.placement.ranks.layers));
+  const auto cut =
+      std::make_shared<const Layering>(cut_into_layers(given.symbolic, given.placement.ranks.layers));
   const std::vector<LayerSystem> systems = layer_systems(given.symbolic, cut, given.method, given.placement);
   SolvePrediction result;
   result.num_ranks = given.placement.ranks.num_ranks();
@@ -156,7 +175,8 @@ SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Clust
   predict_tasks(rank_rates(result.tasks, cluster, given.num_rhs, given.scalar_bytes, given.kind), result);
   std::vector<double> bytes;
   for (const LayerSystem& system : systems) {
-    const std::vector<double> of_layer = factor_bytes(*system.symbolic, *system.placement, entry_bytes(given.kind, given.scalar_bytes));
+    const std::vector<double> of_layer =
+        factor_bytes(*system.symbolic, *system.placement, entry_bytes(given.kind, given.scalar_bytes));
     bytes.insert(bytes.end(), of_layer.begin(), of_layer.end());
   }
   result.factor_bytes = spread_of(bytes);

@@ -1,5 +1,6 @@
-// The door of `predict`: structure + placement + machine → what a solve will cost before anything is factored: bounds, the model of
-// [Ding et al. 2020], a schedule, memory and messages. Runs nothing over ranks, reads no values.
+// The door of `predict`: structure + placement + machine → what a solve will cost before anything is
+// factored: bounds, the model of [Ding et al. 2020], a schedule, memory and messages. Runs nothing over
+// ranks, reads no values.
 #pragma once
 
 #include <string>
@@ -14,9 +15,11 @@
 
 namespace palmette {
 
-/// Times below which no solve over this placement can be, in seconds. Each stands alone; the largest is the bound.
+/// Times below which no solve over this placement can be, in seconds. Each stands alone; the largest is the
+/// bound.
 struct SolveBound {
-  double read_seconds = 0;     ///< a node reads the parts of the factor that its ranks hold, once for each sweep
+  /// a node reads the parts of the factor that its ranks hold, once for each sweep
+  double read_seconds = 0;   
   double rank_seconds = 0;     ///< a rank reads its part, and takes the overhead of its messages
   double path_seconds = 0;     ///< tasks and messages along the costliest path of the graph
   double link_seconds = 0;     ///< what leaves or enters a node
@@ -61,8 +64,8 @@ struct SolveCase {
 
 /// Predict a solve over the ranks of the placement by the message-driven method.
 ///
-/// The schedule charges the very tasks that the rank programs run, in their order of priority, as a simulated cluster would, but without
-/// arithmetic; the bound holds for any order of tasks.
+/// The schedule charges the very tasks that the rank programs run, in their order of priority, as a simulated
+/// cluster would, but without arithmetic; the bound holds for any order of tasks.
 /// @throws UsageError from check(Cluster)
 /// @cost   solve_tasks; O(tasks·log tasks + messages)
 /// @source [Ding et al. 2020], §6

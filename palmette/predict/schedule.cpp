@@ -8,7 +8,9 @@ namespace palmette {
 namespace {
 
 bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
-bool is_relay(SolvePart part) { return part == SolvePart::forward_relay || part == SolvePart::backward_relay; }
+bool is_relay(SolvePart part) {
+  return part == SolvePart::forward_relay || part == SolvePart::backward_relay;
+}
 
 struct Event {
   enum class Kind : char { departure, arrival, turn };
@@ -19,13 +21,17 @@ struct Event {
   offset_t edge = 0;  // departure, arrival
 };
 struct Later {
-  bool operator()(const Event& a, const Event& b) const { return a.seconds != b.seconds ? a.seconds > b.seconds : a.number > b.number; }
+  bool operator()(const Event& a, const Event& b) const {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.number > b.number;
+  }
 };
 
 struct Ready {
   double priority = 0;
   index_t task = 0;
-  bool operator<(const Ready& other) const { return priority != other.priority ? priority < other.priority : task > other.task; }
+  bool operator<(const Ready& other) const {
+    return priority != other.priority ? priority < other.priority : task > other.task;
+  }
 };
 
 struct RankState {
@@ -39,16 +45,21 @@ struct RankState {
 class Scheduler {
  public:
   Scheduler(const SolveTasks& tasks, const RankRates& rates)
-      : tasks_(tasks), rates_(rates), gates_(rates.cluster, tasks.num_ranks), ranks_(static_cast<std::size_t>(tasks.num_ranks)),
-        waits_(tasks.tasks.size()), step_(tasks.tasks.size()), before_(tasks.tasks.size(), -1) {
-    for (const SolveEdge& edge : tasks.edges) ++waits_[static_cast<std::size_t>(edge.to)];
+      : tasks_(tasks),
+        rates_(rates),
+        gates_(rates.cluster, tasks.num_ranks),
+        ranks_(tasks.num_ranks),
+        waits_(tasks.tasks.size()),
+        step_(tasks.tasks.size()),
+        before_(tasks.tasks.size(), -1) {
+    for (const SolveEdge& edge : tasks.edges) ++waits_[edge.to];
     result_.busy_seconds.assign(ranks_.size(), 0);
     result_.message_seconds.assign(ranks_.size(), 0);
   }
 
   Schedule run() {
     for (index_t task = 0; task < tasks_.num_tasks(); ++task)
-      if (waits_[static_cast<std::size_t>(task)] == 0) make_ready(task);
+      if (waits_[task] == 0) make_ready(task);
     for (index_t rank = 0; rank < tasks_.num_ranks; ++rank) plan_turn(rank, 0);
     while (!events_.empty()) {
       const Event event = events_.top();
@@ -62,9 +73,9 @@ class Scheduler {
   }
 
  private:
-  const SolveTask& task(index_t number) const { return tasks_.tasks[static_cast<std::size_t>(number)]; }
-  RankState& rank(index_t number) { return ranks_[static_cast<std::size_t>(number)]; }
-  PathStep& step(index_t number) { return step_[static_cast<std::size_t>(number)]; }
+  const SolveTask& task(index_t number) const { return tasks_.tasks[number]; }
+  RankState& rank(index_t number) { return ranks_[number]; }
+  PathStep& step(index_t number) { return step_[number]; }
   void plan(Event event) {
     event.number = planned_++;
     events_.push(event);
@@ -82,16 +93,17 @@ class Scheduler {
 
   /// What came over this edge is there; `by` ended at `now`.
   void satisfy(const SolveEdge& edge, StepCause cause) {
-    if (--waits_[static_cast<std::size_t>(edge.to)] > 0) return;
-    before_[static_cast<std::size_t>(edge.to)] = edge.from;
+    if (--waits_[edge.to] > 0) return;
+    before_[edge.to] = edge.from;
     step(edge.to).cause = cause;
     make_ready(edge.to);
   }
 
   /// Results of a task that ended at `now` go where they are needed. @returns when the rank is free again
   double pass_on(index_t number, double now) {
-    for (offset_t at = tasks_.out_ptr[static_cast<std::size_t>(number)]; at < tasks_.out_ptr[static_cast<std::size_t>(number) + 1]; ++at) {
-      const SolveEdge& edge = tasks_.edges[static_cast<std::size_t>(at)];
+    for (offset_t at = tasks_.out_ptr[number];
+         at < tasks_.out_ptr[static_cast<std::size_t>(number) + 1]; ++at) {
+      const SolveEdge& edge = tasks_.edges[at];
       const index_t from = task(number).rank, to = task(edge.to).rank;
       if (from == to) {
         satisfy(edge, StepCause::own_task);
@@ -99,15 +111,16 @@ class Scheduler {
       }
       const double overhead = rates_.cluster.link(from, to).send_overhead_us * 1e-6;
       now += overhead;
-      result_.message_seconds[static_cast<std::size_t>(from)] += overhead;
+      result_.message_seconds[from] += overhead;
       plan({now, 0, Event::Kind::departure, from, at});
     }
     return now;
   }
 
   void depart(const Event& event) {
-    const SolveEdge& edge = tasks_.edges[static_cast<std::size_t>(event.edge)];
-    const double arrives = gates_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), event.seconds);
+    const SolveEdge& edge = tasks_.edges[event.edge];
+    const double arrives =
+        gates_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), event.seconds);
     plan({arrives, 0, Event::Kind::arrival, task(edge.to).rank, event.edge});
   }
   void arrive(const Event& event) {
@@ -120,15 +133,15 @@ class Scheduler {
     std::vector<offset_t> inbox;
     inbox.swap(state.inbox);
     for (const offset_t at : inbox) {
-      const SolveEdge& edge = tasks_.edges[static_cast<std::size_t>(at)];
+      const SolveEdge& edge = tasks_.edges[at];
       const double overhead = rates_.cluster.link(task(edge.from).rank, number).receive_overhead_us * 1e-6;
       now += overhead;
-      result_.message_seconds[static_cast<std::size_t>(number)] += overhead;
+      result_.message_seconds[number] += overhead;
       if (!is_relay(task(edge.to).part)) {
         satisfy(edge, StepCause::message);
         continue;
       }
-      before_[static_cast<std::size_t>(edge.to)] = edge.from;
+      before_[edge.to] = edge.from;
       step(edge.to) = {edge.to, StepCause::message, now, now, 0};
       now = pass_on(edge.to, now);
     }
@@ -149,8 +162,8 @@ class Scheduler {
       mine.end = now + rates_.seconds(task(next));
       // The rank came from its last task without a rest: that is what held this one up.
       if (state.last_task != -1 && turn <= state.free_at)
-        before_[static_cast<std::size_t>(next)] = state.last_task, mine.cause = StepCause::own_task;
-      result_.busy_seconds[static_cast<std::size_t>(number)] += mine.end - now;
+        before_[next] = state.last_task, mine.cause = StepCause::own_task;
+      result_.busy_seconds[number] += mine.end - now;
       result_.seconds = std::max(result_.seconds, mine.end);
       if (is_forward(task(next).part)) result_.forward_seconds = std::max(result_.forward_seconds, mine.end);
       if (mine.end >= result_.seconds) last_ = next;
@@ -163,10 +176,10 @@ class Scheduler {
   }
 
   void find_path() {
-    for (index_t at = last_; at != -1; at = before_[static_cast<std::size_t>(at)]) {
+    for (index_t at = last_; at != -1; at = before_[at]) {
       PathStep one = step(at);
       one.task = at;
-      const index_t before = before_[static_cast<std::size_t>(at)];
+      const index_t before = before_[at];
       one.message_seconds = before == -1 ? 0 : std::max(0.0, one.begin - step(before).end);
       result_.path.push_back(one);
     }
@@ -189,16 +202,23 @@ class Scheduler {
 }  // namespace
 
 TaskWork RankRates::work(const SolveTask& task) const {
-  return {task.entries * scalar_bytes, 2 * task.entries * num_rhs, task.panels, task.rows, static_cast<double>(num_rhs), task.columns};
+  return {task.entries * scalar_bytes,
+          2 * task.entries * num_rhs,
+          task.panels,
+          task.rows,
+          static_cast<double>(num_rhs),
+          task.columns};
 }
 
-RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes, FactorKind kind) {
+RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
+                     FactorKind kind) {
   check(cluster);
   RankRates rates{cluster, scalar_bytes, num_rhs, {}};
-  std::vector<double> bytes(static_cast<std::size_t>(tasks.num_ranks));
+  std::vector<double> bytes(tasks.num_ranks);
   // Both sweeps are in the graph; L is read twice, or L and U once each.
   const double reads = kind == FactorKind::lu ? 1 : 2;
-  for (const SolveTask& task : tasks.tasks) bytes[static_cast<std::size_t>(task.rank)] += task.entries * scalar_bytes / reads;
+  for (const SolveTask& task : tasks.tasks)
+    bytes[task.rank] += task.entries * scalar_bytes / reads;
   for (const double one : bytes) rates.read_gbs.push_back(cluster.rank_solve_gbs(tasks.num_ranks, one));
   return rates;
 }

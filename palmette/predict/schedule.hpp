@@ -15,15 +15,19 @@ struct RankRates {
   index_t num_rhs = 1;
   std::vector<double> read_gbs;    ///< by rank
   TaskWork work(const SolveTask& task) const;
-  double seconds(const SolveTask& task) const { return cluster.rank_seconds(work(task), read_gbs[static_cast<std::size_t>(task.rank)]); }
+  double seconds(const SolveTask& task) const {
+    return cluster.rank_seconds(work(task), read_gbs[task.rank]);
+  }
   std::size_t message_bytes(const SolveEdge& edge) const {
-    return static_cast<std::size_t>(edge.message_rows) * static_cast<std::size_t>(num_rhs) * static_cast<std::size_t>(scalar_bytes);
+    return static_cast<std::size_t>(edge.message_rows) * static_cast<std::size_t>(num_rhs) *
+           static_cast<std::size_t>(scalar_bytes);
   }
 };
 
 /// @param cluster  must outlive the result
 /// @param kind     an LU has two factors to be kept in a cache
-RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes, FactorKind kind = FactorKind::llt);
+RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
+                     FactorKind kind = FactorKind::llt);
 
 /// Why a task began when it did.
 enum class StepCause : char { start, message, own_task };
@@ -31,7 +35,8 @@ enum class StepCause : char { start, message, own_task };
 /// One task of the chain that ends last.
 struct PathStep {
   index_t task = 0;
-  StepCause cause = StepCause::start;  ///< a message came, or the rank was busy with (or had just finished) the step before
+  /// a message came, or the rank was busy with (or had just finished) the step before
+  StepCause cause = StepCause::start;
   double begin = 0;                    ///< seconds
   double end = 0;
   double message_seconds = 0;          ///< since the step before ended
@@ -45,7 +50,8 @@ struct Schedule {
   std::vector<PathStep> path;         ///< from the first to the last
 };
 
-/// Each rank runs its most urgent ready task, as the rank programs do, handles what has come in between, and passes values on as soon as it sees them.
+/// Each rank runs its most urgent ready task, as the rank programs do, handles what has come in between, and
+/// passes values on as soon as it sees them.
 Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates);
 
 }  // namespace palmette

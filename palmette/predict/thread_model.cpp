@@ -1,4 +1,5 @@
-// A list schedule in which running tasks share the bandwidth: time goes from the end of one task to the end of the next.
+// A list schedule in which running tasks share the bandwidth: time goes from the end of one task to the end
+// of the next.
 #include "palmette/predict/thread_model.hpp"
 
 #include <algorithm>
@@ -16,8 +17,14 @@ struct Running {
 
 class Sharing {
  public:
-  Sharing(const TaskGraph& graph, const std::vector<TaskWork>& work, const Cluster& cluster, double factor_bytes, int threads)
-      : graph_(graph), work_(work), cluster_(cluster), cached_(cached_share(threads * cluster.rank_cache(threads), factor_bytes)), threads_(threads), ready_(graph) {}
+  Sharing(const TaskGraph& graph, const std::vector<TaskWork>& work, const Cluster& cluster,
+          double factor_bytes, int threads)
+      : graph_(graph),
+        work_(work),
+        cluster_(cluster),
+        cached_(cached_share(threads * cluster.rank_cache(threads), factor_bytes)),
+        threads_(threads),
+        ready_(graph) {}
 
   double run() {
     double now = 0;
@@ -34,18 +41,20 @@ class Sharing {
 
  private:
   Running begin(index_t task) const {
-    TaskWork rest = work_[static_cast<std::size_t>(task)];
+    TaskWork rest = work_[task];
     const double bytes = rest.bytes;
     rest.bytes = 0;
     // Flops beyond what reading hides are part of the overhead.
-    const double reading = bytes / (gbs(1) * 1e9), with_flops = cluster_.seconds(rest, gbs(1), cluster_.overheads);
+    const double reading = bytes / (gbs(1) * 1e9),
+                 with_flops = cluster_.seconds(rest, gbs(1), cluster_.overheads);
     rest.flops = 0;
     const double overhead = cluster_.seconds(rest, gbs(1), cluster_.overheads);
     const double handoff = cluster_.overheads.handoff_us * 1e-6 * (threads_ - 1) / threads_;
     return {task, overhead + handoff + std::max(0.0, with_flops - overhead - reading), bytes};
   }
   double gbs(std::size_t readers) const {
-    const double memory = rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
+    const double memory =
+        rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
     return cluster_.solve_gbs(cluster_.overheads, cached_, memory);
   }
   /// To the next end of an overhead or a task.
@@ -70,7 +79,8 @@ class Sharing {
   const TaskGraph& graph_;
   const std::vector<TaskWork>& work_;
   const Cluster& cluster_;
-  double cached_;  // share of the factor in the caches of all threads: whichever takes a task reads it into its own
+  // share of the factor in the caches of all threads: whichever takes a task reads it into its own
+  double cached_;
   int threads_;
   ReadyTasks ready_;
   std::vector<Running> running_;
@@ -80,28 +90,38 @@ class Sharing {
 
 ThreadPrediction predict_on_threads(const ThreadCase& given, const Cluster& cluster) {
   check(cluster);
-  if (given.threads < 1) throw UsageError("a prediction for " + std::to_string(given.threads) + " threads; there must be at least 1");
+  if (given.threads < 1)
+    throw UsageError("a prediction for " + std::to_string(given.threads) +
+                     " threads; there must be at least 1");
   const TreePartition groups = sweep_groups(given.symbolic);
   std::vector<double> cost;
   std::vector<TaskWork> work;
   ThreadPrediction result;
   for (index_t group = 0; group < groups.num_groups(); ++group) {
-    const SolveTask one = sweep_work(given.symbolic, groups.group_begin[static_cast<std::size_t>(group)], groups.group_begin[static_cast<std::size_t>(group) + 1]);
+    const SolveTask one = sweep_work(given.symbolic, groups.group_begin[group],
+                                     groups.group_begin[static_cast<std::size_t>(group) + 1]);
     const double sides = given.num_rhs;
-    work.push_back({one.entries * given.scalar_bytes, 2 * one.entries * sides, one.panels, one.rows, sides, one.columns});
+    work.push_back({one.entries * given.scalar_bytes, 2 * one.entries * sides, one.panels, one.rows, sides,
+                    one.columns});
     cost.push_back(one.entries);
     result.bytes += work.back().bytes;
   }
   const TaskGraph forward = tree_tasks(groups, cost), backward = reversed(forward);
   const std::vector<TaskWork> from_root(work.rbegin(), work.rend());
-  for (const TaskWork& one : work) result.busy_seconds += 2 * cluster.seconds(one, rate_at(cluster.memory_gbs, 1), cluster.overheads);
+  for (const TaskWork& one : work)
+    result.busy_seconds += 2 * cluster.seconds(one, rate_at(cluster.memory_gbs, 1), cluster.overheads);
   const double kept = given.kind == FactorKind::lu ? 2 * result.bytes : result.bytes;
-  result.seconds = Sharing(forward, work, cluster, kept, given.threads).run() + Sharing(backward, from_root, cluster, kept, given.threads).run();
-  const double all = std::max(rate_at(cluster.memory_gbs, given.threads), cluster.cache_gbs > 0 && result.bytes <= 4 * given.threads * cluster.rank_cache(given.threads)
-                                                                             ? cluster.cache_gbs * given.threads : 0);
+  result.seconds = Sharing(forward, work, cluster, kept, given.threads).run() +
+                   Sharing(backward, from_root, cluster, kept, given.threads).run();
+  const double all =
+      std::max(rate_at(cluster.memory_gbs, given.threads),
+               cluster.cache_gbs > 0 && result.bytes <= 4 * given.threads * cluster.rank_cache(given.threads)
+                   ? cluster.cache_gbs * given.threads
+                   : 0);
   const double one = std::max(rate_at(cluster.memory_gbs, 1), cluster.cache_gbs);
   result.bytes *= 2;
-  result.bound_seconds = std::max(result.bytes / (all * 1e9), 2 * forward.critical_path() * given.scalar_bytes / (one * 1e9));
+  result.bound_seconds =
+      std::max(result.bytes / (all * 1e9), 2 * forward.critical_path() * given.scalar_bytes / (one * 1e9));
   return result;
 }
 

@@ -1,4 +1,5 @@
-// Part of the door of `predict`: a solve by the engines of one machine, whose threads share the memory's bandwidth.
+// Part of the door of `predict`: a solve by the engines of one machine, whose threads share the memory's
+// bandwidth.
 #pragma once
 
 #include "palmette/machine/machine.hpp"
@@ -22,7 +23,8 @@ struct ThreadPrediction {
   double bytes = 0;          ///< of the factor, both sweeps
 };
 
-/// Groups of supernodes (those that solves use) are tasks; as many threads as there are ready tasks share what the memory gives so many readers.
+/// Groups of supernodes (those that solves use) are tasks; as many threads as there are ready tasks share
+/// what the memory gives so many readers.
 /// @param cluster  its `ranks_per_node` is the number of processors
 ThreadPrediction predict_on_threads(const ThreadCase& given, const Cluster& cluster);
 

@@ -1,8 +1,9 @@
 // Inside `refine`: sums of products in twice the working precision, by error-free transformations.
 //
-// Every product below is written as std::fma, never as a multiplication: a compiler that may contract a·b + c into one
-// fused operation would otherwise take the product apart from its error term, and the transformation would be no longer
-// error-free. What is left are additions, which no option short of -ffast-math lets a compiler change.
+// Every product below is written as std::fma, never as a multiplication: a compiler that may contract a·b + c
+// into one fused operation would otherwise take the product apart from its error term, and the transformation
+// would be no longer error-free. What is left are additions, which no option short of -ffast-math lets a
+// compiler change.
 #pragma once
 
 #include <cmath>
@@ -101,7 +102,8 @@ wide_t<T> widen(const T& value, double factor = 1.0) {
 
 template <class T>
 T narrow(const wide_t<T>& value) {
-  if constexpr (is_complex_v<T>) return {static_cast<real_t<T>>(value.real()), static_cast<real_t<T>>(value.imag())};
+  if constexpr (is_complex_v<T>)
+    return {static_cast<real_t<T>>(value.real()), static_cast<real_t<T>>(value.imag())};
   else return static_cast<T>(value);
 }
 

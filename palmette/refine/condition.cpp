@@ -1,4 +1,5 @@
-// The condition estimate and the forward error bound: both are 1-norms of an inverse that can only be applied.
+// The condition estimate and the forward error bound: both are 1-norms of an inverse that can only be
+// applied.
 #include <algorithm>
 
 #include "palmette/refine/one_norm.hpp"
@@ -17,7 +18,8 @@ void conjugate_all(DenseView<T> v) {
       for (index_t row = 0; row < v.rows; ++row) v(row, column) = std::conj(v(row, column));
 }
 
-/// v ← op(A)⁻ᴴ·v. For op = transpose that is the inverse of conj(A), which `apply` offers for conjugated v only.
+/// v ← op(A)⁻ᴴ·v. For op = transpose that is the inverse of conj(A), which `apply` offers for conjugated v
+/// only.
 template <class T>
 void apply_adjoint(const InvertibleOperator<T>& inverse, DenseView<T> v) {
   if (inverse.operation == Operation::plain) return inverse.apply(Operation::adjoint, v);
@@ -39,16 +41,17 @@ offset_t longest_row(const SystemMatrix<T>& matrix, Operation operation) {
   offset_t longest = 0;
   if (matrix.part != nullptr) {
     const SparsityPattern& own = matrix.own_rows(operation).pattern;
-    std::vector<offset_t> length(static_cast<std::size_t>(matrix.rows()), 0);
+    std::vector<offset_t> length(matrix.rows(), 0);
     for (index_t row = 0; row < own.cols; ++row)
-      length[static_cast<std::size_t>(matrix.part->first + row)] = own.column_ptr[row + 1] - own.column_ptr[row];
+      length[matrix.part->first + row] =
+          own.column_ptr[row + 1] - own.column_ptr[row];
     matrix.part->complete(std::span<offset_t>(length));
     for (const offset_t entries : length) longest = std::max(longest, entries);
     return longest;
   }
   const SparsityPattern& pattern = matrix.whole->pattern;
   if (operation == Operation::plain) {
-    std::vector<offset_t> count(static_cast<std::size_t>(pattern.rows), 0);
+    std::vector<offset_t> count(pattern.rows, 0);
     for (const index_t row : pattern.row_index) longest = std::max(longest, ++count[row]);
   } else {
     for (index_t column = 0; column < pattern.cols; ++column)
@@ -65,12 +68,13 @@ double residual_uncertainty(offset_t longest) {
   return std::is_same_v<real_t<T>, double> ? of_ordinary_sum * of_ordinary_sum : of_ordinary_sum;
 }
 
-/// The weights |r| + uncertainty, divided by their maximum (returned as a norm), so that no precision overflows.
+/// The weights |r| + uncertainty, divided by their maximum (returned as a norm), so that no precision
+/// overflows.
 template <class T>
 ScaledNorm error_weights(const Residual<T>& residual, double uncertainty, std::vector<double>& weight) {
   double largest = 0;
   for (index_t row = 0; row < residual.rows(); ++row) {
-    weight[row] = residual.modulus_of(row) * (1 + 4 * unit_roundoff<T>) + uncertainty * residual.magnitude(row);
+    weight[row] = residual.modulus_of(row) * (1 + 4 * unit_roundoff<T>)+uncertainty * residual.magnitude(row);
     largest = std::max(largest, weight[row]);
   }
   const ScaledNorm norm = ScaledNorm::of(largest);
@@ -97,8 +101,9 @@ double estimate_weighted_inverse(const InvertibleOperator<T>& inverse, const std
 
 /// ‖op(A)⁻¹ r‖∞ / ‖x‖∞: the error itself, as far as the inverse is right.
 template <class T>
-double size_of_correction(const InvertibleOperator<T>& inverse, const Residual<T>& residual, const ColumnError& error) {
-  std::vector<T> correction(static_cast<std::size_t>(residual.rows()));
+double size_of_correction(const InvertibleOperator<T>& inverse, const Residual<T>& residual,
+                          const ColumnError& error) {
+  std::vector<T> correction(residual.rows());
   const int exponent = residual.write_scaled(correction.data()) + error.shift;
   inverse.apply(inverse.operation, {correction.data(), residual.rows(), 1, residual.rows()});
   double largest = 0;
@@ -114,7 +119,7 @@ double size_of_correction(const InvertibleOperator<T>& inverse, const Residual<T
 template <class T>
 double forward_error_of_column(const InvertibleOperator<T>& inverse, const Residual<T>& residual,
                                const ColumnError& error, double uncertainty) {
-  std::vector<double> weight(static_cast<std::size_t>(residual.rows()));
+  std::vector<double> weight(residual.rows());
   const ScaledNorm largest = error_weights(residual, uncertainty, weight);
   if (largest.mantissa == 0) return 0;
   // A zero x with a residual that is not: no figure relative to x is large enough.
@@ -132,10 +137,11 @@ double condition_1norm(const SystemMatrix<T>& matrix, const ApplyInverse<T>& app
   const ScaledNorm norm = operator_norm(matrix, Operation::transpose);
   if (!norm.finite()) return infinity;
   if (matrix.rows() == 0) return 0;
-  // The inverse of A·2^−e is applied instead of that of A: it neither overflows nor underflows for a badly scaled A.
+  // The inverse of A·2^−e is applied instead of that of A: it neither overflows nor underflows for a badly
+  // scaled A.
   const int highest = std::numeric_limits<real_t<T>>::max_exponent - 2;
   const int exponent = std::clamp(norm.exponent, -highest, highest);
-  const std::vector<double> factor(static_cast<std::size_t>(matrix.rows()), std::ldexp(1.0, exponent));
+  const std::vector<double> factor(matrix.rows(), std::ldexp(1.0, exponent));
   LinearMap<T> map;
   map.size = matrix.rows();
   map.forward = [&](DenseView<T> v) {
@@ -179,8 +185,8 @@ double estimate_condition_1norm(const MatrixShare<T>& matrix, const ApplyInverse
 }
 
 template <class T>
-double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation, const ApplyInverse<T>& apply,
-                              DenseView<const T> b, DenseView<const T> x) {
+double estimate_forward_error(const SparseMatrix<T>& matrix, Operation operation,
+                              const ApplyInverse<T>& apply, DenseView<const T> b, DenseView<const T> x) {
   return forward_error<T>({matrix, operation, apply}, b, x);
 }
 template <class T>
@@ -189,12 +195,12 @@ double estimate_forward_error(const MatrixShare<T>& matrix, Operation operation,
   return forward_error<T>({matrix, operation, apply}, b, x);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                    \
-  template double estimate_condition_1norm(const MatrixShare<T>&, const ApplyInverse<T>&);                         \
-  template double estimate_forward_error(const MatrixShare<T>&, Operation, const ApplyInverse<T>&,                 \
-                                         DenseView<const T>, DenseView<const T>);                                  \
-  template double estimate_condition_1norm(const SparseMatrix<T>&, const ApplyInverse<T>&);                        \
-  template double estimate_forward_error(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&,                \
+#define PALMETTE_INSTANTIATE(T)                                                                     \
+  template double estimate_condition_1norm(const MatrixShare<T>&, const ApplyInverse<T>&);          \
+  template double estimate_forward_error(const MatrixShare<T>&, Operation, const ApplyInverse<T>&,  \
+                                         DenseView<const T>, DenseView<const T>);                   \
+  template double estimate_condition_1norm(const SparseMatrix<T>&, const ApplyInverse<T>&);         \
+  template double estimate_forward_error(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&, \
                                          DenseView<const T>, DenseView<const T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -1,5 +1,5 @@
-// Flexible GMRES: Arnoldi by modified Gram–Schmidt, the least-squares problem by Givens rotations; all inner products
-// and the small triangular system are kept in double.
+// Flexible GMRES: Arnoldi by modified Gram–Schmidt, the least-squares problem by Givens rotations; all inner
+// products and the small triangular system are kept in double.
 #include "palmette/refine/krylov.hpp"
 
 #include <algorithm>
@@ -73,7 +73,8 @@ struct Rotation {
 template <class T>
 class FlexibleGmres {
  public:
-  FlexibleGmres(const InvertibleOperator<T>& inverse, const std::vector<T>& residual, const KrylovOptions& options)
+  FlexibleGmres(const InvertibleOperator<T>& inverse, const std::vector<T>& residual,
+                const KrylovOptions& options)
       : inverse_(inverse), options_(options), size_(static_cast<index_t>(residual.size())) {
     start_norm_ = two_norm(residual);
     if (usable(start_norm_)) basis_.push_back(divided_by(residual, start_norm_));
@@ -92,11 +93,13 @@ class FlexibleGmres {
 
   /// y ← y + op(A)·x
   void multiply(DenseView<const T> x, DenseView<T> y) const {
-    if (inverse_.matrix.part != nullptr) multiply_add<T>(*inverse_.matrix.part, inverse_.operation, T(1), x, y);
+    if (inverse_.matrix.part != nullptr)
+      multiply_add<T>(*inverse_.matrix.part, inverse_.operation, T(1), x, y);
     else multiply_add<T>(*inverse_.matrix.whole, inverse_.operation, T(1), x, y);
   }
 
-  /// One more direction. False when the cycle is over: converged, broken down, or the direction is not usable.
+  /// One more direction. False when the cycle is over: converged, broken down, or the direction is not
+  /// usable.
   bool extend() {
     std::vector<T> direction = basis_.back();
     inverse_.apply(inverse_.operation, view(direction));
@@ -119,7 +122,8 @@ class FlexibleGmres {
     return true;
   }
 
-  /// Takes the basis out of `image`, twice, since once is not enough for an image that lies nearly in its span.
+  /// Takes the basis out of `image`, twice, since once is not enough for an image that lies nearly in its
+  /// span.
   std::vector<wide_t<T>> orthogonalize(std::vector<T>& image) const {
     std::vector<wide_t<T>> column(basis_.size(), wide_t<T>{});
     for (int pass = 0; pass < 2; ++pass)
@@ -131,11 +135,13 @@ class FlexibleGmres {
     return column;
   }
 
-  /// The next column of the Hessenberg matrix, rotated to triangular form. False if it depends on those before it.
+  /// The next column of the Hessenberg matrix, rotated to triangular form. False if it depends on those
+  /// before it.
   bool append_column(std::vector<wide_t<T>> column, double subdiagonal) {
     double size = subdiagonal;
     for (const wide_t<T>& value : column) size = std::max(size, modulus(value));
-    for (std::size_t place = 0; place < rotations_.size(); ++place) rotations_[place].apply(column[place], column[place + 1]);
+    for (std::size_t place = 0; place < rotations_.size(); ++place)
+      rotations_[place].apply(column[place], column[place + 1]);
     wide_t<T> below(subdiagonal);
     const auto rotation = Rotation<wide_t<T>>::eliminating(column.back(), subdiagonal);
     rotation.apply(column.back(), below);
@@ -155,10 +161,12 @@ class FlexibleGmres {
     std::vector<wide_t<T>> weight(reduced_.begin(), reduced_.begin() + static_cast<std::ptrdiff_t>(count));
     for (std::size_t place = count; place-- > 0;) {
       weight[place] /= triangle_[place][place];
-      for (std::size_t above = 0; above < place; ++above) weight[above] -= triangle_[place][above] * weight[place];
+      for (std::size_t above = 0; above < place; ++above)
+        weight[above] -= triangle_[place][above] * weight[place];
     }
-    std::vector<T> correction(static_cast<std::size_t>(size_), T{});
-    for (std::size_t place = 0; place < count; ++place) add_multiple(correction, weight[place], directions_[place]);
+    std::vector<T> correction(size_, T{});
+    for (std::size_t place = 0; place < count; ++place)
+      add_multiple(correction, weight[place], directions_[place]);
     return correction;
   }
 
@@ -171,7 +179,8 @@ class FlexibleGmres {
   std::vector<std::vector<T>> directions_;        // z with op(A)z in the span of the basis
   std::vector<std::vector<wide_t<T>>> triangle_;  // column k has k + 1 entries
   std::vector<Rotation<wide_t<T>>> rotations_;
-  std::vector<wide_t<T>> reduced_;                // rotated right-hand side; the last entry is the residual's norm
+  // rotated right-hand side; the last entry is the residual's norm
+  std::vector<wide_t<T>> reduced_;              
 };
 
 }  // namespace
@@ -182,8 +191,8 @@ KrylovCorrection<T> flexible_gmres_cycle(const InvertibleOperator<T>& inverse, c
   return FlexibleGmres<T>(inverse, residual, options).run();
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                     \
-  template KrylovCorrection<T> flexible_gmres_cycle(const InvertibleOperator<T>&, const std::vector<T>&,            \
+#define PALMETTE_INSTANTIATE(T)                                                                          \
+  template KrylovCorrection<T> flexible_gmres_cycle(const InvertibleOperator<T>&, const std::vector<T>&, \
                                                     const KrylovOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

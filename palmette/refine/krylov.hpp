@@ -1,5 +1,5 @@
-// Inside `refine`: one cycle of flexible GMRES, preconditioned by the approximate inverse, for a column that plain
-// refinement cannot bring below its bound.
+// Inside `refine`: one cycle of flexible GMRES, preconditioned by the approximate inverse, for a column that
+// plain refinement cannot bring below its bound.
 #pragma once
 
 #include <vector>
@@ -23,11 +23,13 @@ struct KrylovCorrection {
 
 /// Flexible GMRES from d = 0 in the working precision.
 ///
-/// Preconditioned from the right and flexible, since then the minimized residual is the true one, however inaccurate the
-/// inverse: each direction z is kept as `apply` gave it, and op(A)z is computed, not assumed. Where p pivots were perturbed,
-/// op(A)M⁻¹ − I has rank p, and p + 1 iterations suffice in exact arithmetic. A breakdown ends the cycle early.
+/// Preconditioned from the right and flexible, since then the minimized residual is the true one, however
+/// inaccurate the inverse: each direction z is kept as `apply` gave it, and op(A)z is computed, not assumed.
+/// Where p pivots were perturbed, op(A)M⁻¹ − I has rank p, and p + 1 iterations suffice in exact arithmetic.
+/// A breakdown ends the cycle early.
 /// @param residual  length n, its largest entry of modulus about 1
-/// @cost  an iteration: one apply, one product with op(A), 4·n·(iterations so far) flops; 2·n numbers of memory
+/// @cost  an iteration: one apply, one product with op(A), 4·n·(iterations so far) flops; 2·n numbers of
+///   memory
 /// @source [Saad 1993]; [Arioli and Duff 2009]: backward stability with an inverse in lower precision
 template <class T>
 KrylovCorrection<T> flexible_gmres_cycle(const InvertibleOperator<T>& inverse, const std::vector<T>& residual,

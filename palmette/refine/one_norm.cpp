@@ -1,4 +1,5 @@
-// The block power method for the 1-norm: it climbs from one pair of columns to a better one until none is better.
+// The block power method for the 1-norm: it climbs from one pair of columns to a better one until none is
+// better.
 #include "palmette/refine/one_norm.hpp"
 
 #include <algorithm>
@@ -76,8 +77,8 @@ class OneNormEstimator {
     }
   }
 
-  /// Columns: 1/n everywhere; signs/n; and the vector that alternates and grows, which defeats most matrices that were
-  /// made to defeat the first.
+  /// Columns: 1/n everywhere; signs/n; and the vector that alternates and grows, which defeats most matrices
+  /// that were made to defeat the first.
   DenseMatrix<T> start_block() {
     DenseMatrix<T> block(n_, block_columns + 1);
     const double n = n_;
@@ -131,7 +132,8 @@ class OneNormEstimator {
     return false;
   }
 
-  /// Replaces columns that repeat others, since they would find nothing new. False if all of them were seen before.
+  /// Replaces columns that repeat others, since they would find nothing new. False if all of them were seen
+  /// before.
   bool separate(DenseMatrix<T>& signs) {
     if constexpr (is_complex_v<T>) return true;
     index_t repeated = 0;
@@ -146,9 +148,10 @@ class OneNormEstimator {
     return repeated < signs.cols;
   }
 
-  /// The unit vectors that promise most: those of the largest rows of Bᴴ·signs. False if none is new or better.
+  /// The unit vectors that promise most: those of the largest rows of Bᴴ·signs. False if none is new or
+  /// better.
   bool choose_units(const DenseMatrix<T>& gradient, int round) {
-    std::vector<double> promise(static_cast<std::size_t>(n_), 0.0);
+    std::vector<double> promise(n_, 0.0);
     for (index_t column = 0; column < gradient.cols; ++column)
       for (index_t row = 0; row < n_; ++row) {
         const double size = modulus(widen(gradient.view()(row, column)));
@@ -170,8 +173,11 @@ class OneNormEstimator {
     const auto more = [&](index_t left, index_t right) {
       return promise[left] != promise[right] ? promise[left] > promise[right] : left < right;
     };
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(candidates), order.end(), more);
-    const auto used = [&](index_t unit) { return std::find(used_.begin(), used_.end(), unit) != used_.end(); };
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(candidates), order.end(),
+                      more);
+    const auto used = [&](index_t unit) {
+      return std::find(used_.begin(), used_.end(), unit) != used_.end();
+    };
     if (used(order[0]) && used(order[1])) return false;
     units_.clear();
     for (std::size_t place = 0; place < candidates && units_.size() < block_columns; ++place)

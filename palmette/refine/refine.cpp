@@ -1,4 +1,5 @@
-// The loop of iterative refinement: all columns that still need it are corrected together, each is judged by itself.
+// The loop of iterative refinement: all columns that still need it are corrected together, each is judged by
+// itself.
 #include <algorithm>
 #include <limits>
 
@@ -53,9 +54,15 @@ struct Column {
 template <class T>
 class Refinement {
  public:
-  Refinement(const InvertibleOperator<T>& inverse, DenseView<const T> b, DenseView<T> x, const RefineOptions& options)
-      : inverse_(inverse), b_(b), x_(x), options_(options), residual_(inverse.matrix, inverse.operation),
-        columns_(static_cast<std::size_t>(b.cols)), candidate_(static_cast<std::size_t>(b.rows)) {
+  Refinement(const InvertibleOperator<T>& inverse, DenseView<const T> b, DenseView<T> x,
+             const RefineOptions& options)
+      : inverse_(inverse),
+        b_(b),
+        x_(x),
+        options_(options),
+        residual_(inverse.matrix, inverse.operation),
+        columns_(b.cols),
+        candidate_(b.rows) {
     if (!(options_.bound > 0)) options_.bound = verification_bound(unit_roundoff<T>);
   }
 
@@ -97,9 +104,11 @@ class Refinement {
 
   void correct_waiting() {
     const auto rows = static_cast<index_t>(candidate_.size());
-    inverse_.apply(inverse_.operation, {corrections_.data(), rows, static_cast<index_t>(waiting_.size()), rows});
+    inverse_.apply(inverse_.operation,
+                   {corrections_.data(), rows, static_cast<index_t>(waiting_.size()), rows});
     const std::vector<Waiting> corrected = std::exchange(waiting_, {});
-    // The residual of a column that waits again is written to this place or to one before it: those are used up.
+    // The residual of a column that waits again is written to this place or to one before it: those are used
+    // up.
     for (std::size_t place = 0; place < corrected.size(); ++place)
       if (correct(columns_[corrected[place].column], corrections_.data() + place * candidate_.size(),
                   corrected[place].exponent))
@@ -115,7 +124,8 @@ class Refinement {
     if (options_.only_if_needed && column.error.backward <= options_.bound) return false;
     const double size = accepted ? relative_size(candidate_, correction, exponent) : infinity;
     const bool smaller_error = column.error.backward <= least_gain * before;
-    // Once the backward error is at rounding level the forward error can still fall, as long as the corrections do.
+    // Once the backward error is at rounding level the forward error can still fall, as long as the
+    // corrections do.
     const bool smaller_step =
         !options_.only_if_needed && size <= least_gain * column.last_size && size > unit_roundoff<T>;
     column.last_size = size;
@@ -157,7 +167,8 @@ class Refinement {
     result.bound = options_.bound;
     for (const Column& column : columns_) {
       result.backward_error = std::max(result.backward_error, column.error.backward);
-      result.componentwise_backward_error = std::max(result.componentwise_backward_error, column.error.componentwise);
+      result.componentwise_backward_error =
+          std::max(result.componentwise_backward_error, column.error.componentwise);
       result.refine_steps = std::max(result.refine_steps, column.steps);
       result.stalled = result.stalled || column.stalled;
     }
@@ -194,9 +205,9 @@ Verification refine(const MatrixShare<T>& matrix, Operation operation, const App
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \
-  template Verification refine(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&, DenseView<const T>, \
-                               DenseView<T>, const RefineOptions&);                                           \
-  template Verification refine(const MatrixShare<T>&, Operation, const ApplyInverse<T>&, DenseView<const T>,  \
+  template Verification refine(const SparseMatrix<T>&, Operation, const ApplyInverse<T>&,                    \
+                               DenseView<const T>, DenseView<T>, const RefineOptions&);                      \
+  template Verification refine(const MatrixShare<T>&, Operation, const ApplyInverse<T>&, DenseView<const T>, \
                                DenseView<T>, const RefineOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

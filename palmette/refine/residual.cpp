@@ -1,4 +1,5 @@
-// Residuals by one pass over the compressed columns: a scatter for A, inner products for Aᵀ and Aᴴ, and for the rows of a share.
+// Residuals by one pass over the compressed columns: a scatter for A, inner products for Aᵀ and Aᴴ, and for
+// the rows of a share.
 #include "palmette/refine/residual.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ template <class T>
 double largest_row_sum(const SparseMatrix<T>& matrix, Operation operation, double factor) {
   const SparsityPattern& pattern = matrix.pattern;
   const bool plain = operation == Operation::plain;
-  std::vector<double> row_sum(static_cast<std::size_t>(plain ? pattern.rows : 0), 0.0);
+  std::vector<double> row_sum(plain ? pattern.rows : 0, 0.0);
   double largest = 0;
   bool finite = true;
   for (index_t column = 0; column < pattern.cols; ++column) {
@@ -54,14 +55,14 @@ double largest_row_sum(const SystemMatrix<T>& matrix, Operation operation, doubl
   if (matrix.part == nullptr) return largest_row_sum(*matrix.whole, operation, factor);
   const SparseMatrix<T>& rows = matrix.own_rows(operation);
   const SparsityPattern& pattern = rows.pattern;
-  std::vector<double> row_sum(static_cast<std::size_t>(matrix.rows()), 0.0);
+  std::vector<double> row_sum(matrix.rows(), 0.0);
   for (index_t row = 0; row < pattern.cols; ++row) {
     double sum = 0;
     for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry) {
       const double size = modulus(widen(rows.values[entry], factor));
       sum += size <= std::numeric_limits<double>::max() ? size : infinity;
     }
-    row_sum[static_cast<std::size_t>(matrix.part->first + row)] = sum;
+    row_sum[matrix.part->first + row] = sum;
   }
   matrix.part->complete(std::span<double>(row_sum));
   double largest = 0;
@@ -82,7 +83,8 @@ template <class T>
 ScaledNorm operator_norm(const SystemMatrix<T>& matrix, Operation operation) {
   const double norm = largest_row_sum(matrix, operation, 1.0);
   if (norm <= std::numeric_limits<double>::max()) return ScaledNorm::of(norm);
-  // A row of finite entries may sum up to more than the largest double: 2³¹ of them fit below it after this scaling.
+  // A row of finite entries may sum up to more than the largest double: 2³¹ of them fit below it after this
+  // scaling.
   constexpr int headroom = 64;
   return ScaledNorm::of(largest_row_sum(matrix, operation, power_of_two(-headroom)), headroom);
 }
@@ -91,12 +93,13 @@ template <class T>
 Residual<T>::Residual(const SystemMatrix<T>& matrix, Operation operation)
     : matrix_(matrix), operation_(operation), norm_(operator_norm(matrix, operation)) {
   const bool plain = operation == Operation::plain;
-  rows_.resize(static_cast<std::size_t>(plain ? matrix.rows() : matrix.cols()));
-  negative_x_.resize(static_cast<std::size_t>(plain ? matrix.cols() : matrix.rows()));
+  rows_.resize(plain ? matrix.rows() : matrix.cols());
+  negative_x_.resize(plain ? matrix.cols() : matrix.rows());
   if constexpr (is_complex_v<T>) x_modulus_.resize(negative_x_.size());
 }
 
-/// The exponent s for which x·2^s, b·2^s and op(A)x·2^s are in the middle of the range; 0 in all ordinary cases.
+/// The exponent s for which x·2^s, b·2^s and op(A)x·2^s are in the middle of the range; 0 in all ordinary
+/// cases.
 template <class T>
 int Residual<T>::choose_shift(double b_norm, double x_norm) const {
   constexpr int none = -10000;
@@ -185,14 +188,18 @@ void Residual<T>::complete() {
     double magnitude;
   };
   std::vector<Sum> sums(rows_.size());
-  const auto begin = static_cast<std::size_t>(matrix_.part->first), end = begin + static_cast<std::size_t>(matrix_.part->count());
-  for (std::size_t row = begin; row < end; ++row) sums[row] = {rows_[row].residual.value(), rows_[row].magnitude};
+  const auto begin = static_cast<std::size_t>(matrix_.part->first),
+             end = begin + static_cast<std::size_t>(matrix_.part->count());
+  for (std::size_t row = begin; row < end; ++row)
+    sums[row] = {rows_[row].residual.value(), rows_[row].magnitude};
   matrix_.part->complete(std::span<Sum>(sums));
-  for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row] = {ProductSum<T>(sums[row].residual), sums[row].magnitude};
+  for (std::size_t row = 0; row < rows_.size(); ++row)
+    rows_[row] = {ProductSum<T>(sums[row].residual), sums[row].magnitude};
 }
 
-/// In a row whose magnitude is so small that x could not be stored accurately enough, an absolute error of `forgiven` is
-/// nobody's fault. @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), but for 0/0, which counts as 0 here
+/// In a row whose magnitude is so small that x could not be stored accurately enough, an absolute error of
+/// `forgiven` is nobody's fault. @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), but for 0/0, which
+/// counts as 0 here
 template <class T>
 ColumnError Residual<T>::measure(double b_norm, double x_norm) {
   const double working_tiny = static_cast<double>(std::numeric_limits<real_t<T>>::min());
@@ -205,7 +212,8 @@ ColumnError Residual<T>::measure(double b_norm, double x_norm) {
     if (!(size <= std::numeric_limits<double>::max())) return error_;
     error_.residual_norm = std::max(error_.residual_norm, size);
     if (size == 0) continue;
-    componentwise = std::max(componentwise, size / (row.magnitude + (row.magnitude < suspicious ? forgiven : 0.0)));
+    componentwise =
+        std::max(componentwise, size / (row.magnitude + (row.magnitude < suspicious ? forgiven : 0.0)));
   }
   const ScaledNorm scaled_x = ScaledNorm::of(x_norm);
   const double product = std::ldexp(norm_.mantissa * scaled_x.mantissa, norm_.exponent + scaled_x.exponent);

@@ -1,4 +1,5 @@
-// Inside `refine`: the residual b − op(A)x of one column in twice the working precision, and the backward errors of x.
+// Inside `refine`: the residual b − op(A)x of one column in twice the working precision, and the backward
+// errors of x.
 #pragma once
 
 #include <limits>
@@ -9,7 +10,8 @@
 
 namespace palmette {
 
-/// A nonnegative number mantissa·2^exponent, the mantissa in [½, 1) or 0: a norm that may lie beyond the range of double.
+/// A nonnegative number mantissa·2^exponent, the mantissa in [½, 1) or 0: a norm that may lie beyond the
+/// range of double.
 struct ScaledNorm {
   double mantissa = 0;  ///< infinity if what is measured is not finite
   int exponent = 0;
@@ -39,11 +41,12 @@ struct ColumnError {
 
 /// Computes residuals of one system, a column at a time, in its own scratch memory.
 ///
-/// Of a share, this process computes its own rows, and all processes bring them together: they must call evaluate together, and
-/// every row has the bits that it has for the whole matrix, since its products are summed in the same order.
+/// Of a share, this process computes its own rows, and all processes bring them together: they must call
+/// evaluate together, and every row has the bits that it has for the whole matrix, since its products are
+/// summed in the same order.
 ///
-/// x and b are multiplied by 2^shift where the products would leave the range of double or come so near to its lower
-/// end that the error terms underflow; backward errors do not depend on it.
+/// x and b are multiplied by 2^shift where the products would leave the range of double or come so near to
+/// its lower end that the error terms underflow; backward errors do not depend on it.
 template <class T>
 class Residual {
  public:
@@ -52,13 +55,16 @@ class Residual {
   /// Residual and backward errors of x. @param b  length rows(op(A)); x: length cols(op(A))
   ColumnError evaluate(const T* b, const T* x);
 
-  /// The last residual times a power of two, so that its ∞-norm lies in [½, 1): no precision that it is handed to can
-  /// overflow or underflow as a whole. @return e with residual = to·2^e; `to` is zero if the residual is
+  /// The last residual times a power of two, so that its ∞-norm lies in [½, 1): no precision that it is
+  /// handed to can overflow or underflow as a whole. @return e with residual = to·2^e; `to` is zero if the
+  /// residual is
   int write_scaled(T* to) const;
 
   index_t rows() const { return static_cast<index_t>(rows_.size()); }
-  double modulus_of(index_t row) const { return modulus(rows_[row].residual.value()); }  ///< |b − op(A)x|_row·2^shift
-  double magnitude(index_t row) const { return rows_[row].magnitude; }                   ///< (|op(A)||x| + |b|)_row·2^shift
+  /// |b − op(A)x|_row·2^shift
+  double modulus_of(index_t row) const { return modulus(rows_[row].residual.value()); }
+  /// (|op(A)||x| + |b|)_row·2^shift
+  double magnitude(index_t row) const { return rows_[row].magnitude; }                 
 
  private:
   struct Row {

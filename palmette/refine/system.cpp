@@ -6,12 +6,15 @@
 namespace palmette {
 namespace {
 
-std::string size_text(index_t rows, index_t cols) { return std::to_string(rows) + " × " + std::to_string(cols); }
+std::string size_text(index_t rows, index_t cols) {
+  return std::to_string(rows) + " × " + std::to_string(cols);
+}
 
 }  // namespace
 
 template <class T>
-void check_sizes(const SystemMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x) {
+void check_sizes(const SystemMatrix<T>& matrix, Operation operation, DenseView<const T> b,
+                 DenseView<const T> x) {
   const bool plain = operation == Operation::plain;
   const index_t rows = plain ? matrix.rows() : matrix.cols();
   const index_t cols = plain ? matrix.cols() : matrix.rows();

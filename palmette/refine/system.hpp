@@ -15,8 +15,11 @@ struct SystemMatrix {
   SystemMatrix(const MatrixShare<T>& matrix) : part(&matrix) {}
   index_t rows() const { return part != nullptr ? part->size() : whole->rows(); }
   index_t cols() const { return part != nullptr ? part->size() : whole->cols(); }
-  /// The rows of op(A) that this process holds of a share, each as a column; conjugated if `operation` is the adjoint.
-  const SparseMatrix<T>& own_rows(Operation operation) const { return operation == Operation::plain ? part->rows : part->columns; }
+  /// The rows of op(A) that this process holds of a share, each as a column; conjugated if `operation` is the
+  /// adjoint.
+  const SparseMatrix<T>& own_rows(Operation operation) const {
+    return operation == Operation::plain ? part->rows : part->columns;
+  }
 };
 
 /// op(A) and a way to apply its inverse. Refers to the caller's objects.
@@ -29,7 +32,8 @@ struct InvertibleOperator {
 
 /// @throws DimensionError unless b has rows(op(A)) rows, x cols(op(A)) rows, and both as many columns
 template <class T>
-void check_sizes(const SystemMatrix<T>& matrix, Operation operation, DenseView<const T> b, DenseView<const T> x);
+void check_sizes(const SystemMatrix<T>& matrix, Operation operation, DenseView<const T> b,
+                 DenseView<const T> x);
 /// @throws DimensionError unless rows = columns
 template <class T>
 void check_square(const SystemMatrix<T>& matrix);

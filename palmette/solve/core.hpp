@@ -1,5 +1,5 @@
-// Inside `solve`: what a plan is made of. A core is a triangle, or the product of two, that can be solved with; a
-// stage says how a core takes part in A.
+// Inside `solve`: what a plan is made of. A core is a triangle, or the product of two, that can be solved
+// with; a stage says how a core takes part in A.
 #pragma once
 
 #include <algorithm>
@@ -61,8 +61,10 @@ struct CoreCost {
   double flops = 0;
   double bytes = 0;
   double critical_path_bytes = 0;
-  double critical_path_bytes_of_one = 0;  ///< with one right-hand side alone; never more than critical_path_bytes
-  index_t sides_to_share = 0;             ///< from so many right-hand sides on members share them instead of tasks; 0: never
+  /// with one right-hand side alone; never more than critical_path_bytes
+  double critical_path_bytes_of_one = 0;
+  /// from so many right-hand sides on members share them instead of tasks; 0: never
+  index_t sides_to_share = 0;           
 
   /// What no number of threads can do side by side.
   double critical_path(index_t num_rhs) const {
@@ -91,8 +93,9 @@ class SweepCore {
   virtual offset_t memory_bytes() const = 0;
 };
 
-/// A core's part in A, with the maps from the vectors on its two sides to those of its neighbours: for the plain solve
-/// `range` maps what it reads (b) and `domain` what it writes (x); for the transposed one the other way round.
+/// A core's part in A, with the maps from the vectors on its two sides to those of its neighbours: for the
+/// plain solve `range` maps what it reads (b) and `domain` what it writes (x); for the transposed one the
+/// other way round.
 template <class T>
 struct Stage {
   std::shared_ptr<const SweepCore<T>> core;

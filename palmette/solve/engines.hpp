@@ -1,5 +1,5 @@
-// Inside `solve`: an engine runs the tasks of any graph with any body; it only decides who runs next. What a task
-// computes is the body's business and the same for every engine, so all engines give the same bits.
+// Inside `solve`: an engine runs the tasks of any graph with any body; it only decides who runs next. What a
+// task computes is the body's business and the same for every engine, so all engines give the same bits.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace palmette::sweep {
 
-/// What the tasks of a graph do. run_task is called once for each task, after all its predecessors have returned;
-/// `member` tells which workspace is free, 0 ≤ member < members of the run.
+/// What the tasks of a graph do. run_task is called once for each task, after all its predecessors have
+/// returned; `member` tells which workspace is free, 0 ≤ member < members of the run.
 class SweepBody {
  public:
   virtual ~SweepBody() = default;
@@ -31,7 +31,8 @@ struct SweepSchedule {
   TaskGraph graph;
   LevelSets levels;
   std::vector<Phase> phases;         ///< cover levels.task in order
-  std::vector<index_t> by_priority;  ///< length num_tasks: a topological order, costliest remaining path first
+  /// length num_tasks: a topological order, costliest remaining path first
+  std::vector<index_t> by_priority;
 
   offset_t memory_bytes() const;
 };
@@ -41,7 +42,8 @@ SweepSchedule make_schedule(TaskGraph graph);
 struct EngineState {
   explicit EngineState(const SweepSchedule& schedule);
 
-  std::unique_ptr<std::atomic<std::uint32_t>[]> finished_in_run;  // length num_tasks: number of the run that finished it, or is awaited to
+  // length num_tasks: number of the run that finished it, or is awaited to
+  std::unique_ptr<std::atomic<std::uint32_t>[]> finished_in_run;
   WakeTime wake_time;
   std::uint32_t run_number = 0;
   std::unique_ptr<std::atomic<index_t>[]> next_in_phase;  // length phases
@@ -63,9 +65,11 @@ struct SweepRun {
 int run_serial(const SweepRun& run);
 /// Level after level, a barrier between; the tasks of a level are taken as members become free.
 int run_level_set(const SweepRun& run);
-/// Members take tasks in a topological order and wait for the flags of their predecessors; no barriers, no locks.
+/// Members take tasks in a topological order and wait for the flags of their predecessors; no barriers, no
+/// locks.
 int run_sync_free(const SweepRun& run);
-/// A RankProgram over loopback: dependency counters and a queue of ready tasks, costliest remaining path first.
+/// A RankProgram over loopback: dependency counters and a queue of ready tasks, costliest remaining path
+/// first.
 int run_task_driven(const SweepRun& run);
 
 /// Run all tasks by this method (not automatic). An exception of a task stops the run and is rethrown.

@@ -14,7 +14,9 @@ class LayerTransport final : public Transport {
 
   index_t rank() const override { return outside_->rank() - first_; }
   index_t num_ranks() const override { return num_ranks_; }
-  void send(index_t destination, std::int64_t tag, SharedBytes payload) override { outside_->send(first_ + destination, tag, std::move(payload)); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    outside_->send(first_ + destination, tag, std::move(payload));
+  }
   bool poll(Message&) override { return false; }
   void flush() override { outside_->flush(); }
   double sum(double value) override { return outside_->sum(value); }

@@ -1,6 +1,6 @@
-// A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is kept, and a step is taken when what it needs
-// is there. Source: [Liu et al. 2023],
-// Algorithm 1 for one_sync_3d, section 2.2 for baseline_3d.
+// A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is
+// kept, and a step is taken when what it needs is there. Source: [Liu et al. 2023], Algorithm 1 for
+// one_sync_3d, section 2.2 for baseline_3d.
 #include "palmette/solve/layered_solve.hpp"
 
 #include <algorithm>
@@ -27,8 +27,9 @@ std::vector<Meeting> meetings_of(const LayerSystem& system, const SolveExchange&
   for (const LayerStep& step : layer_steps(system, exchange.rank)) {
     Meeting meeting{step.node, step.partner, step.receives_up, {}, step.rows};
     for (const index_t s : step.supernodes) {
-      const auto found = std::lower_bound(exchange.tops.begin(), exchange.tops.end(), s,
-                                          [](const TopSupernode& one, index_t wanted) { return one.supernode < wanted; });
+      const auto found =
+          std::lower_bound(exchange.tops.begin(), exchange.tops.end(), s,
+                           [](const TopSupernode& one, index_t wanted) { return one.supernode < wanted; });
       meeting.tops.push_back(static_cast<index_t>(found - exchange.tops.begin()));
     }
     result.push_back(std::move(meeting));
@@ -36,7 +37,8 @@ std::vector<Meeting> meetings_of(const LayerSystem& system, const SolveExchange&
   return result;
 }
 
-std::vector<TopRole> roles_of(const LayerSystem& system, const SolveExchange& exchange, const std::vector<Meeting>& meetings) {
+std::vector<TopRole> roles_of(const LayerSystem& system, const SolveExchange& exchange,
+                              const std::vector<Meeting>& meetings) {
   std::vector<TopRole> roles(exchange.tops.size());
   for (std::size_t at = 0; at < roles.size(); ++at) {
     const TopSupernode& top = exchange.tops[at];
@@ -49,7 +51,7 @@ std::vector<TopRole> roles_of(const LayerSystem& system, const SolveExchange& ex
   if (system.method == LayeredMethod::one_sync_3d) return roles;
   for (const Meeting& meeting : meetings)
     if (meeting.receives_up)
-      for (const index_t top : meeting.tops) ++roles[static_cast<std::size_t>(top)].more_row_waits;
+      for (const index_t top : meeting.tops) ++roles[top].more_row_waits;
   return roles;
 }
 
@@ -59,15 +61,22 @@ template <class T>
 class LayeredSolveProgram final : public RankProgram, private RankEvents {
  public:
   LayeredSolveProgram(RankPlanBody<T>& body, const LayerSystem& system)
-      : body_(body), one_sync_(system.method == LayeredMethod::one_sync_3d), first_rank_(system.ranks.first_rank(system.layer)),
-        first_tag_(kinds_of_message * system.num_supernodes_of_all), meetings_(meetings_of(system, body.exchange)),
-        inside_(system.ranks.first_rank(system.layer), system.ranks.grid.num_ranks()), sweeps_(body, this), up_come_(meetings_.size()),
-        down_left_(meetings_.size()), met_rows_(static_cast<std::size_t>(body.options.members)) {
+      : body_(body),
+        one_sync_(system.method == LayeredMethod::one_sync_3d),
+        first_rank_(system.ranks.first_rank(system.layer)),
+        first_tag_(kinds_of_message * system.num_supernodes_of_all),
+        meetings_(meetings_of(system, body.exchange)),
+        inside_(system.ranks.first_rank(system.layer), system.ranks.grid.num_ranks()),
+        sweeps_(body, this),
+        up_come_(meetings_.size()),
+        down_left_(meetings_.size()),
+        met_rows_(body.options.members) {
     body.roles = roles_of(system, body.exchange, meetings_);
     for (const TopRole& role : body.roles) forward_at_start_ += role.waits_after_forward;
     meetings_of_top_.resize(body.exchange.tops.size());
     for (std::size_t at = 0; at < meetings_.size(); ++at)
-      for (const index_t top : meetings_[at].tops) meetings_of_top_[static_cast<std::size_t>(top)].push_back(static_cast<index_t>(at));
+      for (const index_t top : meetings_[at].tops)
+        meetings_of_top_[top].push_back(static_cast<index_t>(at));
   }
 
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
@@ -79,7 +88,8 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
     down_ = meetings_.size();
     std::fill(up_come_.begin(), up_come_.end(), SharedBytes());
     down_come_ = {};
-    for (std::size_t at = 0; at < meetings_.size(); ++at) down_left_[at] = static_cast<index_t>(meetings_[at].tops.size());
+    for (std::size_t at = 0; at < meetings_.size(); ++at)
+      down_left_[at] = static_cast<index_t>(meetings_[at].tops.size());
     may_advance_.store(false);
     met_.store(meetings_.empty() || b.cols == 0);
   }
@@ -87,12 +97,14 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   void start() override { sweeps_.start(); }
 
   void on_message(const Message& message) override {
-    if (message.tag < first_tag_) return sweeps_.on_message({message.source - first_rank_, message.tag, message.payload});
+    if (message.tag < first_tag_)
+      return sweeps_.on_message({message.source - first_rank_, message.tag, message.payload});
     const auto node = static_cast<index_t>((message.tag - first_tag_) / 2);
     const std::lock_guard lock(mutex_);
     if ((message.tag - first_tag_) % 2 == 0) {
-      const auto meeting = std::find_if(meetings_.begin(), meetings_.end(), [&](const Meeting& one) { return one.node == node; });
-      up_come_[static_cast<std::size_t>(meeting - meetings_.begin())] = message.payload;
+      const auto meeting = std::find_if(meetings_.begin(), meetings_.end(),
+                                        [&](const Meeting& one) { return one.node == node; });
+      up_come_[meeting - meetings_.begin()] = message.payload;
     } else {
       down_come_ = message.payload;
     }
@@ -102,27 +114,31 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   bool run_one_task(int member) override {
     if (may_advance_.load(std::memory_order_acquire)) {
       const offset_t rows = advance();
-      met_rows_[static_cast<std::size_t>(member)] = rows;
+      met_rows_[member] = rows;
       if (rows > 0) return true;
     }
-    met_rows_[static_cast<std::size_t>(member)] = 0;
+    met_rows_[member] = 0;
     return sweeps_.run_one_task(member);
   }
 
   bool done() const override { return met_.load(std::memory_order_acquire) && sweeps_.done(); }
-  double last_cost() const override { return met_rows_[0] > 0 ? static_cast<double>(met_rows_[0]) * stride_ : sweeps_.last_cost(); }
+  double last_cost() const override {
+    return met_rows_[0] > 0 ? static_cast<double>(met_rows_[0]) * stride_ : sweeps_.last_cost();
+  }
   TaskNote last_task(int member) const override {
-    const double rows = static_cast<double>(met_rows_[static_cast<std::size_t>(member)]);
+    const double rows = static_cast<double>(met_rows_[member]);
     if (rows == 0) return sweeps_.last_task(member);
     const double sides = stride_;
-    return {"between_layers", SweepPhase::between, 0, {2 * rows * sides * sizeof(T), rows * sides, 0, 0, sides}};
+    return {
+        "between_layers", SweepPhase::between, 0, {2 * rows * sides * sizeof(T), rows * sides, 0, 0, sides}};
   }
 
   std::string waiting_for() const override {
     const std::lock_guard lock(mutex_);
     const bool upward = up_ < meetings_.size();
     if (forward_left_ == 0 && upward && meetings_[up_].receives_up)
-      return "what the ranks of other layers add to shared rows, from rank " + std::to_string(meetings_[up_].partner);
+      return "what the ranks of other layers add to shared rows, from rank " +
+             std::to_string(meetings_[up_].partner);
     if (!upward && down_ > 0 && !meetings_[down_ - 1].receives_up)
       return "shared rows of the solution from rank " + std::to_string(meetings_[down_ - 1].partner);
     return sweeps_.waiting_for();
@@ -130,15 +146,16 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
 
  private:
   void forward_is_done(index_t top) override {
-    if (!body_.roles[static_cast<std::size_t>(top)].waits_after_forward) return;
+    if (!body_.roles[top].waits_after_forward) return;
     const std::lock_guard lock(mutex_);
     if (--forward_left_ == 0) may_advance_.store(true, std::memory_order_release);
   }
   void backward_is_done(index_t top) override {
     if (one_sync_) return;
     const std::lock_guard lock(mutex_);
-    for (const index_t at : meetings_of_top_[static_cast<std::size_t>(top)])
-      if (--down_left_[static_cast<std::size_t>(at)] == 0) may_advance_.store(true, std::memory_order_release);
+    for (const index_t at : meetings_of_top_[top])
+      if (--down_left_[at] == 0)
+        may_advance_.store(true, std::memory_order_release);
   }
 
   /// Take all steps that can be taken. @returns rows that were sent, added or taken
@@ -199,15 +216,19 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   void send(const Meeting& meeting, int downward) {
     SharedBytes bytes = pool_.take(static_cast<std::size_t>(meeting.rows * stride_) * sizeof(T));
     T* to = reinterpret_cast<T*>(bytes.writable().data());
-    for (const index_t top : meeting.tops) to = std::copy_n(sweeps_.rows_of_top(top).data, offset_t{width(top)} * stride_, to);
+    for (const index_t top : meeting.tops)
+      to = std::copy_n(sweeps_.rows_of_top(top).data, offset_t{width(top)} * stride_, to);
     inside_.outside().send(meeting.partner, first_tag_ + 2 * meeting.node + downward, std::move(bytes));
   }
-  index_t width(index_t top) const { return body_.factor->symbolic->width(body_.exchange.tops[static_cast<std::size_t>(top)].supernode); }
+  index_t width(index_t top) const {
+    return body_.factor->symbolic->width(body_.exchange.tops[top].supernode);
+  }
 
   RankPlanBody<T>& body_;
   const bool one_sync_;
   const index_t first_rank_;
-  const std::int64_t first_tag_;  // of messages between layers: 2·node upward, 2·node + 1 downward, from here on
+  // of messages between layers: 2·node upward, 2·node + 1 downward, from here on
+  const std::int64_t first_tag_;
   const std::vector<Meeting> meetings_;  // deepest first; all receive upwards but perhaps the last
   LayerTransport inside_;
   RankSolveProgram<T> sweeps_;
@@ -234,18 +255,20 @@ namespace {
 template <class T>
 std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>& body) {
   const SweepStructure& sweep = *body.structure.sweep;
-  std::vector<char> elsewhere(static_cast<std::size_t>(sweep.num_groups()), 0);
+  std::vector<char> elsewhere(sweep.num_groups(), 0);
   for (std::size_t at = 0; at < body.exchange.tops.size(); ++at) {
     const TopSupernode& top = body.exchange.tops[at];
-    if (top.owns_diagonal && !system.leads(top.supernode)) elsewhere[static_cast<std::size_t>(body.structure.group_of_top[at])] = 1;
+    if (top.owns_diagonal && !system.leads(top.supernode))
+      elsewhere[body.structure.group_of_top[at]] = 1;
   }
   std::vector<index_t> rows;
   for (index_t group = 0; group < sweep.num_groups(); ++group) {
-    body.caller_row.push_back(elsewhere[static_cast<std::size_t>(group)] != 0 ? -1 : static_cast<index_t>(rows.size()));
-    if (elsewhere[static_cast<std::size_t>(group)] != 0) continue;
+    body.caller_row.push_back(
+        elsewhere[group] != 0 ? -1 : static_cast<index_t>(rows.size()));
+    if (elsewhere[group] != 0) continue;
     for (index_t k = 0; k < sweep.num_columns(group); ++k) {
-      const index_t row = body.structure.row[static_cast<std::size_t>(sweep.column_begin(group) + k)];
-      rows.push_back(system.row[static_cast<std::size_t>(row)]);
+      const index_t row = body.structure.row[sweep.column_begin(group) + k];
+      rows.push_back(system.row[row]);
     }
   }
   return rows;
@@ -254,7 +277,8 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
 template <class T>
 void check_is_of(const std::shared_ptr<const RankFactor<T>>& factor, const LayerSystem* system) {
   if (system == nullptr) throw UsageError("a plan over layers was given no system of a layer");
-  if (factor && factor->symbolic != system->symbolic) throw UsageError("a plan over layers was given the factor of another system");
+  if (factor && factor->symbolic != system->symbolic)
+    throw UsageError("a plan over layers was given the factor of another system");
 }
 
 }  // namespace
@@ -262,8 +286,11 @@ void check_is_of(const std::shared_ptr<const RankFactor<T>>& factor, const Layer
 
 template <class T>
 struct LayeredSolvePlan<T>::State {
-  State(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> of, const RankPlanOptions& options)
-      : system(std::move(of)), body(sweep::make_rank_body(std::move(factor), options)), rows(sweep::list_caller_rows(*system, body)),
+  State(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> of,
+        const RankPlanOptions& options)
+      : system(std::move(of)),
+        body(sweep::make_rank_body(std::move(factor), options)),
+        rows(sweep::list_caller_rows(*system, body)),
         program(body, *system) {}
   std::shared_ptr<const LayerSystem> system;
   sweep::RankPlanBody<T> body;
@@ -272,7 +299,8 @@ struct LayeredSolvePlan<T>::State {
 };
 
 template <class T>
-LayeredSolvePlan<T>::LayeredSolvePlan(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> system,
+LayeredSolvePlan<T>::LayeredSolvePlan(std::shared_ptr<const RankFactor<T>> factor,
+                                      std::shared_ptr<const LayerSystem> system,
                                       const RankPlanOptions& options) {
   sweep::check_is_of(factor, system.get());
   state_ = std::make_unique<State>(std::move(factor), std::move(system), options);
@@ -293,11 +321,13 @@ index_t LayeredSolvePlan<T>::most_sides() const {
 }
 
 template <class T>
-RankProgram& LayeredSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
+RankProgram& LayeredSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
+                                        Transport& transport) {
   sweep::check_sides(static_cast<index_t>(rows().size()), most_sides(), b, x);
   const LayerSystem& system = *state_->system;
   if (transport.num_ranks() != system.ranks.num_ranks())
-    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the layers " + std::to_string(system.ranks.num_ranks()));
+    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the layers " +
+                     std::to_string(system.ranks.num_ranks()));
   state_->program.reset(operation, b, x, transport);
   return state_->program;
 }
@@ -309,7 +339,8 @@ index_t LayeredSolvePlan<T>::guarded_blocks() const {
 
 template <class T>
 offset_t LayeredSolvePlan<T>::memory_bytes() const {
-  return sweep::memory_bytes_of(state_->body) + static_cast<offset_t>((state_->rows.size() + state_->body.caller_row.size()) * sizeof(index_t)) +
+  return sweep::memory_bytes_of(state_->body) +
+         static_cast<offset_t>((state_->rows.size() + state_->body.caller_row.size()) * sizeof(index_t)) +
          state_->system->memory_bytes();
 }
 

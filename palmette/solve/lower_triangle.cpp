@@ -12,25 +12,28 @@ std::string place_text(index_t row, index_t column) {
 
 void check_square(index_t rows, index_t cols, const std::string& name) {
   if (rows != cols)
-    throw DimensionError(name + " is " + std::to_string(rows) + " × " + std::to_string(cols) + ": a triangle must be square");
+    throw DimensionError(name + " is " + std::to_string(rows) + " × " + std::to_string(cols) +
+                         ": a triangle must be square");
 }
 
 /// Keeps what belongs to the triangle; complains about the rest as told.
 template <class T>
 class TriangleReader {
  public:
-  TriangleReader(const SparseMatrix<T>& matrix, const TriangleReading& reading) : matrix_(matrix), reading_(reading) {}
+  TriangleReader(const SparseMatrix<T>& matrix, const TriangleReading& reading)
+      : matrix_(matrix), reading_(reading) {}
 
   LowerTriangle<T> read() {
     const index_t n = matrix_.rows();
-    if (!reading_.unit_diagonal) triangle_.diagonal.assign(static_cast<std::size_t>(n), T(0));
+    if (!reading_.unit_diagonal) triangle_.diagonal.assign(n, T(0));
     SparsityPattern& kept = triangle_.strict.pattern;
     kept.rows = kept.cols = n;
     kept.column_ptr.reserve(static_cast<std::size_t>(n) + 1);
-    kept.row_index.reserve(static_cast<std::size_t>(matrix_.nnz()));
-    triangle_.strict.values.reserve(static_cast<std::size_t>(matrix_.nnz()));
+    kept.row_index.reserve(matrix_.nnz());
+    triangle_.strict.values.reserve(matrix_.nnz());
     for (index_t column = 0; column < n; ++column) {
-      for (offset_t entry = matrix_.pattern.column_ptr[column]; entry < matrix_.pattern.column_ptr[column + 1]; ++entry)
+      for (offset_t entry = matrix_.pattern.column_ptr[column];
+           entry < matrix_.pattern.column_ptr[column + 1]; ++entry)
         take(matrix_.pattern.row_index[entry], column, matrix_.values[entry]);
       kept.column_ptr.push_back(static_cast<offset_t>(kept.row_index.size()));
     }

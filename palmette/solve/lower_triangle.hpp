@@ -1,5 +1,5 @@
-// Inside `solve`: a given triangle taken apart and checked: the strict lower part by columns, and the diagonal. An
-// upper triangle is taken as its transpose, so that everything after sees lower ones only.
+// Inside `solve`: a given triangle taken apart and checked: the strict lower part by columns, and the
+// diagonal. An upper triangle is taken as its transpose, so that everything after sees lower ones only.
 #pragma once
 
 #include <string>
@@ -26,13 +26,14 @@ struct TriangleReading {
   std::string name;           ///< of the triangle in messages: "the triangle", "the lower factor"
 };
 
-/// @returns the triangle (an upper one transposed), or numerically_singular naming the first row without a nonzero diagonal
+/// @returns the triangle (an upper one transposed), or numerically_singular naming the first row without a
+///   nonzero diagonal
 /// @throws DimensionError if not square; UsageError naming an entry that is not finite or on the wrong side
 template <class T>
 Outcome<LowerTriangle<T>> read_triangle(const SparseMatrix<T>& matrix, const TriangleReading& reading);
 
-/// A core that solves with the triangle, and the order in which the core wants the rows: empty, or row k of the core is
-/// row order.new_to_old[k] of the triangle.
+/// A core that solves with the triangle, and the order in which the core wants the rows: empty, or row k of
+/// the core is row order.new_to_old[k] of the triangle.
 template <class T>
 struct TriangleCore {
   std::shared_ptr<const SweepCore<T>> core;
@@ -47,8 +48,8 @@ enum class TriangleUse {
   hermitian,   ///< (L·Lᴴ)⁻¹
 };
 
-/// By supernodes where the pattern is closed under elimination and its supernodes are wide enough to pay, otherwise row
-/// by row.
+/// By supernodes where the pattern is closed under elimination and its supernodes are wide enough to pay,
+/// otherwise row by row.
 template <class T>
 TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, const PlanOptions& options);
 

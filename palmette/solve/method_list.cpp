@@ -9,8 +9,10 @@ const std::vector<SolveMethodInfo>& solve_method_list() {
   static const std::vector<SolveMethodInfo> list = {
       {SolveMethod::serial, "serial", false, "one thread, tasks in order: the judge of the others"},
       {SolveMethod::level_set, "level_set", true, "level after level of the task graph, a barrier between"},
-      {SolveMethod::sync_free, "sync_free", true, "each task waits for the flags of its predecessors; no barriers, no locks"},
-      {SolveMethod::task_driven, "task_driven", true, "dependency counters and a queue, costliest remaining path first"},
+      {SolveMethod::sync_free, "sync_free", true,
+       "each task waits for the flags of its predecessors; no barriers, no locks"},
+      {SolveMethod::task_driven, "task_driven", true,
+       "dependency counters and a queue, costliest remaining path first"},
   };
   return list;
 }
@@ -34,8 +36,8 @@ std::string_view name_of(SolveMethod method) {
 namespace sweep {
 namespace {
 
-// A sweep must save clearly more than what waking a team costs, up to 50 µs where its threads have gone to sleep: 2 MiB take
-// 40 µs at 50 GB/s, which one thread reads from its caches.
+// A sweep must save clearly more than what waking a team costs, up to 50 µs where its threads have gone to
+// sleep: 2 MiB take 40 µs at 50 GB/s, which one thread reads from its caches.
 constexpr double least_bytes_saved = 2 * 1024 * 1024;
 
 }  // namespace

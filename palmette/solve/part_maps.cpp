@@ -6,7 +6,7 @@ namespace palmette {
 template <class T>
 std::vector<index_t> pivoted_places(const Factor<T>& factor) {
   const SymbolicFactor& symbolic = *factor.symbolic;
-  std::vector<index_t> places(static_cast<std::size_t>(symbolic.n));
+  std::vector<index_t> places(symbolic.n);
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
     for (index_t k = symbolic.supernode_begin[s]; k < symbolic.supernode_begin[s + 1]; ++k)
       places[k] = factor.place.empty() ? k : symbolic.supernode_begin[s] + factor.place[k];
@@ -38,7 +38,8 @@ PartSides PartMaps<T>::sides(FactorPart part, Operation operation) const {
   const double *row = array(row_), *row_inverse = array(row_inverse_), *column = array(column_);
   const bool plain = operation == Operation::plain, unit_lower = factor_.kind != FactorKind::llt;
   switch (part) {
-    case FactorPart::diagonal: return {{nullptr, unit_lower ? row : nullptr}, {nullptr, unit_lower ? row : nullptr}};
+    case FactorPart::diagonal:
+      return {{nullptr, unit_lower ? row : nullptr}, {nullptr, unit_lower ? row : nullptr}};
     case FactorPart::upper: return {{nullptr, plain ? row : column}, {nullptr, plain ? column : row}};
     case FactorPart::lower: break;
   }

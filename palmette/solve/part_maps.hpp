@@ -1,5 +1,5 @@
-// Inside `solve`: how the vectors of a solve with one factor are numbered and scaled, so that the factor is that of the permuted matrix,
-// pivoting included and scalings undone.
+// Inside `solve`: how the vectors of a solve with one factor are numbered and scaled, so that the factor is
+// that of the permuted matrix, pivoting included and scalings undone.
 #pragma once
 
 #include <mutex>
@@ -16,9 +16,9 @@ struct PartSides {
   IndexMap out;
 };
 
-/// Made when first asked for: most plans never are. The factor holds P·R·A·C·Qᵀ = L·U (C = R for LLᵀ and LDLᵀ). With r and c, the
-/// diagonals of R and C in the order of the pivoted rows and the columns, the factors of P·A·Qᵀ are r⁻¹·L·r (LLᵀ: r⁻¹·L), r⁻¹·D·r⁻¹
-/// and r⁻¹·U·c⁻¹.
+/// Made when first asked for: most plans never are. The factor holds P·R·A·C·Qᵀ = L·U (C = R for LLᵀ and
+/// LDLᵀ). With r and c, the diagonals of R and C in the order of the pivoted rows and the columns, the
+/// factors of P·A·Qᵀ are r⁻¹·L·r (LLᵀ: r⁻¹·L), r⁻¹·D·r⁻¹ and r⁻¹·U·c⁻¹.
 template <class T>
 class PartMaps {
  public:
@@ -31,7 +31,8 @@ class PartMaps {
 
   const Factor<T>& factor_;
   mutable std::once_flag made_;
-  mutable std::vector<index_t> place_;                       // length n: pivoted row of each row of the structure; empty: the same
+  // length n: pivoted row of each row of the structure; empty: the same
+  mutable std::vector<index_t> place_;                     
   mutable std::vector<double> row_, row_inverse_, column_;   // length n, or empty: r, r⁻¹ and c
 };
 

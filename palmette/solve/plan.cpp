@@ -1,4 +1,5 @@
-// SolvePlan: the door's face of PlanBody. An empty plan (default-made or moved from) is the plan of a 0 × 0 matrix.
+// SolvePlan: the door's face of PlanBody. An empty plan (default-made or moved from) is the plan of a 0 × 0
+// matrix.
 #include "palmette/solve/plan_body.hpp"
 
 namespace palmette {
@@ -20,13 +21,15 @@ index_t SolvePlan<T>::size() const {
 }
 
 template <class T>
-SolveTrace SolvePlan<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
+SolveTrace SolvePlan<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
+                               const SolveRun& run) const {
   if (!body_) return SolvePlan().solve(operation, b, x, run);
   return body_->solve(operation, b, x, run);
 }
 
 template <class T>
-SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
+SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b,
+                                    DenseView<T> x, const SolveRun& run) const {
   if (!body_) return SolvePlan().solve_part(part, operation, b, x, run);
   return body_->solve_part(part, operation, b, x, run);
 }

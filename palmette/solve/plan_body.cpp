@@ -1,4 +1,5 @@
-// One solve: right-hand sides in blocks, each block through the stages, permutations and scalings done on the way.
+// One solve: right-hand sides in blocks, each block through the stages, permutations and scalings done on the
+// way.
 #include "palmette/solve/plan_body.hpp"
 
 #include <algorithm>
@@ -30,8 +31,8 @@ struct PlanBody<T>::Chain {
 template <class T>
 void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
   if (b.rows != n_)
-    throw DimensionError("the right-hand side is " + shape(b.rows, b.cols) + " but the matrix is " + shape(n_, n_) +
-                         ": b must have " + std::to_string(n_) + " rows");
+    throw DimensionError("the right-hand side is " + shape(b.rows, b.cols) + " but the matrix is " +
+                         shape(n_, n_) + ": b must have " + std::to_string(n_) + " rows");
   if (x.rows != n_ || x.cols != b.cols)
     throw DimensionError("the solution is " + shape(x.rows, x.cols) + " but the right-hand side is " +
                          shape(b.rows, b.cols) + ": both must have the same shape");
@@ -42,10 +43,12 @@ void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
 }
 
 template <class T>
-SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const {
+SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
+                              const SolveRun& run) const {
   return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
-    run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count), x.columns(first, count),
-               chosen.method, chosen.team}, space);
+    run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count),
+               x.columns(first, count), chosen.method, chosen.team},
+              space);
   });
 }
 
@@ -57,14 +60,20 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
   if (!parts_) throw UsageError("a solve with one factor needs a plan that was made from a factor");
   const sweep::PartSides sides = parts_->sides(part, operation);
   return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
-    stages_.front().core->solve_part(part, operation, {{b.columns(first, count), sides.in}, {x.columns(first, count), sides.out},
-                                                       space, 0, chosen.method, chosen.team});
+    stages_.front().core->solve_part(part, operation,
+                                     {{b.columns(first, count), sides.in},
+                                      {x.columns(first, count), sides.out},
+                                      space,
+                                      0,
+                                      chosen.method,
+                                      chosen.team});
   });
 }
 
 template <class T>
 template <class Each>
-SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Each& each) const {
+SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run,
+                                    const Each& each) const {
   check_sizes(b, x);
   const int members = sweep::member_count(run.team);
   const sweep::SweepWork one = work(b.cols);
@@ -83,7 +92,8 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
     trace.threads = space->most_called;
     give_back(std::move(space));
   } catch (const std::bad_alloc&) {
-    throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) + " right-hand sides");
+    throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +
+                      " right-hand sides");
   }
   return trace;
 }
@@ -95,7 +105,8 @@ void PlanBody<T>::run_chain(const Chain& chain, Space& space) const {
 
 template <class T>
 void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space) const {
-  // The transpose of a product is the product of the transposes in reverse order, each with its sides exchanged.
+  // The transpose of a product is the product of the transposes in reverse order, each with its sides
+  // exchanged.
   const std::size_t number = chain.transposed ? stages_.size() - 1 - place : place;
   const sweep::Stage<T>& stage = stages_[number];
   bool transposed = chain.transposed != stage.transposed;
@@ -106,13 +117,13 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space)
   }
   const DenseView<T> middle{space.middle.data(), n_, chain.x.cols, n_};
   const bool last = place + 1 == stages_.size();
-  sweep::CoreRun<T> run{
-      {place == 0 ? chain.b : DenseView<const T>(middle), chain.transposed ? stage.domain : stage.range, conjugated},
-      {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
-      space,
-      static_cast<index_t>(sweep::states_of_stage * number),
-      chain.method,
-      chain.team};
+  sweep::CoreRun<T> run{{place == 0 ? chain.b : DenseView<const T>(middle),
+                         chain.transposed ? stage.domain : stage.range, conjugated},
+                        {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
+                        space,
+                        static_cast<index_t>(sweep::states_of_stage * number),
+                        chain.method,
+                        chain.team};
   stage.core->solve(transposed, run);
 }
 
@@ -170,7 +181,9 @@ sweep::SweepWork PlanBody<T>::work(index_t num_rhs) const {
 
 template <class T>
 SolveCost PlanBody<T>::cost(index_t num_rhs) const {
-  if (num_rhs < 0) throw UsageError("cost of " + std::to_string(num_rhs) + " right-hand sides: the number must be at least 0");
+  if (num_rhs < 0)
+    throw UsageError("cost of " + std::to_string(num_rhs) +
+                     " right-hand sides: the number must be at least 0");
   const double blocks = (num_rhs + sweep::rhs_block - 1) / sweep::rhs_block;
   SolveCost sum;
   for (const sweep::Stage<T>& stage : stages_) {

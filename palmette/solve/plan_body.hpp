@@ -15,12 +15,14 @@ class PlanBody {
  public:
   /// @param stages  in the order of the plain solve, each n × n, one or more
   /// @param parts   of a factor that the only stage keeps alive; null: single factors cannot be solved with
-  PlanBody(index_t n, std::vector<sweep::Stage<T>> stages, std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr)
+  PlanBody(index_t n, std::vector<sweep::Stage<T>> stages,
+           std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr)
       : n_(n), stages_(std::move(stages)), parts_(std::move(parts)) {}
 
   index_t size() const { return n_; }
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
-  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
+  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
+                        const SolveRun& run) const;
   SolveCost cost(index_t num_rhs) const;
   index_t guarded_blocks() const;
   offset_t memory_bytes() const;

@@ -23,7 +23,8 @@ sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, cons
                                    std::shared_ptr<const PlanStructure> structure) {
   using Triangle = sweep::SupernodalTriangle<T>;
   sweep::SupernodalParts<T> parts;
-  const bool fits = structure && &structure->symbolic() == factor->symbolic.get() && structure->entry_bytes() == bytes_of(ScalarTraits<T>::type);
+  const bool fits = structure && &structure->symbolic() == factor->symbolic.get() &&
+                    structure->entry_bytes() == bytes_of(ScalarTraits<T>::type);
   parts.structure = fits ? std::move(structure) : plan_structure(factor->symbolic, ScalarTraits<T>::type);
   sweep::TriangleSource<T> lower;
   lower.diagonal = lower.below = factor->lower.data();
@@ -37,7 +38,9 @@ sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, cons
     upper.diagonal_is_upper = true;
     parts.upper = std::make_unique<Triangle>(*parts.structure, upper, options);
   }
-  if (factor->kind == FactorKind::ldlt) parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d), std::span<const T>(factor->d_below));
+  if (factor->kind == FactorKind::ldlt)
+    parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d),
+                           std::span<const T>(factor->d_below));
   parts.adjoint = factor->kind == FactorKind::llt || factor->hermitian;
   parts.values = std::move(factor);
   return parts;
@@ -45,27 +48,32 @@ sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, cons
 
 }  // namespace
 
-std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic, ScalarType scalar) {
+std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic,
+                                                    ScalarType scalar) {
   if (!symbolic) throw UsageError("plan_structure was given no structure: analyze first");
   return std::make_shared<const PlanStructure>(std::move(symbolic), bytes_of(scalar));
 }
 
 template <class T>
-SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options, std::shared_ptr<const PlanStructure> structure) {
-  if (!factor || !factor->symbolic) throw UsageError("plan_solve was given no factor: factorize first, and check that it succeeded");
+SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
+                        std::shared_ptr<const PlanStructure> structure) {
+  if (!factor || !factor->symbolic)
+    throw UsageError("plan_solve was given no factor: factorize first, and check that it succeeded");
   blas::use_one_thread();
   try {
     sweep::Stage<T> stage;
     // Permutations and scalings stay where they are, in the factor, which the core keeps alive.
     const SymbolicFactor& symbolic = *factor->symbolic;
-    if (!symbolic.row.is_identity()) stage.range = {symbolic.row.new_to_old().data(), nullptr, symbolic.row.old_to_new().data()};
+    if (!symbolic.row.is_identity())
+      stage.range = {symbolic.row.new_to_old().data(), nullptr, symbolic.row.old_to_new().data()};
     if (!symbolic.column.is_identity())
       stage.domain = {symbolic.column.new_to_old().data(), nullptr, symbolic.column.old_to_new().data()};
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
     auto maps = std::make_unique<const sweep::PartMaps<T>>(*factor);
-    stage.core = std::make_shared<const sweep::SupernodalCore<T>>(parts_of(std::move(factor), options, std::move(structure)));
+    stage.core = std::make_shared<const sweep::SupernodalCore<T>>(
+        parts_of(std::move(factor), options, std::move(structure)));
     std::vector<sweep::Stage<T>> stages;
     stages.push_back(std::move(stage));
     return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages), std::move(maps)));
@@ -74,27 +82,34 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
   }
 }
 
-PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, index_t num_rhs) {
+PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
+                                index_t num_rhs) {
   // The symbolic factor is the caller's and outlives this call: shared without ownership.
-  return predicted_plan_bytes(PlanStructure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic), bytes_of(scalar)), kind,
-                              scalar, num_rhs);
+  return predicted_plan_bytes(
+      PlanStructure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic),
+                    bytes_of(scalar)),
+      kind, scalar, num_rhs);
 }
 
-PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar, index_t num_rhs) {
+PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar,
+                                index_t num_rhs) {
   const offset_t scalar_bytes = bytes_of(scalar), n = structure.symbolic().n;
   PlanMemory memory;
   memory.structure_bytes = structure.memory_bytes();
-  memory.plan_bytes = memory.structure_bytes +
-                      sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, kind != FactorKind::llt);
+  memory.plan_bytes = memory.structure_bytes + sweep::SupernodalTriangle<double>::predicted_bytes(
+                                                   structure, scalar_bytes, kind != FactorKind::llt);
   if (kind == FactorKind::lu)
     memory.plan_bytes += sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
   if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
-  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, static_cast<int>(scalar_bytes), std::min(num_rhs, sweep::rhs_block));
+  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, static_cast<int>(scalar_bytes),
+                                                             std::min(num_rhs, sweep::rhs_block));
   memory.workspace_bytes = (need.work + need.boundary + need.member) * scalar_bytes;
   return memory;
 }
 
-#define PALMETTE_INSTANTIATE(T) template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&, std::shared_ptr<const PlanStructure>);
+#define PALMETTE_INSTANTIATE(T)                                                             \
+  template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&, \
+                                      std::shared_ptr<const PlanStructure>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -43,15 +43,15 @@ SolvePlan<T> plan_of(index_t n, std::vector<Stage<T>> stages) {
 
 void check_length(std::size_t length, index_t n, const char* what) {
   if (length != 0 && length != static_cast<std::size_t>(n))
-    throw DimensionError(std::string(what) + " has length " + std::to_string(length) + " but the lower factor has " +
-                         std::to_string(n) + " rows; give that many, or none");
+    throw DimensionError(std::string(what) + " has length " + std::to_string(length) +
+                         " but the lower factor has " + std::to_string(n) + " rows; give that many, or none");
 }
 
 void check_scale(const std::vector<double>& scale, const char* what) {
   for (std::size_t row = 0; row < scale.size(); ++row)
     if (!std::isfinite(scale[row]) || scale[row] == 0)
-      throw UsageError(std::string(what) + " number " + std::to_string(row + 1) + " is " + std::to_string(scale[row]) +
-                       ": scales must be finite and not zero");
+      throw UsageError(std::string(what) + " number " + std::to_string(row + 1) + " is " +
+                       std::to_string(scale[row]) + ": scales must be finite and not zero");
 }
 
 template <class T>
@@ -60,8 +60,9 @@ void check_sizes(const OwnFactors<T>& factors) {
   const SparseMatrix<T>& upper = factors.upper;
   const bool absent = upper.rows() == 0 && upper.cols() == 0;
   if (!absent && (upper.rows() != n || upper.cols() != n))
-    throw DimensionError("the upper factor is " + std::to_string(upper.rows()) + " × " + std::to_string(upper.cols()) +
-                         " but the lower factor has " + std::to_string(n) + " rows; both must have the same size");
+    throw DimensionError("the upper factor is " + std::to_string(upper.rows()) + " × " +
+                         std::to_string(upper.cols()) + " but the lower factor has " + std::to_string(n) +
+                         " rows; both must have the same size");
   check_length(static_cast<std::size_t>(factors.row.size()), n, "the row permutation");
   check_length(static_cast<std::size_t>(factors.column.size()), n, "the column permutation");
   check_length(factors.row_scale.size(), n, "row_scale");
@@ -74,19 +75,21 @@ void check_sizes(const OwnFactors<T>& factors) {
 template <class T>
 std::vector<Stage<T>> stages_of(const OwnFactors<T>& factors, sweep::LowerTriangle<T> lower,
                                 sweep::LowerTriangle<T> upper, bool has_upper) {
-  const sweep::TriangleUse use = has_upper ? sweep::TriangleUse::plain
-                                 : factors.hermitian ? sweep::TriangleUse::hermitian : sweep::TriangleUse::symmetric;
+  const sweep::TriangleUse use = has_upper           ? sweep::TriangleUse::plain
+                                 : factors.hermitian ? sweep::TriangleUse::hermitian
+                                                     : sweep::TriangleUse::symmetric;
   const sweep::TriangleCore<T> first = sweep::make_triangle_core(std::move(lower), use, factors.plan);
   std::vector<Stage<T>> stages(1);
   stages[0].core = first.core;
   if (first.core->relation() != sweep::Relation::general) {
-    set_maps(stages[0], {composed(factors.row, first.order), composed(factors.column, first.order), factors.row_scale,
-                         factors.column_scale});
+    set_maps(stages[0], {composed(factors.row, first.order), composed(factors.column, first.order),
+                         factors.row_scale, factors.column_scale});
     return stages;
   }
   set_maps(stages[0], {composed(factors.row, first.order), first.order, factors.row_scale, {}});
   const sweep::TriangleCore<T> second =
-      has_upper ? sweep::make_triangle_core(std::move(upper), sweep::TriangleUse::transposed, factors.plan) : first;
+      has_upper ? sweep::make_triangle_core(std::move(upper), sweep::TriangleUse::transposed, factors.plan)
+                : first;
   stages.emplace_back();
   stages[1].core = second.core;
   stages[1].transposed = true;
@@ -101,7 +104,8 @@ template <class T>
 Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const TriangleOptions& options) {
   blas::use_one_thread();
   try {
-    auto read = sweep::read_triangle(triangle, {options.lower, options.unit_diagonal, sweep::WrongSide::ignored, "the triangle"});
+    auto read = sweep::read_triangle(
+        triangle, {options.lower, options.unit_diagonal, sweep::WrongSide::ignored, "the triangle"});
     if (!read.ok()) return read.failure();
     const sweep::TriangleUse use = options.lower ? sweep::TriangleUse::plain : sweep::TriangleUse::transposed;
     const sweep::TriangleCore<T> made = sweep::make_triangle_core(std::move(read).value(), use, options.plan);

@@ -5,10 +5,11 @@
 
 namespace palmette::sweep {
 
-RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& placement, const OwnedBlocks& owned,
-                             const SolveExchange& exchange, int entry_bytes) {
+RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& placement,
+                             const OwnedBlocks& owned, const SolveExchange& exchange, int entry_bytes) {
   std::vector<index_t> outside;
-  for (const WholeUnit& whole : exchange.wholes) outside.insert(outside.end(), whole.boundary.begin(), whole.boundary.end());
+  for (const WholeUnit& whole : exchange.wholes)
+    outside.insert(outside.end(), whole.boundary.begin(), whole.boundary.end());
   std::sort(outside.begin(), outside.end());
   outside.erase(std::unique(outside.begin(), outside.end()), outside.end());
 
@@ -16,13 +17,16 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
   TreePartition groups;
   const auto add_supernode = [&](index_t s) {
     const index_t p = owned.panel_number(s);
-    for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column) row.push_back(column);
+    for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column)
+      row.push_back(column);
     local->supernode_begin.push_back(static_cast<index_t>(row.size()));
     local->parent.push_back(-1);
-    local->panel_offset.back() = owned.panel_offset[static_cast<std::size_t>(p)];
+    local->panel_offset.back() = owned.panel_offset[p];
     local->panel_offset.push_back(0);
     panel.push_back(p);
-    leading.push_back(owned.by_parts[static_cast<std::size_t>(p)] != 0 ? symbolic.width(s) : owned.panel_rows[static_cast<std::size_t>(p)]);
+    leading.push_back(owned.by_parts[p] != 0
+                          ? symbolic.width(s)
+                          : owned.panel_rows[p]);
   };
   const auto end_group = [&] {
     groups.group_begin.push_back(static_cast<index_t>(local->parent.size()));
@@ -33,7 +37,8 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
   std::vector<index_t> first_of_whole;
   std::size_t whole = 0, top = 0;
   for (index_t unit = 0; unit < placement.units.num_groups(); ++unit) {
-    const index_t begin = placement.units.group_begin[static_cast<std::size_t>(unit)], end = placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
+    const index_t begin = placement.units.group_begin[unit],
+                  end = placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
     if (whole < exchange.wholes.size() && exchange.wholes[whole].unit == unit) {
       for (index_t s = begin; s < end; ++s) add_supernode(s);
       group_of_whole.push_back(end_group());
@@ -51,17 +56,20 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
   local->n = columns + static_cast<index_t>(outside.size());
   const auto local_row = [&](index_t global) {
     const auto found = std::lower_bound(outside.begin(), outside.end(), global);
-    if (found != outside.end() && *found == global) return columns + static_cast<index_t>(found - outside.begin());
+    if (found != outside.end() && *found == global)
+      return columns + static_cast<index_t>(found - outside.begin());
     return static_cast<index_t>(std::lower_bound(row.begin(), row.end(), global) - row.begin());
   };
   for (index_t group = 0; group < groups.num_groups(); ++group)
-    for (index_t at = groups.group_begin[static_cast<std::size_t>(group)]; at < groups.group_begin[static_cast<std::size_t>(group) + 1]; ++at) {
-      const index_t s = owned.panel[static_cast<std::size_t>(panel[static_cast<std::size_t>(at)])];
+    for (index_t at = groups.group_begin[group];
+         at < groups.group_begin[static_cast<std::size_t>(group) + 1]; ++at) {
+      const index_t s = owned.panel[panel[at]];
       if (std::binary_search(group_of_whole.begin(), group_of_whole.end(), group)) {
         for (const index_t global : symbolic.rows_below(s)) local->row_index.push_back(local_row(global));
         const index_t parent = symbolic.parent[s];
-        const index_t last = owned.panel[static_cast<std::size_t>(panel[static_cast<std::size_t>(groups.group_begin[static_cast<std::size_t>(group) + 1] - 1)])];
-        if (parent != -1 && parent <= last) local->parent[static_cast<std::size_t>(at)] = at + parent - s;
+        const index_t last = owned.panel[
+            panel[groups.group_begin[static_cast<std::size_t>(group) + 1] - 1]];
+        if (parent != -1 && parent <= last) local->parent[at] = at + parent - s;
       }
       local->row_ptr.push_back(static_cast<offset_t>(local->row_index.size()));
     }
@@ -71,17 +79,20 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
 offset_t RankStructure::memory_bytes() const {
   const SymbolicFactor& local = sweep->symbolic();
   return sweep->memory_bytes() + local.memory_bytes() +
-         static_cast<offset_t>((row.size() + panel.size() + group_of_whole.size() + group_of_top.size()) * sizeof(index_t) + leading.size() * sizeof(offset_t));
+         static_cast<offset_t>((row.size() + panel.size() + group_of_whole.size() + group_of_top.size()) *
+                                   sizeof(index_t) +
+                               leading.size() * sizeof(offset_t));
 }
 
 template <class T>
-RankTriangles<T>::RankTriangles(const RankFactor<T>& factor, const RankStructure& structure, const PlanOptions& options) {
+RankTriangles<T>::RankTriangles(const RankFactor<T>& factor, const RankStructure& structure,
+                                const PlanOptions& options) {
   TriangleSource<T> source;
   source.diagonal = source.below = factor.lower.data();
   source.unit_diagonal = factor.kind != FactorKind::llt;
   source.leading = structure.leading.data();
   if (factor.kind != FactorKind::llt) {
-    for (const index_t row : structure.row) place.push_back(factor.place[static_cast<std::size_t>(row)]);
+    for (const index_t row : structure.row) place.push_back(factor.place[row]);
     source.place = place.data();
   }
   lower = std::make_unique<SupernodalTriangle<T>>(*structure.sweep, source, options);
@@ -95,8 +106,8 @@ RankTriangles<T>::RankTriangles(const RankFactor<T>& factor, const RankStructure
   if (factor.kind == FactorKind::ldlt) {
     std::vector<T> d, d_below;
     for (const index_t row : structure.row) {
-      d.push_back(factor.d[static_cast<std::size_t>(row)]);
-      d_below.push_back(factor.d_below[static_cast<std::size_t>(row)]);
+      d.push_back(factor.d[row]);
+      d_below.push_back(factor.d_below[row]);
     }
     diagonal.emplace(factor.hermitian, std::span<const T>(d), std::span<const T>(d_below));
   }

@@ -10,12 +10,14 @@
 
 namespace palmette::sweep {
 
-/// Own columns are numbered from 0 on, in ascending order; rows beyond the rank's subtrees come behind them. A supernode above the
-/// subtrees has its diagonal block only.
+/// Own columns are numbered from 0 on, in ascending order; rows beyond the rank's subtrees come behind them.
+/// A supernode above the subtrees has its diagonal block only.
 struct RankStructure {
-  RankStructure(const SymbolicFactor& symbolic, const Placement& placement, const OwnedBlocks& owned, const SolveExchange& exchange, int entry_bytes);
+  RankStructure(const SymbolicFactor& symbolic, const Placement& placement, const OwnedBlocks& owned,
+                const SolveExchange& exchange, int entry_bytes);
 
-  std::unique_ptr<const SweepStructure> sweep;  ///< groups: first those of whole units or single supernodes, in the order of supernodes
+  /// groups: first those of whole units or single supernodes, in the order of supernodes
+  std::unique_ptr<const SweepStructure> sweep;
   std::vector<index_t> row;               // length own columns: row of the permuted matrix
   std::vector<index_t> panel;             // length local supernodes: panel number
   std::vector<offset_t> leading;          // length local supernodes

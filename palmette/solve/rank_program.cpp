@@ -1,4 +1,5 @@
-// The state machine of one rank in a solve: counters fall as contributions and values come, tasks run when theirs are zero.
+// The state machine of one rank in a solve: counters fall as contributions and values come, tasks run when
+// theirs are zero.
 #include "palmette/solve/rank_program.hpp"
 
 #include <algorithm>
@@ -8,25 +9,32 @@ namespace palmette::sweep {
 
 template <class T>
 RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
-    : plan_(plan), exchange_(plan.exchange), events_(events), row_waits_(exchange_.tops.size()), column_waits_(exchange_.tops.size()),
+    : plan_(plan),
+      exchange_(plan.exchange),
+      events_(events),
+      row_waits_(exchange_.tops.size()),
+      column_waits_(exchange_.tops.size()),
       whole_waits_(exchange_.wholes.size()) {
   left_at_start_ = 2 * static_cast<std::int64_t>(exchange_.wholes.size());
   for (const TopSupernode& top : exchange_.tops)
-    left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) + static_cast<std::int64_t>(top.column_portions.size() + top.row_portions.size());
+    left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) +
+                      static_cast<std::int64_t>(top.column_portions.size() + top.row_portions.size());
   for (const WholeUnit& whole : exchange_.wholes) {
     const auto& begin = plan.factor->placement->units.group_begin;
     const auto unit = static_cast<std::size_t>(whole.unit);
     whole_work_.push_back(sweep_work(*plan.factor->symbolic, begin[unit], begin[unit + 1]));
   }
-  last_.resize(static_cast<std::size_t>(plan.options.members));
+  last_.resize(plan.options.members);
 }
 
 template <class T>
-void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
+void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, DenseView<T> x,
+                                Transport& transport) {
   const FactorKind kind = plan_.factor->kind;
   const bool hermitian = kind == FactorKind::llt || plan_.factor->hermitian;
   // S = Sᴴ: the transpose is solved with conjugated vectors; S = Sᵀ: the adjoint is.
-  conjugated_ = is_complex_v<T> && (kind != FactorKind::lu && hermitian ? operation == Operation::transpose : operation == Operation::adjoint);
+  conjugated_ = is_complex_v<T> && (kind != FactorKind::lu && hermitian ? operation == Operation::transpose
+                                                                        : operation == Operation::adjoint);
   transposed_ = kind == FactorKind::lu && operation != Operation::plain;
   b_ = b;
   x_ = x;
@@ -37,12 +45,15 @@ void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, Dense
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
     const TopSupernode& top = exchange_.tops[at];
     if (top.row_sum != -1)
-      row_waits_[at] = exchange_.reductions[static_cast<std::size_t>(top.row_sum)].num_waits + plan_.role(static_cast<index_t>(at)).more_row_waits;
+      row_waits_[at] = exchange_.reductions[top.row_sum].num_waits +
+                       plan_.role(static_cast<index_t>(at)).more_row_waits;
     if (top.column_sum == -1) continue;
     // The root of a column also waits for its own y.
-    column_waits_[at] = exchange_.reductions[static_cast<std::size_t>(top.column_sum)].num_waits + (top.owns_diagonal ? 1 : 0);
+    column_waits_[at] = exchange_.reductions[top.column_sum].num_waits +
+                        (top.owns_diagonal ? 1 : 0);
   }
-  for (std::size_t at = 0; at < whole_waits_.size(); ++at) whole_waits_[at] = static_cast<index_t>(exchange_.wholes[at].contributions.size()) + 1;
+  for (std::size_t at = 0; at < whole_waits_.size(); ++at)
+    whole_waits_[at] = static_cast<index_t>(exchange_.wholes[at].contributions.size()) + 1;
 }
 
 template <class T>
@@ -50,27 +61,33 @@ void RankSolveProgram<T>::start() {
   if (done()) return;
   load();
   const std::lock_guard lock(mutex_);
-  for (std::size_t at = 0; at < exchange_.wholes.size(); ++at) push(RankTask::whole_forward, static_cast<index_t>(at));
+  for (std::size_t at = 0; at < exchange_.wholes.size(); ++at)
+    push(RankTask::whole_forward, static_cast<index_t>(at));
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at)
-    if (exchange_.tops[at].row_sum != -1 && row_waits_[at] == 0) push(RankTask::row_sum, static_cast<index_t>(at));
+    if (exchange_.tops[at].row_sum != -1 && row_waits_[at] == 0)
+      push(RankTask::row_sum, static_cast<index_t>(at));
 }
 
 template <class T>
 void RankSolveProgram<T>::on_message(const Message& message) {
   const auto kind = static_cast<RankMessage>(message.tag % kinds_of_message);
   const index_t number = exchange_.top_of(static_cast<index_t>(message.tag / kinds_of_message));
-  const TopSupernode& top = exchange_.tops[static_cast<std::size_t>(number)];
+  const TopSupernode& top = exchange_.tops[number];
   if (kind == RankMessage::row_sum || kind == RankMessage::column_sum) {
     const bool row = kind == RankMessage::row_sum;
-    const Reduction& reduction = exchange_.reductions[static_cast<std::size_t>(row ? top.row_sum : top.column_sum)];
-    const auto from = std::find_if(reduction.incoming.begin(), reduction.incoming.end(), [&](const auto& one) { return one.rank == message.source; });
-    std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data, message.payload.data(), message.payload.size());
+    const Reduction& reduction =
+        exchange_.reductions[row ? top.row_sum : top.column_sum];
+    const auto from = std::find_if(reduction.incoming.begin(), reduction.incoming.end(),
+                                   [&](const auto& one) { return one.rank == message.source; });
+    std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data,
+                message.payload.data(), message.payload.size());
     const std::lock_guard lock(mutex_);
     return row ? row_contribution(number) : column_contribution(number);
   }
   std::memcpy(tasks().value(top).data, message.payload.data(), message.payload.size());
   const bool forward = kind == RankMessage::forward_value;
-  for (const index_t child : forward ? top.column_children : top.row_children) transport_->send(child, message.tag, message.payload);
+  for (const index_t child : forward ? top.column_children : top.row_children)
+    transport_->send(child, message.tag, message.payload);
   const std::lock_guard lock(mutex_);
   forward ? forward_value_is_there(number) : backward_value_is_there(number);
 }
@@ -85,14 +102,14 @@ bool RankSolveProgram<T>::run_one_task(int member) {
     ready_.pop();
   }
   run(next, member);
-  last_[static_cast<std::size_t>(member)] = next;
+  last_[member] = next;
   left_.fetch_sub(1, std::memory_order_release);
   return true;
 }
 
 template <class T>
 SideRows<T> RankSolveProgram<T>::rows_of_top(index_t number) const {
-  const index_t group = plan_.structure.group_of_top[static_cast<std::size_t>(number)];
+  const index_t group = plan_.structure.group_of_top[number];
   return {plan_.vectors.own.data() + offset_t{plan_.structure.sweep->column_begin(group)} * stride_, stride_};
 }
 
@@ -111,20 +128,23 @@ void RankSolveProgram<T>::release_column(index_t number) {
 template <class T>
 void RankSolveProgram<T>::push(RankTask task, index_t number) {
   const bool whole = task == RankTask::whole_forward || task == RankTask::whole_backward;
-  const Urgency& urgency = whole ? exchange_.wholes[static_cast<std::size_t>(number)].urgency : top(number).urgency;
+  const Urgency& urgency =
+      whole ? exchange_.wholes[number].urgency : top(number).urgency;
   ready_.push({task <= RankTask::column_product ? urgency.forward : urgency.backward, task, number});
 }
 
 template <class T>
 SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
-  if (next.task == RankTask::whole_forward || next.task == RankTask::whole_backward) return whole_work_[static_cast<std::size_t>(next.number)];
+  if (next.task == RankTask::whole_forward || next.task == RankTask::whole_backward)
+    return whole_work_[next.number];
   const TopSupernode& one = top(next.number);
   SolveTask work;
   work.number = one.supernode;
   if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) {
     const double width = plan_.factor->symbolic->width(one.supernode);
     // The triangle of what another layer sweeps is not read.
-    if (one.owns_diagonal && !plan_.role(next.number).is_given) work.entries = width * (width + 1) / 2, work.panels = 1, work.columns = width;
+    if (one.owns_diagonal && !plan_.role(next.number).is_given)
+      work.entries = width * (width + 1) / 2, work.panels = 1, work.columns = width;
     return work;
   }
   const Portion& portion = portion_of(next);
@@ -141,12 +161,16 @@ double RankSolveProgram<T>::last_cost() const {
 
 template <class T>
 TaskNote RankSolveProgram<T>::last_task(int member) const {
-  static constexpr std::string_view names[] = {"whole_forward", "row_sum", "column_product", "column_sum", "row_product", "whole_backward"};
-  const Ready& last = last_[static_cast<std::size_t>(member)];
+  static constexpr std::string_view names[] = {"whole_forward", "row_sum",     "column_product",
+                                               "column_sum",    "row_product", "whole_backward"};
+  const Ready& last = last_[member];
   const SolveTask work = work_of(last);
   const double sides = b_.cols;
-  return {names[static_cast<std::size_t>(last.task)], last.task <= RankTask::column_product ? SweepPhase::forward : SweepPhase::backward, work.number,
-          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * sides, work.panels, work.rows, sides, work.columns}};
+  return {names[last.task],
+          last.task <= RankTask::column_product ? SweepPhase::forward : SweepPhase::backward,
+          work.number,
+          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * sides, work.panels, work.rows,
+           sides, work.columns}};
 }
 
 template <class T>
@@ -155,9 +179,10 @@ void RankSolveProgram<T>::run(const Ready& next, int member) {
   switch (next.task) {
     case RankTask::whole_forward: {
       all.whole_forward(next.number, member);
-      const WholeUnit& unit = exchange_.wholes[static_cast<std::size_t>(next.number)];
+      const WholeUnit& unit = exchange_.wholes[next.number];
       const std::lock_guard lock(mutex_);
-      for (const index_t at : unit.contributions) row_contribution(exchange_.own[static_cast<std::size_t>(at)].row_top);
+      for (const index_t at : unit.contributions)
+        row_contribution(exchange_.own[at].row_top);
       return whole_needs_less(next.number);
     }
     case RankTask::row_sum: return finish_row(next.number, member);
@@ -166,13 +191,13 @@ void RankSolveProgram<T>::run(const Ready& next, int member) {
     case RankTask::row_product: return multiply_row(next, member);
     case RankTask::whole_backward:
       all.whole_backward(next.number, member);
-      return store_group(plan_.structure.group_of_whole[static_cast<std::size_t>(next.number)]);
+      return store_group(plan_.structure.group_of_whole[next.number]);
   }
 }
 
 template <class T>
 void RankSolveProgram<T>::finish_row(index_t number, int member) {
-  const Reduction& reduction = exchange_.reductions[static_cast<std::size_t>(top(number).row_sum)];
+  const Reduction& reduction = exchange_.reductions[top(number).row_sum];
   const RankTasks<T> all = tasks();
   const SideRows<T> store{plan_.vectors.forward.data(), stride_};
   all.add_up(reduction, store);
@@ -194,7 +219,7 @@ void RankSolveProgram<T>::finish_row(index_t number, int member) {
 
 template <class T>
 void RankSolveProgram<T>::finish_column(index_t number, int member) {
-  const Reduction& reduction = exchange_.reductions[static_cast<std::size_t>(top(number).column_sum)];
+  const Reduction& reduction = exchange_.reductions[top(number).column_sum];
   const RankTasks<T> all = tasks();
   const SideRows<T> store{plan_.vectors.backward.data(), stride_};
   all.add_up(reduction, store);
@@ -203,7 +228,7 @@ void RankSolveProgram<T>::finish_column(index_t number, int member) {
   if (role.is_given) all.pass_on(number);
   else all.diagonal_backward(number, member);
   send_value(number, top(number).row_children, RankMessage::backward_value);
-  store_group(plan_.structure.group_of_top[static_cast<std::size_t>(number)]);
+  store_group(plan_.structure.group_of_top[number]);
   {
     const std::lock_guard lock(mutex_);
     backward_value_is_there(number);
@@ -216,16 +241,19 @@ void RankSolveProgram<T>::multiply_column(const Ready& next, int member) {
   const Portion& portion = portion_of(next);
   const std::vector<index_t>& blocks = top(next.number).in_column;
   const RankTasks<T> all = tasks();
-  for (index_t k = portion.begin; k < portion.end; ++k) all.block_forward(blocks[static_cast<std::size_t>(k)], member);
+  for (index_t k = portion.begin; k < portion.end; ++k)
+    all.block_forward(blocks[k], member);
   const std::lock_guard lock(mutex_);
   for (index_t k = portion.begin; k < portion.end; ++k)
-    row_contribution(exchange_.own[static_cast<std::size_t>(blocks[static_cast<std::size_t>(k)])].row_top);
+    row_contribution(exchange_.own[blocks[k]].row_top);
 }
 
 template <class T>
 void RankSolveProgram<T>::multiply_row(const Ready& next, int member) {
   const Portion& portion = portion_of(next);
-  const auto block = [&](index_t k) { return static_cast<std::size_t>(top(next.number).in_row[static_cast<std::size_t>(k)]); };
+  const auto block = [&](index_t k) {
+    return static_cast<std::size_t>(top(next.number).in_row[k]);
+  };
   const RankTasks<T> all = tasks();
   for (index_t k = portion.begin; k < portion.end; ++k)
     if (exchange_.own_is_whole[block(k)] == 0) all.block_backward(static_cast<index_t>(block(k)), member);
@@ -239,7 +267,8 @@ void RankSolveProgram<T>::multiply_row(const Ready& next, int member) {
 
 template <class T>
 void RankSolveProgram<T>::send_sum(const Reduction& reduction, SideRows<const T> store, RankMessage kind) {
-  SharedBytes bytes = plan_.pool.take(static_cast<std::size_t>(reduction.outgoing_rows * stride_) * sizeof(T));
+  SharedBytes bytes =
+      plan_.pool.take(static_cast<std::size_t>(reduction.outgoing_rows * stride_) * sizeof(T));
   tasks().write_result(reduction, store, reinterpret_cast<T*>(bytes.writable().data()));
   transport_->send(reduction.parent, tag(kind, reduction.supernode), std::move(bytes));
 }
@@ -248,8 +277,10 @@ template <class T>
 void RankSolveProgram<T>::send_value(index_t number, const std::vector<index_t>& children, RankMessage kind) {
   if (children.empty()) return;
   const TopSupernode& one = top(number);
-  const auto size = static_cast<std::size_t>(plan_.factor->symbolic->width(one.supernode) * stride_) * sizeof(T);
-  const SharedBytes bytes = plan_.pool.copy({reinterpret_cast<const std::byte*>(tasks().value(one).data), size});
+  const auto size =
+      static_cast<std::size_t>(plan_.factor->symbolic->width(one.supernode) * stride_) * sizeof(T);
+  const SharedBytes bytes =
+      plan_.pool.copy({reinterpret_cast<const std::byte*>(tasks().value(one).data), size});
   for (const index_t child : children) transport_->send(child, tag(kind, one.supernode), bytes);
 }
 
@@ -257,11 +288,14 @@ template <class T>
 void RankSolveProgram<T>::load() {
   const SweepStructure& sweep = *plan_.structure.sweep;
   Reader<T> reader{b_, {}, conjugated_};
-  if (plan_.caller_row.empty()) return load_sides<T>(reader, 0, static_cast<index_t>(plan_.structure.row.size()), {plan_.vectors.own.data(), stride_});
+  if (plan_.caller_row.empty())
+    return load_sides<T>(reader, 0, static_cast<index_t>(plan_.structure.row.size()),
+                         {plan_.vectors.own.data(), stride_});
   for (std::size_t group = 0; group < plan_.caller_row.size(); ++group) {
     const auto number = static_cast<index_t>(group);
     const index_t count = sweep.num_columns(number);
-    const SideRows<T> into{plan_.vectors.own.data() + offset_t{sweep.column_begin(number)} * stride_, stride_};
+    const SideRows<T> into{plan_.vectors.own.data() + offset_t{sweep.column_begin(number)} * stride_,
+                           stride_};
     if (plan_.caller_row[group] == -1) std::fill_n(into.data, offset_t{count} * stride_, T(0));
     else load_sides<T>(reader, plan_.caller_row[group], count, into);
   }
@@ -273,7 +307,8 @@ void RankSolveProgram<T>::store_group(index_t group) {
   const index_t begin = sweep.column_begin(group), row = plan_.first_caller_row(group);
   if (row == -1) return;
   Writer<T> writer{x_, {}, conjugated_};
-  store_sides<T>(writer, row, sweep.num_columns(group), SideRows<const T>{plan_.vectors.own.data() + offset_t{begin} * stride_, stride_});
+  store_sides<T>(writer, row, sweep.num_columns(group),
+                 SideRows<const T>{plan_.vectors.own.data() + offset_t{begin} * stride_, stride_});
 }
 
 template <class T>
@@ -281,20 +316,22 @@ std::string RankSolveProgram<T>::waiting_for() const {
   const std::lock_guard lock(mutex_);
   const auto among = [](const Reduction& reduction) {
     std::string text;
-    for (const Reduction::Incoming& one : reduction.incoming) text += (text.empty() ? " among them those of rank " : ", ") + std::to_string(one.rank);
+    for (const Reduction::Incoming& one : reduction.incoming)
+      text += (text.empty() ? " among them those of rank " : ", ") + std::to_string(one.rank);
     return text;
   };
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
     const TopSupernode& one = exchange_.tops[at];
     if (one.row_sum != -1 && row_waits_[at] > 0)
       return std::to_string(row_waits_[at]) + " contributions to block row " + std::to_string(one.supernode) +
-             among(exchange_.reductions[static_cast<std::size_t>(one.row_sum)]);
+             among(exchange_.reductions[one.row_sum]);
   }
   for (std::size_t at = exchange_.tops.size(); at-- > 0;) {
     const TopSupernode& one = exchange_.tops[at];
     if (one.column_sum != -1 && column_waits_[at] > 0)
-      return std::to_string(column_waits_[at]) + " contributions to block column " + std::to_string(one.supernode) +
-             among(exchange_.reductions[static_cast<std::size_t>(one.column_sum)]);
+      return std::to_string(column_waits_[at]) + " contributions to block column " +
+             std::to_string(one.supernode) +
+             among(exchange_.reductions[one.column_sum]);
   }
   return "values of supernodes from the ranks that own their diagonal blocks";
 }
@@ -311,44 +348,62 @@ index_t widest(const SymbolicFactor& symbolic) {
 
 template <class T>
 RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options) {
-  if (!factor || !factor->symbolic) throw UsageError("a plan over ranks was given no factor: factorize first, and check that it succeeded");
-  if (options.most_sides < 1) throw UsageError("a plan for " + std::to_string(options.most_sides) + " right-hand sides; there must be at least 1");
-  if (options.members < 1) throw UsageError("a plan for " + std::to_string(options.members) + " threads; there must be at least 1");
+  if (!factor || !factor->symbolic)
+    throw UsageError("a plan over ranks was given no factor: factorize first, and check that it succeeded");
+  if (options.most_sides < 1)
+    throw UsageError("a plan for " + std::to_string(options.most_sides) +
+                     " right-hand sides; there must be at least 1");
+  if (options.members < 1)
+    throw UsageError("a plan for " + std::to_string(options.members) + " threads; there must be at least 1");
   blas::use_one_thread();
   SolveExchange exchange = options.structure ? options.structure->exchange(factor->owned.rank)
-                                             : solve_exchange(*factor->symbolic, *factor->placement, options.trees, factor->owned.rank);
+                                             : solve_exchange(*factor->symbolic, *factor->placement,
+                                                              options.trees, factor->owned.rank);
   RankStructure structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
   RankTriangles<T> triangles(*factor, structure, options.plan);
-  RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic), padded_sides(sizeof(T), options.most_sides), options.members);
-  return {std::move(factor), options, std::move(exchange), std::move(structure), std::move(triangles), std::move(vectors), {}, {}, {}};
+  RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic),
+                         padded_sides(sizeof(T), options.most_sides), options.members);
+  return {std::move(factor),
+          options,
+          std::move(exchange),
+          std::move(structure),
+          std::move(triangles),
+          std::move(vectors),
+          {},
+          {},
+          {}};
 }
 
 template <class T>
 offset_t memory_bytes_of(const RankPlanBody<T>& body) {
-  return body.exchange.memory_bytes() + body.structure.memory_bytes() + body.vectors.memory_bytes() + body.triangles.lower->memory_bytes() +
-         (body.triangles.upper ? body.triangles.upper->memory_bytes() : 0) + (body.triangles.diagonal ? body.triangles.diagonal->memory_bytes() : 0);
+  return body.exchange.memory_bytes() + body.structure.memory_bytes() + body.vectors.memory_bytes() +
+         body.triangles.lower->memory_bytes() +
+         (body.triangles.upper ? body.triangles.upper->memory_bytes() : 0) +
+         (body.triangles.diagonal ? body.triangles.diagonal->memory_bytes() : 0);
 }
 
 template <class T>
 index_t guarded_blocks_of(const RankPlanBody<T>& body) {
-  return body.triangles.lower->guarded_blocks() + (body.triangles.upper ? body.triangles.upper->guarded_blocks() : 0);
+  return body.triangles.lower->guarded_blocks() +
+         (body.triangles.upper ? body.triangles.upper->guarded_blocks() : 0);
 }
 
 template <class T>
 void check_sides(index_t rows, index_t most_sides, DenseView<const T> b, DenseView<T> x) {
   if (b.rows != rows || x.rows != rows || b.cols != x.cols)
-    throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) + " × " + std::to_string(b.cols) +
-                         ", x " + std::to_string(x.rows) + " × " + std::to_string(x.cols));
+    throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
+                         " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
+                         std::to_string(x.cols));
   if (b.cols > most_sides)
-    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " + std::to_string(most_sides) +
-                         ": solve them in parts, or set most_sides");
+    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
+                         std::to_string(most_sides) + ": solve them in parts, or set most_sides");
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                    \
-  template class RankSolveProgram<T>;                                                                              \
-  template RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>>, const RankPlanOptions&);            \
-  template offset_t memory_bytes_of(const RankPlanBody<T>&);                                                        \
-  template index_t guarded_blocks_of(const RankPlanBody<T>&);                                                       \
+#define PALMETTE_INSTANTIATE(T)                                                                          \
+  template class RankSolveProgram<T>;                                                                    \
+  template RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>>, const RankPlanOptions&); \
+  template offset_t memory_bytes_of(const RankPlanBody<T>&);                                             \
+  template index_t guarded_blocks_of(const RankPlanBody<T>&);                                            \
   template void check_sides(index_t, index_t, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

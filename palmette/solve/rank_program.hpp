@@ -9,14 +9,23 @@
 
 namespace palmette::sweep {
 
-enum class RankTask : char { whole_forward, row_sum, column_product, column_sum, row_product, whole_backward };
+enum class RankTask : char {
+  whole_forward,
+  row_sum,
+  column_product,
+  column_sum,
+  row_product,
+  whole_backward
+};
 enum class RankMessage : char { row_sum, forward_value, column_sum, backward_value };
 constexpr std::int64_t kinds_of_message = 4;
 
-/// What is different about the diagonal block of a supernode that other layers hold too. All is false where there is but one layer.
+/// What is different about the diagonal block of a supernode that other layers hold too. All is false where
+/// there is but one layer.
 struct TopRole {
   bool waits_after_forward = false;  ///< its part of the backward sweep begins when it is released
-  bool is_given = false;             ///< another layer sweeps it: here contributions are only added up, and its solution is given
+  /// another layer sweeps it: here contributions are only added up, and its solution is given
+  bool is_given = false;           
   bool is_told = false;              ///< RankEvents hears of it
   index_t more_row_waits = 0;        ///< contributions from other layers
 };
@@ -43,11 +52,13 @@ struct RankPlanBody {
   BytePool pool;
   // Layers only.
   std::vector<TopRole> roles = {};          // length exchange.tops, or empty
-  std::vector<index_t> caller_row = {};     // length groups of the structure: first row of the caller's vectors, −1: another layer has it; or empty
+  // length groups of the structure: first row of the caller's vectors, −1: another layer has it; or empty
+  std::vector<index_t> caller_row = {};   
 
-  TopRole role(index_t top) const { return roles.empty() ? TopRole{} : roles[static_cast<std::size_t>(top)]; }
+  TopRole role(index_t top) const { return roles.empty() ? TopRole{} : roles[top]; }
   index_t first_caller_row(index_t group) const {
-    return caller_row.empty() ? structure.sweep->column_begin(group) : caller_row[static_cast<std::size_t>(group)];
+    return caller_row.empty() ? structure.sweep->column_begin(group)
+                              : caller_row[group];
   }
 };
 
@@ -79,7 +90,8 @@ class RankSolveProgram final : public RankProgram {
   std::string waiting_for() const override;
 
   // For layers.
-  /// Rows of a supernode whose diagonal block is here; their writer is whoever has been told of it, until it is released.
+  /// Rows of a supernode whose diagonal block is here; their writer is whoever has been told of it, until it
+  /// is released.
   SideRows<T> rows_of_top(index_t top) const;
   /// A contribution from another layer has been added to them.
   void release_row(index_t top);
@@ -102,26 +114,28 @@ class RankSolveProgram final : public RankProgram {
   RankTasks<T> tasks() const {
     return {*plan_.factor, exchange_, plan_.structure, plan_.triangles, plan_.vectors, transposed_, stride_};
   }
-  const TopSupernode& top(index_t number) const { return exchange_.tops[static_cast<std::size_t>(number)]; }
+  const TopSupernode& top(index_t number) const { return exchange_.tops[number]; }
 
   // With mutex_ held.
   void push(RankTask task, index_t number);
   void row_contribution(index_t number) {
-    if (--row_waits_[static_cast<std::size_t>(number)] == 0) push(RankTask::row_sum, number);
+    if (--row_waits_[number] == 0) push(RankTask::row_sum, number);
   }
   void column_contribution(index_t number) {
-    if (--column_waits_[static_cast<std::size_t>(number)] == 0) push(RankTask::column_sum, number);
+    if (--column_waits_[number] == 0) push(RankTask::column_sum, number);
   }
   void forward_value_is_there(index_t number) {
     const auto& portions = top(number).column_portions;
-    for (std::size_t k = 0; k < portions.size(); ++k) ready_.push({portions[k].urgency, RankTask::column_product, number, static_cast<index_t>(k)});
+    for (std::size_t k = 0; k < portions.size(); ++k)
+      ready_.push({portions[k].urgency, RankTask::column_product, number, static_cast<index_t>(k)});
   }
   void backward_value_is_there(index_t number) {
     const auto& portions = top(number).row_portions;
-    for (std::size_t k = 0; k < portions.size(); ++k) ready_.push({portions[k].urgency, RankTask::row_product, number, static_cast<index_t>(k)});
+    for (std::size_t k = 0; k < portions.size(); ++k)
+      ready_.push({portions[k].urgency, RankTask::row_product, number, static_cast<index_t>(k)});
   }
   void whole_needs_less(index_t whole) {
-    if (--whole_waits_[static_cast<std::size_t>(whole)] == 0) push(RankTask::whole_backward, whole);
+    if (--whole_waits_[whole] == 0) push(RankTask::whole_backward, whole);
   }
 
   /// What a task reads and takes up.
@@ -131,12 +145,15 @@ class RankSolveProgram final : public RankProgram {
   void finish_column(index_t number, int member);
   const Portion& portion_of(const Ready& next) const {
     const TopSupernode& one = top(next.number);
-    return (next.task == RankTask::column_product ? one.column_portions : one.row_portions)[static_cast<std::size_t>(next.portion)];
+    return (next.task == RankTask::column_product ? one.column_portions
+                                                  : one.row_portions)[next.portion];
   }
   void multiply_column(const Ready& next, int member);
   void multiply_row(const Ready& next, int member);
 
-  std::int64_t tag(RankMessage kind, index_t supernode) const { return supernode * kinds_of_message + static_cast<std::int64_t>(kind); }
+  std::int64_t tag(RankMessage kind, index_t supernode) const {
+    return supernode * kinds_of_message + static_cast<std::int64_t>(kind);
+  }
   void send_sum(const Reduction& reduction, SideRows<const T> store, RankMessage kind);
   void send_value(index_t number, const std::vector<index_t>& children, RankMessage kind);
   void load();

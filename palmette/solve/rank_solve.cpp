@@ -30,7 +30,8 @@ index_t RankSolvePlan<T>::most_sides() const {
 }
 
 template <class T>
-RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
+RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
+                                     Transport& transport) {
   sweep::check_sides(static_cast<index_t>(rows().size()), most_sides(), b, x);
   if (transport.num_ranks() != state_->body.factor->placement->num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the placement " +

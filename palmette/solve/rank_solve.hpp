@@ -16,16 +16,17 @@ struct RankPlanOptions {
   PlanOptions plan;
   index_t most_sides = 64;  ///< right-hand sides of one solve
   int members = 1;          ///< threads that will drive a solve
-  /// Of the factor's structure and placement, with these trees: shared by the plans of ranks that one process plays. Null: made anew.
+  /// Of the factor's structure and placement, with these trees: shared by the plans of ranks that one process
+  /// plays. Null: made anew.
   std::shared_ptr<const SolveStructure> structure = nullptr;
 };
 
 /// One rank's part of the solves with a factor: made once for it, with all memory that a solve needs.
 ///
-/// Message-driven: a value goes down its column to the ranks that have blocks there, contributions go up to the rank of their row;
-/// a task runs as soon as what it reads has come. Contributions are added in an order that depends on the structure alone
-/// (a contribution that may not be added yet is passed on as it is), so x has the same bits for any placement with the
-/// same units, any tree, transport and number of threads.
+/// Message-driven: a value goes down its column to the ranks that have blocks there, contributions go up to
+/// the rank of their row; a task runs as soon as what it reads has come. Contributions are added in an order
+/// that depends on the structure alone (a contribution that may not be added yet is passed on as it is), so x
+/// has the same bits for any placement with the same units, any tree, transport and number of threads.
 template <class T>
 class RankSolvePlan {
  public:
@@ -36,14 +37,17 @@ class RankSolvePlan {
   ~RankSolvePlan();
   RankSolvePlan(RankSolvePlan&&) noexcept;
 
-  /// Rows of the permuted matrix whose values this rank brings and gets, ascending. Each row belongs to one rank.
+  /// Rows of the permuted matrix whose values this rank brings and gets, ascending. Each row belongs to one
+  /// rank.
   std::span<const index_t> rows() const;
   index_t most_sides() const;
 
-  /// Begin to solve op(S)·x = b, S being the permuted and scaled matrix that was factored. Drive the program until done; then all ranks
-  /// must agree on something before the next solve begins, so that no message of one meets the other.
+  /// Begin to solve op(S)·x = b, S being the permuted and scaled matrix that was factored. Drive the program
+  /// until done; then all ranks must agree on something before the next solve begins, so that no message of
+  /// one meets the other.
   ///
-  /// @param b, x  rows().size() × k, k ≤ most_sides(); may be the same memory; must live until the program is done
+  /// @param b, x  rows().size() × k, k ≤ most_sides(); may be the same memory; must live until the program is
+  ///   done
   /// @throws DimensionError if sizes differ
   /// @cost 4·entries·k flops over both sweeps; allocates nothing once messages of these sizes have been sent
   RankProgram& begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);

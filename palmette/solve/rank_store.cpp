@@ -1,5 +1,5 @@
-// Arithmetic of a rank's tasks. A block is multiplied alone, whatever stands beside it on this rank, so that its bits do not depend on the
-// placement.
+// Arithmetic of a rank's tasks. A block is multiplied alone, whatever stands beside it on this rank, so that
+// its bits do not depend on the placement.
 #include "palmette/solve/rank_store.hpp"
 
 #include <algorithm>
@@ -18,8 +18,11 @@ DenseView<T> column_of(SideRows<T> rows, index_t count) {
 }  // namespace
 
 template <class T>
-RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest, index_t stride, int members) {
-  const auto array = [stride](offset_t rows) { return PanelArray<T>(padded(rows) * stride, Uninitialised()); };
+RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest,
+                            index_t stride, int members) {
+  const auto array = [stride](offset_t rows) {
+    return PanelArray<T>(padded(rows) * stride, Uninitialised());
+  };
   own = array(static_cast<offset_t>(structure.row.size()));
   values = array(exchange.value_rows);
   forward = array(exchange.forward_rows);
@@ -35,15 +38,18 @@ SupernodeVectors<T> RankTasks<T>::vectors_of(index_t s, index_t first_column, in
   const SweepStructure& sweep = *structure.sweep;
   const SideRows<T> local = scratch(member);
   T* const spare = local.data + padded(sweep.longest_local()) * stride;
-  return {sweep.local_rows(s), local.from(sweep.symbolic().supernode_begin[static_cast<std::size_t>(s)] - first_column), local, {spare, stride},
+  return {sweep.local_rows(s),
+          local.from(sweep.symbolic().supernode_begin[s] - first_column),
+          local,
+          {spare, stride},
           spare + padded(sweep.widest_supernode()) * stride};
 }
 
 template <class T>
 void RankTasks<T>::whole_forward(index_t whole, int member) const {
   const SweepStructure& sweep = *structure.sweep;
-  const index_t group = structure.group_of_whole[static_cast<std::size_t>(whole)];
-  const WholeUnit& unit = exchange.wholes[static_cast<std::size_t>(whole)];
+  const index_t group = structure.group_of_whole[whole];
+  const WholeUnit& unit = exchange.wholes[whole];
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
   const SideRows<T> local = scratch(member), own{vectors.own.data() + offset_t{begin} * stride, stride};
   copy_rows<T>(own, columns, local);
@@ -54,7 +60,7 @@ void RankTasks<T>::whole_forward(index_t whole, int member) const {
   }
   copy_rows<T>(local, columns, own);
   for (const index_t at : unit.contributions) {
-    const OwnContribution& one = exchange.own[static_cast<std::size_t>(at)];
+    const OwnContribution& one = exchange.own[at];
     copy_rows<T>(local.from(columns + static_cast<index_t>(one.own)), one.count, forward_row(one.forward_at));
   }
 }
@@ -62,19 +68,20 @@ void RankTasks<T>::whole_forward(index_t whole, int member) const {
 template <class T>
 void RankTasks<T>::whole_backward(index_t whole, int member) const {
   const SweepStructure& sweep = *structure.sweep;
-  const index_t group = structure.group_of_whole[static_cast<std::size_t>(whole)];
-  const WholeUnit& unit = exchange.wholes[static_cast<std::size_t>(whole)];
+  const index_t group = structure.group_of_whole[whole];
+  const WholeUnit& unit = exchange.wholes[whole];
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
   const SideRows<T> local = scratch(member), own{vectors.own.data() + offset_t{begin} * stride, stride};
   copy_rows<T>(own, columns, local);
   if (triangles.diagonal) triangles.diagonal->solve(begin, columns, local);
   for (const index_t at : unit.contributions) {
-    const OwnContribution& one = exchange.own[static_cast<std::size_t>(at)];
-    const TopSupernode& top = exchange.tops[static_cast<std::size_t>(one.row_top)];
+    const OwnContribution& one = exchange.own[at];
+    const TopSupernode& top = exchange.tops[one.row_top];
     const index_t first_row = symbolic().supernode_begin[one.row_supernode];
     for (index_t k = 0; k < one.count; ++k) {
       const index_t place = static_cast<index_t>(one.own) + k;
-      copy_rows<T>(value(top).from(unit.boundary[static_cast<std::size_t>(place)] - first_row), 1, local.from(columns + place));
+      copy_rows<T>(value(top).from(unit.boundary[place] - first_row), 1,
+                   local.from(columns + place));
     }
   }
   for (index_t s = sweep.supernode_end(group) - 1; s >= sweep.supernode_begin(group); --s) {
@@ -89,13 +96,15 @@ void RankTasks<T>::add_up(const Reduction& reduction, SideRows<T> store) const {
   for (const MadeSum& sum : reduction.sums) {
     const SideRows<T> into{store.data + sum.at * stride, stride};
     std::fill_n(into.data, offset_t{sum.rows} * stride, T(0));
-    for (const StoredPart& part : sum.parts) add_at<T>(places(part.rows), SideRows<T>{store.data + part.at * stride, stride}, into);
+    for (const StoredPart& part : sum.parts)
+      add_at<T>(places(part.rows), SideRows<T>{store.data + part.at * stride, stride}, into);
   }
 }
 
 template <class T>
 void RankTasks<T>::add_result(const Reduction& reduction, SideRows<const T> store, SideRows<T> to) const {
-  for (const StoredPart& part : reduction.result) add_at<T>(places(part.rows), SideRows<const T>{store.data + part.at * stride, stride}, to);
+  for (const StoredPart& part : reduction.result)
+    add_at<T>(places(part.rows), SideRows<const T>{store.data + part.at * stride, stride}, to);
 }
 
 template <class T>
@@ -108,11 +117,14 @@ void RankTasks<T>::write_result(const Reduction& reduction, SideRows<const T> st
 
 template <class T>
 void RankTasks<T>::diagonal_forward(index_t number, int member) const {
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
-  const index_t s = structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)]);
-  const SupernodeVectors<T> at = vectors_of(s, structure.sweep->symbolic().supernode_begin[static_cast<std::size_t>(s)], member);
+  const TopSupernode& top = exchange.tops[number];
+  const index_t s =
+      structure.sweep->supernode_begin(structure.group_of_top[number]);
+  const SupernodeVectors<T> at =
+      vectors_of(s, structure.sweep->symbolic().supernode_begin[s], member);
   copy_rows<T>(own_rows(s), width(top), at.own);
-  add_result(exchange.reductions[static_cast<std::size_t>(top.row_sum)], {vectors.forward.data(), stride}, at.own);
+  add_result(exchange.reductions[top.row_sum], {vectors.forward.data(), stride},
+             at.own);
   first().eliminate(s, at);
   copy_rows<T>(at.own, width(top), own_rows(s));
   copy_rows<T>(at.own, width(top), value(top));
@@ -120,26 +132,32 @@ void RankTasks<T>::diagonal_forward(index_t number, int member) const {
 
 template <class T>
 void RankTasks<T>::gather_forward(index_t number) const {
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
-  const index_t s = structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)]);
-  add_result(exchange.reductions[static_cast<std::size_t>(top.row_sum)], {vectors.forward.data(), stride}, own_rows(s));
+  const TopSupernode& top = exchange.tops[number];
+  const index_t s =
+      structure.sweep->supernode_begin(structure.group_of_top[number]);
+  add_result(exchange.reductions[top.row_sum], {vectors.forward.data(), stride},
+             own_rows(s));
 }
 
 template <class T>
 void RankTasks<T>::pass_on(index_t number) const {
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
-  copy_rows<T>(own_rows(structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)])), width(top), value(top));
+  const TopSupernode& top = exchange.tops[number];
+  copy_rows<T>(
+      own_rows(structure.sweep->supernode_begin(structure.group_of_top[number])),
+      width(top), value(top));
 }
 
 template <class T>
 void RankTasks<T>::diagonal_backward(index_t number, int member) const {
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(number)];
-  const index_t s = structure.sweep->supernode_begin(structure.group_of_top[static_cast<std::size_t>(number)]);
-  const index_t column = structure.sweep->symbolic().supernode_begin[static_cast<std::size_t>(s)];
+  const TopSupernode& top = exchange.tops[number];
+  const index_t s =
+      structure.sweep->supernode_begin(structure.group_of_top[number]);
+  const index_t column = structure.sweep->symbolic().supernode_begin[s];
   const SupernodeVectors<T> at = vectors_of(s, column, member);
   copy_rows<T>(own_rows(s), width(top), at.own);
   if (triangles.diagonal) triangles.diagonal->solve(column, width(top), at.own);
-  add_result(exchange.reductions[static_cast<std::size_t>(top.column_sum)], {vectors.backward.data(), stride}, at.own);
+  add_result(exchange.reductions[top.column_sum], {vectors.backward.data(), stride},
+             at.own);
   second().substitute(adjoint(), s, at);
   copy_rows<T>(at.own, width(top), own_rows(s));
   copy_rows<T>(at.own, width(top), value(top));
@@ -147,22 +165,23 @@ void RankTasks<T>::diagonal_backward(index_t number, int member) const {
 
 template <class T>
 DenseView<const T> RankTasks<T>::block(const OwnContribution& own, bool upper) const {
-  const OwnBlock& where = factor.owned.own[static_cast<std::size_t>(own.own)];
+  const OwnBlock& where = factor.owned.own[own.own];
   return factor.rows_of(upper ? factor.upper : factor.lower, own.column, where.first_row, own.count);
 }
 
 template <class T>
 std::span<const index_t> RankTasks<T>::block_rows(const OwnContribution& own) const {
-  const OwnBlock& where = factor.owned.own[static_cast<std::size_t>(own.own)];
-  const index_t s = factor.owned.panel[static_cast<std::size_t>(own.column)];
-  return symbolic().rows_below(s).subspan(static_cast<std::size_t>(symbolic().blocks[static_cast<std::size_t>(where.block)].first),
-                                          static_cast<std::size_t>(own.count));
+  const OwnBlock& where = factor.owned.own[own.own];
+  const index_t s = factor.owned.panel[own.column];
+  return symbolic().rows_below(s).subspan(
+      symbolic().blocks[where.block].first,
+      own.count);
 }
 
 template <class T>
 void RankTasks<T>::block_forward(index_t number, int) const {
-  const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(own.column_top)];
+  const OwnContribution& own = exchange.own[number];
+  const TopSupernode& top = exchange.tops[own.column_top];
   const DenseView<const T> a = block(own, transposed && triangles.upper);
   const SideRows<T> out = forward_row(own.forward_at);
   if (stride == 1) {
@@ -171,13 +190,14 @@ void RankTasks<T>::block_forward(index_t number, int) const {
     return;
   }
   std::fill_n(out.data, offset_t{a.rows} * stride, T(0));
-  multiply_sides<T>({a.data, a.rows, a.cols, a.ld, false}, value(top), IntoRows::subtract, {0, nullptr, a.rows}, out);
+  multiply_sides<T>({a.data, a.rows, a.cols, a.ld, false}, value(top), IntoRows::subtract,
+                    {0, nullptr, a.rows}, out);
 }
 
 template <class T>
 void RankTasks<T>::block_backward(index_t number, int member) const {
-  const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-  const TopSupernode& top = exchange.tops[static_cast<std::size_t>(own.row_top)];
+  const OwnContribution& own = exchange.own[number];
+  const TopSupernode& top = exchange.tops[own.row_top];
   const DenseView<const T> a = block(own, triangles.upper && !transposed);
   const SideRows<T> out = backward_row(own.backward_at), x = scratch(member);
   const index_t first_row = symbolic().supernode_begin[own.row_supernode];
@@ -185,11 +205,14 @@ void RankTasks<T>::block_backward(index_t number, int member) const {
   std::fill_n(out.data, offset_t{a.cols} * stride, T(0));
   if (stride == 1) {
     const T* const known = value(top).data;
-    for (index_t k = 0; k < own.count; ++k) x.data[k] = known[rows[static_cast<std::size_t>(k)] - first_row];
-    return panel_multiply_transposed_subtract<T>(adjoint(), a, column_of<const T>(x, a.rows), column_of(out, a.cols));
+    for (index_t k = 0; k < own.count; ++k) x.data[k] = known[rows[k] - first_row];
+    return panel_multiply_transposed_subtract<T>(adjoint(), a, column_of<const T>(x, a.rows),
+                                                 column_of(out, a.cols));
   }
-  for (index_t k = 0; k < own.count; ++k) copy_rows<T>(value(top).from(rows[static_cast<std::size_t>(k)] - first_row), 1, x.from(k));
-  multiply_sides_transposed<T>({a.data, a.rows, a.cols, a.ld, adjoint()}, {0, nullptr, a.rows}, x, IntoRows::subtract, out);
+  for (index_t k = 0; k < own.count; ++k)
+    copy_rows<T>(value(top).from(rows[k] - first_row), 1, x.from(k));
+  multiply_sides_transposed<T>({a.data, a.rows, a.cols, a.ld, adjoint()}, {0, nullptr, a.rows}, x,
+                               IntoRows::subtract, out);
 }
 
 #define PALMETTE_INSTANTIATE(T)   \

@@ -1,4 +1,5 @@
-// Inside `solve`: what one solve of a rank works on, and the arithmetic of its tasks; who runs when is the program's business.
+// Inside `solve`: what one solve of a rank works on, and the arithmetic of its tasks; who runs when is the
+// program's business.
 #pragma once
 
 #include "palmette/solve/rank_parts.hpp"
@@ -9,15 +10,19 @@ namespace palmette::sweep {
 /// Vectors of one rank for up to most_sides right-hand sides. All are made with the plan.
 template <class T>
 struct RankVectors {
-  RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest, index_t stride, int members);
+  RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest, index_t stride,
+              int members);
 
   PanelArray<T> own;       // own columns
   PanelArray<T> values;    // supernodes above the subtrees that the rank has to do with
   PanelArray<T> forward;   // contributions
   PanelArray<T> backward;
-  PanelArray<T> scratch;   // for each member: a local vector, the widest supernode twice, and rows of the tallest one
+  // for each member: a local vector, the widest supernode twice, and rows of the tallest one
+  PanelArray<T> scratch; 
   offset_t scratch_stride = 0;
-  offset_t memory_bytes() const { return own.bytes() + values.bytes() + forward.bytes() + backward.bytes() + scratch.bytes(); }
+  offset_t memory_bytes() const {
+    return own.bytes() + values.bytes() + forward.bytes() + backward.bytes() + scratch.bytes();
+  }
 };
 
 /// The tasks of one solve. Different tasks of a rank may run at the same time once what they read is there.
@@ -33,7 +38,9 @@ struct RankTasks {
 
   const SymbolicFactor& symbolic() const { return *factor.symbolic; }
   index_t width(const TopSupernode& top) const { return symbolic().width(top.supernode); }
-  SideRows<T> value(const TopSupernode& top) const { return {vectors.values.data() + top.value_at * stride, stride}; }
+  SideRows<T> value(const TopSupernode& top) const {
+    return {vectors.values.data() + top.value_at * stride, stride};
+  }
   SideRows<T> forward_row(offset_t at) const { return {vectors.forward.data() + at * stride, stride}; }
   SideRows<T> backward_row(offset_t at) const { return {vectors.backward.data() + at * stride, stride}; }
 
@@ -44,7 +51,8 @@ struct RankTasks {
   /// y of a supernode above: its contributions stand in the store.
   void diagonal_forward(index_t top, int member) const;
   void diagonal_backward(index_t top, int member) const;
-  /// Contributions to a supernode that another layer sweeps, added to its rows; and its solution, made a value for blocks here.
+  /// Contributions to a supernode that another layer sweeps, added to its rows; and its solution, made a
+  /// value for blocks here.
   void gather_forward(index_t top) const;
   void pass_on(index_t top) const;
   /// Contribution of one block to its row, or to its column.
@@ -56,15 +64,22 @@ struct RankTasks {
   void write_result(const Reduction& reduction, SideRows<const T> store, T* to) const;
 
  private:
-  const SupernodalTriangle<T>& first() const { return transposed && triangles.upper ? *triangles.upper : *triangles.lower; }
-  const SupernodalTriangle<T>& second() const { return triangles.upper && !transposed ? *triangles.upper : *triangles.lower; }
+  const SupernodalTriangle<T>& first() const {
+    return transposed && triangles.upper ? *triangles.upper : *triangles.lower;
+  }
+  const SupernodalTriangle<T>& second() const {
+    return triangles.upper && !transposed ? *triangles.upper : *triangles.lower;
+  }
   bool adjoint() const { return !triangles.upper && (factor.kind == FactorKind::llt || factor.hermitian); }
   RowPlaces places(const PartRows& rows) const {
     return {rows.start, rows.list == -1 ? nullptr : exchange.places.data() + rows.list, rows.count};
   }
-  SideRows<T> scratch(int member) const { return {vectors.scratch.data() + member * vectors.scratch_stride, stride}; }
+  SideRows<T> scratch(int member) const {
+    return {vectors.scratch.data() + member * vectors.scratch_stride, stride};
+  }
   SideRows<T> own_rows(index_t local_supernode) const {
-    return SideRows<T>{vectors.own.data(), stride}.from(structure.sweep->symbolic().supernode_begin[static_cast<std::size_t>(local_supernode)]);
+    return SideRows<T>{vectors.own.data(), stride}.from(
+        structure.sweep->symbolic().supernode_begin[local_supernode]);
   }
   SupernodeVectors<T> vectors_of(index_t local_supernode, index_t first_column, int member) const;
   DenseView<const T> block(const OwnContribution& own, bool upper) const;

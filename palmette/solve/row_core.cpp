@@ -1,4 +1,5 @@
-// Row sweeps: x_r = b_r / l_rr − Σ (l_rc / l_rr)·x_c. Backward stable row by row: each quotient is rounded once.
+// Row sweeps: x_r = b_r / l_rr − Σ (l_rc / l_rr)·x_c. Backward stable row by row: each quotient is rounded
+// once.
 #include "palmette/solve/row_core.hpp"
 
 #include <algorithm>
@@ -40,7 +41,8 @@ template <class T>
 RowLists<T> given_transpose(const RowSweep<T>& sweep, const std::vector<T>& diagonal) {
   RowLists<T> lists = lists_of(sweep, true);
   if (diagonal.empty() || !sweep.scaled) return lists;
-  for (std::size_t entry = 0; entry < lists.value.size(); ++entry) lists.value[entry] *= diagonal[lists.column[entry]];
+  for (std::size_t entry = 0; entry < lists.value.size(); ++entry)
+    lists.value[entry] *= diagonal[lists.column[entry]];
   return lists;
 }
 
@@ -48,9 +50,12 @@ RowLists<T> given_transpose(const RowSweep<T>& sweep, const std::vector<T>& diag
 template <class T>
 class RowBody : public SweepBody {
  protected:
-  RowBody(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal, const CoreRun<T>& run)
-      : sweep_(sweep), diagonal_(sweep.scaled || diagonal.empty() ? nullptr : diagonal.data()),
-        scale_(!sweep.scaled || reciprocal.empty() ? nullptr : reciprocal.data()), run_(run) {}
+  RowBody(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal,
+          const CoreRun<T>& run)
+      : sweep_(sweep),
+        diagonal_(sweep.scaled || diagonal.empty() ? nullptr : diagonal.data()),
+        scale_(!sweep.scaled || reciprocal.empty() ? nullptr : reciprocal.data()),
+        run_(run) {}
 
   struct Rows {
     index_t first, count;
@@ -70,9 +75,10 @@ class RowBody : public SweepBody {
 template <class T>
 class RowBodyOfOne final : public RowBody<T> {
  public:
-  RowBodyOfOne(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal, const CoreRun<T>& run,
-               T* work)
-      : RowBody<T>(sweep, diagonal, reciprocal, run), direct_(run.in.direct() && run.out.direct()),
+  RowBodyOfOne(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal,
+               const CoreRun<T>& run, T* work)
+      : RowBody<T>(sweep, diagonal, reciprocal, run),
+        direct_(run.in.direct() && run.out.direct()),
         x_(direct_ ? run.out.to.data : work) {}
 
   void run_task(index_t task, int) override {
@@ -106,10 +112,9 @@ class RowBodyOfOne final : public RowBody<T> {
 template <class T, int Sides>
 class RowBodyOfStrip final : public RowBody<T> {
  public:
-  RowBodyOfStrip(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal, const CoreRun<T>& run,
-                 Strip strip, T* work)
-      : RowBody<T>(sweep, diagonal, reciprocal, run), first_(strip.first),
-        count_(strip.count), x_(work) {}
+  RowBodyOfStrip(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal,
+                 const CoreRun<T>& run, Strip strip, T* work)
+      : RowBody<T>(sweep, diagonal, reciprocal, run), first_(strip.first), count_(strip.count), x_(work) {}
 
   void run_task(index_t task, int) override {
     const auto [first, count] = this->rows_of(task);
@@ -123,7 +128,8 @@ class RowBodyOfStrip final : public RowBody<T> {
     T* const target = x_ + offset_t{first} * Sides;
     const T* const scale = this->scale_ != nullptr ? this->scale_ + first : nullptr;
     if (this->run_.in.direct())
-      return sides_into_rows<T, Sides>(this->run_.in.from.columns(first_, count_), first, count, scale, target);
+      return sides_into_rows<T, Sides>(this->run_.in.from.columns(first_, count_), first, count, scale,
+                                       target);
     for (index_t k = 0; k < count; ++k)
       for (index_t side = 0; side < Sides; ++side) {
         const T value = side < count_ ? this->run_.in.value(first + k, first_ + side) : T(0);
@@ -136,7 +142,8 @@ class RowBodyOfStrip final : public RowBody<T> {
     if (this->run_.out.direct())
       return rows_into_sides<T, Sides>(source, count, this->run_.out.to.columns(first_, count_), first);
     for (index_t k = 0; k < count; ++k)
-      for (index_t side = 0; side < count_; ++side) this->run_.out.put(first + k, first_ + side, source[k * Sides + side]);
+      for (index_t side = 0; side < count_; ++side)
+        this->run_.out.put(first + k, first_ + side, source[k * Sides + side]);
   }
 
   const index_t first_, count_;
@@ -152,8 +159,10 @@ RowCore<T>::RowCore(LowerTriangle<T> triangle, bool transposed_first)
   for (const T& d : diagonal_) reciprocal_.push_back(T(1) / d);
   // The columns of L are the rows of Lᵀ.
   if (transposed_first)
-    first_ = make_row_sweep<T>({std::move(triangle.strict.pattern.column_ptr), std::move(triangle.strict.pattern.row_index),
-                                std::move(triangle.strict.values)}, diagonal_, false);
+    first_ =
+        make_row_sweep<T>({std::move(triangle.strict.pattern.column_ptr),
+                           std::move(triangle.strict.pattern.row_index), std::move(triangle.strict.values)},
+                          diagonal_, false);
   else
     first_ = make_row_sweep(rows_of_columns(std::move(triangle.strict)), diagonal_, true);
 }
@@ -176,10 +185,12 @@ SpaceNeed RowCore<T>::space_need(index_t num_rhs) const {
 
 template <class T>
 template <class RunBody>
-void RowCore<T>::with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work, RunBody&& run_body) const {
+void RowCore<T>::with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work,
+                           RunBody&& run_body) const {
   // One right-hand side alone has kernels, and bits, of its own.
   if (run.num_rhs() == 1) return run_body(RowBodyOfOne<T>(rows, diagonal_, reciprocal_, run, work));
-  if (strip.count <= narrow_strip<T>) return run_body(RowBodyOfStrip<T, narrow_strip<T>>(rows, diagonal_, reciprocal_, run, strip, work));
+  if (strip.count <= narrow_strip<T>)
+    return run_body(RowBodyOfStrip<T, narrow_strip<T>>(rows, diagonal_, reciprocal_, run, strip, work));
   run_body(RowBodyOfStrip<T, widest_strip<T>>(rows, diagonal_, reciprocal_, run, strip, work));
 }
 
@@ -194,9 +205,11 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   };
   // Fewer than fill a register are one strip for one member as well as for several.
   if (members > 1 && run.num_rhs() > narrow_strip<T>) {
-    // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody waits.
+    // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody
+    // waits.
     const auto take_sides = [&](int member) {
-      const index_t begin = side_begin<T>(member, members, run.num_rhs()), end = side_begin<T>(member + 1, members, run.num_rhs());
+      const index_t begin = side_begin<T>(member, members, run.num_rhs()),
+                    end = side_begin<T>(member + 1, members, run.num_rhs());
       over_strips(begin, end, run.space.member(member), [&](auto&& body) {
         for (index_t task = 0; task < schedule.graph.num_tasks(); ++task) body.run_task(task, member);
       });
@@ -207,8 +220,9 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
       rows.rows.panels.panel_bits != PanelChoice::none)
     return solve_by_panels(transposed, run);
   EngineState& state = run.space.state(run.slot + (transposed ? 1 : 0), schedule);
-  over_strips(0, run.num_rhs(), run.space.member(0),
-              [&](auto&& body) { run.space.called(run_sweep(run.method, {schedule, state, body, run.team})); });
+  over_strips(0, run.num_rhs(), run.space.member(0), [&](auto&& body) {
+    run.space.called(run_sweep(run.method, {schedule, state, body, run.team}));
+  });
 }
 
 template <class T>
@@ -236,7 +250,8 @@ CoreCost RowCore<T>::cost() const {
   cost.flops = is_complex_v<T> ? 8 * entries + 11 * rows : 2 * entries + rows;
   cost.bytes = first_.rows.schedule.graph.total_cost();
   cost.critical_path_bytes = first_.rows.schedule.graph.critical_path();
-  if (first_.scaled) cost.critical_path_bytes_of_one = std::min(cost.critical_path_bytes, first_.rows.panels.serial_bytes);
+  if (first_.scaled)
+    cost.critical_path_bytes_of_one = std::min(cost.critical_path_bytes, first_.rows.panels.serial_bytes);
   cost.sides_to_share = narrow_strip<T> + 1;
   return cost;
 }
@@ -246,7 +261,8 @@ offset_t RowCore<T>::memory_bytes() const {
   offset_t second = second_made_.load(std::memory_order_acquire) ? second_.memory_bytes() : 0;
   for (const Panels& panels : panels_)
     if (panels.made.load(std::memory_order_acquire)) second += panels.sweep.memory_bytes();
-  return static_cast<offset_t>((diagonal_.size() + reciprocal_.size()) * sizeof(T)) + first_.memory_bytes() + second;
+  return static_cast<offset_t>((diagonal_.size() + reciprocal_.size()) * sizeof(T)) + first_.memory_bytes() +
+         second;
 }
 
 #define PALMETTE_INSTANTIATE(T) template class RowCore<T>;

@@ -13,7 +13,8 @@ struct Strip {
   index_t first, count;
 };
 
-/// S = L, strictly lower part and diagonal given. The sweep for the transpose is made when it is first needed, and kept.
+/// S = L, strictly lower part and diagonal given. The sweep for the transpose is made when it is first
+/// needed, and kept.
 template <class T>
 class RowCore final : public SweepCore<T> {
  public:
@@ -29,7 +30,8 @@ class RowCore final : public SweepCore<T> {
   void solve_by_panels(bool transposed, const CoreRun<T>& run) const;
   /// Calls run_body(body) with the body of one strip.
   template <class RunBody>
-  void with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work, RunBody&& run_body) const;
+  void with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work,
+                 RunBody&& run_body) const;
 
   index_t n_;
   std::vector<T> diagonal_;    // length n; empty: ones

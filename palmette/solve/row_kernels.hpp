@@ -1,5 +1,6 @@
-// Inside `solve`: the arithmetic of row sweeps. Each row's sum has one order, given by its length alone, and every product
-// is fused with its sum (or none is, where the processor cannot): so no choice of layout or schedule shows in the bits.
+// Inside `solve`: the arithmetic of row sweeps. Each row's sum has one order, given by its length alone, and
+// every product is fused with its sum (or none is, where the processor cannot): so no choice of layout or
+// schedule shows in the bits.
 #pragma once
 
 #include <cmath>
@@ -32,7 +33,8 @@ inline T minus_product(const T& sum, const T& a, const T& x) {
 template <class T>
 inline T product(const T& a, const T& b) {
   if constexpr (is_complex_v<T>)
-    return T(minus_product_real(a.real() * b.real(), a.imag(), b.imag()), minus_product_real(a.real() * b.imag(), -a.imag(), b.real()));
+    return T(minus_product_real(a.real() * b.real(), a.imag(), b.imag()),
+             minus_product_real(a.real() * b.imag(), -a.imag(), b.real()));
   else
     return a * b;
 }
@@ -44,7 +46,8 @@ T long_row_kernel(T b, const T* a, const index_t* column, index_t count, const T
   T part[parts] = {};
   index_t k = 0;
   for (; k + parts <= count; k += parts)
-    for (int lane = 0; lane < parts; ++lane) part[lane] = minus_product(part[lane], a[k + lane], x[column[k + lane]]);
+    for (int lane = 0; lane < parts; ++lane)
+      part[lane] = minus_product(part[lane], a[k + lane], x[column[k + lane]]);
   for (int half = parts / 2; half > 0; half /= 2)
     for (int lane = 0; lane < half; ++lane) part[lane] += part[lane + half];
   b += part[0];
@@ -66,7 +69,8 @@ void slices_kernel(const RowSegment& part, const RowSweep<T>& sweep, T* x) {
     for (index_t entry = 0; entry < length; ++entry, column += width, value += width) {
       T needed[width];
       for (int lane = 0; lane < width; ++lane) needed[lane] = x[column[lane]];
-      for (int lane = 0; lane < width; ++lane) sum[lane] = minus_product(sum[lane], value[lane], needed[lane]);
+      for (int lane = 0; lane < width; ++lane)
+        sum[lane] = minus_product(sum[lane], value[lane], needed[lane]);
     }
     for (int lane = 0; lane < width; ++lane) x[row[lane]] = sum[lane];
   }
@@ -95,7 +99,8 @@ void chain_kernel(const RowSegment& part, const RowSweep<T>& sweep, T* x) {
   T before = own[-to_next];
   for (index_t k = 0; k < part.count; ++k, own += to_next, column += length, value += length) {
     T sum = *own;
-    for (index_t entry = 0; entry + 1 < length; ++entry) sum = minus_product(sum, value[entry], x[column[entry]]);
+    for (index_t entry = 0; entry + 1 < length; ++entry)
+      sum = minus_product(sum, value[entry], x[column[entry]]);
     before = minus_product(sum, value[length - 1], before);
     *own = before;
   }
@@ -110,7 +115,8 @@ void mixed_kernel(const RowSegment& part, const RowSweep<T>& sweep, const T* dia
     T sum = x[row];
     if (count >= long_row) sum = long_row_kernel(sum, value, column, count, x);
     else
-      for (index_t entry = 0; entry < count; ++entry) sum = minus_product(sum, value[entry], x[column[entry]]);
+      for (index_t entry = 0; entry < count; ++entry)
+        sum = minus_product(sum, value[entry], x[column[entry]]);
     x[row] = diagonal != nullptr ? sum / diagonal[row] : sum;
     column += count;
     value += count;
@@ -142,24 +148,28 @@ void solve_segment(const RowSegment& part, const RowSweep<T>& sweep, const T* di
   }
 }
 
-/// All rows of a task for `Sides` right-hand sides that lie side by side in x: an entry is read once and serves them all. Sides
-/// fill whole registers, so that every number of them is computed by the same instructions.
+/// All rows of a task for `Sides` right-hand sides that lie side by side in x: an entry is read once and
+/// serves them all. Sides fill whole registers, so that every number of them is computed by the same
+/// instructions.
 template <class T, int Sides>
 void solve_strip_kernel(const RowSweep<T>& sweep, index_t task, const T* diagonal, T* x) {
   constexpr int width = lanes::full_width<T>;
   static_assert(Sides % width == 0);
   using L = lanes::Lanes<T, width>;
   constexpr int registers = Sides / width;
-  sweep.visit_rows(task, [&](index_t row, const T* value, const index_t* column, offset_t step, index_t count) {
-    typename L::Sum sum[registers];
-    for (index_t k = 0; k < count; ++k, value += step, column += step) {
-      const T* const needed = x + offset_t{*column} * Sides;
-      for (int r = 0; r < registers; ++r) sum[r].add(L::load(needed + r * width), *value);
-    }
-    T* const own = x + offset_t{row} * Sides;
-    for (int r = 0; r < registers; ++r) L::store(L::load(own + r * width) - sum[r].value(), own + r * width);
-    for (int side = 0; diagonal != nullptr && side < Sides; ++side) own[side] /= diagonal[row];
-  });
+  sweep.visit_rows(task,
+                   [&](index_t row, const T* value, const index_t* column, offset_t step, index_t count) {
+                     typename L::Sum sum[registers];
+                     for (index_t k = 0; k < count; ++k, value += step, column += step) {
+                       const T* const needed = x + offset_t{*column} * Sides;
+                       for (int r = 0; r < registers; ++r) sum[r].add(L::load(needed + r * width), *value);
+                     }
+                     T* const own = x + offset_t{row} * Sides;
+                     for (int r = 0; r < registers; ++r)
+                       L::store(L::load(own + r * width) - sum[r].value(), own + r * width);
+                     for (int side = 0; diagonal != nullptr && side < Sides; ++side)
+                       own[side] /= diagonal[row];
+                   });
 }
 
 }  // namespace palmette::sweep

@@ -1,5 +1,6 @@
-// Lays out the rows of each task. Inside a task rows may be exchanged as long as each stays behind those that it needs:
-// rows of one level of the task and of one length go side by side; a task that is mostly a chain keeps its order.
+// Lays out the rows of each task. Inside a task rows may be exchanged as long as each stays behind those that
+// it needs: rows of one level of the task and of one length go side by side; a task that is mostly a chain
+// keeps its order.
 #include "palmette/solve/row_layout.hpp"
 
 #include <algorithm>
@@ -23,20 +24,28 @@ template <class T>
 class LayoutBuilder {
  public:
   LayoutBuilder(const RowLists<T>& lists, const std::vector<T>& diagonal, RowSweep<T>& sweep)
-      : lists_(lists), diagonal_(diagonal), sweep_(sweep), first_(static_cast<std::size_t>(sweep.size())), count_(first_), level_(static_cast<std::size_t>(sweep.size())),
-        task_of_(static_cast<std::size_t>(sweep.size()), -1) {}
+      : lists_(lists),
+        diagonal_(diagonal),
+        sweep_(sweep),
+        first_(sweep.size()),
+        count_(first_),
+        level_(sweep.size()),
+        task_of_(sweep.size(), -1) {}
 
   void build() {
     sweep_.scaled = can_scale();
     sweep_.column.reserve(lists_.column.size());
     sweep_.value.reserve(lists_.value.size());
-    sweep_.row.reserve(static_cast<std::size_t>(sweep_.size()));
+    sweep_.row.reserve(sweep_.size());
     const std::vector<Task>& tasks = sweep_.rows.schedule.graph.tasks;
     for (index_t task = 0; task < static_cast<index_t>(tasks.size()); ++task) {
       rows_.clear();
-      for (index_t place = tasks[task].first; place < tasks[task].last; ++place) take(sweep_.row_at(place), tasks[task].chunk);
+      for (index_t place = tasks[task].first; place < tasks[task].last; ++place)
+        take(sweep_.row_at(place), tasks[task].chunk);
       if (!sweep_.scaled) add_one_by_one(RowKind::divided, rows_.begin(), rows_.end());
-      else if (const index_t levels = find_levels(task); static_cast<index_t>(rows_.size()) < rows_for_a_level * levels) add_in_order();
+      else if (const index_t levels = find_levels(task);
+               static_cast<index_t>(rows_.size()) < rows_for_a_level * levels)
+        add_in_order();
       else add_by_levels(levels);
       sweep_.task_segment.push_back(static_cast<index_t>(sweep_.segment.size()));
     }
@@ -45,7 +54,8 @@ class LayoutBuilder {
  private:
   using Place = std::vector<index_t>::const_iterator;
 
-  /// The row with its entries outside its panel (chunk 0), inside (1), or all of them where the schedule knows no panels.
+  /// The row with its entries outside its panel (chunk 0), inside (1), or all of them where the schedule
+  /// knows no panels.
   void take(index_t row, index_t chunk) {
     const index_t all = static_cast<index_t>(lists_.ptr[row + 1] - lists_.ptr[row]);
     const index_t outside = sweep_.rows.by_panels ? outside_panel(row) : all;
@@ -54,7 +64,8 @@ class LayoutBuilder {
     if (chunk == 0 || count_[row] > 0) rows_.push_back(row);
   }
   index_t outside_panel(index_t row) const {
-    const std::span<const index_t> columns(lists_.column.data() + lists_.ptr[row], lists_.column.data() + lists_.ptr[row + 1]);
+    const std::span<const index_t> columns(lists_.column.data() + lists_.ptr[row],
+                                           lists_.column.data() + lists_.ptr[row + 1]);
     return entries_outside_panel(columns, row, sweep_.rows.panels.panel_bits);
   }
 
@@ -79,7 +90,8 @@ class LayoutBuilder {
     for (const index_t row : rows_) {
       index_t level = 0;
       for (index_t k = 0; k < length_of(row); ++k)
-        if (const index_t before = lists_.column[entry_of(row, k)]; task_of_[before] == task) level = std::max(level, level_[before] + 1);
+        if (const index_t before = lists_.column[entry_of(row, k)]; task_of_[before] == task)
+          level = std::max(level, level_[before] + 1);
       level_[row] = level;
       task_of_[row] = task;
       levels = std::max(levels, level + 1);
@@ -96,7 +108,8 @@ class LayoutBuilder {
 
   RowSegment& open(RowKind kind, index_t length, index_t count) {
     sweep_.segment.push_back({kind, length, count, static_cast<index_t>(sweep_.row.size()),
-                              static_cast<offset_t>(sweep_.column.size()), static_cast<index_t>(sweep_.length.size())});
+                              static_cast<offset_t>(sweep_.column.size()),
+                              static_cast<index_t>(sweep_.length.size())});
     return sweep_.segment.back();
   }
 
@@ -147,13 +160,16 @@ class LayoutBuilder {
       Place end = begin + 1;
       while (end != rows_.cend() && length_of(*end) == length && linked(end) == chain) ++end;
       const bool run = end - begin >= shortest_run && length < long_row;
-      if (length > 0) add_one_by_one(!run ? RowKind::mixed : chain ? RowKind::chain : RowKind::equal, begin, end);
+      if (length > 0)
+        add_one_by_one(!run ? RowKind::mixed : chain ? RowKind::chain : RowKind::equal, begin, end);
       begin = end;
     }
   }
 
   void add_by_levels(index_t levels) {
-    const auto bucket = [&](index_t row) { return level_[row] * (long_row + 1) + std::min(length_of(row), long_row); };
+    const auto bucket = [&](index_t row) {
+      return level_[row] * (long_row + 1) + std::min(length_of(row), long_row);
+    };
     std::vector<index_t> start(static_cast<std::size_t>(levels) * (long_row + 1) + 1, 0);
     for (const index_t row : rows_) ++start[bucket(row) + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
@@ -161,7 +177,8 @@ class LayoutBuilder {
     std::vector<index_t> next(start.begin(), start.end() - 1);
     for (const index_t row : rows_) sorted_[next[bucket(row)]++] = row;
     for (std::size_t b = 0; b + 1 < start.size(); ++b)
-      add_bucket(static_cast<index_t>(b) % (long_row + 1), sorted_.cbegin() + start[b], sorted_.cbegin() + start[b + 1]);
+      add_bucket(static_cast<index_t>(b) % (long_row + 1), sorted_.cbegin() + start[b],
+                 sorted_.cbegin() + start[b + 1]);
   }
 
   void add_bucket(index_t length, Place begin, Place end) {
@@ -182,7 +199,8 @@ class LayoutBuilder {
 
 template <class T>
 RowDependencies dependencies_of(const RowLists<T>& lists, bool ascending) {
-  return {lists.ptr, lists.column, ascending, double{sizeof(T) + sizeof(index_t)}, double{3 * sizeof(T) + sizeof(index_t)}};
+  return {lists.ptr, lists.column, ascending, double{sizeof(T) + sizeof(index_t)},
+          double{3 * sizeof(T) + sizeof(index_t)}};
 }
 
 }  // namespace
@@ -216,7 +234,8 @@ RowLists<T> lists_of(const RowSweep<T>& sweep, bool transposed) {
   std::vector<Part> parts(2 * static_cast<std::size_t>(n));  // of each row: those visited first, and second
   for (index_t task = 0; task < sweep.rows.schedule.graph.num_tasks(); ++task)
     sweep.visit_rows(task, [&](index_t row, const T* value, const index_t*, offset_t step, index_t count) {
-      parts[2 * std::size_t(row) + (parts[2 * std::size_t(row)].step != 0)] = {value - sweep.value.data(), step, count};
+      parts[2 * std::size_t(row) + (parts[2 * std::size_t(row)].step != 0)] = {value - sweep.value.data(),
+                                                                               step, count};
     });
   RowLists<T> lists;
   lists.ptr.assign(static_cast<std::size_t>(n) + 1, 0);
@@ -225,9 +244,11 @@ RowLists<T> lists_of(const RowSweep<T>& sweep, bool transposed) {
   if (transposed)
     for (const index_t column : sweep.column) ++lists.ptr[column + 1];
   else
-    for (index_t row = 0; row < n; ++row) lists.ptr[row + 1] = parts[2 * std::size_t(row)].count + parts[2 * std::size_t(row) + 1].count;
+    for (index_t row = 0; row < n; ++row)
+      lists.ptr[row + 1] = parts[2 * std::size_t(row)].count + parts[2 * std::size_t(row) + 1].count;
   std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
-  // Next free place of each list; lists by rows of a descending sweep fill from their ends, so that columns ascend.
+  // Next free place of each list; lists by rows of a descending sweep fill from their ends, so that columns
+  // ascend.
   std::vector<offset_t> next(lists.ptr.begin() + (transposed || sweep.ascending ? 0 : 1), lists.ptr.end());
   for (index_t row = 0; row < n; ++row)
     for (const Part& part : {parts[2 * std::size_t(row)], parts[2 * std::size_t(row) + 1]})

@@ -1,5 +1,6 @@
-// Inside `solve`: how the entries of a sweep's rows lie in memory: in the order in which they are used, rows of equal length
-// side by side where they are independent, so that neither branches nor latencies stop the processor.
+// Inside `solve`: how the entries of a sweep's rows lie in memory: in the order in which they are used, rows
+// of equal length side by side where they are independent, so that neither branches nor latencies stop the
+// processor.
 #pragma once
 
 #include "palmette/solve/lower_triangle.hpp"
@@ -11,7 +12,8 @@ namespace palmette::sweep {
 template <class T>
 inline constexpr int slice_rows = lanes::full_width<T> < 4 ? 4 : lanes::full_width<T>;
 
-/// From this length on a row, or its part outside or inside its panel, is summed in several sums side by side.
+/// From this length on a row, or its part outside or inside its panel, is summed in several sums side by
+/// side.
 inline constexpr index_t long_row = 16;
 
 enum class RowKind : std::uint8_t {
@@ -32,9 +34,9 @@ struct RowSegment {
   index_t first_length = 0;  ///< mixed, divided: in RowSweep::length
 };
 
-/// One direction of a row sweep. Entries of a row are ordered from the farthest to the nearest, so that the sum ends with
-/// what was computed last; they are divided by the row's diagonal, so that only one product and sum stand between a row
-/// and the next one. Rows without entries have no place in the segments.
+/// One direction of a row sweep. Entries of a row are ordered from the farthest to the nearest, so that the
+/// sum ends with what was computed last; they are divided by the row's diagonal, so that only one product and
+/// sum stand between a row and the next one. Rows without entries have no place in the segments.
 template <class T>
 struct RowSweep {
   bool ascending = true;
@@ -51,14 +53,15 @@ struct RowSweep {
   index_t row_at(index_t place) const { return ascending ? place : size() - 1 - place; }
   offset_t memory_bytes() const;
 
-  /// Calls visit(row, values, columns, step, count) for each row of a task that has entries, in order: entry k is
-  /// values[k·step] in columns[k·step].
+  /// Calls visit(row, values, columns, step, count) for each row of a task that has entries, in order: entry
+  /// k is values[k·step] in columns[k·step].
   template <class Visit>
   void visit_rows(index_t task, Visit&& visit) const {
     for (index_t s = task_segment[task]; s < task_segment[task + 1]; ++s) {
       const RowSegment& part = segment[s];
       const offset_t step = part.kind == RowKind::slices ? slice_rows<T> : 1;
-      const index_t* const lengths = part.kind >= RowKind::mixed ? length.data() + part.first_length : nullptr;
+      const index_t* const lengths =
+          part.kind >= RowKind::mixed ? length.data() + part.first_length : nullptr;
       offset_t entry = part.first_entry;
       for (index_t k = 0; k < part.count; ++k) {
         const index_t count = lengths != nullptr ? lengths[k] : part.length;
@@ -82,8 +85,9 @@ struct RowLists {
 template <class T>
 RowSweep<T> make_row_sweep(const RowLists<T>& lists, const std::vector<T>& diagonal, bool ascending);
 
-/// The same sweep cut into panels, for several threads and one right-hand side. The sweep must be scaled and have a choice of
-/// panels. Both give the same bits, since long rows are summed in two parts, outside and inside their panel, in both.
+/// The same sweep cut into panels, for several threads and one right-hand side. The sweep must be scaled and
+/// have a choice of panels. Both give the same bits, since long rows are summed in two parts, outside and
+/// inside their panel, in both.
 template <class T>
 RowSweep<T> cut_into_panels(const RowSweep<T>& sweep);
 

@@ -11,7 +11,8 @@ namespace {
 constexpr double largest_task_bytes = 65536;
 std::vector<Task> cut(const RowDependencies& rows) {
   std::vector<Task> tasks;
-  const double bytes = static_cast<double>(rows.column.size()) * rows.entry_bytes + rows.size() * rows.row_bytes;
+  const double bytes =
+      static_cast<double>(rows.column.size()) * rows.entry_bytes + rows.size() * rows.row_bytes;
   const double limit = bytes / std::ceil(std::max(bytes, 1.0) / largest_task_bytes);
   double sum = 0;
   for (index_t place = 0, begin = 0; place < rows.size(); ++place) {
@@ -25,7 +26,7 @@ std::vector<Task> cut(const RowDependencies& rows) {
 }
 
 std::vector<Edge> task_edges(const RowDependencies& rows, const std::vector<Task>& tasks) {
-  std::vector<index_t> task_of(static_cast<std::size_t>(rows.size()));
+  std::vector<index_t> task_of(rows.size());
   std::vector<index_t> last_seen_by(tasks.size(), -1);
   std::vector<Edge> edges;
   for (index_t task = 0; task < static_cast<index_t>(tasks.size()); ++task)
@@ -81,7 +82,8 @@ index_t entries_outside_panel(std::span<const index_t> columns, index_t row, int
 
 PanelChoice choose_panels(const RowDependencies& rows) {
   const Distances count = distances_of(rows);
-  const double total = static_cast<double>(rows.column.size()) * rows.entry_bytes + rows.size() * rows.row_bytes;
+  const double total =
+      static_cast<double>(rows.column.size()) * rows.entry_bytes + rows.size() * rows.row_bytes;
   PanelChoice best;
   best.serial_bytes = total;
   double least = total / least_gain, inside = 0;
@@ -113,8 +115,10 @@ RowSchedule make_panel_schedule(const RowDependencies& rows, const PanelChoice& 
       outside = 0;
     };
     for (; end < rows.size() && rows.row_at(end) >> choice.panel_bits == panel;) {
-      const index_t row = rows.row_at(end), count = entries_outside_panel(rows.columns_of(row), row, choice.panel_bits);
-      const double own = static_cast<double>(rows.row_ptr[row + 1] - rows.row_ptr[row] - count) * rows.entry_bytes;
+      const index_t row = rows.row_at(end),
+                    count = entries_outside_panel(rows.columns_of(row), row, choice.panel_bits);
+      const double own =
+          static_cast<double>(rows.row_ptr[row + 1] - rows.row_ptr[row] - count) * rows.entry_bytes;
       outside += count * rows.entry_bytes + rows.row_bytes;
       inside += own > 0 ? own + row_again_bytes : 0;
       ++end;

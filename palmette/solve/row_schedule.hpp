@@ -19,7 +19,8 @@ struct RowDependencies {
   index_t size() const { return static_cast<index_t>(row_ptr.size()) - 1; }
   index_t row_at(index_t place) const { return ascending ? place : size() - 1 - place; }
   std::span<const index_t> columns_of(index_t row) const {
-    return column.subspan(static_cast<std::size_t>(row_ptr[row]), static_cast<std::size_t>(row_ptr[row + 1] - row_ptr[row]));
+    return column.subspan(row_ptr[row],
+                          row_ptr[row + 1] - row_ptr[row]);
   }
   double bytes_of(index_t row) const {
     return static_cast<double>(row_ptr[row + 1] - row_ptr[row]) * entry_bytes + row_bytes;
@@ -32,8 +33,8 @@ struct PanelChoice {
   int panel_bits = none;    ///< none: all rows are in one panel, and panels are of no use
   double serial_bytes = 0;  ///< moved one after another however many threads there are
 };
-/// How large panels of rows should be, so that most entries lie outside their row's panel and can be subtracted by all threads.
-/// Depends on the pattern alone.
+/// How large panels of rows should be, so that most entries lie outside their row's panel and can be
+/// subtracted by all threads. Depends on the pattern alone.
 /// @cost  O(nnz)
 PanelChoice choose_panels(const RowDependencies& rows);
 /// Of the columns of a row, how many lie outside its panel.
@@ -43,15 +44,18 @@ index_t entries_outside_panel(std::span<const index_t> columns, index_t row, int
 struct RowSchedule {
   index_t size = 0;            // n
   PanelChoice panels;          // what choose_panels says, whether the tasks are made of panels or not
-  bool by_panels = false;      // tasks with chunk 0 take their rows' entries outside the panel, those with chunk 1 the others
+  // tasks with chunk 0 take their rows' entries outside the panel, those with chunk 1 the others
+  bool by_panels = false;    
   SweepSchedule schedule;
 };
 
-/// Rows keep their natural order, which keeps what locality the matrix has, and are cut into tasks of about equal bytes.
+/// Rows keep their natural order, which keeps what locality the matrix has, and are cut into tasks of about
+/// equal bytes.
 /// @cost  O(nnz)
 RowSchedule make_row_schedule(const RowDependencies& rows);
 
-/// Panel after panel: tasks for the entries outside, which wait for the panel before, then one task for those inside.
+/// Panel after panel: tasks for the entries outside, which wait for the panel before, then one task for those
+/// inside.
 /// @param choice  of choose_panels, not none
 /// @source [Lu et al. 2020]: the column-block form
 RowSchedule make_panel_schedule(const RowDependencies& rows, const PanelChoice& choice);

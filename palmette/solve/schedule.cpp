@@ -41,8 +41,8 @@ SweepSchedule make_schedule(TaskGraph graph) {
   schedule.phases = gather_phases(graph, schedule.levels);
   schedule.by_priority.resize(graph.tasks.size());
   std::iota(schedule.by_priority.begin(), schedule.by_priority.end(), index_t{0});
-  // A predecessor's priority is its successor's plus its own cost ≥ 0, and at equal priority the smaller number, which
-  // is the predecessor's, stays in front: the order is topological.
+  // A predecessor's priority is its successor's plus its own cost ≥ 0, and at equal priority the smaller
+  // number, which is the predecessor's, stays in front: the order is topological.
   std::stable_sort(schedule.by_priority.begin(), schedule.by_priority.end(),
                    [&](index_t left, index_t right) { return graph.priority[left] > graph.priority[right]; });
   schedule.graph = std::move(graph);
@@ -51,9 +51,9 @@ SweepSchedule make_schedule(TaskGraph graph) {
 
 offset_t SweepSchedule::memory_bytes() const {
   const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
-  return bytes(graph.tasks) + bytes(graph.successor_ptr) + bytes(graph.successor) + bytes(graph.predecessor_ptr) +
-         bytes(graph.predecessor) + bytes(graph.priority) + bytes(levels.level_ptr) + bytes(levels.task) + bytes(phases) +
-         bytes(by_priority);
+  return bytes(graph.tasks) + bytes(graph.successor_ptr) + bytes(graph.successor) +
+         bytes(graph.predecessor_ptr) + bytes(graph.predecessor) + bytes(graph.priority) +
+         bytes(levels.level_ptr) + bytes(levels.task) + bytes(phases) + bytes(by_priority);
 }
 
 EngineState::EngineState(const SweepSchedule& schedule)

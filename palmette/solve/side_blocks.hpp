@@ -1,5 +1,5 @@
-// Inside `solve`: right-hand sides turned from columns into rows and back: W rows × W columns at a time, in registers, so that
-// each cache line of a column is touched once however many columns there are.
+// Inside `solve`: right-hand sides turned from columns into rows and back: W rows × W columns at a time, in
+// registers, so that each cache line of a column is touched once however many columns there are.
 #pragma once
 
 #include "palmette/solve/row_kernels.hpp"
@@ -24,7 +24,8 @@ struct SideBlock {
   void exchange() {
     if constexpr (Distance < width) {
       for (int k = 0; k < width; ++k)
-        if ((k & Distance) == 0) exchange_pair<Distance>(line[k], line[k + Distance], std::make_integer_sequence<int, width>());
+        if ((k & Distance) == 0)
+          exchange_pair<Distance>(line[k], line[k + Distance], std::make_integer_sequence<int, width>());
       exchange<2 * Distance>();
     }
   }
@@ -36,7 +37,8 @@ struct SideBlock {
   }
 };
 
-/// to[k·Sides + side] ← from(first + k, side) · scale[k] for k < rows; zeros where `from` has no more columns. scale null: ones.
+/// to[k·Sides + side] ← from(first + k, side) · scale[k] for k < rows; zeros where `from` has no more
+/// columns. scale null: ones.
 template <class T, int Sides>
 inline void sides_into_rows(DenseView<const T> from, index_t first, index_t rows, const T* scale, T* to) {
   using Block = SideBlock<T>;
@@ -46,10 +48,12 @@ inline void sides_into_rows(DenseView<const T> from, index_t first, index_t rows
       for (index_t side = 0; side < Sides; side += Block::width) {
         Block block;
         for (int k = 0; k < Block::width; ++k)
-          block.line[k] = side + k < from.cols ? Block::L::load(from.column(side + k) + first + row) : typename Block::Vector{};
+          block.line[k] = side + k < from.cols ? Block::L::load(from.column(side + k) + first + row)
+                                               : typename Block::Vector{};
         block.transpose();
         for (int k = 0; k < Block::width; ++k)
-          Block::L::store(scale != nullptr ? block.line[k] * scale[row + k] : block.line[k], to + (row + k) * Sides + side);
+          Block::L::store(scale != nullptr ? block.line[k] * scale[row + k] : block.line[k],
+                          to + (row + k) * Sides + side);
       }
   for (; row < rows; ++row)
     for (index_t side = 0; side < Sides; ++side) {
@@ -67,9 +71,11 @@ inline void rows_into_sides(const T* from, index_t rows, DenseView<T> to, index_
     for (; row + Block::width <= rows; row += Block::width)
       for (index_t side = 0; side < to.cols; side += Block::width) {
         Block block;
-        for (int k = 0; k < Block::width; ++k) block.line[k] = Block::L::load(from + (row + k) * Sides + side);
+        for (int k = 0; k < Block::width; ++k)
+          block.line[k] = Block::L::load(from + (row + k) * Sides + side);
         block.transpose();
-        for (int k = 0; k < Block::width && side + k < to.cols; ++k) Block::L::store(block.line[k], to.column(side + k) + first + row);
+        for (int k = 0; k < Block::width && side + k < to.cols; ++k)
+          Block::L::store(block.line[k], to.column(side + k) + first + row);
       }
   for (; row < rows; ++row)
     for (index_t side = 0; side < to.cols; ++side) to(first + row, side) = from[row * Sides + side];

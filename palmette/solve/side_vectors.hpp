@@ -1,5 +1,5 @@
-// Inside `solve`: between the caller's vectors, column after column, and the rows of right-hand sides that supernodal
-// sweeps work on; permutation, scaling and conjugation are done on the way.
+// Inside `solve`: between the caller's vectors, column after column, and the rows of right-hand sides that
+// supernodal sweeps work on; permutation, scaling and conjugation are done on the way.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,12 @@
 
 namespace palmette::sweep {
 
-/// Columns that are read or written in turn for one row: their lines stay in the first cache for the next rows.
+/// Columns that are read or written in turn for one row: their lines stay in the first cache for the next
+/// rows.
 inline constexpr index_t columns_in_turn = 8;
 
-/// Rows ahead of the one at work whose lines are asked for: they lie as the permutation says, which no hardware foresees.
+/// Rows ahead of the one at work whose lines are asked for: they lie as the permutation says, which no
+/// hardware foresees.
 inline constexpr index_t rows_ahead = 12;
 
 template <bool Write, class T>
@@ -21,9 +23,11 @@ inline void prefetch_row(const IndexMap& map, index_t k, DenseView<T> columns) {
   for (index_t j = 0; j < columns.cols; ++j) __builtin_prefetch(row + j * columns.ld, Write ? 1 : 0, 3);
 }
 
-/// Calls use(k, caller's row, scale, first column, end column) for `count` rows from `first` on and all columns.
+/// Calls use(k, caller's row, scale, first column, end column) for `count` rows from `first` on and all
+/// columns.
 template <class Use>
-inline void over_rows_and_columns(const IndexMap& map, index_t first, index_t count, index_t columns, Use&& use) {
+inline void over_rows_and_columns(const IndexMap& map, index_t first, index_t count, index_t columns,
+                                  Use&& use) {
   for (index_t column = 0; column < columns; column += columns_in_turn)
     over_mapped_rows(map, first, count, [&](index_t k, index_t row, double scale) {
       use(k, row, scale, column, std::min(columns, column + columns_in_turn));
@@ -36,16 +40,20 @@ void load_sides(const Reader<T>& reader, index_t first, index_t count, SideRows<
   const index_t columns = reader.from.cols;
   const bool plain = reader.map.scale == nullptr && !(is_complex_v<T> && reader.conjugated);
   if (into.stride == 1) return reader.load(first, count, {into.data, count, 1, count});
-  over_rows_and_columns(reader.map, first, count, columns, [&](index_t k, index_t row, double scale, index_t begin, index_t end) {
-    if (k + rows_ahead < count) prefetch_row<false>(reader.map, first + k + rows_ahead, reader.from.columns(begin, end - begin));
-    const T* const source = reader.from.data + row;
-    T* const target = into.row(k);
-    if (plain)
-      for (index_t j = begin; j < end; ++j) target[j] = source[j * reader.from.ld];
-    else
-      for (index_t j = begin; j < end; ++j) target[j] = mapped_value(source[j * reader.from.ld], scale, reader.conjugated);
-    if (end == columns) std::fill(target + columns, target + into.stride, T(0));
-  });
+  over_rows_and_columns(reader.map, first, count, columns,
+                        [&](index_t k, index_t row, double scale, index_t begin, index_t end) {
+                          if (k + rows_ahead < count)
+                            prefetch_row<false>(reader.map, first + k + rows_ahead,
+                                                reader.from.columns(begin, end - begin));
+                          const T* const source = reader.from.data + row;
+                          T* const target = into.row(k);
+                          if (plain)
+                            for (index_t j = begin; j < end; ++j) target[j] = source[j * reader.from.ld];
+                          else
+                            for (index_t j = begin; j < end; ++j)
+                              target[j] = mapped_value(source[j * reader.from.ld], scale, reader.conjugated);
+                          if (end == columns) std::fill(target + columns, target + into.stride, T(0));
+                        });
 }
 
 /// Row first + k of right-hand side j ← given.row(k)[j].
@@ -53,19 +61,24 @@ template <class T>
 void store_sides(const Writer<T>& writer, index_t first, index_t count, SideRows<const T> given) {
   const bool plain = writer.map.scale == nullptr && !(is_complex_v<T> && writer.conjugated);
   if (given.stride == 1) return writer.store(first, count, {given.data, count, 1, count});
-  over_rows_and_columns(writer.map, first, count, writer.to.cols, [&](index_t k, index_t row, double scale, index_t begin, index_t end) {
-    if (k + rows_ahead < count) prefetch_row<true>(writer.map, first + k + rows_ahead, writer.to.columns(begin, end - begin));
-    const T* const source = given.row(k);
-    T* const target = writer.to.data + row;
-    if (plain)
-      for (index_t j = begin; j < end; ++j) target[j * writer.to.ld] = source[j];
-    else
-      for (index_t j = begin; j < end; ++j) target[j * writer.to.ld] = mapped_value(source[j], scale, writer.conjugated);
-  });
+  over_rows_and_columns(writer.map, first, count, writer.to.cols,
+                        [&](index_t k, index_t row, double scale, index_t begin, index_t end) {
+                          if (k + rows_ahead < count)
+                            prefetch_row<true>(writer.map, first + k + rows_ahead,
+                                               writer.to.columns(begin, end - begin));
+                          const T* const source = given.row(k);
+                          T* const target = writer.to.data + row;
+                          if (plain)
+                            for (index_t j = begin; j < end; ++j) target[j * writer.to.ld] = source[j];
+                          else
+                            for (index_t j = begin; j < end; ++j)
+                              target[j * writer.to.ld] = mapped_value(source[j], scale, writer.conjugated);
+                        });
 }
 
-/// Caller's rows [begin, end) of all right-hand sides → all.row(place of the row). The caller's columns are read in order,
-/// as pages and lines want it, and what is scattered are whole lines. For a map that knows its inverse.
+/// Caller's rows [begin, end) of all right-hand sides → all.row(place of the row). The caller's columns are
+/// read in order, as pages and lines want it, and what is scattered are whole lines. For a map that knows its
+/// inverse.
 template <class T>
 void spread_sides(const Reader<T>& reader, index_t begin, index_t end, SideRows<T> all) {
   const index_t columns = reader.from.cols;
@@ -79,7 +92,8 @@ void spread_sides(const Reader<T>& reader, index_t begin, index_t end, SideRows<
       T* const target = all.row(back[row]);
       const double scale = reader.map.scale != nullptr ? reader.map.scale[row] : 1.0;
       for (index_t j = first; j < last; ++j)
-        target[j] = plain ? source[j * reader.from.ld] : mapped_value(source[j * reader.from.ld], scale, reader.conjugated);
+        target[j] = plain ? source[j * reader.from.ld]
+                          : mapped_value(source[j * reader.from.ld], scale, reader.conjugated);
       if (last == columns) std::fill(target + columns, target + all.stride, T(0));
     }
   }

@@ -1,5 +1,5 @@
-// The door of `solve`: Factor + b → x. A SolvePlan is made once for a factor (or for somebody else's triangular
-// matrices) and serves many solves by any method of the list.
+// The door of `solve`: Factor + b → x. A SolvePlan is made once for a factor (or for somebody else's
+// triangular matrices) and serves many solves by any method of the list.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@
 
 namespace palmette {
 
-/// Who runs next. The arithmetic of a task is the same for all, so all give the same bits for any number of threads.
+/// Who runs next. The arithmetic of a task is the same for all, so all give the same bits for any number of
+/// threads.
 enum class SolveMethod { automatic, serial, level_set, sync_free, task_driven };
 
 struct SolveMethodInfo {
@@ -34,8 +35,10 @@ std::string_view name_of(SolveMethod method);
 /// What one solve costs at least; see docs/guide for the model.
 struct SolveCost {
   double flops = 0;
-  double bytes = 0;              ///< factor read once for each sweep and block of right-hand sides, b and x once
-  double critical_path_bytes = 0;  ///< bytes of the costliest path of tasks: no number of threads moves less one after another
+  /// factor read once for each sweep and block of right-hand sides, b and x once
+  double bytes = 0;            
+  /// bytes of the costliest path of tasks: no number of threads moves less one after another
+  double critical_path_bytes = 0;
 };
 
 struct SolveRun {
@@ -46,7 +49,8 @@ struct SolveRun {
 /// What a solve did.
 struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
-  int threads = 1;                           ///< threads that were called to it: fewer than the team's while hand-overs are slow
+  /// threads that were called to it: fewer than the team's while hand-overs are slow
+  int threads = 1;                         
 };
 
 /// One of the matrices whose product a factored matrix is: L; D of LDLᵀ; U of LU.
@@ -76,7 +80,8 @@ class SolvePlan {
 
   index_t size() const;
 
-  /// x ← op(A)⁻¹·b, A being the matrix that was factored (or the given triangle, or the product of given factors).
+  /// x ← op(A)⁻¹·b, A being the matrix that was factored (or the given triangle, or the product of given
+  /// factors).
   ///
   /// @param b  n × k in the user's numbering, k ≥ 0
   /// @param x  n × k; may be the same memory as b
@@ -86,13 +91,15 @@ class SolvePlan {
 
   /// x ← op(F)⁻¹·b with one factor by itself, of a plan that plan_solve made.
   ///
-  /// The factors are those of the matrix with rows and columns permuted, pivoting included, and scalings undone: P·A·Pᵀ = L·Lᴴ or
-  /// L·D·Lᴴ (complex symmetric: L·D·Lᵀ), P·A·Qᵀ = L·U; with P = row.then(pivoted_places) and Q = column of the structure. Scalings
-  /// are powers of two: undoing them rounds nothing. D of LLᵀ is the identity.
+  /// The factors are those of the matrix with rows and columns permuted, pivoting included, and scalings
+  /// undone: P·A·Pᵀ = L·Lᴴ or L·D·Lᴴ (complex symmetric: L·D·Lᵀ), P·A·Qᵀ = L·U; with P =
+  /// row.then(pivoted_places) and Q = column of the structure. Scalings are powers of two: undoing them
+  /// rounds nothing. D of LLᵀ is the identity.
   /// @param b  n × k in the numbering of the factors; x: n × k, likewise; may be the same memory as b
   /// @throws DimensionError; UsageError for a part that the factorization has not; MemoryError
   /// @cost   half of cost(k), for D O(n·k)
-  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
+  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
+                        const SolveRun& run = {}) const;
 
   SolveCost cost(index_t num_rhs) const;
   /// Diagonal blocks that were not inverted since their inverse would grow too much.
@@ -104,29 +111,34 @@ class SolvePlan {
   std::unique_ptr<const detail::PlanBody<T>> body_;
 };
 
-/// What a plan knows from the structure alone: tasks, and the places of rows. Constant; all plans for factors with this structure, and with
-/// scalars of this size, may share one.
+/// What a plan knows from the structure alone: tasks, and the places of rows. Constant; all plans for factors
+/// with this structure, and with scalars of this size, may share one.
 using PlanStructure = sweep::SweepStructure;
-std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic, ScalarType scalar);
+std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic,
+                                                    ScalarType scalar);
 
-/// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep, and the task
-/// graphs of both sweeps. The plan keeps the factor alive.
+/// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep,
+/// and the task graphs of both sweeps. The plan keeps the factor alive.
 /// @param structure  of the factor's symbolic and scalar; made where it is missing or another's
 /// @throws MemoryError
-/// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are copied
+/// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are
+///   copied
 template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {},
                         std::shared_ptr<const PlanStructure> structure = nullptr);
 
-/// Bytes that plan_solve will hold beyond the factor, and the workspace of one solve with num_rhs right-hand sides.
+/// Bytes that plan_solve will hold beyond the factor, and the workspace of one solve with num_rhs right-hand
+/// sides.
 struct PlanMemory {
   offset_t plan_bytes = 0;
   offset_t structure_bytes = 0;  ///< of these, what plan_structure holds
   offset_t workspace_bytes = 0;
 };
-PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar, index_t num_rhs);
+PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
+                                index_t num_rhs);
 /// The same, with a structure that is at hand.
-PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar, index_t num_rhs);
+PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar,
+                                index_t num_rhs);
 
 struct TriangleOptions {
   bool lower = true;
@@ -135,8 +147,8 @@ struct TriangleOptions {
 };
 
 /// Prepare solves with a sparse triangular matrix as it is. Entries in the other triangle are ignored, as
-/// scipy.sparse.linalg.spsolve_triangular and LAPACK do. A pattern that is closed under elimination (a factor of a
-/// direct method) is solved by supernodes, any other (an ILU factor) row by row.
+/// scipy.sparse.linalg.spsolve_triangular and LAPACK do. A pattern that is closed under elimination (a factor
+/// of a direct method) is solved by supernodes, any other (an ILU factor) row by row.
 /// @returns the plan, or numerically_singular naming the first row whose diagonal is zero or missing
 /// @throws DimensionError if not square; UsageError naming row and column of a value that is not finite
 template <class T>
@@ -156,13 +168,15 @@ struct OwnFactors {
   bool lower_unit_diagonal = false;
   bool upper_unit_diagonal = false;
   bool hermitian = false;
-  /// Inverted diagonal blocks lose digits where they grow; without A at hand nothing refines them again, so that the limit is
-  /// low here.
+  /// Inverted diagonal blocks lose digits where they grow; without A at hand nothing refines them again, so
+  /// that the limit is low here.
   PlanOptions plan{true, 1e2};
 };
 
-/// @returns the plan, or numerically_singular naming the factor and its first row with a zero or missing diagonal
-/// @throws DimensionError, UsageError as plan_triangle, and UsageError naming the place of an entry on the wrong side
+/// @returns the plan, or numerically_singular naming the factor and its first row with a zero or missing
+///   diagonal
+/// @throws DimensionError, UsageError as plan_triangle, and UsageError naming the place of an entry on the
+///   wrong side
 template <class T>
 Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors);
 

@@ -1,6 +1,6 @@
-// Forward and backward sweeps, one task for each group of supernodes. Forward: y = B⁻¹·P·t, then the rows below lose
-// L_below·y; backward: the columns lose L_belowᵀ·x of the rows below, then x = Pᵀ·B⁻ᵀ·z.
-// Source: [Duff and Reid 1983].
+// Forward and backward sweeps, one task for each group of supernodes. Forward: y = B⁻¹·P·t, then the rows
+// below lose L_below·y; backward: the columns lose L_belowᵀ·x of the rows below, then x = Pᵀ·B⁻ᵀ·z. Source:
+// [Duff and Reid 1983].
 #include "palmette/solve/supernodal_core.hpp"
 
 #include <algorithm>
@@ -38,7 +38,10 @@ struct SweepSides {
     const SweepStructure& known = structure();
     T* const spare = space.member(member) + padded(known.longest_local()) * stride;
     const SideRows<T> values = local(member);
-    return {known.local_rows(s), values.from(symbolic().supernode_begin[s] - first_column), values, {spare, stride},
+    return {known.local_rows(s),
+            values.from(symbolic().supernode_begin[s] - first_column),
+            values,
+            {spare, stride},
             spare + padded(known.widest_supernode()) * stride};
   }
 };
@@ -48,7 +51,8 @@ class ForwardBody final : public SweepBody {
  public:
   /// @param in   null: what is kept
   /// @param out  null: the result is kept for the backward sweep
-  ForwardBody(const SweepSides<T>& sides, const Reader<T>* in, const Writer<T>* out) : sides_(sides), in_(in), out_(out) {}
+  ForwardBody(const SweepSides<T>& sides, const Reader<T>* in, const Writer<T>* out)
+      : sides_(sides), in_(in), out_(out) {}
 
   void run_task(index_t group, int member) override {
     const SweepStructure& structure = sides_.structure();
@@ -61,7 +65,8 @@ class ForwardBody final : public SweepBody {
     }
     if (out_ != nullptr) store_sides<T>(*out_, first, columns, local);
     else copy_rows<T>(local, columns, sides_.kept().from(first));
-    copy_rows<T>(local.from(columns), static_cast<index_t>(structure.boundary(group).size()), sides_.boundary(group));
+    copy_rows<T>(local.from(columns), static_cast<index_t>(structure.boundary(group).size()),
+                 sides_.boundary(group));
   }
 
  private:
@@ -84,7 +89,8 @@ class BackwardBody final : public SweepBody {
  public:
   /// @param in   null: what the forward sweep kept
   /// @param out  null: the result is only kept
-  BackwardBody(const SweepSides<T>& sides, const Reader<T>* in, const BlockDiagonal<T>* diagonal, const Writer<T>* out, bool adjoint)
+  BackwardBody(const SweepSides<T>& sides, const Reader<T>* in, const BlockDiagonal<T>* diagonal,
+               const Writer<T>* out, bool adjoint)
       : sides_(sides), in_(in), diagonal_(diagonal), out_(out), adjoint_(adjoint) {}
 
   void run_task(index_t task, int member) override {
@@ -110,9 +116,11 @@ class BackwardBody final : public SweepBody {
     if (diagonal_ != nullptr) diagonal_->solve(first, columns, local);
     const auto rows = structure.boundary(group);
     if (local.stride == 1)
-      for (std::size_t k = 0; k < rows.size(); ++k) local.data[columns + static_cast<index_t>(k)] = known.data[rows[k]];
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        local.data[columns + static_cast<index_t>(k)] = known.data[rows[k]];
     else
-      for (std::size_t k = 0; k < rows.size(); ++k) copy_rows<T>(known.from(rows[k]), 1, local.from(columns + static_cast<index_t>(k)));
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        copy_rows<T>(known.from(rows[k]), 1, local.from(columns + static_cast<index_t>(k)));
   }
 
   SweepSides<T> sides_;
@@ -128,7 +136,8 @@ void over_row_ranges(ThreadTeam* team, index_t n, Use&& use) {
   if (team == nullptr) return use(index_t{0}, n);
   const int parts = team->size();
   team->share_parts(parts, [&](int part) {
-    use(static_cast<index_t>(offset_t{n} * part / parts), static_cast<index_t>(offset_t{n} * (part + 1) / parts));
+    use(static_cast<index_t>(offset_t{n} * part / parts),
+        static_cast<index_t>(offset_t{n} * (part + 1) / parts));
   });
 }
 
@@ -141,18 +150,25 @@ double flops_of_multiplication() {
 
 template <class T>
 void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
-  if (parts_.lower_only) return transposed ? backward(transposed, run, &run.in, &run.out) : forward(transposed, run, &run.in, &run.out);
-  // Within the tasks a vector passes through memory once less; but columns a multiple of a page apart all fall on the same
-  // lines of the caches, and then it pays to pass through them in their own order first.
+  if (parts_.lower_only)
+    return transposed ? backward(transposed, run, &run.in, &run.out)
+                      : forward(transposed, run, &run.in, &run.out);
+  // Within the tasks a vector passes through memory once less; but columns a multiple of a page apart all
+  // fall on the same lines of the caches, and then it pays to pass through them in their own order first.
   const index_t n = parts_.structure->symbolic().n, stride = padded_sides(sizeof(T), run.num_rhs());
-  const auto collide = [&](offset_t ld) { return run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0; };
+  const auto collide = [&](offset_t ld) {
+    return run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
+  };
   const bool spreads = collide(run.in.from.ld) && run.in.map.back != nullptr;
   const bool collects = collide(run.out.to.ld) && run.out.map.back != nullptr;
   const SideRows<T> kept{run.space.work.data(), stride};
-  if (spreads) over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_sides(run.in, begin, end, kept); });
+  if (spreads)
+    over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_sides(run.in, begin, end, kept); });
   forward(transposed, run, spreads ? nullptr : &run.in, nullptr);
   backward(transposed, run, nullptr, collects ? nullptr : &run.out);
-  if (collects) over_row_ranges(run.team, n, [&](index_t begin, index_t end) { collect_sides<T>(run.out, begin, end, kept); });
+  if (collects)
+    over_row_ranges(run.team, n,
+                    [&](index_t begin, index_t end) { collect_sides<T>(run.out, begin, end, kept); });
 }
 
 template <class T>
@@ -181,7 +197,8 @@ template <class T>
 void SupernodalCore<T>::divide_by_diagonal(Operation operation, CoreRun<T> run) const {
   if (parts_.upper) throw UsageError("LU has no factor D; the diagonal is that of U");
   // D = Dᴴ of a Hermitian matrix, D = Dᵀ of a symmetric one: the other of the two is its conjugate.
-  run.in.conjugated = run.out.conjugated = operation == (parts_.adjoint ? Operation::transpose : Operation::adjoint);
+  run.in.conjugated = run.out.conjugated =
+      operation == (parts_.adjoint ? Operation::transpose : Operation::adjoint);
   const index_t n = parts_.structure->symbolic().n;
   const SideRows<T> kept{run.space.work.data(), padded_sides(sizeof(T), run.num_rhs())};
   load_sides(run.in, 0, n, kept);
@@ -190,29 +207,34 @@ void SupernodalCore<T>::divide_by_diagonal(Operation operation, CoreRun<T> run) 
 }
 
 template <class T>
-void SupernodalCore<T>::forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+void SupernodalCore<T>::forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in,
+                                const Writer<T>* out) const {
   sweep_down(transposed && parts_.upper ? *parts_.upper : *parts_.lower, run, in, out);
 }
 
 template <class T>
-void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run, const Reader<T>* in,
-                                   const Writer<T>* out) const {
+void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run,
+                                   const Reader<T>* in, const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->forward();
   ForwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, out);
   run.space.called(run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team}));
 }
 
 template <class T>
-void SupernodalCore<T>::backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+void SupernodalCore<T>::backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in,
+                                 const Writer<T>* out) const {
   const SupernodalTriangle<T>& triangle = !transposed && parts_.upper ? *parts_.upper : *parts_.lower;
   sweep_up({triangle, parts_.diagonal ? &*parts_.diagonal : nullptr, parts_.adjoint}, run, in, out);
 }
 
 template <class T>
-void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const {
+void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in,
+                                 const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->backward();
-  BackwardBody<T> body({way.triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, way.diagonal, out, way.adjoint);
-  run.space.called(run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team}));
+  BackwardBody<T> body({way.triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, way.diagonal,
+                       out, way.adjoint);
+  run.space.called(
+      run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team}));
 }
 
 SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
@@ -244,8 +266,8 @@ CoreCost SupernodalCore<T>::cost() const {
 template <class T>
 offset_t SupernodalCore<T>::memory_bytes() const {
   return parts_.structure->memory_bytes() + parts_.lower->memory_bytes() +
-         (parts_.upper ? parts_.upper->memory_bytes() : 0) + (parts_.diagonal ? parts_.diagonal->memory_bytes() : 0) +
-         parts_.values_bytes;
+         (parts_.upper ? parts_.upper->memory_bytes() : 0) +
+         (parts_.diagonal ? parts_.diagonal->memory_bytes() : 0) + parts_.values_bytes;
 }
 
 #define PALMETTE_INSTANTIATE(T) template class SupernodalCore<T>;

@@ -14,7 +14,8 @@ struct SupernodalParts {
   std::shared_ptr<const SweepStructure> structure;
   std::shared_ptr<const void> values;             ///< whatever owns the panels
   std::unique_ptr<SupernodalTriangle<T>> lower;
-  std::unique_ptr<SupernodalTriangle<T>> upper;   ///< Uᵀ as a lower triangle; null: the transpose (or adjoint) of lower
+  /// Uᵀ as a lower triangle; null: the transpose (or adjoint) of lower
+  std::unique_ptr<SupernodalTriangle<T>> upper; 
   std::optional<BlockDiagonal<T>> diagonal;       ///< D of LDLᵀ
   bool lower_only = false;                        ///< S = L: one sweep
   bool adjoint = false;                           ///< without upper: S = L·(D)·Lᴴ instead of L·(D)·Lᵀ
@@ -45,9 +46,11 @@ class SupernodalCore final : public SweepCore<T> {
   void forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
   void backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
   /// A forward sweep with L or Uᵀ, a backward sweep with their transposes; out ← D⁻¹·in.
-  void sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  void sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run, const Reader<T>* in,
+                  const Writer<T>* out) const;
   struct BackwardWay;
-  void sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  void sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in,
+                const Writer<T>* out) const;
   void divide_by_diagonal(Operation operation, CoreRun<T> run) const;
 
   SupernodalParts<T> parts_;

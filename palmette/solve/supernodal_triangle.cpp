@@ -1,6 +1,6 @@
-// Inverting diagonal blocks, and solving with them. A product with an inverse has no chain of dependent divisions: that
-// is what makes narrow supernodes fast. Where the inverse would grow too much, the block is solved with instead.
-// Source of the bound: [Higham 2002], §14.2.
+// Inverting diagonal blocks, and solving with them. A product with an inverse has no chain of dependent
+// divisions: that is what makes narrow supernodes fast. Where the inverse would grow too much, the block is
+// solved with instead. Source of the bound: [Higham 2002], §14.2.
 #include "palmette/solve/supernodal_triangle.hpp"
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace palmette::sweep {
 namespace {
 
-/// Rows of a triangular block that are multiplied at once: what lies beyond the diagonal of a strip is not read.
+/// Rows of a triangular block that are multiplied at once: what lies beyond the diagonal of a strip is not
+/// read.
 constexpr index_t strip_rows = 32;
 
 template <class T>
@@ -40,7 +41,8 @@ template <class T>
 void multiply_lower_transposed(bool adjoint, DenseView<const T> m, DenseView<const T> x, DenseView<T> out) {
   for (index_t column = 0; column < m.cols; column += strip_rows) {
     const index_t end = m.cols - column < strip_rows + strip_rows / 2 ? m.cols : column + strip_rows;
-    panel_multiply_transposed<T>(adjoint, {m.data + column + column * m.ld, m.rows - column, end - column, m.ld},
+    panel_multiply_transposed<T>(adjoint,
+                                 {m.data + column + column * m.ld, m.rows - column, end - column, m.ld},
                                  {x.data + column, x.rows - column, x.cols, x.ld},
                                  {out.data + column, end - column, out.cols, out.ld});
     if (end == m.cols) break;
@@ -72,26 +74,28 @@ DenseView<T> one_column(T* data, index_t rows) {
   return {data, rows, 1, rows};
 }
 
-/// Ask for the first lines of something that is needed soon: panels are short, so the processor's own prefetching has
-/// hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
+/// Ask for the first lines of something that is needed soon: panels are short, so the processor's own
+/// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
 void prefetch(const void* from, offset_t bytes) {
   constexpr offset_t line = 64, most_lines = 64;
   const char* const begin = static_cast<const char*>(from);
-  for (offset_t at = 0; at < bytes && at < most_lines * line; at += line) __builtin_prefetch(begin + at, 0, 2);
+  for (offset_t at = 0; at < bytes && at < most_lines * line; at += line)
+    __builtin_prefetch(begin + at, 0, 2);
 }
 
-/// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends and the
-/// diagonal blocks between them make up a good part of what is read.
+/// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends
+/// and the diagonal blocks between them make up a good part of what is read.
 constexpr index_t packed_width = 32;
 
 /// How far ahead of its reading a packed panel is asked for: some hundred nanoseconds at the speed of memory.
 constexpr offset_t ahead_bytes = 6144;
 
-/// Entries that a thread makes at a time. Two threads that touch the same large page for the first time both clear one: shares of large
-/// plans are as large as these.
+/// Entries that a thread makes at a time. Two threads that touch the same large page for the first time both
+/// clear one: shares of large plans are as large as these.
 constexpr offset_t fewest_shared = 1 << 14, most_shared = 1 << 18, shares_of_a_thread = 8;
 
-/// Where shares of about so many entries begin, and where the last one ends; `offset` holds the entries before each item.
+/// Where shares of about so many entries begin, and where the last one ends; `offset` holds the entries
+/// before each item.
 std::vector<index_t> equal_shares(const std::vector<offset_t>& offset, offset_t entries) {
   std::vector<index_t> begin = {0};
   const auto count = static_cast<index_t>(offset.size()) - 1;
@@ -118,7 +122,7 @@ template <class T>
 SupernodalTriangle<T>::SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source,
                                           const PlanOptions& options)
     : structure_(structure), source_(source) {
-  form_.assign(static_cast<std::size_t>(structure.symbolic().num_supernodes()), Form::guarded);
+  form_.assign(structure.symbolic().num_supernodes(), Form::guarded);
   find_places();
   if (!options.invert_diagonal_blocks) return;
   values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
@@ -132,7 +136,7 @@ template <class T>
 void SupernodalTriangle<T>::find_places() {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const index_t count = symbolic.num_supernodes();
-  has_places_.assign(static_cast<std::size_t>(count), 0);
+  has_places_.assign(count, 0);
   offset_.assign(static_cast<std::size_t>(count) + 1, 0);
   for (index_t s = 0; s < count; ++s) {
     offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source_.place != nullptr);
@@ -142,12 +146,13 @@ void SupernodalTriangle<T>::find_places() {
   }
 }
 
-/// Each supernode's values depend on its panel alone: the threads take shares as they come, and are the first to touch their pages.
+/// Each supernode's values depend on its panel alone: the threads take shares as they come, and are the first
+/// to touch their pages.
 template <class T>
 void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
   const offset_t members = team != nullptr ? team->size() : 1;
-  const std::vector<index_t> begin =
-      equal_shares(offset_, std::clamp(offset_.back() / (shares_of_a_thread * members), fewest_shared, most_shared));
+  const std::vector<index_t> begin = equal_shares(
+      offset_, std::clamp(offset_.back() / (shares_of_a_thread * members), fewest_shared, most_shared));
   std::atomic<std::size_t> next{0};
   const auto take_shares = [&](int) {
     Workroom room;
@@ -174,8 +179,8 @@ void SupernodalTriangle<T>::fill_one(index_t s, double growth_limit, Workroom& r
 template <class T>
 DenseView<const T> SupernodalTriangle<T>::below(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
-  return {source_.below + symbolic.panel_offset[s] + symbolic.width(s), symbolic.num_rows_below(s), symbolic.width(s),
-          leading_dimension(s)};
+  return {source_.below + symbolic.panel_offset[s] + symbolic.width(s), symbolic.num_rows_below(s),
+          symbolic.width(s), leading_dimension(s)};
 }
 
 template <class T>
@@ -195,8 +200,8 @@ template <class T>
 PackedPanel<T> SupernodalTriangle<T>::packed(index_t s, bool backward) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   constexpr offset_t ahead = ahead_bytes / static_cast<offset_t>(sizeof(T));
-  return {values_.data() + offset_[s], symbolic.width(s), symbolic.num_rows_below(s), source_.place != nullptr,
-          backward ? -ahead : ahead};
+  return {values_.data() + offset_[s], symbolic.width(s), symbolic.num_rows_below(s),
+          source_.place != nullptr, backward ? -ahead : ahead};
 }
 
 template <class T>
@@ -222,10 +227,12 @@ void SupernodalTriangle<T>::pack(index_t s, DenseView<const T> inverse, PanelArr
   DenseView<T> product{room.data(), rows.rows, width, rows.rows};
   if (rows.rows > 0) multiply_plain<T>(rows, inverse, product);
   const index_t* const place = places(s);
-  if (place == nullptr) return pack_panel<T>(source_.place != nullptr, inverse, product, values_.data() + offset_[s]);
+  if (place == nullptr)
+    return pack_panel<T>(source_.place != nullptr, inverse, product, values_.data() + offset_[s]);
   // M·P: column k of M becomes column place[k].
   T* const end = product.data + offset_t{rows.rows} * width;
-  const DenseView<T> top{end, width, width, width}, bottom{end + offset_t{width} * width, rows.rows, width, rows.rows};
+  const DenseView<T> top{end, width, width, width},
+      bottom{end + offset_t{width} * width, rows.rows, width, rows.rows};
   for (index_t k = 0; k < width; ++k) {
     std::copy_n(inverse.column(k), width, top.column(place[k]));
     std::copy_n(product.column(k), rows.rows, bottom.column(place[k]));
@@ -241,7 +248,8 @@ void SupernodalTriangle<T>::solve_guarded(index_t s, SideRows<T> x) const {
     if (!source_.unit_diagonal)
       for (index_t side = 0; side < x.stride; ++side) x.row(column)[side] /= block(column, column);
     for (index_t row = column + 1; row < block.rows; ++row)
-      subtract_row(source_.diagonal_is_upper ? block(column, row) : block(row, column), x.row(column), x.stride, x.row(row));
+      subtract_row(source_.diagonal_is_upper ? block(column, row) : block(row, column), x.row(column),
+                   x.stride, x.row(row));
   }
 }
 
@@ -251,7 +259,8 @@ void SupernodalTriangle<T>::solve_guarded_transposed(bool adjoint, index_t s, Si
   const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
   for (index_t column = block.cols - 1; column >= 0; --column) {
     for (index_t row = column + 1; row < block.rows; ++row)
-      subtract_row(op(source_.diagonal_is_upper ? block(column, row) : block(row, column)), x.row(row), x.stride, x.row(column));
+      subtract_row(op(source_.diagonal_is_upper ? block(column, row) : block(row, column)), x.row(row),
+                   x.stride, x.row(column));
     if (!source_.unit_diagonal)
       for (index_t side = 0; side < x.stride; ++side) x.row(column)[side] /= op(block(column, column));
   }
@@ -262,17 +271,19 @@ void SupernodalTriangle<T>::multiply_inverse(index_t s, SideRows<const T> x, Sid
   const DenseView<const T> m = inverse(s);
   for (index_t row = 0; row < m.rows; row += strip_rows) {
     const index_t rows = std::min(strip_rows, m.rows - row);
-    multiply_sides<T>({m.data + row, rows, row + rows, m.ld, false}, x, IntoRows::overwrite, {row, nullptr, rows}, out);
+    multiply_sides<T>({m.data + row, rows, row + rows, m.ld, false}, x, IntoRows::overwrite,
+                      {row, nullptr, rows}, out);
   }
 }
 
 template <class T>
-void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s, SideRows<const T> x, SideRows<T> out) const {
+void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s, SideRows<const T> x,
+                                                        SideRows<T> out) const {
   const DenseView<const T> m = inverse(s);
   for (index_t column = 0; column < m.cols; column += strip_rows) {
     const index_t columns = std::min(strip_rows, m.cols - column), rows = m.rows - column;
-    multiply_sides_transposed<T>({m.data + column + column * m.ld, rows, columns, m.ld, adjoint}, {column, nullptr, rows}, x,
-                                 IntoRows::overwrite, out.from(column));
+    multiply_sides_transposed<T>({m.data + column + column * m.ld, rows, columns, m.ld, adjoint},
+                                 {column, nullptr, rows}, x, IntoRows::overwrite, out.from(column));
   }
 }
 
@@ -280,7 +291,8 @@ template <class T>
 void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) const {
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return eliminate_one(s, at);
-  if (form_[s] == Form::packed) return packed_forward_sides<T>(packed(s, false), at.rows, {at.own, at.local, at.spare});
+  if (form_[s] == Form::packed)
+    return packed_forward_sides<T>(packed(s, false), at.rows, {at.own, at.local, at.spare});
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
     multiply_inverse(s, at.spare, at.own);
@@ -289,16 +301,19 @@ void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) 
     copy_rows<T>(at.spare, width, at.own);
   }
   const DenseView<const T> rows = below(s);
-  multiply_sides<T>({rows.data, rows.rows, rows.cols, rows.ld, false}, at.own, IntoRows::subtract, at.rows, at.local);
+  multiply_sides<T>({rows.data, rows.rows, rows.cols, rows.ld, false}, at.own, IntoRows::subtract, at.rows,
+                    at.local);
 }
 
 template <class T>
 void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return substitute_one(adjoint, s, at);
-  if (form_[s] == Form::packed) return packed_backward_sides<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
+  if (form_[s] == Form::packed)
+    return packed_backward_sides<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
   const DenseView<const T> rows = below(s);
-  multiply_sides_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local, IntoRows::subtract, at.own);
+  multiply_sides_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local,
+                               IntoRows::subtract, at.own);
   if (form_[s] == Form::inverted) {
     copy_rows<T>(at.own, width, at.spare);
     multiply_inverse_transposed(adjoint, s, at.spare, at.own);
@@ -312,7 +327,8 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
 
 template <class T>
 void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& at) const {
-  if (form_[s] == Form::packed) return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.data);
+  if (form_[s] == Form::packed)
+    return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.data);
   const index_t width = structure_.symbolic().width(s);
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
@@ -329,7 +345,8 @@ void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& 
 
 template <class T>
 void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
-  if (form_[s] == Form::packed) return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.data);
+  if (form_[s] == Form::packed)
+    return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.data);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
   if (rows.rows > 0) {
@@ -357,16 +374,20 @@ void SupernodalTriangle<T>::prefetch_after(index_t s, bool backward) const {
 
 template <class T>
 offset_t SupernodalTriangle<T>::memory_bytes() const {
-  return values_.bytes() + static_cast<offset_t>(form_.size() + has_places_.size() + offset_.size() * sizeof(offset_t));
+  return values_.bytes() +
+         static_cast<offset_t>(form_.size() + has_places_.size() + offset_.size() * sizeof(offset_t));
 }
 
 template <class T>
-offset_t SupernodalTriangle<T>::predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes, bool permuted) {
+offset_t SupernodalTriangle<T>::predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes,
+                                                bool permuted) {
   const SymbolicFactor& symbolic = structure.symbolic();
   const index_t count = symbolic.num_supernodes();
   offset_t entries = packed_slack;
-  for (index_t s = 0; s < count; ++s) entries += entries_held(symbolic, s, static_cast<int>(scalar_bytes), permuted);
-  return entries * scalar_bytes + 2 * offset_t{count} + (offset_t{count} + 1) * static_cast<offset_t>(sizeof(offset_t));
+  for (index_t s = 0; s < count; ++s)
+    entries += entries_held(symbolic, s, static_cast<int>(scalar_bytes), permuted);
+  return entries * scalar_bytes + 2 * offset_t{count} +
+         (offset_t{count} + 1) * static_cast<offset_t>(sizeof(offset_t));
 }
 
 template <class T>
@@ -377,7 +398,8 @@ BlockDiagonal<T>::BlockDiagonal(bool hermitian, std::span<const T> d, std::span<
       diagonal_[k] = T(1) / d[k];
       continue;
     }
-    // [a c'; c b] with c' = c or its conjugate, divided through by |c| as LAPACK's xSYTRS and xHETRS do: no overflow.
+    // [a c'; c b] with c' = c or its conjugate, divided through by |c| as LAPACK's xSYTRS and xHETRS do: no
+    // overflow.
     const real_t<T> size = std::abs(d_below[k]);
     const T upper = d[k] / size, lower = d[k + 1] / size, c = d_below[k] / size;
     const T scaled_determinant = (upper * lower - c * (hermitian ? conjugate(c) : c)) * size;

@@ -1,5 +1,5 @@
-// Inside `solve`: one triangular half of a supernodal factor, ready to be solved with: its diagonal blocks inverted
-// (where the inverse is tame), its panels read where they lie.
+// Inside `solve`: one triangular half of a supernodal factor, ready to be solved with: its diagonal blocks
+// inverted (where the inverse is tame), its panels read where they lie.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,19 @@
 
 namespace palmette::sweep {
 
-/// Where a triangle's values lie, in the layout of SymbolicFactor. Seen as a lower triangle: its diagonal block s is
-/// B_s·P_s, with B_s the lower triangle of the stored block, or the transpose of its upper triangle.
+/// Where a triangle's values lie, in the layout of SymbolicFactor. Seen as a lower triangle: its diagonal
+/// block s is B_s·P_s, with B_s the lower triangle of the stored block, or the transpose of its upper
+/// triangle.
 template <class T>
 struct TriangleSource {
   const T* diagonal = nullptr;     ///< panels whose diagonal blocks are meant
   const T* below = nullptr;        ///< panels whose rows below are meant
   bool diagonal_is_upper = false;  ///< U: the block's upper triangle, transposed
   bool unit_diagonal = false;
-  const offset_t* leading = nullptr;  ///< length num_supernodes: leading dimension of each panel; null: the structure's
-  const index_t* place = nullptr;  ///< length n: row k of P·t is row place[k] of t, within each supernode; null: identity
+  /// length num_supernodes: leading dimension of each panel; null: the structure's
+  const offset_t* leading = nullptr;
+  /// length n: row k of P·t is row place[k] of t, within each supernode; null: identity
+  const index_t* place = nullptr;
 };
 
 /// What one solve gives a supernode to work with.
@@ -30,12 +33,14 @@ struct SupernodeVectors {
   T* row_values;        ///< r scalars, for one right-hand side
 };
 
-/// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow supernodes, whose
-/// entries lie scattered over the lines of a factor, are packed; wide ones are read where they lie, beside their inverses.
+/// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow
+/// supernodes, whose entries lie scattered over the lines of a factor, are packed; wide ones are read where
+/// they lie, beside their inverses.
 template <class T>
 class SupernodalTriangle {
  public:
-  SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source, const PlanOptions& options);
+  SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source,
+                     const PlanOptions& options);
 
   /// own ← B⁻¹·P·own, then the rows below lose C·own. @cost 2·w·(w/2 + r) flops for each right-hand side
   void eliminate(index_t s, const SupernodeVectors<T>& at) const;
@@ -78,7 +83,8 @@ class SupernodalTriangle {
 
   const SweepStructure& structure_;
   TriangleSource<T> source_;
-  PanelArray<T> values_;          // supernode after supernode: a packed panel, or the w × w inverse of its block
+  // supernode after supernode: a packed panel, or the w × w inverse of its block
+  PanelArray<T> values_;        
   std::vector<offset_t> offset_;  // length num_supernodes + 1, in values_
   std::vector<Form> form_;        // length num_supernodes
   std::vector<char> has_places_;  // length num_supernodes

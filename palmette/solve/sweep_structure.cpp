@@ -7,8 +7,9 @@
 namespace palmette::sweep {
 namespace {
 
-// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small factors
-// are cut finer, so that they have tasks to share at all. A function of the structure alone: results keep their bits.
+// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small
+// factors are cut finer, so that they have tasks to share at all. A function of the structure alone: results
+// keep their bits.
 constexpr double largest_group_bytes = 512 * 1024;
 constexpr double smallest_group_bytes = 16 * 1024;
 constexpr double groups_wanted = 64;
@@ -22,7 +23,8 @@ double entries_of(const SymbolicFactor& symbolic, index_t s) {
 /// One after another from `start` on? Then nothing is stored.
 offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list) {
   bool consecutive = true;
-  for (std::size_t k = 1; k < found.size() && consecutive; ++k) consecutive = found[k] == found[0] + static_cast<index_t>(k);
+  for (std::size_t k = 1; k < found.size() && consecutive; ++k)
+    consecutive = found[k] == found[0] + static_cast<index_t>(k);
   if (consecutive) return found.empty() ? 0 : found[0];
   const offset_t begin = static_cast<offset_t>(list.size());
   list.insert(list.end(), found.begin(), found.end());
@@ -31,7 +33,8 @@ offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list)
 
 }  // namespace
 
-SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes)
+SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes,
+                               double group_bytes)
     : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes) {
   find_groups(group_bytes);
   find_boundaries();
@@ -40,7 +43,8 @@ SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, i
   make_graphs();
 }
 
-SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups)
+SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes,
+                               TreePartition groups)
     : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes), partition_(std::move(groups)) {
   measure();
   find_children();
@@ -67,7 +71,8 @@ std::vector<double> SweepStructure::measure() {
 void SweepStructure::find_groups(double group_bytes) {
   const std::vector<double> weight = measure();
   if (group_bytes <= 0)
-    group_bytes = std::clamp(entries_ * entry_bytes_ / groups_wanted, smallest_group_bytes, largest_group_bytes);
+    group_bytes =
+        std::clamp(entries_ * entry_bytes_ / groups_wanted, smallest_group_bytes, largest_group_bytes);
   partition_ = join_small_siblings(partition_tree(*symbolic_, weight, group_bytes), weight, group_bytes);
   find_children();
 }
@@ -77,7 +82,7 @@ void SweepStructure::find_children() {
   for (const index_t above : partition_.parent)
     if (above != -1) ++child_ptr_[above + 1];
   std::partial_sum(child_ptr_.begin(), child_ptr_.end(), child_ptr_.begin());
-  child_.resize(static_cast<std::size_t>(child_ptr_.back()));
+  child_.resize(child_ptr_.back());
   std::vector<offset_t> next(child_ptr_);
   for (index_t group = 0; group < num_groups(); ++group)
     if (partition_.parent[group] != -1) child_[next[partition_.parent[group]]++] = group;
@@ -97,10 +102,12 @@ void SweepStructure::find_boundaries() {
     }
     if (roots > 1) {
       std::sort(boundary_row_.begin() + begin, boundary_row_.end());
-      boundary_row_.erase(std::unique(boundary_row_.begin() + begin, boundary_row_.end()), boundary_row_.end());
+      boundary_row_.erase(std::unique(boundary_row_.begin() + begin, boundary_row_.end()),
+                          boundary_row_.end());
     }
     boundary_ptr_.push_back(static_cast<offset_t>(boundary_row_.size()));
-    longest_local_ = std::max(longest_local_, num_columns(group) + static_cast<index_t>(boundary(group).size()));
+    longest_local_ =
+        std::max(longest_local_, num_columns(group) + static_cast<index_t>(boundary(group).size()));
   }
 }
 
@@ -112,8 +119,9 @@ index_t SweepStructure::local_place(index_t group, index_t row) const {
 }
 
 void SweepStructure::find_local_rows() {
-  row_start_.resize(static_cast<std::size_t>(symbolic_->num_supernodes()));
-  std::vector<index_t> place_of(static_cast<std::size_t>(symbolic_->n));  // of boundary rows, valid for the group at hand
+  row_start_.resize(symbolic_->num_supernodes());
+  // of boundary rows, valid for the group at hand
+  std::vector<index_t> place_of(symbolic_->n);
   std::vector<index_t> found;
   for (index_t group = 0; group < num_groups(); ++group) {
     const index_t first = column_begin(group);
@@ -122,7 +130,8 @@ void SweepStructure::find_local_rows() {
     for (std::size_t k = 0; k < rows.size(); ++k) place_of[rows[k]] = columns + static_cast<index_t>(k);
     for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
       found.clear();
-      for (const index_t row : symbolic_->rows_below(s)) found.push_back(row < first + columns ? row - first : place_of[row]);
+      for (const index_t row : symbolic_->rows_below(s))
+        found.push_back(row < first + columns ? row - first : place_of[row]);
       row_start_[s] = keep_places(found, row_list_);
     }
   }
@@ -130,7 +139,7 @@ void SweepStructure::find_local_rows() {
 }
 
 void SweepStructure::find_places_in_parents() {
-  up_start_.assign(static_cast<std::size_t>(num_groups()), 0);
+  up_start_.assign(num_groups(), 0);
   std::vector<index_t> found;
   for (index_t group = 0; group < num_groups(); ++group) {
     if (partition_.parent[group] == -1) continue;
@@ -142,14 +151,15 @@ void SweepStructure::find_places_in_parents() {
 }
 
 void SweepStructure::make_graphs() {
-  std::vector<double> cost(static_cast<std::size_t>(num_groups()));
+  std::vector<double> cost(num_groups());
   for (index_t group = 0; group < num_groups(); ++group) {
     double bytes = 0;
     for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
       bytes += entries_of(*symbolic_, s) * entry_bytes_;
       if (local_rows(s).list != nullptr) bytes += 4.0 * symbolic_->num_rows_below(s);
     }
-    cost[group] = bytes + 2.0 * entry_bytes_ * (num_columns(group) + static_cast<double>(boundary(group).size()));
+    cost[group] =
+        bytes + 2.0 * entry_bytes_ * (num_columns(group) + static_cast<double>(boundary(group).size()));
   }
   TaskGraph graph = tree_tasks(partition_, cost);
   backward_ = make_schedule(reversed(graph));
@@ -157,10 +167,13 @@ void SweepStructure::make_graphs() {
 }
 
 offset_t SweepStructure::memory_bytes() const {
-  const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.capacity() * sizeof(list[0])); };
-  return bytes(partition_.group_begin) + bytes(partition_.parent) + bytes(boundary_ptr_) + bytes(boundary_row_) +
-         bytes(row_start_) + bytes(row_list_) + bytes(up_start_) + bytes(up_list_) + bytes(child_ptr_) + bytes(child_) +
-         bytes(block_offset_) + forward_.memory_bytes() + backward_.memory_bytes();
+  const auto bytes = [](const auto& list) {
+    return static_cast<offset_t>(list.capacity() * sizeof(list[0]));
+  };
+  return bytes(partition_.group_begin) + bytes(partition_.parent) + bytes(boundary_ptr_) +
+         bytes(boundary_row_) + bytes(row_start_) + bytes(row_list_) + bytes(up_start_) + bytes(up_list_) +
+         bytes(child_ptr_) + bytes(child_) + bytes(block_offset_) + forward_.memory_bytes() +
+         backward_.memory_bytes();
 }
 
 }  // namespace palmette::sweep

@@ -1,5 +1,6 @@
-// Inside `solve`: how the supernodes of a factor are gathered into the tasks of a sweep, and where each row of a panel
-// lies in the short vector that a task works on. Sees no values; one structure serves both sweeps and L and U alike.
+// Inside `solve`: how the supernodes of a factor are gathered into the tasks of a sweep, and where each row
+// of a panel lies in the short vector that a task works on. Sees no values; one structure serves both sweeps
+// and L and U alike.
 #pragma once
 
 #include <memory>
@@ -12,14 +13,16 @@ namespace palmette::sweep {
 
 using Places = RowPlaces;
 
-/// A *group* is a whole subtree of supernodes (or several small ones side by side), or one supernode above them. Its
-/// task works on a local vector: the values of its own columns, then those of its *boundary*, the rows further down
-/// that its columns touch. Forward, the boundary collects what the group subtracts from its ancestors, and the parent
-/// group adds the boundaries of its children in ascending order: so the order of every sum is given by the tree.
+/// A *group* is a whole subtree of supernodes (or several small ones side by side), or one supernode above
+/// them. Its task works on a local vector: the values of its own columns, then those of its *boundary*, the
+/// rows further down that its columns touch. Forward, the boundary collects what the group subtracts from its
+/// ancestors, and the parent group adds the boundaries of its children in ascending order: so the order of
+/// every sum is given by the tree.
 class SweepStructure {
  public:
   /// @param entry_bytes  bytes that a sweep reads for one entry of the factor
-  /// @param group_bytes  largest subtree that is one group; 0: the default, which depends on the structure alone
+  /// @param group_bytes  largest subtree that is one group; 0: the default, which depends on the structure
+  ///   alone
   SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes = 0);
 
   /// With these groups.
@@ -42,9 +45,12 @@ class SweepStructure {
   offset_t boundary_offset(index_t group) const { return boundary_ptr_[group]; }
   offset_t total_boundary() const { return boundary_ptr_.back(); }
   /// Where the rows below supernode s lie in the local vector of its group.
-  Places local_rows(index_t s) const { return places(row_start_[s], row_list_, symbolic_->num_rows_below(s)); }
+  Places local_rows(index_t s) const {
+    return places(row_start_[s], row_list_, symbolic_->num_rows_below(s));
+  }
   std::span<const index_t> children(index_t group) const {
-    return {child_.data() + child_ptr_[group], static_cast<std::size_t>(child_ptr_[group + 1] - child_ptr_[group])};
+    return {child_.data() + child_ptr_[group],
+            static_cast<std::size_t>(child_ptr_[group + 1] - child_ptr_[group])};
   }
   /// Where the boundary of a group lies in the local vector of its parent.
   Places places_in_parent(index_t group) const {

@@ -1,6 +1,6 @@
-// The sync-free engine: one flag for each task takes the place of all barriers. Four verbs, as in Ginkgo [Anzt et al. 2022] for
-// GPUs: take a ticket, wait for a predecessor, run, mark finished.
-// Source: [Liu et al. 2016].
+// The sync-free engine: one flag for each task takes the place of all barriers. Four verbs, as in Ginkgo
+// [Anzt et al. 2022] for GPUs: take a ticket, wait for a predecessor, run, mark finished. Source:
+// [Liu et al. 2016].
 #include <algorithm>
 #include <exception>
 
@@ -19,8 +19,8 @@ class SyncFreeRun {
 
   void run_member(int member) {
     try {
-      // Tickets follow a topological order: every predecessor of a taken task is finished or in the hands of a member
-      // that waits only for tasks before it. So somebody can always go on.
+      // Tickets follow a topological order: every predecessor of a taken task is finished or in the hands of
+      // a member that waits only for tasks before it. So somebody can always go on.
       for (index_t task = take(); task >= 0; task = take()) {
         for (const index_t predecessor : graph_.predecessors(task))
           if (!wait_for(predecessor)) return;
@@ -76,13 +76,15 @@ class SyncFreeRun {
   void wake_all() {
     for (index_t task = 0; task < graph_.num_tasks(); ++task) {
       std::uint32_t awaited = state_.run_number | awaited_bit;
-      if (state_.finished_in_run[task].compare_exchange_strong(awaited, 0)) state_.finished_in_run[task].notify_all();
+      if (state_.finished_in_run[task].compare_exchange_strong(awaited, 0))
+        state_.finished_in_run[task].notify_all();
     }
   }
 
   /// The run counter has gone round after 2³¹ − 1 runs: no flag may look like one of this run.
   void forget_earlier_runs() {
-    for (index_t task = 0; task < graph_.num_tasks(); ++task) state_.finished_in_run[task].store(0, std::memory_order_relaxed);
+    for (index_t task = 0; task < graph_.num_tasks(); ++task)
+      state_.finished_in_run[task].store(0, std::memory_order_relaxed);
     state_.run_number = 1;
   }
 

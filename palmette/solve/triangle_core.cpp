@@ -7,7 +7,8 @@
 namespace palmette::sweep {
 namespace {
 
-// Supernodes pay where most entries lie in ones at least this wide and the panels are not much more to read than the rows.
+// Supernodes pay where most entries lie in ones at least this wide and the panels are not much more to read
+// than the rows.
 constexpr double least_mean_width = 8;
 constexpr double most_bytes_ratio = 1.2;
 
@@ -25,9 +26,9 @@ bool supernodes_pay(const SweepStructure& structure, const LowerTriangle<T>& tri
          structure.entries() * sizeof(T) <= most_bytes_ratio * row_bytes;
 }
 
-/// False if the pattern is surely not closed under elimination, or has too few entries for wide supernodes: in a closed one,
-/// all rows of a column but the first are rows of the column whose number the first is. O(n), where the whole analysis takes
-/// longer than a dozen solves.
+/// False if the pattern is surely not closed under elimination, or has too few entries for wide supernodes:
+/// in a closed one, all rows of a column but the first are rows of the column whose number the first is.
+/// O(n), where the whole analysis takes longer than a dozen solves.
 bool may_be_closed(const SparsityPattern& strict) {
   if (static_cast<offset_t>(strict.row_index.size()) < strict.cols) return strict.cols <= 1;
   for (index_t column = 0; column < strict.cols; ++column) {
@@ -39,7 +40,8 @@ bool may_be_closed(const SparsityPattern& strict) {
   return true;
 }
 
-/// Values where a Factor of LLᵀ has them. The diagonal blocks hold ones on their diagonal if the triangle does.
+/// Values where a Factor of LLᵀ has them. The diagonal blocks hold ones on their diagonal if the triangle
+/// does.
 template <class T>
 PanelArray<T> copy_into_panels(const SymbolicFactor& symbolic, const LowerTriangle<T>& triangle) {
   PanelArray<T> panels(symbolic.panel_entries());
@@ -51,8 +53,10 @@ PanelArray<T> copy_into_panels(const SymbolicFactor& symbolic, const LowerTriang
       const index_t old_column = symbolic.column.new_to_old()[column];
       T* const target = panels.data() + symbolic.panel_offset[s] +
                         (column - symbolic.supernode_begin[s]) * symbolic.leading_dimension(s);
-      target[column - symbolic.supernode_begin[s]] = triangle.diagonal.empty() ? T(1) : triangle.diagonal[old_column];
-      for (offset_t entry = pattern.column_ptr[old_column]; entry < pattern.column_ptr[old_column + 1]; ++entry) {
+      target[column - symbolic.supernode_begin[s]] =
+          triangle.diagonal.empty() ? T(1) : triangle.diagonal[old_column];
+      for (offset_t entry = pattern.column_ptr[old_column]; entry < pattern.column_ptr[old_column + 1];
+           ++entry) {
         const index_t row = new_row[pattern.row_index[entry]];
         const offset_t place =
             row < symbolic.supernode_begin[s + 1]
@@ -69,7 +73,8 @@ template <class T>
 std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepStructure> structure,
                                                     const LowerTriangle<T>& triangle, TriangleUse use,
                                                     const PlanOptions& options) {
-  const auto panels = std::make_shared<const PanelArray<T>>(copy_into_panels(structure->symbolic(), triangle));
+  const auto panels =
+      std::make_shared<const PanelArray<T>>(copy_into_panels(structure->symbolic(), triangle));
   SupernodalParts<T> parts;
   parts.structure = std::move(structure);
   TriangleSource<T> source;
@@ -89,8 +94,8 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
   std::optional<SymbolicFactor> closed;
   if (may_be_closed(triangle.strict.pattern)) closed = analyze_triangle(triangle.strict.pattern);
   if (closed) {
-    auto structure = std::make_shared<const SweepStructure>(std::make_shared<const SymbolicFactor>(std::move(*closed)),
-                                                            static_cast<int>(sizeof(T)));
+    auto structure = std::make_shared<const SweepStructure>(
+        std::make_shared<const SymbolicFactor>(std::move(*closed)), static_cast<int>(sizeof(T)));
     if (supernodes_pay(*structure, triangle)) {
       Permutation order = structure->symbolic().row.is_identity() ? Permutation() : structure->symbolic().row;
       return {supernodal_core(std::move(structure), triangle, use, options), std::move(order)};

@@ -36,7 +36,9 @@ struct Reader {
   bool conjugated = false;
 
   /// True if row k comes from row k as it is.
-  bool direct() const { return map.place == nullptr && map.scale == nullptr && !(is_complex_v<T> && conjugated); }
+  bool direct() const {
+    return map.place == nullptr && map.scale == nullptr && !(is_complex_v<T> && conjugated);
+  }
   T value(index_t k, index_t column) const {
     const index_t row = map.place != nullptr ? map.place[k] : k;
     return mapped_value(from(row, column), map.scale != nullptr ? map.scale[row] : 1.0, conjugated);
@@ -72,7 +74,9 @@ struct Writer {
     to(row, column) = mapped_value(given, map.scale != nullptr ? map.scale[row] : 1.0, conjugated);
   }
   /// True if row k goes to row k as it is.
-  bool direct() const { return map.place == nullptr && map.scale == nullptr && !(is_complex_v<T> && conjugated); }
+  bool direct() const {
+    return map.place == nullptr && map.scale == nullptr && !(is_complex_v<T> && conjugated);
+  }
   /// Rows first … first + count − 1 of all columns ← given(k, j).
   void store(index_t first, index_t count, DenseView<const T> given) const {
     const bool plain = map.scale == nullptr && !(is_complex_v<T> && conjugated);

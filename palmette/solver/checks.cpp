@@ -35,11 +35,13 @@ void check_promise(const SparseMatrix<T>& matrix) {
   if (detect_symmetry(matrix) == matrix.symmetry) return;  // which pairs every entry with its mirror
   for (index_t j = 0; j < matrix.cols(); ++j)
     for (const index_t i : matrix.pattern.column(j)) {
-      const bool stored = std::binary_search(matrix.pattern.column(i).begin(), matrix.pattern.column(i).end(), j);
+      const bool stored =
+          std::binary_search(matrix.pattern.column(i).begin(), matrix.pattern.column(i).end(), j);
       if (stored && value_at(matrix, j, i) == mirrored(matrix.symmetry, value_at(matrix, i, j))) continue;
-      throw UsageError("the matrix is marked " + std::string(name_of(matrix.symmetry)) + ", but its entries " +
-                       place_of(i, j) + " and " + place_of(j, i) +
-                       (stored ? " do not agree" : " are not both stored; every entry must be, in both triangles"));
+      throw UsageError(
+          "the matrix is marked " + std::string(name_of(matrix.symmetry)) + ", but its entries " +
+          place_of(i, j) + " and " + place_of(j, i) +
+          (stored ? " do not agree" : " are not both stored; every entry must be, in both triangles"));
     }
 }
 
@@ -47,25 +49,27 @@ void check_promise(const SparseMatrix<T>& matrix) {
 
 void check_threads(int threads) {
   if (threads < 0 || threads > most_threads)
-    throw UsageError("the number of threads is " + std::to_string(threads) + "; use 0 for all processors, or 1 to " +
-                     std::to_string(most_threads));
+    throw UsageError("the number of threads is " + std::to_string(threads) +
+                     "; use 0 for all processors, or 1 to " + std::to_string(most_threads));
 }
 
 template <class T>
 void check_options(const SolverOptions& options) {
   check_threads(options.threads);
   if (!(options.tiny_pivot >= 0 && options.tiny_pivot < 1))
-    throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) + "; it is a fraction of the largest entry, 0 <= t < 1");
+    throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) +
+                     "; it is a fraction of the largest entry, 0 <= t < 1");
   if (options.mixed_precision && std::is_same_v<real_t<T>, float>)
-    throw UsageError("mixed precision needs a matrix in double precision: this one is in single precision already");
+    throw UsageError(
+        "mixed precision needs a matrix in double precision: this one is in single precision already");
 }
 
 template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options) {
   if (!matrix) throw UsageError("there is no matrix");
   if (matrix->rows() != matrix->cols())
-    throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) + " x " +
-                         std::to_string(matrix->cols()));
+    throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) +
+                         " x " + std::to_string(matrix->cols()));
   check_options<T>(options);
   check_matrix(*matrix);
   check_promise(*matrix);
@@ -74,8 +78,8 @@ void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const So
 template <class T>
 void check_triangle(const SparseMatrix<T>& matrix, const TriangularOptions& options) {
   if (matrix.rows() != matrix.cols())
-    throw DimensionError("a triangular solve needs a square matrix, this one is " + std::to_string(matrix.rows()) + " x " +
-                         std::to_string(matrix.cols()));
+    throw DimensionError("a triangular solve needs a square matrix, this one is " +
+                         std::to_string(matrix.rows()) + " x " + std::to_string(matrix.cols()));
   check_threads(options.threads);
   check_matrix(matrix);
 }
@@ -83,14 +87,15 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularOptions& opti
 template <class T>
 void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
   if (b.rows != n)
-    throw DimensionError("the right-hand side has " + std::to_string(b.rows) + " rows, the matrix " + std::to_string(n));
+    throw DimensionError("the right-hand side has " + std::to_string(b.rows) + " rows, the matrix " +
+                         std::to_string(n));
   if (b.cols < 0) throw DimensionError("the number of right-hand sides is " + std::to_string(b.cols));
   if (x.rows != b.rows || x.cols != b.cols)
     throw DimensionError("the solution is " + std::to_string(x.rows) + " x " + std::to_string(x.cols) +
                          ", the right-hand side " + std::to_string(b.rows) + " x " + std::to_string(b.cols));
   if (b.cols > 1 && (b.ld < n || x.ld < n))
-    throw DimensionError("the leading dimensions are " + std::to_string(b.ld) + " and " + std::to_string(x.ld) +
-                         ", less than the " + std::to_string(n) + " rows");
+    throw DimensionError("the leading dimensions are " + std::to_string(b.ld) + " and " +
+                         std::to_string(x.ld) + ", less than the " + std::to_string(n) + " rows");
   for (index_t j = 0; j < b.cols; ++j)
     for (index_t i = 0; i < b.rows; ++i)
       if (!is_finite(b(i, j)))
@@ -120,12 +125,13 @@ DenseMatrix<T> copy_if_overlapping(DenseView<const T> b, DenseView<T> x) {
   return copy;
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                     \
-  template void check_system(const std::shared_ptr<const SparseMatrix<T>>&, const SolverOptions&);                  \
-  template void check_options<T>(const SolverOptions&);                                                             \
-  template void check_triangle(const SparseMatrix<T>&, const TriangularOptions&);                                   \
-  template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                                  \
-  template std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(std::shared_ptr<const SparseMatrix<T>>);      \
+#define PALMETTE_INSTANTIATE(T)                                                                    \
+  template void check_system(const std::shared_ptr<const SparseMatrix<T>>&, const SolverOptions&); \
+  template void check_options<T>(const SolverOptions&);                                            \
+  template void check_triangle(const SparseMatrix<T>&, const TriangularOptions&);                  \
+  template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                 \
+  template std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(                             \
+      std::shared_ptr<const SparseMatrix<T>>);                                                     \
   template DenseMatrix<T> copy_if_overlapping(DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -9,8 +9,9 @@
 
 namespace palmette {
 
-/// @throws UsageError if there is no matrix, if it is malformed or not finite, if it is not what its `symmetry` promises (naming
-///         the first pair of entries that differ), or if an option cannot be; DimensionError if it is not square
+/// @throws UsageError if there is no matrix, if it is malformed or not finite, if it is not what its
+///   `symmetry` promises (naming the first pair of entries that differ), or if an option cannot be;
+///   DimensionError if it is not square
 template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options);
 
@@ -29,7 +30,8 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularOptions& opti
 template <class T>
 void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x);
 
-/// The matrix with the symmetry that its values have, where it is marked general; shared with the caller's if nothing changes.
+/// The matrix with the symmetry that its values have, where it is marked general; shared with the caller's if
+/// nothing changes.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(std::shared_ptr<const SparseMatrix<T>> matrix);
 

@@ -17,7 +17,8 @@ bool has_positive_diagonal(const SparseMatrix<T>& matrix) {
     if (place == rows.end() || *place != j) return false;
     const T value = matrix.values[matrix.pattern.column_ptr[j] + (place - rows.begin())];
     // A diagonal that is real up to rounding is: the Hermitian part has the real one.
-    if (!(std::real(value) > 0) || std::abs(std::imag(value)) > symmetry_tolerance<T> * std::real(value)) return false;
+    if (!(std::real(value) > 0) || std::abs(std::imag(value)) > symmetry_tolerance<T> * std::real(value))
+      return false;
   }
   return true;
 }
@@ -53,8 +54,9 @@ FactorKind choose_kind(Symmetry symmetry, bool positive_diagonal, std::optional<
   }
   if (kind_fits<T>(*wanted, symmetry)) return *wanted;
   throw UsageError("a factorization of kind " + std::string(name_of(*wanted)) + " needs a " +
-                   (is_complex_v<T> && *wanted == FactorKind::llt ? "Hermitian" : "symmetric") + " matrix, this one is " +
-                   std::string(name_of(symmetry)) + "; use kind " + (ldlt_fits ? "ldlt" : "lu"));
+                   (is_complex_v<T> && *wanted == FactorKind::llt ? "Hermitian" : "symmetric") +
+                   " matrix, this one is " + std::string(name_of(symmetry)) + "; use kind " +
+                   (ldlt_fits ? "ldlt" : "lu"));
 }
 
 PivotNeed pivot_need(FactorKind kind) {

@@ -8,8 +8,9 @@
 
 namespace palmette {
 
-/// The wanted kind if it fits; without a wish LLᵀ for symmetric (Hermitian) matrices with positive diagonal, LDLᵀ for other
-/// symmetric ones, LU for the rest. A symmetry other than general is taken at its word, general is looked into as know_matrix does.
+/// The wanted kind if it fits; without a wish LLᵀ for symmetric (Hermitian) matrices with positive diagonal,
+/// LDLᵀ for other symmetric ones, LU for the rest. A symmetry other than general is taken at its word,
+/// general is looked into as know_matrix does.
 /// @throws UsageError if the wanted kind does not fit, naming one that does
 template <class T>
 FactorKind choose_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> wanted = {});

@@ -10,16 +10,20 @@ constexpr index_t tiny_matrix = 12;  // a dense factor is made before any order 
 constexpr index_t small_matrix = 5000;
 constexpr index_t small_dense = 1000;  // one thread: beyond, supernodes and all threads win
 constexpr double most_entries_in_a_column = 48;  // on average: more fill in at once
-constexpr double uneven = 1.25;                  // mean square ÷ square of the mean of the columns' lengths; meshes: up to 1.1
-constexpr double tree_entries_in_a_column = 3;   // as many as a tree has, or a diagonal, or a chain: little can fill in
+// mean square ÷ square of the mean of the columns' lengths; meshes: up to 1.1
+constexpr double uneven = 1.25;                
+// as many as a tree has, or a diagonal, or a chain: little can fill in
+constexpr double tree_entries_in_a_column = 3; 
 constexpr double most_flops_for_an_entry = 40;
 constexpr double flops_without_care = 2e6;       // over before matching, supernodes and tasks are set up
 
 template <class T>
 class ColumnInverse final : public Inverse<T> {
  public:
-  ColumnInverse(std::shared_ptr<const ColumnFactor<T>> factor, double seconds) : factor_(std::move(factor)), seconds_(seconds) {}
-  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun&) const override {
+  ColumnInverse(std::shared_ptr<const ColumnFactor<T>> factor, double seconds)
+      : factor_(std::move(factor)), seconds_(seconds) {}
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
+                   const SolveRun&) const override {
     factor_->solve(operation, b, x);
     return {SolveMethod::serial, 1};
   }
@@ -28,7 +32,8 @@ class ColumnInverse final : public Inverse<T> {
     const double passes = (num_rhs + 7) / 8;
     SolveCost cost;
     cost.flops = 2 * entries * num_rhs * (is_complex_v<T> ? 4 : 1);
-    cost.bytes = entries * (sizeof(T) + sizeof(index_t)) * passes + 2.0 * factor_->size() * num_rhs * sizeof(T);
+    cost.bytes =
+        entries * (sizeof(T) + sizeof(index_t)) * passes + 2.0 * factor_->size() * num_rhs * sizeof(T);
     cost.critical_path_bytes = cost.bytes;
     return cost;
   }
@@ -76,7 +81,7 @@ std::optional<BlockOrdering> order_by_columns(const SparsityPattern& pattern, bo
   if (pattern.cols > tiny_matrix) return order_blocks(pattern, symmetric);
   BlockOrdering natural;
   natural.dense = true;
-  natural.column.resize(static_cast<std::size_t>(pattern.cols));
+  natural.column.resize(pattern.cols);
   std::iota(natural.column.begin(), natural.column.end(), 0);
   natural.row = natural.column;
   natural.block_begin = {0, pattern.cols};
@@ -84,16 +89,19 @@ std::optional<BlockOrdering> order_by_columns(const SparsityPattern& pattern, bo
 }
 
 bool is_thin(const BlockOrdering& order) {
-  return order.dense || order.flops <= flops_without_care || order.flops <= most_flops_for_an_entry * order.entries;
+  return order.dense || order.flops <= flops_without_care ||
+         order.flops <= most_flops_for_an_entry * order.entries;
 }
 
 template <class T>
-std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>> factor, double seconds) {
+std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>> factor,
+                                                     double seconds) {
   return std::make_shared<const ColumnInverse<T>>(std::move(factor), seconds);
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>>, double);
+#define PALMETTE_INSTANTIATE(T)                                                                         \
+  template std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>>, \
+                                                                double);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -1,4 +1,5 @@
-// From panels to compressed columns: L by its columns, U by its rows (Uᵀ has the structure of L) and then transposed.
+// From panels to compressed columns: L by its columns, U by its rows (Uᵀ has the structure of L) and then
+// transposed.
 #include "palmette/solver/extract.hpp"
 
 #include <string>
@@ -28,7 +29,7 @@ struct GrowingColumns {
 
 /// Scale factors in the order of a permutation; ones where there are none.
 std::vector<double> permuted_scale(const std::vector<double>& scale, const Permutation& order) {
-  std::vector<double> permuted(static_cast<std::size_t>(order.size()), 1.0);
+  std::vector<double> permuted(order.size(), 1.0);
   if (scale.empty()) return permuted;
   for (index_t k = 0; k < order.size(); ++k) permuted[k] = scale[order.new_to_old()[k]];
   return permuted;
@@ -53,7 +54,8 @@ struct Reading {
       const index_t begin = symbolic.supernode_begin[s], width = symbolic.width(s);
       for (index_t local = 0; local < width; ++local) {
         const index_t k = begin + local;
-        const T* panel = factor.lower.data() + symbolic.panel_offset[s] + local * symbolic.leading_dimension(s);
+        const T* panel =
+            factor.lower.data() + symbolic.panel_offset[s] + local * symbolic.leading_dimension(s);
         const double of_column = unit ? row_scale[k] : 1;
         columns.add(k, unit ? T(1) : scaled(panel[local], 1 / row_scale[k]));
         for (index_t below = local + 1; below < width; ++below)
@@ -73,7 +75,8 @@ struct Reading {
   SparseMatrix<T> diagonal() const {
     GrowingColumns<T> columns;
     const auto below = [&](index_t k) {
-      return k < 0 || factor.d_below.empty() ? T(0) : scaled(factor.d_below[k], 1 / row_scale[k] / row_scale[k + 1]);
+      return k < 0 || factor.d_below.empty() ? T(0)
+                                             : scaled(factor.d_below[k], 1 / row_scale[k] / row_scale[k + 1]);
     };
     for (index_t k = 0; k < factor.size(); ++k) {
       columns.add(k - 1, factor.hermitian ? conjugate(below(k - 1)) : below(k - 1));
@@ -94,11 +97,13 @@ struct Reading {
         const index_t k = begin + local;
         const T* block = factor.lower.data() + symbolic.panel_offset[s];
         for (index_t right = local; right < width; ++right)
-          rows_of_u.add(begin + right, scaled(block[local + right * ld], 1 / row_scale[k] / column_scale[begin + right]));
+          rows_of_u.add(begin + right,
+                        scaled(block[local + right * ld], 1 / row_scale[k] / column_scale[begin + right]));
         const T* beside = factor.upper.data() + symbolic.panel_offset[s] + local * ld + width;
         const auto columns = symbolic.rows_below(s);
         for (std::size_t place = 0; place < columns.size(); ++place)
-          rows_of_u.add(columns[place], scaled(beside[place], 1 / row_scale[k] / column_scale[columns[place]]));
+          rows_of_u.add(columns[place],
+                        scaled(beside[place], 1 / row_scale[k] / column_scale[columns[place]]));
         rows_of_u.end_column();
       }
     }
@@ -112,12 +117,14 @@ template <class T>
 FactorOrder order_of(const Factor<T>& factor) {
   if (!factor.symbolic) return {};
   return {factor.symbolic->row.then(Permutation(pivoted_places(factor))),
-          factor.kind == FactorKind::lu ? factor.symbolic->column : factor.symbolic->column.then(Permutation(pivoted_places(factor)))};
+          factor.kind == FactorKind::lu ? factor.symbolic->column
+                                        : factor.symbolic->column.then(Permutation(pivoted_places(factor)))};
 }
 
 template <class T>
 ExtractedLdl<T> extract_ldl(const Factor<T>& factor) {
-  if (factor.kind == FactorKind::lu) throw UsageError("L and D are asked of a factor of kind lu, which has L and U");
+  if (factor.kind == FactorKind::lu)
+    throw UsageError("L and D are asked of a factor of kind lu, which has L and U");
   ExtractedLdl<T> result;
   if (!factor.symbolic) return result;
   const Permutation pivoting(pivoted_places(factor));

@@ -16,16 +16,17 @@ struct ExtractedLu {
 
 /// Take L and U out of a factor.
 ///
-/// The factor holds P·R·A·C·Qᵀ = L·U with scalings R and C. Let D be the diagonal of R in the order of the pivoted rows;
-/// then L' = D⁻¹·L·D is unit lower triangular, U' = D⁻¹·U·C⁻¹, and L'·U' = P·A·Qᵀ. R and C hold powers of two, so nothing
-/// is rounded. Entries that are exactly zero are left out, the zeros of relaxed supernodes among them; where pivots were
-/// replaced, L'·U' is the matrix that was factored in A's stead.
+/// The factor holds P·R·A·C·Qᵀ = L·U with scalings R and C. Let D be the diagonal of R in the order of the
+/// pivoted rows; then L' = D⁻¹·L·D is unit lower triangular, U' = D⁻¹·U·C⁻¹, and L'·U' = P·A·Qᵀ. R and C hold
+/// powers of two, so nothing is rounded. Entries that are exactly zero are left out, the zeros of relaxed
+/// supernodes among them; where pivots were replaced, L'·U' is the matrix that was factored in A's stead.
 /// @throws UsageError if the factor is not of kind LU
 /// @cost  O(panel entries) time; the result and one more copy of L and of U in memory
 template <class T>
 ExtractedLu<T> extract_lu(const Factor<T>& factor);
 
-/// L·D·Lᴴ = A permuted (LLᵀ: D = 1; complex symmetric LDLᵀ: L·D·Lᵀ): (L·D·Lᴴ)(i, j) = A(order.new_to_old[i], order.new_to_old[j]).
+/// L·D·Lᴴ = A permuted (LLᵀ: D = 1; complex symmetric LDLᵀ: L·D·Lᵀ): (L·D·Lᴴ)(i, j) = A(order.new_to_old[i],
+/// order.new_to_old[j]).
 template <class T>
 struct ExtractedLdl {
   SparseMatrix<T> lower;     ///< lower triangular, the diagonal stored: ones for LDLᵀ
@@ -33,14 +34,15 @@ struct ExtractedLdl {
   Permutation order;         ///< length n: ordering, postorder, and the pivoting inside supernodes
 };
 
-/// Take L and D out of a factor of kind LLᵀ or LDLᵀ; scalings undone as by extract_lu: L' = R⁻¹·L·R, D' = R⁻¹·D·R⁻¹.
+/// Take L and D out of a factor of kind LLᵀ or LDLᵀ; scalings undone as by extract_lu: L' = R⁻¹·L·R, D' =
+/// R⁻¹·D·R⁻¹.
 /// @throws UsageError if the factor is of kind LU
 /// @cost  as extract_lu
 template <class T>
 ExtractedLdl<T> extract_ldl(const Factor<T>& factor);
 
-/// Row and column orders of the factors: row i and column j of their product are row.new_to_old[i] and column.new_to_old[j] of A. The
-/// same for LLᵀ and LDLᵀ.
+/// Row and column orders of the factors: row i and column j of their product are row.new_to_old[i] and
+/// column.new_to_old[j] of A. The same for LLᵀ and LDLᵀ.
 struct FactorOrder {
   Permutation row;
   Permutation column;

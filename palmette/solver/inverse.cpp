@@ -1,5 +1,5 @@
-// The two inverses. In mixed precision the matrix is scaled by powers of two before it is rounded to single precision, so
-// that its range fits, and right-hand sides are brought to size one for the same reason.
+// The two inverses. In mixed precision the matrix is scaled by powers of two before it is rounded to single
+// precision, so that its range fits, and right-hand sides are brought to size one for the same reason.
 #include "palmette/solver/inverse.hpp"
 
 #include <algorithm>
@@ -20,10 +20,12 @@ class WorkingInverse final : public Inverse<T> {
  public:
   WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options)
       : factor_(std::move(factor)), plan_(plan_of(factor_, options)) {}
-  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
+                   const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
   }
-  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
+  SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
+                        const SolveRun& run) const override {
     return plan_.solve_part(part, operation, b, x, run);
   }
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
@@ -44,22 +46,27 @@ template <class T>
 class MixedInverse final : public Inverse<T> {
  public:
   using Low = with_precision_t<T, float>;
-  MixedInverse(std::shared_ptr<const Factor<Low>> factor, const InverseOptions& options, std::vector<double> row_scale,
-               std::vector<double> column_scale)
-      : factor_(std::move(factor)), plan_(plan_of(factor_, options)), row_scale_(std::move(row_scale)),
-        column_scale_(std::move(column_scale)), pivots_(factor_->pivots) {
+  MixedInverse(std::shared_ptr<const Factor<Low>> factor, const InverseOptions& options,
+               std::vector<double> row_scale, std::vector<double> column_scale)
+      : factor_(std::move(factor)),
+        plan_(plan_of(factor_, options)),
+        row_scale_(std::move(row_scale)),
+        column_scale_(std::move(column_scale)),
+        pivots_(factor_->pivots) {
     for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
     for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
   }
 
-  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const override {
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
+                   const SolveRun& run) const override {
     const bool plain = operation == Operation::plain;
     const std::vector<double>& before = plain ? row_scale_ : column_scale_;
     const std::vector<double>& after = plain ? column_scale_ : row_scale_;
     DenseMatrix<Low> low(b.rows, b.cols);
-    std::vector<double> size(static_cast<std::size_t>(b.cols), 0);
+    std::vector<double> size(b.cols, 0);
     for (index_t j = 0; j < b.cols; ++j) {
-      for (index_t i = 0; i < b.rows; ++i) size[j] = std::max(size[j], double(cheap_modulus(b(i, j))) * before[i]);
+      for (index_t i = 0; i < b.rows; ++i)
+        size[j] = std::max(size[j], double(cheap_modulus(b(i, j))) * before[i]);
       if (!(size[j] > 0)) size[j] = 1;
       for (index_t i = 0; i < b.rows; ++i)
         low.view()(i, j) = static_cast<Low>(b(i, j) * real_t<T>(before[i]) / real_t<T>(size[j]));
@@ -91,7 +98,7 @@ double power_of_two_near(double value) { return std::exp2(-std::round(std::log2(
 /// Symmetric scaling that brings the diagonal to size one; used where the ordering brings none (LLᵀ).
 template <class T>
 std::vector<double> diagonal_scale(const SparseMatrix<T>& matrix) {
-  std::vector<double> scale(static_cast<std::size_t>(matrix.cols()), 1);
+  std::vector<double> scale(matrix.cols(), 1);
   for (index_t j = 0; j < matrix.cols(); ++j)
     for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
       if (matrix.pattern.row_index[entry] == j && matrix.values[entry] != T(0))
@@ -114,8 +121,9 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
   low.values.resize(matrix.values.size());
   for (index_t j = 0; j < matrix.cols(); ++j)
     for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
-      low.values[entry] = static_cast<Low>(matrix.values[entry] * real_t<T>(row_scale[matrix.pattern.row_index[entry]]) *
-                                           real_t<T>(column_scale[j]));
+      low.values[entry] =
+          static_cast<Low>(matrix.values[entry] * real_t<T>(row_scale[matrix.pattern.row_index[entry]]) *
+                           real_t<T>(column_scale[j]));
   Ordering& unscaled = memory.low_ordering;
   unscaled = ordering;
   unscaled.row_scale.clear();
@@ -131,7 +139,8 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
 template <class T>
 Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& matrix,
                                                         std::shared_ptr<const SymbolicFactor> symbolic,
-                                                        const Ordering& ordering, const InverseOptions& options,
+                                                        const Ordering& ordering,
+                                                        const InverseOptions& options,
                                                         InverseMemory<T>& memory) {
   if constexpr (!std::is_same_v<real_t<T>, float>)
     if (options.mixed_precision) return make_mixed(matrix, std::move(symbolic), ordering, options, memory);
@@ -141,11 +150,10 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& m
       std::make_shared<WorkingInverse<T>>(std::move(factor).value(), options));
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                 \
-  template Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>&,                      \
-                                                                   std::shared_ptr<const SymbolicFactor>,       \
-                                                                   const Ordering&, const InverseOptions&,      \
-                                                                   InverseMemory<T>&);
+#define PALMETTE_INSTANTIATE(T)                                                                              \
+  template Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(                                          \
+      const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>, const Ordering&, const InverseOptions&, \
+      InverseMemory<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

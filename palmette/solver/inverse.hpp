@@ -1,4 +1,5 @@
-// A factored matrix as a function: op(A)⁻¹ in working precision, from a factor of working or of single precision.
+// A factored matrix as a function: op(A)⁻¹ in working precision, from a factor of working or of single
+// precision.
 #pragma once
 
 #include <memory>
@@ -12,9 +13,11 @@ template <class T>
 class Inverse {
  public:
   virtual ~Inverse() = default;
-  virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const = 0;
+  virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
+                           const SolveRun& run) const = 0;
   /// As SolvePlan::solve_part. @throws UsageError where there is no factor by supernodes in working precision
-  virtual SolveTrace solve_part(FactorPart, Operation, DenseView<const T>, DenseView<T>, const SolveRun&) const {
+  virtual SolveTrace solve_part(FactorPart, Operation, DenseView<const T>, DenseView<T>,
+                                const SolveRun&) const {
     throw UsageError("in mixed precision there is no factor in working precision");
   }
   virtual SolveCost cost(index_t num_rhs) const = 0;
@@ -48,7 +51,8 @@ struct InverseMemory {
 template <class T>
 Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& matrix,
                                                         std::shared_ptr<const SymbolicFactor> symbolic,
-                                                        const Ordering& ordering, const InverseOptions& options,
+                                                        const Ordering& ordering,
+                                                        const InverseOptions& options,
                                                         InverseMemory<T>& memory);
 
 }  // namespace palmette

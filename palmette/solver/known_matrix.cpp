@@ -10,7 +10,8 @@ KnownMatrix<T> know_matrix(std::shared_ptr<const SparseMatrix<T>> given) {
     return {own(std::move(given)), promised, 0};
   }
   const LooseSymmetry found = detect_symmetry(*given, symmetry_tolerance<T>);
-  if (found.symmetry == Symmetry::general || found.asymmetry > 0) return {own(std::move(given)), found.symmetry, found.asymmetry};
+  if (found.symmetry == Symmetry::general || found.asymmetry > 0)
+    return {own(std::move(given)), found.symmetry, found.asymmetry};
   auto marked = std::make_shared<SparseMatrix<T>>(*given);
   marked->symmetry = found.symmetry;
   return {std::move(marked), found.symmetry, 0};

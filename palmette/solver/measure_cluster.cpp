@@ -25,11 +25,12 @@ double best_seconds(Work&& work, double longest, int least = 5) {
   return std::max(best, 1e-9);
 }
 
-/// Caches have a share of their own in predictions, so that arrays must be many times as large here: as the last-level cache that one processor sees,
-/// and as the part that each of many has.
+/// Caches have a share of their own in predictions, so that arrays must be many times as large here: as the
+/// last-level cache that one processor sees, and as the part that each of many has.
 offset_t array_bytes(const ClusterMeasurement& options, offset_t cache_bytes) {
   if (options.quick) return offset_t{1} << 22;
-  return std::max(std::clamp(8 * cache_bytes, offset_t{1} << 26, offset_t{1} << 28), offset_t{options.threads} << 24);
+  return std::max(std::clamp(8 * cache_bytes, offset_t{1} << 26, offset_t{1} << 28),
+                  offset_t{options.threads} << 24);
 }
 
 RateCurve memory_curve(const ClusterMeasurement& options, offset_t cache_bytes) {
@@ -39,13 +40,15 @@ RateCurve memory_curve(const ClusterMeasurement& options, offset_t cache_bytes) 
     how.threads = threads;
     how.array_bytes = array_bytes(options, cache_bytes);
     std::vector<double> rates;
-    for (int pass = 0; pass < (options.quick ? 1 : 3); ++pass) rates.push_back(measure_machine(how).read_bandwidth_gbs);
+    for (int pass = 0; pass < (options.quick ? 1 : 3); ++pass)
+      rates.push_back(measure_machine(how).read_bandwidth_gbs);
     std::sort(rates.begin(), rates.end());
     curve.push_back({static_cast<double>(threads), rates[rates.size() / 2]});
     if (threads == options.threads) break;
   }
   // One reader gets at least what each of several does.
-  for (const RatePoint& point : curve) curve.front().rate = std::max(curve.front().rate, point.rate / point.at);
+  for (const RatePoint& point : curve)
+    curve.front().rate = std::max(curve.front().rate, point.rate / point.at);
   return curve;
 }
 
@@ -64,7 +67,9 @@ RateCurve kernel_curve(bool quick) {
     const double seconds = best_seconds(
         [&] {
           if (columns == 1) panel_multiply<double>(panel.view(), x.view(), out.view());
-          else blas::gemm<double>(blas::Transpose::no, blas::Transpose::no, 1, panel.view(), x.view(), 0, out.view());
+          else
+            blas::gemm<double>(blas::Transpose::no, blas::Transpose::no, 1, panel.view(), x.view(), 0,
+                               out.view());
         },
         quick ? 0.002 : 0.03);
     const double rate = 2e-9 * rows * width * columns / seconds;
@@ -108,7 +113,8 @@ Model made(const char* name, index_t n) {
   return model;
 }
 
-/// The median of warm repeats: what a user sees. Threads of a new team may share a processor for some milliseconds, until the system sees it.
+/// The median of warm repeats: what a user sees. Threads of a new team may share a processor for some
+/// milliseconds, until the system sees it.
 template <class Solve>
 double usual_seconds(Solve&& solve, bool quick) {
   const double warm = quick ? 0.001 : 0.03, enough = quick ? 0.005 : 0.13;
@@ -118,7 +124,8 @@ double usual_seconds(Solve&& solve, bool quick) {
     solve();
     if (all.seconds() > warm) seconds.push_back(one.seconds());
   }
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
+                   seconds.end());
   return std::max(seconds[seconds.size() / 2], 1e-9);
 }
 
@@ -138,7 +145,12 @@ double engine_seconds(const Model& model, int threads, bool quick) {
 Sample engine_sample(const Model& model, bool quick) {
   const SolveTask sweep = sweep_work(*model.symbolic, 0, model.symbolic->num_supernodes());
   Sample sample;
-  sample.work = {2 * sweep.entries * sizeof(double), 4 * sweep.entries, 2 * sweep.panels, 2 * sweep.rows, 1, 2 * sweep.columns};
+  sample.work = {2 * sweep.entries * sizeof(double),
+                 4 * sweep.entries,
+                 2 * sweep.panels,
+                 2 * sweep.rows,
+                 1,
+                 2 * sweep.columns};
   sample.tasks = 2 * sweep_groups(*model.symbolic).num_groups();
   sample.kept_bytes = sample.work.bytes / 2;
   sample.seconds = engine_seconds(model, 1, quick);
@@ -158,8 +170,9 @@ Sample rank_sample(const Model& model, bool quick) {
   }
   sample.kept_bytes = sample.work.bytes / 2;
   const std::unique_ptr<Transport> alone = make_loopback();
-  RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(rank_part(*model.factor, placement, 0)), {});
-  std::vector<double> x(static_cast<std::size_t>(model.symbolic->n), 1.0);
+  RankSolvePlan<double> plan(
+      std::make_shared<const RankFactor<double>>(rank_part(*model.factor, placement, 0)), {});
+  std::vector<double> x(model.symbolic->n, 1.0);
   const DenseView<double> both{x.data(), model.symbolic->n, 1, model.symbolic->n};
   ThreadTeam team(1);
   sample.seconds = usual_seconds(
@@ -176,10 +189,13 @@ std::vector<Measured> samples(const ClusterMeasurement& options) {
     const char* name;
     index_t n;
   };
-  // Factors within the second-level cache, within the last one, some times as large, and near its size, where most is to be learnt of it.
-  std::vector<Problem> problems = {{"poisson2d5", 100},   {"poisson2d5", 300},  {"poisson2d5", 400},   {"poisson2d9", 150},  {"poisson2d9", 200},
-                                   {"poisson2d9", 400},   {"poisson3d7", 14},   {"poisson3d7", 24},    {"poisson3d7", 28},   {"thermal2d", 40000},
-                                   {"thermal2d", 150000}, {"elasticity3d", 10}, {"elasticity3d", 13},  {"elasticity3d", 15}, {"poisson3d27", 18}};
+  // Factors within the second-level cache, within the last one, some times as large, and near its size, where
+  // most is to be learnt of it.
+  std::vector<Problem> problems = {{"poisson2d5", 100},  {"poisson2d5", 300},   {"poisson2d5", 400},
+                                   {"poisson2d9", 150},  {"poisson2d9", 200},   {"poisson2d9", 400},
+                                   {"poisson3d7", 14},   {"poisson3d7", 24},    {"poisson3d7", 28},
+                                   {"thermal2d", 40000}, {"thermal2d", 150000}, {"elasticity3d", 10},
+                                   {"elasticity3d", 13}, {"elasticity3d", 15},  {"poisson3d27", 18}};
   if (options.quick) problems = {{"poisson2d5", 20}, {"poisson2d9", 40}, {"poisson3d7", 8}};
   std::vector<Measured> result;
   for (const Problem& one : problems) {
@@ -208,7 +224,8 @@ class SmallFit {
     double least = misfit(best);
     for (unsigned chosen = 1; chosen < (1u << unknowns); ++chosen) {
       const Row candidate = of(chosen);
-      const bool allowed = std::all_of(candidate.begin(), candidate.end(), [](double value) { return value >= 0 && std::isfinite(value); });
+      const bool allowed = std::all_of(candidate.begin(), candidate.end(),
+                                       [](double value) { return value >= 0 && std::isfinite(value); });
       if (!allowed || misfit(candidate) >= least) continue;
       least = misfit(candidate);
       best = candidate;
@@ -244,7 +261,8 @@ class SmallFit {
       for (std::size_t row = 0; row < unknowns; ++row) {
         if (row == pivot) continue;
         const double factor = normal[row][pivot] / normal[pivot][pivot];
-        for (std::size_t column = pivot; column <= unknowns; ++column) normal[row][column] -= factor * normal[pivot][column];
+        for (std::size_t column = pivot; column <= unknowns; ++column)
+          normal[row][column] -= factor * normal[pivot][column];
       }
     Row x{};
     for (std::size_t i = 0; i < unknowns; ++i) x[i] = normal[i][unknowns] / normal[i][i];
@@ -255,7 +273,8 @@ class SmallFit {
 };
 
 double fitted_seconds(const Cluster& cluster, const TaskOverheads& overheads, const Sample& sample) {
-  const double gbs = cluster.solve_gbs(overheads, cached_share(cluster.rank_cache(1), sample.kept_bytes), rate_at(cluster.memory_gbs, 1));
+  const double gbs = cluster.solve_gbs(overheads, cached_share(cluster.rank_cache(1), sample.kept_bytes),
+                                       rate_at(cluster.memory_gbs, 1));
   return cluster.seconds(sample.work, gbs, overheads) + (sample.tasks - 1) * overheads.task_us * 1e-6;
 }
 
@@ -269,18 +288,19 @@ FittedOverheads fitted_overheads(const Cluster& cluster, const std::vector<const
   SmallFit fit;
   for (const Sample* sample : measured) {
     const TaskWork& work = sample->work;
-    const double from_memory = work.bytes * (1 - cached_share(cluster.rank_cache(1), sample->kept_bytes)), seconds = sample->seconds;
+    const double from_memory = work.bytes * (1 - cached_share(cluster.rank_cache(1), sample->kept_bytes)),
+                 seconds = sample->seconds;
     // Relative: small problems count as much as large ones. In the units of TaskOverheads.
-    fit.add({1e-6 * sample->tasks / seconds, 1e-6 * work.panels / seconds, 1e-9 * work.rows / seconds, 1e-9 * work.bytes / seconds,
-             1e-9 * from_memory / seconds, 1e-9 * work.columns / seconds},
+    fit.add({1e-6 * sample->tasks / seconds, 1e-6 * work.panels / seconds, 1e-9 * work.rows / seconds,
+             1e-9 * work.bytes / seconds, 1e-9 * from_memory / seconds, 1e-9 * work.columns / seconds},
             1 - fitted_seconds(cluster, {}, *sample) / seconds);
   }
   const SmallFit::Row found = fit.solve();
   return {{found[0], found[1], found[2], found[3], found[4], found[5]}, fit.misfit(found)};
 }
 
-/// What a solve on one thread can use of a last-level cache of so many bytes (others may use it too, on a virtual machine unseen), and the
-/// overheads with it: those that misfit least.
+/// What a solve on one thread can use of a last-level cache of so many bytes (others may use it too, on a
+/// virtual machine unseen), and the overheads with it: those that misfit least.
 void fit_lone(Cluster& cluster, double cache_bytes, const std::vector<Measured>& measured) {
   std::vector<const Sample*> engines, ranks;
   for (const Measured& one : measured) engines.push_back(&one.engine), ranks.push_back(&one.rank);
@@ -289,7 +309,8 @@ void fit_lone(Cluster& cluster, double cache_bytes, const std::vector<Measured>&
   double least = -1;
   for (int step = cache_bytes > 0 ? 1 : steps; step <= steps; ++step) {
     cluster.cache_bytes = cluster.lone_cache_bytes = cache_bytes * step / steps;
-    const FittedOverheads engine = fitted_overheads(cluster, engines), rank = fitted_overheads(cluster, ranks);
+    const FittedOverheads engine = fitted_overheads(cluster, engines),
+                          rank = fitted_overheads(cluster, ranks);
     if (least >= 0 && engine.misfit + rank.misfit >= least) continue;
     least = engine.misfit + rank.misfit;
     best = cluster;
@@ -299,8 +320,8 @@ void fit_lone(Cluster& cluster, double cache_bytes, const std::vector<Measured>&
   cluster = best;
 }
 
-/// What all threads together have of the cache, between what one has alone and as much for each, and what a handoff costs: those that misfit
-/// the solves on all threads least.
+/// What all threads together have of the cache, between what one has alone and as much for each, and what a
+/// handoff costs: those that misfit the solves on all threads least.
 void fit_together(Cluster& cluster, int threads, const std::vector<Measured>& measured) {
   constexpr int steps = 8;
   constexpr double step_us = 0.1;
@@ -312,7 +333,9 @@ void fit_together(Cluster& cluster, int threads, const std::vector<Measured>& me
       cluster.overheads.handoff_us = step_us * handoff;
       double misfit = 0;
       for (const Measured& one : measured) {
-        const double off = predict_on_threads({*one.symbolic, threads, 1, sizeof(double)}, cluster).seconds / one.threads_seconds - 1;
+        const double off = predict_on_threads({*one.symbolic, threads, 1, sizeof(double)}, cluster).seconds /
+                               one.threads_seconds -
+                           1;
         misfit += off * off;
       }
       if (least >= 0 && misfit >= least) continue;
@@ -350,7 +373,8 @@ std::vector<PingPong> ping_pong(Transport& transport, bool quick) {
     std::memcpy(seen.data(), message.payload.data(), message.payload.size());
   };
   for (std::size_t bytes = 8; bytes <= seen.size(); bytes *= 4) {
-    const int trips = quick ? 20 : static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 20, 500));
+    const int trips =
+        quick ? 20 : static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 20, 500));
     double best = 1e300;
     for (int repeat = 0; repeat < (quick ? 2 : 9); ++repeat) {
       transport.agree(0);
@@ -373,7 +397,8 @@ std::vector<PingPong> ping_pong(Transport& transport, bool quick) {
 
 Link fitted_link(const std::vector<PingPong>& figures, double overhead_us) {
   SmallFit fit;
-  for (const PingPong& one : figures) fit.add({1e-6 / one.seconds, 1e-9 * static_cast<double>(one.bytes) / one.seconds}, 1);
+  for (const PingPong& one : figures)
+    fit.add({1e-6 / one.seconds, 1e-9 * static_cast<double>(one.bytes) / one.seconds}, 1);
   const SmallFit::Row found = fit.solve();
   Link link;
   link.send_overhead_us = link.receive_overhead_us = std::min(overhead_us, found[0] / 2);
@@ -383,7 +408,9 @@ Link fitted_link(const std::vector<PingPong>& figures, double overhead_us) {
 }
 
 MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
-  if (options.threads < 1) throw UsageError("a measurement with " + std::to_string(options.threads) + " threads; there must be at least 1");
+  if (options.threads < 1)
+    throw UsageError("a measurement with " + std::to_string(options.threads) +
+                     " threads; there must be at least 1");
   MeasuredCluster result;
   Cluster& cluster = result.cluster;
   cluster.name = "this";
@@ -410,10 +437,13 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
   fit_lone(cluster, static_cast<double>(machine.last_level_cache_bytes), measured);
   if (options.threads > 1) fit_together(cluster, options.threads, measured);
   for (const Measured& one : measured) {
-    result.solves.push_back({one.engine.name, one.engine.seconds, fitted_seconds(cluster, cluster.overheads, one.engine)});
-    result.solves.push_back({one.rank.name, one.rank.seconds, fitted_seconds(cluster, cluster.overheads_of_ranks(), one.rank)});
+    result.solves.push_back(
+        {one.engine.name, one.engine.seconds, fitted_seconds(cluster, cluster.overheads, one.engine)});
+    result.solves.push_back(
+        {one.rank.name, one.rank.seconds, fitted_seconds(cluster, cluster.overheads_of_ranks(), one.rank)});
     if (options.threads == 1) continue;
-    const double fitted = predict_on_threads({*one.symbolic, options.threads, 1, sizeof(double)}, cluster).seconds;
+    const double fitted =
+        predict_on_threads({*one.symbolic, options.threads, 1, sizeof(double)}, cluster).seconds;
     result.solves.push_back({one.engine.name + ", all threads", one.threads_seconds, fitted});
   }
   check(cluster);

@@ -1,4 +1,5 @@
-// Part of the door of `solver`: this computer as a Cluster of one node, by measuring what predictions charge for.
+// Part of the door of `solver`: this computer as a Cluster of one node, by measuring what predictions charge
+// for.
 #pragma once
 
 #include <string>
@@ -10,7 +11,8 @@
 namespace palmette {
 
 struct ClusterMeasurement {
-  int threads = 1;        ///< processors that may run ranks or threads; memory is measured with 1, 2, 4, … up to so many
+  /// processors that may run ranks or threads; memory is measured with 1, 2, 4, … up to so many
+  int threads = 1;      
   bool quick = false;     ///< fewer repeats and smaller problems: for tests of the form, not of the figures
 };
 
@@ -33,10 +35,11 @@ struct MeasuredCluster {
   std::vector<FittedSolve> solves;
 };
 
-/// Memory by number of threads, products by number of columns, overheads of tasks fitted to solves of model problems (relative least
-/// squares, none below 0), ping-pong between two ranks that are threads.
+/// Memory by number of threads, products by number of columns, overheads of tasks fitted to solves of model
+/// problems (relative least squares, none below 0), ping-pong between two ranks that are threads.
 /// @throws UsageError if threads < 1
-/// @cost  some ten seconds; for a moment three arrays of eight times the last-level cache, up to 256 MB, or of 16 MB for each thread
+/// @cost  some ten seconds; for a moment three arrays of eight times the last-level cache, up to 256 MB, or
+///   of 16 MB for each thread
 MeasuredCluster measure_cluster(const ClusterMeasurement& options);
 
 /// Ping-pong between ranks 0 and 1 of any transport; both call it, and others not. Only rank 0 gets figures.

@@ -1,4 +1,5 @@
-// What a run will hold at its peak: the larger of the two moments at which most is alive, factorization and solve.
+// What a run will hold at its peak: the larger of the two moments at which most is alive, factorization and
+// solve.
 #include <algorithm>
 
 #include "palmette/solver/solver.hpp"
@@ -20,16 +21,23 @@ offset_t scalar_bytes(ScalarType scalar) {
 
 offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const RunShape& shape) {
   // The symbolic factor is the caller's and outlives this call: shared without ownership.
-  return predicted_peak_bytes(symbolic, *plan_structure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic), shape.scalar), shape);
+  return predicted_peak_bytes(
+      symbolic,
+      *plan_structure(std::shared_ptr<const SymbolicFactor>(std::shared_ptr<void>(), &symbolic),
+                      shape.scalar),
+      shape);
 }
 
-offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const PlanStructure& structure, const RunShape& shape) {
+offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const PlanStructure& structure,
+                              const RunShape& shape) {
   const FactorMemory factor = predicted_factor_bytes(symbolic, shape.kind, shape.scalar, shape.threads);
   const PlanMemory plan = predicted_plan_bytes(structure, shape.kind, shape.scalar, shape.num_rhs);
-  // Verification holds b, x, residual, correction and its accumulators: about ten vectors a right-hand side at a time.
+  // Verification holds b, x, residual, correction and its accumulators: about ten vectors a right-hand side
+  // at a time.
   const offset_t vectors = (2 * offset_t(shape.num_rhs) + 10) * symbolic.n * scalar_bytes(shape.scalar);
   const offset_t kept = shape.bytes_before + factor.factor_bytes + plan.structure_bytes;
-  return kept + std::max(factor.workspace_bytes, plan.plan_bytes - plan.structure_bytes + plan.workspace_bytes + vectors);
+  return kept + std::max(factor.workspace_bytes,
+                         plan.plan_bytes - plan.structure_bytes + plan.workspace_bytes + vectors);
 }
 
 }  // namespace palmette

@@ -1,4 +1,5 @@
-// Candidates on the equilibrated matrix S = R·A·C, singular vectors within their span, and the way back to A's own unknowns.
+// Candidates on the equilibrated matrix S = R·A·C, singular vectors within their span, and the way back to
+// A's own unknowns.
 #include "palmette/solver/null_space.hpp"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 template <class T>
 class NullSearch {
  public:
-  NullSearch(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply) : matrix_(matrix), apply_(apply), scaled_(matrix, apply) {}
+  NullSearch(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply)
+      : matrix_(matrix), apply_(apply), scaled_(matrix, apply) {}
 
   /// Singular vectors of op(S), weakest first, with the distances that they prove.
   struct Weakest {
@@ -30,7 +32,8 @@ class NullSearch {
   Weakest weakest(Operation operation, index_t num_starts) const {
     const DenseMatrix<T> starts = start_vectors(operation, num_starts);
     DenseMatrix<T> candidates = differences_of_solutions(operation, starts);
-    for (index_t j = 0; j < num_starts; ++j) append(candidates, inverse_iteration(operation, column_of(starts, j)));
+    for (index_t j = 0; j < num_starts; ++j)
+      append(candidates, inverse_iteration(operation, column_of(starts, j)));
     Weakest found = singular_vectors(operation, candidates);
     for (int step = 0; step < most_corrections && found.num_null() < found.below(nearly_null()); ++step)
       found = corrected(operation, found);
@@ -56,7 +59,8 @@ class NullSearch {
     ++to.cols;
   }
 
-  /// Entries between −1 and 1 in no pattern that a grid could have, the same on every machine; as unknowns of op(A).
+  /// Entries between −1 and 1 in no pattern that a grid could have, the same on every machine; as unknowns of
+  /// op(A).
   DenseMatrix<T> start_vectors(Operation operation, index_t count) const {
     DenseMatrix<T> starts(n(), count);
     std::uint64_t state = 1;
@@ -80,7 +84,8 @@ class NullSearch {
     refine<T>(matrix_, operation, apply_, std::as_const(b).view(), y.view(), options);
     const std::vector<double>& scale = scaled_.unknown_scale(operation);
     for (index_t j = 0; j < z.cols; ++j)
-      for (index_t i = 0; i < n(); ++i) z.view()(i, j) = (z.view()(i, j) - y.view()(i, j)) / real_t<T>(scale[i]);
+      for (index_t i = 0; i < n(); ++i)
+        z.view()(i, j) = (z.view()(i, j) - y.view()(i, j)) / real_t<T>(scale[i]);
     return z;
   }
 
@@ -119,7 +124,8 @@ class NullSearch {
   Weakest singular_vectors(Operation operation, const DenseMatrix<T>& candidates) const {
     Weakest found{orthonormalized(candidates), {}};
     DenseMatrix<T> image(n(), 0);
-    for (index_t j = 0; j < found.directions.cols; ++j) append(image, scaled_.multiply(operation, column_of(found.directions, j)));
+    for (index_t j = 0; j < found.directions.cols; ++j)
+      append(image, scaled_.multiply(operation, column_of(found.directions, j)));
     turn_to_singular_vectors(found.directions, image);
     for (index_t j = 0; j < image.cols; ++j) {
       double of_image = 0, of_direction = 0;
@@ -143,7 +149,8 @@ index_t place_of_largest(const DenseMatrix<T>& directions) {
   if (directions.cols == 0) return -1;
   const auto smaller = [](const T& a, const T& b) { return std::abs(a) < std::abs(b); };
   const auto end = directions.values.begin() + directions.rows;
-  return static_cast<index_t>(std::max_element(directions.values.begin(), end, smaller) - directions.values.begin());
+  return static_cast<index_t>(std::max_element(directions.values.begin(), end, smaller) -
+                              directions.values.begin());
 }
 
 /// Of a symmetric matrix both sides are one, and are to have the same bits.
@@ -154,29 +161,35 @@ DenseMatrix<T> mirrored(Symmetry symmetry, DenseMatrix<T> right) {
   return right;
 }
 
-/// leftᴴ·A·right. An error of a null vector enters it multiplied by an error of another: its value, far below u·‖A‖, means something, but
-/// only if the sums have more digits than the scalar.
+/// leftᴴ·A·right. An error of a null vector enters it multiplied by an error of another: its value, far below
+/// u·‖A‖, means something, but only if the sums have more digits than the scalar.
 template <class T>
-DenseMatrix<with_precision_t<T, double>> small_image(const DenseMatrix<T>& left, const SparseMatrix<T>& matrix, const DenseMatrix<T>& right) {
+DenseMatrix<with_precision_t<T, double>> small_image(const DenseMatrix<T>& left,
+                                                     const SparseMatrix<T>& matrix,
+                                                     const DenseMatrix<T>& right) {
   using Long = with_precision_t<T, std::conditional_t<std::is_same_v<real_t<T>, float>, double, long double>>;
   DenseMatrix<with_precision_t<T, double>> image(left.cols, right.cols);
   for (index_t i = 0; i < left.cols; ++i)
     for (index_t j = 0; j < right.cols; ++j) {
       Long sum{};
       for (index_t column = 0; column < matrix.cols(); ++column)
-        for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
-          sum += Long(conjugate(left.view()(matrix.pattern.row_index[entry], i))) * Long(matrix.values[entry]) * Long(right.view()(column, j));
+        for (offset_t entry = matrix.pattern.column_ptr[column];
+             entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+          sum += Long(conjugate(left.view()(matrix.pattern.row_index[entry], i))) *
+                 Long(matrix.values[entry]) * Long(right.view()(column, j));
       image.view()(i, j) = with_precision_t<T, double>(sum);
     }
   return image;
 }
 
 template <class T>
-DenseMatrix<with_precision_t<T, double>> growth_along(const NullSpace<T>& found, const SparseMatrix<T>& matrix) {
+DenseMatrix<with_precision_t<T, double>> growth_along(const NullSpace<T>& found,
+                                                      const SparseMatrix<T>& matrix) {
   using Wide = with_precision_t<T, double>;
   const double least = unit_roundoff<T> * norm_infinity(matrix);
   DenseMatrix<Wide> image = small_image(found.left, matrix, found.right);
-  // Directions whose image is zero get one: the left vector that is nearest to the right one, so that symmetry is kept.
+  // Directions whose image is zero get one: the left vector that is nearest to the right one, so that
+  // symmetry is kept.
   const DenseMatrix<Wide> nearest = nearest_unitary(inner_products<T>(found.left.view(), found.right.view()));
   for (std::size_t i = 0; i < image.values.size(); ++i) image.values[i] += 1e-3 * least * nearest.values[i];
   return bounded_inverse(image, least);
@@ -197,11 +210,13 @@ void fill_bases(NullSpace<T>& found, const Subject<T>& subject, const NullSearch
   if (!one_side) {
     left = search.weakest(Operation::adjoint, num_starts);
     // Singular values come in pairs: what one side sees just above the bound is not above it.
-    dimension = std::min<index_t>(std::max(dimension, left.num_null()), std::min(left.directions.cols, right.directions.cols));
+    dimension = std::min<index_t>(std::max(dimension, left.num_null()),
+                                  std::min(left.directions.cols, right.directions.cols));
   }
   found.row = one_side ? found.column : place_of_largest(left.directions);
   found.right = search.unscaled(Operation::plain, right.directions, dimension);
-  found.left = one_side ? mirrored(subject.symmetry, found.right) : search.unscaled(Operation::adjoint, left.directions, dimension);
+  found.left = one_side ? mirrored(subject.symmetry, found.right)
+                        : search.unscaled(Operation::adjoint, left.directions, dimension);
   found.growth = growth_along(found, subject.matrix);
 }
 
@@ -227,7 +242,8 @@ NullSpace<T> find_null_space(const SparseMatrix<T>& matrix, Symmetry symmetry, c
   return found;
 }
 
-#define PALMETTE_INSTANTIATE(T) template NullSpace<T> find_null_space(const SparseMatrix<T>&, Symmetry, const ApplyInverse<T>&);
+#define PALMETTE_INSTANTIATE(T) \
+  template NullSpace<T> find_null_space(const SparseMatrix<T>&, Symmetry, const ApplyInverse<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -13,26 +13,31 @@ inline constexpr index_t most_null_directions = 16;
 template <class T>
 struct NullSpace {
   DenseMatrix<T> right;  ///< n × k: A·right ≈ 0
-  DenseMatrix<T> left;   ///< n × k: Aᴴ·left ≈ 0; equal to right for symmetric and Hermitian A (conjugated for complex symmetric A)
-  /// k × k: the inverse of leftᴴ·A·right, none of its singular values above 1/(u·‖A‖∞). right·growth·leftᴴ·b is what A⁻¹·b has along the
-  /// null vectors; Hermitian (symmetric) where A is.
+  /// n × k: Aᴴ·left ≈ 0; equal to right for symmetric and Hermitian A (conjugated for complex symmetric A)
+  DenseMatrix<T> left; 
+  /// k × k: the inverse of leftᴴ·A·right, none of its singular values above 1/(u·‖A‖∞). right·growth·leftᴴ·b
+  /// is what A⁻¹·b has along the null vectors; Hermitian (symmetric) where A is.
   DenseMatrix<with_precision_t<T, double>> growth;
   double distance = 1;     ///< smallest ‖S·z‖∞ / (‖S‖∞·‖z‖∞) found, S being A equilibrated
-  index_t column = -1;     ///< of the largest entry of the weakest direction, equilibrated: it depends on the other columns
+  /// of the largest entry of the weakest direction, equilibrated: it depends on the other columns
+  index_t column = -1;   
   index_t row = -1;        ///< likewise from the left
   bool too_large = false;  ///< more than most_null_directions: both bases are empty then
 
   index_t dimension() const { return right.cols; }
 };
 
-/// Find them; none where A is regular to working precision. It depends on A and its inverse alone, not on a right-hand side.
+/// Find them; none where A is regular to working precision. It depends on A and its inverse alone, not on a
+/// right-hand side.
 ///
-/// Every solution y of A·y = A·z that another way than through z was found differs from z by a null vector: that of the refined solver,
-/// for a few z of no pattern, span the null space of a matrix whose pivots had to be replaced. Inverse iteration adds what it sees; the
-/// singular vectors of A within the span of all are then told apart by the size of their images. The number of z grows until some of them
-/// see nothing new.
-/// @param matrix  n × n; symmetry: its own, if only up to rounding @param apply  A⁻¹, perhaps of a slightly perturbed A
-/// @cost  for each side and z about 5 solves and 20·n flops for each other z; symmetric matrices have one side
+/// Every solution y of A·y = A·z that another way than through z was found differs from z by a null vector:
+/// that of the refined solver, for a few z of no pattern, span the null space of a matrix whose pivots had to
+/// be replaced. Inverse iteration adds what it sees; the singular vectors of A within the span of all are
+/// then told apart by the size of their images. The number of z grows until some of them see nothing new.
+/// @param matrix  n × n; symmetry: its own, if only up to rounding @param apply  A⁻¹, perhaps of a slightly
+///   perturbed A
+/// @cost  for each side and z about 5 solves and 20·n flops for each other z; symmetric matrices have one
+///   side
 /// @source [Golub and Van Loan 2013], §7.6.1 (inverse iteration), §8.1 (Rayleigh–Ritz)
 template <class T>
 NullSpace<T> find_null_space(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply);

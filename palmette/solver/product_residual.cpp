@@ -16,7 +16,8 @@ struct TriangleFactor {
 
 /// op(F)·x; entries become Out by `value`, which is the identity for values and the modulus for bounds.
 template <class T, class Out, class Value>
-std::vector<Out> product(const TriangleFactor<T>& factor, Operation operation, const std::vector<Out>& x, Value value) {
+std::vector<Out> product(const TriangleFactor<T>& factor, Operation operation, const std::vector<Out>& x,
+                         Value value) {
   const SparseMatrix<T>& matrix = *factor.matrix;
   std::vector<Out> y(x.size(), Out(0));
   for (index_t j = 0; j < matrix.cols(); ++j)
@@ -38,13 +39,15 @@ class Product {
  public:
   explicit Product(const OwnFactors<T>& factors)
       : lower_{&factors.lower, factors.lower_unit_diagonal},
-        upper_{factors.upper.rows() == 0 && factors.lower.rows() != 0 ? nullptr : &factors.upper, factors.upper_unit_diagonal},
+        upper_{factors.upper.rows() == 0 && factors.lower.rows() != 0 ? nullptr : &factors.upper,
+               factors.upper_unit_diagonal},
         hermitian_(factors.hermitian) {}
 
   template <class Out, class Value>
   std::vector<Out> times(Operation operation, const std::vector<Out>& x, Value value) const {
     if (upper_.matrix != nullptr) {
-      if (operation == Operation::plain) return product(lower_, operation, product(upper_, operation, x, value), value);
+      if (operation == Operation::plain)
+        return product(lower_, operation, product(upper_, operation, x, value), value);
       return product(upper_, operation, product(lower_, operation, x, value), value);
     }
     // (L·Lᴴ)ᵀ = conj(L)·Lᵀ: conjugate on the way in and out. Symmetric products are their own transposes.
@@ -74,7 +77,8 @@ struct Side {
 
 /// In double whatever T is, so that products of single-precision factors do not overflow.
 template <class T>
-void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b, const T* x, Verification& worst) {
+void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b, const T* x,
+                   Verification& worst) {
   using Wide = with_precision_t<T, double>;
   const std::size_t n = static_cast<std::size_t>(factors.lower.rows());
   const bool plain = operation == Operation::plain;
@@ -89,17 +93,21 @@ void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b
   }
   const Product<T> lu(factors);
   const std::vector<Wide> image = lu.times(operation, scaled, [](const T& value) { return Wide(value); });
-  const std::vector<double> bound = lu.times(operation, modulus, [](const T& value) { return std::abs(Wide(value)); });
+  const std::vector<double> bound =
+      lu.times(operation, modulus, [](const T& value) { return std::abs(Wide(value)); });
   double largest_residual = 0, largest_bound = 0, componentwise = 0;
   for (std::size_t k = 0; k < n; ++k) {
     const Wide right = Wide(b[out.place(index_t(k))]) * out.factor(index_t(k));
     const double residual = std::abs(right - image[k]), limit = bound[k] + std::abs(right);
-    if (!std::isfinite(residual) || !std::isfinite(limit)) componentwise = std::numeric_limits<double>::infinity();
+    if (!std::isfinite(residual) || !std::isfinite(limit))
+      componentwise = std::numeric_limits<double>::infinity();
     if (residual > 0) componentwise = std::max(componentwise, residual / limit);
     largest_residual = std::max(largest_residual, residual);
     largest_bound = std::max(largest_bound, limit);
   }
-  const double normwise = std::isinf(componentwise) ? componentwise : largest_residual > 0 ? largest_residual / largest_bound : 0;
+  const double normwise = std::isinf(componentwise) ? componentwise
+                          : largest_residual > 0    ? largest_residual / largest_bound
+                                                    : 0;
   worst.backward_error = std::max(worst.backward_error, normwise);
   worst.componentwise_backward_error = std::max(worst.componentwise_backward_error, componentwise);
 }
@@ -107,7 +115,8 @@ void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b
 }  // namespace
 
 template <class T>
-Verification verify_product(const OwnFactors<T>& factors, Operation operation, DenseView<const T> b, DenseView<const T> x) {
+Verification verify_product(const OwnFactors<T>& factors, Operation operation, DenseView<const T> b,
+                            DenseView<const T> x) {
   Verification worst;
   worst.bound = verification_bound(unit_roundoff<T>);
   for (index_t j = 0; j < b.cols; ++j) verify_column(factors, operation, b.column(j), x.column(j), worst);
@@ -115,8 +124,9 @@ Verification verify_product(const OwnFactors<T>& factors, Operation operation, D
   return worst;
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template Verification verify_product(const OwnFactors<T>&, Operation, DenseView<const T>, DenseView<const T>);
+#define PALMETTE_INSTANTIATE(T)                                                             \
+  template Verification verify_product(const OwnFactors<T>&, Operation, DenseView<const T>, \
+                                       DenseView<const T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -6,9 +6,11 @@
 
 namespace palmette {
 
-/// Backward errors in the factors' own numbering and scaling, M = L·U (or L·Lᵀ, L·Lᴴ), with the moduli |L||U||x| in the place
-/// of |A||x|: componentwise max |r|_i / (|L||U||x| + |b|)_i, normwise ‖r‖∞ / ‖ |L||U||x| + |b| ‖∞.
+/// Backward errors in the factors' own numbering and scaling, M = L·U (or L·Lᵀ, L·Lᴴ), with the moduli
+/// |L||U||x| in the place of |A||x|: componentwise max |r|_i / (|L||U||x| + |b|)_i, normwise ‖r‖∞ / ‖
+/// |L||U||x| + |b| ‖∞.
 template <class T>
-Verification verify_product(const OwnFactors<T>& factors, Operation operation, DenseView<const T> b, DenseView<const T> x);
+Verification verify_product(const OwnFactors<T>& factors, Operation operation, DenseView<const T> b,
+                            DenseView<const T> x);
 
 }  // namespace palmette

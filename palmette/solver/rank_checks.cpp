@@ -36,14 +36,17 @@ void check_partition(const std::vector<RowsOfRank>& rows, index_t size) {
   for (std::size_t place = 0; place < order.size(); ++place) {
     const RowsOfRank& here = rows[order[place]];
     if (here.first > next)
-      throw UsageError("no rank brings " + rows_text(next, here.first) + " (counted from 0); every row must be brought by one");
+      throw UsageError("no rank brings " + rows_text(next, here.first) +
+                       " (counted from 0); every row must be brought by one");
     if (here.first < next)
-      throw UsageError(name_of_rank(order[place - 1]) + " and " + name_of_rank(order[place]) + " both bring row " +
-                       std::to_string(here.first) + " (counted from 0); every row must be brought by one rank only");
+      throw UsageError(name_of_rank(order[place - 1]) + " and " + name_of_rank(order[place]) +
+                       " both bring row " + std::to_string(here.first) +
+                       " (counted from 0); every row must be brought by one rank only");
     next = here.first + here.count;
   }
-  if (next < size) throw UsageError("no rank brings " + rows_text(next, size) + " (counted from 0) of a matrix of " + std::to_string(size) +
-                                    " columns; every row must be brought by one rank");
+  if (next < size)
+    throw UsageError("no rank brings " + rows_text(next, size) + " (counted from 0) of a matrix of " +
+                     std::to_string(size) + " columns; every row must be brought by one rank");
 }
 
 }  // namespace
@@ -79,7 +82,8 @@ void check_on_all(const RankTeam& ranks, const std::function<void()>& work) {
     Complaint of_rank = Complaint::none;
     std::memcpy(&of_rank, pieces[rank].data(), sizeof(Complaint));
     if (of_rank == Complaint::none) continue;
-    const std::string said(reinterpret_cast<const char*>(pieces[rank].data()) + sizeof(Complaint), pieces[rank].size() - sizeof(Complaint));
+    const std::string said(reinterpret_cast<const char*>(pieces[rank].data()) + sizeof(Complaint),
+                           pieces[rank].size() - sizeof(Complaint));
     refuse(of_rank, pieces.size() == 1 ? said : name_of_rank(rank) + ": " + said);
   }
 }
@@ -88,32 +92,39 @@ template <class T>
 SparseMatrix<T> checked_rows(const RowBlock<T>& rows) {
   const index_t count = rows.num_rows();
   if (rows.size < 0 || rows.first_row < 0)
-    throw DimensionError("rows from " + std::to_string(rows.first_row) + " on of a matrix of " + std::to_string(rows.size) + " columns cannot be");
+    throw DimensionError("rows from " + std::to_string(rows.first_row) + " on of a matrix of " +
+                         std::to_string(rows.size) + " columns cannot be");
   if (std::int64_t{rows.first_row} + count > rows.size && count > 0)
-    throw DimensionError(rows_text(rows.first_row, rows.first_row + count) + " (counted from 0) are brought, but the matrix has " +
-                         std::to_string(rows.size) + " columns; a solve needs a square matrix");
+    throw DimensionError(rows_text(rows.first_row, rows.first_row + count) +
+                         " (counted from 0) are brought, but the matrix has " + std::to_string(rows.size) +
+                         " columns; a solve needs a square matrix");
   const offset_t nothing[] = {0};
-  const std::span<const offset_t> pointers = rows.row_ptr.empty() ? std::span<const offset_t>(nothing) : rows.row_ptr;
-  if (pointers[0] != 0) throw UsageError("row_ptr begins with " + std::to_string(pointers[0]) + ", not with 0");
+  const std::span<const offset_t> pointers =
+      rows.row_ptr.empty() ? std::span<const offset_t>(nothing) : rows.row_ptr;
+  if (pointers[0] != 0)
+    throw UsageError("row_ptr begins with " + std::to_string(pointers[0]) + ", not with 0");
   for (index_t row = 0; row < count; ++row)
-    if (pointers[row + 1] < pointers[row]) throw UsageError("row_ptr decreases at row " + std::to_string(row) + " of the block");
+    if (pointers[row + 1] < pointers[row])
+      throw UsageError("row_ptr decreases at row " + std::to_string(row) + " of the block");
   const auto nnz = static_cast<std::size_t>(pointers[count]);
   if (rows.column.size() != nnz || rows.values.size() != nnz)
-    throw DimensionError("row_ptr ends with " + std::to_string(nnz) + ", but there are " + std::to_string(rows.column.size()) +
-                         " column indices and " + std::to_string(rows.values.size()) + " values");
+    throw DimensionError("row_ptr ends with " + std::to_string(nnz) + ", but there are " +
+                         std::to_string(rows.column.size()) + " column indices and " +
+                         std::to_string(rows.values.size()) + " values");
   for (index_t row = 0; row < count; ++row)
     for (offset_t entry = pointers[row]; entry < pointers[row + 1]; ++entry) {
-      const index_t column = rows.column[static_cast<std::size_t>(entry)];
+      const index_t column = rows.column[entry];
       if (column < 0 || column >= rows.size)
-        throw UsageError("row " + std::to_string(rows.first_row + row) + " has the column index " + std::to_string(column) +
-                         " (counted from 0), but the matrix has " + std::to_string(rows.size) + " columns");
+        throw UsageError("row " + std::to_string(rows.first_row + row) + " has the column index " +
+                         std::to_string(column) + " (counted from 0), but the matrix has " +
+                         std::to_string(rows.size) + " columns");
     }
   SparseMatrix<T> made = from_compressed_columns<T>(rows.size, count, pointers, rows.column, rows.values);
   for (index_t row = 0; row < count; ++row)
     for (offset_t entry = made.pattern.column_ptr[row]; entry < made.pattern.column_ptr[row + 1]; ++entry)
-      if (!is_finite(made.values[static_cast<std::size_t>(entry)]))
+      if (!is_finite(made.values[entry]))
         throw UsageError("the entry in row " + std::to_string(rows.first_row + row + 1) + ", column " +
-                         std::to_string(made.pattern.row_index[static_cast<std::size_t>(entry)] + 1) +
+                         std::to_string(made.pattern.row_index[entry] + 1) +
                          " is infinite or not a number (NaN); a matrix needs finite values");
   return made;
 }
@@ -123,7 +134,8 @@ std::vector<RowsOfRank> agreed_rows(const RankTeam& ranks, index_t size, RowsOfR
   BytePool pool;
   std::vector<SharedBytes> pieces;
   exchange(ranks.transport, [&] {
-    pieces = gather_from_all(ranks.transport, ranks.team, pool.copy(std::as_bytes(std::span(head))), ranks.drive);
+    pieces =
+        gather_from_all(ranks.transport, ranks.team, pool.copy(std::as_bytes(std::span(head))), ranks.drive);
   });
   std::vector<RowsOfRank> rows;
   index_t size_of_first = 0;
@@ -132,8 +144,9 @@ std::vector<RowsOfRank> agreed_rows(const RankTeam& ranks, index_t size, RowsOfR
     std::memcpy(of_rank, pieces[rank].data(), sizeof of_rank);
     if (rank == 0) size_of_first = of_rank[0];
     if (of_rank[0] != size_of_first)
-      throw DimensionError("rank 0 brings rows of " + std::to_string(size_of_first) + " columns, " + name_of_rank(rank) + " rows of " +
-                           std::to_string(of_rank[0]) + "; all must belong to one matrix");
+      throw DimensionError("rank 0 brings rows of " + std::to_string(size_of_first) + " columns, " +
+                           name_of_rank(rank) + " rows of " + std::to_string(of_rank[0]) +
+                           "; all must belong to one matrix");
     rows.push_back({of_rank[1], of_rank[2]});
   }
   check_partition(rows, size_of_first);

@@ -10,7 +10,8 @@
 namespace palmette {
 
 /// Work that needs no other rank and may refuse its arguments. Every rank must call it.
-/// @throws where any rank's work threw: on every rank the same UsageError, DimensionError or MemoryError, which names the first such rank
+/// @throws where any rank's work threw: on every rank the same UsageError, DimensionError or MemoryError,
+///   which names the first such rank
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
 
 /// Rows [first, first + count) of a rank.

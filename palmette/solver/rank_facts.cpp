@@ -43,7 +43,8 @@ SharedBytes packed(const PivotFacts& facts, BytePool& pool) {
   std::memcpy(to, &head, sizeof(Head));
   if (column_bytes > 0) std::memcpy(to + sizeof(Head), pivots.perturbed_columns.data(), column_bytes);
   if (head.letters > 0)
-    std::memcpy(to + sizeof(Head) + column_bytes, facts.failure->message.data(), static_cast<std::size_t>(head.letters));
+    std::memcpy(to + sizeof(Head) + column_bytes, facts.failure->message.data(),
+                head.letters);
   return bytes;
 }
 
@@ -67,17 +68,20 @@ void join(const SharedBytes& bytes, PivotFacts& all) {
   failure.row = head.row;
   failure.column = head.column;
   failure.supernode = head.supernode;
-  failure.message.assign(reinterpret_cast<const char*>(columns + head.columns), static_cast<std::size_t>(head.letters));
+  failure.message.assign(reinterpret_cast<const char*>(columns + head.columns),
+                         head.letters);
 }
 
 }  // namespace
 
-PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team,
+                             const DriveOptions& options) {
   constexpr std::size_t listed_columns = 1000;  // as PivotReport says
   BytePool pool;
   PivotFacts all;
   all.pivots.smallest_pivot = std::numeric_limits<double>::infinity();
-  for (const SharedBytes& piece : gather_from_all(transport, team, packed(mine, pool), options)) join(piece, all);
+  for (const SharedBytes& piece : gather_from_all(transport, team, packed(mine, pool), options))
+    join(piece, all);
   PivotReport& pivots = all.pivots;
   std::sort(pivots.perturbed_columns.begin(), pivots.perturbed_columns.end());
   pivots.perturbed_columns.resize(std::min(pivots.perturbed_columns.size(), listed_columns));
@@ -85,10 +89,12 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
   return all;
 }
 
-std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team,
+                                      const DriveOptions& options) {
   BytePool pool;
   std::vector<RankTimes> all;
-  for (const SharedBytes& piece : gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
+  for (const SharedBytes& piece :
+       gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
     std::memcpy(&all.emplace_back(), piece.data(), sizeof(RankTimes));
   return all;
 }
@@ -96,7 +102,8 @@ std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transpor
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
   BytePool pool;
   std::vector<double> by_rank;
-  for (const SharedBytes& piece : gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
+  for (const SharedBytes& piece :
+       gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
     std::memcpy(&by_rank.emplace_back(), piece.data(), sizeof(double));
   return figure_of(by_rank);
 }

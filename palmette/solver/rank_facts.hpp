@@ -13,11 +13,14 @@ struct PivotFacts {
   std::optional<NumericalFailure> failure;
 };
 
-/// The facts of all ranks: sums and extremes, in the order of ranks; the failure of the first bad supernode. Every rank must call it.
-PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options);
+/// The facts of all ranks: sums and extremes, in the order of ranks; the failure of the first bad supernode.
+/// Every rank must call it.
+PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team,
+                             const DriveOptions& options);
 
 /// Of all ranks, by rank. Every rank must call it.
-std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team, const DriveOptions& options);
+std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team,
+                                      const DriveOptions& options);
 
 /// Every rank must call it.
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options);

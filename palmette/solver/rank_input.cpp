@@ -19,11 +19,15 @@ class WholeInput final : public RankInput<T> {
   void check_unchanged() const override {
     check_pattern_unchanged();
     if (is_shared_ && fingerprint_of_values() != values_came_as_)
-      throw UsageError("the values of the matrix were changed after a solver over ranks was made of it, which shares it; call refactor first");
+      throw UsageError(
+          "the values of the matrix were changed after a solver over ranks was made of it, which shares it; "
+          "call refactor first");
   }
   void check_pattern_unchanged() const override {
     if (is_shared_ && fingerprint_of_pattern() != pattern_came_as_)
-      throw UsageError("the pattern of the matrix was changed after a solver over ranks was made of it, which shares it; make a new solver");
+      throw UsageError(
+          "the pattern of the matrix was changed after a solver over ranks was made of it, which shares it; "
+          "make a new solver");
   }
   void attach(AnswerSource<T>& source) const override { source.matrix = matrix_.get(); }
 
@@ -42,14 +46,16 @@ class WholeInput final : public RankInput<T> {
     return *std::move(found);
   }
 
-  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>&, const Placement&, FactorKind, const Ordering&) const override {
+  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>&, const Placement&, FactorKind,
+                            const Ordering&) const override {
     return {matrix_, 0};
   }
 
  private:
   std::uint64_t fingerprint_of_pattern() const {
     const SparsityPattern& pattern = matrix_->pattern;
-    return checksum(std::as_bytes(std::span(pattern.row_index)), checksum(std::as_bytes(std::span(pattern.column_ptr))));
+    return checksum(std::as_bytes(std::span(pattern.row_index)),
+                    checksum(std::as_bytes(std::span(pattern.column_ptr))));
   }
   std::uint64_t fingerprint_of_values() const { return checksum(std::as_bytes(std::span(matrix_->values))); }
 
@@ -62,7 +68,8 @@ class WholeInput final : public RankInput<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>> matrix, Transport& transport) {
+std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>> matrix,
+                                               Transport& transport) {
   return std::make_unique<WholeInput<T>>(std::move(matrix), transport);
 }
 

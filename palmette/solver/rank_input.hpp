@@ -33,18 +33,21 @@ class RankInput {
   virtual FactorKind choose(std::optional<FactorKind> wanted) const = 0;
   /// As `order`; the same on all ranks.
   virtual Outcome<Ordering> order(const OrderOptions& options) const = 0;
-  virtual OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement, FactorKind kind,
+  virtual OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic,
+                                    const Placement& placement, FactorKind kind,
                                     const Ordering& ordering) const = 0;
 };
 
 /// Every rank brings the whole matrix. @param matrix  checked, its symmetry known
 template <class T>
-std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>> matrix, Transport& transport);
+std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>> matrix,
+                                               Transport& transport);
 
 /// Every rank brings its rows.
 ///
-/// The pattern comes to all ranks, since analysis is replicated. Values do not: a rank keeps its rows and the columns of the same
-/// numbers (for products with A, Aᵀ and Aᴴ), and sends each entry once to the rank whose block it belongs to, when factors are made.
+/// The pattern comes to all ranks, since analysis is replicated. Values do not: a rank keeps its rows and the
+/// columns of the same numbers (for products with A, Aᵀ and Aᴴ), and sends each entry once to the rank whose
+/// block it belongs to, when factors are made.
 template <class T>
 class RowInput final : public RankInput<T> {
  public:
@@ -59,8 +62,8 @@ class RowInput final : public RankInput<T> {
   void attach(AnswerSource<T>& source) const override { source.share = &share_; }
   FactorKind choose(std::optional<FactorKind> wanted) const override;
   Outcome<Ordering> order(const OrderOptions& options) const override;
-  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement, FactorKind kind,
-                            const Ordering& ordering) const override;
+  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement,
+                            FactorKind kind, const Ordering& ordering) const override;
 
   index_t first_row() const { return share_.first; }
   index_t num_rows() const { return share_.count(); }

@@ -7,15 +7,22 @@
 namespace palmette {
 
 template <class T>
-typename RankInverse<T>::Plan RankInverse<T>::plan_for(const RankSolveParts<T>& parts, const RankPlanOptions& options, index_t rank) {
+typename RankInverse<T>::Plan RankInverse<T>::plan_for(const RankSolveParts<T>& parts,
+                                                       const RankPlanOptions& options, index_t rank) {
   if (!parts.layers.several()) return RankSolvePlan<T>(parts.factor, options);
-  return LayeredSolvePlan<T>(parts.factor, std::make_shared<const LayerSystem>(parts.layers.of(rank)), options);
+  return LayeredSolvePlan<T>(parts.factor, std::make_shared<const LayerSystem>(parts.layers.of(rank)),
+                             options);
 }
 
 template <class T>
-RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options, const PlannedTransports& planned)
-    : ranks_(ranks), factor_(parts.factor), symbolic_(parts.symbolic), most_sides_(options.most_sides),
-      plan_(plan_for(parts, options, ranks.transport.rank())), record_(ranks.team.size()) {
+RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts,
+                            const RankPlanOptions& options, const PlannedTransports& planned)
+    : ranks_(ranks),
+      factor_(parts.factor),
+      symbolic_(parts.symbolic),
+      most_sides_(options.most_sides),
+      plan_(plan_for(parts, options, ranks.transport.rank())),
+      record_(ranks.team.size()) {
   exchange(ranks_.transport, [&] {
     const std::vector<SharedBytes> pieces =
         gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(rows())), ranks_.drive);
@@ -24,33 +31,40 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
       if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
     }
   });
-  run_.emplace(planned, ranks_.transport, [&] { return transport_plan_of_solves(options.trees, parts.layers); });
+  run_.emplace(planned, ranks_.transport,
+               [&] { return transport_plan_of_solves(options.trees, parts.layers); });
 }
 
-/// For as many right-hand sides as are ever solved together; a run sends the messages of both sweeps, or the pieces of x.
+/// For as many right-hand sides as are ever solved together; a run sends the messages of both sweeps, or the
+/// pieces of x.
 template <class T>
 TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const {
-  const offset_t row_bytes = offset_t{padded_sides(sizeof(T), most_sides_)} * static_cast<offset_t>(sizeof(T));
+  const offset_t row_bytes =
+      offset_t{padded_sides(sizeof(T), most_sides_)} * static_cast<offset_t>(sizeof(T));
   std::vector<std::int64_t> piece_bytes;
-  for (const std::vector<index_t>& rows : rows_) piece_bytes.push_back(static_cast<std::int64_t>(rows.size()) * row_bytes);
-  const Traffic traffic = layers.several() ? predicted_layered_traffic(layers.systems, trees, row_bytes).all()
-                                           : predicted_solve_traffic(*factor_->symbolic, *factor_->placement, trees, row_bytes);
+  for (const std::vector<index_t>& rows : rows_)
+    piece_bytes.push_back(static_cast<std::int64_t>(rows.size()) * row_bytes);
+  const Traffic traffic =
+      layers.several() ? predicted_layered_traffic(layers.systems, trees, row_bytes).all()
+                       : predicted_solve_traffic(*factor_->symbolic, *factor_->placement, trees, row_bytes);
   return with_gather(transport_plan(traffic), piece_bytes);
 }
 
 template <class T>
 typename RankInverse<T>::Side RankInverse<T>::side(bool rows) const {
   const SymbolicFactor& symbolic = *symbolic_;
-  return rows ? Side{symbolic.row.new_to_old(), factor_->row_scale} : Side{symbolic.column.new_to_old(), factor_->column_scale};
+  return rows ? Side{symbolic.row.new_to_old(), factor_->row_scale}
+              : Side{symbolic.column.new_to_old(), factor_->column_scale};
 }
 
 template <class T>
-void RankInverse<T>::write_answer(const Side& out, const std::vector<SharedBytes>& pieces, DenseView<T> x) const {
+void RankInverse<T>::write_answer(const Side& out, const std::vector<SharedBytes>& pieces,
+                                  DenseView<T> x) const {
   for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
     const T* value = reinterpret_cast<const T*>(pieces[rank].data());
     for (index_t column = 0; column < x.cols; ++column)
       for (const index_t k : rows_[rank]) {
-        const index_t row = out.place[static_cast<std::size_t>(k)];
+        const index_t row = out.place[k];
         x(row, column) = out.scaled(*value++, row);
       }
   }
@@ -69,20 +83,23 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
     const DenseView<T> own = own_.view().columns(0, count);
     for (index_t column = 0; column < count; ++column)
       for (index_t k = 0; k < num_rows; ++k) {
-        const index_t row = in.place[static_cast<std::size_t>(rows[static_cast<std::size_t>(k)])];
+        const index_t row = in.place[rows[k]];
         own(k, column) = in.scaled(b(row, first + column), row);
       }
     exchange(ranks_.transport, [&] {
       SendClock run(run_->begin(), record_);
       DriveOptions how = ranks_.drive;
       how.record = &record_;
-      RankProgram& program = std::visit([&](auto& plan) -> RankProgram& { return plan.begin(operation, own, own, run); }, plan_);
+      RankProgram& program =
+          std::visit([&](auto& plan) -> RankProgram& { return plan.begin(operation, own, own, run); }, plan_);
       drive(program, run, ranks_.team, how);
     });
     exchange(ranks_.transport, [&] {
-      const std::size_t bytes = static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);
+      const std::size_t bytes =
+          static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);
       SharedBytes mine = pool_.copy({reinterpret_cast<const std::byte*>(own.data), bytes});
-      write_answer(out, gather_from_all(run_->begin(), ranks_.team, std::move(mine), ranks_.drive), x.columns(first, count));
+      write_answer(out, gather_from_all(run_->begin(), ranks_.team, std::move(mine), ranks_.drive),
+                   x.columns(first, count));
     });
   }
 }

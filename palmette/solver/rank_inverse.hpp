@@ -20,7 +20,9 @@ struct RankTeam {
 struct RankLayers {
   std::vector<LayerSystem> systems = {};  // empty: there is but one
   bool several() const { return !systems.empty(); }
-  const LayerSystem& of(index_t rank) const { return systems[static_cast<std::size_t>(rank / systems[0].ranks.grid.num_ranks())]; }
+  const LayerSystem& of(index_t rank) const {
+    return systems[rank / systems[0].ranks.grid.num_ranks()];
+  }
 };
 
 /// What solves go by: a rank's part of a factor, in the system of its layer or the only one.
@@ -38,7 +40,8 @@ class RankInverse {
   /// Every rank must call it.
   /// @param planned  makes what solves go through; empty: the transport of `ranks`
   /// @throws MemoryError
-  RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options, const PlannedTransports& planned = {});
+  RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options,
+              const PlannedTransports& planned = {});
 
   /// x ← op(A)⁻¹·b; every rank must call it, with the same b, and gets the same x.
   /// @param b  n × k; x: n × k, may be b's memory
@@ -65,7 +68,7 @@ class RankInverse {
     const std::vector<index_t>& place;
     const std::vector<double>& scale;  // empty: ones
     T scaled(const T& value, index_t row) const {
-      return scale.empty() ? value : value * static_cast<real_t<T>>(scale[static_cast<std::size_t>(row)]);
+      return scale.empty() ? value : value * static_cast<real_t<T>>(scale[row]);
     }
   };
   Side side(bool rows) const;
@@ -82,7 +85,8 @@ class RankInverse {
   std::shared_ptr<const SymbolicFactor> symbolic_;
   index_t most_sides_;
   Plan plan_;
-  std::vector<std::vector<index_t>> rows_;  // by rank: the rows of the permuted system whose values it brings and gets
+  // by rank: the rows of the permuted system whose values it brings and gets
+  std::vector<std::vector<index_t>> rows_;
   std::optional<RunTransport> run_;
   RankRecord record_;
   DenseMatrix<T> own_;                      // this rank's rows × most_sides, made when first needed

@@ -30,7 +30,9 @@ struct RankProducts {
 /// Whether rows and columns are exchanged against each other oddly often.
 bool has_odd_order(const SymbolicFactor& symbolic) {
   const std::vector<index_t>&place_of_row = symbolic.row.old_to_new(), &row_at = symbolic.column.new_to_old();
-  return is_odd_permutation(row_at.size(), [&](std::size_t place) { return place_of_row[static_cast<std::size_t>(row_at[place])]; });
+  return is_odd_permutation(row_at.size(), [&](std::size_t place) {
+    return place_of_row[row_at[place]];
+  });
 }
 
 SolverOptions as_solver_options(const RankSolverOptions& options) {
@@ -45,16 +47,21 @@ template <class T>
 void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
   check_options<T>(as_solver_options(options));
   if (!options.choose_layout) grid_of_ranks(options, num_ranks);
-  if (options.most_sides < 1) throw UsageError("most_sides is " + std::to_string(options.most_sides) + "; at least one side is solved at a time");
+  if (options.most_sides < 1)
+    throw UsageError("most_sides is " + std::to_string(options.most_sides) +
+                     "; at least one side is solved at a time");
 }
 
 void check_same_pattern(const SparsityPattern& known, const SparsityPattern& given) {
-  if (given.rows == known.rows && given.column_ptr == known.column_ptr && given.row_index == known.row_index) return;
-  throw UsageError("refactor needs the pattern that was analyzed (" + std::to_string(known.nnz()) + " entries), this matrix has another (" +
-                   std::to_string(given.nnz()) + " entries); make a new solver for it");
+  if (given.rows == known.rows && given.column_ptr == known.column_ptr && given.row_index == known.row_index)
+    return;
+  throw UsageError("refactor needs the pattern that was analyzed (" + std::to_string(known.nnz()) +
+                   " entries), this matrix has another (" + std::to_string(given.nnz()) +
+                   " entries); make a new solver for it");
 }
 
-constexpr const char* no_memory_to_make = "out of memory while the matrix was ordered, analyzed or factorized over ranks";
+constexpr const char* no_memory_to_make =
+    "out of memory while the matrix was ordered, analyzed or factorized over ranks";
 constexpr const char* no_memory_to_solve = "out of memory while a system was solved over ranks";
 
 }  // namespace
@@ -98,7 +105,8 @@ struct RankSolver<T>::State {
     run.order = OrderReport{next.ordering->method, next.ordering->matched, next.ordering->seconds};
     AnalyzeOptions analyze_options = options.analyze;
     analyze_options.symmetric_pattern = next.input->symmetry() != Symmetry::general;
-    next.symbolic = std::make_shared<const SymbolicFactor>(analyze(next.input->pattern(), *next.ordering, analyze_options));
+    next.symbolic = std::make_shared<const SymbolicFactor>(
+        analyze(next.input->pattern(), *next.ordering, analyze_options));
     AnalyzeReport& analyzed = run.analyze.emplace();
     analyzed.nnz_factor = factor_entries(*next.symbolic, next.kind);
     analyzed.flops = factorization_flops(*next.symbolic, next.kind);
@@ -107,7 +115,8 @@ struct RankSolver<T>::State {
 
   void place_into(RankProducts<T>& next, const RankLayout& layout) {
     next.layers = layers_of(*next.symbolic, layout, options.whole);
-    next.placement = std::make_shared<const Placement>(placement_of(*next.symbolic, next.layers, layout, options.whole));
+    next.placement =
+        std::make_shared<const Placement>(placement_of(*next.symbolic, next.layers, layout, options.whole));
     next.report.grid = layout.ranks.grid;
     next.report.map = layout.map;
     report_layers(*next.symbolic, next.layers, next.kind, sizeof(T), next.report);
@@ -116,7 +125,8 @@ struct RankSolver<T>::State {
   void begin_report(RankProducts<T>& next) {
     RankReport& report = next.report;
     const SparsityPattern& pattern = next.input->pattern();
-    report.run.matrix = {pattern.rows, pattern.cols, pattern.nnz(), ScalarTraits<T>::type, next.input->symmetry()};
+    report.run.matrix = {pattern.rows, pattern.cols, pattern.nnz(), ScalarTraits<T>::type,
+                         next.input->symmetry()};
     report.run.version = version();
     report.num_ranks = transport.num_ranks();
     report.trees = options.trees;
@@ -126,7 +136,9 @@ struct RankSolver<T>::State {
     if (!options.transport_note.empty()) report.run.notes.push_back(options.transport_note);
   }
   static void note_refusal(RankProducts<T>& next, const RunTransport& run, const char* what) {
-    if (run.refused()) next.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what + ": no memory for them");
+    if (run.refused())
+      next.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what +
+                                      ": no memory for them");
   }
 
   Outcome<bool> make(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind) {
@@ -146,11 +158,13 @@ struct RankSolver<T>::State {
     const Stopwatch watch;
     std::shared_ptr<RankFactor<T>> factor;
     PivotFacts facts;
-    const OwnEntries<T> entries = next.input->own_entries(next.symbolic, *next.placement, next.kind, *next.ordering);
+    const OwnEntries<T> entries =
+        next.input->own_entries(next.symbolic, *next.placement, next.kind, *next.ordering);
     RunTransport blocks(options.planned, transport, [&] {
       const Traffic pushed = predicted_fan_out_traffic(*next.symbolic, *next.placement, next.kind, sizeof(T));
       if (options.delivery == Delivery::push) return transport_plan(pushed);
-      return pulled_plan(pushed, predicted_offered_bytes(*next.symbolic, *next.placement, next.kind, sizeof(T), offer_line_bytes));
+      return pulled_plan(pushed, predicted_offered_bytes(*next.symbolic, *next.placement, next.kind,
+                                                         sizeof(T), offer_line_bytes));
     });
     note_refusal(next, blocks, "factorization");
     exchange(transport, [&] {
@@ -160,13 +174,16 @@ struct RankSolver<T>::State {
       factorize_options.tiny_pivot = options.tiny_pivot;
       factorize_options.members = team.size();
       factorize_options.delivery = options.delivery;
-      RankFactorization<T> part({*entries.matrix, next.symbolic, next.placement, *next.ordering, entries.largest}, factorize_options, run);
+      RankFactorization<T> part(
+          {*entries.matrix, next.symbolic, next.placement, *next.ordering, entries.largest},
+          factorize_options, run);
       drive(part.program(), run, team, {options.watchdog_seconds});
       facts.pivots = part.pivots();
       if (part.bad_supernode() >= 0) facts.failure = part.failure();
       factor = std::make_shared<RankFactor<T>>(part.take());
     });
-    exchange(transport, [&] { facts = joined_over_ranks(facts, ranks().transport, team, {options.watchdog_seconds}); });
+    exchange(transport,
+             [&] { facts = joined_over_ranks(facts, ranks().transport, team, {options.watchdog_seconds}); });
     if (facts.failure) return *facts.failure;
     factor = handed_to_layer<T>(ranks(), next.layers, options.planned, std::move(*factor));
     const double seconds = watch.seconds();
@@ -174,7 +191,9 @@ struct RankSolver<T>::State {
     plan_options.trees = options.trees;
     plan_options.most_sides = options.most_sides;
     plan_options.members = team.size();
-    next.inverse = std::make_shared<RankInverse<T>>(ranks(), RankSolveParts<T>{next.symbolic, next.layers, std::move(factor)}, plan_options, options.planned);
+    next.inverse = std::make_shared<RankInverse<T>>(
+        ranks(), RankSolveParts<T>{next.symbolic, next.layers, std::move(factor)}, plan_options,
+        options.planned);
     note_refusal(next, next.inverse->run_transport(), "solves");
     report_factor(next, std::move(facts.pivots), seconds);
     return true;
@@ -193,13 +212,14 @@ struct RankSolver<T>::State {
     factorized.gflops = seconds > 0 ? (is_complex_v<T> ? 4 : 1) * run.analyze->flops / seconds / 1e9 : 0;
     factorized.pivots = std::move(pivots);
     exchange(transport, [&] {
-      next.report.memory_bytes =
-          figure_of_ranks(static_cast<double>(next.inverse->memory_bytes()), transport, team, {options.watchdog_seconds});
+      next.report.memory_bytes = figure_of_ranks(static_cast<double>(next.inverse->memory_bytes()), transport,
+                                                 team, {options.watchdog_seconds});
     });
     factorized.memory_bytes = std::llround(transport.sum(static_cast<double>(next.inverse->memory_bytes())));
     next.guarded_blocks = static_cast<index_t>(std::lround(transport.sum(next.inverse->guarded_blocks())));
     if (factorized.pivots.perturbed > 0)
-      run.notes.push_back(std::to_string(factorized.pivots.perturbed) + " tiny pivots were replaced; the first stands in column " +
+      run.notes.push_back(std::to_string(factorized.pivots.perturbed) +
+                          " tiny pivots were replaced; the first stands in column " +
                           std::to_string(factorized.pivots.perturbed_columns.front() + 1));
   }
 
@@ -207,13 +227,14 @@ struct RankSolver<T>::State {
   Outcome<bool> prepare(const std::shared_ptr<const RankInput<T>>& input) {
     const FactorKind first = input->choose(options.kind);
     const Outcome<bool> done = make(input, first);
-    const bool another_way =
-        !options.kind && first == FactorKind::llt && !done && done.failure().kind == FailureKind::not_positive_definite;
+    const bool another_way = !options.kind && first == FactorKind::llt && !done &&
+                             done.failure().kind == FailureKind::not_positive_definite;
     if (!another_way) return done;
     return make_instead(input, FactorKind::ldlt, "LDL' instead of LL': " + done.failure().message);
   }
 
-  Outcome<bool> make_instead(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind, const std::string& note) {
+  Outcome<bool> make_instead(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind,
+                             const std::string& note) {
     const Outcome<bool> done = make(input, kind);
     if (done) made.report.run.notes.push_back(note);
     return done;
@@ -228,8 +249,9 @@ struct RankSolver<T>::State {
   Outcome<bool> refactor(std::shared_ptr<const RankInput<T>> input) {
     RankProducts<T> next = made;
     if (!kind_fits<T>(next.kind, input->symmetry()))
-      throw UsageError("refactor keeps the kind " + std::string(name_of(next.kind)) + ", but the new values are " +
-                       std::string(name_of(input->symmetry())) + "; make a new solver for them");
+      throw UsageError("refactor keeps the kind " + std::string(name_of(next.kind)) +
+                       ", but the new values are " + std::string(name_of(input->symmetry())) +
+                       "; make a new solver for them");
     next.input = std::move(input);
     next.report.run.matrix.symmetry = next.input->symmetry();
     next.report.run.notes.clear();
@@ -268,19 +290,24 @@ struct RankSolver<T>::State {
     if (!result) return result.failure();
     RankReport report = made.report;
     report.run = std::move(result).value();
-    exchange(transport, [&] { report.times = times_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds}); });
+    exchange(transport, [&] {
+      report.times =
+          times_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds});
+    });
     return report;
   }
 
   /// LDLᵀ could not be verified: pivots inside supernodes alone were too weak for this matrix.
   bool should_try_lu(const Outcome<RankReport>& answer, const SolveRequest& request) const {
-    return answer && !answer.value().run.verify->verified && request.max_refine_steps != 0 && !options.kind && made.kind == FactorKind::ldlt;
+    return answer && !answer.value().run.verify->verified && request.max_refine_steps != 0 && !options.kind &&
+           made.kind == FactorKind::ldlt;
   }
 
   Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     Outcome<RankReport> first = answer(b, x, request);
     if (!should_try_lu(first, request)) return first;
-    const Outcome<bool> done = make_instead(made.input, FactorKind::lu, "LU instead of LDL': the answer of LDL' could not be verified");
+    const Outcome<bool> done = make_instead(made.input, FactorKind::lu,
+                                            "LU instead of LDL': the answer of LDL' could not be verified");
     if (done) return answer(b, x, request);
     first.value().run.notes.push_back("LU was tried as well and failed: " + done.failure().message);
     return first;
@@ -297,20 +324,23 @@ struct RankSolver<T>::State {
     const index_t expected = rows != nullptr ? rows->num_rows() : size();
     check_on_all(ranks(), [&] {
       if (b.rows == expected && x.rows == expected && b.cols == x.cols) return;
-      throw DimensionError("b is " + std::to_string(b.rows) + " x " + std::to_string(b.cols) + " and x is " + std::to_string(x.rows) + " x " +
-                           std::to_string(x.cols) + ", but this rank has " + std::to_string(expected) +
+      throw DimensionError("b is " + std::to_string(b.rows) + " x " + std::to_string(b.cols) + " and x is " +
+                           std::to_string(x.rows) + " x " + std::to_string(x.cols) + ", but this rank has " +
+                           std::to_string(expected) +
                            " rows of the matrix; both need as many rows, and as many columns as each other");
     });
     const index_t most = transport.agree(b.cols);
     check_on_all(ranks(), [&] {
       if (b.cols != most)
-        throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " + std::to_string(most));
+        throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " +
+                             std::to_string(most));
     });
   }
 
   static DenseMatrix<T> copy_of(DenseView<const T> b) {
     DenseMatrix<T> copy(b.rows, b.cols);
-    for (index_t column = 0; column < b.cols; ++column) std::copy_n(b.column(column), b.rows, copy.view().column(column));
+    for (index_t column = 0; column < b.cols; ++column)
+      std::copy_n(b.column(column), b.rows, copy.view().column(column));
     return copy;
   }
 };
@@ -325,8 +355,8 @@ template <class T>
 RankSolver<T>::~RankSolver() = default;
 
 template <class T>
-Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> matrix, const RankSolverOptions& options,
-                                             Transport& transport) {
+Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> matrix,
+                                             const RankSolverOptions& options, Transport& transport) {
   return with_memory_errors(no_memory_to_make, [&]() -> Outcome<RankSolver<T>> {
     std::unique_ptr<State> state;
     std::shared_ptr<const RankInput<T>> input;
@@ -343,7 +373,9 @@ Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<
 }
 
 template <class T>
-Outcome<RankSolver<T>> RankSolver<T>::create_from_rows(const RowBlock<T>& rows, const RankSolverOptions& options, Transport& transport) {
+Outcome<RankSolver<T>> RankSolver<T>::create_from_rows(const RowBlock<T>& rows,
+                                                       const RankSolverOptions& options,
+                                                       Transport& transport) {
   return with_memory_errors(no_memory_to_make, [&]() -> Outcome<RankSolver<T>> {
     std::unique_ptr<State> state;
     agree_after(transport, [&] {
@@ -370,10 +402,12 @@ Outcome<RankReport> RankSolver<T>::solve(DenseView<const T> b, DenseView<T> x, c
 }
 
 template <class T>
-Outcome<RankReport> RankSolver<T>::solve_rows(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+Outcome<RankReport> RankSolver<T>::solve_rows(DenseView<const T> b, DenseView<T> x,
+                                              const SolveRequest& request) {
   return with_memory_errors(no_memory_to_solve, [&]() -> Outcome<RankReport> {
     state_->check_own_rows(b, x);
-    const DenseMatrix<T> whole = state_->rows != nullptr ? state_->rows->whole_columns(b) : state_->copy_of(b);
+    const DenseMatrix<T> whole =
+        state_->rows != nullptr ? state_->rows->whole_columns(b) : state_->copy_of(b);
     DenseMatrix<T> answer(size(), b.cols);
     agree_after(state_->transport, [&] {
       state_->made.input->check_unchanged();
@@ -391,7 +425,8 @@ Outcome<bool> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> mat
   return with_memory_errors(no_memory_to_make, [&]() -> Outcome<bool> {
     std::shared_ptr<const RankInput<T>> input;
     agree_after(state_->transport, [&] {
-      if (state_->rows != nullptr) throw UsageError("this solver was made from rows: give refactor_rows new ones");
+      if (state_->rows != nullptr)
+        throw UsageError("this solver was made from rows: give refactor_rows new ones");
       state_->made.input->check_pattern_unchanged();
       check_system(matrix, as_solver_options(state_->options));
       check_same_pattern(state_->made.input->pattern(), matrix->pattern);
@@ -404,7 +439,8 @@ Outcome<bool> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> mat
 template <class T>
 Outcome<bool> RankSolver<T>::refactor_rows(const RowBlock<T>& rows) {
   return with_memory_errors(no_memory_to_make, [&]() -> Outcome<bool> {
-    if (state_->rows == nullptr) throw UsageError("this solver was made from a whole matrix: give refactor a new one");
+    if (state_->rows == nullptr)
+      throw UsageError("this solver was made from a whole matrix: give refactor a new one");
     auto input = std::make_shared<const RowInput<T>>(rows, state_->ranks(), state_->rows);
     const RowInput<T>* const next = input.get();
     const Outcome<bool> done = state_->refactor(std::move(input));
@@ -436,7 +472,8 @@ std::pair<std::complex<double>, double> RankSolver<T>::slogdet() const {
 }
 template <class T>
 Inertia RankSolver<T>::inertia() const {
-  if (state_->made.kind == FactorKind::lu) throw UsageError("LU gives no inertia; factorize a symmetric matrix with kind ldlt");
+  if (state_->made.kind == FactorKind::lu)
+    throw UsageError("LU gives no inertia; factorize a symmetric matrix with kind ldlt");
   if (is_complex_v<T> && !state_->made.inverse->factor().hermitian)
     throw UsageError("a complex symmetric matrix has no inertia: its eigenvalues are not real");
   return state_->made.report.run.factorize->pivots.inertia;

@@ -1,4 +1,5 @@
-// What a run tells of itself: one struct for each phase, and one walk over all fields that every printer shares.
+// What a run tells of itself: one struct for each phase, and one walk over all fields that every printer
+// shares.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +42,11 @@ struct FactorizeReport {
   ScalarType scalar = ScalarType::float64;  ///< float32 or complex64 in mixed precision
   int threads = 1;    ///< one where the work would be over before the others have woken up
   double seconds = 0;
-  double gflops = 0;  ///< 10⁹ flops/s, counting AnalyzeReport::flops (a complex multiplication and addition as 8)
+  /// 10⁹ flops/s, counting AnalyzeReport::flops (a complex multiplication and addition as 8)
+  double gflops = 0;
   PivotReport pivots;
-  index_t structural_deficiency = 0;  ///< rows, and columns, that no nonzero entries match: entries were put there for the factorization
+  /// rows, and columns, that no nonzero entries match: entries were put there for the factorization
+  index_t structural_deficiency = 0;
   offset_t memory_bytes = 0;
 };
 
@@ -51,19 +54,25 @@ struct SolveReport {
   SolveMethod method = SolveMethod::serial;
   int threads = 1;
   index_t num_rhs = 0;
-  double seconds = 0;       ///< one solve without refinement: the median of the repeats, the first being a warm-up if there are several
+  /// one solve without refinement: the median of the repeats, the first being a warm-up if there are several
+  double seconds = 0;     
   double bytes = 0;         ///< SolveCost::bytes
   double bandwidth_gbs = 0; ///< bytes / seconds
-  double stream_gbs = 0;    ///< measured stream bandwidth of this machine with these threads; 0 where not measured
-  double roofline_fraction = 0;       ///< least possible seconds by stream bandwidth over measured seconds; 0 where not measured
-  double critical_path_seconds = 0;   ///< bytes of the critical path over stream bandwidth; 0 where not measured
+  /// measured stream bandwidth of this machine with these threads; 0 where not measured
+  double stream_gbs = 0;  
+  /// least possible seconds by stream bandwidth over measured seconds; 0 where not measured
+  double roofline_fraction = 0;     
+  /// bytes of the critical path over stream bandwidth; 0 where not measured
+  double critical_path_seconds = 0; 
   index_t guarded_blocks = 0;
 };
 
-/// Everything about one run. Constant copies are handed out; `notes` holds what a user should know, worst first.
+/// Everything about one run. Constant copies are handed out; `notes` holds what a user should know, worst
+/// first.
 struct Report {
   MatrixReport matrix;
-  std::optional<OrderReport> order;          // order, analyze, factorize: absent for given triangles and factors
+  // order, analyze, factorize: absent for given triangles and factors
+  std::optional<OrderReport> order;        
   std::optional<AnalyzeReport> analyze;
   std::optional<FactorizeReport> factorize;
   std::optional<SolveReport> solve;          // after a solve
@@ -73,7 +82,8 @@ struct Report {
   std::string version;
 };
 
-/// Receives a Report's fields in order: sections open and close around their fields. Absent figures come as null.
+/// Receives a Report's fields in order: sections open and close around their fields. Absent figures come as
+/// null.
 class ReportVisitor {
  public:
   virtual ~ReportVisitor() = default;

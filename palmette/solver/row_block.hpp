@@ -7,8 +7,8 @@
 
 namespace palmette {
 
-/// Consecutive rows of an n × n matrix in compressed rows; refers to the caller's arrays. The blocks of all ranks hold every row once;
-/// which rank has which is free, and a block may be empty.
+/// Consecutive rows of an n × n matrix in compressed rows; refers to the caller's arrays. The blocks of all
+/// ranks hold every row once; which rank has which is free, and a block may be empty.
 template <class T>
 struct RowBlock {
   index_t size = 0;                   ///< n

@@ -1,5 +1,5 @@
-// Rows of a matrix on each rank. Whatever goes from rank to rank of its entries goes column by column, rows ascending within a column:
-// the order of the pattern, which all know, so that no index travels twice.
+// Rows of a matrix on each rank. Whatever goes from rank to rank of its entries goes column by column, rows
+// ascending within a column: the order of the pattern, which all know, so that no index travels twice.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +21,7 @@ class Pieces {
   explicit Pieces(const std::vector<SharedBytes>& pieces) {
     for (const SharedBytes& piece : pieces) next_.push_back(reinterpret_cast<const V*>(piece.data()));
   }
-  const V& next(index_t rank) { return *next_[static_cast<std::size_t>(rank)]++; }
+  const V& next(index_t rank) { return *next_[rank]++; }
 
  private:
   std::vector<const V*> next_;  // by rank
@@ -29,17 +29,18 @@ class Pieces {
 
 bool has_full_diagonal(const SparsityPattern& pattern) {
   for (index_t column = 0; column < pattern.cols; ++column)
-    if (!std::binary_search(pattern.column(column).begin(), pattern.column(column).end(), column)) return false;
+    if (!std::binary_search(pattern.column(column).begin(), pattern.column(column).end(), column))
+      return false;
   return true;
 }
 
 /// Sizes that prefer the diagonal to all else.
 std::vector<entry_size_t> diagonal_first(const SparsityPattern& pattern) {
   constexpr entry_size_t half = -(1 << 20);
-  std::vector<entry_size_t> sizes(static_cast<std::size_t>(pattern.nnz()), half);
+  std::vector<entry_size_t> sizes(pattern.nnz(), half);
   for (index_t column = 0; column < pattern.cols; ++column)
     for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry)
-      if (pattern.row_index[entry] == column) sizes[static_cast<std::size_t>(entry)] = 0;
+      if (pattern.row_index[entry] == column) sizes[entry] = 0;
   return sizes;
 }
 
@@ -50,7 +51,8 @@ class EntryOwner {
       : symbolic_(symbolic), placement_(placement), lower_only_(kind != FactorKind::lu) {}
   /// −1 where no rank needs it: its mirror image across the diagonal stands for it.
   index_t operator()(index_t row, index_t column) const {
-    const index_t new_row = symbolic_.row.old_to_new()[row], new_column = symbolic_.column.old_to_new()[column];
+    const index_t new_row = symbolic_.row.old_to_new()[row],
+                  new_column = symbolic_.column.old_to_new()[column];
     if (lower_only_ && new_row < new_column) return -1;
     const index_t s = symbolic_.supernode_of[new_row], t = symbolic_.supernode_of[new_column];
     return placement_.owner(std::max(s, t), std::min(s, t));
@@ -65,20 +67,27 @@ class EntryOwner {
 }  // namespace
 
 template <class T>
-RowInput<T>::RowInput(const RowBlock<T>& rows, const RankTeam& ranks, const RowInput* former) : ranks_(ranks) {
+RowInput<T>::RowInput(const RowBlock<T>& rows, const RankTeam& ranks, const RowInput* former)
+    : ranks_(ranks) {
   check_on_all(ranks_, [&] {
     share_.rows = checked_rows(rows);
     share_.first = share_.count() > 0 ? rows.first_row : 0;
     const auto same_rows = [&](const RowInput& other) {
-      return share_.first == other.share_.first && share_.rows.pattern.rows == other.share_.rows.pattern.rows &&
+      return share_.first == other.share_.first &&
+             share_.rows.pattern.rows == other.share_.rows.pattern.rows &&
              share_.rows.pattern.column_ptr == other.share_.rows.pattern.column_ptr &&
              share_.rows.pattern.row_index == other.share_.rows.pattern.row_index;
     };
     if (former != nullptr && !same_rows(*former))
-      throw UsageError("refactor needs the rows and the pattern that were analyzed, these are others; make a new solver for them");
+      throw UsageError(
+          "refactor needs the rows and the pattern that were analyzed, these are others; make a new solver "
+          "for them");
   });
-  ranges_ = former != nullptr ? former->ranges_ : agreed_rows(ranks_, share_.size(), {share_.first, share_.count()});
-  share_.share = [this](std::span<std::byte> items, std::size_t item_bytes) { share_items(items, item_bytes); };
+  ranges_ = former != nullptr ? former->ranges_
+                              : agreed_rows(ranks_, share_.size(), {share_.first, share_.count()});
+  share_.share = [this](std::span<std::byte> items, std::size_t item_bytes) {
+    share_items(items, item_bytes);
+  };
   pattern_ = former != nullptr ? former->pattern_ : gather_pattern();
   deal_columns();
   find_symmetry();
@@ -87,7 +96,8 @@ RowInput<T>::RowInput(const RowBlock<T>& rows, const RankTeam& ranks, const RowI
 template <class T>
 std::vector<SharedBytes> RowInput<T>::gather(std::span<const std::byte> mine) const {
   std::vector<SharedBytes> pieces;
-  exchange(ranks_.transport, [&] { pieces = gather_from_all(ranks_.transport, ranks_.team, pool_.copy(mine), ranks_.drive); });
+  exchange(ranks_.transport,
+           [&] { pieces = gather_from_all(ranks_.transport, ranks_.team, pool_.copy(mine), ranks_.drive); });
   return pieces;
 }
 
@@ -101,43 +111,49 @@ std::vector<SharedBytes> RowInput<T>::deal(const std::vector<SharedBytes>& piece
 template <class T>
 void RowInput<T>::share_items(std::span<std::byte> items, std::size_t item_bytes) const {
   const auto of_rank = [&](const RowsOfRank& rows) {
-    return items.subspan(static_cast<std::size_t>(rows.first) * item_bytes, static_cast<std::size_t>(rows.count) * item_bytes);
+    return items.subspan(static_cast<std::size_t>(rows.first) * item_bytes,
+                         static_cast<std::size_t>(rows.count) * item_bytes);
   };
   const std::vector<SharedBytes> pieces = gather(of_rank({share_.first, share_.count()}));
   for (std::size_t rank = 0; rank < pieces.size(); ++rank)
-    if (pieces[rank].size() > 0) std::memcpy(of_rank(ranges_[rank]).data(), pieces[rank].data(), pieces[rank].size());
+    if (pieces[rank].size() > 0)
+      std::memcpy(of_rank(ranges_[rank]).data(), pieces[rank].data(), pieces[rank].size());
 }
 
 template <class T>
 std::shared_ptr<const SparsityPattern> RowInput<T>::gather_pattern() const {
   const SparsityPattern& own = share_.rows.pattern;
-  const std::vector<SharedBytes> pointers = gather(bytes_of(own.column_ptr)), columns = gather(bytes_of(own.row_index));
+  const std::vector<SharedBytes> pointers = gather(bytes_of(own.column_ptr)),
+                                 columns = gather(bytes_of(own.row_index));
   std::vector<std::size_t> in_row_order(ranges_.size());
   for (std::size_t rank = 0; rank < ranges_.size(); ++rank) in_row_order[rank] = rank;
-  std::sort(in_row_order.begin(), in_row_order.end(), [&](std::size_t a, std::size_t b) { return ranges_[a].first < ranges_[b].first; });
+  std::sort(in_row_order.begin(), in_row_order.end(),
+            [&](std::size_t a, std::size_t b) { return ranges_[a].first < ranges_[b].first; });
   auto pattern = std::make_shared<SparsityPattern>();
   pattern->rows = pattern->cols = share_.size();
   pattern->column_ptr.assign(static_cast<std::size_t>(pattern->cols) + 1, 0);
   for (const SharedBytes& piece : columns) {
     const auto* const column = reinterpret_cast<const index_t*>(piece.data());
-    for (std::size_t entry = 0; entry < piece.size() / sizeof(index_t); ++entry) ++pattern->column_ptr[column[entry] + 1];
+    for (std::size_t entry = 0; entry < piece.size() / sizeof(index_t); ++entry)
+      ++pattern->column_ptr[column[entry] + 1];
   }
-  for (index_t column = 0; column < pattern->cols; ++column) pattern->column_ptr[column + 1] += pattern->column_ptr[column];
-  pattern->row_index.resize(static_cast<std::size_t>(pattern->nnz()));
+  for (index_t column = 0; column < pattern->cols; ++column)
+    pattern->column_ptr[column + 1] += pattern->column_ptr[column];
+  pattern->row_index.resize(pattern->nnz());
   std::vector<offset_t> next(pattern->column_ptr.begin(), pattern->column_ptr.end() - 1);
   for (const std::size_t rank : in_row_order) {
     const auto* const pointer = reinterpret_cast<const offset_t*>(pointers[rank].data());
     const auto* const column = reinterpret_cast<const index_t*>(columns[rank].data());
     for (index_t row = 0; row < ranges_[rank].count; ++row)
       for (offset_t entry = pointer[row]; entry < pointer[row + 1]; ++entry)
-        pattern->row_index[static_cast<std::size_t>(next[column[entry]]++)] = ranges_[rank].first + row;
+        pattern->row_index[next[column[entry]]++] = ranges_[rank].first + row;
   }
   return pattern;
 }
 
 template <class T>
 std::vector<index_t> RowInput<T>::rank_of_rows() const {
-  std::vector<index_t> rank_of(static_cast<std::size_t>(share_.size()));
+  std::vector<index_t> rank_of(share_.size());
   for (std::size_t rank = 0; rank < ranges_.size(); ++rank)
     std::fill_n(rank_of.begin() + ranges_[rank].first, ranges_[rank].count, static_cast<index_t>(rank));
   return rank_of;
@@ -148,8 +164,10 @@ void RowInput<T>::deal_columns() {
   const SparseMatrix<T> by_columns = transpose(share_.rows);
   std::vector<SharedBytes> pieces;
   for (const RowsOfRank& rows : ranges_) {
-    const offset_t begin = by_columns.pattern.column_ptr[rows.first], end = by_columns.pattern.column_ptr[rows.first + rows.count];
-    pieces.push_back(pool_.copy(std::as_bytes(std::span(by_columns.values.data() + begin, static_cast<std::size_t>(end - begin)))));
+    const offset_t begin = by_columns.pattern.column_ptr[rows.first],
+                   end = by_columns.pattern.column_ptr[rows.first + rows.count];
+    pieces.push_back(pool_.copy(
+        std::as_bytes(std::span(by_columns.values.data() + begin, end - begin))));
   }
   const std::vector<SharedBytes> got = deal(pieces);
   const index_t begin = share_.first, end = share_.first + share_.count();
@@ -158,19 +176,22 @@ void RowInput<T>::deal_columns() {
   own.cols = share_.count();
   own.column_ptr.assign(pattern_->column_ptr.begin() + begin, pattern_->column_ptr.begin() + end + 1);
   const offset_t before = own.column_ptr.front();
-  own.row_index.assign(pattern_->row_index.begin() + before, pattern_->row_index.begin() + own.column_ptr.back());
+  own.row_index.assign(pattern_->row_index.begin() + before,
+                       pattern_->row_index.begin() + own.column_ptr.back());
   for (offset_t& pointer : own.column_ptr) pointer -= before;
   share_.columns.values.reserve(own.row_index.size());
   const std::vector<index_t> rank_of = rank_of_rows();
   Pieces<T> values(got);
-  for (const index_t row : own.row_index) share_.columns.values.push_back(values.next(rank_of[static_cast<std::size_t>(row)]));
+  for (const index_t row : own.row_index)
+    share_.columns.values.push_back(values.next(rank_of[row]));
 }
 
 /// As detect_symmetry: a rank compares its rows with its columns.
 template <class T>
 void RowInput<T>::find_symmetry() {
   const SparseMatrix<T>&rows = share_.rows, &columns = share_.columns;
-  const bool paired = rows.pattern.column_ptr == columns.pattern.column_ptr && rows.pattern.row_index == columns.pattern.row_index;
+  const bool paired = rows.pattern.column_ptr == columns.pattern.column_ptr &&
+                      rows.pattern.row_index == columns.pattern.row_index;
   bool symmetric = paired, hermitian = paired && is_complex_v<T>, skew = paired;
   for (std::size_t entry = 0; paired && entry < rows.values.size(); ++entry) {
     const T &value = rows.values[entry], &other = columns.values[entry];
@@ -179,7 +200,8 @@ void RowInput<T>::find_symmetry() {
     skew = skew && value == -other;
   }
   const auto everywhere = [&](bool here) { return ranks_.transport.agree(here ? 0 : 1) == 0; };
-  const bool all_symmetric = everywhere(symmetric), all_hermitian = everywhere(hermitian), all_skew = everywhere(skew);
+  const bool all_symmetric = everywhere(symmetric), all_hermitian = everywhere(hermitian),
+             all_skew = everywhere(skew);
   symmetry_ = all_hermitian   ? Symmetry::hermitian
               : all_symmetric ? Symmetry::symmetric
               : all_skew      ? Symmetry::skew
@@ -192,7 +214,8 @@ bool RowInput<T>::has_positive_diagonal() const {
     const std::span<const index_t> columns = share_.rows.pattern.column(row);
     const auto place = std::lower_bound(columns.begin(), columns.end(), share_.first + row);
     if (place == columns.end() || *place != share_.first + row) return false;
-    const T value = share_.rows.values[static_cast<std::size_t>(share_.rows.pattern.column_ptr[row] + (place - columns.begin()))];
+    const T value = share_.rows.values[share_.rows.pattern.column_ptr[row] +
+                                                                (place - columns.begin())];
     if (!(std::real(value) > 0) || std::imag(value) != 0) return false;
   }
   return true;
@@ -217,7 +240,8 @@ std::vector<entry_size_t> RowInput<T>::sizes_of_all() const {
   Pieces<entry_size_t> sizes(got);
   std::vector<entry_size_t> all;
   all.reserve(pattern_->row_index.size());
-  for (const index_t row : pattern_->row_index) all.push_back(sizes.next(rank_of[static_cast<std::size_t>(row)]));
+  for (const index_t row : pattern_->row_index)
+    all.push_back(sizes.next(rank_of[row]));
   return all;
 }
 
@@ -227,12 +251,13 @@ Outcome<Ordering> RowInput<T>::order(const OrderOptions& options) const {
   std::vector<entry_size_t> sizes;
   if (options.pivot_need != PivotNeed::none) sizes = sizes_of_all();
   std::optional<Outcome<Ordering>> found;
-  agree_after(ranks_.transport, [&] { found.emplace(order_by_sizes<T>(*pattern_, symmetry_, sizes, options)); });
+  agree_after(ranks_.transport,
+              [&] { found.emplace(order_by_sizes<T>(*pattern_, symmetry_, sizes, options)); });
   return *std::move(found);
 }
 
-/// Nothing of the values is known here: the diagonal stays where the pattern has it, and scaling comes from the largest entries of rows
-/// and columns, which their ranks find.
+/// Nothing of the values is known here: the diagonal stays where the pattern has it, and scaling comes from
+/// the largest entries of rows and columns, which their ranks find.
 template <class T>
 Outcome<Ordering> RowInput<T>::order_by_structure(const OrderOptions& options) const {
   std::optional<Outcome<Ordering>> found;
@@ -254,20 +279,26 @@ Outcome<Ordering> RowInput<T>::order_by_structure(const OrderOptions& options) c
 
 template <class T>
 double RowInput<T>::largest_scaled_entry(const Ordering& ordering) const {
-  const auto scale_of = [](const std::vector<double>& scales, index_t place) { return scales.empty() ? 1.0 : scales[static_cast<std::size_t>(place)]; };
+  const auto scale_of = [](const std::vector<double>& scales, index_t place) {
+    return scales.empty() ? 1.0 : scales[place];
+  };
   double largest = 0;
   const SparsityPattern& pattern = share_.rows.pattern;
   for (index_t row = 0; row < share_.count(); ++row)
     for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry) {
-      const double size = static_cast<double>(cheap_modulus(share_.rows.values[static_cast<std::size_t>(entry)]));
-      largest = std::max(largest, size * scale_of(ordering.row_scale, share_.first + row) * scale_of(ordering.column_scale, pattern.row_index[entry]));
+      const double size =
+          static_cast<double>(cheap_modulus(share_.rows.values[entry]));
+      largest = std::max(largest, size * scale_of(ordering.row_scale, share_.first + row) *
+                                      scale_of(ordering.column_scale, pattern.row_index[entry]));
     }
-  exchange(ranks_.transport, [&] { largest = figure_of_ranks(largest, ranks_.transport, ranks_.team, ranks_.drive).most; });
+  exchange(ranks_.transport,
+           [&] { largest = figure_of_ranks(largest, ranks_.transport, ranks_.team, ranks_.drive).most; });
   return largest;
 }
 
 template <class T>
-OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement, FactorKind kind,
+OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic,
+                                       const Placement& placement, FactorKind kind,
                                        const Ordering& ordering) const {
   const EntryOwner owner(*symbolic, placement, kind);
   std::vector<SharedBytes> got;
@@ -275,9 +306,12 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
     const SparseMatrix<T> by_columns = transpose(share_.rows);
     std::vector<std::vector<T>> values(ranges_.size());
     for (index_t column = 0; column < by_columns.cols(); ++column)
-      for (offset_t entry = by_columns.pattern.column_ptr[column]; entry < by_columns.pattern.column_ptr[column + 1]; ++entry) {
+      for (offset_t entry = by_columns.pattern.column_ptr[column];
+           entry < by_columns.pattern.column_ptr[column + 1]; ++entry) {
         const index_t rank = owner(share_.first + by_columns.pattern.row_index[entry], column);
-        if (rank >= 0) values[static_cast<std::size_t>(rank)].push_back(by_columns.values[static_cast<std::size_t>(entry)]);
+        if (rank >= 0)
+          values[rank].push_back(
+              by_columns.values[entry]);
       }
     std::vector<SharedBytes> pieces;
     for (const std::vector<T>& of_rank : values) pieces.push_back(pool_.copy(bytes_of(of_rank)));
@@ -293,7 +327,7 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
     for (const index_t row : pattern_->column(column)) {
       if (owner(row, column) != ranks_.transport.rank()) continue;
       own->pattern.row_index.push_back(row);
-      own->values.push_back(values.next(rank_of[static_cast<std::size_t>(row)]));
+      own->values.push_back(values.next(rank_of[row]));
     }
     own->pattern.column_ptr.push_back(static_cast<offset_t>(own->pattern.row_index.size()));
   }
@@ -304,7 +338,8 @@ template <class T>
 DenseMatrix<T> RowInput<T>::whole_columns(DenseView<const T> own) const {
   std::vector<T> mine;
   mine.reserve(static_cast<std::size_t>(own.rows) * static_cast<std::size_t>(own.cols));
-  for (index_t column = 0; column < own.cols; ++column) mine.insert(mine.end(), own.column(column), own.column(column) + own.rows);
+  for (index_t column = 0; column < own.cols; ++column)
+    mine.insert(mine.end(), own.column(column), own.column(column) + own.rows);
   const std::vector<SharedBytes> pieces = gather(bytes_of(mine));
   DenseMatrix<T> all(share_.size(), own.cols);
   Pieces<T> values(pieces);

@@ -1,4 +1,5 @@
-// Inside `solver`: the equilibrated matrix S = R·A·C as an operator with its approximate inverse S⁻¹ = C⁻¹·A⁻¹·R⁻¹.
+// Inside `solver`: the equilibrated matrix S = R·A·C as an operator with its approximate inverse S⁻¹ =
+// C⁻¹·A⁻¹·R⁻¹.
 #pragma once
 
 #include <cmath>
@@ -12,8 +13,9 @@ namespace palmette {
 
 /// ‖S‖∞ with S = diag(row_scale)·A·diag(column_scale).
 template <class T>
-double scaled_norm(const SparseMatrix<T>& matrix, const std::vector<double>& row_scale, const std::vector<double>& column_scale) {
-  std::vector<double> sums(static_cast<std::size_t>(matrix.rows()), 0);
+double scaled_norm(const SparseMatrix<T>& matrix, const std::vector<double>& row_scale,
+                   const std::vector<double>& column_scale) {
+  std::vector<double> sums(matrix.rows(), 0);
   for (index_t j = 0; j < matrix.cols(); ++j)
     for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
       sums[matrix.pattern.row_index[entry]] += double(std::abs(matrix.values[entry])) * column_scale[j];
@@ -23,12 +25,14 @@ double scaled_norm(const SparseMatrix<T>& matrix, const std::vector<double>& row
 }
 
 template <class T>
-double scaled_norm(const MatrixShare<T>& matrix, const std::vector<double>& row_scale, const std::vector<double>& column_scale) {
-  std::vector<double> sums(static_cast<std::size_t>(matrix.size()), 0);
+double scaled_norm(const MatrixShare<T>& matrix, const std::vector<double>& row_scale,
+                   const std::vector<double>& column_scale) {
+  std::vector<double> sums(matrix.size(), 0);
   const SparsityPattern& pattern = matrix.rows.pattern;
   for (index_t k = 0; k < matrix.count(); ++k)
     for (offset_t entry = pattern.column_ptr[k]; entry < pattern.column_ptr[k + 1]; ++entry)
-      sums[matrix.first + k] += double(std::abs(matrix.rows.values[entry])) * column_scale[pattern.row_index[entry]];
+      sums[matrix.first + k] +=
+          double(std::abs(matrix.rows.values[entry])) * column_scale[pattern.row_index[entry]];
   matrix.complete(std::span<double>(sums));
   double largest = 0;
   for (std::size_t i = 0; i < sums.size(); ++i) largest = std::max(largest, sums[i] * row_scale[i]);
@@ -64,7 +68,7 @@ class ScaledMatrix {
   /// The unknowns of op(S) for a solution x of op(A)·x = b.
   std::vector<T> scaled_solution(Operation operation, DenseView<const T> x) const {
     const std::vector<double>& scale = unknown_scale(operation);
-    std::vector<T> z(static_cast<std::size_t>(x.rows));
+    std::vector<T> z(x.rows);
     for (index_t i = 0; i < x.rows; ++i) z[i] = x(i, 0) / real_t<T>(scale[i]);
     return z;
   }

@@ -17,7 +17,8 @@ struct AnyPlan {
   std::unique_ptr<LayeredSolvePlan<T>> layered;
   std::span<const index_t> rows() const { return flat ? flat->rows() : layered->rows(); }
   RankProgram& begin(DenseView<T> both, Transport& transport) {
-    return flat ? flat->begin(Operation::plain, both, both, transport) : layered->begin(Operation::plain, both, both, transport);
+    return flat ? flat->begin(Operation::plain, both, both, transport)
+                : layered->begin(Operation::plain, both, both, transport);
   }
   offset_t memory_bytes() const { return flat ? flat->memory_bytes() : layered->memory_bytes(); }
 };
@@ -25,7 +26,8 @@ struct AnyPlan {
 template <class T>
 class Simulation {
  public:
-  Simulation(const SparseMatrix<T>& matrix, const Factor<T>& factor, const SimulatedCase& given, std::shared_ptr<const Cluster> cluster)
+  Simulation(const SparseMatrix<T>& matrix, const Factor<T>& factor, const SimulatedCase& given,
+             std::shared_ptr<const Cluster> cluster)
       : matrix_(matrix), factor_(factor), given_(given), cluster_(std::move(cluster)) {}
 
   SimulatedSolve run() {
@@ -43,8 +45,10 @@ class Simulation {
  private:
   void plan_flat() {
     if (given_.ranks.layers != 1)
-      throw UsageError("the method message_driven has one layer, not " + std::to_string(given_.ranks.layers) + ": choose a layered method, or leave out layers");
-    placement_ = std::make_shared<const Placement>(place(*factor_.symbolic, given_.ranks.grid, given_.map, given_.whole));
+      throw UsageError("the method message_driven has one layer, not " + std::to_string(given_.ranks.layers) +
+                       ": choose a layered method, or leave out layers");
+    placement_ = std::make_shared<const Placement>(
+        place(*factor_.symbolic, given_.ranks.grid, given_.map, given_.whole));
     options_.structure = std::make_shared<const SolveStructure>(*factor_.symbolic, *placement_, given_.trees);
     for (index_t rank = 0; rank < given_.ranks.num_ranks(); ++rank) {
       auto part = std::make_shared<const RankFactor<T>>(without_scales(rank_part(factor_, placement_, rank)));
@@ -56,17 +60,23 @@ class Simulation {
   }
 
   void plan_layered() {
-    const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor_.symbolic, given_.ranks.layers));
+    const auto cut =
+        std::make_shared<const Layering>(cut_into_layers(*factor_.symbolic, given_.ranks.layers));
     const LayeredMethod method = layered_method(given_.method);
     const Replication held = replication_of(*factor_.symbolic, *cut, method);
     result_.layers.synchronizations = layer_synchronizations(*cut, method);
-    result_.layers.replicated_share = static_cast<double>(held.extra_entries()) / std::max(1.0, static_cast<double>(held.factor_entries));
-    for (LayerSystem& made : layer_systems(*factor_.symbolic, cut, method, {given_.ranks, given_.map, given_.whole})) {
+    result_.layers.replicated_share =
+        static_cast<double>(held.extra_entries()) / std::max(1.0, static_cast<double>(held.factor_entries));
+    for (LayerSystem& made :
+         layer_systems(*factor_.symbolic, cut, method, {given_.ranks, given_.map, given_.whole})) {
       const auto system = std::make_shared<const LayerSystem>(std::move(made));
-      options_.structure = std::make_shared<const SolveStructure>(*system->symbolic, *system->placement, given_.trees);
+      options_.structure =
+          std::make_shared<const SolveStructure>(*system->symbolic, *system->placement, given_.trees);
       for (index_t rank = 0; rank < given_.ranks.grid.num_ranks(); ++rank) {
-        for (const LayerStep& step : layer_steps(*system, rank)) result_.layers.unpacked_messages += static_cast<std::int64_t>(step.supernodes.size());
-        auto part = std::make_shared<const RankFactor<T>>(without_scales(rank_part(factor_, system->symbolic, system->placement, rank, system->supernode)));
+        for (const LayerStep& step : layer_steps(*system, rank))
+          result_.layers.unpacked_messages += static_cast<std::int64_t>(step.supernodes.size());
+        auto part = std::make_shared<const RankFactor<T>>(
+            without_scales(rank_part(factor_, system->symbolic, system->placement, rank, system->supernode)));
         AnyPlan<T> plan;
         note_part(*part);
         plan.layered = std::make_unique<LayeredSolvePlan<T>>(std::move(part), system, options_);
@@ -83,8 +93,9 @@ class Simulation {
   void note_part(const RankFactor<T>& part) {
     double entries = static_cast<double>(part.owned.entries());
     for (index_t p = 0; p < part.owned.num_panels(); ++p) {
-      const double width = part.symbolic->width(part.owned.panel[static_cast<std::size_t>(p)]);
-      if (part.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0) entries -= width * (width - 1) / 2;  // sweeps read a triangle
+      const double width = part.symbolic->width(part.owned.panel[p]);
+      // sweeps read a triangle
+      if (part.owned.owns_diagonal[p] != 0) entries -= width * (width - 1) / 2;
     }
     // L is read twice, or L and U once each.
     factor_bytes_.push_back(entries * sizeof(T) * (part.kind == FactorKind::lu ? 2 : 1));
@@ -101,8 +112,10 @@ class Simulation {
   }
 
   T scaled_one(index_t k) const {
-    const index_t row = factor_.symbolic->row.new_to_old()[static_cast<std::size_t>(k)];
-    return factor_.row_scale.empty() ? T(1) : T(static_cast<real_t<T>>(factor_.row_scale[static_cast<std::size_t>(row)]));
+    const index_t row = factor_.symbolic->row.new_to_old()[k];
+    return factor_.row_scale.empty()
+               ? T(1)
+               : T(static_cast<real_t<T>>(factor_.row_scale[row]));
   }
 
   void solve() {
@@ -110,7 +123,8 @@ class Simulation {
     SimulationOptions simulation;
     simulation.cluster = cluster_;
     simulation.keeps_timeline = given_.keeps_timeline;
-    for (const double bytes : factor_bytes_) simulation.read_gbs.push_back(cluster_->rank_solve_gbs(ranks, bytes));
+    for (const double bytes : factor_bytes_)
+      simulation.read_gbs.push_back(cluster_->rank_solve_gbs(ranks, bytes));
     result_.read_gbs = simulation.read_gbs;
     SimulatedWorld world(ranks, simulation);
     std::vector<DenseMatrix<T>> mine;
@@ -119,7 +133,8 @@ class Simulation {
       const std::span<const index_t> rows = plans_[rank].rows();
       DenseMatrix<T>& own = mine.emplace_back(static_cast<index_t>(rows.size()), sides);
       for (index_t side = 0; side < sides; ++side)
-        for (std::size_t k = 0; k < rows.size(); ++k) own.view()(static_cast<index_t>(k), side) = scaled_one(rows[k]);
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          own.view()(static_cast<index_t>(k), side) = scaled_one(rows[k]);
       programs.push_back(&plans_[rank].begin(own.view(), world.rank(static_cast<index_t>(rank))));
     }
     const Stopwatch watch;
@@ -131,12 +146,12 @@ class Simulation {
 
   void count_between_layers() {
     const index_t ranks = given_.ranks.grid.num_ranks();  // of a layer
-    std::vector<std::int64_t> sent(static_cast<std::size_t>(given_.ranks.num_ranks()));
+    std::vector<std::int64_t> sent(given_.ranks.num_ranks());
     for (const TrafficEntry& entry : result_.run.traffic.entries) {
       if (entry.source / ranks == entry.destination / ranks) continue;
       result_.layers.messages += entry.messages;
       result_.layers.bytes += entry.bytes;
-      std::int64_t& own = sent[static_cast<std::size_t>(entry.source)];
+      std::int64_t& own = sent[entry.source];
       own += entry.messages;
       result_.layers.most_messages = std::max(result_.layers.most_messages, own);
     }
@@ -149,17 +164,21 @@ class Simulation {
     for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
       const std::span<const index_t> rows = plans_[rank].rows();
       for (std::size_t k = 0; k < rows.size(); ++k) {
-        const auto column = static_cast<std::size_t>(symbolic.column.new_to_old()[static_cast<std::size_t>(rows[k])]);
-        const real_t<T> scale = factor_.column_scale.empty() ? 1 : static_cast<real_t<T>>(factor_.column_scale[column]);
+        const auto column =
+            static_cast<std::size_t>(symbolic.column.new_to_old()[rows[k]]);
+        const real_t<T> scale =
+            factor_.column_scale.empty() ? 1 : static_cast<real_t<T>>(factor_.column_scale[column]);
         x[column] = mine[rank].view()(static_cast<index_t>(k), side) * scale;
       }
     }
     std::vector<T> residual(n, T(1));
     const auto rows = static_cast<index_t>(n);
-    multiply_add<T>(matrix_, Operation::plain, T(-1), {x.data(), rows, 1, rows}, {residual.data(), rows, 1, rows});
+    multiply_add<T>(matrix_, Operation::plain, T(-1), {x.data(), rows, 1, rows},
+                    {residual.data(), rows, 1, rows});
     const auto largest = [](const std::vector<T>& values) {
       double result = 0;
-      for (const T& value : values) result = std::isnan(std::abs(value)) ? std::abs(value) : std::max<double>(result, std::abs(value));
+      for (const T& value : values)
+        result = std::isnan(std::abs(value)) ? std::abs(value) : std::max<double>(result, std::abs(value));
       return result;
     };
     const double error = largest(residual) / (norm_infinity(matrix_) * largest(x) + 1);
@@ -181,9 +200,10 @@ class Simulation {
 }  // namespace
 
 const std::vector<RankMethodInfo>& rank_method_list() {
-  static const std::vector<RankMethodInfo> list = {{RankMethod::message_driven, "message_driven", false},
-                                                   {RankMethod::one_sync_3d, name_of(LayeredMethod::one_sync_3d), true},
-                                                   {RankMethod::baseline_3d, name_of(LayeredMethod::baseline_3d), true}};
+  static const std::vector<RankMethodInfo> list = {
+      {RankMethod::message_driven, "message_driven", false},
+      {RankMethod::one_sync_3d, name_of(LayeredMethod::one_sync_3d), true},
+      {RankMethod::baseline_3d, name_of(LayeredMethod::baseline_3d), true}};
   return list;
 }
 
@@ -217,15 +237,18 @@ LayeredMethod layered_method(RankMethod method) {
 }
 
 template <class T>
-SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor, const SimulatedCase& given, std::shared_ptr<const Cluster> cluster) {
+SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor,
+                              const SimulatedCase& given, std::shared_ptr<const Cluster> cluster) {
   if (!cluster) throw UsageError("a simulated solve was given no cluster");
   if (matrix.rows() != factor.size())
-    throw DimensionError("a factor of size " + std::to_string(factor.size()) + " for a matrix with " + std::to_string(matrix.rows()) + " rows");
+    throw DimensionError("a factor of size " + std::to_string(factor.size()) + " for a matrix with " +
+                         std::to_string(matrix.rows()) + " rows");
   return Simulation<T>(matrix, factor, given, std::move(cluster)).run();
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template SimulatedSolve simulate_solve(const SparseMatrix<T>&, const Factor<T>&, const SimulatedCase&, std::shared_ptr<const Cluster>);
+#define PALMETTE_INSTANTIATE(T)                                                                          \
+  template SimulatedSolve simulate_solve(const SparseMatrix<T>&, const Factor<T>&, const SimulatedCase&, \
+                                         std::shared_ptr<const Cluster>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

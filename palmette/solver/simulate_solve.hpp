@@ -1,4 +1,5 @@
-// Part of the door of `solver`: a solve on a cluster that is not there: the rank programs that run over MPI, with real arithmetic, in virtual time.
+// Part of the door of `solver`: a solve on a cluster that is not there: the rank programs that run over MPI,
+// with real arithmetic, in virtual time.
 #pragma once
 
 #include <memory>
@@ -28,7 +29,8 @@ const std::vector<RankMethodInfo>& rank_method_list();
 std::string_view name_of(RankMethod method);
 /// @throws UsageError listing the names
 RankMethod rank_method(std::string_view name);
-/// What solves over so many layers: the method of several layers, or message_driven for one, which has nobody to meet.
+/// What solves over so many layers: the method of several layers, or message_driven for one, which has nobody
+/// to meet.
 RankMethod rank_method(index_t layers, LayeredMethod of_several);
 /// How the layers of this method work together. @throws UsageError for message_driven, which has none
 LayeredMethod layered_method(RankMethod method);
@@ -47,8 +49,10 @@ struct SimulatedCase {
 struct LayerFacts {
   std::int64_t messages = 0;          ///< between ranks of different layers
   std::int64_t bytes = 0;             ///< of these messages
-  std::int64_t most_messages = 0;     ///< of these, sent by one rank: at most 2·⌈log2 layers⌉ with one_sync_3d
-  std::int64_t unpacked_messages = 0; ///< what there would be between layers with one for each supernode instead of packed ones
+  /// of these, sent by one rank: at most 2·⌈log2 layers⌉ with one_sync_3d
+  std::int64_t most_messages = 0;
+  std::int64_t unpacked_messages =
+      0;  ///< what there would be between layers with one for each supernode instead of packed ones
   index_t synchronizations = 0;       ///< of layers that follow each other in one solve
   double replicated_share = 0;        ///< entries of the factor held more than once, over those of one copy
 };
@@ -65,11 +69,13 @@ struct SimulatedSolve {
   double setup_seconds = 0;         ///< cutting the factor and planning
 };
 
-/// Solve A·X = B, all ones, with a factor that is cut into the ranks' parts; the factorization is not simulated.
+/// Solve A·X = B, all ones, with a factor that is cut into the ranks' parts; the factorization is not
+/// simulated.
 /// @param factor  of this matrix by this ordering
 /// @throws UsageError if the method has one layer and the grid several; as SimulatedWorld
 /// @cost   a copy of the factor, and of what layers hold besides; one thread
 template <class T>
-SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor, const SimulatedCase& given, std::shared_ptr<const Cluster> cluster);
+SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor,
+                              const SimulatedCase& given, std::shared_ptr<const Cluster> cluster);
 
 }  // namespace palmette

@@ -31,12 +31,14 @@ bool normalize(std::vector<T>& z) {
   return true;
 }
 
-/// z − y with A·y = A·z solved anew: zero up to rounding if A is regular, a null vector of A if it is singular and the solver
-/// came to another solution than z. Refinement does what single corrections cannot where the inverse is poor.
+/// z − y with A·y = A·z solved anew: zero up to rounding if A is regular, a null vector of A if it is
+/// singular and the solver came to another solution than z. Refinement does what single corrections cannot
+/// where the inverse is poor.
 template <class T, class Matrix>
 std::vector<T> difference_of_solutions(const Matrix& matrix, const ApplyInverse<T>& apply, index_t n) {
   DenseMatrix<T> z(n, 1), b(n, 1);
-  // Sizes between 1 and 2 in no pattern that a grid could have: multiples of the golden ratio, without their whole parts.
+  // Sizes between 1 and 2 in no pattern that a grid could have: multiples of the golden ratio, without their
+  // whole parts.
   for (index_t i = 0; i < n; ++i) {
     const double multiple = 0.6180339887498949 * (double(i) + 1);
     z.values[i] = T(real_t<T>(1 + multiple - std::floor(multiple)));
@@ -52,14 +54,16 @@ std::vector<T> difference_of_solutions(const Matrix& matrix, const ApplyInverse<
 }
 
 template <class T, class Matrix>
-Singularity find(const Matrix& matrix, const ApplyInverse<T>& apply, Operation operation, DenseView<const T> x) {
+Singularity find(const Matrix& matrix, const ApplyInverse<T>& apply, Operation operation,
+                 DenseView<const T> x) {
   const std::size_t n = static_cast<std::size_t>(x.rows);
   Singularity found;
   if (n == 0) return found;
   const ScaledMatrix<T, Matrix> scaled(matrix, apply);
   // Entries of alternating sign and slowly changing size: seldom orthogonal to anything.
   std::vector<T> start(n);
-  for (std::size_t i = 0; i < n; ++i) start[i] = T(real_t<T>((i % 2 == 0 ? 1.0 : -1.0) * (1 + double(i) / double(n))));
+  for (std::size_t i = 0; i < n; ++i)
+    start[i] = T(real_t<T>((i % 2 == 0 ? 1.0 : -1.0) * (1 + double(i) / double(n))));
   std::vector<T> left = scaled.solve(Operation::adjoint, start);
   if (normalize(left)) found.row = place_of_largest(left);
   // A candidate direction with the distance that it proves.
@@ -99,13 +103,16 @@ Singularity find_singularity(const SparseMatrix<T>& matrix, const ApplyInverse<T
   return find(matrix, apply, operation, x);
 }
 template <class T>
-Singularity find_singularity(const MatrixShare<T>& matrix, const ApplyInverse<T>& apply, Operation operation, DenseView<const T> x) {
+Singularity find_singularity(const MatrixShare<T>& matrix, const ApplyInverse<T>& apply, Operation operation,
+                             DenseView<const T> x) {
   return find(matrix, apply, operation, x);
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template Singularity find_singularity(const MatrixShare<T>&, const ApplyInverse<T>&, Operation, DenseView<const T>); \
-  template Singularity find_singularity(const SparseMatrix<T>&, const ApplyInverse<T>&, Operation, DenseView<const T>);
+#define PALMETTE_INSTANTIATE(T)                                                                    \
+  template Singularity find_singularity(const MatrixShare<T>&, const ApplyInverse<T>&, Operation,  \
+                                        DenseView<const T>);                                       \
+  template Singularity find_singularity(const SparseMatrix<T>&, const ApplyInverse<T>&, Operation, \
+                                        DenseView<const T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

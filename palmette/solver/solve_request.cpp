@@ -15,9 +15,11 @@ std::string_view name_of(SingularAnswer answer) {
 }
 
 SingularAnswer singular_answer(std::string_view name) {
-  for (const SingularAnswer answer : {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm})
+  for (const SingularAnswer answer :
+       {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm})
     if (name == name_of(answer)) return answer;
-  throw UsageError("there is no answer to singular systems named '" + std::string(name) + "'; use raise, warn or least_norm");
+  throw UsageError("there is no answer to singular systems named '" + std::string(name) +
+                   "'; use raise, warn or least_norm");
 }
 
 }  // namespace palmette

@@ -32,7 +32,8 @@ class NullSpaceOnDemand {
   NullSpace<T> found_;
 };
 
-/// A matrix and what the phases before the solve have made of it: constant once made, replaced as a whole or not at all.
+/// A matrix and what the phases before the solve have made of it: constant once made, replaced as a whole or
+/// not at all.
 template <class T>
 struct Products {
   KnownMatrix<T> known;
@@ -43,7 +44,8 @@ struct Products {
   std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
   std::shared_ptr<const Inverse<T>> inverse;
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
-  /// Where the pattern has no transversal: places that were filled for the factorization, which is then that of another matrix.
+  /// Where the pattern has no transversal: places that were filled for the factorization, which is then that
+  /// of another matrix.
   std::vector<MatrixPlace> completion;
   Report report;
 
@@ -55,10 +57,12 @@ struct Products {
 /// Factors below this many entries or bytes leave the memory figures of the process as good as unchanged.
 constexpr offset_t bytes_worth_a_reading = 1 << 20;
 std::int64_t known_resident_bytes(offset_t factor_entries) {
-  return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes() : resident_memory_bytes();
+  return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes()
+                                                     : resident_memory_bytes();
 }
 
-/// Whether another factorization might give a better answer. Of a singular matrix none is verified, however good it is.
+/// Whether another factorization might give a better answer. Of a singular matrix none is verified, however
+/// good it is.
 bool asks_for_more(const Verification& verification) {
   if (!verification.singular_distance) return !verification.verified;
   return verification.least_squares_error.value_or(verification.backward_error) > verification.bound;
@@ -83,7 +87,8 @@ struct Solver<T>::State {
   BandwidthMemory bandwidth;
   ProcessMutex memory_mutex;  // a structure that is only shown is factored without the writer's lock
   InverseMemory<T> memory;  // guarded by memory_mutex
-  ProcessMutex writer;  // one change of values or of kind at a time; solves go on with the products they have begun with
+  // one change of values or of kind at a time; solves go on with the products they have begun with
+  ProcessMutex writer;
 
   State(index_t order, const SolverOptions& o)
       : n(order), options(o), team(o.threads), bandwidth(o.measure, o.cache_folder) {}
@@ -123,7 +128,9 @@ struct Solver<T>::State {
     const Stopwatch watch;
     AnalyzeOptions analyze_options = options.analyze;
     analyze_options.symmetric_pattern = made.completion.empty() && made.known.symmetry != Symmetry::general;
-    made.symbolic = std::make_shared<const SymbolicFactor>(analyze(made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern, *made.ordering, analyze_options));
+    made.symbolic = std::make_shared<const SymbolicFactor>(
+        analyze(made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern,
+                *made.ordering, analyze_options));
     AnalyzeReport analyzed;
     analyzed.seconds = watch.seconds();
     analyzed.nnz_factor = factor_entries(*made.symbolic, made.kind);
@@ -131,7 +138,8 @@ struct Solver<T>::State {
     analyzed.supernodes = made.symbolic->num_supernodes();
     const offset_t before = known_resident_bytes(made.symbolic->panel_entries());
     made.structure = plan_structure(made.symbolic, factor_scalar());
-    analyzed.memory_bytes_predicted = predicted_peak_bytes(*made.symbolic, *made.structure, {made.kind, factor_scalar(), team.size(), 1, before});
+    analyzed.memory_bytes_predicted = predicted_peak_bytes(
+        *made.symbolic, *made.structure, {made.kind, factor_scalar(), team.size(), 1, before});
     made.report.analyze = analyzed;
     tell("analyze", 1);
   }
@@ -149,7 +157,8 @@ struct Solver<T>::State {
     inverse_options.factorize.progress = options.progress;
     const bool left_behind = memory_mutex.lock();
     const std::lock_guard alone(memory_mutex, std::adopt_lock);
-    if (left_behind) memory = InverseMemory<T>();  // somebody factorizes in it, in the process that this one comes from
+    // somebody factorizes in it, in the process that this one comes from
+    if (left_behind) memory = InverseMemory<T>();
     auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory);
     if (!inverse) return inverse.failure();
     made.inverse = std::move(inverse).value();
@@ -171,20 +180,22 @@ struct Solver<T>::State {
     factorized.pivots = made.inverse->pivots();
     factorized.memory_bytes = made.inverse->factor_bytes();
     made.report.notes.clear();
-    if (made.known.up_to_rounding() && made.kind != FactorKind::lu) made.report.notes.push_back(note_on_symmetry(made.known));
+    if (made.known.up_to_rounding() && made.kind != FactorKind::lu)
+      made.report.notes.push_back(note_on_symmetry(made.known));
     if (factorized.pivots.perturbed > 0)
-      made.report.notes.push_back(std::to_string(factorized.pivots.perturbed) +
-                                  " tiny pivots were replaced; the first stands in column " +
-                                  std::to_string(factorized.pivots.perturbed_columns.front() + 1) +
-                                  (made.kind == FactorKind::ldlt ? "; the inertia counts them as zero, that is as undecided" : ""));
+      made.report.notes.push_back(
+          std::to_string(factorized.pivots.perturbed) +
+          " tiny pivots were replaced; the first stands in column " +
+          std::to_string(factorized.pivots.perturbed_columns.front() + 1) +
+          (made.kind == FactorKind::ldlt ? "; the inertia counts them as zero, that is as undecided" : ""));
   }
 
   static std::string note_on_symmetry(const KnownMatrix<T>& known) {
     char part[32];
     std::snprintf(part, sizeof(part), "%.1e", known.asymmetry);
     const std::string turned = known.symmetry == Symmetry::hermitian ? "A^H" : "A^T";
-    return std::string(name_of(known.symmetry)) + " up to rounding: |A - " + turned + "| <= " + part + " |A| in every entry; (A + " +
-           turned + ") / 2 was factored, answers are verified against A";
+    return std::string(name_of(known.symmetry)) + " up to rounding: |A - " + turned + "| <= " + part +
+           " |A| in every entry; (A + " + turned + ") / 2 was factored, answers are verified against A";
   }
 
   static Products<T> begun(const KnownMatrix<T>& known, FactorKind kind) {
@@ -201,11 +212,12 @@ struct Solver<T>::State {
   bool leaves_the_way_open() const {
     AnalyzeOptions analyze_options = options.analyze;
     analyze_options.symmetric_pattern = false;  // set by the hall itself
-    return options.ordering == OrderingMethod::automatic && options.method == SolveMethod::automatic && !options.mixed_precision &&
-           options.tiny_pivot == 0 && analyze_options == AnalyzeOptions();
+    return options.ordering == OrderingMethod::automatic && options.method == SolveMethod::automatic &&
+           !options.mixed_precision && options.tiny_pivot == 0 && analyze_options == AnalyzeOptions();
   }
 
-  /// The way by columns; nothing where the factor is not thin or a pivot is doubtful: then supernodes go on from the beginning.
+  /// The way by columns; nothing where the factor is not thin or a pivot is doubtful: then supernodes go on
+  /// from the beginning.
   std::optional<Products<T>> make_column_products(const KnownMatrix<T>& known, FactorKind kind) {
     const SparsityPattern& pattern = known.matrix->pattern;
     if (kind == FactorKind::ldlt || !leaves_the_way_open() || !may_be_thin(pattern)) return std::nullopt;
@@ -218,7 +230,8 @@ struct Solver<T>::State {
     std::optional<Products<T>> made(begun(known, kind));
     made->report.order = ordered;
     made->report.analyze.emplace().diagonal_blocks = order->num_blocks();
-    if (!factorize_by_columns(*made, std::make_shared<const BlockOrdering>(std::move(*order)))) return std::nullopt;
+    if (!factorize_by_columns(*made, std::make_shared<const BlockOrdering>(std::move(*order))))
+      return std::nullopt;
     return made;
   }
 
@@ -236,7 +249,8 @@ struct Solver<T>::State {
     analyzed.nnz_factor = factor->entries();
     analyzed.flops = factor->flops();
     made.inverse = inverse_by_columns<T>(std::move(factor), watch.seconds());
-    analyzed.memory_bytes_predicted = known_resident_bytes(analyzed.nnz_factor) + made.inverse->factor_bytes();
+    analyzed.memory_bytes_predicted =
+        known_resident_bytes(analyzed.nnz_factor) + made.inverse->factor_bytes();
     report_factor(made, 1);
     tell("factorize", 1);
     return true;
@@ -246,7 +260,8 @@ struct Solver<T>::State {
     Products<T> made = begun(known, kind);
     auto matrix = made.factored_matrix();
     Outcome<Ordering> found = order_for(*matrix, kind);
-    if (!found && options.singular != SingularAnswer::raise && options.kind.value_or(FactorKind::lu) == FactorKind::lu) {
+    if (!found && options.singular != SingularAnswer::raise &&
+        options.kind.value_or(FactorKind::lu) == FactorKind::lu) {
       made.completion = places_to_complete(found.failure(), most_null_directions);
       if (!made.completion.empty()) {
         made.kind = FactorKind::lu;
@@ -273,7 +288,8 @@ struct Solver<T>::State {
   Outcome<bool> prepare_first(const KnownMatrix<T>& known) {
     // The matrix's symmetry has been looked for: general is certain here.
     const bool must_be_lu = !options.kind && known.symmetry == Symmetry::general;
-    const FactorKind first = must_be_lu ? FactorKind::lu : choose_kind(*known.matrix, known.symmetry, options.kind);
+    const FactorKind first =
+        must_be_lu ? FactorKind::lu : choose_kind(*known.matrix, known.symmetry, options.kind);
     if (std::optional<Products<T>> thin = make_column_products(known, first)) {
       adopt(*std::move(thin));
       return true;
@@ -282,7 +298,8 @@ struct Solver<T>::State {
     const bool another_way = !options.kind && first == FactorKind::llt && !made &&
                              made.failure().kind == FailureKind::not_positive_definite;
     if (!another_way) return adopt_if_made(std::move(made), "");
-    return adopt_if_made(make_products(known, FactorKind::ldlt), "LDL' instead of LL': " + made.failure().message);
+    return adopt_if_made(make_products(known, FactorKind::ldlt),
+                         "LDL' instead of LL': " + made.failure().message);
   }
 
   /// LDLᵀ could not be verified: pivots inside supernodes alone were too weak for this matrix.
@@ -299,7 +316,8 @@ struct Solver<T>::State {
     const std::lock_guard alone(writer);
     const auto now = products();
     if (!now->columns) return true;  // another thread was here first
-    return adopt_if_made(make_products(now->known, now->kind), "by supernodes: the answer by columns could not be verified");
+    return adopt_if_made(make_products(now->known, now->kind),
+                         "by supernodes: the answer by columns could not be verified");
   }
 
   /// The products of supernodes, for those who want to see structure and factor; made when first asked for.
@@ -320,8 +338,9 @@ struct Solver<T>::State {
     Products<T> made = *products();
     check_same_pattern(made.known.matrix->pattern, known.matrix->pattern);
     if (!kind_fits<T>(made.kind, known.symmetry))
-      throw UsageError("refactor keeps the kind " + std::string(name_of(made.kind)) + ", but the new values are " +
-                       std::string(name_of(known.symmetry)) + "; make a new Solver for them");
+      throw UsageError("refactor keeps the kind " + std::string(name_of(made.kind)) +
+                       ", but the new values are " + std::string(name_of(known.symmetry)) +
+                       "; make a new Solver for them");
     made.known = known;
     made.report.matrix.symmetry = known.symmetry;
     if (made.columns && !factorize_by_columns(made, made.columns->structure().order))
@@ -335,7 +354,9 @@ struct Solver<T>::State {
   /// Null where `automatic` would leave the solve to one thread anyway: then no thread needs to be there.
   ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs, int at_most) {
     const double sweeps = std::max(1.0, num_rhs / 4.0);
-    return team.for_work(options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team, at_most);
+    return team.for_work(
+        options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team,
+        at_most);
   }
 
   Outcome<Report> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
@@ -344,7 +365,8 @@ struct Solver<T>::State {
     AnswerSource<T> source;
     source.matrix = now->known.matrix.get();
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-      return inverse.apply(operation, in, out, {options.method, team_for_solve(inverse, in.cols, request.threads)});
+      return inverse.apply(operation, in, out,
+                           {options.method, team_for_solve(inverse, in.cols, request.threads)});
     };
     source.cost = inverse.cost(b.cols);
     source.guarded_blocks = inverse.guarded_blocks();
@@ -353,8 +375,10 @@ struct Solver<T>::State {
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
     source.pivots_replaced = inverse.pivots().perturbed > 0 || !now->completion.empty();
-    // Rounding leaves about so much of a pivot that should be zero; regular matrices in mixed units have pivots that are larger, and small.
-    source.has_weak_pivot = inverse.pivots().smallest_pivot <= 1e3 * unit_roundoff<T> * inverse.pivots().largest_pivot;
+    // Rounding leaves about so much of a pivot that should be zero; regular matrices in mixed units have
+    // pivots that are larger, and small.
+    source.has_weak_pivot =
+        inverse.pivots().smallest_pivot <= 1e3 * unit_roundoff<T> * inverse.pivots().largest_pivot;
     source.singular = options.singular;
     source.null_space = [&](const ApplyInverse<T>& apply) -> const NullSpace<T>& {
       return now->null_space->get(*now->known.matrix, now->known.symmetry, apply);
@@ -381,14 +405,16 @@ template <class T>
 Solver<T>::~Solver() = default;
 
 template <class T>
-Outcome<Solver<T>> Solver<T>::create(std::shared_ptr<const SparseMatrix<T>> matrix, const SolverOptions& options) {
-  return with_memory_errors("out of memory while the matrix was ordered, analyzed or factorized", [&]() -> Outcome<Solver<T>> {
-    check_system(matrix, options);
-    auto state = std::make_unique<State>(matrix->rows(), options);
-    const Outcome<bool> made = state->prepare_first(know_matrix(std::move(matrix)));
-    if (!made) return made.failure();
-    return Solver(std::move(state));
-  });
+Outcome<Solver<T>> Solver<T>::create(std::shared_ptr<const SparseMatrix<T>> matrix,
+                                     const SolverOptions& options) {
+  return with_memory_errors("out of memory while the matrix was ordered, analyzed or factorized",
+                            [&]() -> Outcome<Solver<T>> {
+                              check_system(matrix, options);
+                              auto state = std::make_unique<State>(matrix->rows(), options);
+                              const Outcome<bool> made = state->prepare_first(know_matrix(std::move(matrix)));
+                              if (!made) return made.failure();
+                              return Solver(std::move(state));
+                            });
 }
 
 template <class T>
@@ -399,10 +425,12 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
     Outcome<Report> answer = state_->answer(rhs, x, request);
-    if (answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 && state_->products()->columns) {
+    if (answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 &&
+        state_->products()->columns) {
       const Outcome<bool> made = state_->change_to_supernodes();
       if (made) answer = state_->answer(rhs, x, request);
-      else answer.value().notes.push_back("supernodes were tried as well and failed: " + made.failure().message);
+      else
+        answer.value().notes.push_back("supernodes were tried as well and failed: " + made.failure().message);
     }
     const bool try_lu = answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 &&
                         !state_->options.kind && answer.value().factorize->kind == FactorKind::ldlt;
@@ -427,9 +455,10 @@ template <class T>
 Outcome<bool> Solver<T>::refactor_values(std::vector<T> values, int threads) {
   const SparsityPattern& pattern = state_->products()->known.matrix->pattern;
   if (static_cast<offset_t>(values.size()) != pattern.nnz())
-    throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " + std::to_string(pattern.nnz()) +
-                         " entries");
-  return refactor(std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>{pattern, std::move(values)}), threads);
+    throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " +
+                         std::to_string(pattern.nnz()) + " entries");
+  return refactor(std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>{pattern, std::move(values)}),
+                  threads);
 }
 
 template <class T>

@@ -13,7 +13,8 @@ namespace palmette {
 inline constexpr double flops_worth_a_team = 2e7;
 inline constexpr double bytes_worth_a_team = 1 << 20;
 
-/// A team whose threads are started when they are first called, and smaller ones for requests that allow fewer.
+/// A team whose threads are started when they are first called, and smaller ones for requests that allow
+/// fewer.
 class TeamOnDemand {
  public:
   explicit TeamOnDemand(int threads) : largest_(threads) {}

@@ -14,14 +14,17 @@ using Wide = with_precision_t<T, double>;
 template <class T>
 Wide<T> inner_product(DenseView<const T> left, index_t i, DenseView<const T> right, index_t j) {
   Wide<T> sum{};
-  for (index_t row = 0; row < left.rows; ++row) sum += conjugate(Wide<T>(left(row, i))) * Wide<T>(right(row, j));
+  for (index_t row = 0; row < left.rows; ++row)
+    sum += conjugate(Wide<T>(left(row, i))) * Wide<T>(right(row, j));
   return sum;
 }
 
 /// target column j ← it + factor·source column i
 template <class T>
-void add_multiple(DenseView<T> target, index_t j, const Wide<T>& factor, DenseView<const T> source, index_t i) {
-  for (index_t row = 0; row < target.rows; ++row) target(row, j) = T(Wide<T>(target(row, j)) + factor * Wide<T>(source(row, i)));
+void add_multiple(DenseView<T> target, index_t j, const Wide<T>& factor, DenseView<const T> source,
+                  index_t i) {
+  for (index_t row = 0; row < target.rows; ++row)
+    target(row, j) = T(Wide<T>(target(row, j)) + factor * Wide<T>(source(row, i)));
 }
 
 /// The rotation that makes two columns orthogonal: (p, q) ← (c·p − s·ē·q, s·p + c·ē·q).
@@ -56,7 +59,8 @@ void sort_by_norm(DenseMatrix<T>& basis, DenseMatrix<T>& image) {
   std::stable_sort(order.begin(), order.end(), [&](index_t a, index_t b) { return norms[a] < norms[b]; });
   const auto sorted = [&](const DenseMatrix<T>& from) {
     DenseMatrix<T> to(from.rows, from.cols);
-    for (index_t j = 0; j < from.cols; ++j) std::copy_n(from.view().column(order[j]), from.rows, to.view().column(j));
+    for (index_t j = 0; j < from.cols; ++j)
+      std::copy_n(from.view().column(order[j]), from.rows, to.view().column(j));
     return to;
   };
   basis = sorted(basis);
@@ -68,7 +72,8 @@ void sort_by_norm(DenseMatrix<T>& basis, DenseMatrix<T>& image) {
 template <class T>
 double two_norm(DenseView<const T> view, index_t column) {
   double largest = 0;
-  for (index_t row = 0; row < view.rows; ++row) largest = std::max(largest, double(std::abs(view(row, column))));
+  for (index_t row = 0; row < view.rows; ++row)
+    largest = std::max(largest, double(std::abs(view(row, column))));
   if (!(largest > 0) || !std::isfinite(largest)) return largest;
   double sum = 0;
   for (index_t row = 0; row < view.rows; ++row) sum += std::norm(Wide<T>(view(row, column)) / largest);
@@ -84,7 +89,8 @@ DenseMatrix<Wide<T>> inner_products(DenseView<const T> left, DenseView<const T> 
 }
 
 template <class T>
-void add_combination(double factor, DenseView<const T> basis, const DenseMatrix<Wide<T>>& weights, DenseView<T> y) {
+void add_combination(double factor, DenseView<const T> basis, const DenseMatrix<Wide<T>>& weights,
+                     DenseView<T> y) {
   for (index_t j = 0; j < y.cols; ++j)
     for (index_t i = 0; i < basis.cols; ++i) add_multiple<T>(y, j, factor * weights.view()(i, j), basis, i);
 }
@@ -104,7 +110,8 @@ DenseMatrix<T> orthonormalized(const DenseMatrix<T>& columns) {
     DenseMatrix<T> next(columns.rows, 1);
     const double norm = two_norm<T>(columns.view(), j);
     if (!(norm > 0) || !std::isfinite(norm)) continue;
-    for (index_t row = 0; row < columns.rows; ++row) next.values[row] = T(Wide<T>(columns.view()(row, j)) / norm);
+    for (index_t row = 0; row < columns.rows; ++row)
+      next.values[row] = T(Wide<T>(columns.view()(row, j)) / norm);
     project_out(basis, next.view());
     const double rest = two_norm<T>(std::as_const(next).view(), 0);
     if (!(rest > 50 * unit_roundoff<T>)) continue;
@@ -147,7 +154,8 @@ DenseMatrix<Scalar> nearest_unitary(const DenseMatrix<Scalar>& matrix) {
   DenseMatrix<Scalar> right(k, k), image = matrix;
   for (index_t j = 0; j < k; ++j) right.view()(j, j) = Scalar(1);
   turn_to_singular_vectors(right, image);  // matrix·right = image = left·Σ, ascending
-  DenseMatrix<Scalar> candidates(k, 2 * k);  // the largest first, then unit vectors for directions that it does not have
+  // the largest first, then unit vectors for directions that it does not have
+  DenseMatrix<Scalar> candidates(k, 2 * k);
   const double largest = k > 0 ? two_norm<Scalar>(std::as_const(image).view(), k - 1) : 0;
   index_t rank = 0;
   for (index_t j = k; j-- > 0;)
@@ -174,17 +182,19 @@ DenseMatrix<Scalar> bounded_inverse(const DenseMatrix<Scalar>& matrix, double le
     if (!(value > 0)) continue;
     for (index_t row = 0; row < k; ++row)
       for (index_t column = 0; column < k; ++column)
-        inverse.view()(row, column) += right.view()(row, j) * conjugate(image.view()(column, j)) / (value * std::max(value, least));
+        inverse.view()(row, column) +=
+            right.view()(row, j) * conjugate(image.view()(column, j)) / (value * std::max(value, least));
   }
   return inverse;
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                                        \
-  template double two_norm(DenseView<const T>, index_t);                                                               \
-  template DenseMatrix<with_precision_t<T, double>> inner_products(DenseView<const T>, DenseView<const T>);            \
-  template void add_combination(double, DenseView<const T>, const DenseMatrix<with_precision_t<T, double>>&, DenseView<T>); \
-  template void project_out(const DenseMatrix<T>&, DenseView<T>);                                                      \
-  template DenseMatrix<T> orthonormalized(const DenseMatrix<T>&);                                                      \
+#define PALMETTE_INSTANTIATE(T)                                                                              \
+  template double two_norm(DenseView<const T>, index_t);                                                     \
+  template DenseMatrix<with_precision_t<T, double>> inner_products(DenseView<const T>, DenseView<const T>);  \
+  template void add_combination(double, DenseView<const T>, const DenseMatrix<with_precision_t<T, double>>&, \
+                                DenseView<T>);                                                               \
+  template void project_out(const DenseMatrix<T>&, DenseView<T>);                                            \
+  template DenseMatrix<T> orthonormalized(const DenseMatrix<T>&);                                            \
   template void turn_to_singular_vectors(DenseMatrix<T>&, DenseMatrix<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -13,20 +13,23 @@ DenseMatrix<with_precision_t<T, double>> inner_products(DenseView<const T> left,
 
 /// y ← y + factor·basis·weights. @param basis  n × k; weights: k × m; y: n × m
 template <class T>
-void add_combination(double factor, DenseView<const T> basis, const DenseMatrix<with_precision_t<T, double>>& weights, DenseView<T> y);
+void add_combination(double factor, DenseView<const T> basis,
+                     const DenseMatrix<with_precision_t<T, double>>& weights, DenseView<T> y);
 
-/// Take out of every column of y what lies in the span of the orthonormal basis, twice, since once is not enough for what lies
-/// nearly in it. @cost 8·n·k·m flops
+/// Take out of every column of y what lies in the span of the orthonormal basis, twice, since once is not
+/// enough for what lies nearly in it. @cost 8·n·k·m flops
 template <class T>
 void project_out(const DenseMatrix<T>& basis, DenseView<T> y);
 
-/// An orthonormal basis of the columns' span. Columns that are not finite or depend on those before them (to 50 u) are left out.
+/// An orthonormal basis of the columns' span. Columns that are not finite or depend on those before them (to
+/// 50 u) are left out.
 /// @source [Golub and Van Loan 2013], §5.2
 template <class T>
 DenseMatrix<T> orthonormalized(const DenseMatrix<T>& columns);
 
-/// Turn the orthonormal `basis` so that its `image` under some operator becomes orthogonal, smallest column first: the columns are then
-/// the operator's right singular vectors within that span, and the norms of the images its singular values.
+/// Turn the orthonormal `basis` so that its `image` under some operator becomes orthogonal, smallest column
+/// first: the columns are then the operator's right singular vectors within that span, and the norms of the
+/// images its singular values.
 /// @param basis  n × k; image: m × k, of the same columns
 /// @source [Golub and Van Loan 2013], §8.6.4, one-sided Jacobi rotations
 template <class T>

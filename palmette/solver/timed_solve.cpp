@@ -6,7 +6,8 @@
 namespace palmette {
 
 TimedSolve time_solves(int repeat, const std::function<SolveTrace()>& solve_once) {
-  if (repeat < 1) throw UsageError("a solve must be repeated at least once, not " + std::to_string(repeat) + " times");
+  if (repeat < 1)
+    throw UsageError("a solve must be repeated at least once, not " + std::to_string(repeat) + " times");
   TimedSolve timed;
   if (repeat > 1) solve_once();
   std::vector<double> seconds;
@@ -22,7 +23,8 @@ TimedSolve time_solves(int repeat, const std::function<SolveTrace()>& solve_once
 }
 
 const Machine& BandwidthMemory::machine_with(int threads, double faster_than_gbs) {
-  const auto place = std::find_if(known_.begin(), known_.end(), [&](const Machine& m) { return m.threads == threads; });
+  const auto place =
+      std::find_if(known_.begin(), known_.end(), [&](const Machine& m) { return m.threads == threads; });
   if (place != known_.end() && place->stream_bandwidth_gbs >= faster_than_gbs) return *place;
   MeasureOptions options;
   options.threads = threads;
@@ -40,7 +42,8 @@ double BandwidthMemory::stream_gbs(int threads, const SolveCost& cost, double se
   const Machine& machine = machine_with(threads, 0);
   const double achieved_gbs = seconds > 0 ? cost.bytes / seconds / 1e9 : 0;
   const bool beyond_cache = cost.bytes > 8.0 * double(machine.last_level_cache_bytes);
-  if (doubted_ || !beyond_cache || achieved_gbs <= 1.05 * machine.stream_bandwidth_gbs) return machine.stream_bandwidth_gbs;
+  if (doubted_ || !beyond_cache || achieved_gbs <= 1.05 * machine.stream_bandwidth_gbs)
+    return machine.stream_bandwidth_gbs;
   doubted_ = true;
   return machine_with(threads, achieved_gbs).stream_bandwidth_gbs;
 }

@@ -19,11 +19,12 @@ TimedSolve time_solves(int repeat, const std::function<SolveTrace()>& solve_once
 /// Remembers the stream bandwidth of this machine for each thread count that was asked for.
 class BandwidthMemory {
  public:
-  BandwidthMemory(bool measure, std::string cache_folder) : measure_(measure), cache_folder_(std::move(cache_folder)) {}
+  BandwidthMemory(bool measure, std::string cache_folder)
+      : measure_(measure), cache_folder_(std::move(cache_folder)) {}
   /// 10⁹ bytes/s; 0 if measuring is switched off. Thread-safe.
   ///
-  /// Where a solve that cannot live in the cache was clearly faster than the figure at hand, that figure was taken on a busy
-  /// machine: it is measured anew, once.
+  /// Where a solve that cannot live in the cache was clearly faster than the figure at hand, that figure was
+  /// taken on a busy machine: it is measured anew, once.
   double stream_gbs(int threads, const SolveCost& cost, double seconds);
 
  private:

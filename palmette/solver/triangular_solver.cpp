@@ -13,8 +13,8 @@
 namespace palmette {
 namespace {
 
-/// The triangle that is meant: entries of the other side left out, a unit diagonal written down. Shared with the input
-/// where that is the same.
+/// The triangle that is meant: entries of the other side left out, a unit diagonal written down. Shared with
+/// the input where that is the same.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> meant_triangle(std::shared_ptr<const SparseMatrix<T>> given,
                                                       const TriangleOptions& options) {
@@ -35,7 +35,8 @@ std::shared_ptr<const SparseMatrix<T>> meant_triangle(std::shared_ptr<const Spar
   for (index_t j = 0; j < given->cols(); ++j) {
     if (options.unit_diagonal) keep(j, j, T(1));
     for (offset_t entry = given->pattern.column_ptr[j]; entry < given->pattern.column_ptr[j + 1]; ++entry)
-      if (belongs(given->pattern.row_index[entry], j)) keep(given->pattern.row_index[entry], j, given->values[entry]);
+      if (belongs(given->pattern.row_index[entry], j))
+        keep(given->pattern.row_index[entry], j, given->values[entry]);
   }
   return std::make_shared<const SparseMatrix<T>>(from_triplets(kept));
 }
@@ -99,8 +100,9 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
   check_triangle(factors->upper, options);
   if (matrix) check_matrix(*matrix);
   if (matrix && (matrix->rows() != factors->lower.rows() || matrix->cols() != factors->lower.rows()))
-    throw DimensionError("the factors are of order " + std::to_string(factors->lower.rows()) + ", the matrix is " +
-                         std::to_string(matrix->rows()) + " x " + std::to_string(matrix->cols()));
+    throw DimensionError("the factors are of order " + std::to_string(factors->lower.rows()) +
+                         ", the matrix is " + std::to_string(matrix->rows()) + " x " +
+                         std::to_string(matrix->cols()));
   Outcome<SolvePlan<T>> plan = plan_own_factors(*factors);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
@@ -111,7 +113,8 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
 }
 
 template <class T>
-Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x,
+                                           const SolveRequest& request) {
   check_right_hand_sides(size(), b, x);
   check_threads(request.threads);
   const DenseMatrix<T> kept = copy_if_overlapping(b, x);
@@ -119,7 +122,8 @@ Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x,
   AnswerSource<T> source;
   source.matrix = state_->matrix.get();
   source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-    return state_->plan.solve(operation, in, out, {state_->method, state_->team.for_work(true, request.threads)});
+    return state_->plan.solve(operation, in, out,
+                              {state_->method, state_->team.for_work(true, request.threads)});
   };
   source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
     return verify_product(*state_->factors, operation, in, out);

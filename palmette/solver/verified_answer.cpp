@@ -12,7 +12,8 @@ namespace palmette {
 namespace {
 
 constexpr int usual_refine_steps = 10;
-/// Each step of mixed precision gains about seven digits less those of the condition, so it may need more of them.
+/// Each step of mixed precision gains about seven digits less those of the condition, so it may need more of
+/// them.
 constexpr int mixed_refine_steps = 30;
 
 std::string scientific(double value) {
@@ -33,13 +34,15 @@ RefineOptions refine_options(const AnswerSource<T>& source, const SolveRequest& 
 }
 
 template <class T>
-Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b,
-                              DenseView<T> x, const SolveRequest& request) {
+Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
+                              DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
   if (!source.has_matrix()) return source.verify_product(request.operation, b, x);
   if (request.max_refine_steps == 0)
-    return source.with_matrix([&](const auto& matrix) { return verify(matrix, request.operation, b, DenseView<const T>(x)); });
+    return source.with_matrix(
+        [&](const auto& matrix) { return verify(matrix, request.operation, b, DenseView<const T>(x)); });
   const RefineOptions options = refine_options(source, request);
-  return source.with_matrix([&](const auto& matrix) { return refine(matrix, request.operation, apply, b, x, options); });
+  return source.with_matrix(
+      [&](const auto& matrix) { return refine(matrix, request.operation, apply, b, x, options); });
 }
 
 /// Which row and column tell that a matrix is singular to working precision.
@@ -61,7 +64,8 @@ std::string singular_note(const Verification& verification, const Dependence& de
   if (verification.null_directions)
     note += "; " + std::to_string(*verification.null_directions) +
             (*verification.null_directions == 1 ? " column is dependent" : " columns are dependent");
-  return note + (verification.least_squares_error ? "; x is the shortest of the least-squares solutions" : "; x is one of many");
+  return note + (verification.least_squares_error ? "; x is the shortest of the least-squares solutions"
+                                                  : "; x is one of many");
 }
 
 template <class T>
@@ -70,15 +74,16 @@ void add_notes(const AnswerSource<T>& source, const Dependence& dependence, Repo
   if (verification.singular_distance) {
     report.notes.insert(report.notes.begin(), singular_note(verification, dependence));
   } else if (!verification.verified) {
-    std::string note = "NOT VERIFIED: the backward error " + scientific(verification.backward_error) + " exceeds its bound " +
-                       scientific(verification.bound);
+    std::string note = "NOT VERIFIED: the backward error " + scientific(verification.backward_error) +
+                       " exceeds its bound " + scientific(verification.bound);
     if (verification.stalled) note += "; refinement stalled";
     if (source.mixed_precision) note += "; the matrix is too ill-conditioned for mixed precision, use double";
     report.notes.insert(report.notes.begin(), note);
   }
   if (verification.condition_1norm && *verification.condition_1norm * unit_roundoff<T> >= 1)
-    report.notes.push_back("the condition is about " + scientific(*verification.condition_1norm) +
-                           ": nearly singular, or badly scaled; the forward error bound knows the difference");
+    report.notes.push_back(
+        "the condition is about " + scientific(*verification.condition_1norm) +
+        ": nearly singular, or badly scaled; the forward error bound knows the difference");
   if (verification.forward_error_bound && *verification.forward_error_bound >= 1)
     report.notes.push_back("no digit of x is certain: the forward error bound is " +
                            scientific(*verification.forward_error_bound));
@@ -106,22 +111,25 @@ Growth largest_growth(double norm, DenseView<const T> b, DenseView<const T> x) {
 
 /// Nothing where the matrix is regular, or nothing speaks against it.
 template <class T>
-std::optional<Dependence> find_dependence(const AnswerSource<T>& source, const ApplyInverse<T>& apply, DenseView<const T> b,
-                                          DenseView<T> x, Operation operation) {
+std::optional<Dependence> find_dependence(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
+                                          DenseView<const T> b, DenseView<T> x, Operation operation) {
   if (!source.has_matrix() || !source.factored || b.rows == 0 || b.cols == 0) return std::nullopt;
   const double norm = source.with_matrix([](const auto& matrix) { return norm_infinity(matrix); });
   const Growth growth = largest_growth(norm, b, DenseView<const T>(x));
   const bool is_suspicious = source.pivots_replaced || growth.largest * unit_roundoff<T> >= 1e-2;
-  // A right-hand side within reach need not grow: whoever asks for answers of singular systems has every weak pivot looked at.
-  if (!is_suspicious && (source.singular == SingularAnswer::raise || !source.has_weak_pivot)) return std::nullopt;
+  // A right-hand side within reach need not grow: whoever asks for answers of singular systems has every weak
+  // pivot looked at.
+  if (!is_suspicious && (source.singular == SingularAnswer::raise || !source.has_weak_pivot))
+    return std::nullopt;
   if (source.singular != SingularAnswer::raise) {
     const NullSpace<T>& null_space = source.null_space(apply);
-    if (null_space.dimension() > 0 || (is_suspicious && null_space.too_large)) return Dependence{null_space.distance, null_space.row, null_space.column};
+    if (null_space.dimension() > 0 || (is_suspicious && null_space.too_large))
+      return Dependence{null_space.distance, null_space.row, null_space.column};
   }
   if (!is_suspicious) return std::nullopt;
   const DenseView<const T> weakest(x.columns(growth.column, 1));
-  const Singularity singularity =
-      source.with_matrix([&](const auto& matrix) { return find_singularity(matrix, apply, operation, weakest); });
+  const Singularity singularity = source.with_matrix(
+      [&](const auto& matrix) { return find_singularity(matrix, apply, operation, weakest); });
   if (singularity.distance > singular_distance<T>) return std::nullopt;
   return Dependence{singularity.distance, singularity.row, singularity.column};
 }
@@ -144,15 +152,18 @@ struct SingularRequest {
 
 /// @param found  of the answer in x; out: of the answer that x holds in the end
 template <class T>
-std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& source, const Dependence& dependence,
-                                                       const SingularRequest<T>& wanted, DenseView<T> x, Verification& found) {
+std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& source,
+                                                       const Dependence& dependence,
+                                                       const SingularRequest<T>& wanted, DenseView<T> x,
+                                                       Verification& found) {
   const auto& [apply, b, request] = wanted;
   if (source.singular == SingularAnswer::raise)
     return singular_failure(dependence, "remove dependent rows and columns, or regularize");
   const NullSpace<T>& null_space = source.null_space(apply);
   if (source.singular == SingularAnswer::least_norm && null_space.too_large)
-    return singular_failure(dependence, "more than " + std::to_string(most_null_directions) +
-                                            " columns depend on others: too many for a least-norm solution; remove some of them");
+    return singular_failure(
+        dependence, "more than " + std::to_string(most_null_directions) +
+                        " columns depend on others: too many for a least-norm solution; remove some of them");
   if (null_space.dimension() > 0) {
     const SingularSystem<T> system{*source.matrix, null_space, apply, b, source.pivots_replaced};
     found = answer_singular(system, request, source.singular, refine_options(source, request), x);
@@ -166,8 +177,8 @@ std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& so
 }  // namespace
 
 template <class T>
-Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b, DenseView<T> x,
-                            const SolveRequest& request) {
+Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b,
+                            DenseView<T> x, const SolveRequest& request) {
   const TimedSolve timed = time_solves(request.repeat, [&] { return source.apply(request.operation, b, x); });
   const ApplyInverse<T> apply = [&](Operation operation, DenseView<T> in_out) {
     source.apply(operation, DenseView<const T>(in_out), in_out);
@@ -175,18 +186,23 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
   Verification verification = refine_or_verify(source, apply, b, x, request);
   const std::optional<Dependence> dependence = find_dependence(source, apply, b, x, request.operation);
   if (dependence)
-    if (const auto failure = answer_singular_matrix<T>(source, *dependence, {apply, b, request}, x, verification)) return *failure;
+    if (const auto failure =
+            answer_singular_matrix<T>(source, *dependence, {apply, b, request}, x, verification))
+      return *failure;
   if (request.condition && source.has_matrix()) {
     const DenseView<const T> found(x);
-    verification.condition_1norm = source.with_matrix([&](const auto& matrix) { return estimate_condition_1norm(matrix, apply); });
-    verification.forward_error_bound =
-        source.with_matrix([&](const auto& matrix) { return estimate_forward_error(matrix, request.operation, apply, b, found); });
+    verification.condition_1norm =
+        source.with_matrix([&](const auto& matrix) { return estimate_condition_1norm(matrix, apply); });
+    verification.forward_error_bound = source.with_matrix([&](const auto& matrix) {
+      return estimate_forward_error(matrix, request.operation, apply, b, found);
+    });
   }
   report.verify = verification;
   add_notes(source, dependence.value_or(Dependence()), report);
   // Measuring the machine needs memory of its own, so the peak is read before.
   report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
-  report.solve = solve_report(timed, source.cost, b.cols, source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds));
+  report.solve = solve_report(timed, source.cost, b.cols,
+                              source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds));
   report.solve->guarded_blocks = source.guarded_blocks;
   return report;
 }

@@ -6,14 +6,14 @@
 namespace palmette {
 namespace {
 
-/// A subtree is one task if it has at most this fraction of all flops; small enough that eight threads find work, large
-/// enough that tasks outlast their bookkeeping.
+/// A subtree is one task if it has at most this fraction of all flops; small enough that eight threads find
+/// work, large enough that tasks outlast their bookkeeping.
 constexpr double largest_subtree_fraction = 1.0 / 64;
 constexpr double smallest_subtree_flops = 2e6;
 
 /// Flops of each supernode: its own factorization and the updates that it receives.
 std::vector<double> supernode_flops(const SymbolicFactor& symbolic, FactorKind kind) {
-  std::vector<double> flops(static_cast<std::size_t>(symbolic.num_supernodes()), 0);
+  std::vector<double> flops(symbolic.num_supernodes(), 0);
   const double sides = kind == FactorKind::lu ? 2 : 1;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const double width = symbolic.width(s), below = symbolic.num_rows_below(s);
@@ -27,17 +27,21 @@ std::vector<double> supernode_flops(const SymbolicFactor& symbolic, FactorKind k
 /// Collects the tasks of one factorization in elimination order.
 class Builder {
  public:
-  Builder(const SymbolicFactor& symbolic, FactorKind kind) : symbolic_(symbolic), flops_(supernode_flops(symbolic, kind)) {}
+  Builder(const SymbolicFactor& symbolic, FactorKind kind)
+      : symbolic_(symbolic), flops_(supernode_flops(symbolic, kind)) {}
 
   FactorizationTasks build() {
     double total = 0;
     for (const double flops : flops_) total += flops;
-    result_.partition = partition_tree(symbolic_, flops_, std::max(total * largest_subtree_fraction, smallest_subtree_flops));
+    result_.partition =
+        partition_tree(symbolic_, flops_, std::max(total * largest_subtree_fraction, smallest_subtree_flops));
     const index_t groups = result_.partition.num_groups();
-    children_.resize(static_cast<std::size_t>(groups));
+    children_.resize(groups);
     for (index_t group = 0; group < groups; ++group) {
-      const index_t first = result_.partition.group_begin[group], last = result_.partition.group_begin[group + 1];
-      const std::vector<index_t> ends = children_[group].empty() ? add_subtree(first, last) : add_panel(group, first);
+      const index_t first = result_.partition.group_begin[group],
+                    last = result_.partition.group_begin[group + 1];
+      const std::vector<index_t> ends =
+          children_[group].empty() ? add_subtree(first, last) : add_panel(group, first);
       const index_t above = result_.partition.parent[group];
       if (above != -1) children_[above].insert(children_[above].end(), ends.begin(), ends.end());
       children_[group].clear();
@@ -86,7 +90,8 @@ class Builder {
 
 }  // namespace
 
-FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind) {
+FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Placement& placement,
+                                       FactorKind kind) {
   if (placement.grid.num_ranks() != 1)
     throw UsageError("this version factorizes on one rank, the placement has " +
                      std::to_string(placement.grid.num_ranks()));

@@ -6,9 +6,11 @@
 namespace palmette {
 namespace {
 
-/// Ranks that read block number `at` of a supernode's blocks: as left factor of targets (its rows, columns of a block before it or of itself),
-/// as right factor of targets (rows of a block behind it or of itself, its columns).
-void readers_of(const Placement& placement, std::span<const Block> blocks, std::size_t at, std::vector<index_t>& ranks) {
+/// Ranks that read block number `at` of a supernode's blocks: as left factor of targets (its rows, columns of
+/// a block before it or of itself), as right factor of targets (rows of a block behind it or of itself, its
+/// columns).
+void readers_of(const Placement& placement, std::span<const Block> blocks, std::size_t at,
+                std::vector<index_t>& ranks) {
   ranks.clear();
   const index_t own = blocks[at].row_supernode;
   for (std::size_t other = 0; other < blocks.size(); ++other)
@@ -19,7 +21,8 @@ void readers_of(const Placement& placement, std::span<const Block> blocks, std::
 }
 
 /// Ranks that own rows below the diagonal block of a supernode.
-void ranks_below(const Placement& placement, index_t supernode, std::span<const Block> blocks, std::vector<index_t>& ranks) {
+void ranks_below(const Placement& placement, index_t supernode, std::span<const Block> blocks,
+                 std::vector<index_t>& ranks) {
   ranks.clear();
   for (const Block& block : blocks) ranks.push_back(placement.owner(block.row_supernode, supernode));
   std::sort(ranks.begin(), ranks.end());
@@ -28,7 +31,8 @@ void ranks_below(const Placement& placement, index_t supernode, std::span<const 
 
 class Builder {
  public:
-  Builder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank) : symbolic_(symbolic), placement_(placement) {
+  Builder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank)
+      : symbolic_(symbolic), placement_(placement) {
     result_.owned = owned_blocks(symbolic, placement, rank);
     result_.num_ranks = placement.num_ranks();
   }
@@ -50,14 +54,14 @@ class Builder {
   }
 
   void add_destinations(index_t p) {
-    const index_t s = result_.owned.panel[static_cast<std::size_t>(p)];
+    const index_t s = result_.owned.panel[p];
     const std::span<const Block> blocks = symbolic_.blocks_of(s);
     for (const OwnBlock& own : result_.owned.blocks_of_panel(p)) {
       readers_of(placement_, blocks, static_cast<std::size_t>(own.block - symbolic_.block_ptr[s]), ranks_);
       append_others(result_.goes_to);
       result_.goes_ptr.push_back(static_cast<offset_t>(result_.goes_to.size()));
     }
-    if (result_.owned.owns_diagonal[static_cast<std::size_t>(p)] != 0) {
+    if (result_.owned.owns_diagonal[p] != 0) {
       ranks_below(placement_, s, blocks, ranks_);
       append_others(result_.diagonal_goes_to);
     }
@@ -66,7 +70,7 @@ class Builder {
 
   /// Updates of panel p that reach rows of this rank.
   void add_steps(index_t p) {
-    const index_t target = result_.owned.panel[static_cast<std::size_t>(p)];
+    const index_t target = result_.owned.panel[p];
     for (const Updater& updater : symbolic_.updaters_of(target)) {
       const std::span<const Block> blocks = symbolic_.blocks_of(updater.source);
       const offset_t first = symbolic_.block_ptr[updater.source];
@@ -92,38 +96,40 @@ class Builder {
     result_.use.resize(result_.needs.size());
     for (std::size_t step = 0; step < result_.steps.size(); ++step)
       for (offset_t need = result_.need_ptr[step]; need < result_.need_ptr[step + 1]; ++need) {
-        const auto place = static_cast<std::size_t>(result_.need_place[static_cast<std::size_t>(need)]);
-        result_.use[static_cast<std::size_t>(count[place]++)] = static_cast<offset_t>(step);
+        const auto place = static_cast<std::size_t>(result_.need_place[need]);
+        result_.use[count[place]++] = static_cast<offset_t>(step);
       }
   }
 
   /// Places of used blocks, by a table of all blocks that lives as long as this.
   void number_used_blocks() {
     std::vector<offset_t> place_of(symbolic_.blocks.size(), -1);
-    for (const offset_t block : result_.needs) place_of[static_cast<std::size_t>(block)] = 0;
+    for (const offset_t block : result_.needs) place_of[block] = 0;
     for (std::size_t block = 0; block < place_of.size(); ++block) {
       if (place_of[block] == -1) continue;
       place_of[block] = static_cast<offset_t>(result_.used_block.size());
       result_.used_block.push_back(static_cast<offset_t>(block));
     }
-    for (const offset_t block : result_.needs) result_.need_place.push_back(place_of[static_cast<std::size_t>(block)]);
+    for (const offset_t block : result_.needs)
+      result_.need_place.push_back(place_of[block]);
     result_.used_own.assign(result_.used_block.size(), -1);
     for (std::size_t own = 0; own < result_.owned.own.size(); ++own) {
-      const offset_t place = place_of[static_cast<std::size_t>(result_.owned.own[own].block)];
+      const offset_t place = place_of[result_.owned.own[own].block];
       result_.own_used.push_back(place);
-      if (place != -1) result_.used_own[static_cast<std::size_t>(place)] = static_cast<offset_t>(own);
+      if (place != -1) result_.used_own[place] = static_cast<offset_t>(own);
     }
   }
 
   /// A path costs what its supernodes cost alone.
   void add_priorities() {
-    std::vector<double> path(static_cast<std::size_t>(symbolic_.num_supernodes()));
+    std::vector<double> path(symbolic_.num_supernodes());
     for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
       const double width = symbolic_.width(s), rows = width + symbolic_.num_rows_below(s);
       const index_t parent = symbolic_.parent[s];
-      path[static_cast<std::size_t>(s)] = width * width * rows + (parent == -1 ? 0 : path[static_cast<std::size_t>(parent)]);
+      path[s] =
+          width * width * rows + (parent == -1 ? 0 : path[parent]);
     }
-    for (const index_t s : result_.owned.panel) result_.priority.push_back(path[static_cast<std::size_t>(s)]);
+    for (const index_t s : result_.owned.panel) result_.priority.push_back(path[s]);
   }
 
   const SymbolicFactor& symbolic_;
@@ -141,12 +147,14 @@ offset_t bytes_of(const std::vector<Entry>& entries) {
 
 offset_t FanOut::used_place(offset_t block) const {
   const auto found = std::lower_bound(used_block.begin(), used_block.end(), block);
-  return found == used_block.end() || *found != block ? -1 : static_cast<offset_t>(found - used_block.begin());
+  return found == used_block.end() || *found != block ? -1
+                                                      : static_cast<offset_t>(found - used_block.begin());
 }
 
 offset_t FanOut::memory_bytes() const {
   return owned.memory_bytes() + bytes_of(step_ptr) + bytes_of(steps) + bytes_of(need_ptr) + bytes_of(needs) +
-         bytes_of(need_place) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(used_block) + bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
+         bytes_of(need_place) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(used_block) +
+         bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
          bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
 }
 
@@ -162,15 +170,17 @@ offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset
   }
   const auto after = std::upper_bound(symbolic.block_ptr.begin(), symbolic.block_ptr.end(), block);
   const offset_t width = symbolic.width(static_cast<index_t>(after - symbolic.block_ptr.begin()) - 1);
-  const offset_t entries = width * symbolic.blocks[static_cast<std::size_t>(block)].count;
+  const offset_t entries = width * symbolic.blocks[block].count;
   return kind == FactorKind::lu ? 2 * entries : entries + (kind == FactorKind::ldlt ? 2 * width : 0);
 }
 
-offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes) {
+offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block,
+                       offset_t scalar_bytes) {
   const BlockNumbers numbers(symbolic);
   const offset_t scalars = message_scalars(symbolic, kind, block) * scalar_bytes;
   if (!numbers.is_diagonal(block) || kind == FactorKind::llt) return scalars;
-  return scalars + symbolic.width(static_cast<index_t>(block - numbers.num_blocks)) * static_cast<offset_t>(sizeof(index_t));
+  return scalars + symbolic.width(static_cast<index_t>(block - numbers.num_blocks)) *
+                       static_cast<offset_t>(sizeof(index_t));
 }
 
 namespace {
@@ -186,31 +196,37 @@ void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& pl
     say(placement.owner(s, s), ranks, numbers.diagonal(s));
     for (std::size_t at = 0; at < blocks.size(); ++at) {
       readers_of(placement, blocks, at, ranks);
-      say(placement.owner(blocks[at].row_supernode, s), ranks, symbolic.block_ptr[s] + static_cast<offset_t>(at));
+      say(placement.owner(blocks[at].row_supernode, s), ranks,
+          symbolic.block_ptr[s] + static_cast<offset_t>(at));
     }
   }
 }
 
 }  // namespace
 
-Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes) {
+Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
+                                  offset_t scalar_bytes) {
   std::vector<TrafficEntry> entries;
-  for_each_finished_block(symbolic, placement, [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
-    const offset_t bytes = message_bytes(symbolic, kind, block, scalar_bytes);
-    for (const index_t rank : ranks)
-      if (rank != owner) entries.push_back({owner, rank, 1, bytes});
-  });
+  for_each_finished_block(symbolic, placement,
+                          [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
+                            const offset_t bytes = message_bytes(symbolic, kind, block, scalar_bytes);
+                            for (const index_t rank : ranks)
+                              if (rank != owner) entries.push_back({owner, rank, 1, bytes});
+                          });
   return make_traffic(placement.num_ranks(), std::move(entries));
 }
 
-std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
-                                                  offset_t scalar_bytes, offset_t line) {
-  std::vector<std::int64_t> offered(static_cast<std::size_t>(placement.num_ranks()), 0);
-  for_each_finished_block(symbolic, placement, [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
-    const bool used_elsewhere = std::any_of(ranks.begin(), ranks.end(), [&](index_t rank) { return rank != owner; });
-    if (used_elsewhere)
-      offered[static_cast<std::size_t>(owner)] += (message_bytes(symbolic, kind, block, scalar_bytes) + line - 1) / line * line;
-  });
+std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement,
+                                                  FactorKind kind, offset_t scalar_bytes, offset_t line) {
+  std::vector<std::int64_t> offered(placement.num_ranks(), 0);
+  for_each_finished_block(
+      symbolic, placement, [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
+        const bool used_elsewhere =
+            std::any_of(ranks.begin(), ranks.end(), [&](index_t rank) { return rank != owner; });
+        if (used_elsewhere)
+          offered[owner] +=
+              (message_bytes(symbolic, kind, block, scalar_bytes) + line - 1) / line * line;
+      });
   return offered;
 }
 

@@ -1,6 +1,6 @@
-// Part of the door of `tasks`: a factorization over ranks, seen from one of them. A finished block goes to every rank that uses it
-// (fan-out); a rank applies the updates of each of its panels in ascending order of their source, so that the bits do not
-// depend on the ranks.
+// Part of the door of `tasks`: a factorization over ranks, seen from one of them. A finished block goes to
+// every rank that uses it (fan-out); a rank applies the updates of each of its panels in ascending order of
+// their source, so that the bits do not depend on the ranks.
 #pragma once
 
 #include <span>
@@ -11,13 +11,15 @@
 
 namespace palmette {
 
-/// Blocks by number: block b < num_blocks is symbolic.blocks[b]; the diagonal block of supernode s is num_blocks + s.
+/// Blocks by number: block b < num_blocks is symbolic.blocks[b]; the diagonal block of supernode s is
+/// num_blocks + s.
 struct BlockNumbers {
   offset_t num_blocks = 0;
   index_t num_supernodes = 0;
 
   explicit BlockNumbers(const SymbolicFactor& symbolic)
-      : num_blocks(static_cast<offset_t>(symbolic.blocks.size())), num_supernodes(symbolic.num_supernodes()) {}
+      : num_blocks(static_cast<offset_t>(symbolic.blocks.size())),
+        num_supernodes(symbolic.num_supernodes()) {}
   offset_t diagonal(index_t supernode) const { return num_blocks + supernode; }
   bool is_diagonal(offset_t block) const { return block >= num_blocks; }
   offset_t count() const { return num_blocks + num_supernodes; }
@@ -45,8 +47,10 @@ struct FanOut {
   std::vector<offset_t> used_block;              // ascending: blocks that some step of this rank reads
   std::vector<offset_t> use_ptr = {0};           // length used_block + 1
   std::vector<offset_t> use;                     // steps
-  std::vector<offset_t> used_own;                // length used_block: place in owned.own, −1 for another rank's block
-  std::vector<offset_t> own_used;                // length own: place in used_block, −1 if no step of this rank reads it
+  // length used_block: place in owned.own, −1 for another rank's block
+  std::vector<offset_t> used_own;              
+  // length own: place in used_block, −1 if no step of this rank reads it
+  std::vector<offset_t> own_used;              
 
   // Where finished blocks go, this rank apart.
   std::vector<offset_t> goes_ptr = {0};          // length own + 1
@@ -54,12 +58,15 @@ struct FanOut {
   std::vector<offset_t> diagonal_goes_ptr = {0}; // length panels + 1
   std::vector<index_t> diagonal_goes_to;         // ranks, ascending
 
-  std::vector<double> priority;                  // length panels: cost of the path from this panel to the root
+  // length panels: cost of the path from this panel to the root
+  std::vector<double> priority;                
 
   /// Place of a block in used_block; −1 if no step of this rank reads it.
   offset_t used_place(offset_t block) const;
   /// Messages that this rank sends.
-  std::int64_t messages() const { return static_cast<std::int64_t>(goes_to.size() + diagonal_goes_to.size()); }
+  std::int64_t messages() const {
+    return static_cast<std::int64_t>(goes_to.size() + diagonal_goes_to.size());
+  }
   offset_t memory_bytes() const;
 };
 
@@ -71,11 +78,14 @@ FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index
 /// Scalars of a message with this block: rows of L (and of Uᵀ), for LDLᵀ D as well.
 offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block);
 /// Bytes of a message; the diagonal block of LDLᵀ and LU brings its pivoting order along.
-offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes);
+offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block,
+                       offset_t scalar_bytes);
 /// All messages of a factorization, from structure alone.
-Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind, offset_t scalar_bytes);
-/// What each rank offers where blocks are pulled, each block once and rounded up to whole lines of `line` bytes; length num_ranks.
-std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
-                                                  offset_t scalar_bytes, offset_t line);
+Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
+                                  offset_t scalar_bytes);
+/// What each rank offers where blocks are pulled, each block once and rounded up to whole lines of `line`
+/// bytes; length num_ranks.
+std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement,
+                                                  FactorKind kind, offset_t scalar_bytes, offset_t line);
 
 }  // namespace palmette

@@ -1,5 +1,6 @@
-// Partners on the way from a layer's leaf to the root of the cut: the sparse all-reduce of [Liu et al. 2023], Algorithm 2, whose text
-// exchanges senders and receivers in both phases. Their program sends each supernode by itself; here a level is one message for a process.
+// Partners on the way from a layer's leaf to the root of the cut: the sparse all-reduce of [Liu et al. 2023],
+// Algorithm 2, whose text exchanges senders and receivers in both phases. Their program sends each supernode
+// by itself; here a level is one message for a process.
 #include "palmette/tasks/layer_exchange.hpp"
 
 #include <algorithm>
@@ -10,13 +11,14 @@ namespace palmette {
 namespace {
 
 LayerStep step_at(const LayerSystem& system, index_t node, index_t rank) {
-  const LayerNode& where = system.layering->nodes[static_cast<std::size_t>(node)];
+  const LayerNode& where = system.layering->nodes[node];
   LayerStep step;
   step.node = node;
   step.receives_up = system.layer == where.first;
   step.partner = system.ranks.first_rank(step.receives_up ? where.middle : where.first) + rank;
   for (index_t s = 0; s < system.symbolic->num_supernodes(); ++s) {
-    const index_t of = system.layering->node_of[static_cast<std::size_t>(system.supernode[static_cast<std::size_t>(s)])];
+    const index_t of =
+        system.layering->node_of[system.supernode[s]];
     if (!system.layering->is_above(of, node) || system.placement->owner(s, s) != rank) continue;
     step.supernodes.push_back(s);
     step.rows += system.symbolic->width(s);
@@ -29,8 +31,8 @@ LayerStep step_at(const LayerSystem& system, index_t node, index_t rank) {
 std::vector<LayerStep> layer_steps(const LayerSystem& system, index_t rank) {
   const Layering& layering = *system.layering;
   std::vector<LayerStep> steps;
-  for (index_t below = layering.leaf[static_cast<std::size_t>(system.layer)]; below != -1;) {
-    const index_t node = layering.nodes[static_cast<std::size_t>(below)].parent;
+  for (index_t below = layering.leaf[system.layer]; below != -1;) {
+    const index_t node = layering.nodes[below].parent;
     if (node == -1) break;
     LayerStep step = step_at(system, node, rank);
     const bool goes_on = step.receives_up;
@@ -51,47 +53,56 @@ Traffic LayeredTraffic::all() const {
   return make_traffic(within.num_ranks, std::move(entries));
 }
 
-LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems, TreeShape trees, offset_t row_bytes) {
+LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems, TreeShape trees,
+                                         offset_t row_bytes) {
   std::vector<TrafficEntry> within, between;
   if (systems.empty()) throw UsageError("the traffic of no layers; there must be at least 1");
   const LayeredGrid& ranks = systems[0].ranks;
   for (const LayerSystem& system : systems) {
     const index_t first = ranks.first_rank(system.layer);
-    for (TrafficEntry entry : predicted_solve_traffic(*system.symbolic, *system.placement, trees, row_bytes).entries) {
+    for (TrafficEntry entry :
+         predicted_solve_traffic(*system.symbolic, *system.placement, trees, row_bytes).entries) {
       entry.source += first;
       entry.destination += first;
       within.push_back(entry);
     }
     for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank)
-      for (const LayerStep& step : layer_steps(system, rank)) between.push_back({first + rank, step.partner, 1, step.rows * row_bytes});
+      for (const LayerStep& step : layer_steps(system, rank))
+        between.push_back({first + rank, step.partner, 1, step.rows * row_bytes});
   }
-  return {make_traffic(ranks.num_ranks(), std::move(within)), make_traffic(ranks.num_ranks(), std::move(between))};
+  return {make_traffic(ranks.num_ranks(), std::move(within)),
+          make_traffic(ranks.num_ranks(), std::move(between))};
 }
 
-std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode, index_t column_supernode) {
+std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode,
+                                   index_t column_supernode) {
   const LayerNode& node = system.layering->holders(column_supernode);
   const bool all = system.method == LayeredMethod::one_sync_3d || row_supernode == column_supernode;
   std::vector<index_t> ranks;
   for (index_t layer = node.first; layer < (all ? node.end : node.first + 1); ++layer)
-    ranks.push_back(RankGrid{system.ranks.first_rank(layer), system.ranks.grid}.owner(row_supernode, column_supernode));
+    ranks.push_back(
+        RankGrid{system.ranks.first_rank(layer), system.ranks.grid}.owner(row_supernode, column_supernode));
   return ranks;
 }
 
-offset_t handed_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes) {
+offset_t handed_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block,
+                      offset_t scalar_bytes) {
   if (BlockNumbers(symbolic).is_diagonal(block)) return message_bytes(symbolic, kind, block, scalar_bytes);
   const auto after = std::upper_bound(symbolic.block_ptr.begin(), symbolic.block_ptr.end(), block);
   const auto s = static_cast<index_t>(after - symbolic.block_ptr.begin()) - 1;
-  return offset_t{symbolic.blocks[static_cast<std::size_t>(block)].count} * symbolic.width(s) * scalar_bytes * (kind == FactorKind::lu ? 2 : 1);
+  return offset_t{symbolic.blocks[block].count} * symbolic.width(s) * scalar_bytes *
+         (kind == FactorKind::lu ? 2 : 1);
 }
 
-Traffic predicted_handing_traffic(const SymbolicFactor& symbolic, const Placement& placement, const LayerSystem& system, FactorKind kind,
-                                  offset_t scalar_bytes) {
+Traffic predicted_handing_traffic(const SymbolicFactor& symbolic, const Placement& placement,
+                                  const LayerSystem& system, FactorKind kind, offset_t scalar_bytes) {
   const BlockNumbers numbers(symbolic);
   std::vector<TrafficEntry> entries;
   const auto hand = [&](index_t row, index_t column, offset_t block) {
     const index_t owner = placement.owner(row, column);
     for (const index_t rank : layer_holders(system, row, column))
-      if (rank != owner) entries.push_back({owner, rank, 1, handed_bytes(symbolic, kind, block, scalar_bytes)});
+      if (rank != owner)
+        entries.push_back({owner, rank, 1, handed_bytes(symbolic, kind, block, scalar_bytes)});
   };
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     if (!system.layering->is_replicated(s)) continue;

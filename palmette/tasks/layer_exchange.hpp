@@ -1,6 +1,6 @@
-// Part of the door of `tasks`: what ranks of different layers tell each other in a solve. At each node of the cut above a layer, the first layers
-// of its two halves are partners: rank (r, c) of the one and rank (r, c) of the other pass on, packed into one message, all rows that both
-// halves hold and that the two ranks own.
+// Part of the door of `tasks`: what ranks of different layers tell each other in a solve. At each node of the
+// cut above a layer, the first layers of its two halves are partners: rank (r, c) of the one and rank (r, c)
+// of the other pass on, packed into one message, all rows that both halves hold and that the two ranks own.
 #pragma once
 
 #include <vector>
@@ -16,37 +16,45 @@ struct LayerStep {
   index_t node = 0;
   index_t partner = 0;                 ///< rank of the whole run
   bool receives_up = false;            ///< this rank belongs to the first half
-  std::vector<index_t> supernodes;     ///< of the LayerSystem, ascending: those of the node and above it with diagonal blocks here
+  /// of the LayerSystem, ascending: those of the node and above it with diagonal blocks here
+  std::vector<index_t> supernodes;   
   offset_t rows = 0;                   ///< of these supernodes
 };
 
-/// Meetings of one rank, deepest node first; those without rows are left out. All receive upwards but perhaps the last.
-/// At most ⌈log2 layers⌉ of them, hence as many messages sent and received by a rank in each of the two phases.
+/// Meetings of one rank, deepest node first; those without rows are left out. All receive upwards but perhaps
+/// the last. At most ⌈log2 layers⌉ of them, hence as many messages sent and received by a rank in each of the
+/// two phases.
 /// @param rank  within the layer
 std::vector<LayerStep> layer_steps(const LayerSystem& system, index_t rank);
 
-/// Synchronizations of layers that follow each other in one solve (both sweeps): one for one_sync_3d, one for each level of the cut and each
-/// sweep for baseline_3d; none for one layer.
+/// Synchronizations of layers that follow each other in one solve (both sweeps): one for one_sync_3d, one for
+/// each level of the cut and each sweep for baseline_3d; none for one layer.
 index_t layer_synchronizations(const Layering& layering, LayeredMethod method);
 
-/// All messages of one solve over layers (both sweeps) with rows of `row_bytes` bytes, from structure alone: those within layers and those between.
+/// All messages of one solve over layers (both sweeps) with rows of `row_bytes` bytes, from structure alone:
+/// those within layers and those between.
 struct LayeredTraffic {
   Traffic within;
   Traffic between;
   Traffic all() const;
 };
-LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems, TreeShape trees, offset_t row_bytes);
+LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems, TreeShape trees,
+                                         offset_t row_bytes);
 
-/// Ranks of the whole run that hold, in the systems of their layers, a block in the columns of a replicated supernode (numbers of the whole structure).
-std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode, index_t column_supernode);
+/// Ranks of the whole run that hold, in the systems of their layers, a block in the columns of a replicated
+/// supernode (numbers of the whole structure).
+std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode,
+                                   index_t column_supernode);
 
-/// Bytes of a block that is handed to a layer: rows of L (and of Uᵀ); with a diagonal block its pivots and their order.
+/// Bytes of a block that is handed to a layer: rows of L (and of Uᵀ); with a diagonal block its pivots and
+/// their order.
 offset_t handed_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes);
 
-/// All messages that hand finished replicated blocks from a factorization on `placement` to the layers: one for each pair of ranks.
+/// All messages that hand finished replicated blocks from a factorization on `placement` to the layers: one
+/// for each pair of ranks.
 /// @param system     of any layer
 /// @param placement  layered_placement of these systems
-Traffic predicted_handing_traffic(const SymbolicFactor& symbolic, const Placement& placement, const LayerSystem& system, FactorKind kind,
-                                  offset_t scalar_bytes);
+Traffic predicted_handing_traffic(const SymbolicFactor& symbolic, const Placement& placement,
+                                  const LayerSystem& system, FactorKind kind, offset_t scalar_bytes);
 
 }  // namespace palmette

@@ -1,4 +1,5 @@
-// Graphs of the layers side by side, joined by their meetings: the edges are the conditions of LayeredSolveProgram.
+// Graphs of the layers side by side, joined by their meetings: the edges are the conditions of
+// LayeredSolveProgram.
 #include "palmette/tasks/layered_tasks.hpp"
 
 #include <algorithm>
@@ -12,7 +13,8 @@ namespace {
 
 class LayeredBuilder {
  public:
-  LayeredBuilder(const std::vector<LayerSystem>& systems, TreeShape trees) : systems_(systems), trees_(trees) {
+  LayeredBuilder(const std::vector<LayerSystem>& systems, TreeShape trees)
+      : systems_(systems), trees_(trees) {
     if (systems.empty()) throw UsageError("the tasks of no layers; there must be at least 1");
     result_.num_ranks = systems[0].ranks.num_ranks();
   }
@@ -25,7 +27,8 @@ class LayeredBuilder {
     }
     for (const LayerSystem& system : systems_) {
       const index_t ranks = system.ranks.grid.num_ranks(), first = system.ranks.first_rank(system.layer);
-      for (index_t rank = 0; rank < ranks; ++rank) join(system, steps_[static_cast<std::size_t>(first + rank)]);
+      for (index_t rank = 0; rank < ranks; ++rank)
+        join(system, steps_[first + rank]);
     }
     return in_order();
   }
@@ -45,13 +48,14 @@ class LayeredBuilder {
     std::vector<index_t>& row_sum = row_sum_.emplace_back(count, -1);
     std::vector<index_t>& column_sum = column_sum_.emplace_back(count, -1);
     for (index_t number = 0; number < own.num_tasks(); ++number) {
-      SolveTask task = own.tasks[static_cast<std::size_t>(number)];
+      SolveTask task = own.tasks[number];
       const auto s = static_cast<std::size_t>(task.number);
       const bool sums = task.part == SolvePart::row_sum || task.part == SolvePart::column_sum;
       if (sums && task.panels > 0) {
         (task.part == SolvePart::row_sum ? row_sum : column_sum)[s] = base + number;
         // The baseline leaves the triangle to the layer that sweeps it.
-        if (system.method == LayeredMethod::baseline_3d && !system.leads(task.number)) task.entries = task.panels = task.columns = 0;
+        if (system.method == LayeredMethod::baseline_3d && !system.leads(task.number))
+          task.entries = task.panels = task.columns = 0;
       }
       task.rank += system.ranks.first_rank(system.layer);
       task.number = system.supernode[s];
@@ -79,8 +83,8 @@ class LayeredBuilder {
     }
   }
   index_t first_supernode(index_t rank, const LayerStep& step) const {
-    const LayerSystem& system = systems_[static_cast<std::size_t>(rank / systems_[0].ranks.grid.num_ranks())];
-    return system.supernode[static_cast<std::size_t>(step.supernodes.front())];
+    const LayerSystem& system = systems_[rank / systems_[0].ranks.grid.num_ranks()];
+    return system.supernode[step.supernodes.front()];
   }
 
   void join(const LayerSystem& system, const std::vector<Meeting>& meetings) {
@@ -106,7 +110,8 @@ class LayeredBuilder {
     if (meetings.back().step.receives_up) edge(meetings.back().up, meetings.back().down);
   }
 
-  /// What comes up is a contribution to a row; what others sweep goes up once it is added up, and comes down as its solution.
+  /// What comes up is a contribution to a row; what others sweep goes up once it is added up, and comes down
+  /// as its solution.
   void join_each(const LayerSystem& system, const std::vector<Meeting>& meetings) {
     for (const Meeting& one : meetings)
       for (const index_t s : one.step.supernodes) {
@@ -119,39 +124,49 @@ class LayeredBuilder {
         }
       }
   }
-  index_t row_sum(const LayerSystem& system, index_t s) const { return row_sum_[static_cast<std::size_t>(system.layer)][static_cast<std::size_t>(s)]; }
-  index_t column_sum(const LayerSystem& system, index_t s) const { return column_sum_[static_cast<std::size_t>(system.layer)][static_cast<std::size_t>(s)]; }
+  index_t row_sum(const LayerSystem& system, index_t s) const {
+    return row_sum_[system.layer][s];
+  }
+  index_t column_sum(const LayerSystem& system, index_t s) const {
+    return column_sum_[system.layer][s];
+  }
 
   /// Number tasks so that every edge goes to a larger number.
   SolveTasks in_order() {
     result_ = with_sorted_edges(std::move(result_));
     const std::size_t count = result_.tasks.size();
     std::vector<index_t> waits(count), order, place(count);
-    for (const SolveEdge& one : result_.edges) ++waits[static_cast<std::size_t>(one.to)];
+    for (const SolveEdge& one : result_.edges) ++waits[one.to];
     for (std::size_t task = 0; task < count; ++task)
       if (waits[task] == 0) order.push_back(static_cast<index_t>(task));
     for (std::size_t at = 0; at < order.size(); ++at) {
-      place[static_cast<std::size_t>(order[at])] = static_cast<index_t>(at);
+      place[order[at]] = static_cast<index_t>(at);
       for (const SolveEdge& one : result_.out(order[at]))
-        if (--waits[static_cast<std::size_t>(one.to)] == 0) order.push_back(one.to);
+        if (--waits[one.to] == 0) order.push_back(one.to);
     }
     std::vector<SolveTask> tasks(count);
-    for (std::size_t at = 0; at < order.size(); ++at) tasks[at] = result_.tasks[static_cast<std::size_t>(order[at])];
+    for (std::size_t at = 0; at < order.size(); ++at)
+      tasks[at] = result_.tasks[order[at]];
     result_.tasks = std::move(tasks);
-    for (SolveEdge& one : result_.edges) one.from = place[static_cast<std::size_t>(one.from)], one.to = place[static_cast<std::size_t>(one.to)];
+    for (SolveEdge& one : result_.edges)
+      one.from = place[one.from], one.to = place[one.to];
     return with_sorted_edges(std::move(result_));
   }
 
   const std::vector<LayerSystem>& systems_;
   TreeShape trees_;
   SolveTasks result_;
-  std::vector<std::vector<index_t>> row_sum_, column_sum_;  // by layer and its supernode: the task on the diagonal's rank
+  // by layer and its supernode: the task on the diagonal's rank
+  std::vector<std::vector<index_t>> row_sum_, column_sum_;
   std::vector<std::vector<Meeting>> steps_;                 // by rank
-  std::map<std::pair<index_t, index_t>, std::pair<index_t, index_t>> by_node_;  // (node, rank): tasks up and down
+  // (node, rank): tasks up and down
+  std::map<std::pair<index_t, index_t>, std::pair<index_t, index_t>> by_node_;
 };
 
 }  // namespace
 
-SolveTasks layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees) { return LayeredBuilder(systems, trees).build(); }
+SolveTasks layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees) {
+  return LayeredBuilder(systems, trees).build();
+}
 
 }  // namespace palmette

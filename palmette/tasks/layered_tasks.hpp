@@ -8,8 +8,9 @@
 
 namespace palmette {
 
-/// Both sweeps of all layers, and their meetings in between (one_sync_3d) or at each level of the cut (baseline_3d); ranks are those of the whole run,
-/// supernodes those of the whole structure. Each meeting of a rank is a task for each direction, its rows read and written once.
+/// Both sweeps of all layers, and their meetings in between (one_sync_3d) or at each level of the cut
+/// (baseline_3d); ranks are those of the whole run, supernodes those of the whole structure. Each meeting of
+/// a rank is a task for each direction, its rows read and written once.
 /// @param systems  of all layers, as layer_systems makes them
 /// @throws UsageError if there are none
 /// @cost   solve_tasks and layer_steps for every layer

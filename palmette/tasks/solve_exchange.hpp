@@ -1,6 +1,7 @@
-// Part of the door of `tasks`: a solve over ranks, seen from one of them: what it owns, adds up, and tells whom. Values go down the
-// column of a block by a broadcast tree, contributions along its row by a reduction tree; both trees have only the ranks that take
-// part, and serve both sweeps: backward, the row broadcasts and the column reduces.
+// Part of the door of `tasks`: a solve over ranks, seen from one of them: what it owns, adds up, and tells
+// whom. Values go down the column of a block by a broadcast tree, contributions along its row by a reduction
+// tree; both trees have only the ranks that take part, and serve both sweeps: backward, the row broadcasts
+// and the column reduces.
 #pragma once
 
 #include <algorithm>
@@ -45,11 +46,13 @@ struct Reduction {
   };
   std::vector<Incoming> incoming;
   std::vector<MadeSum> sums;        ///< in this order
-  std::vector<StoredPart> result;   ///< what is sent, in this order, or (root) added to the supernode's own rows
+  /// what is sent, in this order, or (root) added to the supernode's own rows
+  std::vector<StoredPart> result; 
   offset_t outgoing_rows = 0;
 };
 
-/// One block below the diagonal, or a whole subtree's boundary in one supernode: where its contributions are put.
+/// One block below the diagonal, or a whole subtree's boundary in one supernode: where its contributions are
+/// put.
 struct OwnContribution {
   index_t column = 0;       ///< panel number of the rank's OwnedBlocks, or (whole) number in `wholes`
   offset_t own = 0;         ///< number in OwnedBlocks::own, or (whole) first row of the boundary
@@ -61,8 +64,9 @@ struct OwnContribution {
   offset_t backward_at = 0; ///< blocks only: as many rows as the column is wide
 };
 
-/// Of tasks that are ready the one with the largest number runs first. Forward: entries of the factor from a supernode to the root, which come after
-/// it; all forward tasks go before backward ones, whose (negative) numbers grow with the entries on the longest way down from a supernode.
+/// Of tasks that are ready the one with the largest number runs first. Forward: entries of the factor from a
+/// supernode to the root, which come after it; all forward tasks go before backward ones, whose (negative)
+/// numbers grow with the entries on the longest way down from a supernode.
 struct Urgency {
   double forward = 0;
   double backward = 0;
@@ -71,12 +75,14 @@ struct Urgency {
 /// A whole subtree of this rank.
 struct WholeUnit {
   index_t unit = 0;
-  std::vector<index_t> boundary;           ///< rows of the permuted matrix beyond it that it touches, ascending
+  /// rows of the permuted matrix beyond it that it touches, ascending
+  std::vector<index_t> boundary;         
   std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
   Urgency urgency;
 };
 
-/// Blocks that are multiplied in one go: what the nearest supernode waits for is not held up by what others need later.
+/// Blocks that are multiplied in one go: what the nearest supernode waits for is not held up by what others
+/// need later.
 struct Portion {
   index_t begin = 0, end = 0;   ///< of in_column or in_row
   double urgency = 0;           ///< as Urgency, of the sweep in which it is multiplied
@@ -95,7 +101,8 @@ struct TopSupernode {
   std::vector<index_t> row_children;     ///< ranks
   std::vector<index_t> column_children;  ///< ranks
   std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
-  std::vector<index_t> in_row;        ///< blocks left of it, the most urgent first, and subtrees that touch it: numbers in `own`
+  /// blocks left of it, the most urgent first, and subtrees that touch it: numbers in `own`
+  std::vector<index_t> in_row;      
   std::vector<Portion> column_portions;  ///< of in_column
   std::vector<Portion> row_portions;     ///< of in_row
   Urgency urgency;
@@ -117,7 +124,8 @@ struct SolveExchange {
 
   /// Number in tops of a supernode that is there.
   index_t top_of(index_t supernode) const {
-    const auto found = std::lower_bound(tops.begin(), tops.end(), supernode, [](const TopSupernode& one, index_t s) { return one.supernode < s; });
+    const auto found = std::lower_bound(tops.begin(), tops.end(), supernode,
+                                        [](const TopSupernode& one, index_t s) { return one.supernode < s; });
     return static_cast<index_t>(found - tops.begin());
   }
   offset_t memory_bytes() const;
@@ -140,11 +148,14 @@ class SolveStructure {
 };
 
 /// @throws UsageError if there is no such rank
-/// @cost   O(blocks) for the lists, and for each row that this rank shares the number of its contributions times the ranks of its tree
+/// @cost   O(blocks) for the lists, and for each row that this rank shares the number of its contributions
+///   times the ranks of its tree
 /// @source [Ding et al. 2020], §3, for the trees
-SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, index_t rank);
+SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
+                             index_t rank);
 
 /// All messages of one solve (both sweeps) with rows of `row_bytes` bytes, from structure alone.
-Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees, offset_t row_bytes);
+Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
+                                offset_t row_bytes);
 
 }  // namespace palmette

@@ -38,7 +38,8 @@ struct Whole {
 
 class Builder {
  public:
-  Builder(const SymbolicFactor& symbolic, const Placement& placement) : symbolic_(symbolic), placement_(placement) {
+  Builder(const SymbolicFactor& symbolic, const Placement& placement)
+      : symbolic_(symbolic), placement_(placement) {
     result_.num_ranks = placement.num_ranks();
   }
 
@@ -49,7 +50,8 @@ class Builder {
       whole.unit = one.unit;
       whole.rank = exchange.rank;
       whole.urgency = one.urgency;
-      for (const index_t at : one.contributions) whole.rows.push_back(exchange.own[static_cast<std::size_t>(at)].row_supernode);
+      for (const index_t at : one.contributions)
+        whole.rows.push_back(exchange.own[at].row_supernode);
     }
     const OwnedBlocks owned = owned_blocks(symbolic_, placement_, exchange.rank);
     for (const TopSupernode& top : exchange.tops) add_share(exchange, owned, top, first_whole);
@@ -68,9 +70,12 @@ class Builder {
   }
 
  private:
-  static bool before(const Share& a, const Share& b) { return a.supernode != b.supernode ? a.supernode < b.supernode : a.rank < b.rank; }
+  static bool before(const Share& a, const Share& b) {
+    return a.supernode != b.supernode ? a.supernode < b.supernode : a.rank < b.rank;
+  }
 
-  void add_share(const SolveExchange& exchange, const OwnedBlocks& owned, const TopSupernode& top, index_t first_whole) {
+  void add_share(const SolveExchange& exchange, const OwnedBlocks& owned, const TopSupernode& top,
+                 index_t first_whole) {
     Share share;
     share.supernode = top.supernode;
     share.rank = exchange.rank;
@@ -78,21 +83,29 @@ class Builder {
     share.urgency = top.urgency;
     share.in_row = top.row_sum != -1;
     share.in_column = top.column_sum != -1;
-    const auto reduction = [&](index_t number) -> const Reduction& { return exchange.reductions[static_cast<std::size_t>(number)]; };
-    if (share.in_row) share.row_parent = reduction(top.row_sum).parent, share.row_message = reduction(top.row_sum).outgoing_rows;
-    if (share.in_column) share.column_parent = reduction(top.column_sum).parent, share.column_message = reduction(top.column_sum).outgoing_rows;
+    const auto reduction = [&](index_t number) -> const Reduction& {
+      return exchange.reductions[number];
+    };
+    if (share.in_row)
+      share.row_parent = reduction(top.row_sum).parent,
+      share.row_message = reduction(top.row_sum).outgoing_rows;
+    if (share.in_column)
+      share.column_parent = reduction(top.column_sum).parent,
+      share.column_message = reduction(top.column_sum).outgoing_rows;
     for (const Portion& portion : top.column_portions) {
       Product& product = share.below.emplace_back(product_of(portion));
       for (index_t k = portion.begin; k < portion.end; ++k)
-        product.supernodes.push_back(exchange.own[static_cast<std::size_t>(top.in_column[static_cast<std::size_t>(k)])].row_supernode);
+        product.supernodes.push_back(
+            exchange.own[top.in_column[k]].row_supernode);
     }
     for (const Portion& portion : top.row_portions) {
       Product& product = share.left.emplace_back(product_of(portion));
       for (index_t k = portion.begin; k < portion.end; ++k) {
-        const index_t number = top.in_row[static_cast<std::size_t>(k)];
-        const OwnContribution& own = exchange.own[static_cast<std::size_t>(number)];
-        if (exchange.own_is_whole[static_cast<std::size_t>(number)] != 0) product.wholes.push_back(first_whole + own.column);
-        else product.supernodes.push_back(owned.panel[static_cast<std::size_t>(own.column)]);
+        const index_t number = top.in_row[k];
+        const OwnContribution& own = exchange.own[number];
+        if (exchange.own_is_whole[number] != 0)
+          product.wholes.push_back(first_whole + own.column);
+        else product.supernodes.push_back(owned.panel[own.column]);
       }
     }
     shares_.push_back(std::move(share));
@@ -122,19 +135,25 @@ class Builder {
     for (std::size_t place = first; place < end; ++place) {
       if (!takes(shares_[place])) continue;
       index_t depth = 0;
-      for (index_t up = parent(shares_[place]); up != -1; up = parent(at(shares_[place].supernode, up))) ++depth;
+      for (index_t up = parent(shares_[place]); up != -1; up = parent(at(shares_[place].supernode, up)))
+        ++depth;
       by_depth.push_back({-depth, &shares_[place]});
     }
-    std::stable_sort(by_depth.begin(), by_depth.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(by_depth.begin(), by_depth.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<Share*> result;
     for (const auto& [depth, share] : by_depth) result.push_back(share);
     return result;
   }
   std::vector<Share*> row_tree(std::size_t first, std::size_t end) {
-    return from_leaves(first, end, [](const Share& one) { return one.row_parent; }, [](const Share& one) { return one.in_row; });
+    return from_leaves(
+        first, end, [](const Share& one) { return one.row_parent; },
+        [](const Share& one) { return one.in_row; });
   }
   std::vector<Share*> column_tree(std::size_t first, std::size_t end) {
-    return from_leaves(first, end, [](const Share& one) { return one.column_parent; }, [](const Share& one) { return one.in_column; });
+    return from_leaves(
+        first, end, [](const Share& one) { return one.column_parent; },
+        [](const Share& one) { return one.in_column; });
   }
 
   SolveTask diagonal_work(const Share& share, double urgency) const {
@@ -154,17 +173,21 @@ class Builder {
   void number_forward() {
     for (Whole& whole : wholes_) {
       const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
-      whole.forward = add(SolvePart::whole_forward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.forward));
+      whole.forward =
+          add(SolvePart::whole_forward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.forward));
     }
     for (std::size_t first = 0, end = 0; first < shares_.size(); first = end) {
       while (end < shares_.size() && shares_[end].supernode == shares_[first].supernode) ++end;
       const index_t s = shares_[first].supernode;
-      for (Share* one : row_tree(first, end)) one->row_sum = add(SolvePart::row_sum, one->rank, s, diagonal_work(*one, one->urgency.forward));
+      for (Share* one : row_tree(first, end))
+        one->row_sum = add(SolvePart::row_sum, one->rank, s, diagonal_work(*one, one->urgency.forward));
       const std::vector<Share*> members = column_tree(first, end);
       for (auto next = members.rbegin(); next != members.rend(); ++next)
-        (*next)->forward_value = (*next)->owns_diagonal ? (*next)->row_sum : add(SolvePart::forward_relay, (*next)->rank, s);
+        (*next)->forward_value =
+            (*next)->owns_diagonal ? (*next)->row_sum : add(SolvePart::forward_relay, (*next)->rank, s);
       for (Share* one : members)
-        for (Product& product : one->below) product.task = add(SolvePart::column_product, one->rank, s, product.work);
+        for (Product& product : one->below)
+          product.task = add(SolvePart::column_product, one->rank, s, product.work);
     }
   }
 
@@ -172,16 +195,21 @@ class Builder {
     for (std::size_t end = shares_.size(), first = end; end > 0; end = first) {
       while (first > 0 && shares_[first - 1].supernode == shares_[end - 1].supernode) --first;
       const index_t s = shares_[first].supernode;
-      for (Share* one : column_tree(first, end)) one->column_sum = add(SolvePart::column_sum, one->rank, s, diagonal_work(*one, one->urgency.backward));
+      for (Share* one : column_tree(first, end))
+        one->column_sum =
+            add(SolvePart::column_sum, one->rank, s, diagonal_work(*one, one->urgency.backward));
       const std::vector<Share*> members = row_tree(first, end);
       for (auto next = members.rbegin(); next != members.rend(); ++next)
-        (*next)->backward_value = (*next)->owns_diagonal ? (*next)->column_sum : add(SolvePart::backward_relay, (*next)->rank, s);
+        (*next)->backward_value =
+            (*next)->owns_diagonal ? (*next)->column_sum : add(SolvePart::backward_relay, (*next)->rank, s);
       for (Share* one : members)
-        for (Product& product : one->left) product.task = add(SolvePart::row_product, one->rank, s, product.work);
+        for (Product& product : one->left)
+          product.task = add(SolvePart::row_product, one->rank, s, product.work);
     }
     for (Whole& whole : wholes_) {
       const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
-      whole.backward = add(SolvePart::whole_backward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.backward));
+      whole.backward =
+          add(SolvePart::whole_backward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.backward));
     }
   }
 
@@ -193,7 +221,9 @@ class Builder {
     product.work.urgency = portion.urgency;
     return product;
   }
-  index_t unit_begin(index_t unit) const { return placement_.units.group_begin[static_cast<std::size_t>(unit)]; }
+  index_t unit_begin(index_t unit) const {
+    return placement_.units.group_begin[unit];
+  }
 
   void add_edges(const Share& share) {
     const offset_t width = symbolic_.width(share.supernode);
@@ -215,7 +245,8 @@ class Builder {
     for (const Product& product : share.left) {
       edge(share.backward_value, product.task);
       for (const index_t column : product.supernodes) edge(product.task, at(column, share.rank).column_sum);
-      for (const index_t whole : product.wholes) edge(product.task, wholes_[static_cast<std::size_t>(whole)].backward);
+      for (const index_t whole : product.wholes)
+        edge(product.task, wholes_[whole].backward);
     }
   }
 
@@ -257,7 +288,9 @@ SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end)
 }
 
 SolveTasks with_sorted_edges(SolveTasks tasks) {
-  std::sort(tasks.edges.begin(), tasks.edges.end(), [](const SolveEdge& a, const SolveEdge& b) { return a.from != b.from ? a.from < b.from : a.to < b.to; });
+  std::sort(tasks.edges.begin(), tasks.edges.end(), [](const SolveEdge& a, const SolveEdge& b) {
+    return a.from != b.from ? a.from < b.from : a.to < b.to;
+  });
   tasks.out_ptr.assign(tasks.tasks.size() + 1, 0);
   for (const SolveEdge& one : tasks.edges) ++tasks.out_ptr[static_cast<std::size_t>(one.from) + 1];
   std::partial_sum(tasks.out_ptr.begin(), tasks.out_ptr.end(), tasks.out_ptr.begin());

@@ -1,5 +1,5 @@
-// Part of the door of `tasks`: both sweeps of a solve over ranks as one graph: the tasks that the programs of all ranks run, after what, and
-// what goes over the network in between.
+// Part of the door of `tasks`: both sweeps of a solve over ranks as one graph: the tasks that the programs of
+// all ranks run, after what, and what goes over the network in between.
 #pragma once
 
 #include <span>
@@ -61,7 +61,8 @@ SolveTasks with_sorted_edges(SolveTasks tasks);
 /// @cost  solve_exchange for every rank; memory for all tasks and edges
 SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
 
-/// Panels and rows below of the supernodes [begin, end), and the entries of their triangles and rows: what one sweep over them costs.
+/// Panels and rows below of the supernodes [begin, end), and the entries of their triangles and rows: what
+/// one sweep over them costs.
 SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end);
 
 }  // namespace palmette

@@ -29,7 +29,7 @@ SumTree sum_along_forest(const std::vector<index_t>& parent) {
       below[at].push_back(node);
       node = tree.add_sum(below[at], static_cast<index_t>(at));
     }
-    (parent[at] == -1 ? tree.tops : below[static_cast<std::size_t>(parent[at])]).push_back(node);
+    (parent[at] == -1 ? tree.tops : below[parent[at]]).push_back(node);
   }
   return tree;
 }
@@ -44,22 +44,24 @@ index_t joined(SumTree& tree, const std::vector<index_t>& nodes) {
   for (const index_t node : nodes)
     if (node != -1) some.push_back(node);
   if (some.empty()) return -1;
-  return some.size() == 1 ? some[0] : tree.add_sum(some, tree.shape[static_cast<std::size_t>(some[0])]);
+  return some.size() == 1 ? some[0] : tree.add_sum(some, tree.shape[some[0]]);
 }
 
 }  // namespace
 
 SumTree sum_by_classes(const std::vector<index_t>& row_block) {
   SumTree tree;
-  std::vector<std::vector<index_t>> members(static_cast<std::size_t>(thirds * powers));
+  std::vector<std::vector<index_t>> members(thirds * powers);
   for (std::size_t at = 0; at < row_block.size(); ++at) {
     const index_t node = tree.add_leaf(static_cast<index_t>(at));
-    members[static_cast<std::size_t>(row_block[at] % thirds * powers + row_block[at] % powers)].push_back(node);
+    members[row_block[at] % thirds * powers + row_block[at] % powers].push_back(
+        node);
   }
   std::vector<index_t> third;
   for (index_t a = 0; a < thirds; ++a) {
     std::vector<index_t> level;
-    for (index_t b = 0; b < powers; ++b) level.push_back(joined(tree, members[static_cast<std::size_t>(a * powers + b)]));
+    for (index_t b = 0; b < powers; ++b)
+      level.push_back(joined(tree, members[a * powers + b]));
     while (level.size() > 1) {
       const std::size_t half = level.size() / 2;
       for (std::size_t b = 0; b < half; ++b) level[b] = joined(tree, {level[b], level[b + half]});
@@ -73,19 +75,22 @@ SumTree sum_by_classes(const std::vector<index_t>& row_block) {
 }
 
 PartialSums partial_sums(const SumTree& tree, const std::vector<index_t>& have) {
-  std::vector<char> there(static_cast<std::size_t>(tree.size()), 0);
-  for (const index_t node : have) there[static_cast<std::size_t>(node)] = 1;
+  std::vector<char> there(tree.size(), 0);
+  for (const index_t node : have) there[node] = 1;
   PartialSums result;
   for (index_t node = 0; node < tree.size(); ++node) {
     const auto at = static_cast<std::size_t>(node);
-    const auto begin = tree.child.begin() + tree.child_ptr[at], end = tree.child.begin() + tree.child_ptr[at + 1];
-    if (begin == end || !std::all_of(begin, end, [&](index_t one) { return there[static_cast<std::size_t>(one)] != 0; })) continue;
-    std::for_each(begin, end, [&](index_t one) { there[static_cast<std::size_t>(one)] = 0; });
+    const auto begin = tree.child.begin() + tree.child_ptr[at],
+               end = tree.child.begin() + tree.child_ptr[at + 1];
+    if (begin == end ||
+        !std::all_of(begin, end, [&](index_t one) { return there[one] != 0; }))
+      continue;
+    std::for_each(begin, end, [&](index_t one) { there[one] = 0; });
     there[at] = 1;
     result.made.push_back(node);
   }
   for (index_t node = 0; node < tree.size(); ++node)
-    if (there[static_cast<std::size_t>(node)] != 0) result.outgoing.push_back(node);
+    if (there[node] != 0) result.outgoing.push_back(node);
   return result;
 }
 

@@ -1,4 +1,5 @@
-// Inside `tasks`: in what order the contributions to one block row (or column) are added, whichever ranks they come from.
+// Inside `tasks`: in what order the contributions to one block row (or column) are added, whichever ranks
+// they come from.
 #pragma once
 
 #include <vector>
@@ -7,8 +8,9 @@
 
 namespace palmette {
 
-/// Nodes are numbered so that children come before their parents. A leaf is a contribution; any other node is the sum of its children from left
-/// to right. What is wanted are the sums `tops`, added from left to right. Depends on the structure alone.
+/// Nodes are numbered so that children come before their parents. A leaf is a contribution; any other node is
+/// the sum of its children from left to right. What is wanted are the sums `tops`, added from left to right.
+/// Depends on the structure alone.
 struct SumTree {
   std::vector<index_t> contributor;      // length nodes: of a leaf; −1 for a sum
   std::vector<index_t> shape;            // length nodes: contributor whose rows the node has
@@ -22,13 +24,14 @@ struct SumTree {
   index_t add_sum(const std::vector<index_t>& children, index_t shape_of);
 };
 
-/// Forward: contributors are the nodes of a forest; a node's sum is that of its children and then its own contribution, as in a
+/// Forward: contributors are the nodes of a forest; a node's sum is that of its children and then its own
+/// contribution, as in a
 /// multifrontal solve. @param parent  length contributors: larger number, or −1: then it is a top
 SumTree sum_along_forest(const std::vector<index_t>& parent);
 
-/// Backward: contributors are row blocks, by number modulo 48: first those that agree modulo 3 and 16, in ascending order, then
-/// pairs of classes modulo 16, 8, 4, 2, then the three modulo 3. So ranks dealt round in twos, threes, fours, sixes, eights …
-/// hold whole sums: three at most.
+/// Backward: contributors are row blocks, by number modulo 48: first those that agree modulo 3 and 16, in
+/// ascending order, then pairs of classes modulo 16, 8, 4, 2, then the three modulo 3. So ranks dealt round
+/// in twos, threes, fours, sixes, eights … hold whole sums: three at most.
 SumTree sum_by_classes(const std::vector<index_t>& row_block);
 
 /// What one participant makes of what it has.

@@ -56,8 +56,9 @@ TaskGraph make_task_graph(std::vector<Task> tasks, std::vector<Edge> edges) {
                        " does not run forwards among " + std::to_string(graph.num_tasks()) + " tasks");
   const auto key = [](const Edge& edge) { return std::pair(edge.from, edge.to); };
   std::sort(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) { return key(a) < key(b); });
-  edges.erase(std::unique(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) { return key(a) == key(b); }),
-              edges.end());
+  edges.erase(
+      std::unique(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) { return key(a) == key(b); }),
+      edges.end());
   fill_lists(edges, graph.num_tasks(), graph);
   fill_priorities(graph);
   return graph;
@@ -77,7 +78,8 @@ LevelSets level_sets(const TaskGraph& graph) {
   std::vector<index_t> level(graph.tasks.size(), 0);
   index_t num_levels = 0;
   for (index_t task = 0; task < graph.num_tasks(); ++task) {
-    for (const index_t before : graph.predecessors(task)) level[task] = std::max(level[task], level[before] + 1);
+    for (const index_t before : graph.predecessors(task))
+      level[task] = std::max(level[task], level[before] + 1);
     num_levels = std::max(num_levels, level[task] + 1);
   }
   LevelSets sets;

@@ -1,5 +1,5 @@
-// The door of `tasks`: Placement → TaskGraph: what must be done, after what, and how urgent it is. Factorization, solves
-// and prediction read the same kind of graph.
+// The door of `tasks`: Placement → TaskGraph: what must be done, after what, and how urgent it is.
+// Factorization, solves and prediction read the same kind of graph.
 #pragma once
 
 #include <atomic>
@@ -38,18 +38,21 @@ struct Edge {
   index_t to;
 };
 
-/// A directed acyclic graph of tasks, numbered so that every edge goes to a larger number. Constant once made.
+/// A directed acyclic graph of tasks, numbered so that every edge goes to a larger number. Constant once
+/// made.
 struct TaskGraph {
   std::vector<Task> tasks;
   std::vector<offset_t> successor_ptr = {0};    // length num_tasks + 1
   std::vector<index_t> successor;               // ascending within a task, each once
   std::vector<offset_t> predecessor_ptr = {0};  // length num_tasks + 1
   std::vector<index_t> predecessor;             // ascending within a task, each once
-  std::vector<double> priority;                 // length num_tasks: cost of the costliest path from the task's start on
+  // length num_tasks: cost of the costliest path from the task's start on
+  std::vector<double> priority;               
 
   index_t num_tasks() const { return static_cast<index_t>(tasks.size()); }
   std::span<const index_t> successors(index_t task) const {
-    return {successor.data() + successor_ptr[task], static_cast<std::size_t>(successor_ptr[task + 1] - successor_ptr[task])};
+    return {successor.data() + successor_ptr[task],
+            static_cast<std::size_t>(successor_ptr[task + 1] - successor_ptr[task])};
   }
   std::span<const index_t> predecessors(index_t task) const {
     return {predecessor.data() + predecessor_ptr[task],
@@ -94,13 +97,14 @@ struct FactorizationTasks {
   TaskGraph graph;
 };
 
-/// The tasks of a factorization: a group that is a subtree is one task; a supernode above the subtrees has an update
-/// task for each row chunk, a diagonal task, and a panel task for each row chunk.
-/// An update task waits for the groups of its children: all updaters of a supernode lie in its subtree.
-FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind);
+/// The tasks of a factorization: a group that is a subtree is one task; a supernode above the subtrees has an
+/// update task for each row chunk, a diagonal task, and a panel task for each row chunk. An update task waits
+/// for the groups of its children: all updaters of a supernode lie in its subtree.
+FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Placement& placement,
+                                       FactorKind kind);
 
-/// The tasks that are ready to run, highest priority first, and the counters of those that are not. Thread-safe; made
-/// anew (or reset) for each run of a graph.
+/// The tasks that are ready to run, highest priority first, and the counters of those that are not.
+/// Thread-safe; made anew (or reset) for each run of a graph.
 class ReadyTasks {
  public:
   explicit ReadyTasks(const TaskGraph& graph);

@@ -1,5 +1,5 @@
-// Small messages travel together. A packet is a row of records: tag (8 bytes), size (8 bytes), payload padded to 8 bytes. Tag
-// `packet_tag` marks packets; a message that travels alone keeps its own tag.
+// Small messages travel together. A packet is a row of records: tag (8 bytes), size (8 bytes), payload padded
+// to 8 bytes. Tag `packet_tag` marks packets; a message that travels alone keeps its own tag.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -31,7 +31,8 @@ struct Aggregator::State {
   std::size_t read_at = 0;
 
   void append(Packet& packet, std::int64_t tag, const SharedBytes& payload) {
-    if (packet.bytes.size() == 0) packet = {pool.take(options.packet_bytes + record_bytes(options.small_bytes)), 0};
+    if (packet.bytes.size() == 0)
+      packet = {pool.take(options.packet_bytes + record_bytes(options.small_bytes)), 0};
     std::byte* const at = packet.bytes.writable().data() + packet.used;
     const std::uint64_t size = payload.size();
     std::memcpy(at, &tag, 8);
@@ -46,7 +47,8 @@ struct Aggregator::State {
   }
 };
 
-Aggregator::Aggregator(Transport& inner, const Options& options) : TransportWrapper(inner), state_(std::make_unique<State>()) {
+Aggregator::Aggregator(Transport& inner, const Options& options)
+    : TransportWrapper(inner), state_(std::make_unique<State>()) {
   state_->options = options;
 }
 Aggregator::~Aggregator() = default;

@@ -21,8 +21,12 @@ SharedBytes Checked::with_checksum(std::int64_t tag, const SharedBytes& payload)
   return longer;
 }
 
-void Checked::send(index_t destination, std::int64_t tag, SharedBytes payload) { inner_.send(destination, tag, with_checksum(tag, payload)); }
-Offer Checked::offer(std::int64_t tag, SharedBytes bytes) { return inner_.offer(tag, with_checksum(tag, bytes)); }
+void Checked::send(index_t destination, std::int64_t tag, SharedBytes payload) {
+  inner_.send(destination, tag, with_checksum(tag, payload));
+}
+Offer Checked::offer(std::int64_t tag, SharedBytes bytes) {
+  return inner_.offer(tag, with_checksum(tag, bytes));
+}
 
 bool Checked::poll(Message& message) {
   if (!inner_.poll(message)) return false;
@@ -30,9 +34,11 @@ bool Checked::poll(Message& message) {
   const std::size_t size = message.payload.size();
   const bool long_enough = size >= sizeof sum;
   if (long_enough) std::memcpy(&sum, message.payload.data() + size - sizeof sum, sizeof sum);
-  if (!long_enough || sum != sum_of(message.payload.view().first(size - sizeof sum), message.source, message.tag)) {
-    const std::string why = "a message of " + std::to_string(size) + " bytes from rank " + std::to_string(message.source) +
-                            " to rank " + std::to_string(rank()) + " with tag " + std::to_string(message.tag) +
+  if (!long_enough ||
+      sum != sum_of(message.payload.view().first(size - sizeof sum), message.source, message.tag)) {
+    const std::string why = "a message of " + std::to_string(size) + " bytes from rank " +
+                            std::to_string(message.source) + " to rank " + std::to_string(rank()) +
+                            " with tag " + std::to_string(message.tag) +
                             " arrived damaged: its checksum does not fit";
     abandon(why);
     throw BrokenRun(why);

@@ -23,8 +23,9 @@ class Watchdog {
     if (!quiet_) since_.restart();
     quiet_ = true;
     if (since_.seconds() < seconds_) return;
-    const std::string why = "rank " + std::to_string(transport_.rank()) + " of " + std::to_string(transport_.num_ranks()) +
-                            " has waited " + std::to_string(seconds_) + " s for " + program_.waiting_for();
+    const std::string why = "rank " + std::to_string(transport_.rank()) + " of " +
+                            std::to_string(transport_.num_ranks()) + " has waited " +
+                            std::to_string(seconds_) + " s for " + program_.waiting_for();
     transport_.abandon(why);
     throw BrokenRun(why);
   }
@@ -82,15 +83,19 @@ class TimedTurn {
 
 }  // namespace
 
-double clock_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void check_rank(index_t rank, index_t num_ranks) {
   if (rank < 0 || rank >= num_ranks)
-    throw UsageError("rank " + std::to_string(rank) + " does not exist: there are " + std::to_string(num_ranks) + " ranks, from 0");
+    throw UsageError("rank " + std::to_string(rank) + " does not exist: there are " +
+                     std::to_string(num_ranks) + " ranks, from 0");
 }
 
 void check_num_ranks(index_t num_ranks) {
-  if (num_ranks < 1) throw UsageError("a world of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
+  if (num_ranks < 1)
+    throw UsageError("a world of " + std::to_string(num_ranks) + " ranks; there must be at least 1");
 }
 
 void wait_politely(int turns) {
@@ -102,8 +107,12 @@ void wait_politely(int turns) {
   }
 }
 
-Offer Transport::offer(std::int64_t, SharedBytes) { throw UsageError("this transport holds nothing ready to be fetched: send it"); }
-void Transport::get(index_t, const Offer&) { throw UsageError("this transport cannot fetch: let the owner send"); }
+Offer Transport::offer(std::int64_t, SharedBytes) {
+  throw UsageError("this transport holds nothing ready to be fetched: send it");
+}
+void Transport::get(index_t, const Offer&) {
+  throw UsageError("this transport cannot fetch: let the owner send");
+}
 
 void Transport::rest(int turns) { wait_politely(turns); }
 
@@ -111,7 +120,8 @@ int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const Dr
   program.start();
   std::atomic<bool> failed{false};
   Doorbell bell;
-  // Who waits for messages rests at the transport, and who watches the time does not sleep; the others do until a task has been run.
+  // Who waits for messages rests at the transport, and who watches the time does not sleep; the others do
+  // until a task has been run.
   const bool first_sleeps = transport.num_ranks() == 1 && options.watchdog_seconds <= 0;
   const auto drive_member = [&](int member) {
     Watchdog watchdog(program, transport, member == 0 ? options.watchdog_seconds : 0);

@@ -1,13 +1,14 @@
-// Every order of deliveries and tasks. Only what one rank sees can matter to it, so orders that differ merely in which of two
-// ranks acts first are tried once: the rank of lowest number that can act and has not been put off acts, or is put off
-// until another message is sent to it.
+// Every order of deliveries and tasks. Only what one rank sees can matter to it, so orders that differ merely
+// in which of two ranks acts first are tried once: the rank of lowest number that can act and has not been
+// put off acts, or is put off until another message is sent to it.
 #include <algorithm>
 
 #include "palmette/transport/simulated_state.hpp"
 
 namespace palmette {
 
-/// The choices of one order, and from them those of the next: the last choice that has an alternative is changed.
+/// The choices of one order, and from them those of the next: the last choice that has an alternative is
+/// changed.
 struct OrderExplorer {
   struct Choice {
     std::size_t taken;
@@ -39,7 +40,7 @@ struct OrderExplorer {
   /// Messages sent just now are on their way to their ranks, which need no longer be put off.
   static void depart(SimulatedWorld::State& world, std::vector<Side>& sides) {
     for (transporting::Flight& flight : world.sent) {
-      Side& side = sides[static_cast<std::size_t>(flight.destination)];
+      Side& side = sides[flight.destination];
       side.coming.push_back(std::move(flight.message));
       side.put_off = false;
     }
@@ -54,9 +55,12 @@ struct OrderExplorer {
       depart(world, sides);
     }
     for (;;) {
-      const auto side = std::find_if(sides.begin(), sides.end(), [](const Side& s) { return s.can_act() && !s.put_off; });
-      if (side == sides.end()) return std::none_of(sides.begin(), sides.end(), [](const Side& s) { return s.can_act(); });
-      act(world, *programs[static_cast<std::size_t>(side - sides.begin())], static_cast<index_t>(side - sides.begin()), *side);
+      const auto side =
+          std::find_if(sides.begin(), sides.end(), [](const Side& s) { return s.can_act() && !s.put_off; });
+      if (side == sides.end())
+        return std::none_of(sides.begin(), sides.end(), [](const Side& s) { return s.can_act(); });
+      act(world, *programs[side - sides.begin()],
+          static_cast<index_t>(side - sides.begin()), *side);
       depart(world, sides);
     }
   }
@@ -67,7 +71,7 @@ struct OrderExplorer {
     if (choice == deliveries + tasks) {
       side.put_off = true;
     } else if (choice < deliveries) {
-      world.inbox[static_cast<std::size_t>(rank)].push_back(std::move(side.coming[choice]));
+      world.inbox[rank].push_back(std::move(side.coming[choice]));
       side.coming.erase(side.coming.begin() + static_cast<std::ptrdiff_t>(choice));
       Message message;
       Transport& transport = world.transport(rank);
@@ -89,7 +93,8 @@ Exploration explore_orders(index_t num_ranks, std::int64_t most_orders,
     std::vector<RankProgram*> programs;
     for (const auto& program : run.programs) programs.push_back(program.get());
     if (static_cast<index_t>(programs.size()) != num_ranks)
-      throw DimensionError(std::to_string(programs.size()) + " programs for " + std::to_string(num_ranks) + " ranks");
+      throw DimensionError(std::to_string(programs.size()) + " programs for " + std::to_string(num_ranks) +
+                           " ranks");
     if (!explorer.run_one_order(*world.state_, programs)) continue;
     ++result.orders;
     const std::string waiting = transporting::who_waits(programs);

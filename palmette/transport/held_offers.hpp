@@ -21,7 +21,8 @@ class HeldOffers {
     const std::lock_guard lock(mutex_);
     const auto found = held_.find(offer.place);
     if (found == held_.end() || found->second.size() != offer.bytes)
-      throw UsageError("an offer of " + std::to_string(offer.bytes) + " bytes that is not held, or no longer: ranks agreed before it was fetched");
+      throw UsageError("an offer of " + std::to_string(offer.bytes) +
+                       " bytes that is not held, or no longer: ranks agreed before it was fetched");
     return found->second;
   }
   bool empty() const {

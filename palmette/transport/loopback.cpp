@@ -14,7 +14,8 @@ class Loopback final : public Transport {
   index_t num_ranks() const override { return 1; }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     if (destination != 0)
-      throw UsageError("rank " + std::to_string(destination) + " does not exist: the loopback transport has one rank, 0");
+      throw UsageError("rank " + std::to_string(destination) +
+                       " does not exist: the loopback transport has one rank, 0");
     const std::lock_guard lock(mutex_);
     arrived_.push_back({0, tag, std::move(payload)});
   }

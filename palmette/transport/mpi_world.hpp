@@ -1,5 +1,5 @@
-// Ranks that are MPI processes. Declared without mpi.h, so that whoever includes the door needs no MPI; defined in the target
-// palmette::mpi, which only programs that use MPI link.
+// Ranks that are MPI processes. Declared without mpi.h, so that whoever includes the door needs no MPI;
+// defined in the target palmette::mpi, which only programs that use MPI link.
 #pragma once
 
 #include "palmette/transport/planned.hpp"
@@ -7,8 +7,8 @@
 
 namespace palmette {
 
-/// MPI from here to the end of the scope: initialized (MPI_THREAD_MULTIPLE is asked for) unless it is already, finalized if
-/// initialized here.
+/// MPI from here to the end of the scope: initialized (MPI_THREAD_MULTIPLE is asked for) unless it is
+/// already, finalized if initialized here.
 class MpiSession {
  public:
   MpiSession();
@@ -22,15 +22,18 @@ class MpiSession {
   bool finalize_ = false;
 };
 
-/// One process's end over messages: MPI_Isend, MPI_Improbe and MPI_Imrecv. Works on a duplicate of the communicator.
+/// One process's end over messages: MPI_Isend, MPI_Improbe and MPI_Imrecv. Works on a duplicate of the
+/// communicator.
 ///
-/// abandon writes its line to stderr and ends all processes of the run by MPI_Abort, since the others may be waiting inside MPI.
+/// abandon writes its line to stderr and ends all processes of the run by MPI_Abort, since the others may be
+/// waiting inside MPI.
 /// @param communicator  as MPI_Comm_c2f gives it; every rank of it must call this
 /// @throws UsageError if MPI has not been initialized
 std::unique_ptr<Transport> make_mpi_two_sided(int communicator);
 
-/// One process's end over one-sided queues: passive-target windows, locked once for the life of the transport. As make_mpi_two_sided,
-/// except that a run exchanges no more than the plan allows and that runs are numbered. No process may send to itself.
+/// One process's end over one-sided queues: passive-target windows, locked once for the life of the
+/// transport. As make_mpi_two_sided, except that a run exchanges no more than the plan allows and that runs
+/// are numbered. No process may send to itself.
 class MpiOneSided final : public PlannedTransport {
  public:
   /// Every rank must call it, with the same plan.
@@ -41,8 +44,9 @@ class MpiOneSided final : public PlannedTransport {
   Transport& transport() override;
   std::size_t memory_bytes() const override;
 
-  /// Whether messages that are put really arrive here, whole and in time: each rank sends to its neighbours, a few sizes, and waits at most
-  /// `seconds`. Every rank must call it, and gets the same answer: empty, or what did not work.
+  /// Whether messages that are put really arrive here, whole and in time: each rank sends to its neighbours,
+  /// a few sizes, and waits at most `seconds`. Every rank must call it, and gets the same answer: empty, or
+  /// what did not work.
   static std::string self_test(int communicator, Publication publication, double seconds = 10);
 
  private:
@@ -53,16 +57,18 @@ class MpiOneSided final : public PlannedTransport {
 /// How the processes of a run exchange.
 struct MpiExchange {
   std::unique_ptr<Transport> transport;  ///< messages: agreements, and whatever has no plan
-  PlannedTransports planned;             ///< one-sided queues for runs that have one; empty where messages do it all
+  /// one-sided queues for runs that have one; empty where messages do it all
+  PlannedTransports planned;           
   std::string name;                      ///< what is used, as in mpi_exchange_names()
   std::string note;                      ///< why it is not what was asked for; else empty
 };
 
-/// mpi_two_sided; mpi_rma (one put of payload and checksum); mpi_rma_counter (put, flush, one added to a counter).
+/// mpi_two_sided; mpi_rma (one put of payload and checksum); mpi_rma_counter (put, flush, one added to a
+/// counter).
 std::vector<std::string> mpi_exchange_names();
 
-/// The exchange of this name. One-sided queues are tested first; where they fail, messages are taken instead and `note` says so.
-/// Every rank must call it, and gets the same.
+/// The exchange of this name. One-sided queues are tested first; where they fail, messages are taken instead
+/// and `note` says so. Every rank must call it, and gets the same.
 /// @param communicator  as MPI_Comm_c2f gives it; must outlive what is made
 /// @param seconds       patience of that test
 /// @throws UsageError listing the names

@@ -1,5 +1,5 @@
-// A record: word 0 run and number of the message, word 1 tag, word 2 payload bytes, word 3 checksum over words 0 to 2 and the
-// payload, then the payload padded with zeros to whole words.
+// A record: word 0 run and number of the message, word 1 tag, word 2 payload bytes, word 3 checksum over
+// words 0 to 2 and the payload, then the payload padded with zeros to whole words.
 #include "palmette/transport/one_sided_queue.hpp"
 
 #include <algorithm>
@@ -8,26 +8,31 @@
 
 namespace palmette {
 
-std::string_view name_of(Publication publication) { return publication == Publication::checksum ? "checksum" : "counter"; }
+std::string_view name_of(Publication publication) {
+  return publication == Publication::checksum ? "checksum" : "counter";
+}
 
 Publication publication(std::string_view name) {
   for (const Publication one : {Publication::checksum, Publication::counter})
     if (name == name_of(one)) return one;
-  throw UsageError("no publication protocol is called \"" + std::string(name) + "\"; there are checksum and counter");
+  throw UsageError("no publication protocol is called \"" + std::string(name) +
+                   "\"; there are checksum and counter");
 }
 
 TransportPlan transport_plan(const Traffic& traffic) {
   TransportPlan plan;
-  plan.inbound.resize(static_cast<std::size_t>(traffic.num_ranks));
+  plan.inbound.resize(traffic.num_ranks);
   // Entries are sorted by source, so each list comes out ascending.
-  for (const TrafficEntry& one : traffic.entries) plan.inbound[static_cast<std::size_t>(one.destination)].push_back({one.source, one.messages, one.bytes});
+  for (const TrafficEntry& one : traffic.entries)
+    plan.inbound[one.destination].push_back({one.source, one.messages, one.bytes});
   return plan;
 }
 
 TransportPlan pulled_plan(const Traffic& traffic, std::vector<std::int64_t> offered_bytes) {
   TransportPlan plan = transport_plan(traffic);
   for (std::vector<Inbound>& inbound : plan.inbound)
-    for (Inbound& from : inbound) from.payload_bytes = from.messages * static_cast<std::int64_t>(sizeof(Offer));
+    for (Inbound& from : inbound)
+      from.payload_bytes = from.messages * static_cast<std::int64_t>(sizeof(Offer));
   plan.offered_bytes = std::move(offered_bytes);
   return plan;
 }
@@ -38,9 +43,10 @@ TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_
   for (index_t receiver = 0; receiver < num_ranks; ++receiver) {
     std::vector<Inbound> inbound;
     for (index_t source = 0; source < num_ranks; ++source)
-      if (source != receiver) inbound.push_back({source, 1, payload_bytes[static_cast<std::size_t>(source)]});
-    for (const Inbound& given : plan.inbound[static_cast<std::size_t>(receiver)]) {
-      Inbound& one = inbound[static_cast<std::size_t>(given.source < receiver ? given.source : given.source - 1)];
+      if (source != receiver) inbound.push_back({source, 1, payload_bytes[source]});
+    for (const Inbound& given : plan.inbound[receiver]) {
+      Inbound& one =
+          inbound[given.source < receiver ? given.source : given.source - 1];
       one.messages += given.messages;
       one.payload_bytes += given.payload_bytes;
     }
@@ -83,7 +89,8 @@ QueueLayout::QueueLayout(const TransportPlan& plan) {
     std::size_t offset = padded(inbound.size() * line, line);
     for (const Inbound& from : inbound) {
       // Each payload is padded by less than a word.
-      const std::size_t bytes = static_cast<std::size_t>(from.payload_bytes) + static_cast<std::size_t>(from.messages) * (header_bytes + word - 1);
+      const std::size_t bytes = static_cast<std::size_t>(from.payload_bytes) +
+                                static_cast<std::size_t>(from.messages) * (header_bytes + word - 1);
       const std::size_t end = offset + padded(bytes, line);
       regions.push_back({from.source, regions.size() * line, offset, end});
       offset = end;
@@ -94,19 +101,25 @@ QueueLayout::QueueLayout(const TransportPlan& plan) {
 }
 
 const QueueLayout::Region& QueueLayout::region(index_t receiver, index_t source) const {
-  const std::vector<Region>& all = regions_[static_cast<std::size_t>(receiver)];
-  const auto found = std::lower_bound(all.begin(), all.end(), source, [](const Region& r, index_t wanted) { return r.source < wanted; });
+  const std::vector<Region>& all = regions_[receiver];
+  const auto found = std::lower_bound(all.begin(), all.end(), source,
+                                      [](const Region& r, index_t wanted) { return r.source < wanted; });
   if (found == all.end() || found->source != source)
-    throw UsageError("the plan lets rank " + std::to_string(source) + " send nothing to rank " + std::to_string(receiver));
+    throw UsageError("the plan lets rank " + std::to_string(source) + " send nothing to rank " +
+                     std::to_string(receiver));
   return *found;
 }
 
 OneSidedQueue::OneSidedQueue(RemoteMemory& memory, const TransportPlan& plan, Publication publication)
-    : memory_(memory), layout_(plan), publication_(publication), sending_(static_cast<std::size_t>(memory.num_ranks())),
+    : memory_(memory),
+      layout_(plan),
+      publication_(publication),
+      sending_(memory.num_ranks()),
       receiving_(layout_.regions(memory.rank()).size()) {}
 
 void OneSidedQueue::begin(std::uint32_t run) {
-  if (run <= run_) throw UsageError("run " + std::to_string(run) + " of a queue after run " + std::to_string(run_));
+  if (run <= run_)
+    throw UsageError("run " + std::to_string(run) + " of a queue after run " + std::to_string(run_));
   flush();
   run_ = run;
   for (Sending& to : sending_) to = {};
@@ -120,11 +133,12 @@ void OneSidedQueue::begin(std::uint32_t run) {
 void OneSidedQueue::send(index_t destination, std::int64_t tag, const SharedBytes& payload) {
   check_rank(destination, memory_.num_ranks());
   const QueueLayout::Region& region = layout_.region(destination, memory_.rank());
-  Sending& to = sending_[static_cast<std::size_t>(destination)];
+  Sending& to = sending_[destination];
   const std::size_t bytes = record_bytes(payload.size()), offset = region.begin + to.next;
   if (offset + bytes > region.end)
-    throw UsageError("rank " + std::to_string(memory_.rank()) + " sends more to rank " + std::to_string(destination) +
-                     " than the plan allows: message " + std::to_string(to.sent) + " of " + std::to_string(payload.size()) + " bytes");
+    throw UsageError("rank " + std::to_string(memory_.rank()) + " sends more to rank " +
+                     std::to_string(destination) + " than the plan allows: message " +
+                     std::to_string(to.sent) + " of " + std::to_string(payload.size()) + " bytes");
   SharedBytes record = pool_.take(bytes);
   std::byte* const at = record.writable().data();
   Header header{{key(run_, to.sent), static_cast<std::uint64_t>(tag), payload.size(), 0}};
@@ -151,7 +165,8 @@ void OneSidedQueue::publish(index_t destination, const QueueLayout::Region& regi
 bool OneSidedQueue::announced(const QueueLayout::Region& region, std::int64_t number) {
   if (publication_ == Publication::checksum) return true;
   const std::size_t place = region.counter / line;
-  return memory_.read_word(region.counter) - receiving_[place].counted_before > static_cast<std::uint64_t>(number);
+  return memory_.read_word(region.counter) - receiving_[place].counted_before >
+         static_cast<std::uint64_t>(number);
 }
 
 bool OneSidedQueue::take(const QueueLayout::Region& region, Receiving& from, Message& message) {
@@ -162,7 +177,8 @@ bool OneSidedQueue::take(const QueueLayout::Region& region, Receiving& from, Mes
   memory_.read(from.next, std::as_writable_bytes(std::span(header.words)));
   const std::uint64_t size = header.words[2];
   // A size that came before the rest of its record may be an old one.
-  if (size > region.end - from.next - header_bytes || record_bytes(size) > region.end - from.next) return false;
+  if (size > region.end - from.next - header_bytes || record_bytes(size) > region.end - from.next)
+    return false;
   SharedBytes bytes = pool_.take(padded(size, word));
   memory_.read(from.next + header_bytes, bytes.writable());
   SharedBytes payload = size == 0 ? SharedBytes() : bytes.first(size);
@@ -188,7 +204,7 @@ bool OneSidedQueue::poll(Message& message) {
 void OneSidedQueue::flush() {
   if (in_flight_.empty()) return;
   for (index_t destination = 0; destination < memory_.num_ranks(); ++destination)
-    if (sending_[static_cast<std::size_t>(destination)].sent > 0) memory_.flush(destination);
+    if (sending_[destination].sent > 0) memory_.flush(destination);
   in_flight_.clear();
   in_flight_bytes_ = 0;
 }
@@ -200,8 +216,8 @@ std::string OneSidedQueue::state() const {
     const bool begun = receiving_[place].next + header_bytes <= regions[place].end &&
                        memory_.read_word(receiving_[place].next) == key(run_, receiving_[place].received);
     if (begun)
-      text += (text.empty() ? "message " : "; message ") + std::to_string(receiving_[place].received) + " of rank " +
-              std::to_string(regions[place].source) + " has come, but not whole or damaged";
+      text += (text.empty() ? "message " : "; message ") + std::to_string(receiving_[place].received) +
+              " of rank " + std::to_string(regions[place].source) + " has come, but not whole or damaged";
   }
   return text;
 }

@@ -1,7 +1,7 @@
-// Queues of messages in remote memory: each rank has one region for each rank that sends to it, sized when the plan is made, so
-// that every message has its place without a handshake. Any directed acyclic graph of tasks can use them.
-// Source: [Ding et al. 2020], section 5; how
-// a message is published is our own, since a local flush orders nothing.
+// Queues of messages in remote memory: each rank has one region for each rank that sends to it, sized when
+// the plan is made, so that every message has its place without a handshake. Any directed acyclic graph of
+// tasks can use them. Source: [Ding et al. 2020], section 5; how a message is published is our own, since a
+// local flush orders nothing.
 #pragma once
 
 #include <optional>
@@ -26,10 +26,12 @@ struct Inbound {
   std::int64_t messages = 0;
   std::int64_t payload_bytes = 0;  ///< sum over the messages
 };
-/// What the ranks of a run exchange: inbound[r] by ascending source, each source at most once. The same on every rank.
+/// What the ranks of a run exchange: inbound[r] by ascending source, each source at most once. The same on
+/// every rank.
 struct TransportPlan {
   std::vector<std::vector<Inbound>> inbound;  ///< length num_ranks
-  std::vector<std::int64_t> offered_bytes{};  ///< by rank: all that it offers, each offer rounded up to whole lines of 64 bytes; empty: nothing
+  /// by rank: all that it offers, each offer rounded up to whole lines of 64 bytes; empty: nothing
+  std::vector<std::int64_t> offered_bytes{};
 };
 
 /// The plan for exactly these messages.
@@ -37,7 +39,8 @@ TransportPlan transport_plan(const Traffic& traffic);
 /// The plan for as many signals with an offer each, and the bytes that are offered.
 TransportPlan pulled_plan(const Traffic& traffic, std::vector<std::int64_t> offered_bytes);
 constexpr std::int64_t offer_line_bytes = 64;  ///< to which offered_bytes are rounded
-/// The same, and one message from each rank to each other, of payload_bytes[source] bytes: what gather_from_all sends.
+/// The same, and one message from each rank to each other, of payload_bytes[source] bytes: what
+/// gather_from_all sends.
 TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_t> payload_bytes);
 
 namespace transporting {
@@ -55,19 +58,21 @@ class QueueLayout {
     std::size_t end = 0;
   };
   /// Regions of a receiver, by ascending source.
-  std::span<const Region> regions(index_t receiver) const { return regions_[static_cast<std::size_t>(receiver)]; }
+  std::span<const Region> regions(index_t receiver) const {
+    return regions_[receiver];
+  }
   /// @throws UsageError if the plan lets source send nothing to receiver
   const Region& region(index_t receiver, index_t source) const;
   /// Bytes of a rank's window.
-  std::size_t window_bytes(index_t rank) const { return bytes_[static_cast<std::size_t>(rank)]; }
+  std::size_t window_bytes(index_t rank) const { return bytes_[rank]; }
 
  private:
   std::vector<std::vector<Region>> regions_;
   std::vector<std::size_t> bytes_;
 };
 
-/// One rank's queues. One thread at a time. Runs are numbered alike on all ranks; between two runs every rank must know that every
-/// other has finished the earlier one (a barrier).
+/// One rank's queues. One thread at a time. Runs are numbered alike on all ranks; between two runs every rank
+/// must know that every other has finished the earlier one (a barrier).
 class OneSidedQueue {
  public:
   OneSidedQueue(RemoteMemory& memory, const TransportPlan& plan, Publication publication);
@@ -85,8 +90,10 @@ class OneSidedQueue {
 
  protected:
   /// Make a record known to its receiver; overridden by tests that show what goes wrong with less.
-  virtual void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset, std::span<const std::byte> record);
-  /// Is a payload with this checksum the one that was sent? Anything less than equality is for the same tests.
+  virtual void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset,
+                       std::span<const std::byte> record);
+  /// Is a payload with this checksum the one that was sent? Anything less than equality is for the same
+  /// tests.
   virtual bool intact(std::uint64_t expected, std::uint64_t found) const { return expected == found; }
   /// May message `number` of this region be looked at?
   virtual bool announced(const QueueLayout::Region& region, std::int64_t number);

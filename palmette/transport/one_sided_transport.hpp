@@ -1,4 +1,5 @@
-// Inside `transport`: the queue in remote memory as a Transport. Sums and agreements come from whoever made the memory.
+// Inside `transport`: the queue in remote memory as a Transport. Sums and agreements come from whoever made
+// the memory.
 #pragma once
 
 #include <mutex>

@@ -12,15 +12,16 @@ namespace palmette {
 class PlannedTransport {
  public:
   virtual ~PlannedTransport() = default;
-  /// Begin the next run. Every rank must call it, and all must have agreed on something since the run before, so that nobody still
-  /// reads what it sent.
+  /// Begin the next run. Every rank must call it, and all must have agreed on something since the run before,
+  /// so that nobody still reads what it sent.
   virtual void begin_run() = 0;
   virtual Transport& transport() = 0;
   /// Memory of this rank's queues.
   virtual std::size_t memory_bytes() const = 0;
 };
 
-/// Makes such a transport; every rank must call it with the same plan. @returns null, on all ranks, if there is no memory for it
+/// Makes such a transport; every rank must call it with the same plan. @returns null, on all ranks, if there
+/// is no memory for it
 using PlannedTransports = std::function<std::unique_ptr<PlannedTransport>(const TransportPlan& plan)>;
 
 /// The transport of one kind of run: planned where it can be, else the general one.

@@ -1,5 +1,6 @@
-// A rank: its end of the exchange, its program, and the driver that brings both together. A rank is a state machine that never
-// blocks and never asks for the time; where it lives is the driver's and the transport's business.
+// A rank: its end of the exchange, its program, and the driver that brings both together. A rank is a state
+// machine that never blocks and never asks for the time; where it lives is the driver's and the transport's
+// business.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +27,16 @@ struct Message {
   SharedBytes payload;
 };
 
-/// Bytes that a rank holds ready for others: what it tells them, so that they can get the bytes. Travels as it is.
+/// Bytes that a rank holds ready for others: what it tells them, so that they can get the bytes. Travels as
+/// it is.
 struct Offer {
   std::int64_t tag = 0;      ///< of the message in which they will arrive
   std::uint64_t place = 0;   ///< the transport's business
   std::uint64_t bytes = 0;
 };
 
-/// The run cannot go on: a rank has died or fallen silent, or a message arrived damaged. Names who waits for what.
+/// The run cannot go on: a rank has died or fallen silent, or a message arrived damaged. Names who waits for
+/// what.
 class BrokenRun : public Error {
  public:
   using Error::Error;
@@ -44,12 +47,13 @@ void check_rank(index_t rank, index_t num_ranks);
 /// @throws UsageError if a world of so many ranks cannot be
 void check_num_ranks(index_t num_ranks);
 
-/// Wait for a moment, the `turns`-th time in a row: at first the processor is only offered to others, then the thread sleeps, so
-/// that ranks may outnumber processors.
+/// Wait for a moment, the `turns`-th time in a row: at first the processor is only offered to others, then
+/// the thread sleeps, so that ranks may outnumber processors.
 void wait_politely(int turns);
 
-/// One rank's end of the exchange. Five verbs: send, poll, flush, sum, agree; and two for those who let others fetch: offer, get. Messages
-/// between two ranks may overtake each other. send, offer and get may be called by several threads at once, the others by one at a time.
+/// One rank's end of the exchange. Five verbs: send, poll, flush, sum, agree; and two for those who let
+/// others fetch: offer, get. Messages between two ranks may overtake each other. send, offer and get may be
+/// called by several threads at once, the others by one at a time.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -72,11 +76,12 @@ class Transport {
   virtual double sum(double value) = 0;
   /// The largest status over ranks: 0 means that all are well. Every rank must call it.
   virtual int agree(int status) = 0;
-  /// How many seconds sum and agree wait for the other ranks before they end the run, naming those that have not come; 0, as at the
-  /// beginning: for ever. Wrappers hand it on; a transport whose ranks cannot be late ignores it.
+  /// How many seconds sum and agree wait for the other ranks before they end the run, naming those that have
+  /// not come; 0, as at the beginning: for ever. Wrappers hand it on; a transport whose ranks cannot be late
+  /// ignores it.
   virtual void set_watchdog(double) {}
-  /// A driver with nothing to do for the `turns`-th time in a row rests here: shortly at first, then until a message comes or
-  /// a millisecond has gone, so that ranks may outnumber processors.
+  /// A driver with nothing to do for the `turns`-th time in a row rests here: shortly at first, then until a
+  /// message comes or a millisecond has gone, so that ranks may outnumber processors.
   virtual void rest(int turns);
   /// End the run for all ranks: each finds BrokenRun with this text at its next poll.
   virtual void abandon(const std::string& why) = 0;
@@ -101,8 +106,8 @@ class RankProgram {
   virtual void start() = 0;
   /// A message has arrived: count it against the tasks that wait for it.
   virtual void on_message(const Message& message) = 0;
-  /// Run the ready task of highest priority, if there is one; false if none is ready now. May be called by several
-  /// threads at once, each with its own `member` number.
+  /// Run the ready task of highest priority, if there is one; false if none is ready now. May be called by
+  /// several threads at once, each with its own `member` number.
   virtual bool run_one_task(int member) = 0;
   /// True once nothing is left to run, or once the program has failed and will run nothing more.
   virtual bool done() const = 0;
@@ -121,17 +126,18 @@ class RankProgram {
 class RankRecord;
 
 struct DriveOptions {
-  /// A rank that is not done and has neither run a task nor received a message for so long ends the run with BrokenRun;
-  /// 0: it waits for ever.
+  /// A rank that is not done and has neither run a task nor received a message for so long ends the run with
+  /// BrokenRun; 0: it waits for ever.
   double watchdog_seconds = 0;
-  /// Where to write down what the time goes into; for as many members as the team has. Null: nothing is, and no clock is asked.
+  /// Where to write down what the time goes into; for as many members as the team has. Null: nothing is, and
+  /// no clock is asked.
   RankRecord* record = nullptr;
   /// See ThreadTeam::share.
   ThreadTeam::Called called = ThreadTeam::Called::worth_calling;
 };
 
-/// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown by a task
-/// stops all members and is rethrown.
+/// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown
+/// by a task stops all members and is rethrown.
 /// @returns how many members were called to it
 /// @throws BrokenRun see DriveOptions and Transport::poll
 int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options = {});

@@ -42,7 +42,8 @@ Traffic Recorder::sent() const {
 Traffic Recorder::fetched() const {
   const std::lock_guard lock(counts_->mutex);
   std::vector<TrafficEntry> entries;
-  for (const auto& [owner, entry] : counts_->by_owner) entries.push_back({owner, inner_.rank(), entry.messages, entry.bytes});
+  for (const auto& [owner, entry] : counts_->by_owner)
+    entries.push_back({owner, inner_.rank(), entry.messages, entry.bytes});
   return make_traffic(inner_.num_ranks(), std::move(entries));
 }
 

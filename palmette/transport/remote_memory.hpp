@@ -1,5 +1,6 @@
-// Inside `transport`: memory that other ranks write into, as MPI's passive-target windows offer it. What is not promised is as important
-// as what is: a put may arrive in pieces and in any order, and flush_local says nothing about arrival.
+// Inside `transport`: memory that other ranks write into, as MPI's passive-target windows offer it. What is
+// not promised is as important as what is: a put may arrive in pieces and in any order, and flush_local says
+// nothing about arrival.
 #pragma once
 
 #include "palmette/transport/rank.hpp"
@@ -12,8 +13,8 @@ class RemoteMemory {
   virtual ~RemoteMemory() = default;
   virtual index_t rank() const = 0;
   virtual index_t num_ranks() const = 0;
-  /// Write into another rank's memory. Words (8 bytes) arrive whole, but in any order and at any time until flush returns.
-  /// The bytes must stay unchanged until flush or flush_local.
+  /// Write into another rank's memory. Words (8 bytes) arrive whole, but in any order and at any time until
+  /// flush returns. The bytes must stay unchanged until flush or flush_local.
   virtual void put(index_t destination, std::size_t offset, std::span<const std::byte> bytes) = 0;
   /// Add to a word of another rank's memory in one step. Not ordered with puts.
   virtual void add(index_t destination, std::size_t offset, std::uint64_t value) = 0;

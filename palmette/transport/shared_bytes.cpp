@@ -60,7 +60,7 @@ struct alignas(64) SharedBytes::Buffer {
   static void give_back(Buffer* buffer) {
     const std::shared_ptr<BytePool::Shelf> home = std::move(buffer->home);
     const std::lock_guard lock(home->mutex);
-    home->free[static_cast<std::size_t>(buffer->size_class)].push_back(buffer);
+    home->free[buffer->size_class].push_back(buffer);
   }
 };
 
@@ -69,24 +69,29 @@ BytePool::Shelf::~Shelf() {
     for (SharedBytes::Buffer* buffer : buffers) SharedBytes::Buffer::destroy(buffer);
 }
 
-SharedBytes::SharedBytes(const SharedBytes& other) : buffer_(other.buffer_), bytes_(other.bytes_), size_(other.size_) {
+SharedBytes::SharedBytes(const SharedBytes& other)
+    : buffer_(other.buffer_), bytes_(other.bytes_), size_(other.size_) {
   if (buffer_ != nullptr) buffer_->holders.fetch_add(1, std::memory_order_relaxed);
 }
 
 SharedBytes::~SharedBytes() {
-  if (buffer_ != nullptr && buffer_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) Buffer::give_back(buffer_);
+  if (buffer_ != nullptr && buffer_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    Buffer::give_back(buffer_);
 }
 
 SharedBytes SharedBytes::part(std::size_t at, std::size_t size) const {
   if (at > size_ || size > size_ - at)
-    throw UsageError("bytes " + std::to_string(at) + " to " + std::to_string(at + size) + " of a buffer of " + std::to_string(size_));
+    throw UsageError("bytes " + std::to_string(at) + " to " + std::to_string(at + size) + " of a buffer of " +
+                     std::to_string(size_));
   SharedBytes piece(*this);
   piece.bytes_ += at;
   piece.size_ = size;
   return piece;
 }
 
-int SharedBytes::holders() const { return buffer_ != nullptr ? buffer_->holders.load(std::memory_order_relaxed) : 0; }
+int SharedBytes::holders() const {
+  return buffer_ != nullptr ? buffer_->holders.load(std::memory_order_relaxed) : 0;
+}
 
 BytePool::BytePool() : shelf_(std::make_shared<Shelf>()) {}
 BytePool::~BytePool() = default;
@@ -97,13 +102,13 @@ SharedBytes BytePool::take(std::size_t size) {
   SharedBytes::Buffer* buffer = nullptr;
   {
     const std::lock_guard lock(shelf_->mutex);
-    auto& free = shelf_->free[static_cast<std::size_t>(size_class)];
+    auto& free = shelf_->free[size_class];
     if (!free.empty()) {
       buffer = free.back();
       free.pop_back();
     } else {
       // Room for its way back is made now, so that giving back never allocates and never fails.
-      free.reserve(++shelf_->made[static_cast<std::size_t>(size_class)]);
+      free.reserve(++shelf_->made[size_class]);
       ++shelf_->made_in_all;
     }
   }

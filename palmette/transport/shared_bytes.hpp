@@ -1,5 +1,5 @@
-// Bytes of a message, held by several at once: a block that is sent to ten ranks of one process is stored once. Buffers
-// come from a pool and go back to it, so that a solve that has run before allocates nothing.
+// Bytes of a message, held by several at once: a block that is sent to ten ranks of one process is stored
+// once. Buffers come from a pool and go back to it, so that a solve that has run before allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ namespace palmette {
 
 class BytePool;
 
-/// A counted reference to a buffer. Whoever took it from the pool may write until it is first shared; afterwards it is constant.
+/// A counted reference to a buffer. Whoever took it from the pool may write until it is first shared;
+/// afterwards it is constant.
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -42,7 +43,8 @@ class SharedBytes {
  private:
   friend class BytePool;
   struct Buffer;
-  SharedBytes(Buffer* buffer, std::byte* bytes, std::size_t size) : buffer_(buffer), bytes_(bytes), size_(size) {}
+  SharedBytes(Buffer* buffer, std::byte* bytes, std::size_t size)
+      : buffer_(buffer), bytes_(bytes), size_(size) {}
   Buffer* buffer_ = nullptr;
   std::byte* bytes_ = nullptr;
   std::size_t size_ = 0;

@@ -15,7 +15,8 @@ std::string who_waits(std::span<RankProgram* const> programs) {
   int waiting = 0;
   for (std::size_t rank = 0; rank < programs.size(); ++rank) {
     if (programs[rank]->done() || ++waiting > most_named) continue;
-    text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank) + " waits for " + programs[rank]->waiting_for();
+    text += (text.empty() ? "rank " : "; rank ") + std::to_string(rank) + " waits for " +
+            programs[rank]->waiting_for();
   }
   if (waiting > most_named) text += "; and " + std::to_string(waiting - most_named) + " ranks more";
   return text;
@@ -35,25 +36,32 @@ class SimulatedWorld::State::Rank final : public Transport {
     entry.bytes += static_cast<std::int64_t>(payload.size());
     world_.sent.push_back({destination, {rank_, tag, std::move(payload)}});
   }
-  Offer offer(std::int64_t tag, SharedBytes bytes) override { return world_.offers[static_cast<std::size_t>(rank_)].hold(tag, std::move(bytes)); }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override {
+    return world_.offers[rank_].hold(tag, std::move(bytes));
+  }
   void get(index_t source, const Offer& offer) override {
     check_rank(source, num_ranks());
     TrafficEntry& entry = world_.fetched[{source, rank_}];
     ++entry.messages;
     entry.bytes += static_cast<std::int64_t>(offer.bytes);
-    world_.sent.push_back({rank_, {source, offer.tag, world_.offers[static_cast<std::size_t>(source)].look_up(offer)}, true});
+    world_.sent.push_back(
+        {rank_, {source, offer.tag, world_.offers[source].look_up(offer)}, true});
   }
   bool poll(Message& message) override {
     if (!world_.why.empty()) throw BrokenRun(world_.why);
-    std::deque<Message>& inbox = world_.inbox[static_cast<std::size_t>(rank_)];
+    std::deque<Message>& inbox = world_.inbox[rank_];
     if (inbox.empty()) return false;
     message = std::move(inbox.front());
     inbox.pop_front();
     return true;
   }
   void flush() override {}
-  double sum(double) override { throw UsageError("simulated ranks share one thread: they cannot wait for a sum"); }
-  int agree(int) override { throw UsageError("simulated ranks share one thread: they cannot wait for an agreement"); }
+  double sum(double) override {
+    throw UsageError("simulated ranks share one thread: they cannot wait for a sum");
+  }
+  int agree(int) override {
+    throw UsageError("simulated ranks share one thread: they cannot wait for an agreement");
+  }
   void rest(int) override {}
   void abandon(const std::string& why) override { world_.why = why; }
 
@@ -69,11 +77,12 @@ SimulatedWorld::State::State(index_t num_ranks, SimulationOptions chosen)
 }
 SimulatedWorld::State::~State() = default;
 
-Transport& SimulatedWorld::State::transport(index_t rank) { return *ranks[static_cast<std::size_t>(rank)]; }
+Transport& SimulatedWorld::State::transport(index_t rank) { return *ranks[rank]; }
 
 namespace {
 
-/// Something happens to a rank: a message arrives (flight ≥ 0), or it is free to run its next task. Or a message comes to the door of its node.
+/// Something happens to a rank: a message arrives (flight ≥ 0), or it is free to run its next task. Or a
+/// message comes to the door of its node.
 struct Event {
   double seconds = 0;
   std::int64_t number = 0;  // events of one moment happen in the order in which they were planned
@@ -91,7 +100,8 @@ void check(const SimulationOptions& options) {
   for (const double probability : {options.slow_ranks, options.idle_wakeups})
     if (!(probability >= 0 && probability <= 1))
       throw UsageError("a probability of " + std::to_string(probability) + "; it must lie between 0 and 1");
-  if (options.jitter < 0 || options.slowness < 1 || options.seconds_per_cost < 0 || options.task_overhead_seconds < 0)
+  if (options.jitter < 0 || options.slowness < 1 || options.seconds_per_cost < 0 ||
+      options.task_overhead_seconds < 0)
     throw UsageError("simulated times must not be negative, and slowness is at least 1");
   if (options.cluster) check(*options.cluster);
 }
@@ -117,20 +127,22 @@ struct SimulatedWorld::Run {
   std::int64_t planned = 0;
 
   Transport& transport(index_t rank) {
-    return transports.empty() ? world.transport(rank) : *transports[static_cast<std::size_t>(rank)];
+    return transports.empty() ? world.transport(rank) : *transports[rank];
   }
-  void plan(double seconds, index_t rank, std::int64_t flight, bool departs = false) { events.push({seconds, planned++, rank, departs, flight}); }
+  void plan(double seconds, index_t rank, std::int64_t flight, bool departs = false) {
+    events.push({seconds, planned++, rank, departs, flight});
+  }
   void wake(index_t rank, double now) {
-    if (wake_planned[static_cast<std::size_t>(rank)] != 0) return;
-    wake_planned[static_cast<std::size_t>(rank)] = 1;
-    plan(std::max(now, free_at[static_cast<std::size_t>(rank)]), rank, -1);
+    if (wake_planned[rank] != 0) return;
+    wake_planned[rank] = 1;
+    plan(std::max(now, free_at[rank]), rank, -1);
   }
   double network_seconds(index_t source, index_t destination, std::size_t bytes) const {
     if (cluster() != nullptr) return cluster()->link(source, destination).seconds(bytes);
     return world.options.network_seconds ? world.options.network_seconds(source, destination, bytes) : 1e-6;
   }
   const Cluster* cluster() const { return world.options.cluster.get(); }
-  RankRecord& record(index_t rank) { return records[static_cast<std::size_t>(rank)]; }
+  RankRecord& record(index_t rank) { return records[rank]; }
 
   std::int64_t place_of(Message message) {
     if (free_flights.empty()) {
@@ -139,16 +151,18 @@ struct SimulatedWorld::Run {
     }
     const std::int64_t place = free_flights.back();
     free_flights.pop_back();
-    flights[static_cast<std::size_t>(place)] = std::move(message);
+    flights[place] = std::move(message);
     return place;
   }
-  /// Messages sent just now leave at `now`, or, on a cluster, one after the other. @returns when the rank is free again
+  /// Messages sent just now leave at `now`, or, on a cluster, one after the other. @returns when the rank is
+  /// free again
   double depart(double now) {
     for (transporting::Flight& flight : world.sent) {
       const index_t source = flight.message.source, destination = flight.destination;
       const std::size_t bytes = flight.message.payload.size();
       if (cluster() != nullptr) now += cluster()->link(source, destination).send_overhead_us * 1e-6;
-      if (world.options.keeps_timeline) record(source).message({now, true, destination, flight.message.tag, bytes});
+      if (world.options.keeps_timeline)
+        record(source).message({now, true, destination, flight.message.tag, bytes});
       const double request = flight.fetched ? network_seconds(destination, source, 0) : 0;
       if (cluster() != nullptr) {
         plan(now + request, destination, place_of(std::move(flight.message)), true);
@@ -160,21 +174,25 @@ struct SimulatedWorld::Run {
     world.sent.clear();
     return now;
   }
-  double late(double seconds) { return world.options.jitter > 0 ? world.options.jitter * seconds * world.draw() : 0; }
+  double late(double seconds) {
+    return world.options.jitter > 0 ? world.options.jitter * seconds * world.draw() : 0;
+  }
   void leave(const Event& event) {
-    const Message& message = flights[static_cast<std::size_t>(event.flight)];
+    const Message& message = flights[event.flight];
     const double arrives = gates->arrival(message.source, event.rank, message.payload.size(), event.seconds);
     plan(arrives + late(arrives - event.seconds), event.rank, event.flight);
   }
   void arrive(const Event& event) {
     const auto rank = static_cast<std::size_t>(event.rank);
-    world.inbox[rank].push_back(std::move(flights[static_cast<std::size_t>(event.flight)]));
-    flights[static_cast<std::size_t>(event.flight)] = {};
+    world.inbox[rank].push_back(std::move(flights[event.flight]));
+    flights[event.flight] = {};
     free_flights.push_back(event.flight);
     wake(event.rank, event.seconds);
   }
   double task_seconds(std::size_t rank) const {
-    if (cluster() == nullptr) return programs[rank]->last_cost() * world.options.seconds_per_cost + world.options.task_overhead_seconds;
+    if (cluster() == nullptr)
+      return programs[rank]->last_cost() * world.options.seconds_per_cost +
+             world.options.task_overhead_seconds;
     return cluster()->rank_seconds(programs[rank]->last_task(0).work, read_gbs[rank]);
   }
   /// @returns when the rank has handled them and passed on what they make it send
@@ -183,8 +201,9 @@ struct SimulatedWorld::Run {
     Message message;
     while (transport(rank).poll(message)) {
       if (cluster() != nullptr) now += cluster()->link(message.source, rank).receive_overhead_us * 1e-6;
-      if (world.options.keeps_timeline) record(rank).message({now, false, message.source, message.tag, message.payload.size()});
-      programs[static_cast<std::size_t>(rank)]->on_message(message);
+      if (world.options.keeps_timeline)
+        record(rank).message({now, false, message.source, message.tag, message.payload.size()});
+      programs[rank]->on_message(message);
       if (cluster() != nullptr) now = depart(now);
     }
     if (now > begin) record(rank).handled(0, now - begin);
@@ -216,8 +235,8 @@ struct SimulatedWorld::Run {
     const auto ranks = static_cast<index_t>(programs.size());
     for (index_t rank = 0; rank < ranks; ++rank) {
       speed.push_back(world.draw() < world.options.slow_ranks ? world.options.slowness : 1);
-      programs[static_cast<std::size_t>(rank)]->start();
-      free_at[static_cast<std::size_t>(rank)] = depart(0);
+      programs[rank]->start();
+      free_at[rank] = depart(0);
       wake(rank, 0);
     }
     while (!events.empty()) {
@@ -232,7 +251,7 @@ struct SimulatedWorld::Run {
   }
   void finish(index_t rank) {
     RankRecord& mine = record(rank);
-    mine.finish(0, finished[static_cast<std::size_t>(rank)]);
+    mine.finish(0, finished[rank]);
     result.times.push_back(mine.times());
     if (world.options.keeps_timeline) result.timelines.push_back(mine.timeline());
   }
@@ -254,7 +273,8 @@ SimulatedWorld::SimulatedWorld(index_t num_ranks, SimulationOptions options) {
   check_num_ranks(num_ranks);
   check(options);
   if (!options.read_gbs.empty() && options.read_gbs.size() != static_cast<std::size_t>(num_ranks))
-    throw DimensionError(std::to_string(options.read_gbs.size()) + " reading rates for " + std::to_string(num_ranks) + " ranks");
+    throw DimensionError(std::to_string(options.read_gbs.size()) + " reading rates for " +
+                         std::to_string(num_ranks) + " ranks");
   state_ = std::make_unique<State>(num_ranks, std::move(options));
 }
 SimulatedWorld::~SimulatedWorld() = default;
@@ -265,16 +285,19 @@ Transport& SimulatedWorld::rank(index_t rank) {
   return state_->transport(rank);
 }
 
-SimulationResult SimulatedWorld::run(std::span<RankProgram* const> programs, std::span<Transport* const> transports) {
+SimulationResult SimulatedWorld::run(std::span<RankProgram* const> programs,
+                                     std::span<Transport* const> transports) {
   const auto ranks = static_cast<std::size_t>(num_ranks());
   if (programs.size() != ranks || (!transports.empty() && transports.size() != ranks))
-    throw DimensionError(std::to_string(programs.size()) + " programs for " + std::to_string(ranks) + " ranks");
+    throw DimensionError(std::to_string(programs.size()) + " programs for " + std::to_string(ranks) +
+                         " ranks");
   Run run{*state_, programs, transports, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   run.prepare();
   run.run();
   const auto traffic_of = [&](auto& counts) {
     std::vector<TrafficEntry> entries;
-    for (const auto& [pair, entry] : counts) entries.push_back({pair.first, pair.second, entry.messages, entry.bytes});
+    for (const auto& [pair, entry] : counts)
+      entries.push_back({pair.first, pair.second, entry.messages, entry.bytes});
     counts.clear();
     return make_traffic(num_ranks(), std::move(entries));
   };

@@ -1,5 +1,6 @@
-// Many ranks in one thread under virtual time. The order in which messages arrive is drawn from a seed, or every order is tried:
-// so protocols are proved by those who wish to break them, and clusters are studied on a laptop.
+// Many ranks in one thread under virtual time. The order in which messages arrive is drawn from a seed, or
+// every order is tried: so protocols are proved by those who wish to break them, and clusters are studied on
+// a laptop.
 #pragma once
 
 #include "palmette/transport/timeline.hpp"
@@ -13,15 +14,18 @@ struct SimulationOptions {
   std::function<double(index_t source, index_t destination, std::size_t bytes)> network_seconds;
   double seconds_per_cost = 1e-9;   ///< of RankProgram::last_cost
   double task_overhead_seconds = 0; ///< added for each task
-  /// Each message is late by up to this many times its network time, at random: then messages overtake each other.
+  /// Each message is late by up to this many times its network time, at random: then messages overtake each
+  /// other.
   double jitter = 0;
   double slow_ranks = 0;     ///< probability that a rank is slow
   double slowness = 1;       ///< tasks of slow ranks take so many times as long
   double idle_wakeups = 0;   ///< probability that a rank is woken once more, for nothing, after each event
-  /// A machine: tasks take what Cluster::seconds says of RankProgram::last_task, messages cost both ranks their overhead, use the link between
-  /// them and pass the doors of their nodes. Then network_seconds, seconds_per_cost and task_overhead_seconds are not used.
+  /// A machine: tasks take what Cluster::seconds says of RankProgram::last_task, messages cost both ranks
+  /// their overhead, use the link between them and pass the doors of their nodes. Then network_seconds,
+  /// seconds_per_cost and task_overhead_seconds are not used.
   std::shared_ptr<const Cluster> cluster = nullptr;
-  std::vector<double> read_gbs = {};  ///< with a cluster, by rank: what it reads in a second; empty: from memory, all ranks of its node reading
+  /// with a cluster, by rank: what it reads in a second; empty: from memory, all ranks of its node reading
+  std::vector<double> read_gbs = {};
   bool keeps_timeline = false;        ///< every task and message
 };
 
@@ -37,7 +41,8 @@ struct SimulationResult {
 
 struct Exploration;
 
-/// Ranks without threads. sum and agree are for the setting up of plans, which is not simulated: they throw UsageError.
+/// Ranks without threads. sum and agree are for the setting up of plans, which is not simulated: they throw
+/// UsageError.
 class SimulatedWorld {
  public:
   /// @throws UsageError if num_ranks < 1 or a probability lies outside [0, 1]
@@ -45,14 +50,16 @@ class SimulatedWorld {
   ~SimulatedWorld();
   index_t num_ranks() const;
   Transport& rank(index_t rank);
-  /// Run programs[r] on rank r until all are done. Each must be driven through rank(r) alone, or through wrappers of it.
-  /// `flush[r]`, where given, is flushed whenever rank r has nothing to do, as a driver would.
+  /// Run programs[r] on rank r until all are done. Each must be driven through rank(r) alone, or through
+  /// wrappers of it. `flush[r]`, where given, is flushed whenever rank r has nothing to do, as a driver
+  /// would.
   /// @throws BrokenRun if nothing more can happen and a rank is not done: names who waits for what
   SimulationResult run(std::span<RankProgram* const> programs, std::span<Transport* const> transports = {});
 
  private:
   friend struct OrderExplorer;
-  friend Exploration explore_orders(index_t, std::int64_t, const std::function<struct ExploredRun(SimulatedWorld&)>&);
+  friend Exploration explore_orders(index_t, std::int64_t,
+                                    const std::function<struct ExploredRun(SimulatedWorld&)>&);
   struct State;
   struct Run;
   std::unique_ptr<State> state_;
@@ -70,8 +77,8 @@ struct ExploredRun {
   std::function<void()> check;  ///< called when all are done
 };
 
-/// Run the programs that `make` returns once for each order in which messages can arrive and tasks can run, as far as a rank can tell
-/// them apart, but at most `most_orders` times.
+/// Run the programs that `make` returns once for each order in which messages can arrive and tasks can run,
+/// as far as a rank can tell them apart, but at most `most_orders` times.
 /// @throws BrokenRun from the first order that ends in silence; whatever a program or check throws
 Exploration explore_orders(index_t num_ranks, std::int64_t most_orders,
                            const std::function<ExploredRun(SimulatedWorld& world)>& make);

@@ -63,15 +63,16 @@ class Mailbox {
 /// Where all ranks meet: each brings a value, each sees all.
 class Meeting {
  public:
-  explicit Meeting(index_t num_ranks) : values_(static_cast<std::size_t>(num_ranks)), here_(values_.size(), 0) {}
+  explicit Meeting(index_t num_ranks)
+      : values_(num_ranks), here_(values_.size(), 0) {}
 
   /// @param seconds  patience; 0: no end of it
   template <class Join>
   double exchange(index_t rank, double value, double seconds, const Join& join) {
     std::unique_lock lock(mutex_);
     if (!why_.empty()) throw BrokenRun(why_);
-    values_[static_cast<std::size_t>(rank)] = value;
-    here_[static_cast<std::size_t>(rank)] = 1;
+    values_[rank] = value;
+    here_[rank] = 1;
     const std::uint64_t round = round_;
     if (++arrived_ == values_.size()) {
       result_ = join(values_);
@@ -83,12 +84,15 @@ class Meeting {
     }
     // The others are often near.
     lock.unlock();
-    for (int turns = 0; turns < turns_before_sleep && round_.load(std::memory_order_acquire) == round && !broken_.load(std::memory_order_relaxed); ++turns)
+    for (int turns = 0; turns < turns_before_sleep && round_.load(std::memory_order_acquire) == round &&
+                        !broken_.load(std::memory_order_relaxed);
+         ++turns)
       wait_politely(turns);
     lock.lock();
     const auto over = [&] { return round_ != round || !why_.empty(); };
     if (seconds <= 0) all_here_.wait(lock, over);
-    else if (!all_here_.wait_for(lock, std::chrono::duration<double>(seconds), over)) break_up(absent(rank, seconds));
+    else if (!all_here_.wait_for(lock, std::chrono::duration<double>(seconds), over))
+      break_up(absent(rank, seconds));
     if (round_ == round) throw BrokenRun(why_);
     return result_;
   }
@@ -113,8 +117,8 @@ class Meeting {
     std::string who;
     for (std::size_t other = 0; other < here_.size(); ++other)
       if (here_[other] == 0) who += (who.empty() ? "rank " : ", rank ") + std::to_string(other);
-    return "rank " + std::to_string(rank) + " of " + std::to_string(here_.size()) + " has waited " + std::to_string(seconds) +
-           " s for all to agree; not come: " + who;
+    return "rank " + std::to_string(rank) + " of " + std::to_string(here_.size()) + " has waited " +
+           std::to_string(seconds) + " s for all to agree; not come: " + who;
   }
 
   std::mutex mutex_;
@@ -131,13 +135,14 @@ class Meeting {
 
 class ThreadRank final : public Transport {
  public:
-  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, std::vector<transporting::HeldOffers>& offers, Meeting& meeting)
+  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, std::vector<transporting::HeldOffers>& offers,
+             Meeting& meeting)
       : rank_(rank), mailboxes_(mailboxes), offers_(offers), meeting_(meeting) {}
   index_t rank() const override { return rank_; }
   index_t num_ranks() const override { return static_cast<index_t>(mailboxes_.size()); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     check_rank(destination, num_ranks());
-    mailboxes_[static_cast<std::size_t>(destination)].put({rank_, tag, std::move(payload)});
+    mailboxes_[destination].put({rank_, tag, std::move(payload)});
   }
   bool poll(Message& message) override {
     meeting_.look();
@@ -145,18 +150,23 @@ class ThreadRank final : public Transport {
   }
   void flush() override {}
   double sum(double value) override {
-    return meeting_.exchange(rank_, value, watchdog_seconds_, [](const std::vector<double>& all) { return std::accumulate(all.begin(), all.end(), 0.0); });
+    return meeting_.exchange(rank_, value, watchdog_seconds_, [](const std::vector<double>& all) {
+      return std::accumulate(all.begin(), all.end(), 0.0);
+    });
   }
   int agree(int status) override {
     const double largest = meeting_.exchange(
-        rank_, status, watchdog_seconds_, [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); });
-    offers_[static_cast<std::size_t>(rank_)].forget();
+        rank_, status, watchdog_seconds_,
+        [](const std::vector<double>& all) { return *std::max_element(all.begin(), all.end()); });
+    offers_[rank_].forget();
     return static_cast<int>(largest);
   }
-  Offer offer(std::int64_t tag, SharedBytes bytes) override { return offers_[static_cast<std::size_t>(rank_)].hold(tag, std::move(bytes)); }
+  Offer offer(std::int64_t tag, SharedBytes bytes) override {
+    return offers_[rank_].hold(tag, std::move(bytes));
+  }
   void get(index_t source, const Offer& offer) override {
     check_rank(source, num_ranks());
-    own().put({source, offer.tag, offers_[static_cast<std::size_t>(source)].look_up(offer)});
+    own().put({source, offer.tag, offers_[source].look_up(offer)});
   }
   void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void rest(int turns) override {
@@ -169,7 +179,7 @@ class ThreadRank final : public Transport {
   }
 
  private:
-  Mailbox& own() { return mailboxes_[static_cast<std::size_t>(rank_)]; }
+  Mailbox& own() { return mailboxes_[rank_]; }
   index_t rank_;
   std::vector<Mailbox>& mailboxes_;
   std::vector<transporting::HeldOffers>& offers_;  // by rank
@@ -181,7 +191,9 @@ class ThreadRank final : public Transport {
 
 struct ThreadWorld::State {
   explicit State(index_t num_ranks)
-      : mailboxes(static_cast<std::size_t>(num_ranks)), offers(static_cast<std::size_t>(num_ranks)), meeting(num_ranks) {
+      : mailboxes(static_cast<std::size_t>(num_ranks)),
+        offers(static_cast<std::size_t>(num_ranks)),
+        meeting(num_ranks) {
     for (index_t rank = 0; rank < num_ranks; ++rank)
       ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, offers, meeting));
   }
@@ -200,12 +212,13 @@ ThreadWorld::~ThreadWorld() = default;
 index_t ThreadWorld::num_ranks() const { return static_cast<index_t>(state_->ranks.size()); }
 Transport& ThreadWorld::rank(index_t rank) {
   check_rank(rank, num_ranks());
-  return *state_->ranks[static_cast<std::size_t>(rank)];
+  return *state_->ranks[rank];
 }
 
 void ThreadWorld::run(const std::function<void(Transport&)>& work) {
   std::mutex mutex;
-  std::exception_ptr cause, consequence;  // the first of each: a rank that gave up because another did must not hide why
+  // the first of each: a rank that gave up because another did must not hide why
+  std::exception_ptr cause, consequence;
   std::vector<std::thread> threads;
   const auto keep = [&](std::exception_ptr& kept, Transport& transport, const std::exception& error) {
     {

@@ -13,7 +13,8 @@ PhaseFigures figures_of(std::span<const RankTimes> ranks, Get&& get) {
     for (const RankTimes& rank : ranks) seconds.push_back(get(rank).*value);
     return PartFigure{name, figure_of(seconds)};
   };
-  return {part("work", &PhaseTimes::work), part("messages", &PhaseTimes::messages), part("waiting", &PhaseTimes::waiting)};
+  return {part("work", &PhaseTimes::work), part("messages", &PhaseTimes::messages),
+          part("waiting", &PhaseTimes::waiting)};
 }
 
 }  // namespace
@@ -36,8 +37,10 @@ PhaseFigures total_figures(std::span<const RankTimes> ranks) {
 
 std::vector<NamedPhaseFigures> phase_figures(std::span<const RankTimes> ranks) {
   std::vector<NamedPhaseFigures> all;
-  for (const SweepPhase phase : {SweepPhase::none, SweepPhase::forward, SweepPhase::between, SweepPhase::backward})
-    if (std::any_of(ranks.begin(), ranks.end(), [phase](const RankTimes& one) { return one.of(phase).total() > 0; }))
+  for (const SweepPhase phase :
+       {SweepPhase::none, SweepPhase::forward, SweepPhase::between, SweepPhase::backward})
+    if (std::any_of(ranks.begin(), ranks.end(),
+                    [phase](const RankTimes& one) { return one.of(phase).total() > 0; }))
       all.push_back({phase, figures_of(ranks, [phase](const RankTimes& one) { return one.of(phase); })});
   return all;
 }

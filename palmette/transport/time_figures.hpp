@@ -1,4 +1,5 @@
-// Part of the door of `transport`: where the time of all ranks goes, in figures: least, mean and most over ranks.
+// Part of the door of `transport`: where the time of all ranks goes, in figures: least, mean and most over
+// ranks.
 #pragma once
 
 #include <array>

@@ -39,7 +39,8 @@ PhaseTimes RankTimes::total() const {
 
 RankTimes operator-(const RankTimes& later, const RankTimes& earlier) {
   RankTimes between = later;
-  for (std::size_t phase = 0; phase < between.phase.size(); ++phase) between.phase[phase] -= earlier.phase[phase];
+  for (std::size_t phase = 0; phase < between.phase.size(); ++phase)
+    between.phase[phase] -= earlier.phase[phase];
   return between;
 }
 
@@ -57,13 +58,14 @@ struct RankRecord::State {
   std::vector<TimedMessage> messages;
   std::atomic<double> sending{0};
 
-  Member& of(int member) { return members[static_cast<std::size_t>(member)]; }
+  Member& of(int member) { return members[member]; }
 };
 
 RankRecord::RankRecord(int members, bool keeps_timeline) : state_(std::make_unique<State>()) {
-  if (members < 1) throw UsageError("a record of " + std::to_string(members) + " threads; there must be at least 1");
+  if (members < 1)
+    throw UsageError("a record of " + std::to_string(members) + " threads; there must be at least 1");
   state_->keeps_timeline = keeps_timeline;
-  state_->members.resize(static_cast<std::size_t>(members));
+  state_->members.resize(members);
 }
 RankRecord::~RankRecord() = default;
 RankRecord::RankRecord(RankRecord&&) noexcept = default;
@@ -105,7 +107,8 @@ void RankRecord::message(const TimedMessage& message) {
 double RankRecord::sending() const { return state_->sending.load(std::memory_order_relaxed); }
 void RankRecord::add_sending(double seconds) {
   double before = state_->sending.load(std::memory_order_relaxed);
-  while (!state_->sending.compare_exchange_weak(before, before + seconds, std::memory_order_relaxed)) continue;
+  while (!state_->sending.compare_exchange_weak(before, before + seconds, std::memory_order_relaxed))
+    continue;
 }
 
 bool RankRecord::keeps_timeline() const { return state_->keeps_timeline; }
@@ -113,13 +116,15 @@ bool RankRecord::keeps_timeline() const { return state_->keeps_timeline; }
 RankTimes RankRecord::times() const {
   RankTimes all;
   for (const State::Member& member : state_->members)
-    for (std::size_t phase = 0; phase < all.phase.size(); ++phase) all.phase[phase] += member.times.phase[phase];
+    for (std::size_t phase = 0; phase < all.phase.size(); ++phase)
+      all.phase[phase] += member.times.phase[phase];
   return all;
 }
 
 RankTimeline RankRecord::timeline() const {
   RankTimeline line;
-  for (const State::Member& member : state_->members) line.tasks.insert(line.tasks.end(), member.tasks.begin(), member.tasks.end());
+  for (const State::Member& member : state_->members)
+    line.tasks.insert(line.tasks.end(), member.tasks.begin(), member.tasks.end());
   line.messages = state_->messages;
   return line;
 }
@@ -151,22 +156,30 @@ class TraceText {
 
   void rank(std::size_t number) {
     event();
-    write("{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%zu,\"args\":{\"name\":\"rank %zu\"}}", number, number);
+    write("{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%zu,\"args\":{\"name\":\"rank %zu\"}}", number,
+          number);
   }
   void task(std::size_t rank, const TimedTask& task) {
     event();
-    write("{\"ph\":\"X\",\"name\":\"%.*s\",\"cat\":\"%s\",\"pid\":%zu,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"number\":%lld}}",
-          static_cast<int>(task.name.size()), task.name.data(), std::string(name_of(task.phase)).c_str(), rank, task.member, microseconds(task.begin),
-          1e6 * (task.end - task.begin), static_cast<long long>(task.number));
+    write(
+        "{\"ph\":\"X\",\"name\":\"%.*s\",\"cat\":\"%s\",\"pid\":%zu,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
+        "\"args\":{\"number\":%lld}}",
+        static_cast<int>(task.name.size()), task.name.data(), std::string(name_of(task.phase)).c_str(), rank,
+        task.member, microseconds(task.begin), 1e6 * (task.end - task.begin),
+        static_cast<long long>(task.number));
   }
-  /// An arrow begins with "s" where the message leaves and ends with "f" where it is taken; both carry the same id.
+  /// An arrow begins with "s" where the message leaves and ends with "f" where it is taken; both carry the
+  /// same id.
   void message(std::size_t rank, const TimedMessage& one) {
     const auto other = static_cast<std::size_t>(one.other);
     const std::size_t source = one.is_sent ? rank : other, destination = one.is_sent ? other : rank;
     event();
-    write("{\"ph\":\"%s\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%zu-%zu-%lld\",\"pid\":%zu,\"tid\":0,\"ts\":%.3f,"
-          "\"args\":{\"bytes\":%zu}}",
-          one.is_sent ? "s" : "f", source, destination, static_cast<long long>(one.tag), rank, microseconds(one.seconds), one.bytes);
+    write(
+        "{\"ph\":\"%s\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":\"%zu-%zu-%lld\","
+        "\"pid\":%zu,\"tid\":0,\"ts\":%.3f,"
+        "\"args\":{\"bytes\":%zu}}",
+        one.is_sent ? "s" : "f", source, destination, static_cast<long long>(one.tag), rank,
+        microseconds(one.seconds), one.bytes);
   }
   std::string finished() { return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + text_ + "\n]}\n"; }
 

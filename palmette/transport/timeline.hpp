@@ -1,5 +1,5 @@
-// Part of the door of `transport`: where the time of a rank goes, and when each of its tasks and messages was. The same for real ranks, whose driver
-// asks the clock, and for simulated ones.
+// Part of the door of `transport`: where the time of a rank goes, and when each of its tasks and messages
+// was. The same for real ranks, whose driver asks the clock, and for simulated ones.
 #pragma once
 
 #include <array>
@@ -63,8 +63,8 @@ class RankRecord {
   explicit RankRecord(int members = 1, bool keeps_timeline = false);
   ~RankRecord();
   RankRecord(RankRecord&&) noexcept;
-  /// A task ran from `begin` to `end`; `sending` seconds of it went into messages. What has gone since the thread's last task (or start), less what
-  /// was handled, it waited.
+  /// A task ran from `begin` to `end`; `sending` seconds of it went into messages. What has gone since the
+  /// thread's last task (or start), less what was handled, it waited.
   void task(int member, const TaskNote& note, double begin, double end, double sending);
   void start(int member, double now);
   /// So many seconds went into messages since the last task.
@@ -86,7 +86,8 @@ class RankRecord {
   std::unique_ptr<State> state_;
 };
 
-/// Writes down when messages are sent, and what that takes. For one thread of one rank (others may send, their time counts as work).
+/// Writes down when messages are sent, and what that takes. For one thread of one rank (others may send,
+/// their time counts as work).
 class SendClock final : public TransportWrapper {
  public:
   SendClock(Transport& inner, RankRecord& record) : TransportWrapper(inner), record_(record) {}
@@ -96,8 +97,8 @@ class SendClock final : public TransportWrapper {
   RankRecord& record_;
 };
 
-/// The timelines of all ranks, by rank, as a document of the Chrome trace format (Perfetto reads it too): a process for each rank, an arrow
-/// for each message.
+/// The timelines of all ranks, by rank, as a document of the Chrome trace format (Perfetto reads it too): a
+/// process for each rank, an arrow for each message.
 std::string chrome_trace(std::span<const RankTimeline> ranks);
 
 }  // namespace palmette

@@ -11,19 +11,21 @@ class Gather final : public RankProgram {
  public:
   /// @param piece_for  what each rank gets; called with every rank
   template <class PieceFor>
-  Gather(Transport& transport, const PieceFor& piece_for) : transport_(transport), pieces_(static_cast<std::size_t>(transport.num_ranks())) {
+  Gather(Transport& transport, const PieceFor& piece_for)
+      : transport_(transport), pieces_(transport.num_ranks()) {
     for (index_t rank = 0; rank < transport.num_ranks(); ++rank) outgoing_.push_back(piece_for(rank));
-    pieces_[static_cast<std::size_t>(transport.rank())] = outgoing_[static_cast<std::size_t>(transport.rank())];
+    pieces_[transport.rank()] =
+        outgoing_[transport.rank()];
   }
   void start() override {
     const index_t rank = transport_.rank(), num_ranks = transport_.num_ranks();
     has_come_.assign(pieces_.size(), 0);
-    has_come_[static_cast<std::size_t>(rank)] = 1;
+    has_come_[rank] = 1;
     missing_.store(num_ranks - 1, std::memory_order_release);
     // Each begins with its neighbour, so that not all messages go to rank 0 first.
     for (index_t step = 1; step < num_ranks; ++step) {
       const index_t other = (rank + step) % num_ranks;
-      transport_.send(other, 0, std::move(outgoing_[static_cast<std::size_t>(other)]));
+      transport_.send(other, 0, std::move(outgoing_[other]));
     }
     transport_.flush();
   }
@@ -75,7 +77,9 @@ void agree_after(Transport& transport, const std::function<void()>& work) {
   }
   const int worst = transport.agree(thrown ? transport.num_ranks() - transport.rank() : 0);
   if (thrown) std::rethrow_exception(thrown);
-  if (worst != 0) throw BrokenRun(name_of_rank(transport, transport.num_ranks() - worst) + " could not go on, so no rank does");
+  if (worst != 0)
+    throw BrokenRun(name_of_rank(transport, transport.num_ranks() - worst) +
+                    " could not go on, so no rank does");
 }
 
 void exchange(Transport& transport, const std::function<void()>& work) {
@@ -90,17 +94,19 @@ void exchange(Transport& transport, const std::function<void()>& work) {
   transport.agree(0);
 }
 
-std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine, const DriveOptions& options) {
+std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine,
+                                         const DriveOptions& options) {
   Gather gather(transport, [&](index_t) { return mine; });
   drive(gather, transport, team, options);
   return gather.take();
 }
 
-std::vector<SharedBytes> deal_to_all(Transport& transport, ThreadTeam& team, const std::vector<SharedBytes>& pieces,
-                                     const DriveOptions& options) {
+std::vector<SharedBytes> deal_to_all(Transport& transport, ThreadTeam& team,
+                                     const std::vector<SharedBytes>& pieces, const DriveOptions& options) {
   if (pieces.size() != static_cast<std::size_t>(transport.num_ranks()))
-    throw UsageError(std::to_string(pieces.size()) + " pieces for " + std::to_string(transport.num_ranks()) + " ranks");
-  Gather gather(transport, [&](index_t rank) { return pieces[static_cast<std::size_t>(rank)]; });
+    throw UsageError(std::to_string(pieces.size()) + " pieces for " + std::to_string(transport.num_ranks()) +
+                     " ranks");
+  Gather gather(transport, [&](index_t rank) { return pieces[rank]; });
   drive(gather, transport, team, options);
   return gather.take();
 }

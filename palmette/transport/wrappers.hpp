@@ -11,7 +11,9 @@ class TransportWrapper : public Transport {
   explicit TransportWrapper(Transport& inner) : inner_(inner) {}
   index_t rank() const override { return inner_.rank(); }
   index_t num_ranks() const override { return inner_.num_ranks(); }
-  void send(index_t destination, std::int64_t tag, SharedBytes payload) override { inner_.send(destination, tag, std::move(payload)); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    inner_.send(destination, tag, std::move(payload));
+  }
   bool poll(Message& message) override { return inner_.poll(message); }
   void flush() override { inner_.flush(); }
   Offer offer(std::int64_t tag, SharedBytes bytes) override { return inner_.offer(tag, std::move(bytes)); }
@@ -43,8 +45,8 @@ class Recorder final : public TransportWrapper {
   std::unique_ptr<Counts> counts_;
 };
 
-/// Packs small messages to one destination into one. A packet leaves when it holds `packet_bytes`, and all leave at flush and when
-/// the rank has nothing to do. Both ends of a run must use it.
+/// Packs small messages to one destination into one. A packet leaves when it holds `packet_bytes`, and all
+/// leave at flush and when the rank has nothing to do. Both ends of a run must use it.
 class Aggregator final : public TransportWrapper {
  public:
   struct Options {
@@ -64,8 +66,8 @@ class Aggregator final : public TransportWrapper {
   std::unique_ptr<State> state_;
 };
 
-/// Adds a 64-bit checksum to every payload and looks at it on arrival, so that a damaged message is never computed with.
-/// Both ends of a run must use it.
+/// Adds a 64-bit checksum to every payload and looks at it on arrival, so that a damaged message is never
+/// computed with. Both ends of a run must use it.
 class Checked final : public TransportWrapper {
  public:
   explicit Checked(Transport& inner) : TransportWrapper(inner) {}

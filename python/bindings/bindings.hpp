@@ -1,5 +1,5 @@
-// What the files of the bindings share: conversions between Python's words and the library's. No logic lives here: Python
-// prepares the arguments (palmette/_input.py), the library does the work.
+// What the files of the bindings share: conversions between Python's words and the library's. No logic lives
+// here: Python prepares the arguments (palmette/_input.py), the library does the work.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -72,8 +72,8 @@ nb::object to_numpy(const std::vector<V>& values) {
 template <class T>
 nb::tuple to_arrays(SparseMatrix<T>&& matrix) {
   const auto shape = nb::make_tuple(matrix.rows(), matrix.cols());
-  return nb::make_tuple(shape, to_numpy(std::move(matrix.pattern.column_ptr)), to_numpy(std::move(matrix.pattern.row_index)),
-                        to_numpy(std::move(matrix.values)));
+  return nb::make_tuple(shape, to_numpy(std::move(matrix.pattern.column_ptr)),
+                        to_numpy(std::move(matrix.pattern.row_index)), to_numpy(std::move(matrix.values)));
 }
 
 /// "Solver_float64" and the like: one class for each scalar.
@@ -85,12 +85,14 @@ std::string class_name(const char* stem) {
 nb::dict to_dict(const Report& report);
 nb::dict to_dict(const RankReport& report);
 
-/// A report that becomes a dict when somebody looks at it: for a small system that takes longer than the solve.
+/// A report that becomes a dict when somebody looks at it: for a small system that takes longer than the
+/// solve.
 struct ReportHandle {
   Report report;
 };
 
-/// Solve once with one right-hand side and the usual options; b and x of length n; threads as in SolveRequest.
+/// Solve once with one right-hand side and the usual options; b and x of length n; threads as in
+/// SolveRequest.
 /// @throws UsageError as Solver::solve
 template <class T, template <class> class AnySolver>
 ReportHandle solve_one(AnySolver<T>& self, ArrayIn<T> b, ArrayOut<T> x, int threads) {

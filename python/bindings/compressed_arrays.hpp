@@ -1,4 +1,5 @@
-// Compressed columns or rows as SciPy holds them, with indices of 32 or 64 bits, become a matrix of the library in one step.
+// Compressed columns or rows as SciPy holds them, with indices of 32 or 64 bits, become a matrix of the
+// library in one step.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,8 @@ struct CompressedArrays {
   index_t cols = 0;
   bool by_rows = false;
   Indices line_ptr;           // length lines + 1: line k is [line_ptr[k], line_ptr[k + 1])
-  Indices index;              // row in its column, or column in its row, in any order; at least line_ptr.back() of them
+  // row in its column, or column in its row, in any order; at least line_ptr.back() of them
+  Indices index;            
   std::span<const T> values;  // at least as many; what lies behind the last line is not looked at
 };
 
@@ -38,17 +40,22 @@ std::span<const Wanted> as_integers(std::span<const Given> given, std::vector<Wa
 }
 
 template <class T, class Pointer>
-std::size_t checked_entries(const CompressedArrays<T>& arrays, std::span<const Pointer> line_ptr, std::size_t num_indices) {
+std::size_t checked_entries(const CompressedArrays<T>& arrays, std::span<const Pointer> line_ptr,
+                            std::size_t num_indices) {
   const auto lines = static_cast<std::size_t>(arrays.by_rows ? arrays.rows : arrays.cols);
   if (line_ptr.size() != lines + 1)
-    throw DimensionError("there are " + std::to_string(line_ptr.size()) + " pointers for " + std::to_string(lines) + " lines");
-  if (line_ptr[0] != 0) throw UsageError("the pointers begin with " + std::to_string(line_ptr[0]) + ", not with 0");
+    throw DimensionError("there are " + std::to_string(line_ptr.size()) + " pointers for " +
+                         std::to_string(lines) + " lines");
+  if (line_ptr[0] != 0)
+    throw UsageError("the pointers begin with " + std::to_string(line_ptr[0]) + ", not with 0");
   for (std::size_t line = 0; line < lines; ++line)
-    if (line_ptr[line + 1] < line_ptr[line]) throw UsageError("the pointers decrease at line " + std::to_string(line + 1));
+    if (line_ptr[line + 1] < line_ptr[line])
+      throw UsageError("the pointers decrease at line " + std::to_string(line + 1));
   const auto entries = static_cast<std::size_t>(line_ptr[lines]);
   if (num_indices < entries || arrays.values.size() < entries)
-    throw DimensionError("the pointers end with " + std::to_string(entries) + ", but there are " + std::to_string(num_indices) +
-                         " indices and " + std::to_string(arrays.values.size()) + " values");
+    throw DimensionError("the pointers end with " + std::to_string(entries) + ", but there are " +
+                         std::to_string(num_indices) + " indices and " +
+                         std::to_string(arrays.values.size()) + " values");
   return entries;
 }
 
@@ -57,7 +64,8 @@ void check_indices(std::span<const Index> index, index_t length) {
   const auto outside = [&](Index at) { return at < 0 || at >= length; };
   const auto first = std::find_if(index.begin(), index.end(), outside);
   if (first != index.end())
-    throw UsageError("index " + std::to_string(*first) + " of entry " + std::to_string(first - index.begin() + 1) + " is outside of 0 … " +
+    throw UsageError("index " + std::to_string(*first) + " of entry " +
+                     std::to_string(first - index.begin() + 1) + " is outside of 0 … " +
                      std::to_string(length - 1));
 }
 
@@ -70,20 +78,22 @@ inline bool has_duplicates(const SparsityPattern& pattern) {
 }
 
 template <class T, class Pointer, class Index>
-SparseMatrix<T> from_rows(const CompressedArrays<T>& arrays, std::span<const Pointer> line_ptr, std::span<const Index> index) {
+SparseMatrix<T> from_rows(const CompressedArrays<T>& arrays, std::span<const Pointer> line_ptr,
+                          std::span<const Index> index) {
   SparseMatrix<T> matrix;
   matrix.pattern.rows = arrays.rows;
   matrix.pattern.cols = arrays.cols;
   std::vector<offset_t>& ptr = matrix.pattern.column_ptr;
   ptr.assign(static_cast<std::size_t>(arrays.cols) + 1, 0);
-  for (const Index column : index) ++ptr[static_cast<std::size_t>(column)];
+  for (const Index column : index) ++ptr[column];
   offset_t before = 0;
   for (offset_t& start : ptr) before += std::exchange(start, before);
   matrix.pattern.row_index.resize(index.size());
   matrix.values.resize(index.size());
   for (index_t row = 0; row < arrays.rows; ++row)
-    for (auto entry = static_cast<std::size_t>(line_ptr[row]); entry < static_cast<std::size_t>(line_ptr[row + 1]); ++entry) {
-      const auto place = static_cast<std::size_t>(ptr[static_cast<std::size_t>(index[entry])]++);
+    for (auto entry = static_cast<std::size_t>(line_ptr[row]);
+         entry < static_cast<std::size_t>(line_ptr[row + 1]); ++entry) {
+      const auto place = static_cast<std::size_t>(ptr[index[entry]]++);
       matrix.pattern.row_index[place] = row;
       matrix.values[place] = arrays.values[entry];
     }
@@ -96,14 +106,16 @@ SparseMatrix<T> from_rows(const CompressedArrays<T>& arrays, std::span<const Poi
 
 }  // namespace detail
 
-/// The matrix by columns: checked, sorted, duplicates summed in the order given; from rows the same as from the columns that a
-/// stable conversion makes of them.
-/// @throws DimensionError if the lengths do not fit; UsageError naming the line if pointers decrease or an index is out of range
+/// The matrix by columns: checked, sorted, duplicates summed in the order given; from rows the same as from
+/// the columns that a stable conversion makes of them.
+/// @throws DimensionError if the lengths do not fit; UsageError naming the line if pointers decrease or an
+///   index is out of range
 /// @cost O(nnz + rows + cols); from columns a logarithm more for those that are not in order
 template <class T>
 SparseMatrix<T> from_compressed_arrays(const CompressedArrays<T>& arrays) {
   if (arrays.rows < 0 || arrays.cols < 0)
-    throw DimensionError("a matrix cannot be " + std::to_string(arrays.rows) + " × " + std::to_string(arrays.cols));
+    throw DimensionError("a matrix cannot be " + std::to_string(arrays.rows) + " × " +
+                         std::to_string(arrays.cols));
   const auto read = [&](auto line_ptr, auto all_indices) {
     const std::size_t entries = detail::checked_entries(arrays, line_ptr, all_indices.size());
     const auto index = all_indices.first(entries);
@@ -111,8 +123,9 @@ SparseMatrix<T> from_compressed_arrays(const CompressedArrays<T>& arrays) {
     if (arrays.by_rows) return detail::from_rows(arrays, line_ptr, index);
     std::vector<offset_t> pointers;
     std::vector<index_t> rows;
-    return from_compressed_columns<T>(arrays.rows, arrays.cols, detail::as_integers<offset_t>(line_ptr, pointers), detail::as_integers<index_t>(index, rows),
-                                      arrays.values.first(entries));
+    return from_compressed_columns<T>(
+        arrays.rows, arrays.cols, detail::as_integers<offset_t>(line_ptr, pointers),
+        detail::as_integers<index_t>(index, rows), arrays.values.first(entries));
   };
   return std::visit(read, arrays.line_ptr, arrays.index);
 }

@@ -17,13 +17,16 @@ const char* name_of(FailureKind kind) {
   return "numerically_singular";
 }
 
-void set_error(const nb::object& exception) { PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr()); }
+void set_error(const nb::object& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
 
 nb::object python_class(const char* name) { return nb::module_::import_("palmette.errors").attr(name); }
 
 void set_numerical_error(const NumericalFailure& failure) {
-  set_error(python_class("numerical_error")(name_of(failure.kind), failure.message, nb::make_tuple(failure.row, failure.column),
-                                            failure.rows, failure.columns));
+  set_error(python_class("numerical_error")(name_of(failure.kind), failure.message,
+                                            nb::make_tuple(failure.row, failure.column), failure.rows,
+                                            failure.columns));
 }
 
 void translate(const std::exception_ptr& pointer, void*) {

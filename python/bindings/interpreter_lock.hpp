@@ -1,8 +1,8 @@
 // The interpreter's lock, let go of and taken again, in threads that may outlive the interpreter.
 //
-// An interpreter that ends takes every thread that asks for its lock out of the world, by pthread_exit: the stack is unwound through
-// C++ frames that nothing may unwind, and the process would abort. Such a thread stands still instead: whatever it holds is kept
-// until the process is gone.
+// An interpreter that ends takes every thread that asks for its lock out of the world, by pthread_exit: the
+// stack is unwound through C++ frames that nothing may unwind, and the process would abort. Such a thread
+// stands still instead: whatever it holds is kept until the process is gone.
 #pragma once
 
 #include <Python.h>

@@ -9,7 +9,8 @@ std::string text(std::string_view view) { return std::string(view); }
 nb::list generators() {
   nb::list list;
   for (const GeneratorInfo& info : generator_list())
-    list.append(nb::make_tuple(info.name, info.summary, info.n_meaning, info.parameter_meaning, info.default_parameter));
+    list.append(nb::make_tuple(info.name, info.summary, info.n_meaning, info.parameter_meaning,
+                               info.default_parameter));
   return list;
 }
 

@@ -1,14 +1,17 @@
-// The extension module palmette._core: the library's doors under their own names, for the Python files of the package.
+// The extension module palmette._core: the library's doors under their own names, for the Python files of the
+// package.
 #include "bindings.hpp"
 
 /// By this name threadpoolctl knows this module from others whose files are called _core.
 extern "C" __attribute__((visibility("default"))) int palmette_python_module() { return 1; }
 
 NB_MODULE(_core, module) {
-  // A thread that works here when the program ends stands still from then on, with all that it holds: no fault to be told of.
+  // A thread that works here when the program ends stands still from then on, with all that it holds: no
+  // fault to be told of.
   palmette::python::nb::set_leak_warnings(false);
   namespace python = palmette::python;
-  module.doc() = "Bindings of the library. Use the package palmette, which checks and converts what it hands down.";
+  module.doc() =
+      "Bindings of the library. Use the package palmette, which checks and converts what it hands down.";
   module.attr("__version__") = std::string(palmette::version());
   module.def("available_processors", palmette::available_processors);
   python::bind_errors(module);

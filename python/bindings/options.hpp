@@ -1,4 +1,5 @@
-// Options as Python hands them down: dicts with a fixed set of keys (see palmette/_solver.py) → the library's structs.
+// Options as Python hands them down: dicts with a fixed set of keys (see palmette/_solver.py) → the library's
+// structs.
 #pragma once
 
 #include "bindings.hpp"

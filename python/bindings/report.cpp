@@ -12,13 +12,19 @@ class DictMaker final : public ReportVisitor {
     open_.push_back(inner);
   }
   void close() override { open_.pop_back(); }
-  void field(std::string_view name, std::string_view value) override { top()[key(name)] = nb::str(value.data(), value.size()); }
+  void field(std::string_view name, std::string_view value) override {
+    top()[key(name)] = nb::str(value.data(), value.size());
+  }
   void field(std::string_view name, double value) override { top()[key(name)] = nb::float_(value); }
   void field(std::string_view name, std::int64_t value) override { top()[key(name)] = nb::int_(value); }
   void field(std::string_view name, bool value) override { top()[key(name)] = nb::bool_(value); }
   void null(std::string_view name) override { top()[key(name)] = nb::none(); }
-  void list(std::string_view name, const std::vector<std::string>& values) override { top()[key(name)] = nb::cast(values); }
-  void list(std::string_view name, const std::vector<index_t>& values) override { top()[key(name)] = nb::cast(values); }
+  void list(std::string_view name, const std::vector<std::string>& values) override {
+    top()[key(name)] = nb::cast(values);
+  }
+  void list(std::string_view name, const std::vector<index_t>& values) override {
+    top()[key(name)] = nb::cast(values);
+  }
 
   nb::dict result() const { return open_.front(); }
 
@@ -48,9 +54,14 @@ void bind_report(nb::module_& module) {
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })
       .def_prop_ro("componentwise_backward_error",
                    [](const ReportHandle& self) { return self.report.verify->componentwise_backward_error; })
-      .def_prop_ro("singular", [](const ReportHandle& self) { return self.report.verify && self.report.verify->singular_distance.has_value(); })
-      .def_prop_ro("perturbed_pivots", [](const ReportHandle& self) { return self.report.factorize->pivots.perturbed; })
-      .def_prop_ro("structural_deficiency", [](const ReportHandle& self) { return self.report.factorize->structural_deficiency; })
+      .def_prop_ro("singular",
+                   [](const ReportHandle& self) {
+                     return self.report.verify && self.report.verify->singular_distance.has_value();
+                   })
+      .def_prop_ro("perturbed_pivots",
+                   [](const ReportHandle& self) { return self.report.factorize->pivots.perturbed; })
+      .def_prop_ro("structural_deficiency",
+                   [](const ReportHandle& self) { return self.report.factorize->structural_deficiency; })
       .def_prop_ro("supernodes", [](const ReportHandle& self) { return self.report.analyze->supernodes; })
       .def_prop_ro("verified", [](const ReportHandle& self) { return self.report.verify->verified; });
 }

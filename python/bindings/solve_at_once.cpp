@@ -1,4 +1,5 @@
-// A x = b in one call, from the arrays of a SciPy matrix to x: what stands between Python and a small system costs more than its solution.
+// A x = b in one call, from the arrays of a SciPy matrix to x: what stands between Python and a small system
+// costs more than its solution.
 #include "bindings.hpp"
 #include "compressed_arrays.hpp"
 
@@ -9,12 +10,15 @@ using IndexArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cp
 
 template <class T>
 std::optional<typename CompressedArrays<T>::Indices> indices_of(const IndexArray& array) {
-  if (array.dtype() == nb::dtype<std::int32_t>()) return std::span(static_cast<const std::int32_t*>(array.data()), array.size());
-  if (array.dtype() == nb::dtype<std::int64_t>()) return std::span(static_cast<const std::int64_t*>(array.data()), array.size());
+  if (array.dtype() == nb::dtype<std::int32_t>())
+    return std::span(static_cast<const std::int32_t*>(array.data()), array.size());
+  if (array.dtype() == nb::dtype<std::int64_t>())
+    return std::span(static_cast<const std::int64_t*>(array.data()), array.size());
   return std::nullopt;
 }
 
-/// Rows solved so much worse than the norm of A tells are for palmette.scipy to correct: its own bounds are no tighter.
+/// Rows solved so much worse than the norm of A tells are for palmette.scipy to correct: its own bounds are
+/// no tighter.
 template <class T>
 constexpr double usual_row_error = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-10;
 
@@ -25,10 +29,12 @@ bool answer_at_once(const CompressedArrays<T>& arrays, DenseView<const T> b, Den
   options.measure = false;
   options.threads = 1;  // no team is waited for, and none started
   try {
-    auto solver = Solver<T>::create(std::make_shared<const SparseMatrix<T>>(from_compressed_arrays(arrays)), options);
+    auto solver =
+        Solver<T>::create(std::make_shared<const SparseMatrix<T>>(from_compressed_arrays(arrays)), options);
     if (!solver) return false;
     const auto report = solver.value().solve(b, x);
-    return report && report.value().verify->verified && report.value().verify->componentwise_backward_error <= usual_row_error<T> &&
+    return report && report.value().verify->verified &&
+           report.value().verify->componentwise_backward_error <= usual_row_error<T> &&
            report.value().factorize->pivots.perturbed == 0;
   } catch (const UsageError&) {
     return false;
@@ -49,7 +55,8 @@ std::optional<CompressedArrays<T>> arrays_of(const nb::object& A, bool by_rows, 
 }
 
 /// A x = b for n × n compressed columns or rows; x of length n. One thread.
-/// @returns true: x is the verified answer. False: something is not as it usually is; it is for the long way to deal with that, or to refuse
+/// @returns true: x is the verified answer. False: something is not as it usually is; it is for the long way
+///   to deal with that, or to refuse
 template <class T>
 bool solve_at_once(const nb::object& A, bool by_rows, const nb::object& b, ArrayOut<T> x) {
   const auto n = static_cast<index_t>(x.size());
@@ -57,7 +64,8 @@ bool solve_at_once(const nb::object& A, bool by_rows, const nb::object& b, Array
   const auto arrays = arrays_of<T>(A, by_rows, n);
   if (!arrays || !nb::try_cast(b, rhs, false)) return false;
   const LockReleased released;
-  return answer_at_once<T>(*arrays, {rhs.data(), static_cast<index_t>(rhs.size()), 1, n}, {x.data(), n, 1, n});
+  return answer_at_once<T>(*arrays, {rhs.data(), static_cast<index_t>(rhs.size()), 1, n},
+                           {x.data(), n, 1, n});
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ nb::tuple place_of(const Solver<T>& self, offset_t entry) {
   const std::shared_ptr<const SparseMatrix<T>> matrix = self.matrix();
   const std::vector<offset_t>& column_ptr = matrix->pattern.column_ptr;
   const auto after = std::upper_bound(column_ptr.begin(), column_ptr.end(), entry);
-  return nb::make_tuple(matrix->pattern.row_index.at(static_cast<std::size_t>(entry)), after - column_ptr.begin() - 1);
+  return nb::make_tuple(matrix->pattern.row_index.at(static_cast<std::size_t>(entry)),
+                        after - column_ptr.begin() - 1);
 }
 
 template <class T>
@@ -119,8 +120,11 @@ bool is_adjoint(const Solver<T>& self) {
 }
 
 template <class T>
-void solve_part(const Solver<T>& self, const std::string& name, const std::string& trans, DenseIn<T> b, DenseOut<T> x) {
-  const FactorPart part = name == "L" ? FactorPart::lower : name == "D" ? FactorPart::diagonal : FactorPart::upper;
+void solve_part(const Solver<T>& self, const std::string& name, const std::string& trans, DenseIn<T> b,
+                DenseOut<T> x) {
+  const FactorPart part = name == "L"   ? FactorPart::lower
+                          : name == "D" ? FactorPart::diagonal
+                                        : FactorPart::upper;
   const Operation op = operation(trans);
   const LockReleased released;
   self.solve_part(part, op, view_of<const T>(b), view_of<T>(x));
@@ -136,7 +140,8 @@ void bind_solver_of(nb::module_& module) {
       .def("refactor_values", refactor_values<T>)
       .def("place_of", place_of<T>)
       .def("report", [](const Solver<T>& self) { return ReportHandle{self.report()}; })
-      .def("slogdet", [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
+      .def("slogdet",
+           [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
       .def("inertia", inertia<T>)
       .def("structure", structure<T>)
       .def("extract_parts", extract_parts<T>)

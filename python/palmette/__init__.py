@@ -4,18 +4,40 @@
 >>> A = palmette.generate("poisson2d5", 30)
 >>> x = palmette.solve(A, A @ ([1.0] * 900))
 
-`solve` for one system, `Solver` for many with the same matrix, `TriangularSolver` and `from_factors` for what somebody else
-factorized; `palmette.scipy` has the functions of `scipy.sparse.linalg`, `palmette.plots` draws.
+`solve` for one system, `Solver` for many with the same matrix, `TriangularSolver` and `from_factors` for what
+somebody else factorized; `palmette.scipy` has the functions of `scipy.sparse.linalg`, `palmette.plots` draws.
 """
 
 from ._load import __version__
-from ._problems import Generator, Method, OrderingMethod, generate, generators, methods, orderings, read, write
+from ._problems import (
+    Generator,
+    Method,
+    OrderingMethod,
+    generate,
+    generators,
+    methods,
+    orderings,
+    read,
+    write,
+)
 from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
 from ._threads import get_num_threads, set_num_threads, threads
 from ._triangular import FactoredMatrix, TriangularSolver, from_factors
-from .errors import (ConvergenceError, DimensionError, Error, IoError, NotFiniteError, NotPositiveDefiniteError,
-                     NumericalError, OutOfMemoryError, SingularError, SingularWarning, StructurallySingularError,
-                     UnverifiedWarning, UsageError)
+from .errors import (
+    ConvergenceError,
+    DimensionError,
+    Error,
+    IoError,
+    NotFiniteError,
+    NotPositiveDefiniteError,
+    NumericalError,
+    OutOfMemoryError,
+    SingularError,
+    SingularWarning,
+    StructurallySingularError,
+    UnverifiedWarning,
+    UsageError,
+)
 
 __all__ = [
     "ConvergenceError",

@@ -1,4 +1,5 @@
-"""The user's cache folder, in which the measured bandwidth of this machine is remembered. The library never asks for it."""
+"""The user's cache folder, in which the measured bandwidth of this machine is remembered. The library never
+asks for it."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Types of the bindings. Each class stands once for each scalar type; they differ in the type of their values alone."""
+"""Types of the bindings. There is one class for each scalar type; they differ only in the type of values."""
 
 from typing import Any, Dict, List, Tuple
 
@@ -10,7 +10,9 @@ _Arrays = Tuple[Tuple[int, int], np.ndarray, np.ndarray, np.ndarray]
 
 class _Matrix:
     @staticmethod
-    def from_csc(rows: int, cols: int, column_ptr: np.ndarray, row_index: np.ndarray, values: np.ndarray) -> _Matrix: ...
+    def from_csc(
+        rows: int, cols: int, column_ptr: np.ndarray, row_index: np.ndarray, values: np.ndarray
+    ) -> _Matrix: ...
     @property
     def nnz(self) -> int: ...
     @property

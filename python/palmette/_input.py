@@ -1,7 +1,8 @@
-"""From what users hold (NumPy arrays, SciPy sparse matrices of any format) to what the library takes, and back.
+"""From what users hold (NumPy arrays, SciPy sparse matrices of any format) to what the library takes, and
+back.
 
-The library takes compressed columns with 64-bit pointers and 32-bit rows, in one of four scalar types, and dense columns
-in Fortran order.
+The library takes compressed columns with 64-bit pointers and 32-bit rows, in one of four scalar types, and
+dense columns in Fortran order.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def square_shape(A: Any, name: str = "A") -> Tuple[int, int]:
     """The shape of a square matrix."""
     rows, columns = A.shape
     if rows != columns:
-        raise DimensionError(f"{name} has shape {A.shape}: {rows} rows but {columns} columns; a solve needs a square matrix")
+        raise DimensionError(
+            f"{name} has shape {A.shape}: {rows} rows but {columns} columns; a solve needs a square matrix"
+        )
     return int(rows), int(columns)
 
 
@@ -48,7 +51,10 @@ def working_dtype(dtype: Any, name: str) -> np.dtype:
         return np.dtype(np.float64)
     if dtype == np.float16:
         return np.dtype(np.float32)
-    raise UsageError(f"{name} has dtype {dtype}, which cannot be solved with; convert it to one of {', '.join(_SCALARS.values())}")
+    raise UsageError(
+        f"{name} has dtype {dtype}, which cannot be solved with; convert it to one of"
+        f" {', '.join(_SCALARS.values())}"
+    )
 
 
 def as_csc(A: Any, name: str = "A") -> Any:
@@ -67,9 +73,12 @@ def as_csc(A: Any, name: str = "A") -> Any:
 
 
 def to_core(A: Any, name: str = "A", dtype: Any = None) -> Any:
-    """A matrix of the bindings, made from compressed columns (see as_csc); finite, duplicates summed, symmetry known."""
+    """A matrix of the bindings, made from compressed columns (see as_csc); finite, duplicates summed,
+    symmetry known."""
     if max(A.shape, default=0) > LARGEST_INDEX:
-        raise DimensionError(f"{name} has shape {A.shape}; at most {LARGEST_INDEX} rows and columns can be indexed")
+        raise DimensionError(
+            f"{name} has shape {A.shape}; at most {LARGEST_INDEX} rows and columns can be indexed"
+        )
     pointers = np.ascontiguousarray(A.indptr, dtype=np.int64)
     entries = int(pointers[-1])
     rows = _int32(A.indices[:entries], name)
@@ -132,7 +141,9 @@ def as_right_hand_sides(b: Any, n: int, dtype: np.dtype) -> RightHandSides:
     if b.ndim not in (1, 2):
         raise DimensionError(f"b has shape {b.shape}; it must be a vector or a matrix of {n} rows")
     if b.shape[0] != n:
-        raise DimensionError(f"b has shape {b.shape}, but A has shape {(n, n)}: b needs {n} rows, not {b.shape[0]}")
+        raise DimensionError(
+            f"b has shape {b.shape}, but A has shape {(n, n)}: b needs {n} rows, not {b.shape[0]}"
+        )
     _check_finite(b)
     columns = b.reshape(n, -1 if n else int(np.prod(b.shape[1:])), order="F")
     is_split = b.dtype.kind == "c" and dtype.kind != "c"
@@ -154,7 +165,11 @@ def common_dtype(A: Any, b: np.ndarray) -> np.dtype:
 
 
 def _int32(indices: np.ndarray, name: str) -> np.ndarray:
-    if indices.dtype.itemsize > 4 and indices.size and not (0 <= indices.min() and indices.max() <= LARGEST_INDEX):
+    if (
+        indices.dtype.itemsize > 4
+        and indices.size
+        and not (0 <= indices.min() and indices.max() <= LARGEST_INDEX)
+    ):
         place = int(np.argmax((indices < 0) | (indices > LARGEST_INDEX)))
         raise UsageError(f"{name} holds the index {indices[place]}, which is out of range")
     return np.ascontiguousarray(indices, dtype=np.int32)
@@ -174,4 +189,6 @@ def _check_finite(b: np.ndarray) -> None:
     if finite.all():
         return
     place = np.unravel_index(int(np.argmin(finite)), b.shape)
-    raise UsageError(f"b[{', '.join(str(int(index)) for index in place)}] is {b[place]}; all values must be finite")
+    raise UsageError(
+        f"b[{', '.join(str(int(index)) for index in place)}] is {b[place]}; all values must be finite"
+    )

@@ -1,4 +1,5 @@
-"""Types of the bindings over MPI ranks. Each class stands once for each scalar type; they differ in the type of their values alone."""
+"""Types of the bindings over MPI ranks. There is one class for each scalar type; they differ only in the
+type of values."""
 
 from typing import Any, Dict, Tuple
 
@@ -6,7 +7,9 @@ import numpy as np
 
 class _Rows:
     @staticmethod
-    def from_csr(size: int, first_row: int, row_ptr: np.ndarray, column: np.ndarray, values: np.ndarray) -> _Rows: ...
+    def from_csr(
+        size: int, first_row: int, row_ptr: np.ndarray, column: np.ndarray, values: np.ndarray
+    ) -> _Rows: ...
 
 class _RowSolver:
     @staticmethod

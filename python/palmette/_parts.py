@@ -24,10 +24,11 @@ class FactorParts:
     "lu"    ``A[row_perm][:, col_perm] == L @ U``
     ======  ==========================================================================================
 
-    up to the rounding of the factorization. D of "llt" is the identity; that of "ldlt" is diagonal but for pivots of two rows. Where
-    pivots had to be replaced (``report["factorize"]["perturbed_pivots"]``), the product is a matrix near A, and an `UnverifiedWarning` says
-    so. Solves with one factor are neither refined nor verified. What was factored without supernodes, and in "mixed" precision, see
-    `structure`: the former is factored again, by supernodes, when one of these is first asked for; the latter raises UsageError.
+    up to the rounding of the factorization. D of "llt" is the identity; that of "ldlt" is diagonal but for
+    pivots of two rows. Where pivots had to be replaced (``report["factorize"]["perturbed_pivots"]``), the
+    product is a matrix near A, and an `UnverifiedWarning` says so. Solves with one factor are neither refined
+    nor verified. What was factored without supernodes, and in "mixed" precision, see `structure`: the former
+    is factored again, by supernodes, when one of these is first asked for; the latter raises UsageError.
     """
 
     _core: Any
@@ -38,12 +39,14 @@ class FactorParts:
 
     @property
     def row_perm(self) -> np.ndarray:
-        """Row i of the factors is row ``row_perm[i]`` of A: ordering, postorder and pivoting. int32, shape (n,)."""
+        """Row i of the factors is row ``row_perm[i]`` of A: ordering, postorder and pivoting. int32, shape
+        (n,)."""
         return self._orders()[0]
 
     @property
     def col_perm(self) -> np.ndarray:
-        """Column j of the factors is column ``col_perm[j]`` of A; `row_perm` but for LU. int32, shape (n,)."""
+        """Column j of the factors is column ``col_perm[j]`` of A; `row_perm` but for LU. int32, shape
+        (n,)."""
         return self._orders()[1]
 
     def P(self) -> np.ndarray:
@@ -162,8 +165,11 @@ class FactorParts:
         with self._refactoring:
             *factors, replaced = self._core.extract_parts()
         if replaced:
-            warnings.warn(f"{replaced} pivots were replaced: the product of the factors is a matrix near A", UnverifiedWarning,
-                          stacklevel=3)
+            warnings.warn(
+                f"{replaced} pivots were replaced: the product of the factors is a matrix near A",
+                UnverifiedWarning,
+                stacklevel=3,
+            )
         return tuple(factors)
 
     def _orders(self) -> tuple:

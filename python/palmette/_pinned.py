@@ -1,4 +1,5 @@
-"""Matrices with infinite diagonal entries, as those who pin an unknown write them: x is zero there, the others are solved for."""
+"""Matrices with infinite diagonal entries, as those who pin an unknown write them: x is zero there, the
+others are solved for."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ def pinned_unknowns(A: Any) -> np.ndarray:
 
 
 class PinnedSolver:
-    """Solves with A in the limit of diagonal entries that grow beyond bounds: without the rows and columns of those."""
+    """Solves with A in the limit of diagonal entries that grow beyond bounds: without the rows and columns of
+    those."""
 
     def __init__(self, A: Any, pinned: np.ndarray, **options: Any) -> None:
         self._kept = np.flatnonzero(~pinned)

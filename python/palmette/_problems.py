@@ -86,8 +86,8 @@ def generate(name: str, n: int, seed: int = 1, parameter: Optional[float] = None
 def read(path: Any, *, threads: int = 1) -> sparse.csc_array:
     """Read a Matrix Market, Rutherford-Boeing or Harwell-Boeing file, plain or gzip-compressed.
 
-    The format is told from the contents. Both triangles of symmetric matrices are there; duplicates are summed, explicit
-    zeros kept; entries of pattern-only files are 1.
+    The format is told from the contents. Both triangles of symmetric matrices are there; duplicates are
+    summed, explicit zeros kept; entries of pattern-only files are 1.
 
     Parameters
     ----------
@@ -109,7 +109,8 @@ def read(path: Any, *, threads: int = 1) -> sparse.csc_array:
 def write(path: Any, A: Any, comment: str = "") -> None:
     """Write a Matrix Market file; reading it back gives the same bits.
 
-    Symmetric, Hermitian and skew-symmetric matrices store their lower triangle only. A path that ends in ".gz" is compressed.
+    Symmetric, Hermitian and skew-symmetric matrices store their lower triangle only. A path that ends in
+    ".gz" is compressed.
 
     Parameters
     ----------

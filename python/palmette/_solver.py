@@ -32,35 +32,37 @@ class Inertia(NamedTuple):
 class Solver(VerifiedSolves, FactorParts):
     """A factored matrix, ready to solve.
 
-    Orders, analyzes and factorizes A on creation. Solves may be called from several threads at once. A is copied: what is done to it
-    afterwards changes nothing here. |A − Aᴴ| or |A − Aᵀ| ≤ 8 u |A| in every entry counts as symmetric: then (A + Aᴴ) / 2 is factored, a
-    note of the report says so, and answers are verified against A. `L`, `D`, `U`, `P` and solves with one factor are those of
-    scikit-sparse's factors.
+    Orders, analyzes and factorizes A on creation. Solves may be called from several threads at once. A is
+    copied: what is done to it afterwards changes nothing here. |A − Aᴴ| or |A − Aᵀ| ≤ 8 u |A| in every entry
+    counts as symmetric: then (A + Aᴴ) / 2 is factored, a note of the report says so, and answers are verified
+    against A. `L`, `D`, `U`, `P` and solves with one factor are those of scikit-sparse's factors.
 
     Parameters
     ----------
     A : array_like or any SciPy sparse array or matrix, shape (n, n)
-        float32, float64, complex64 and complex128 are worked with as they are; integers and booleans become float64.
-        Duplicate entries are summed.
+        float32, float64, complex64 and complex128 are worked with as they are; integers and booleans become
+        float64. Duplicate entries are summed.
     kind : {"auto", "llt", "ldlt", "lu"}
-        "auto": LLᵀ for a symmetric (Hermitian) matrix with positive diagonal, then LDLᵀ when a pivot says no; LDLᵀ for other
-        symmetric ones; LU for all others, and where LDLᵀ cannot be verified.
+        "auto": LLᵀ for a symmetric (Hermitian) matrix with positive diagonal, then LDLᵀ when a pivot says no;
+        LDLᵀ for other symmetric ones; LU for all others, and where LDLᵀ cannot be verified.
     ordering : str or array_like of n integers
         One of `orderings()`, "auto", or a permutation: element k is the column that is eliminated k-th.
     method : str
         Solve method: one of `methods()`, or "auto".
     threads : int, optional
-        None: as `get_num_threads` says, all processors that this process may use unless something else was set.
+        None: as `get_num_threads` says, all processors that this process may use unless something else was
+        set.
     precision : {"working", "mixed"}
         "mixed": factorize in single precision, refine to double.
     singular : {"raise", "warn", "least_norm"}
-        What becomes of systems with a matrix that is singular to working precision. "raise": `SingularError`. "warn": the best x,
-        huge along null vectors where b is not within reach, as inverse iteration wants it. "least_norm": the shortest of the
-        least-squares solutions, A⁺b, for up to 16 dependent columns. Both warn with `SingularWarning`, and ``report["verify"]``
-        says ``verified: False`` and tells how near to singular the matrix is.
+        What becomes of systems with a matrix that is singular to working precision. "raise": `SingularError`.
+        "warn": the best x, huge along null vectors where b is not within reach, as inverse iteration wants
+        it. "least_norm": the shortest of the least-squares solutions, A⁺b, for up to 16 dependent columns.
+        Both warn with `SingularWarning`, and ``report["verify"]`` says ``verified: False`` and tells how near
+        to singular the matrix is.
     measure : bool
-        Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a second) and
-        remembered in the user's cache folder.
+        Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a
+        second) and remembered in the user's cache folder.
 
     Raises
     ------
@@ -84,8 +86,18 @@ class Solver(VerifiedSolves, FactorParts):
     True
     """
 
-    def __init__(self, A: Any, *, kind: str = "auto", ordering: Any = "auto", method: str = "auto",
-                 threads: Optional[int] = None, precision: str = "working", singular: str = "raise", measure: bool = True) -> None:
+    def __init__(
+        self,
+        A: Any,
+        *,
+        kind: str = "auto",
+        ordering: Any = "auto",
+        method: str = "auto",
+        threads: Optional[int] = None,
+        precision: str = "working",
+        singular: str = "raise",
+        measure: bool = True,
+    ) -> None:
         if precision not in ("working", "mixed"):
             raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")
         A = _input.as_csc(A)
@@ -93,7 +105,9 @@ class Solver(VerifiedSolves, FactorParts):
         options = machine_options(method, threads, measure)
         options["kind"] = kind
         options["ordering"] = ordering if isinstance(ordering, str) else "auto"
-        options["permutation"] = None if isinstance(ordering, str) else _input.as_order(ordering, A.shape[0], "ordering")
+        options["permutation"] = (
+            None if isinstance(ordering, str) else _input.as_order(ordering, A.shape[0], "ordering")
+        )
         options["mixed"] = precision == "mixed"
         if singular not in ("raise", "warn", "least_norm"):
             raise UsageError(f"singular is {singular!r}; use 'raise', 'warn' or 'least_norm'")
@@ -103,7 +117,8 @@ class Solver(VerifiedSolves, FactorParts):
         self._precision = precision
         self._refactoring, self._told_threads = lock_for(self), threads is not None
         self._nnz, self._entries = matrix.nnz, int(A.indptr[-1])
-        # Copies: what a user does to A afterwards (sorting its indices, say) must not change what values mean here.
+        # Copies: what a user does to A afterwards (sorting its indices, say) must not change what values mean
+        # here.
         self._pattern = None if matrix.in_order else (A.indptr.copy(), A.indices[:self._entries].copy())
         self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
         self._told = self._core.report()
@@ -121,8 +136,8 @@ class Solver(VerifiedSolves, FactorParts):
         Parameters
         ----------
         A : sparse matrix of the pattern of the first one, or array of its values
-            An array of shape (nnz,) holds the values in the order that the ``data`` of the first matrix had when the solver was
-            made, in compressed columns.
+            An array of shape (nnz,) holds the values in the order that the ``data`` of the first matrix had
+            when the solver was made, in compressed columns.
 
         Raises
         ------
@@ -133,7 +148,9 @@ class Solver(VerifiedSolves, FactorParts):
         """
         values = None if hasattr(A, "tocsc") else np.asarray(A)
         if values is None or values.ndim != 1:
-            return self._refactor_with(self._core.refactor, _input.to_core(self._same_shape(A), dtype=self._dtype))
+            return self._refactor_with(
+                self._core.refactor, _input.to_core(self._same_shape(A), dtype=self._dtype)
+            )
         values = self._checked_values(values)
         if self._pattern is None:
             return self._refactor_with(self._core.refactor_values, values)
@@ -149,7 +166,9 @@ class Solver(VerifiedSolves, FactorParts):
 
     def _checked_values(self, values: np.ndarray) -> np.ndarray:
         if len(values) != self._entries:
-            raise DimensionError(f"there are {len(values)} values, but the first matrix has {self._entries} entries")
+            raise DimensionError(
+                f"there are {len(values)} values, but the first matrix has {self._entries} entries"
+            )
         self._check_real(_input.working_dtype(values.dtype, "A"))
         values = np.ascontiguousarray(values, dtype=self._dtype)
         finite = np.isfinite(values)
@@ -161,7 +180,9 @@ class Solver(VerifiedSolves, FactorParts):
 
     def _check_real(self, dtype: np.dtype) -> None:
         if dtype.kind == "c" and self._dtype.kind != "c":
-            raise UsageError("the values are complex, but those of the first matrix were real; make a new Solver")
+            raise UsageError(
+                "the values are complex, but those of the first matrix were real; make a new Solver"
+            )
 
     def _same_shape(self, A: Any) -> Any:
         A = _input.as_csc(A)
@@ -181,7 +202,9 @@ class Solver(VerifiedSolves, FactorParts):
         """
         with self._refactoring:
             sign, logarithm = self._core.slogdet()
-        return SlogdetResult(complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm))
+        return SlogdetResult(
+            complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm)
+        )
 
     @property
     def inertia(self) -> Inertia:
@@ -204,15 +227,16 @@ class Solver(VerifiedSolves, FactorParts):
         -------
         dict
             ``row``, ``column``: permutations, shape (n,); ``A[row][:, column]`` is what was factorized.
-            ``column_parent``: elimination tree, shape (n,), −1 at roots. ``supernode_begin``: first columns of the supernodes
-            and n, shape (s + 1,). ``parent``: tree of the supernodes, shape (s,). ``row_index[row_ptr[i]:row_ptr[i + 1]]``:
-            rows below the diagonal block of supernode i.
+            ``column_parent``: elimination tree, shape (n,), −1 at roots. ``supernode_begin``: first columns
+            of the supernodes and n, shape (s + 1,). ``parent``: tree of the supernodes, shape (s,).
+            ``row_index[row_ptr[i]:row_ptr[i + 1]]``: rows below the diagonal block of supernode i.
         """
         with self._refactoring:
             return self._core.structure()
 
     def _extract_lu(self) -> tuple:
-        """(L, U, row, column, replaced) of an LU factorization: (L U)[i, j] = A[row[i], column[j]] but for so many replaced pivots."""
+        """(L, U, row, column, replaced) of an LU factorization: (L U)[i, j] = A[row[i], column[j]] but for so
+        many replaced pivots."""
         with self._refactoring:
             lower, upper, row, column, replaced = self._core.extract_lu()
         return _input.from_core(lower), _input.from_core(upper), row, column, replaced
@@ -254,7 +278,13 @@ def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method:
     array([1., 1.])
     """
     options = SolveOptions(trans, refine)
-    if options == USUAL_OPTIONS and (kind, ordering, method, threads, precision) == ("auto", "auto", "auto", None, "working"):
+    if options == USUAL_OPTIONS and (kind, ordering, method, threads, precision) == (
+        "auto",
+        "auto",
+        "auto",
+        None,
+        "working",
+    ):
         x = solve_at_once(A, b)
         if x is not None:
             return x
@@ -263,13 +293,22 @@ def solve(A: Any, b: Any, *, kind: str = "auto", ordering: Any = "auto", method:
         _input.square_shape(A)
         raise DimensionError(f"b has shape {b.shape}, but A has shape {A.shape}: b needs {A.shape[0]} rows")
     A = A.astype(_input.common_dtype(A, b), copy=False)
-    solver = Solver(A, kind=kind, ordering=ordering, method=method, threads=threads, precision=precision, singular=singular,
-                    measure=False)
+    solver = Solver(
+        A,
+        kind=kind,
+        ordering=ordering,
+        method=method,
+        threads=threads,
+        precision=precision,
+        singular=singular,
+        measure=False,
+    )
     return solver._answer(b, options)
 
 
 def slogdet(A: Any) -> SlogdetResult:
-    """Sign (or phase) of det A, and the logarithm of its modulus; (0, −inf) if A is singular, as `numpy.linalg.slogdet`.
+    """Sign (or phase) of det A, and the logarithm of its modulus; (0, −inf) if A is singular, as
+    `numpy.linalg.slogdet`.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""How many threads solvers use that were not told: a context's number, else the module's, else OMP_NUM_THREADS, else all processors."""
+"""How many threads solvers use that were not told: a context's number, else the module's, else
+OMP_NUM_THREADS, else all processors."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def _checked(count: Any) -> int:
     except TypeError:
         raise UsageError(f"the number of threads is {count!r}; it is a whole number, or None") from None
     if not 1 <= number <= _MOST_THREADS:
-        raise UsageError(f"the number of threads is {number}; use 1 to {_MOST_THREADS}, or None for the default")
+        raise UsageError(
+            f"the number of threads is {number}; use 1 to {_MOST_THREADS}, or None for the default"
+        )
     return number
 
 
@@ -49,13 +52,14 @@ def set_num_threads(count: Optional[int]) -> None:
     Parameters
     ----------
     count : int or None
-        None: as at the beginning, which is the first number of the environment variable ``OMP_NUM_THREADS``, or all processors that
-        the process may use.
+        None: as at the beginning, which is the first number of the environment variable ``OMP_NUM_THREADS``,
+        or all processors that the process may use.
 
     Notes
     -----
-    It holds for solvers that exist already as well: they then solve with no more. A solver never uses more than were allowed when it
-    was made. The argument ``threads=`` of a solver, and the context `threads`, come before this setting.
+    It holds for solvers that exist already as well: they then solve with no more. A solver never uses more
+    than were allowed when it was made. The argument ``threads=`` of a solver, and the context `threads`, come
+    before this setting.
 
     Examples
     --------
@@ -76,7 +80,8 @@ def get_num_threads() -> int:
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """A context in which solvers made without ``threads=`` use at most so many threads, for making them and for solving.
+    """A context in which solvers made without ``threads=`` use at most so many threads, for making them and
+    for solving.
 
     It holds for the thread, or the asynchronous task, that entered it, and for no other.
 
@@ -149,7 +154,8 @@ _holders: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 
 def lock_for(holder: Any) -> threading.Lock:
-    """A lock for holder._refactoring. A forked process gets a new one, since the thread that holds the old one stays behind."""
+    """A lock for holder._refactoring. A forked process gets a new one, since the thread that holds the old
+    one stays behind."""
     _holders.add(holder)
     return threading.Lock()
 

@@ -65,19 +65,34 @@ class FactoredMatrix(VerifiedSolves):
         self._told = self._core.report()
 
 
-def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm: Any = None, col_perm: Any = None,
-                 row_scale: Any = None, col_scale: Any = None, unit_lower: Optional[bool] = None, hermitian: bool = False,
-                 A: Any = None, method: str = "auto", threads: Optional[int] = None, measure: bool = True) -> FactoredMatrix:
+def from_factors(
+    superlu: Any = None,
+    *,
+    L: Any = None,
+    U: Any = None,
+    row_perm: Any = None,
+    col_perm: Any = None,
+    row_scale: Any = None,
+    col_scale: Any = None,
+    unit_lower: Optional[bool] = None,
+    hermitian: bool = False,
+    A: Any = None,
+    method: str = "auto",
+    threads: Optional[int] = None,
+    measure: bool = True,
+) -> FactoredMatrix:
     """Solve with factors that somebody else computed.
 
-    The factors are those of A with rows and columns scaled and permuted, in the convention of NumPy's indexing::
+    The factors are those of A with rows and columns scaled and permuted, in the convention of NumPy's
+    indexing::
 
         (row_scale[:, None] * A * col_scale)[row_perm][:, col_perm] == L @ U
 
     Parameters
     ----------
     superlu : SuperLU object, optional
-        From `scipy.sparse.linalg.splu`, `spilu` or `palmette.scipy.splu`; then L, U and the permutations are its.
+        From `scipy.sparse.linalg.splu`, `spilu` or `palmette.scipy.splu`; then L, U and the permutations are
+        its.
     L : sparse or array_like, shape (n, n)
         Lower triangular.
     U : sparse or array_like, shape (n, n), optional
@@ -90,7 +105,8 @@ def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm:
     hermitian : bool
         See U.
     A : sparse or array_like, shape (n, n), optional
-        The matrix itself: answers are then verified against it and refined, else against the product of the factors.
+        The matrix itself: answers are then verified against it and refined, else against the product of the
+        factors.
     method, threads, measure
         See `Solver`.
 
@@ -118,14 +134,20 @@ def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm:
         L, U, row_perm, col_perm = _factors_of_superlu(superlu, (L, U, row_perm, col_perm))
     if L is None:
         raise UsageError("no factor was given: give L (and U), or an object of splu")
-    given = {name: _input.as_csc(matrix, name) for name, matrix in (("L", L), ("U", U), ("A", A)) if matrix is not None}
+    given = {
+        name: _input.as_csc(matrix, name)
+        for name, matrix in (("L", L), ("U", U), ("A", A))
+        if matrix is not None
+    }
     shape = _input.square_shape(given["L"], "L")
     for name, matrix in given.items():
         if _input.square_shape(matrix, name) != shape:
             raise DimensionError(f"{name} has shape {matrix.shape}, but L has shape {shape}")
     dtype = np.result_type(*(matrix.dtype for matrix in given.values()))
     stores_diagonal = bool(np.any(_has_diagonal_entry(given["L"])))
-    factors: Dict[str, Any] = {name: _input.to_core(given[name], name, dtype) if name in given else None for name in "LUA"}
+    factors: Dict[str, Any] = {
+        name: _input.to_core(given[name], name, dtype) if name in given else None for name in "LUA"
+    }
     for name, order in (("row_perm", row_perm), ("col_perm", col_perm)):
         factors[name] = None if order is None else _input.as_order(order, shape[0], name)
     for name, scale in (("row_scale", row_scale), ("col_scale", col_scale)):
@@ -133,7 +155,9 @@ def from_factors(superlu: Any = None, *, L: Any = None, U: Any = None, row_perm:
     factors["unit_lower"] = not stores_diagonal and shape[0] > 0 if unit_lower is None else bool(unit_lower)
     factors["unit_upper"] = False
     factors["hermitian"] = bool(hermitian)
-    return FactoredMatrix(factors, shape, dtype, machine_options(method, threads, measure), threads is not None)
+    return FactoredMatrix(
+        factors, shape, dtype, machine_options(method, threads, measure), threads is not None
+    )
 
 
 def _factors_of_superlu(superlu: Any, given: tuple) -> tuple:
@@ -141,7 +165,10 @@ def _factors_of_superlu(superlu: Any, given: tuple) -> tuple:
     if any(part is not None for part in given):
         raise UsageError("give either an object of splu or L, U and permutations, not both")
     if not all(hasattr(superlu, name) for name in ("L", "U", "perm_r", "perm_c")):
-        raise UsageError(f"a {type(superlu).__name__} has no L, U, perm_r and perm_c; for a matrix write from_factors(L=...)")
+        raise UsageError(
+            f"a {type(superlu).__name__} has no L, U, perm_r and perm_c; for a matrix write"
+            " from_factors(L=...)"
+        )
     return superlu.L, superlu.U, np.argsort(superlu.perm_r), np.argsort(superlu.perm_c)
 
 

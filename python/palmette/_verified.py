@@ -1,4 +1,5 @@
-"""What every solver does with a right-hand side: checks it, solves, and warns where the answer is not verified."""
+"""What every solver does with a right-hand side: checks it, solves, and warns where the answer is not
+verified."""
 
 from __future__ import annotations
 
@@ -33,8 +34,12 @@ def _count(name: str, value: Any, least: int) -> int:
 
 def machine_options(method: str, threads: Optional[int], measure: bool) -> Dict[str, Any]:
     """Options that all solvers share, as the bindings take them."""
-    return {"method": method, "threads": allowed_threads() if threads is None else _count("threads", threads, 1), "measure": bool(measure),
-            "cache_folder": cache_folder() if measure else ""}
+    return {
+        "method": method,
+        "threads": allowed_threads() if threads is None else _count("threads", threads, 1),
+        "measure": bool(measure),
+        "cache_folder": cache_folder() if measure else "",
+    }
 
 
 def _refine_steps(refine: Union[str, int]) -> int:
@@ -46,7 +51,8 @@ def _refine_steps(refine: Union[str, int]) -> int:
 
 
 def _frames_to_the_user() -> int:
-    """The stack level, seen from the caller, of the first frame outside this package: whose line a warning should name."""
+    """The stack level, seen from the caller, of the first frame outside this package: whose line a warning
+    should name."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
         level, frame = level + 1, frame.f_back
@@ -81,7 +87,8 @@ class VerifiedSolves:
     _told: Any  # the report as the library gave it; a dict once somebody has asked for it
     _refactoring: threading.Lock
     _told_threads: bool  # by an argument, which comes before all settings
-    tell_singular = True  # once for each factorization is enough: who asks for answers of singular systems gets many
+    # once for each factorization is enough: who asks for answers of singular systems gets many
+    tell_singular = True
 
     def _most_threads(self) -> int:
         """At most so many threads may solve now; 0: as many as the solver has."""
@@ -104,10 +111,11 @@ class VerifiedSolves:
 
     @property
     def report(self) -> Dict[str, Any]:
-        """What the phases and the last solve tell of themselves, as a dict of dicts with the names of the command's JSON.
+        """What the phases and the last solve tell of themselves, as a dict of dicts with the names of the
+        command's JSON.
 
-        Sections of phases that did not take place are None. With several threads that solve at once, it is the report
-        of the solve that ended last.
+        Sections of phases that did not take place are None. With several threads that solve at once, it is
+        the report of the solve that ended last.
         """
         return self._report
 
@@ -132,13 +140,13 @@ class VerifiedSolves:
         Parameters
         ----------
         b : array_like or sparse, shape (n,) or (n, k)
-            Right-hand side, or k of them. Brought to the precision of the solver; a complex b of a real matrix is solved
-            for by its real and imaginary parts.
+            Right-hand side, or k of them. Brought to the precision of the solver; a complex b of a real
+            matrix is solved for by its real and imaginary parts.
         trans : {"N", "T", "H"}
             op(A) is A, its transpose, or its conjugate transpose.
         refine : "auto", "off" or int
-            "auto" corrects x only as long as it is not verified; a number asks for up to so many corrections, as long as
-            they help.
+            "auto" corrects x only as long as it is not verified; a number asks for up to so many corrections,
+            as long as they help.
         condition : bool
             Estimate the 1-norm condition and a bound of the forward error too (in ``report["verify"]``).
         repeat : int
@@ -155,7 +163,8 @@ class VerifiedSolves:
         UsageError
             If a value of b is not finite (the message names its place), or for an option that cannot be.
         SingularError
-            If pivots had to be replaced and the condition says that the matrix is singular to working precision.
+            If pivots had to be replaced and the condition says that the matrix is singular to working
+            precision.
 
         Warns
         -----
@@ -180,11 +189,12 @@ class VerifiedSolves:
         return self._answer(b, SolveOptions("H" if conjugate else "T", **options))
 
     def aslinearoperator(self) -> Any:
-        """The inverse as a `scipy.sparse.linalg.LinearOperator`: ``solver.aslinearoperator() @ b`` is ``solver.solve(b)``.
+        """The inverse as a `scipy.sparse.linalg.LinearOperator`: ``solver.aslinearoperator() @ b`` is
+        ``solver.solve(b)``.
 
-        What iterative solvers take as preconditioner ``M`` and eigensolvers as ``OPinv``. `scipy.sparse.linalg.aslinearoperator`
-        of the solver is the same, but solves for several right-hand sides one at a time. Answers are verified, and warnings come, as
-        in `solve`.
+        What iterative solvers take as preconditioner ``M`` and eigensolvers as ``OPinv``.
+        `scipy.sparse.linalg.aslinearoperator` of the solver is the same, but solves for several right-hand
+        sides one at a time. Answers are verified, and warnings come, as in `solve`.
 
         Examples
         --------
@@ -197,7 +207,14 @@ class VerifiedSolves:
         0
         """
         from scipy.sparse.linalg import LinearOperator
-        return LinearOperator(self._shape, self.matvec, rmatvec=self.rmatvec, matmat=self.matmat, rmatmat=self.rmatmat, dtype=self._dtype)
+        return LinearOperator(
+            self._shape,
+            self.matvec,
+            rmatvec=self.rmatvec,
+            matmat=self.matmat,
+            rmatmat=self.rmatmat,
+            dtype=self._dtype,
+        )
 
     def matvec(self, b: Any) -> np.ndarray:
         """The inverse of A as a linear operator: x of A x = b."""
@@ -224,7 +241,12 @@ class VerifiedSolves:
 
     def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Any]:
         """x and its report, without a warning where it is not verified."""
-        if options is USUAL_OPTIONS and type(b) is np.ndarray and b.dtype is self._dtype and b.shape == self._shape[:1]:
+        if (
+            options is USUAL_OPTIONS
+            and type(b) is np.ndarray
+            and b.dtype is self._dtype
+            and b.shape == self._shape[:1]
+        ):
             quickly = self._solve_vector(b)
             if quickly is not None:
                 return quickly
@@ -240,7 +262,8 @@ class VerifiedSolves:
         return rhs.answer(x), told
 
     def _solve_vector(self, b: np.ndarray) -> Optional[Tuple[np.ndarray, Any]]:
-        """The short way for a vector that the library can take as it is; None where it cannot: the long way then says why."""
+        """The short way for a vector that the library can take as it is; None where it cannot: the long way
+        then says why."""
         x = np.empty(b.shape, dtype=self._dtype)
         with self._refactoring:
             pass
@@ -255,14 +278,22 @@ class VerifiedSolves:
     def _warn(report: Dict[str, Any]) -> None:
         verify = report["verify"]
         notes = [note for note in report["notes"] if note.startswith("NOT VERIFIED")]
-        text = notes[0] if notes else (f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
-                                       f"{verify['bound']:.1e}")
+        text = (
+            notes[0]
+            if notes
+            else (
+                f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
+                f"{verify['bound']:.1e}"
+            )
+        )
         category = UnverifiedWarning if verify["singular_distance"] is None else SingularWarning
         warnings.warn(text, category, stacklevel=_frames_to_the_user())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError(f"a {type(self).__name__} cannot be pickled: it holds a factorization in the memory of this process; "
-                        "send the matrix instead and make a new one there")
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled: it holds a factorization in the memory of this"
+            " process; send the matrix instead and make a new one there"
+        )
 
     def __repr__(self) -> str:
         rows, columns = self._shape

@@ -1,7 +1,7 @@
 """Exceptions and warnings of Palmette, each a subclass of what Python users catch for its kind already.
 
-Rows and columns in attributes count from 0, as everything in Python; messages that come from the library count from 1, as
-matrix files do, and say both.
+Rows and columns in attributes count from 0, as everything in Python; messages that come from the library
+count from 1, as matrix files do, and say both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """The caller asked for what cannot be: an unknown name, a value in A that is not finite, an impossible combination."""
+    """The caller asked for what cannot be: an unknown name, a value in A that is not finite, an impossible
+    combination."""
 
 
 class DimensionError(UsageError):
@@ -79,11 +80,13 @@ class NumericalError(Error, LinAlgError):
     Attributes
     ----------
     kind : str
-        "structurally_singular", "numerically_singular", "not_positive_definite", "not_finite" or "no_convergence".
+        "structurally_singular", "numerically_singular", "not_positive_definite", "not_finite" or
+        "no_convergence".
     row, column : int or None
         Place in the matrix, counted from 0; None where no place is to blame.
     rows, columns : tuple of int
-        Structurally singular matrices: all rows and columns that cannot be matched, counted from 0; otherwise empty.
+        Structurally singular matrices: all rows and columns that cannot be matched, counted from 0; otherwise
+        empty.
     """
 
     def __init__(self, message: str, kind: str = "", place: Sequence[int] = (-1, -1),
@@ -105,7 +108,8 @@ class SingularError(NumericalError):
 
 
 class StructurallySingularError(SingularError):
-    """The matrix is singular whatever its values: `rows` and `columns` cannot be matched by nonzero entries."""
+    """The matrix is singular whatever its values: `rows` and `columns` cannot be matched by nonzero
+    entries."""
 
 
 class NotPositiveDefiniteError(NumericalError):
@@ -121,11 +125,13 @@ class ConvergenceError(NumericalError):
 
 
 class UnverifiedWarning(RuntimeWarning):
-    """An answer was returned whose backward error exceeds its bound: it must not be trusted without a look at the report."""
+    """An answer was returned whose backward error exceeds its bound: it must not be trusted without a look at
+    the report."""
 
 
 class SingularWarning(UnverifiedWarning):
-    """An answer was returned although its matrix is singular to working precision: it is one of many, or the least-norm one."""
+    """An answer was returned although its matrix is singular to working precision: it is one of many, or the
+    least-norm one."""
 
 
 _CLASS_OF_KIND = {

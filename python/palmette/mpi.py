@@ -1,7 +1,9 @@
-"""Systems over MPI ranks: each process brings some rows of the matrix and of the right-hand sides, and gets those rows of x.
+"""Systems over MPI ranks: each process brings some rows of the matrix and of the right-hand sides, and gets
+those rows of x.
 
-Run it under ``mpiexec -n P python program.py``; needs mpi4py, and a build of Palmette that found MPI. The factor is distributed, no
-process holds the values of all. Every function here is called by all processes of the communicator.
+Run it under ``mpiexec -n P python program.py``; needs mpi4py, and a build of Palmette that found MPI. The
+factor is distributed, no process holds the values of all. Every function here is called by all processes of
+the communicator.
 
 >>> from mpi4py import MPI
 >>> import palmette.mpi, scipy.sparse
@@ -26,12 +28,16 @@ from .errors import DimensionError, Error, UnverifiedWarning, UsageError
 try:
     from mpi4py import MPI as _MPI
 except ImportError as missing:
-    raise ImportError("palmette.mpi needs mpi4py: pip install 'palmette[mpi]', or mpi4py itself, beside an MPI library") from missing
+    raise ImportError(
+        "palmette.mpi needs mpi4py: pip install 'palmette[mpi]', or mpi4py itself, beside an MPI library"
+    ) from missing
 try:
     from . import _mpi
 except ImportError as missing:
-    raise ImportError("this build of Palmette has no MPI: install an MPI library with its headers (libopenmpi-dev), then palmette "
-                      "again") from missing
+    raise ImportError(
+        "this build of Palmette has no MPI: install an MPI library with its headers (libopenmpi-dev), then"
+        " palmette again"
+    ) from missing
 
 __all__ = ["RowSolver", "solve"]
 
@@ -60,7 +66,9 @@ def _as_csr(A: Any) -> Any:
     dtype = _input.working_dtype(A.dtype, "A")
     A = A.tocsr() if _input.is_sparse(A) else sparse.csr_array(A)
     if max(A.shape) > _input.LARGEST_INDEX:
-        raise DimensionError(f"A has shape {A.shape}; at most {_input.LARGEST_INDEX} rows and columns can be indexed")
+        raise DimensionError(
+            f"A has shape {A.shape}; at most {_input.LARGEST_INDEX} rows and columns can be indexed"
+        )
     return A.astype(dtype, copy=False)
 
 
@@ -79,7 +87,8 @@ class RowSolver:
     Parameters
     ----------
     A : sparse array or array_like, shape (rows, n)
-        This process's rows, all columns: both triangles of a symmetric matrix. A process may have none: shape (0, n).
+        This process's rows, all columns: both triangles of a symmetric matrix. A process may have none: shape
+        (0, n).
     comm : mpi4py.MPI.Comm, optional
         The processes; MPI.COMM_WORLD unless given. It is duplicated.
     first_row : int, optional
@@ -87,10 +96,12 @@ class RowSolver:
     kind, ordering : str
         As `palmette.Solver`; orderings are methods, not permutations.
     matching : bool
-        LDLᵀ and LU: let every process learn the size of every entry (no values) while it orders, for the matching that makes pivots large.
-        False: rows and columns are scaled by their largest entries, and the diagonal is where the pattern has it.
+        LDLᵀ and LU: let every process learn the size of every entry (no values) while it orders, for the
+        matching that makes pivots large. False: rows and columns are scaled by their largest entries, and the
+        diagonal is where the pattern has it.
     grid : (int, int) or (int, int, int), optional
-        Grid of processes: rows and columns, and how many layers of such grids (one). None: the nearest to a square.
+        Grid of processes: rows and columns, and how many layers of such grids (one). None: the nearest to a
+        square.
     map : {"subtree_to_subcube", "block_cyclic"}
     trees : {"binary", "flat"}
     transport : {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}
@@ -102,7 +113,8 @@ class RowSolver:
     Raises
     ------
     DimensionError, UsageError, NumericalError
-        As `palmette.Solver`, on all processes; and unless the rows of all make a square matrix, each row brought once.
+        As `palmette.Solver`, on all processes; and unless the rows of all make a square matrix, each row
+        brought once.
     Error
         If the run is broken: another process has died, or fell silent.
 
@@ -115,15 +127,39 @@ class RowSolver:
     array([1., 1.])
     """
 
-    def __init__(self, A: Any, comm: Any = None, first_row: Optional[int] = None, *, kind: str = "auto", ordering: str = "auto",
-                 matching: bool = True, grid: Optional[Tuple[int, ...]] = None, map: str = "subtree_to_subcube", trees: str = "binary",
-                 transport: str = "mpi_two_sided", threads: int = 1, watchdog: float = 600.0) -> None:
+    def __init__(
+        self,
+        A: Any,
+        comm: Any = None,
+        first_row: Optional[int] = None,
+        *,
+        kind: str = "auto",
+        ordering: str = "auto",
+        matching: bool = True,
+        grid: Optional[Tuple[int, ...]] = None,
+        map: str = "subtree_to_subcube",
+        trees: str = "binary",
+        transport: str = "mpi_two_sided",
+        threads: int = 1,
+        watchdog: float = 600.0,
+    ) -> None:
         self._comm = _MPI.COMM_WORLD if comm is None else comm
         if not hasattr(self._comm, "py2f"):
             raise UsageError(f"comm is {comm!r}; it is a communicator of mpi4py")
         rows, columns, layers = _grid(grid)
-        options = {"kind": kind, "ordering": ordering, "matching": bool(matching), "grid_rows": rows, "grid_cols": columns,
-                   "layers": layers, "map": map, "trees": trees, "transport": transport, "threads": int(threads), "watchdog": float(watchdog)}
+        options = {
+            "kind": kind,
+            "ordering": ordering,
+            "matching": bool(matching),
+            "grid_rows": rows,
+            "grid_cols": columns,
+            "layers": layers,
+            "map": map,
+            "trees": trees,
+            "transport": transport,
+            "threads": int(threads),
+            "watchdog": float(watchdog),
+        }
         A = _together(self._comm, lambda: _as_csr(A))
         self._dtype = np.result_type(*[np.dtype(char) for char in self._comm.allgather(A.dtype.char)])
         self._first_row = self._start(A.shape[0], first_row)
@@ -141,8 +177,12 @@ class RowSolver:
     def _rows(self, A: Any) -> Any:
         nnz = int(A.indptr[-1])
         return getattr(_mpi, f"Rows_{self._dtype.name}").from_csr(
-            int(A.shape[1]), self._first_row, np.ascontiguousarray(A.indptr, dtype=np.int64), _input._int32(A.indices[:nnz], "A"),
-            np.ascontiguousarray(A.data[:nnz], dtype=self._dtype))
+            int(A.shape[1]),
+            self._first_row,
+            np.ascontiguousarray(A.indptr, dtype=np.int64),
+            _input._int32(A.indices[:nnz], "A"),
+            np.ascontiguousarray(A.data[:nnz], dtype=self._dtype),
+        )
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -166,10 +206,19 @@ class RowSolver:
 
     @property
     def report(self) -> Dict[str, Any]:
-        """What the phases and the last solve tell of themselves, with the names of the command's JSON; ``ranks`` is about all processes."""
+        """What the phases and the last solve tell of themselves, with the names of the command's JSON;
+        ``ranks`` is about all processes."""
         return self._report
 
-    def solve(self, b: Any, *, trans: str = "N", refine: Union[str, int] = "auto", condition: bool = False, repeat: int = 1) -> np.ndarray:
+    def solve(
+        self,
+        b: Any,
+        *,
+        trans: str = "N",
+        refine: Union[str, int] = "auto",
+        condition: bool = False,
+        repeat: int = 1,
+    ) -> np.ndarray:
         """Solve op(A) x = b, refine x and verify it.
 
         Parameters
@@ -204,7 +253,8 @@ class RowSolver:
         return rhs.answer(x)
 
     def refactor(self, A: Any) -> None:
-        """Factorize a matrix of the same rows and pattern again, with the same ordering, scaling and structure.
+        """Factorize a matrix of the same rows and pattern again, with the same ordering, scaling and
+        structure.
 
         If it fails, the former factorization stays.
         """
@@ -215,13 +265,17 @@ class RowSolver:
         if A.shape != self._shape:
             raise DimensionError(f"A has shape {A.shape}, but the first one had {self._shape}")
         if A.dtype.kind == "c" and self._dtype.kind != "c":
-            raise UsageError("the values are complex, but those of the first matrix were real; make a new RowSolver")
+            raise UsageError(
+                "the values are complex, but those of the first matrix were real; make a new RowSolver"
+            )
         return A
 
     def slogdet(self) -> SlogdetResult:
         """Sign (complex matrices: phase) of the determinant, and the logarithm of its modulus."""
         sign, logarithm = self._core.slogdet()
-        return SlogdetResult(complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm))
+        return SlogdetResult(
+            complex(sign) if self._dtype.kind == "c" else float(np.real(sign)), float(logarithm)
+        )
 
     @property
     def inertia(self) -> Inertia:
@@ -233,10 +287,21 @@ class RowSolver:
 
     def __repr__(self) -> str:
         n = self._shape[1]
-        return f"<palmette.mpi.RowSolver of a {n} x {n} matrix over {self._comm.size} ranks, {self._dtype}, {self.kind}>"
+        return (
+            f"<palmette.mpi.RowSolver of a {n} x {n} matrix over {self._comm.size} ranks, {self._dtype},"
+            f" {self.kind}>"
+        )
 
 
-def solve(A: Any, b: Any, comm: Any = None, first_row: Optional[int] = None, *, trans: str = "N", refine: Union[str, int] = "auto",
-          **options: Any) -> np.ndarray:
+def solve(
+    A: Any,
+    b: Any,
+    comm: Any = None,
+    first_row: Optional[int] = None,
+    *,
+    trans: str = "N",
+    refine: Union[str, int] = "auto",
+    **options: Any,
+) -> np.ndarray:
     """Solve op(A) x = b once, from this process's rows of A and b; see `RowSolver` for the options."""
     return RowSolver(A, comm, first_row, **options).solve(b, trans=trans, refine=refine)

@@ -1,7 +1,9 @@
-"""Pictures of what a solver does: sparsity, supernodes, elimination tree, and bandwidth against the machine's limit.
+"""Pictures of what a solver does: sparsity, supernodes, elimination tree, and bandwidth against the machine's
+limit.
 
-Each function draws into the axes it is given, or into a new figure, and returns the axes. matplotlib is imported when the
-first picture is drawn. Matrices of any size can be drawn: large ones as densities, at most `PIXELS` wide.
+Each function draws into the axes it is given, or into a new figure, and returns the axes. matplotlib is
+imported when the first picture is drawn. Matrices of any size can be drawn: large ones as densities, at most
+`PIXELS` wide.
 """
 
 from __future__ import annotations
@@ -130,14 +132,26 @@ def elimination_tree(A: Any, axes: Any = None) -> Any:
     plot.add_collection(LineCollection(list(ends), colors="0.6", linewidths=0.6, zorder=1))
     largest = max(1, panels.max(initial=1))
     area = 4 + 220 * panels[nodes] / largest
-    dots = plot.scatter(across[nodes], depth[nodes], s=area, c=widths[nodes], cmap=_COLORS,
-                        norm=LogNorm(1, max(2, widths.max(initial=2))), zorder=2, edgecolors="white", linewidths=0.3)
+    dots = plot.scatter(
+        across[nodes],
+        depth[nodes],
+        s=area,
+        c=widths[nodes],
+        cmap=_COLORS,
+        norm=LogNorm(1, max(2, widths.max(initial=2))),
+        zorder=2,
+        edgecolors="white",
+        linewidths=0.3,
+    )
     bar = plot.figure.colorbar(dots, ax=plot, shrink=0.75, label="columns of the supernode")
     ticks = [width for width in 2 ** np.arange(12) if width <= widths.max(initial=2)]
     bar.set_ticks(ticks, labels=[str(width) for width in ticks])
     bar.minorticks_off()
     hidden = len(parent) - len(nodes)
-    plot.set_title(f"Elimination tree: {len(parent):,} supernodes" + (f" ({hidden:,} in small subtrees not shown)" if hidden else ""))
+    plot.set_title(
+        f"Elimination tree: {len(parent):,} supernodes"
+        + (f" ({hidden:,} in small subtrees not shown)" if hidden else "")
+    )
     plot.set_ylabel("supernodes to the root")
     plot.yaxis.get_major_locator().set_params(integer=True)
     plot.set_xticks([])
@@ -154,7 +168,8 @@ def bandwidth(runs: Union[Solver, Mapping[str, Any]], axes: Any = None) -> Any:
     Parameters
     ----------
     runs : Solver, or mapping of names to solvers or reports
-        Each after a solve with ``measure=True`` (the default); take ``repeat=5`` or more there, since a single solve is noisy.
+        Each after a solve with ``measure=True`` (the default); take ``repeat=5`` or more there, since a
+        single solve is noisy.
     axes : matplotlib axes, optional
 
     Returns
@@ -163,9 +178,9 @@ def bandwidth(runs: Union[Solver, Mapping[str, Any]], axes: Any = None) -> Any:
 
     Notes
     -----
-    The bar is the least number of bytes that a solve must move, over the time it took. The roof is the measured stream
-    bandwidth with the threads of that run, lowered where the critical path of its tasks takes longer than moving the bytes. A
-    bar may pass the roof where the factor fits into a cache.
+    The bar is the least number of bytes that a solve must move, over the time it took. The roof is the
+    measured stream bandwidth with the threads of that run, lowered where the critical path of its tasks takes
+    longer than moving the bytes. A bar may pass the roof where the factor fits into a cache.
     """
     named = runs if isinstance(runs, Mapping) else {"": runs}
     solves = {name: _solve_section(name, run) for name, run in named.items()}
@@ -175,10 +190,22 @@ def bandwidth(runs: Union[Solver, Mapping[str, Any]], axes: Any = None) -> Any:
     roofs = np.array([_roof(solve) for solve in solves.values()])
     plot.barh(places, reached, height=0.6, color=_MATRIX_COLOR, label="reached", zorder=2)
     plot.hlines(places, reached, roofs, color="0.75", linewidth=1, zorder=1)
-    plot.plot(roofs, places, linestyle="none", marker="|", markersize=22, markeredgewidth=2.5, color=_FILL_COLOR, label="roof", zorder=3)
+    plot.plot(
+        roofs,
+        places,
+        linestyle="none",
+        marker="|",
+        markersize=22,
+        markeredgewidth=2.5,
+        color=_FILL_COLOR,
+        label="roof",
+        zorder=3,
+    )
     right = max(roofs.max(initial=1e-9), reached.max(initial=0))
     for place, speed, roof in zip(places, reached, roofs):
-        plot.text(right * 1.04, place, f"{speed:.1f} GB/s, {speed / roof:.0%}", va="center", ha="left", fontsize=9)
+        plot.text(
+            right * 1.04, place, f"{speed:.1f} GB/s, {speed / roof:.0%}", va="center", ha="left", fontsize=9
+        )
     plot.set_yticks(places, labels=[_label(name, solve) for name, solve in solves.items()])
     plot.set_xlim(0, right * 1.36)
     plot.set_xlabel("GB/s")
@@ -211,7 +238,9 @@ def _solve_section(name: str, run: Any) -> Dict[str, Any]:
     if solve is None:
         raise UsageError(f"{name or 'the solver'} has not solved anything yet; call solve first")
     if solve["stream_gbs"] is None:
-        raise UsageError(f"{name or 'the solver'} was made with measure=False, so there is no roof to compare with")
+        raise UsageError(
+            f"{name or 'the solver'} was made with measure=False, so there is no roof to compare with"
+        )
     return solve
 
 
@@ -255,8 +284,12 @@ def _matrix_axes(plot: Any, n: int) -> None:
 
 def _key(plot: Any, colors: Dict[str, Any]) -> None:
     from matplotlib.patches import Patch
-    plot.legend(handles=[Patch(color=color, label=name) for name, color in colors.items()], loc="upper right", fontsize=9,
-                framealpha=0.9)
+    plot.legend(
+        handles=[Patch(color=color, label=name) for name, color in colors.items()],
+        loc="upper right",
+        fontsize=9,
+        framealpha=0.9,
+    )
 
 
 def _coordinates(A: Any) -> Tuple[np.ndarray, np.ndarray]:
@@ -273,7 +306,9 @@ def _bin_of(places: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.searchsorted(edges, places, side="right") - 1
 
 
-def _density(rows: np.ndarray, columns: np.ndarray, n: int, weights: Optional[np.ndarray] = None) -> np.ndarray:
+def _density(
+    rows: np.ndarray, columns: np.ndarray, n: int, weights: Optional[np.ndarray] = None
+) -> np.ndarray:
     """Entries in each cell of the picture."""
     edges = _bin_edges(n)
     bins = len(edges) - 1
@@ -289,8 +324,14 @@ def _factor_density(structure: Dict[str, np.ndarray], n: int, by_width: bool = F
     begin = structure["supernode_begin"].astype(np.int64)
     edges, widths = _bin_edges(n), np.diff(begin)
     rows = np.concatenate([np.arange(n), structure["row_index"]])
-    owner = np.concatenate([np.repeat(np.arange(len(widths)), widths), np.repeat(np.arange(len(widths)), np.diff(structure["row_ptr"]))])
-    last = np.where(np.arange(len(rows)) < n, rows + 1, begin[owner + 1])  # in the diagonal block: up to the diagonal
+    owner = np.concatenate(
+        [
+            np.repeat(np.arange(len(widths)), widths),
+            np.repeat(np.arange(len(widths)), np.diff(structure["row_ptr"])),
+        ]
+    )
+    # in the diagonal block: up to the diagonal
+    last = np.where(np.arange(len(rows)) < n, rows + 1, begin[owner + 1])
     first_cell = _bin_of(begin[:-1], edges)
     cells = _bin_of(begin[1:] - 1, edges) - first_cell + 1
     density, weighted = np.zeros((2, len(edges) - 1, len(edges) - 1))
@@ -343,8 +384,15 @@ def _draw_rectangles(plot: Any, boxes: Tuple[np.ndarray, ...], colors: Any) -> N
     left, top, width, height = boxes
     right, bottom = left + width, top + height
     upper_right = np.where(top == left, left, right)
-    corners = np.stack([np.stack([left, top], -1), np.stack([upper_right, top], -1), np.stack([right, bottom], -1),
-                        np.stack([left, bottom], -1)], axis=1)
+    corners = np.stack(
+        [
+            np.stack([left, top], -1),
+            np.stack([upper_right, top], -1),
+            np.stack([right, bottom], -1),
+            np.stack([left, bottom], -1),
+        ],
+        axis=1,
+    )
     plot.add_collection(PolyCollection(list(corners), facecolors=colors, edgecolors=colors, linewidths=0.4))
 
 
@@ -360,7 +408,8 @@ def _largest_subtrees(parent: np.ndarray, widths: np.ndarray) -> np.ndarray:
 
 
 def _tree_layout(parent: np.ndarray, shown: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
-    """Place of each node across (leaves side by side, parents in the middle of their children), and its depth."""
+    """Place of each node across (leaves side by side, parents in the middle of their children), and its
+    depth."""
     across, depth = np.zeros(len(parent)), np.zeros(len(parent))
     low, high = np.full(len(parent), np.inf), np.full(len(parent), -np.inf)
     leaves = 0

@@ -1,21 +1,27 @@
 """The direct solvers of `scipy.sparse.linalg`, by Palmette: change one import.
 
-Same signatures, semantics, warnings and errors as SciPy 1.17; answers are refined and verified besides. What differs:
+Same signatures, semantics, warnings and errors as SciPy 1.17; answers are refined and verified besides. What
+differs:
 
-- a matrix counts as exactly singular ("Factor is exactly singular", NaN with a MatrixRankWarning) if its pattern alone makes it so, or if
-  SuperLU meets a pivot that is exactly zero: where elimination here finds a zero, and for up to 2,000 unknowns wherever A proves singular
-  to working precision, SuperLU is asked. Larger matrices whose pivots rounding keeps off zero are always accepted;
-- every other matrix that is singular to working precision gets a factor, as SciPy's. Its solves never raise: x has a small backward error,
-  solves what can be solved, and is huge along null vectors where b is out of reach. A factor says so at its first solve, by a
-  `palmette.SingularWarning`; `spsolve` is silent, as SciPy's, since programs take its warnings for failures;
-- a diagonal entry of A that is infinite pins its unknown to zero, as SciPy does; A with NaN, or with infinity elsewhere, counts as exactly
-  singular (SciPy's answer to the latter depends on the order of elimination). A column of b that is not finite gives a column of NaN;
-- `spsolve_triangular` raises LinAlgError for a matrix that is not triangular, as SciPy documents (but does not do);
+- a matrix counts as exactly singular ("Factor is exactly singular", NaN with a MatrixRankWarning) if its
+  pattern alone makes it so, or if SuperLU meets a pivot that is exactly zero: where elimination here finds a
+  zero, and for up to 2,000 unknowns wherever A proves singular to working precision, SuperLU is asked. Larger
+  matrices whose pivots rounding keeps off zero are always accepted;
+- every other matrix that is singular to working precision gets a factor, as SciPy's. Its solves never raise:
+  x has a small backward error, solves what can be solved, and is huge along null vectors where b is out of
+  reach. A factor says so at its first solve, by a `palmette.SingularWarning`; `spsolve` is silent, as
+  SciPy's, since programs take its warnings for failures;
+- a diagonal entry of A that is infinite pins its unknown to zero, as SciPy does; A with NaN, or with infinity
+  elsewhere, counts as exactly singular (SciPy's answer to the latter depends on the order of elimination). A
+  column of b that is not finite gives a column of NaN;
+- `spsolve_triangular` raises LinAlgError for a matrix that is not triangular, as SciPy documents (but does
+  not do);
 - an answer that cannot be verified comes with a `palmette.UnverifiedWarning`;
-- L and U of `splu` are found when they are first asked for; where a pivot had to be replaced, by another factorization;
-- options that steer SuperLU (`relax`, `panel_size`, `diag_pivot_thresh`, `use_umfpack`) are checked, and change nothing;
-  ``permc_spec="NATURAL"`` keeps the order of the columns, any other lets Palmette choose; where rows had to be exchanged, ``perm_c``
-  may then be a postorder of the elimination tree.
+- L and U of `splu` are found when they are first asked for; where a pivot had to be replaced, by another
+  factorization;
+- options that steer SuperLU (`relax`, `panel_size`, `diag_pivot_thresh`, `use_umfpack`) are checked, and
+  change nothing; ``permc_spec="NATURAL"`` keeps the order of the columns, any other lets Palmette choose;
+  where rows had to be exchanged, ``perm_c`` may then be a postorder of the elimination tree.
 """
 
 from __future__ import annotations
@@ -44,9 +50,11 @@ from .errors import SingularError, UsageError
 __all__ = ["MatrixRankWarning", "SuperLU", "factorized", "splu", "spsolve", "spsolve_triangular"]
 
 _COLUMN_PERMUTATIONS = ("NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD", "MY_PERMC")
-_OPTION_NAMES = frozenset("""Equil ColPerm Trans IterRefine DiagPivotThresh PivotGrowth ConditionNumber RowPerm SymmetricMode
-    PrintStat ReplaceTinyPivot SolveInitialized RefactInitialized ILU_Norm ILU_MILU ILU_DropTol ILU_FillTol ILU_FillFactor
-    ILU_DropRule PanelSize Relax""".split())
+_OPTION_NAMES = frozenset(
+    """Equil ColPerm Trans IterRefine DiagPivotThresh PivotGrowth ConditionNumber RowPerm SymmetricMode
+    PrintStat ReplaceTinyPivot SolveInitialized RefactInitialized ILU_Norm ILU_MILU ILU_DropTol ILU_FillTol
+    ILU_FillFactor ILU_DropRule PanelSize Relax""".split()
+)
 _SINGULAR = "Factor is exactly singular"
 # Componentwise backward errors that one correction is worth: 10,000 times what the backward error may be.
 _ROW_ERROR = {"d": 1e-10, "D": 1e-10, "f": 5e-2, "F": 5e-2}
@@ -74,13 +82,18 @@ class SuperLU:
 
     def __init__(self, solver: Solver, A: Any) -> None:
         self._solver = solver
-        # A solver by columns makes its factors by supernodes when they are asked for, and may have to replace pivots then.
-        keep = isinstance(solver, PinnedSolver) or _replaced_pivots(solver) or solver._of_report("analyze", "supernodes") == 0
+        # A solver by columns makes its factors by supernodes when they are asked for, and may have to replace
+        # pivots then.
+        keep = (
+            isinstance(solver, PinnedSolver)
+            or _replaced_pivots(solver)
+            or solver._of_report("analyze", "supernodes") == 0
+        )
         self._kept = (A.data.copy(), A.indices.copy(), A.indptr.copy()) if keep else None
         self._factors: Optional[tuple] = None
 
-    # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which asks for this where the type itself is
-    # another, is nevertheless true. ``type(lu)`` says what it is.
+    # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which asks for
+    # this where the type itself is another, is nevertheless true. ``type(lu)`` says what it is.
     __class__ = property(lambda self: scipy.sparse.linalg.SuperLU)  # type: ignore[assignment]
 
     @property
@@ -133,7 +146,8 @@ class SuperLU:
             raise ValueError("trans must be N, T, or H")
         if rhs.ndim not in (1, 2):
             raise ValueError("object too deep for desired array" if rhs.ndim else "b is of incompatible size")
-        rhs = rhs.astype(self._solver.dtype, casting="safe", copy=False)  # SciPy asks for the type before the size
+        # SciPy asks for the type before the size
+        rhs = rhs.astype(self._solver.dtype, casting="safe", copy=False)
         if rhs.shape[0] != self.shape[0]:
             raise ValueError("b is of incompatible size")
         return _solve_columns(self._solver, rhs, trans)
@@ -141,14 +155,16 @@ class SuperLU:
     def _extracted(self) -> tuple:
         if self._factors is None:
             factors = self._exact_factors()
-            self._factors = _in_given_order(*factors) if self._solver.report["order"]["method"] == "natural" else factors
+            self._factors = (
+                _in_given_order(*factors) if self._solver.report["order"]["method"] == "natural" else factors
+            )
         return self._factors
 
     def _exact_factors(self) -> tuple:
         """(L, U, perm_r, perm_c) of a factorization none of whose pivots was replaced, so that L U is A.
 
-        Where this one has replaced pivots, other orderings are tried, and at last SuperLU, which pivots in whole columns.
-        Solves do without: refinement makes good what a replaced pivot has spoilt.
+        Where this one has replaced pivots, other orderings are tried, and at last SuperLU, which pivots in
+        whole columns. Solves do without: refinement makes good what a replaced pivot has spoilt.
         """
         if isinstance(self._solver, PinnedSolver):
             return _factors_of_superlu(self._matrix)
@@ -171,8 +187,14 @@ class SuperLU:
         raise TypeError("cannot pickle 'SuperLU' object")
 
 
-def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[float] = None, relax: Optional[int] = None,
-         panel_size: Optional[int] = None, options: Optional[Dict[str, Any]] = None) -> SuperLU:
+def splu(
+    A: Any,
+    permc_spec: Optional[str] = None,
+    diag_pivot_thresh: Optional[float] = None,
+    relax: Optional[int] = None,
+    panel_size: Optional[int] = None,
+    options: Optional[Dict[str, Any]] = None,
+) -> SuperLU:
     """Compute the LU factorization of a sparse, square matrix; see `scipy.sparse.linalg.splu`.
 
     Parameters
@@ -180,8 +202,8 @@ def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[f
     A : sparse array or matrix, shape (n, n)
         Formats other than CSC are converted, with a SparseEfficiencyWarning.
     permc_spec : str, optional
-        "NATURAL" keeps the order of the columns, but for a postorder where rows were exchanged; for the other names of SciPy
-        Palmette chooses.
+        "NATURAL" keeps the order of the columns, but for a postorder where rows were exchanged; for the other
+        names of SciPy Palmette chooses.
     diag_pivot_thresh, relax, panel_size, options
         Checked, and of no effect.
 
@@ -216,7 +238,12 @@ def splu(A: Any, permc_spec: Optional[str] = None, diag_pivot_thresh: Optional[f
     A = _as_floating(A)
     if A.shape[0] != A.shape[1]:
         raise ValueError("can only factor square matrices")
-    settings = {"DiagPivotThresh": diag_pivot_thresh, "ColPerm": permc_spec, "PanelSize": panel_size, "Relax": relax}
+    settings = {
+        "DiagPivotThresh": diag_pivot_thresh,
+        "ColPerm": permc_spec,
+        "PanelSize": panel_size,
+        "Relax": relax,
+    }
     settings.update(options or {})
     _ordering(settings)
     return SuperLU(_factor(A, "lu", settings.get("ColPerm")), A)
@@ -255,8 +282,8 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     Returns
     -------
     ndarray or sparse array or matrix
-        Of shape (n,) if b is a vector, also for b of shape (n, 1); otherwise (n, k), sparse if b is. NaN throughout, with a
-        MatrixRankWarning, if A is exactly singular and b is not sparse.
+        Of shape (n,) if b is a vector, also for b of shape (n, 1); otherwise (n, k), sparse if b is. NaN
+        throughout, with a MatrixRankWarning, if A is exactly singular and b is not sparse.
 
     Raises
     ------
@@ -304,8 +331,14 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     return x.ravel() if is_vector else x
 
 
-def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
-                       unit_diagonal: bool = False) -> np.ndarray:
+def spsolve_triangular(
+    A: Any,
+    b: Any,
+    lower: bool = True,
+    overwrite_A: bool = False,
+    overwrite_b: bool = False,
+    unit_diagonal: bool = False,
+) -> np.ndarray:
     """Solve A x = b with a triangular matrix; see `scipy.sparse.linalg.spsolve_triangular`.
 
     Parameters
@@ -341,7 +374,11 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     array([1., 1., 1.])
     """
     if not (is_sparse(A) and A.format in ("csc", "csr")):
-        warn("CSC or CSR matrix format is required. Converting to CSC matrix.", SparseEfficiencyWarning, stacklevel=2)
+        warn(
+            "CSC or CSR matrix format is required. Converting to CSC matrix.",
+            SparseEfficiencyWarning,
+            stacklevel=2,
+        )
         A = csc_array(A)
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
@@ -351,8 +388,10 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     if b.ndim not in (1, 2):
         raise ValueError(f"b must have 1 or 2 dims but its shape is {b.shape}.")
     if A.shape[0] != b.shape[0]:
-        raise ValueError("The size of the dimensions of A must be equal to the size of the first dimension of b but the shape "
-                         f"of A is {A.shape} and the shape of b is {b.shape}.")
+        raise ValueError(
+            "The size of the dimensions of A must be equal to the size of the first dimension of b but the"
+            f" shape of A is {A.shape} and the shape of b is {b.shape}."
+        )
     _check_triangular(A, lower)
     result_dtype = np.promote_types(np.promote_types(A.dtype, np.float32), b.dtype)
     solver = TriangularSolver(A.astype(result_dtype, copy=False), lower, unit_diagonal, measure=False)
@@ -393,7 +432,9 @@ def _ordering(settings: Dict[str, Any]) -> str:
     wanted = settings.get("ColPerm")
     if isinstance(wanted, str) and wanted.upper() not in _COLUMN_PERMUTATIONS:
         raise ValueError("invalid value for 'ColPerm' parameter")
-    if settings.get("DiagPivotThresh") is not None and not isinstance(settings["DiagPivotThresh"], (int, float, np.number)):
+    if settings.get("DiagPivotThresh") is not None and not isinstance(
+        settings["DiagPivotThresh"], (int, float, np.number)
+    ):
         raise TypeError(f"must be real number, not {type(settings['DiagPivotThresh']).__name__}")
     for name in ("PanelSize", "Relax"):
         if settings.get(name) is not None:
@@ -403,7 +444,12 @@ def _ordering(settings: Dict[str, Any]) -> str:
 
 def _factor(A: Any, kind: str, permc_spec: Any) -> Any:
     """A solver; RuntimeError for a matrix that is exactly singular, as SuperLU does for zero pivots."""
-    options = {"kind": kind, "ordering": _ordering({"ColPerm": permc_spec}), "singular": "warn", "measure": False}
+    options = {
+        "kind": kind,
+        "ordering": _ordering({"ColPerm": permc_spec}),
+        "singular": "warn",
+        "measure": False,
+    }
     try:
         solver = Solver(A, **options)
     except SingularError as failure:
@@ -441,13 +487,16 @@ def _exact_factors_of(solver: Solver) -> Optional[tuple]:
 
 
 def _in_given_order(L: csc_array, U: csc_array, perm_r: np.ndarray, perm_c: np.ndarray) -> tuple:
-    """The factors with the columns of A in their own order, where L and U are triangular then too; otherwise as they are.
+    """The factors with the columns of A in their own order, where L and U are triangular then too; otherwise
+    as they are.
 
-    A postorder of the elimination tree puts no row before one that it depends on, so that undoing it keeps L and U triangular: unless
-    rows were exchanged between branches that one supernode holds.
+    A postorder of the elimination tree puts no row before one that it depends on, so that undoing it keeps L
+    and U triangular: unless rows were exchanged between branches that one supernode holds.
     """
     order = _inverse(perm_c)
-    restored = [csc_array((f.data, (order[f.row], order[f.col])), shape=f.shape) for f in (L.tocoo(), U.tocoo())]
+    restored = [
+        csc_array((f.data, (order[f.row], order[f.col])), shape=f.shape) for f in (L.tocoo(), U.tocoo())
+    ]
     if scipy.sparse.triu(restored[0], 1).nnz or scipy.sparse.tril(restored[1], -1).nnz:
         return L, U, perm_r, perm_c
     return restored[0], restored[1], order[perm_r], np.arange(len(order), dtype=np.int32)
@@ -458,7 +507,8 @@ def _replaced_pivots(solver: Solver) -> int:
 
 
 def _check_pivots(solver: Solver, A: Any, permc_spec: Any) -> None:
-    """RuntimeError if A is singular and SuperLU would say so: a pivot was replaced here, or had no place in the pattern."""
+    """RuntimeError if A is singular and SuperLU would say so: a pivot was replaced here, or had no place in
+    the pattern."""
     if solver.report["factorize"]["structural_deficiency"]:
         raise RuntimeError(_SINGULAR)
     has_zero_pivot = solver.slogdet().sign == 0
@@ -483,7 +533,9 @@ def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndar
     if b.ndim == 1:
         try:
             return answer(solver, b, options)
-        except UsageError:  # which is what is said of values that are not finite, and looking for them first takes as long as a solve
+        # which is what is said of values that are not finite, and looking for them first takes as long as a
+        # solve
+        except UsageError:
             if np.isfinite(b).all():
                 raise
     finite = np.isfinite(b).all(axis=0) if b.size else np.ones(b.shape[1:], dtype=bool)
@@ -496,8 +548,8 @@ def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndar
 
 
 def _answer_with_small_rows(solver: Solver, b: np.ndarray, options: SolveOptions) -> np.ndarray:
-    """x, once corrected where some row is solved much worse than the norm of A tells: SuperLU, which pivots in whole columns, seldom
-    leaves such rows, and programs judge ‖b − A x‖ beside ‖b‖."""
+    """x, once corrected where some row is solved much worse than the norm of A tells: SuperLU, which pivots
+    in whole columns, seldom leaves such rows, and programs judge ‖b − A x‖ beside ‖b‖."""
     x = solver._answer(b, options)
     told = solver._told
     if told.verified and told.componentwise_backward_error > _ROW_ERROR[solver.dtype.char]:
@@ -510,7 +562,11 @@ def _spsolve_sparse(A: Any, b: Any, permc_spec: Any) -> Any:
     if A.format != "csc":
         warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=3)
     if b.format != "csc":
-        warn("spsolve is more efficient when sparse b is in the CSC matrix format", SparseEfficiencyWarning, stacklevel=3)
+        warn(
+            "spsolve is more efficient when sparse b is in the CSC matrix format",
+            SparseEfficiencyWarning,
+            stacklevel=3,
+        )
         b = csc_array(b)
     solver = _factor(A, "auto", permc_spec)
     solver.tell_singular = False

@@ -1,6 +1,7 @@
-// Memory that runs out at any moment: every allocation of a run is made to fail in turn. Each failure must come back as
-// MemoryError or bad_alloc, leak nothing, and leave the library usable. And memory that is not asked for: factorizations
-// of a known structure use what they have. A program of its own, since it replaces operator new.
+// Memory that runs out at any moment: every allocation of a run is made to fail in turn. Each failure must
+// come back as MemoryError or bad_alloc, leak nothing, and leave the library usable. And memory that is not
+// asked for: factorizations of a known structure use what they have. A program of its own, since it replaces
+// operator new.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -20,11 +21,13 @@ std::atomic<long> largest_request{0};  // bytes
 void* allocate(std::size_t size, std::size_t alignment) {
   if (allocations_until_failure.load() >= 0 && allocations_until_failure.fetch_sub(1) == 0) return nullptr;
   ++requests;
-  for (long known = largest_request; known < static_cast<long>(size) && !largest_request.compare_exchange_weak(known, static_cast<long>(size));) {
-  }
+  for (long known = largest_request;
+       known < static_cast<long>(size) &&
+       !largest_request.compare_exchange_weak(known, static_cast<long>(size));) {}
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-  void* memory = alignment <= alignof(std::max_align_t) ? std::malloc(size > 0 ? size : 1)
-                                                        : std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
+  void* memory = alignment <= alignof(std::max_align_t)
+                     ? std::malloc(size > 0 ? size : 1)
+                     : std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
   if (memory != nullptr) ++alive;
   return memory;
 }
@@ -48,7 +51,9 @@ void* operator new(std::size_t size) { return allocate_or_throw(size, usual); }
 void* operator new[](std::size_t size) { return allocate_or_throw(size, usual); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, usual); }
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return allocate(size, usual); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return allocate_or_throw(size, std::size_t(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate_or_throw(size, std::size_t(alignment));
+}
 void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
   return allocate(size, std::size_t(alignment));
 }
@@ -119,8 +124,8 @@ TEST_P(AllocationFailure, each_one_is_an_error_that_leaks_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(runs, AllocationFailure,
-                         ::testing::Values(Case{"poisson2d5", 9, 1}, Case{"poisson2d5", 9, 3}, Case{"kkt3d", 3, 2},
-                                           Case{"random_unsymmetric", 60, 2}));
+                         ::testing::Values(Case{"poisson2d5", 9, 1}, Case{"poisson2d5", 9, 3},
+                                           Case{"kkt3d", 3, 2}, Case{"random_unsymmetric", 60, 2}));
 
 std::shared_ptr<const SparseMatrix<double>> model(const char* problem, index_t n) {
   GenerateOptions how;
@@ -153,7 +158,8 @@ TEST(allocation, a_factorization_of_known_structure_asks_for_its_owner_count_alo
     ASSERT_TRUE(factorize_again(memory, *matrix, symbolic, ordering, options).ok());
     const long before = requests;
     largest_request = 0;
-    for (int repeat = 0; repeat < 20; ++repeat) ASSERT_TRUE(factorize_again(memory, *matrix, symbolic, ordering, options).ok());
+    for (int repeat = 0; repeat < 20; ++repeat)
+      ASSERT_TRUE(factorize_again(memory, *matrix, symbolic, ordering, options).ok());
     EXPECT_LE(requests - before, 20) << what.problem;
     EXPECT_LE(largest_request, 128) << what.problem;
   }
@@ -192,7 +198,8 @@ TEST(allocation_failure, c_interface_reports_out_of_memory_as_its_status) {
     allocations_until_failure.store(place);
     status = palmette_create_d(2, column_ptr, row_index, values, PALMETTE_FULL, nullptr, &solver);
     allocations_until_failure.store(-1);
-    ASSERT_TRUE(status == PALMETTE_OK || (status == PALMETTE_MEMORY && solver == nullptr)) << palmette_last_error();
+    ASSERT_TRUE(status == PALMETTE_OK || (status == PALMETTE_MEMORY && solver == nullptr))
+        << palmette_last_error();
     palmette_destroy(solver);
     ASSERT_LT(place, 100000);
   }

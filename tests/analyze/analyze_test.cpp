@@ -31,7 +31,8 @@ SparsityPattern pattern_of(index_t n, const std::vector<std::pair<index_t, index
 }
 
 /// Everything that must hold of any SymbolicFactor, against the naive fill in its own final numbering.
-void expect_lawful(const SymbolicFactor& symbolic, const std::vector<std::vector<char>>& filled, bool relaxed) {
+void expect_lawful(const SymbolicFactor& symbolic, const std::vector<std::vector<char>>& filled,
+                   bool relaxed) {
   const index_t n = symbolic.n;
   offset_t nnz = 0;
   double flops = 0;
@@ -60,7 +61,8 @@ void expect_lawful(const SymbolicFactor& symbolic, const std::vector<std::vector
       for (index_t i = end; i < n; ++i) {
         const bool listed_here = listed.count(i) > 0;
         ASSERT_TRUE(listed_here || !filled[i][j]) << "row " << i << " of column " << j << " is not stored";
-        ASSERT_TRUE(relaxed || listed_here == bool(filled[i][j])) << "row " << i << " of column " << j << " is a zero";
+        ASSERT_TRUE(relaxed || listed_here == bool(filled[i][j]))
+            << "row " << i << " of column " << j << " is a zero";
       }
     }
     ASSERT_EQ(symbolic.parent[s], rows.empty() ? -1 : symbolic.supernode_of[rows.front()]);
@@ -69,15 +71,18 @@ void expect_lawful(const SymbolicFactor& symbolic, const std::vector<std::vector
       const index_t p = symbolic.parent[s];
       const auto above = symbolic.rows_below(p);
       for (const index_t row : rows)
-        ASSERT_TRUE(row < symbolic.supernode_begin[p + 1] || std::binary_search(above.begin(), above.end(), row));
+        ASSERT_TRUE(row < symbolic.supernode_begin[p + 1] ||
+                    std::binary_search(above.begin(), above.end(), row));
       ASSERT_LE(symbolic.first_descendant[p], symbolic.first_descendant[s]);
     }
-    ASSERT_EQ(symbolic.panel_offset[s + 1] - symbolic.panel_offset[s], symbolic.leading_dimension(s) * (end - begin));
+    ASSERT_EQ(symbolic.panel_offset[s + 1] - symbolic.panel_offset[s],
+              symbolic.leading_dimension(s) * (end - begin));
     index_t covered = 0;
     for (const Block& block : symbolic.blocks_of(s)) {
       ASSERT_EQ(block.first, covered);
       ASSERT_GT(block.count, 0);
-      for (index_t k = 0; k < block.count; ++k) ASSERT_EQ(symbolic.supernode_of[rows[block.first + k]], block.row_supernode);
+      for (index_t k = 0; k < block.count; ++k)
+        ASSERT_EQ(symbolic.supernode_of[rows[block.first + k]], block.row_supernode);
       covered += block.count;
     }
     ASSERT_EQ(covered, symbolic.num_rows_below(s));
@@ -106,7 +111,8 @@ TEST(analyze, counts_flops_and_rows_are_exact_on_random_patterns) {
     Ordering ordering = same_order(random.permutation(n));
     if (trial % 4 == 0) ordering.row = random.permutation(n);
     const SymbolicFactor symbolic = analyze(pattern, ordering, options);
-    ASSERT_NO_FATAL_FAILURE(expect_lawful(symbolic, naive_fill(pattern, symbolic.row, symbolic.column), options.relax))
+    ASSERT_NO_FATAL_FAILURE(
+        expect_lawful(symbolic, naive_fill(pattern, symbolic.row, symbolic.column), options.relax))
         << "trial " << trial;
     for (index_t s = 0; s < symbolic.num_supernodes(); ++s) ASSERT_LE(symbolic.width(s), options.max_width);
   }
@@ -115,7 +121,8 @@ TEST(analyze, counts_flops_and_rows_are_exact_on_random_patterns) {
 // The arrow with its point last, n = 4: columns 0, 1, 2 hold {j, 3}, column 3 holds {3}: no fill, nnz(L) = 7,
 // Σ c² = 4 + 4 + 4 + 1 = 13. Point first: everything fills, nnz(L) = 10, Σ c² = 16 + 9 + 4 + 1 = 30.
 TEST(analyze, promise_of_a_symmetric_pattern_changes_nothing) {
-  const SparsityPattern grid = pattern_of(6, {{0, 0}, {0, 1}, {1, 0}, {1, 2}, {2, 1}, {3, 0}, {0, 3}, {4, 5}, {5, 4}, {2, 5}, {5, 2}});
+  const SparsityPattern grid =
+      pattern_of(6, {{0, 0}, {0, 1}, {1, 0}, {1, 2}, {2, 1}, {3, 0}, {0, 3}, {4, 5}, {5, 4}, {2, 5}, {5, 2}});
   const Ordering ordering = same_order(Permutation({3, 0, 5, 1, 4, 2}));
   AnalyzeOptions promised;
   promised.symmetric_pattern = true;
@@ -147,7 +154,7 @@ TEST(analyze, matched_pairs_share_a_supernode_whatever_the_postorder_and_the_wid
     const index_t n = 2 + static_cast<index_t>(random.next() % 40);
     SparsityPattern pattern = random.pattern(n, 1.5, true);
     Ordering ordering = same_order(random.permutation(n));
-    ordering.paired_with_next.assign(static_cast<std::size_t>(n), 0);
+    ordering.paired_with_next.assign(n, 0);
     std::vector<std::pair<index_t, index_t>> pairs, entries;
     for (index_t j = 0; j < n; ++j)
       for (const index_t i : pattern.column(j)) entries.push_back({i, j});
@@ -195,7 +202,8 @@ TEST(analyze, a_path_of_many_columns_needs_no_recursion) {
     entries.column.push_back(i);
     entries.value.push_back(1);
   }
-  const SymbolicFactor symbolic = analyze(from_triplets(entries).pattern, same_order(Permutation::identity(n)));
+  const SymbolicFactor symbolic =
+      analyze(from_triplets(entries).pattern, same_order(Permutation::identity(n)));
   EXPECT_EQ(symbolic.nnz_factor, 2 * offset_t(n) - 1);
 }
 
@@ -223,7 +231,8 @@ TEST(analyze_triangle, closed_patterns_keep_their_entries_and_open_ones_have_no_
 }
 
 TEST(analyze, relaxation_merges_chains_of_narrow_columns) {
-  // A tridiagonal matrix: every column is a supernode of its own without relaxation; with it, at least four share one.
+  // A tridiagonal matrix: every column is a supernode of its own without relaxation; with it, at least four
+  // share one.
   std::vector<std::pair<index_t, index_t>> entries;
   for (index_t i = 0; i + 1 < 64; ++i) entries.push_back({i + 1, i});
   AnalyzeOptions plain;

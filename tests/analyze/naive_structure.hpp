@@ -11,7 +11,8 @@ namespace palmette::testing {
 inline std::vector<std::vector<char>> naive_fill(const SparsityPattern& pattern, const Permutation& row,
                                                  const Permutation& column) {
   const index_t n = pattern.rows;
-  std::vector<std::vector<char>> filled(static_cast<std::size_t>(n), std::vector<char>(static_cast<std::size_t>(n), 0));
+  std::vector<std::vector<char>> filled(n,
+                                        std::vector<char>(n, 0));
   for (index_t old_column = 0; old_column < n; ++old_column)
     for (const index_t old_row : pattern.column(old_column)) {
       const index_t i = row.old_to_new()[old_row], j = column.old_to_new()[old_column];
@@ -47,7 +48,7 @@ class RandomPatterns {
     return from_triplets(entries).pattern;
   }
   Permutation permutation(index_t n) {
-    std::vector<index_t> order(static_cast<std::size_t>(n));
+    std::vector<index_t> order(n);
     for (index_t i = 0; i < n; ++i) order[i] = i;
     for (index_t i = n - 1; i > 0; --i) std::swap(order[i], order[next() % std::uint64_t(i + 1)]);
     return Permutation(order);

@@ -51,7 +51,8 @@ TEST(hand_overs, as_much_good_time_as_the_pause_was_long_forgets_it) {
   const std::int64_t pause = HandOvers::least_pause_factor * 3 * ms;
   hand_overs.ran(bad_run(), 0);
   hand_overs.ran(bad_run(), pause);
-  for (std::int64_t spent = 0; spent <= 2 * pause + ms; spent += ms) hand_overs.ran(good_run(), 4 * pause + spent);
+  for (std::int64_t spent = 0; spent <= 2 * pause + ms; spent += ms)
+    hand_overs.ran(good_run(), 4 * pause + spent);
   hand_overs.ran(bad_run(), 8 * pause);
   EXPECT_EQ(hand_overs.members(2, 9 * pause - 1), 1);
   EXPECT_EQ(hand_overs.members(2, 9 * pause), 2);

@@ -22,7 +22,7 @@ struct AllCalled : HandOvers {
 TEST(thread_team, run_calls_each_member_exactly_once) {
   for (int size = 1; size <= 8; ++size) {
     ThreadTeam team(size);
-    std::vector<std::atomic<int>> calls(static_cast<std::size_t>(team.muster()));
+    std::vector<std::atomic<int>> calls(team.muster());
     for (int repeat = 0; repeat < 50; ++repeat) team.run([&](int member) { ++calls[member]; });
     for (const auto& count : calls) EXPECT_EQ(count.load(), 50);
   }
@@ -43,7 +43,7 @@ TEST(thread_team, share_calls_no_member_twice_and_always_the_caller) {
   for (int size = 1; size <= 8; ++size) {
     ThreadTeam team(size, all);
     for (int repeat = 0; repeat < 200; ++repeat) {
-      std::vector<std::atomic<int>> calls(static_cast<std::size_t>(size));
+      std::vector<std::atomic<int>> calls(size);
       const auto caller = std::this_thread::get_id();
       EXPECT_EQ(team.share([&](int member) {
         ++calls[member];
@@ -70,7 +70,8 @@ TEST(thread_team, a_member_that_has_not_come_is_not_waited_for) {
   });
   inside.wait(false);
   int done = 0;
-  EXPECT_EQ(team.share([&](int) { ++done; }), 1);  // would hang if it waited for the worker, or for the other caller
+  // would hang if it waited for the worker, or for the other caller
+  EXPECT_EQ(team.share([&](int) { ++done; }), 1);
   EXPECT_EQ(done, 1);
   go_on = true;
   go_on.notify_all();
@@ -195,8 +196,8 @@ TEST(thread_team, a_team_in_the_middle_of_a_run_can_be_used_and_ended_in_a_forke
   auto team = std::make_unique<ThreadTeam>(2, all);
   pid_t child = -1;
   std::atomic<bool> forked{false};
-  // Both members must rest inside before the fork: a thread that still starts may hold a lock of the address sanitizer's allocator,
-  // which the child would find locked for ever.
+  // Both members must rest inside before the fork: a thread that still starts may hold a lock of the address
+  // sanitizer's allocator, which the child would find locked for ever.
   std::latch inside(2);
   std::thread runs([&] {
     team->run([&](int) {

@@ -18,7 +18,8 @@ TYPED_TEST_SUITE(DenseFactor, Scalars);
 
 const std::vector<index_t> widths = {0, 1, 2, 3, 5, 8, 17, 24, 25, 31, 64, 97, 128};
 
-/// Backward error ‖A − product‖_max / (growth·‖A‖_max) is bounded by c·w·u for each of the three; c = 10 is generous.
+/// Backward error ‖A − product‖_max / (growth·‖A‖_max) is bounded by c·w·u for each of the three; c = 10 is
+/// generous.
 template <class T>
 double backward_bound(index_t w) {
   return 10.0 * (w + 1) * unit_roundoff<T>;
@@ -53,7 +54,8 @@ struct Ldlt {
     multiply_by_pairs<T>({hermitian, d, d_below}, l.view(), ld.view());
     for (index_t j = 0; j < w; ++j)
       for (index_t i = 0; i < w; ++i) permuted.view()(i, j) = a.view()(place[i], place[j]);
-    const auto product = naive_product<T>(Transpose::no, hermitian ? Transpose::adjoint : Transpose::transpose, ld.view(), l.view());
+    const auto product = naive_product<T>(
+        Transpose::no, hermitian ? Transpose::adjoint : Transpose::transpose, ld.view(), l.view());
     return largest_difference<T>(product.view(), permuted.view()) / std::max(largest<T>(a.view()), 1e-300);
   }
 };
@@ -74,7 +76,9 @@ TYPED_TEST(DenseFactor, llt_multiplies_back_and_never_reads_the_upper_triangle) 
         if (i >= j) l.view()(i, j) = block.view()(i, j);
       }
     const auto back = naive_product<T>(Transpose::no, Transpose::adjoint, l.view(), l.view());
-    EXPECT_LE(largest_difference<T>(back.view(), a.view()), backward_bound<T>(w) * std::max(1.0, largest<T>(a.view()))) << w;
+    EXPECT_LE(largest_difference<T>(back.view(), a.view()),
+              backward_bound<T>(w) * std::max(1.0, largest<T>(a.view())))
+        << w;
   }
 }
 
@@ -119,7 +123,8 @@ TYPED_TEST(DenseFactor, inverse_of_a_triangle_times_the_triangle_is_the_identity
           }
         }
         const auto product = naive_product<T>(Transpose::no, Transpose::no, left.view(), right.view());
-        EXPECT_LE(largest_difference<T>(product.view(), identity.view()), backward_bound<T>(w)) << w << lower << unit;
+        EXPECT_LE(largest_difference<T>(product.view(), identity.view()), backward_bound<T>(w))
+            << w << lower << unit;
       }
 }
 
@@ -137,7 +142,8 @@ TYPED_TEST(DenseFactor, ldlt_multiplies_back_for_symmetric_and_hermitian_blocks)
       for (unsigned seed = 1; seed <= 6; ++seed) {
         const auto a = random_symmetric<T>(hermitian, w, seed);
         const Ldlt<T> factor(hermitian, real_t<T>(0), a);
-        EXPECT_LE(factor.backward_error(hermitian, a), backward_bound<T>(w)) << w << " " << hermitian << " " << seed;
+        EXPECT_LE(factor.backward_error(hermitian, a), backward_bound<T>(w))
+            << w << " " << hermitian << " " << seed;
         EXPECT_TRUE(factor.pivots.perturbed.empty());
         EXPECT_LE(largest<T>(unit_lower<T>(factor.block.view()).view()), 4.0) << "rook pivoting bounds L";
         std::vector<index_t> sorted = factor.place;
@@ -210,11 +216,12 @@ TYPED_TEST(DenseFactor, lu_multiplies_back_and_bounds_l_by_one) {
   for (const index_t w : widths) {
     const auto a = random_dense<T>(w, w, 12);
     auto block = a;
-    std::vector<index_t> place(static_cast<std::size_t>(w));
+    std::vector<index_t> place(w);
     const BlockPivots pivots = factor_lu<T>(real_t<T>(0), block.view(), place);
     EXPECT_TRUE(pivots.perturbed.empty());
     const DenseMatrix<T> l = unit_lower<T>(block.view());
-    EXPECT_LE(largest<T>(l.view()), is_complex_v<T> ? 1.5 : 1.0 + 1e-6);  // pivots are chosen by |re| + |im|: √2
+    // pivots are chosen by |re| + |im|: √2
+    EXPECT_LE(largest<T>(l.view()), is_complex_v<T> ? 1.5 : 1.0 + 1e-6);
     DenseMatrix<T> u(w, w), permuted(w, w);
     for (index_t j = 0; j < w; ++j)
       for (index_t i = 0; i < w; ++i) {
@@ -247,8 +254,9 @@ TEST(dense_factor, nan_in_a_block_ends_every_factorization) {
     auto a = random_symmetric<double>(false, w, 2);
     a.view()(w - 1, 0) = nan;
     const Ldlt<double> ldlt(false, 1e-8, a);
-    EXPECT_FALSE(std::all_of(ldlt.d.begin(), ldlt.d.end(), [](double pivot) { return is_finite(pivot); })) << w;
-    std::vector<index_t> place(static_cast<std::size_t>(w));
+    EXPECT_FALSE(std::all_of(ldlt.d.begin(), ldlt.d.end(), [](double pivot) { return is_finite(pivot); }))
+        << w;
+    std::vector<index_t> place(w);
     auto block = a;
     (void)factor_lu<double>(1e-8, block.view(), place);
     EXPECT_GE(factor_llt<double>(a.view()), 0);

@@ -38,14 +38,16 @@ DenseMatrix<T> random_symmetric(bool hermitian, index_t n, unsigned seed) {
 
 /// op(A)·op(B) by the definition, in double precision throughout.
 template <class T>
-DenseMatrix<T> naive_product(blas::Transpose op_a, blas::Transpose op_b, DenseView<const T> a, DenseView<const T> b) {
+DenseMatrix<T> naive_product(blas::Transpose op_a, blas::Transpose op_b, DenseView<const T> a,
+                             DenseView<const T> b) {
   using Wide = with_precision_t<T, double>;
   const auto entry = [](blas::Transpose op, DenseView<const T> m, index_t i, index_t j) {
     const T value = op == blas::Transpose::no ? m(i, j) : m(j, i);
     return Wide(op == blas::Transpose::adjoint ? conjugate(value) : value);
   };
   const bool plain_a = op_a == blas::Transpose::no, plain_b = op_b == blas::Transpose::no;
-  const index_t rows = plain_a ? a.rows : a.cols, inner = plain_a ? a.cols : a.rows, cols = plain_b ? b.cols : b.rows;
+  const index_t rows = plain_a ? a.rows : a.cols, inner = plain_a ? a.cols : a.rows,
+                cols = plain_b ? b.cols : b.rows;
   DenseMatrix<T> c(rows, cols);
   for (index_t j = 0; j < cols; ++j)
     for (index_t i = 0; i < rows; ++i) {

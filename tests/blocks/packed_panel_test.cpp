@@ -1,5 +1,5 @@
-// Packed panels against their definition: every scalar, widths below and above what registers hold, tails of chunks, rows
-// that lie together or scattered, one right-hand side or many.
+// Packed panels against their definition: every scalar, widths below and above what registers hold, tails of
+// chunks, rows that lie together or scattered, one right-hand side or many.
 #include <gtest/gtest.h>
 
 #include "tests/blocks/dense_testing.hpp"
@@ -14,7 +14,8 @@ class PackedPanels : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(PackedPanels, Scalars);
 
-constexpr index_t shapes[][2] = {{1, 0}, {1, 8}, {2, 3}, {3, 17}, {5, 1}, {8, 8}, {9, 24}, {13, 36}, {16, 7}, {17, 33}, {24, 16}, {40, 50}};
+constexpr index_t shapes[][2] = {{1, 0},  {1, 8},   {2, 3},  {3, 17},  {5, 1},   {8, 8},
+                                 {9, 24}, {13, 36}, {16, 7}, {17, 33}, {24, 16}, {40, 50}};
 
 /// One supernode packed, with its own rows and the rows below in a vector that has others between them.
 template <class T>
@@ -27,8 +28,14 @@ struct Case {
   index_t length;
 
   Case(index_t w, index_t r, bool is_square, bool is_scattered)
-      : width(w), below(r), square(is_square), scattered(is_scattered), top(random_dense<T>(w, w, 3)), bottom(random_dense<T>(r, w, 4)),
-        packed(static_cast<std::size_t>(packed_entries(sizeof(T), w, r, is_square) + packed_slack)), length(w + 3 * r + 40) {
+      : width(w),
+        below(r),
+        square(is_square),
+        scattered(is_scattered),
+        top(random_dense<T>(w, w, 3)),
+        bottom(random_dense<T>(r, w, 4)),
+        packed(static_cast<std::size_t>(packed_entries(sizeof(T), w, r, is_square) + packed_slack)),
+        length(w + 3 * r + 40) {
     if (!square)
       for (index_t column = 0; column < w; ++column) std::fill_n(top.view().column(column), column, T(0));
     // What lies behind a panel is not its own, and must not show even if it is no number.
@@ -49,22 +56,27 @@ double forward_error(const Case<T>& given, const std::vector<T>& before, const s
     for (index_t c = 0; c < given.width; ++c) expected[row] += given.top.view()(row, c) * before[c];
   }
   for (index_t row = 0; row < given.below; ++row)
-    for (index_t c = 0; c < given.width; ++c) expected[given.places()[row]] -= given.bottom.view()(row, c) * before[c];
+    for (index_t c = 0; c < given.width; ++c)
+      expected[given.places()[row]] -= given.bottom.view()(row, c) * before[c];
   double worst = 0;
-  for (std::size_t k = 0; k < expected.size(); ++k) worst = std::max(worst, double(std::abs(expected[k] - after[k])));
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    worst = std::max(worst, double(std::abs(expected[k] - after[k])));
   return worst;
 }
 template <class T>
-double backward_error(const Case<T>& given, bool adjoint, const std::vector<T>& before, const std::vector<T>& after) {
+double backward_error(const Case<T>& given, bool adjoint, const std::vector<T>& before,
+                      const std::vector<T>& after) {
   const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
   std::vector<T> expected = before;
   for (index_t c = 0; c < given.width; ++c) {
     expected[c] = T(0);
     for (index_t row = 0; row < given.width; ++row) expected[c] += op(given.top.view()(row, c)) * before[row];
-    for (index_t row = 0; row < given.below; ++row) expected[c] -= op(given.bottom.view()(row, c)) * before[given.places()[row]];
+    for (index_t row = 0; row < given.below; ++row)
+      expected[c] -= op(given.bottom.view()(row, c)) * before[given.places()[row]];
   }
   double worst = 0;
-  for (std::size_t k = 0; k < expected.size(); ++k) worst = std::max(worst, double(std::abs(expected[k] - after[k])));
+  for (std::size_t k = 0; k < expected.size(); ++k)
+    worst = std::max(worst, double(std::abs(expected[k] - after[k])));
   return worst;
 }
 
@@ -73,9 +85,10 @@ void over_cases(Check&& check) {
   for (const auto& shape : shapes)
     for (const bool square : {false, true})
       for (const bool scattered : {false, true}) {
-        SCOPED_TRACE(std::to_string(shape[0]) + " columns, " + std::to_string(shape[1]) + " below" + (square ? ", square" : "") +
-                     (scattered ? ", scattered" : ""));
-        check(Case<T>(shape[0], shape[1], square, scattered), 40.0 * (shape[0] + shape[1]) * unit_roundoff<T>);
+        SCOPED_TRACE(std::to_string(shape[0]) + " columns, " + std::to_string(shape[1]) + " below" +
+                     (square ? ", square" : "") + (scattered ? ", scattered" : ""));
+        check(Case<T>(shape[0], shape[1], square, scattered),
+              40.0 * (shape[0] + shape[1]) * unit_roundoff<T>);
       }
 }
 
@@ -101,7 +114,7 @@ TYPED_TEST(PackedPanels, many_right_hand_sides_are_multiplied_as_defined) {
       const index_t stride = padded_sides(sizeof(T), sides);
       ASSERT_GE(stride, sides);
       const std::vector<T> before = random_dense<T>(given.length * stride, 1, 9).values;
-      std::vector<T> spare(static_cast<std::size_t>(given.width * stride));
+      std::vector<T> spare(given.width * stride);
       const auto side_of = [&](const std::vector<T>& rows, index_t side) {
         std::vector<T> one;
         for (index_t row = 0; row < given.length; ++row) one.push_back(rows[row * stride + side]);
@@ -110,8 +123,9 @@ TYPED_TEST(PackedPanels, many_right_hand_sides_are_multiplied_as_defined) {
       std::vector<T> forward = before, backward = before;
       packed_forward_sides<T>(given.panel(), given.places(),
                               {{forward.data(), stride}, {forward.data(), stride}, {spare.data(), stride}});
-      packed_backward_sides<T>(true, given.panel(), given.places(),
-                               {{backward.data(), stride}, {backward.data(), stride}, {spare.data(), stride}});
+      packed_backward_sides<T>(
+          true, given.panel(), given.places(),
+          {{backward.data(), stride}, {backward.data(), stride}, {spare.data(), stride}});
       for (const index_t side : {index_t{0}, sides - 1}) {
         EXPECT_LE(forward_error(given, side_of(before, side), side_of(forward, side)), bound);
         EXPECT_LE(backward_error(given, true, side_of(before, side), side_of(backward, side)), bound);

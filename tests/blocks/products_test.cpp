@@ -1,4 +1,5 @@
-// Products and triangular solves against the definition, every scalar, shapes from nothing to beyond every threshold.
+// Products and triangular solves against the definition, every scalar, shapes from nothing to beyond every
+// threshold.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,8 +17,8 @@ class Products : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(Products, Scalars);
 
-/// Bound on the error of an inner product of `inner` entries of modulus ≤ √2: (inner + 2)·2u·2·inner would be the worst
-/// case; errors add up like a random walk, so a quarter of it is generous.
+/// Bound on the error of an inner product of `inner` entries of modulus ≤ √2: (inner + 2)·2u·2·inner would be
+/// the worst case; errors add up like a random walk, so a quarter of it is generous.
 template <class T>
 double product_bound(index_t inner) {
   return 4.0 * (inner + 4) * unit_roundoff<T> * 2.0;
@@ -31,7 +32,8 @@ TYPED_TEST(Products, gemm_matches_the_definition_for_every_operation) {
       const auto a = op_a == Transpose::no ? random_dense<T>(m, k, 1) : random_dense<T>(k, m, 1);
       const auto b = op_b == Transpose::no ? random_dense<T>(k, n, 2) : random_dense<T>(n, k, 2);
       DenseMatrix<T> c(m, n);
-      std::fill(c.values.begin(), c.values.end(), std::numeric_limits<real_t<T>>::quiet_NaN());  // beta = 0 overwrites
+      // beta = 0 overwrites
+      std::fill(c.values.begin(), c.values.end(), std::numeric_limits<real_t<T>>::quiet_NaN());
       blas::gemm<T>(op_a, op_b, T(1), a.view(), b.view(), T(0), c.view());
       const auto expected = naive_product<T>(op_a, op_b, a.view(), b.view());
       EXPECT_LE(largest_difference<T>(c.view(), expected.view()), product_bound<T>(k));
@@ -55,8 +57,8 @@ TYPED_TEST(Products, syrk_touches_the_lower_triangle_only) {
   for (const bool hermitian : {false, true}) {
     DenseMatrix<T> c(n, n);
     blas::syrk_lower<T>(hermitian, T(1), a.view(), T(0), c.view());
-    const auto expected =
-        naive_product<T>(Transpose::no, hermitian ? Transpose::adjoint : Transpose::transpose, a.view(), a.view());
+    const auto expected = naive_product<T>(
+        Transpose::no, hermitian ? Transpose::adjoint : Transpose::transpose, a.view(), a.view());
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < n; ++i) {
         const T wanted = i >= j ? expected.view()(i, j) : T(0);
@@ -68,7 +70,7 @@ TYPED_TEST(Products, syrk_touches_the_lower_triangle_only) {
 /// Ascending places in [0, size): runs and gaps of both kinds.
 std::vector<index_t> some_places(index_t count, unsigned seed) {
   std::mt19937 generator(seed);
-  std::vector<index_t> place(static_cast<std::size_t>(count));
+  std::vector<index_t> place(count);
   for (index_t i = 0, at = 0; i < count; ++i, ++at) place[i] = at += generator() % 8 == 0 ? 3 : 0;
   return place;
 }
@@ -81,16 +83,18 @@ TYPED_TEST(Products, placed_products_arrive_at_their_places_and_nowhere_else) {
         const std::vector<index_t> row = some_places(m, 1), column = some_places(n, 2);
         const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4);
         const auto before = random_dense<T>(3 * m + 5, 3 * n + 5, 5);
-        std::vector<T> spare(static_cast<std::size_t>(m * n));
+        std::vector<T> spare(m * n);
         for (const bool adjoint : {false, true}) {
-          const auto product =
-              naive_product<T>(Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), b.view());
+          const auto product = naive_product<T>(
+              Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), b.view());
           auto panel = before, wanted = before;
           for (index_t j = 0; j < n; ++j)
             for (index_t i = 0; i < m; ++i) wanted.view()(row[i], column[j]) -= product.view()(i, j);
           subtract_placed<T>(
-              {adjoint, a.view(), b.view(), {row.data(), column.data()}, {b.view(), a.view()}, spare.data()}, panel.view());
-          ASSERT_LE(largest_difference<T>(panel.view(), wanted.view()), product_bound<T>(k)) << m << " " << n << " " << k;
+              {adjoint, a.view(), b.view(), {row.data(), column.data()}, {b.view(), a.view()}, spare.data()},
+              panel.view());
+          ASSERT_LE(largest_difference<T>(panel.view(), wanted.view()), product_bound<T>(k))
+              << m << " " << n << " " << k;
           if (k == 0) { ASSERT_EQ(panel.values, before.values); }
         }
       }
@@ -98,16 +102,19 @@ TYPED_TEST(Products, placed_products_arrive_at_their_places_and_nowhere_else) {
 
 TYPED_TEST(Products, placed_products_have_the_same_bits_in_any_rows) {
   using T = TypeParam;
-  // Where registers are narrow, larger products are left to BLAS by their shape, and other rows are another shape.
+  // Where registers are narrow, larger products are left to BLAS by their shape, and other rows are another
+  // shape.
   const index_t m = 101, n = 13, k = lanes::register_bytes >= 32 ? 40 : 4;
   const std::vector<index_t> row = some_places(m, 1), column = some_places(n, 2);
-  const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4), before = random_dense<T>(3 * m, 3 * n, 5);
+  const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4),
+             before = random_dense<T>(3 * m, 3 * n, 5);
   auto whole = before, pieces = before;
-  std::vector<T> spare(static_cast<std::size_t>(m * n));
+  std::vector<T> spare(m * n);
   subtract_placed<T>({true, a.view(), b.view(), {row.data(), column.data()}, {}, spare.data()}, whole.view());
   for (index_t first = 0; first < m; first += 9) {
     const DenseView<const T> rows{a.values.data() + first, std::min<index_t>(9, m - first), k, m};
-    subtract_placed<T>({true, rows, b.view(), {row.data() + first, column.data()}, {}, spare.data()}, pieces.view());
+    subtract_placed<T>({true, rows, b.view(), {row.data() + first, column.data()}, {}, spare.data()},
+                       pieces.view());
   }
   EXPECT_EQ(whole.values, pieces.values);
 }
@@ -122,17 +129,21 @@ TYPED_TEST(Products, panel_kernels_match_the_definition_for_every_shape) {
         DenseMatrix<T> out = random_dense<T>(m, sides, 10);
         panel_multiply<T>(a.view(), x.view(), out.view());
         const auto plain = naive_product<T>(Transpose::no, Transpose::no, a.view(), x.view());
-        ASSERT_LE(largest_difference<T>(out.view(), plain.view()), product_bound<T>(w)) << m << " " << w << " " << sides;
+        ASSERT_LE(largest_difference<T>(out.view(), plain.view()), product_bound<T>(w))
+            << m << " " << w << " " << sides;
         for (const bool adjoint : {false, true}) {
-          const auto wanted = naive_product<T>(adjoint ? Transpose::adjoint : Transpose::transpose, Transpose::no,
-                                               a.view(), y.view());
+          const auto wanted = naive_product<T>(adjoint ? Transpose::adjoint : Transpose::transpose,
+                                               Transpose::no, a.view(), y.view());
           DenseMatrix<T> product = random_dense<T>(w, sides, 11), minuend = random_dense<T>(w, sides, 12);
           DenseMatrix<T> difference = minuend;
           panel_multiply_transposed<T>(adjoint, a.view(), y.view(), product.view());
           panel_multiply_transposed_subtract<T>(adjoint, a.view(), y.view(), difference.view());
-          for (std::size_t entry = 0; entry < minuend.values.size(); ++entry) minuend.values[entry] -= wanted.values[entry];
-          ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(m)) << m << " " << w;
-          ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(m)) << m << " " << w;
+          for (std::size_t entry = 0; entry < minuend.values.size(); ++entry)
+            minuend.values[entry] -= wanted.values[entry];
+          ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(m))
+              << m << " " << w;
+          ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(m))
+              << m << " " << w;
         }
       }
 }
@@ -165,11 +176,14 @@ TYPED_TEST(Products, row_products_match_the_definition_on_both_sides_of_the_thre
           auto product = random_dense<T>(m, n, 33), minuend = random_dense<T>(m, n, 34), difference = minuend;
           multiply_rows<T>(adjoint, a.view(), b.view(), product.view());
           subtract_rows<T>(adjoint, a.view(), b.view(), difference.view());
-          const auto wanted = naive_product<T>(Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose,
-                                               a.view(), b.view());
-          for (std::size_t entry = 0; entry < minuend.values.size(); ++entry) minuend.values[entry] -= wanted.values[entry];
-          ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(k)) << m << " " << n << " " << k;
-          ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(k)) << m << " " << n;
+          const auto wanted = naive_product<T>(
+              Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), b.view());
+          for (std::size_t entry = 0; entry < minuend.values.size(); ++entry)
+            minuend.values[entry] -= wanted.values[entry];
+          ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(k))
+              << m << " " << n << " " << k;
+          ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(k))
+              << m << " " << n;
         }
 }
 
@@ -183,9 +197,12 @@ TYPED_TEST(Products, plain_products_match_the_definition) {
         multiply_plain<T>(a.view(), b.view(), product.view());
         subtract_plain<T>(a.view(), b.view(), difference.view());
         const auto wanted = naive_product<T>(Transpose::no, Transpose::no, a.view(), b.view());
-        for (std::size_t entry = 0; entry < minuend.values.size(); ++entry) minuend.values[entry] -= wanted.values[entry];
-        ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(k)) << m << " " << n << " " << k;
-        ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(k)) << m << " " << n;
+        for (std::size_t entry = 0; entry < minuend.values.size(); ++entry)
+          minuend.values[entry] -= wanted.values[entry];
+        ASSERT_LE(largest_difference<T>(product.view(), wanted.view()), product_bound<T>(k))
+            << m << " " << n << " " << k;
+        ASSERT_LE(largest_difference<T>(difference.view(), minuend.view()), product_bound<T>(k))
+            << m << " " << n;
       }
 }
 
@@ -198,10 +215,12 @@ TYPED_TEST(Products, subtracting_a_lower_trapezoid_gives_its_lower_part) {
       auto c = random_dense<T>(m, n, 72);
       const auto before = c;
       subtract_lower<T>(adjoint, a.view(), c.view());
-      const auto product = naive_product<T>(Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), first);
+      const auto product = naive_product<T>(
+          Transpose::no, adjoint ? Transpose::adjoint : Transpose::transpose, a.view(), first);
       for (index_t j = 0; j < n; ++j)
         for (index_t i = j; i < m; ++i)
-          ASSERT_LE(std::abs(c.view()(i, j) - (before.view()(i, j) - product.view()(i, j))), product_bound<T>(13));
+          ASSERT_LE(std::abs(c.view()(i, j) - (before.view()(i, j) - product.view()(i, j))),
+                    product_bound<T>(13));
     }
 }
 
@@ -226,13 +245,15 @@ TYPED_TEST(Products, dividing_a_panel_by_a_triangle_leaves_a_small_residual) {
             auto x = b;
             solve_panel_rows<T>({triangle, op, diagonal}, a.view(), x.view());
             const auto back = naive_product<T>(Transpose::no, op, x.view(), dense.view());
-            ASSERT_LE(largest_difference<T>(back.view(), b.view()), 40 * (w + 1) * unit_roundoff<T>) << w << " " << m;
+            ASSERT_LE(largest_difference<T>(back.view(), b.view()), 40 * (w + 1) * unit_roundoff<T>)
+                << w << " " << m;
           }
 }
 
 TYPED_TEST(Products, dividing_by_pairs_undoes_multiplying) {
   using T = TypeParam;
-  // D = diag(2, [[0, 1], [1, 0]], −3): the middle block's inverse is itself (its conjugate transpose in the Hermitian case).
+  // D = diag(2, [[0, 1], [1, 0]], −3): the middle block's inverse is itself (its conjugate transpose in the
+  // Hermitian case).
   const std::vector<T> d = {T(2), T(0), T(0), T(-3)}, below = {T(0), T(1), T(0), T(0)};
   for (const bool hermitian : {false, true}) {
     const PairDiagonal<T> pairs{hermitian, d, below};

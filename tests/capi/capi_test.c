@@ -1,4 +1,5 @@
-/* The C interface, used as a C program would: solves, refactors, transposes, complex matrices, and every kind of error. */
+/* The C interface, used as a C program would: solves, refactors, transposes, complex matrices, and every kind
+ * of error. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +8,13 @@
 
 static int failures = 0;
 
-#define EXPECT(condition)                                                                   \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      printf("%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #condition, palmette_last_error()); \
-      ++failures;                                                                           \
-    }                                                                                       \
+#define EXPECT(condition)                                                              \
+  do {                                                                                 \
+    if (!(condition)) {                                                                \
+      printf("%s:%d: not true: %s (last error: %s)\n", __FILE__, __LINE__, #condition, \
+             palmette_last_error());                                                   \
+      ++failures;                                                                      \
+    }                                                                                  \
   } while (0)
 
 /* A = [4 1 0; 2 5 1; 0 3 6] by columns. A·(1, 1, 1) = (5, 8, 9); Aᵀ·(1, 1, 1) = (6, 9, 7). */
@@ -59,7 +61,8 @@ static void solves_a_hermitian_matrix(void) {
   palmette_default_options(&options);
   options.condition = 1;
   options.threads = 1;
-  EXPECT(palmette_create_z(2, ptr, rows, entries, PALMETTE_LOWER_HERMITIAN, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_create_z(2, ptr, rows, entries, PALMETTE_LOWER_HERMITIAN, &options, &solver) ==
+         PALMETTE_OK);
   EXPECT(palmette_is_complex(solver));
   EXPECT(palmette_solve_z(solver, PALMETTE_ADJOINT, 1, b, 2, x, 2, &report) == PALMETTE_OK);
   EXPECT(near(x[0], 1) && near(x[1], 0) && near(x[2], 1) && near(x[3], 0));
@@ -67,7 +70,8 @@ static void solves_a_hermitian_matrix(void) {
   palmette_destroy(solver);
 }
 
-/* The Laplacian of a path of three: its null vector is (1, 1, 1). The shortest solution for b = (1, 0, 0) solves for b - 1/3. */
+/* The Laplacian of a path of three: its null vector is (1, 1, 1). The shortest solution for b = (1, 0, 0)
+ * solves for b - 1/3. */
 static void singular_systems_are_answered_as_asked(void) {
   const int64_t ptr[] = {0, 2, 5, 7};
   const int32_t rows[] = {0, 1, 0, 1, 2, 1, 2};
@@ -87,7 +91,8 @@ static void singular_systems_are_answered_as_asked(void) {
   EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 3, x, 3, &report) == PALMETTE_NOT_VERIFIED);
   EXPECT(strstr(palmette_last_error(), "singular") != NULL);
   EXPECT(near(x[0], 5.0 / 9) && near(x[1], -1.0 / 9) && near(x[2], -4.0 / 9));
-  EXPECT(!report.verified && report.null_directions == 1 && report.singular_distance < 1e-14 && report.least_squares_error < 1e-14);
+  EXPECT(!report.verified && report.null_directions == 1 && report.singular_distance < 1e-14 &&
+         report.least_squares_error < 1e-14);
   palmette_destroy(solver);
   options.singular = PALMETTE_SINGULAR_WARN;
   EXPECT(palmette_create_d(3, ptr, rows, path, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
@@ -108,15 +113,19 @@ static void errors_name_their_place(void) {
   palmette_solver* solver = (palmette_solver*)&options;
   EXPECT(palmette_create_d(3, column_ptr, bad_rows, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
   EXPECT(solver == NULL && strlen(palmette_last_error()) > 0);
-  EXPECT(palmette_create_d(-1, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_create_d(-1, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) ==
+         PALMETTE_USAGE);
   EXPECT(palmette_create_d(3, NULL, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
-  EXPECT(palmette_create_d(3, column_ptr, row_index, not_finite, PALMETTE_FULL, NULL, &solver) == PALMETTE_USAGE);
-  EXPECT(palmette_create_d(3, column_ptr, row_index, singular, PALMETTE_FULL, NULL, &solver) == PALMETTE_NUMERICAL);
+  EXPECT(palmette_create_d(3, column_ptr, row_index, not_finite, PALMETTE_FULL, NULL, &solver) ==
+         PALMETTE_USAGE);
+  EXPECT(palmette_create_d(3, column_ptr, row_index, singular, PALMETTE_FULL, NULL, &solver) ==
+         PALMETTE_NUMERICAL);
   palmette_last_error_place(&row, &column);
   EXPECT(column == 0);
   palmette_default_options(&options);
   options.method = "no_such_method";
-  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, &options, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, &options, &solver) ==
+         PALMETTE_USAGE);
   EXPECT(palmette_create_from_file("no/such/file.mtx", NULL, &solver) == PALMETTE_IO);
   EXPECT(strstr(palmette_last_error(), "no/such/file.mtx") != NULL);
   EXPECT(palmette_solve_d(NULL, PALMETTE_PLAIN, 1, b, 3, x, 3, NULL) == PALMETTE_USAGE);
@@ -137,12 +146,14 @@ static void empty_matrix_is_solved(void) {
   palmette_destroy(solver);
 }
 
-/* Arrays that are overwritten after the call; refactor then takes values in the order of the arrays as they were. */
+/* Arrays that are overwritten after the call; refactor then takes values in the order of the arrays as they
+ * were. */
 static void arrays_stay_the_callers(palmette_storage storage, int in_order) {
   /* The matrix above, or [4 2 0; 2 5 3; 0 3 6] by its lower triangle: A·(1, 1, 1) = (6, 10, 9). */
   int64_t ptr[] = {0, 2, 5, 7}, lower_ptr[] = {0, 2, 4, 5};
   int32_t rows[] = {0, 1, 0, 1, 2, 1, 2}, unordered[] = {1, 0, 2, 0, 1, 2, 1}, lower_rows[] = {1, 0, 1, 2, 2};
-  double entries[] = {4, 2, 1, 5, 3, 1, 6}, unordered_entries[] = {2, 4, 3, 1, 5, 6, 1}, lower_entries[] = {2, 4, 5, 3, 6};
+  double entries[] = {4, 2, 1, 5, 3, 1, 6}, unordered_entries[] = {2, 4, 3, 1, 5, 6, 1},
+         lower_entries[] = {2, 4, 5, 3, 6};
   const int full = storage == PALMETTE_FULL;
   int64_t* const p = full ? ptr : lower_ptr;
   int32_t* const r = !full ? lower_rows : in_order ? rows : unordered;

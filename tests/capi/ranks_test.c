@@ -1,5 +1,6 @@
-/* The C functions over ranks, run by mpiexec with any number of processes: complex systems, transposes, two sides, new values, misuse.
- * Every expectation is checked on every rank; a line WRONG and exit status 1 where one fails. */
+/* The C functions over ranks, run by mpiexec with any number of processes: complex systems, transposes, two
+ * sides, new values, misuse. Every expectation is checked on every rank; a line WRONG and exit status 1 where
+ * one fails. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ enum { n = 5 };
 /* First row of a rank; with more ranks than rows some have none. */
 static int first_of(int rank, int ranks) { return n * rank / ranks; }
 
-/* A = 3i·I + a superdiagonal of ones. A·x for x = 1: 3i + 1, and 3i in the last row; Aᵀ·1: 3i in the first. */
+/* A = 3i·I + a superdiagonal of ones. A·x for x = 1: 3i + 1, and 3i in the last row; Aᵀ·1: 3i in the first.
+ */
 static void complex_systems(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
   int64_t row_ptr[n + 1] = {0};
@@ -55,7 +57,8 @@ static void complex_systems(int rank, int ranks, int communicator) {
       }
     const palmette_columns columns = {2, b, rows, x, rows};
     palmette_report report;
-    EXPECT(palmette_solve_over_ranks_z(solver, (palmette_operation)operation, &columns, &report) == PALMETTE_OK);
+    EXPECT(palmette_solve_over_ranks_z(solver, (palmette_operation)operation, &columns, &report) ==
+           PALMETTE_OK);
     EXPECT(report.verified == 1 && report.backward_error < 1e-14 && report.condition_1norm >= 1);
     for (int k = 0; k < rows; ++k)
       for (int side = 0; side < 2; ++side) {
@@ -91,18 +94,22 @@ static void misuse(int rank, int ranks, int communicator) {
   palmette_default_rank_options(&options);
   EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, NULL) == PALMETTE_USAGE);
   options.transport = "telegraph";
-  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &solver) == PALMETTE_USAGE && solver == NULL);
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &solver) == PALMETTE_USAGE &&
+         solver == NULL);
   const int last = rank == ranks - 1;
   if (last) column[rows - 1] = n;
-  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_USAGE && solver == NULL);
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_USAGE &&
+         solver == NULL);
   EXPECT(strstr(palmette_last_error(), "column index 5") != NULL);
   if (last) {
     column[rows - 1] = n - 1;
     values[rows - 1] = 0;
   }
-  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_NUMERICAL && solver == NULL);
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_NUMERICAL &&
+         solver == NULL);
   if (last) mine.row_ptr = NULL;
-  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == (last ? PALMETTE_USAGE : PALMETTE_BROKEN_RUN));
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) ==
+         (last ? PALMETTE_USAGE : PALMETTE_BROKEN_RUN));
   mine.row_ptr = row_ptr;
   if (last) values[rows - 1] = n;
   EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_OK);

@@ -11,7 +11,11 @@ DATA = ROOT / "data"
 
 
 def find_command():
-    candidates = [os.environ.get("PALMETTE_COMMAND"), ROOT / "build/release/cli/palmette", ROOT / "bin/palmette"]
+    candidates = [
+        os.environ.get("PALMETTE_COMMAND"),
+        ROOT / "build/release/cli/palmette",
+        ROOT / "bin/palmette",
+    ]
     for candidate in candidates:
         if candidate and os.access(candidate, os.X_OK):
             return str(candidate)
@@ -51,8 +55,16 @@ def palmette(tmp_path, cache_folder):
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache_folder)}
 
     def run(*arguments, stdin="", **more):
-        completed = subprocess.run([command, *map(str, arguments)], input=stdin, capture_output=True, text=True, cwd=tmp_path,
-                                   env={**environment, **more.pop("env", {})}, timeout=120, **more)
+        completed = subprocess.run(
+            [command, *map(str, arguments)],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**environment, **more.pop("env", {})},
+            timeout=120,
+            **more,
+        )
         return Transcript(completed)
 
     run.command, run.environment = command, environment
@@ -112,7 +124,9 @@ def spd(tmp_path):
 def unsymmetric(tmp_path):
     """[[4, 1, 0], [0, 3, 1], [2, 0, 5]]."""
     path = tmp_path / "unsymmetric.mtx"
-    path.write_text(coordinate(3, 3, [(1, 1, 4.0), (3, 1, 2.0), (1, 2, 1.0), (2, 2, 3.0), (2, 3, 1.0), (3, 3, 5.0)]))
+    path.write_text(
+        coordinate(3, 3, [(1, 1, 4.0), (3, 1, 2.0), (1, 2, 1.0), (2, 2, 3.0), (2, 3, 1.0), (3, 3, 5.0)])
+    )
     return path
 
 
@@ -136,5 +150,7 @@ def complex_matrix(tmp_path):
 def lower(tmp_path):
     """[[2, 0, 0], [1, 4, 0], [0, 3, 5]], and an entry in the other triangle, to be ignored."""
     path = tmp_path / "lower.mtx"
-    path.write_text(coordinate(3, 3, [(1, 1, 2.0), (2, 1, 1.0), (2, 2, 4.0), (3, 2, 3.0), (3, 3, 5.0), (1, 3, 7.0)]))
+    path.write_text(
+        coordinate(3, 3, [(1, 1, 2.0), (2, 1, 1.0), (2, 2, 4.0), (3, 2, 3.0), (3, 3, 5.0), (1, 3, 7.0)])
+    )
     return path

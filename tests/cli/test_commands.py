@@ -11,7 +11,14 @@ COMMANDS = ["solve", "trisolve", "order", "analyze", "info", "generate", "conver
 def test_help_teaches_within_80_columns(palmette, command):
     done = palmette(command, "--help")
     assert done.code == 0 and done.err == ""
-    for word in [f"Usage: palmette {command}", "Examples:", f"  palmette {command} ", "Exit codes:", "--json FILE|-", "--quiet"]:
+    for word in [
+        f"Usage: palmette {command}",
+        "Examples:",
+        f"  palmette {command} ",
+        "Exit codes:",
+        "--json FILE|-",
+        "--quiet",
+    ]:
         assert word in done.out
     assert max(map(len, done.out.splitlines())) <= 90
     assert "default" in done.out or command in ("convert",)
@@ -27,7 +34,11 @@ def test_overview_names_every_command(palmette):
 
 def test_help_of_solve_names_every_method_and_ordering(palmette):
     text = "".join(palmette("solve", "--help").out.split())
-    for word in ["auto|serial|level_set|sync_free|task_driven", "auto|amd|nd|metis|scotch|natural|FILE", "random[:SEED]"]:
+    for word in [
+        "auto|serial|level_set|sync_free|task_driven",
+        "auto|amd|nd|metis|scotch|natural|FILE",
+        "random[:SEED]",
+    ]:
         assert word in text
 
 
@@ -41,8 +52,12 @@ def test_order_reports_what_the_ordering_leads_to(palmette, spd):
 
 
 def test_order_of_another_kind_counts_other_entries(palmette, spd):
-    entries = {kind: palmette("order", spd, "--method", "amd", "--kind", kind, "--json", "-").json["analyze"]["nnz_factor"]
-               for kind in ["llt", "lu"]}
+    entries = {
+        kind: palmette("order", spd, "--method", "amd", "--kind", kind, "--json", "-").json["analyze"][
+            "nnz_factor"
+        ]
+        for kind in ["llt", "lu"]
+    }
     assert entries["lu"] != entries["llt"]
 
 
@@ -57,7 +72,9 @@ def test_order_writes_a_permutation_that_solve_takes(palmette, spd, tmp_path):
 def test_order_compares_all_orderings_of_the_build(palmette, spd):
     document = palmette("order", spd, "--compare", "--json", "-").json
     methods = [each["method"] for each in document["orderings"]]
-    assert {"amd", "natural"} <= set(methods) and all(each["nnz_factor"] > 0 for each in document["orderings"])
+    assert {"amd", "natural"} <= set(methods) and all(
+        each["nnz_factor"] > 0 for each in document["orderings"]
+    )
     text = palmette("order", spd, "--compare").out
     assert all(method in text for method in methods)
     palmette("order", spd, "--compare", "--out", "p.txt").fails_with(2, "--compare", "--method")
@@ -89,16 +106,35 @@ def test_analyze_options_change_the_figures(palmette, spd):
     assert figures("--kind", "lu")["analyze"]["flops"] > figures("--kind", "llt")["analyze"]["flops"]
     more, one = figures("--num-rhs", 50), figures()
     assert more["memory"]["solve_workspace_bytes"] > one["memory"]["solve_workspace_bytes"]
-    assert figures("--threads", 4)["memory"]["factorize_workspace_bytes"] >= figures("--threads", 1)["memory"]["factorize_workspace_bytes"]
+    assert (
+        figures("--threads", 4)["memory"]["factorize_workspace_bytes"]
+        >= figures("--threads", 1)["memory"]["factorize_workspace_bytes"]
+    )
 
 
 def test_info_tells_header_symmetry_and_diagonal(palmette, tmp_path):
-    (tmp_path / "m.mtx").write_text(coordinate(3, 3, [(1, 1, 2.0), (2, 1, -1.0), (1, 2, -1.0), (2, 2, 0.0), (3, 1, 0.5), (1, 3, 0.5)]))
+    (tmp_path / "m.mtx").write_text(
+        coordinate(3, 3, [(1, 1, 2.0), (2, 1, -1.0), (1, 2, -1.0), (2, 2, 0.0), (3, 1, 0.5), (1, 3, 0.5)])
+    )
     found = palmette("info", "m.mtx", "--json", "-").json["matrix"]
-    expected = {"declared_symmetry": "general", "detected_symmetry": "symmetric", "missing_diagonal": 1, "zero_diagonal": 1,
-                "positive_diagonal": 1, "explicit_zeros": 1, "smallest_modulus": 0.5, "largest_modulus": 2.0, "lower_bandwidth": 2,
-                "upper_bandwidth": 2, "empty_rows": 0, "most_in_a_row": 3, "nnz": 6, "field": "real", "norm_1": 3.5,
-                "dominant_rows": 1}
+    expected = {
+        "declared_symmetry": "general",
+        "detected_symmetry": "symmetric",
+        "missing_diagonal": 1,
+        "zero_diagonal": 1,
+        "positive_diagonal": 1,
+        "explicit_zeros": 1,
+        "smallest_modulus": 0.5,
+        "largest_modulus": 2.0,
+        "lower_bandwidth": 2,
+        "upper_bandwidth": 2,
+        "empty_rows": 0,
+        "most_in_a_row": 3,
+        "nnz": 6,
+        "field": "real",
+        "norm_1": 3.5,
+        "dominant_rows": 1,
+    }
     # rows: |2| ≥ 1.5 is dominant; row 2 has a zero diagonal, row 3 none. 1-norm: column 1 is 2 + 1 + 0.5.
     assert {name: found[name] for name in expected} == expected
     text = palmette("info", "m.mtx").out
@@ -111,7 +147,11 @@ def test_info_of_a_triangle_points_to_trisolve(palmette, tmp_path):
 
 
 def test_info_reads_every_small_file(palmette):
-    files = [path for path in sorted(DATA.iterdir()) if path.is_file() and "permutation" not in path.name and path.suffix != ".md"]
+    files = [
+        path
+        for path in sorted(DATA.iterdir())
+        if path.is_file() and "permutation" not in path.name and path.suffix != ".md"
+    ]
     assert len(files) > 20
     for path in files:
         assert palmette("info", path).code == 0, path
@@ -140,7 +180,9 @@ def test_generate_lists_and_makes_every_problem(palmette, tmp_path):
 
 def test_generate_follows_seed_and_parameter(palmette):
     def text(*options):
-        return palmette("generate", "random_triangular", "--n", 40, *options, "--out", "-").out.split("\n", 2)[2]
+        return palmette("generate", "random_triangular", "--n", 40, *options, "--out", "-").out.split(
+            "\n", 2
+        )[2]
     assert text("--seed", 1) == text() != text("--seed", 2)
     assert text("--parameter", 2) != text("--parameter", 20)
 
@@ -152,7 +194,9 @@ def test_generated_matrix_can_be_piped_into_solve(palmette):
 
 def test_convert_writes_matrix_market(palmette, tmp_path):
     source = DATA / "real_symmetric.rsa.rb"
-    assert palmette("convert", source, "a.mtx").code == 0 and palmette("convert", source, "a.mtx.gz").code == 0
+    assert (
+        palmette("convert", source, "a.mtx").code == 0 and palmette("convert", source, "a.mtx.gz").code == 0
+    )
     text = (tmp_path / "a.mtx").read_text()
     assert text.startswith("%%MatrixMarket matrix coordinate real symmetric")
     assert gzip.decompress((tmp_path / "a.mtx.gz").read_bytes()).decode() == text
@@ -162,7 +206,12 @@ def test_convert_writes_matrix_market(palmette, tmp_path):
 
 def test_convert_gives_values_to_patterns(palmette, tmp_path):
     for values in ["ones", "laplacian"]:
-        assert palmette("convert", DATA / "pattern_symmetric.mtx", f"{values}.mtx", "--pattern-values", values).code == 0
+        assert (
+            palmette(
+                "convert", DATA / "pattern_symmetric.mtx", f"{values}.mtx", "--pattern-values", values
+            ).code
+            == 0
+        )
     assert (tmp_path / "ones.mtx").read_text() != (tmp_path / "laplacian.mtx").read_text()
 
 

@@ -19,7 +19,8 @@ def test_a_missing_file_ends_with_3(palmette):
     ("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n", ":3:"),          # row out of range
     ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n2 2 nan\n", ":4:"),  # not a number
     ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n2 2 inf\n", ":4:"),
-    ("%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 99999999999\n", ""),  # absurd sizes
+    # absurd sizes
+    ("%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 99999999999\n", ""),
     ("", ""),
 ])
 def test_malformed_files_end_with_3_and_name_the_line(palmette, tmp_path, text, line):
@@ -51,7 +52,11 @@ def test_numerically_singular_ends_with_4(palmette, tmp_path):
 def test_llt_of_an_indefinite_matrix_ends_with_4_naming_the_pivot(palmette, indefinite):
     done = palmette("solve", indefinite, "--kind", "llt", "--json", "-").fails_with(4)
     error = done.json["error"]
-    assert error["kind"] == "not_positive_definite" and error["row"] in (1, 2) and error["column"] == error["row"]
+    assert (
+        error["kind"] == "not_positive_definite"
+        and error["row"] in (1, 2)
+        and error["column"] == error["row"]
+    )
 
 
 def test_a_rectangular_matrix_ends_with_2(palmette, tmp_path):
@@ -105,20 +110,26 @@ def test_wrong_options_end_with_2_and_say_what_is_meant(palmette, spd, arguments
     palmette("solve", spd, *arguments).fails_with(2, *words)
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ([], ["no command", "solve"]),
-    (["slove", "A.mtx"], ["slove", "did you mean 'solve'"]),
-    (["solve"], ["A.mtx"]),
-    (["--threads", "2"], ["--threads"]),
-    (["convert", "A.mtx"], ["OUT.mtx"]),
-    (["generate"], ["--list"]),
-    (["generate", "poisson2d", "--n", "3", "--out", "a.mtx"], ["poisson2d5"]),
-    (["generate", "poisson2d5", "--out", "a.mtx"], ["--n"]),
-    (["generate", "poisson2d5", "--n", "3"], ["--out"]),
-    (["generate", "poisson2d5", "--n", "0", "--out", "a.mtx"], ["--n"]),
-    (["generate", "random_spd", "--n", "9", "--parameter", "many", "--out", "a.mtx"], ["--parameter", "many"]),
-    (["generate", "poisson3d7", "--n", "99999", "--out", "a.mtx"], ["poisson3d7"]),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ([], ["no command", "solve"]),
+        (["slove", "A.mtx"], ["slove", "did you mean 'solve'"]),
+        (["solve"], ["A.mtx"]),
+        (["--threads", "2"], ["--threads"]),
+        (["convert", "A.mtx"], ["OUT.mtx"]),
+        (["generate"], ["--list"]),
+        (["generate", "poisson2d", "--n", "3", "--out", "a.mtx"], ["poisson2d5"]),
+        (["generate", "poisson2d5", "--out", "a.mtx"], ["--n"]),
+        (["generate", "poisson2d5", "--n", "3"], ["--out"]),
+        (["generate", "poisson2d5", "--n", "0", "--out", "a.mtx"], ["--n"]),
+        (
+            ["generate", "random_spd", "--n", "9", "--parameter", "many", "--out", "a.mtx"],
+            ["--parameter", "many"],
+        ),
+        (["generate", "poisson3d7", "--n", "99999", "--out", "a.mtx"], ["poisson3d7"]),
+    ],
+)
 def test_wrong_command_lines_end_with_2(palmette, arguments, words):
     palmette(*arguments).fails_with(2, *words)
 
@@ -170,16 +181,29 @@ def limit_memory():
 def test_a_reader_that_goes_away_is_no_error(palmette, spd):
     ends = os.pipe()
     os.close(ends[0])
-    done = subprocess.run([palmette.command, "solve", spd, "--out", "x.mtx"], stdout=ends[1], stderr=subprocess.PIPE, text=True,
-                          cwd=spd.parent, env=palmette.environment, timeout=120)
+    done = subprocess.run(
+        [palmette.command, "solve", spd, "--out", "x.mtx"],
+        stdout=ends[1],
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=spd.parent,
+        env=palmette.environment,
+        timeout=120,
+    )
     os.close(ends[1])
     assert (done.returncode, done.stderr) == (0, "") and (spd.parent / "x.mtx").exists()
 
 
 def test_a_closed_or_full_standard_output_ends_with_3(palmette, spd):
     for redirection in [">&-", ">/dev/full"]:
-        done = subprocess.run(["sh", "-c", f'"$0" solve "$1" --out x.mtx {redirection}', palmette.command, spd], stderr=subprocess.PIPE,
-                              text=True, cwd=spd.parent, env=palmette.environment, timeout=120)
+        done = subprocess.run(
+            ["sh", "-c", f'"$0" solve "$1" --out x.mtx {redirection}', palmette.command, spd],
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=spd.parent,
+            env=palmette.environment,
+            timeout=120,
+        )
         assert done.returncode == 3 and "standard output" in done.stderr
         assert (spd.parent / "x.mtx").read_text().startswith("%%MatrixMarket")
 
@@ -188,7 +212,9 @@ def test_standard_error_has_no_progress_where_it_is_no_terminal(palmette):
     assert palmette("solve", DATA / "real_symmetric.mtx").err == ""
 
 
-@pytest.mark.parametrize("options", [["--out", "a.mtx", "--json", "a.mtx"], ["--out", "in.mtx"], ["--json", "in.mtx"]])
+@pytest.mark.parametrize(
+    "options", [["--out", "a.mtx", "--json", "a.mtx"], ["--out", "in.mtx"], ["--json", "in.mtx"]]
+)
 def test_results_do_not_overwrite_each_other_or_the_matrix(palmette, tmp_path, options):
     text = "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2.0\n"
     (tmp_path / "in.mtx").write_text(text)
@@ -198,16 +224,33 @@ def test_results_do_not_overwrite_each_other_or_the_matrix(palmette, tmp_path, o
 
 def test_singular_systems_are_answered_as_asked(palmette, tmp_path):
     """[1 -1; -1 1]: the shortest x of least residual for b = (3, 1) is that for (1, -1), (1/2, -1/2)."""
-    (tmp_path / "path.mtx").write_text(coordinate(2, 2, [(1, 1, 1.0), (1, 2, -1.0), (2, 1, -1.0), (2, 2, 1.0)]))
+    (tmp_path / "path.mtx").write_text(
+        coordinate(2, 2, [(1, 1, 1.0), (1, 2, -1.0), (2, 1, -1.0), (2, 2, 1.0)])
+    )
     (tmp_path / "b.mtx").write_text("%%MatrixMarket matrix array real general\n2 1\n3\n1\n")
     palmette("solve", "path.mtx", "--rhs", "b.mtx", "--singular", "raise").fails_with(4, "singular")
     for singular in ("warn", "least-norm"):
-        done = palmette("solve", "path.mtx", "--rhs", "b.mtx", "--singular", singular, "--out", f"{singular}.mtx", "--json", f"{singular}.json")
+        done = palmette(
+            "solve",
+            "path.mtx",
+            "--rhs",
+            "b.mtx",
+            "--singular",
+            singular,
+            "--out",
+            f"{singular}.mtx",
+            "--json",
+            f"{singular}.json",
+        )
         done.fails_with(6, "singular to working precision")
         verify = json.loads((tmp_path / f"{singular}.json").read_text())["verify"]
-        assert not verify["verified"] and verify["null_directions"] == 1 and verify["singular_distance"] < 1e-15
+        assert (
+            not verify["verified"] and verify["null_directions"] == 1 and verify["singular_distance"] < 1e-15
+        )
     x = [float(line) for line in (tmp_path / "least-norm.mtx").read_text().split("\n")[-3:-1]]
     assert abs(x[0] - 0.5) < 1e-14 and abs(x[1] + 0.5) < 1e-14
     assert verify["least_squares_error"] < 1e-14
     palmette("solve", "path.mtx", "--singular", "ignore").fails_with(2, "least-norm")
-    palmette("solve", "path.mtx", "--singular", "warn", "--transport", "threads:2").fails_with(2, "--singular")
+    palmette("solve", "path.mtx", "--singular", "warn", "--transport", "threads:2").fails_with(
+        2, "--singular"
+    )

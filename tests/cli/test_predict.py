@@ -1,4 +1,6 @@
-"""palmette predict and palmette measure: forms of tables, JSON and plots, and what is refused. Figures are the library's tests' business."""
+"""palmette predict and palmette measure: forms of tables, JSON and plots, and what is refused. Figures are
+the library's tests' business."""
+
 import json
 
 import pytest
@@ -41,7 +43,9 @@ def test_numbers_of_shipped_machines_have_sources(palmette, tmp_path):
 
 
 def test_table_and_plot(palmette, spd, tmp_path):
-    done = palmette("predict", spd, "--machine", "cori-knl", "--ranks", "4", "--threads", "1,2", "--plot", "path.svg")
+    done = palmette(
+        "predict", spd, "--machine", "cori-knl", "--ranks", "4", "--threads", "1,2", "--plot", "path.svg"
+    )
     assert done.code == 0, done.err
     assert "critical path" in done.out and "bound" in done.out and "2 threads" in done.out
     assert max(map(len, done.out.splitlines())) <= 80
@@ -65,7 +69,10 @@ def test_what_is_wrong_with_a_machine_file_is_said_with_its_place(palmette, spd,
     refused(lambda one: one.update(ranks_per_node=2.5), "ranks_per_node", "whole number")
     refused(lambda one: one.update(injection=3), "injection", "injection_gbs")
     refused(lambda one: one.update(rank_overheads={"task_us": 1}), "rank_overheads.panel_us", "missing")
-    refused(lambda one: one.update(rank_overheads={"task_us": 1, "panel_us": 1, "row_ns": 1, "column_ns": -1}), "rank_overheads.column_ns is -1")
+    refused(
+        lambda one: one.update(rank_overheads={"task_us": 1, "panel_us": 1, "row_ns": 1, "column_ns": -1}),
+        "rank_overheads.column_ns is -1",
+    )
     refused(lambda one: one.update(lone_cache_bytes=-1), "lone_cache_bytes is -1")
     (tmp_path / "bad.json").write_text('{\n"format": }')
     palmette("predict", spd, "--machine", "bad.json").fails_with(3, "bad.json:2", "not JSON")
@@ -78,7 +85,9 @@ def test_ranks_and_engines_may_have_overheads_of_their_own(palmette, spd, tmp_pa
 
     def seconds(**more):
         (tmp_path / "mine.json").write_text(json.dumps({**machine, **more}))
-        done = palmette("predict", spd, "--machine", "mine.json", "--ranks", "1", "--threads", "2", "--json", "-")
+        done = palmette(
+            "predict", spd, "--machine", "mine.json", "--ranks", "1", "--threads", "2", "--json", "-"
+        )
         assert done.code == 0, done.err
         return done.json["predictions"][0]["seconds"], done.json["threads"][0]["seconds"]
 
@@ -94,7 +103,9 @@ def test_more_ranks_than_this_machine_has_processors_are_said_to_be_on_several(p
     from conftest import DATA
     machine = json.loads((DATA / "machines" / "cori-haswell.json").read_text())
     (tmp_path / "palmette").mkdir()
-    (tmp_path / "palmette" / "machine-2.json").write_text(json.dumps({**machine, "name": "this", "ranks_per_node": 2}))
+    (tmp_path / "palmette" / "machine-2.json").write_text(
+        json.dumps({**machine, "name": "this", "ranks_per_node": 2})
+    )
     known = {"XDG_CACHE_HOME": str(tmp_path)}
     more = palmette("predict", spd, "--machine", "this", "--ranks", "2,4", env=known)
     assert more.code == 0 and "2 processors" in more.out and "several" in more.out, more.err
@@ -103,30 +114,83 @@ def test_more_ranks_than_this_machine_has_processors_are_said_to_be_on_several(p
 
 def test_wrong_numbers_of_ranks(palmette, spd):
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4:2").fails_with(2, "--ranks 4:2")
-    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--grid", "3x1").fails_with(2, "--grid 3x1", "3 ranks")
+    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--grid", "3x1").fails_with(
+        2, "--grid 3x1", "3 ranks"
+    )
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "0").fails_with(2, "--ranks")
 
 
 def test_simulated_clusters_solve_by_every_method(palmette, spd, tmp_path):
-    done = palmette("simulate-cluster", spd, "--machine", "cori-haswell", "--ranks", "1:8", "--layers", "1,2", "--trace", "t.json", "--json", "-")
+    done = palmette(
+        "simulate-cluster",
+        spd,
+        "--machine",
+        "cori-haswell",
+        "--ranks",
+        "1:8",
+        "--layers",
+        "1,2",
+        "--trace",
+        "t.json",
+        "--json",
+        "-",
+    )
     assert done.code == 0, done.err
     rows = done.json["simulations"]
-    assert [(row["ranks"], row["layers"]) for row in rows] == [(1, 1), (2, 1), (2, 2), (4, 1), (4, 2), (8, 1), (8, 2)]
+    assert [(row["ranks"], row["layers"]) for row in rows] == [
+        (1, 1),
+        (2, 1),
+        (2, 2),
+        (4, 1),
+        (4, 2),
+        (8, 1),
+        (8, 2),
+    ]
     for row in rows:
         assert row["simulated"] is True and row["seconds"] > 0 and row["backward_error"] < 1e-14
         assert row["method"] in (["message_driven"] if row["layers"] == 1 else ["one_sync_3d", "baseline_3d"])
         assert row["times"]["forward"]["work"]["least"] <= row["times"]["forward"]["work"]["most"]
     events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
-    assert sum(event["ph"] == "s" for event in events) == sum(event["ph"] == "f" for event in events) == rows[-1]["messages"]
+    assert (
+        sum(event["ph"] == "s" for event in events)
+        == sum(event["ph"] == "f" for event in events)
+        == rows[-1]["messages"]
+    )
     assert all(event["dur"] >= 0 for event in events if event["ph"] == "X")
-    table = palmette("simulate-cluster", spd, "--machine", "cori-haswell", "--ranks", "4", "--layers", "2", "--method", "baseline_3d")
+    table = palmette(
+        "simulate-cluster",
+        spd,
+        "--machine",
+        "cori-haswell",
+        "--ranks",
+        "4",
+        "--layers",
+        "2",
+        "--method",
+        "baseline_3d",
+    )
     assert table.code == 0 and "baseline_3d" in table.out and "backward" in table.out
 
 
 def test_a_simulated_cluster_refuses_what_cannot_be(palmette, spd):
-    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--ranks", "3", "--layers", "2").fails_with(2, "--layers")
-    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--method", "message_driven").fails_with(2, "message_driven")
-    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--method", "one_sync").fails_with(2, "one_sync_3d")
+    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--ranks", "3", "--layers", "2").fails_with(
+        2, "--layers"
+    )
+    palmette(
+        "simulate-cluster",
+        spd,
+        "--machine",
+        "dgx-1",
+        "--ranks",
+        "4",
+        "--layers",
+        "2",
+        "--method",
+        "message_driven",
+    ).fails_with(2, "message_driven")
+    palmette("simulate-cluster", spd, "--machine", "dgx-1", "--method", "one_sync").fails_with(
+        2, "one_sync_3d"
+    )
 
 
 def test_a_solve_over_ranks_says_where_its_time_goes(palmette, spd):
@@ -134,12 +198,16 @@ def test_a_solve_over_ranks_says_where_its_time_goes(palmette, spd):
     for phase in ["forward", "backward"]:
         for part in ["work", "messages", "waiting"]:
             figure = times[phase][part]
-            assert 0 <= figure["least"] <= figure["mean"] * (1 + 1e-9) and figure["mean"] <= figure["most"] * (1 + 1e-9)
+            assert 0 <= figure["least"] <= figure["mean"] * (1 + 1e-9) and figure["mean"] <= figure[
+                "most"
+            ] * (1 + 1e-9)
 
 
 def test_auto_takes_a_grid_that_no_other_beats(palmette, spd):
     def seconds(grid):
-        done = palmette("predict", spd, "--machine", "cori-knl", "--ranks", "6", "--grid", grid, "--json", "-")
+        done = palmette(
+            "predict", spd, "--machine", "cori-knl", "--ranks", "6", "--grid", grid, "--json", "-"
+        )
         assert done.code == 0, done.err
         return done.json["predictions"][0]["seconds"]
 
@@ -150,13 +218,19 @@ def test_layers_are_predicted_as_they_are_simulated(palmette, spd):
     arguments = [spd, "--machine", "cori-knl", "--ranks", "8", "--layers", "1,2,4,8"]
     for method in ["one_sync_3d", "baseline_3d"]:
         predicted = palmette("predict", *arguments, "--method", method, "--json", "-").json["predictions"]
-        simulated = palmette("simulate-cluster", *arguments, "--method", method, "--json", "-").json["simulations"]
+        simulated = palmette("simulate-cluster", *arguments, "--method", method, "--json", "-").json[
+            "simulations"
+        ]
         assert [row["layers"] for row in predicted] == [1, 2, 4, 8]
         for one, other in zip(predicted, simulated):
-            assert [one[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")] == [other[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")]
+            assert [one[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")] == [
+                other[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")
+            ]
             assert (one["messages"], one["message_bytes"]) == (other["messages"], other["message_bytes"])
             assert 0.8 < one["seconds"] / other["seconds"] < 1.25
-            assert 0 < one["bound"]["seconds"] <= one["seconds"] and (one["path_model"] is None) == (one["layers"] > 1)
+            assert 0 < one["bound"]["seconds"] <= one["seconds"] and (one["path_model"] is None) == (
+                one["layers"] > 1
+            )
 
 
 def test_predicted_layers_have_a_table_and_refuse_what_cannot_be(palmette, spd):
@@ -164,18 +238,33 @@ def test_predicted_layers_have_a_table_and_refuse_what_cannot_be(palmette, spd):
     assert table.code == 0 and "2x2x2" in table.out and "4x2x1" in table.out and "layers" in table.out
     assert max(map(len, table.out.splitlines())) <= 80
     palmette("predict", spd, "--machine", "dgx-1", "--ranks", "3", "--layers", "2").fails_with(2, "--layers")
-    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--method", "message_driven").fails_with(2, "message_driven")
-    palmette("predict", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--plot", "path.svg").fails_with(2, "--plot")
+    palmette(
+        "predict", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--method", "message_driven"
+    ).fails_with(2, "message_driven")
+    palmette(
+        "predict", spd, "--machine", "dgx-1", "--ranks", "4", "--layers", "2", "--plot", "path.svg"
+    ).fails_with(2, "--plot")
 
 
 def test_auto_takes_layers_that_are_not_predicted_to_be_slower(palmette, spd):
     def row(*more):
-        done = palmette("simulate-cluster", spd, "--machine", "cori-knl", "--ranks", "4", *more, "--json", "-")
+        done = palmette(
+            "simulate-cluster", spd, "--machine", "cori-knl", "--ranks", "4", *more, "--json", "-"
+        )
         assert done.code == 0, done.err
         return done.json["simulations"][0]
 
     chosen = row("--layers", "auto")
     assert chosen["grid_rows"] * chosen["grid_cols"] * chosen["layers"] == 4
-    again = row("--layers", str(chosen["layers"]), "--grid", f"{chosen['grid_rows']}x{chosen['grid_cols']}", "--map", chosen["map"], "--method", chosen["method"])
+    again = row(
+        "--layers",
+        str(chosen["layers"]),
+        "--grid",
+        f"{chosen['grid_rows']}x{chosen['grid_cols']}",
+        "--map",
+        chosen["map"],
+        "--method",
+        chosen["method"],
+    )
     assert again["seconds"] == chosen["seconds"]
     assert row("--layers", "auto", "--method", "message_driven")["layers"] == 1

@@ -17,13 +17,26 @@ def launcher():
     if mpiexec is None:
         pytest.skip("no mpiexec")
     told = subprocess.run([mpiexec, "--version"], capture_output=True, text=True)
-    return [mpiexec, *(["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in told.stdout or "OpenRTE" in told.stdout else [])]
+    return [
+        mpiexec,
+        *(
+            ["--oversubscribe", "--allow-run-as-root"]
+            if "Open MPI" in told.stdout or "OpenRTE" in told.stdout
+            else []
+        ),
+    ]
 
 
 def launched(palmette, *arguments, ranks=2):
     """Run under mpiexec; skip where the command was built without MPI."""
-    done = subprocess.run([*launcher(), "-n", str(ranks), palmette.command, *map(str, arguments)], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, env=palmette.environment, timeout=120)
+    done = subprocess.run(
+        [*launcher(), "-n", str(ranks), palmette.command, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        env=palmette.environment,
+        timeout=120,
+    )
     if "built without MPI" in done.stderr:
         pytest.skip("the command was built without MPI")
     return done
@@ -37,7 +50,20 @@ def errors(done):
 def test_threads_give_the_same_bits_for_any_number_of_ranks(palmette, spd, tmp_path, name):
     texts = set()
     for ranks in [1, 2, 3, 4]:
-        done = palmette("solve", spd, "--rhs", "random:3", "--transport", f"threads:{ranks}", "--map", name, "--out", "x.mtx", "--json", "-")
+        done = palmette(
+            "solve",
+            spd,
+            "--rhs",
+            "random:3",
+            "--transport",
+            f"threads:{ranks}",
+            "--map",
+            name,
+            "--out",
+            "x.mtx",
+            "--json",
+            "-",
+        )
         assert done.code == 0, done.err
         assert done.json["verify"]["verified"] is True
         assert done.json["ranks"]["num_ranks"] == ranks and done.json["ranks"]["map"] == name
@@ -46,8 +72,15 @@ def test_threads_give_the_same_bits_for_any_number_of_ranks(palmette, spd, tmp_p
 
 
 def test_report_tells_of_ranks(palmette, spd):
-    ranks = palmette("solve", spd, "--transport", "threads:4", "--grid", "4x1", "--trees", "flat", "--json", "-").json["ranks"]
-    assert (ranks["grid_rows"], ranks["grid_cols"], ranks["trees"], ranks["transport"]) == (4, 1, "flat", "threads")
+    ranks = palmette(
+        "solve", spd, "--transport", "threads:4", "--grid", "4x1", "--trees", "flat", "--json", "-"
+    ).json["ranks"]
+    assert (ranks["grid_rows"], ranks["grid_cols"], ranks["trees"], ranks["transport"]) == (
+        4,
+        1,
+        "flat",
+        "threads",
+    )
     memory = ranks["memory_bytes"]
     assert 0 < memory["least"] <= memory["mean"] <= memory["most"]
     table = palmette("solve", spd, "--transport", "threads:2")
@@ -58,12 +91,34 @@ def test_report_tells_of_ranks(palmette, spd):
 
 def test_layers_of_ranks(palmette, spd, tmp_path):
     texts = {}
-    for method, grid, ranks in [("one_sync_3d", "1x1x3", 3), ("one_sync_3d", "2x1x3", 6), ("baseline_3d", "1x2x3", 6), ("baseline_3d", "1x1x3", 3)]:
-        done = palmette("solve", spd, "--transport", f"threads:{ranks}", "--grid", grid, "--layered-method", method, "--out", "x.mtx", "--json", "-")
+    for method, grid, ranks in [
+        ("one_sync_3d", "1x1x3", 3),
+        ("one_sync_3d", "2x1x3", 6),
+        ("baseline_3d", "1x2x3", 6),
+        ("baseline_3d", "1x1x3", 3),
+    ]:
+        done = palmette(
+            "solve",
+            spd,
+            "--transport",
+            f"threads:{ranks}",
+            "--grid",
+            grid,
+            "--layered-method",
+            method,
+            "--out",
+            "x.mtx",
+            "--json",
+            "-",
+        )
         assert done.code == 0, done.err
         told = done.json["ranks"]
         assert done.json["verify"]["verified"] is True
-        assert (told["layers"], told["layered_method"], told["synchronizations"]) == (3, method, 1 if method == "one_sync_3d" else 4)
+        assert (told["layers"], told["layered_method"], told["synchronizations"]) == (
+            3,
+            method,
+            1 if method == "one_sync_3d" else 4,
+        )
         assert told["grid_rows"] * told["grid_cols"] * 3 == ranks and told["replicated_bytes"] >= 0
         texts.setdefault(method, set()).add((tmp_path / "x.mtx").read_text())
     assert all(len(same) == 1 for same in texts.values())
@@ -76,7 +131,19 @@ def test_layers_of_ranks(palmette, spd, tmp_path):
 def test_every_kind_and_transposed_systems(palmette, unsymmetric, indefinite, complex_matrix, tmp_path):
     for matrix, kind in [(unsymmetric, "lu"), (indefinite, "ldlt"), (complex_matrix, "lu")]:
         for operation in [[], ["--transpose"], ["--adjoint"]]:
-            done = palmette("solve", matrix, *operation, "--transport", "threads:2", "--num-rhs", "3", "--out", "x.mtx", "--json", "-")
+            done = palmette(
+                "solve",
+                matrix,
+                *operation,
+                "--transport",
+                "threads:2",
+                "--num-rhs",
+                "3",
+                "--out",
+                "x.mtx",
+                "--json",
+                "-",
+            )
             assert done.code == 0, done.err
             assert done.json["factorize"]["kind"] == kind
             assert len(read_dense(tmp_path / "x.mtx")) == 3
@@ -131,7 +198,9 @@ def test_one_sided_queues_give_the_bits_of_messages(palmette, spd, tmp_path, tra
     one, two = tmp_path / "one.mtx", tmp_path / "two.mtx"
     assert palmette("solve", spd, "--rhs", "random:3", "--transport", "threads:1", "--out", one).code == 0
     for ranks in [1, 2]:
-        done = launched(palmette, "solve", spd, "--rhs", "random:3", "--transport", transport, "--out", two, ranks=ranks)
+        done = launched(
+            palmette, "solve", spd, "--rhs", "random:3", "--transport", transport, "--out", two, ranks=ranks
+        )
         assert done.returncode == 0, done.stderr
         assert transport in done.stdout
         assert two.read_text() == one.read_text()
@@ -140,11 +209,36 @@ def test_one_sided_queues_give_the_bits_of_messages(palmette, spd, tmp_path, tra
 def test_fetched_blocks_give_the_bits_of_sent_ones(palmette, spd, tmp_path):
     one, two = tmp_path / "one.mtx", tmp_path / "two.mtx"
     assert palmette("solve", spd, "--transport", "threads:1", "--out", one).code == 0
-    done = palmette("solve", spd, "--transport", "threads:3", "--map", "block_cyclic", "--delivery", "pull", "--out", two, "--json", "-")
+    done = palmette(
+        "solve",
+        spd,
+        "--transport",
+        "threads:3",
+        "--map",
+        "block_cyclic",
+        "--delivery",
+        "pull",
+        "--out",
+        two,
+        "--json",
+        "-",
+    )
     assert done.code == 0 and done.json["ranks"]["delivery"] == "pull"
     assert two.read_text() == one.read_text()
     for transport in ["mpi_two_sided", "mpi_rma"]:
-        done = launched(palmette, "solve", spd, "--map", "block_cyclic", "--transport", transport, "--delivery", "pull", "--out", two)
+        done = launched(
+            palmette,
+            "solve",
+            spd,
+            "--map",
+            "block_cyclic",
+            "--transport",
+            transport,
+            "--delivery",
+            "pull",
+            "--out",
+            two,
+        )
         assert done.returncode == 0, done.stderr
         assert two.read_text() == one.read_text()
 
@@ -178,18 +272,39 @@ def ranks_of(palmette, run):
     command = os.path.realpath(palmette.command)
     for _ in range(200):
         time.sleep(0.05)
-        ranks = [process for process in descendants(run.pid) if os.path.realpath(f"/proc/{process}/exe") == command]
+        ranks = [
+            process for process in descendants(run.pid) if os.path.realpath(f"/proc/{process}/exe") == command
+        ]
         if len(ranks) == 3 or run.poll() is not None:
             return ranks
     return ranks
 
 
 def disturbed(palmette, matrix, what, *arguments, ranks=3):
-    """Begin a run of minutes, send `what` to one of its ranks when it is well under way. Returns code, seconds after that, stderr."""
-    if "MPICH" in subprocess.run([launcher()[0], "--version"], capture_output=True, text=True).stdout or not os.path.isdir("/proc/self"):
+    """Begin a run of minutes, send `what` to one of its ranks when it is well under way. Returns code,
+    seconds after that, stderr."""
+    if "MPICH" in subprocess.run(
+        [launcher()[0], "--version"], capture_output=True, text=True
+    ).stdout or not os.path.isdir("/proc/self"):
         pytest.skip("three ranks crawl on two cores, or there is no /proc")
-    run = subprocess.Popen([*launcher(), "-n", str(ranks), palmette.command, "solve", str(matrix), "--repeat", "1000000", *arguments],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=palmette.environment)
+    run = subprocess.Popen(
+        [
+            *launcher(),
+            "-n",
+            str(ranks),
+            palmette.command,
+            "solve",
+            str(matrix),
+            "--repeat",
+            "1000000",
+            *arguments,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        env=palmette.environment,
+    )
     try:
         ranks = ranks_of(palmette, run)
         if len(ranks) < 3:
@@ -220,7 +335,9 @@ def test_the_watchdog_ends_a_run_in_which_a_rank_has_stopped_and_says_who_waits_
     assert code != 0 and seconds < 40
     told = [line for line in err.splitlines() if line.startswith("palmette: rank")]
     assert told and all("of 3 has waited" in line for line in told), err
-    assert any(re.search("from rank 1|of rank 1|rank 1,|not come: rank 1|ranks? that own", line) for line in told), told
+    assert any(
+        re.search("from rank 1|of rank 1|rank 1,|not come: rank 1|ranks? that own", line) for line in told
+    ), told
 
 
 def test_the_watchdog_takes_seconds(palmette, spd):
@@ -231,26 +348,70 @@ def test_the_watchdog_takes_seconds(palmette, spd):
 def test_a_predicted_grid_gives_the_bits_of_any(palmette, spd, tmp_path):
     texts = set()
     for grid in ["auto", "2x2", "4x1"]:
-        done = palmette("solve", spd, "--transport", "threads:4", "--grid", grid, "--machine", "cori-haswell", "--out", "x.mtx", "--json", "-")
+        done = palmette(
+            "solve",
+            spd,
+            "--transport",
+            "threads:4",
+            "--grid",
+            grid,
+            "--machine",
+            "cori-haswell",
+            "--out",
+            "x.mtx",
+            "--json",
+            "-",
+        )
         assert done.code == 0, done.err
         ranks = done.json["ranks"]
         assert ranks["grid_rows"] * ranks["grid_cols"] == 4 and ranks["layers"] == 1
         texts.add((tmp_path / "x.mtx").read_bytes())
     assert len(texts) == 1
-    kept = palmette("solve", spd, "--transport", "threads:4", "--grid", "auto", "--machine", "cori-knl", "--map", "block_cyclic", "--json", "-")
+    kept = palmette(
+        "solve",
+        spd,
+        "--transport",
+        "threads:4",
+        "--grid",
+        "auto",
+        "--machine",
+        "cori-knl",
+        "--map",
+        "block_cyclic",
+        "--json",
+        "-",
+    )
     assert kept.json["ranks"]["map"] == "block_cyclic"
 
 
 def test_layers_may_be_predicted_too(palmette, spd):
     for grid, layers in [("autox2", [2]), ("autoxauto", [1, 2, 4])]:
-        done = palmette("solve", spd, "--transport", "threads:4", "--grid", grid, "--machine", "cori-haswell", "--json", "-")
+        done = palmette(
+            "solve",
+            spd,
+            "--transport",
+            "threads:4",
+            "--grid",
+            grid,
+            "--machine",
+            "cori-haswell",
+            "--json",
+            "-",
+        )
         assert done.code == 0, done.err
         ranks = done.json["ranks"]
         assert ranks["layers"] in layers and ranks["grid_rows"] * ranks["grid_cols"] * ranks["layers"] == 4
     palmette("solve", spd, "--transport", "threads:2", "--grid", "autox").fails_with(2, "--grid", "autoxauto")
-    palmette("solve", spd, "--transport", "threads:2", "--grid", "automatic").fails_with(2, "--grid", "autoxauto")
-    assert palmette("solve", spd, "--transport", "threads:2", "--grid", "autox3", "--machine", "cori-knl").code == 2
-    palmette("solve", spd, "--transport", "threads:2", "--grid", "auto", "--machine", "corri").fails_with(2, "cori")
+    palmette("solve", spd, "--transport", "threads:2", "--grid", "automatic").fails_with(
+        2, "--grid", "autoxauto"
+    )
+    assert (
+        palmette("solve", spd, "--transport", "threads:2", "--grid", "autox3", "--machine", "cori-knl").code
+        == 2
+    )
+    palmette("solve", spd, "--transport", "threads:2", "--grid", "auto", "--machine", "corri").fails_with(
+        2, "cori"
+    )
 
 
 def test_mpiexec_agrees_on_a_predicted_grid(palmette, spd, tmp_path):

@@ -5,13 +5,41 @@ from conftest import DATA, coordinate, dense, grid, read_dense
 SCHEMA = {
     "matrix": {"rows": int, "cols": int, "nnz": int, "scalar": str, "symmetry": str},
     "order": {"method": str, "seconds": float},
-    "analyze": {"seconds": float, "nnz_factor": int, "flops": float, "supernodes": int, "memory_bytes_predicted": int},
-    "factorize": {"kind": str, "seconds": float, "gflops": float, "perturbed_pivots": int, "inertia": (dict, type(None))},
-    "solve": {"method": str, "threads": int, "num_rhs": int, "seconds": float, "bytes": (int, float), "bandwidth_gbs": float,
-              "stream_gbs": (float, type(None)), "roofline_fraction": (float, type(None))},
-    "verify": {"backward_error": float, "componentwise_backward_error": float, "condition_1norm": (float, type(None)),
-               "forward_error_bound": (float, type(None)), "refine_steps": int, "verified": bool,
-               "singular_distance": (float, type(None)), "null_directions": (int, type(None)), "least_squares_error": (float, type(None))},
+    "analyze": {
+        "seconds": float,
+        "nnz_factor": int,
+        "flops": float,
+        "supernodes": int,
+        "memory_bytes_predicted": int,
+    },
+    "factorize": {
+        "kind": str,
+        "seconds": float,
+        "gflops": float,
+        "perturbed_pivots": int,
+        "inertia": (dict, type(None)),
+    },
+    "solve": {
+        "method": str,
+        "threads": int,
+        "num_rhs": int,
+        "seconds": float,
+        "bytes": (int, float),
+        "bandwidth_gbs": float,
+        "stream_gbs": (float, type(None)),
+        "roofline_fraction": (float, type(None)),
+    },
+    "verify": {
+        "backward_error": float,
+        "componentwise_backward_error": float,
+        "condition_1norm": (float, type(None)),
+        "forward_error_bound": (float, type(None)),
+        "refine_steps": int,
+        "verified": bool,
+        "singular_distance": (float, type(None)),
+        "null_directions": (int, type(None)),
+        "least_squares_error": (float, type(None)),
+    },
 }
 METHODS = ["serial", "level_set", "sync_free", "task_driven"]
 
@@ -35,7 +63,13 @@ def test_json_has_every_field_of_the_schema(palmette, spd):
             assert isinstance(value, numbers), (section, name, value)
     assert isinstance(document["peak_memory_bytes"], int) and document["peak_memory_bytes"] > 0
     assert document["version"] == palmette("--version").out.split()[1]
-    assert document["matrix"] == {"rows": 144, "cols": 144, "nnz": 672, "scalar": "float64", "symmetry": "symmetric"}
+    assert document["matrix"] == {
+        "rows": 144,
+        "cols": 144,
+        "nnz": 672,
+        "scalar": "float64",
+        "symmetry": "symmetric",
+    }
     assert document["factorize"]["kind"] == "llt" and document["verify"]["verified"] is True
     assert document["factorize"]["inertia"] == {"positive": 144, "negative": 0, "zero": 0}
 
@@ -43,7 +77,18 @@ def test_json_has_every_field_of_the_schema(palmette, spd):
 def test_table_shows_the_phases_within_80_columns(palmette, spd):
     done = palmette("solve", spd, "--condition", "--out", "x.mtx")
     assert done.code == 0 and done.err == ""
-    for word in ["read", "order", "analyze", "factorize", "solve", "verify", "write", "total", "Verified", "condition"]:
+    for word in [
+        "read",
+        "order",
+        "analyze",
+        "factorize",
+        "solve",
+        "verify",
+        "write",
+        "total",
+        "Verified",
+        "condition",
+    ]:
         assert word in done.out
     assert max(map(len, done.out.splitlines())) <= 80 or "spd.mtx" in max(done.out.splitlines(), key=len)
 
@@ -99,7 +144,9 @@ def test_a_complex_right_hand_side_makes_the_solve_complex(palmette, unsymmetric
 def test_every_method_is_taken_and_gives_the_same_bits(palmette, spd, tmp_path, method):
     found = {}
     for name in ["serial", method]:
-        document = report(palmette, spd, "--method", name, "--threads", 2, "--rhs", "random:3", "--out", f"{name}.mtx")
+        document = report(
+            palmette, spd, "--method", name, "--threads", 2, "--rhs", "random:3", "--out", f"{name}.mtx"
+        )
         assert document["solve"]["method"] == name
         found[name] = (tmp_path / f"{name}.mtx").read_text()
     assert found[method] == found["serial"]
@@ -174,7 +221,20 @@ def test_precision_mixed_factors_in_float_and_refines(palmette, spd):
 
 
 def test_refine_off_leaves_mixed_precision_unverified(palmette, spd, tmp_path):
-    done = palmette("solve", spd, "--precision", "mixed", "--refine", "off", "--rhs", "random", "--json", "-", "--out", "x.mtx")
+    done = palmette(
+        "solve",
+        spd,
+        "--precision",
+        "mixed",
+        "--refine",
+        "off",
+        "--rhs",
+        "random",
+        "--json",
+        "-",
+        "--out",
+        "x.mtx",
+    )
     done.fails_with(6, "not verified", "backward error")
     assert done.json["verify"]["refine_steps"] == 0 and done.json["verify"]["verified"] is False
     assert done.json["error"]["exit_code"] == 6 and done.json["error"]["kind"] == "not_verified"
@@ -182,7 +242,9 @@ def test_refine_off_leaves_mixed_precision_unverified(palmette, spd, tmp_path):
 
 
 def test_refine_bounds_the_steps(palmette, spd):
-    assert report(palmette, spd, "--precision", "mixed", "--refine", "5", "--rhs", "random")["verify"]["refine_steps"] in range(1, 6)
+    assert report(palmette, spd, "--precision", "mixed", "--refine", "5", "--rhs", "random")["verify"][
+        "refine_steps"
+    ] in range(1, 6)
 
 
 def test_condition_is_estimated_on_request(palmette, spd):
@@ -196,7 +258,9 @@ def test_repeat_takes_more_solves(palmette, spd):
 
 
 def test_pattern_values_change_the_matrix(palmette, tmp_path):
-    (tmp_path / "pattern.mtx").write_text(coordinate(2, 2, [(1, 1), (2, 1), (2, 2)], field="pattern", symmetry="symmetric"))
+    (tmp_path / "pattern.mtx").write_text(
+        coordinate(2, 2, [(1, 1), (2, 1), (2, 2)], field="pattern", symmetry="symmetric")
+    )
     palmette("solve", "pattern.mtx").fails_with(4)  # [1 1; 1 1] is singular
     assert palmette("solve", "pattern.mtx", "--pattern-values", "laplacian").code == 0
 
@@ -225,7 +289,12 @@ def test_matrices_without_rows_and_with_one_are_solved(palmette):
 
 
 def test_files_of_every_format_are_read(palmette):
-    for name in ["real_symmetric.rsa.rb", "real_unsymmetric_with_rhs.rua", "complex_hermitian.mtx", "real_general.mtx.gz"]:
+    for name in [
+        "real_symmetric.rsa.rb",
+        "real_unsymmetric_with_rhs.rua",
+        "complex_hermitian.mtx",
+        "real_general.mtx.gz",
+    ]:
         assert palmette("info", DATA / name).code == 0, name
 
 

@@ -58,7 +58,10 @@ def test_report_has_no_factorization(palmette, lower):
 
 
 def test_precision_float(palmette, lower):
-    assert palmette("trisolve", lower, "--precision", "float", "--json", "-").json["matrix"]["scalar"] == "float32"
+    assert (
+        palmette("trisolve", lower, "--precision", "float", "--json", "-").json["matrix"]["scalar"]
+        == "float32"
+    )
 
 
 def test_a_zero_on_the_diagonal_names_its_row(palmette, tmp_path):

@@ -28,7 +28,8 @@ class Values {
   std::uint64_t state_;
 };
 
-/// Random entries; the diagonal is left out where that keeps the matrix regular (a cyclic shift stands in for it).
+/// Random entries; the diagonal is left out where that keeps the matrix regular (a cyclic shift stands in for
+/// it).
 template <class T>
 SparseMatrix<T> scattered(index_t n, bool with_diagonal, std::uint64_t seed) {
   Values<T> values(seed);
@@ -69,10 +70,11 @@ std::shared_ptr<const ColumnFactor<T>> factored(const SparseMatrix<T>& matrix, F
   return ColumnFactor<T>::create(matrix, std::make_shared<const BlockOrdering>(*std::move(order)), kind);
 }
 
-/// Largest |b − op(A)·x|_i over the columns, divided by n·u·(‖A‖∞‖x‖∞ + ‖b‖∞) of a bound: stable elimination leaves less than 1
-/// for these matrices, a wrong entry far more.
+/// Largest |b − op(A)·x|_i over the columns, divided by n·u·(‖A‖∞‖x‖∞ + ‖b‖∞) of a bound: stable elimination
+/// leaves less than 1 for these matrices, a wrong entry far more.
 template <class T>
-double residual(const SparseMatrix<T>& matrix, const ColumnFactor<T>& factor, Operation operation, index_t num_rhs) {
+double residual(const SparseMatrix<T>& matrix, const ColumnFactor<T>& factor, Operation operation,
+                index_t num_rhs) {
   const index_t n = matrix.rows();
   Values<T> values(17);
   DenseMatrix<T> b(n, num_rhs), x(n, num_rhs);
@@ -83,7 +85,9 @@ double residual(const SparseMatrix<T>& matrix, const ColumnFactor<T>& factor, Op
   for (const T& value : b.values) size_b = std::max(size_b, double(std::abs(value)));
   multiply_add(matrix, operation, T(-1), std::as_const(x).view(), b.view());
   for (const T& value : b.values) worst = std::max(worst, double(std::abs(value)));
-  return worst == 0 ? 0 : worst / (10 * n * unit_roundoff<T> * (std::max(norm_one(matrix), norm_infinity(matrix)) * size_x + size_b));
+  return worst == 0 ? 0
+                    : worst / (10 * n * unit_roundoff<T> *
+                               (std::max(norm_one(matrix), norm_infinity(matrix)) * size_x + size_b));
 }
 
 template <class T>
@@ -100,14 +104,16 @@ TYPED_TEST(EveryScalar, every_operation_solves_with_any_number_of_right_hand_sid
       const auto factor = factored(matrix, FactorKind::lu);
       ASSERT_TRUE(factor) << n << with_diagonal;
       for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint})
-        for (const index_t num_rhs : {0, 1, 3, 8, 17}) EXPECT_LT(residual(matrix, *factor, operation, num_rhs), 1) << n;
+        for (const index_t num_rhs : {0, 1, 3, 8, 17})
+          EXPECT_LT(residual(matrix, *factor, operation, num_rhs), 1) << n;
     }
   for (const index_t side : {1, 2, 4, 9}) {
     const SparseMatrix<T> matrix = grid<T>(side);
     const auto factor = factored(matrix, FactorKind::llt);
     ASSERT_TRUE(factor) << side;
     for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint})
-      for (const index_t num_rhs : {1, 3, 9}) EXPECT_LT(residual(matrix, *factor, operation, num_rhs), 1) << side;
+      for (const index_t num_rhs : {1, 3, 9})
+        EXPECT_LT(residual(matrix, *factor, operation, num_rhs), 1) << side;
   }
 }
 
@@ -119,7 +125,8 @@ TYPED_TEST(EveryScalar, new_values_give_what_a_new_factorization_gives) {
   const auto again = first->refactor(matrix);
   ASSERT_TRUE(again);
   EXPECT_LT(residual(matrix, *again, Operation::plain, 3), 1);
-  EXPECT_NEAR(again->pivots().log_abs_determinant, first->pivots().log_abs_determinant + 80 * std::log(1.25), 1e-3);
+  EXPECT_NEAR(again->pivots().log_abs_determinant, first->pivots().log_abs_determinant + 80 * std::log(1.25),
+              1e-3);
   SparseMatrix<T> symmetric = grid<T>(6);
   const auto llt = factored(symmetric, FactorKind::llt);
   for (T& value : symmetric.values) value *= real_t<T>(2);
@@ -143,7 +150,8 @@ TYPED_TEST(EveryScalar, matrices_with_few_zeros_are_factored_as_dense_ones) {
     SparseMatrix<T> hermitian = grid<T>(2);
     for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint})
       for (const index_t num_rhs : {1, 3, 17}) {
-        EXPECT_LT(residual(matrix, *factor, operation, num_rhs), 100) << n;  // inverses of random matrices are large
+        // inverses of random matrices are large
+        EXPECT_LT(residual(matrix, *factor, operation, num_rhs), 100) << n;
         EXPECT_LT(residual(hermitian, *factored(hermitian, FactorKind::llt), operation, num_rhs), 1);
       }
     EXPECT_LT(residual(matrix, *factor->refactor(matrix), Operation::plain, 1), 100);
@@ -170,7 +178,8 @@ SparseMatrix<double> of_rows(const std::vector<std::vector<double>>& rows) {
   Triplets<double> entries{index_t(rows.size()), index_t(rows.size()), {}, {}, {}};
   for (index_t i = 0; i < entries.rows; ++i)
     for (index_t j = 0; j < entries.cols; ++j)
-      if (rows[i][j] != 0) entries.row.push_back(i), entries.column.push_back(j), entries.value.push_back(rows[i][j]);
+      if (rows[i][j] != 0)
+        entries.row.push_back(i), entries.column.push_back(j), entries.value.push_back(rows[i][j]);
   return from_triplets(entries);
 }
 
@@ -186,8 +195,12 @@ TEST(order_blocks, a_permuted_triangle_is_all_blocks_of_one) {
 
 TEST(order_blocks, blocks_are_the_strongly_connected_components) {
   // 1 ⇄ 2, 3 ⇄ 4, the first pair depends on the second, 5 and 6 stand alone.
-  const SparseMatrix<double> matrix = of_rows({{1, 2, 0, 3, 0, 0}, {2, 1, 0, 0, 0, 0}, {0, 0, 1, 2, 0, 0}, {0, 0, 2, 1, 0, 0},
-                                               {0, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 1}});
+  const SparseMatrix<double> matrix = of_rows({{1, 2, 0, 3, 0, 0},
+                                               {2, 1, 0, 0, 0, 0},
+                                               {0, 0, 1, 2, 0, 0},
+                                               {0, 0, 2, 1, 0, 0},
+                                               {0, 0, 0, 0, 1, 0},
+                                               {0, 0, 0, 0, 0, 1}});
   const BlockOrdering order = order_blocks(matrix.pattern, false).value();
   EXPECT_EQ(order.block_begin, (std::vector<index_t>{0, 2, 4, 5, 6}));
   EXPECT_LT(order.column[0], 2);
@@ -201,7 +214,8 @@ TEST(order_blocks, a_structurally_singular_matrix_has_none) {
 }
 
 TEST(order_blocks, entries_above_the_blocks_never_fill_in) {
-  // 20 blocks of 2 × 2 with 4 entries of L and U, each depending on the three after it: 4 entries for each of 17·3 + 2 + 1 pairs.
+  // 20 blocks of 2 × 2 with 4 entries of L and U, each depending on the three after it: 4 entries for each of
+  // 17·3 + 2 + 1 pairs.
   std::vector<std::vector<double>> rows(40, std::vector<double>(40, 0));
   for (int i = 0; i < 40; ++i)
     for (int j = i / 2 * 2; j < std::min(40, i / 2 * 2 + 8); ++j) rows[i][j] = i == j ? 10 : 1;
@@ -217,7 +231,8 @@ TEST(columns, determinant_and_inertia_are_those_of_the_matrix) {
   const auto exchanged = factored(of_rows({{0, 2}, {3, 0}}), FactorKind::lu);
   EXPECT_EQ(exchanged->pivots().determinant_sign, std::complex<double>(-1));
   // I + J of order 4: eigenvalues 1, 1, 1 and 5. Its factor is dense.
-  const auto dense = factored(of_rows({{2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {1, 1, 1, 2}}), FactorKind::lu);
+  const auto dense =
+      factored(of_rows({{2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {1, 1, 1, 2}}), FactorKind::lu);
   EXPECT_NEAR(dense->pivots().log_abs_determinant, std::log(5.0), 1e-14);
   EXPECT_EQ(dense->pivots().determinant_sign, std::complex<double>(1));
   const auto llt = factored(of_rows({{4, 1}, {1, 4}}), FactorKind::llt);
@@ -244,7 +259,8 @@ TEST(columns, refactor_refuses_pivots_that_have_become_small) {
   SparseMatrix<double> matrix = of_rows({{1, 1}, {1, 3}});
   const auto factor = factored(matrix, FactorKind::lu);
   const index_t column = factor->structure().order->column[0], row = factor->structure().row[0];
-  for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+  for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+       ++entry)
     if (matrix.pattern.row_index[entry] == row) matrix.values[entry] = 1e-6;
   EXPECT_FALSE(factor->refactor(matrix));
 }

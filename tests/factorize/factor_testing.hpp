@@ -21,7 +21,9 @@ enum class Flavour { positive_definite, symmetric, hermitian, unsymmetric };
 
 /// That this kind of factorization is for.
 inline Flavour flavour_of(FactorKind kind) {
-  return kind == FactorKind::llt ? Flavour::positive_definite : kind == FactorKind::ldlt ? Flavour::symmetric : Flavour::unsymmetric;
+  return kind == FactorKind::llt    ? Flavour::positive_definite
+         : kind == FactorKind::ldlt ? Flavour::symmetric
+                                    : Flavour::unsymmetric;
 }
 
 /// A matrix whose graph is a tree: an edge from each vertex to its parent (−1: none). Diagonally dominant.
@@ -32,15 +34,16 @@ inline SparseMatrix<double> tree_matrix(const std::vector<index_t>& parent, bool
     entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(value);
   };
   for (index_t k = 0; k < n; ++k) {
-    const index_t up = parent[static_cast<std::size_t>(k)];
+    const index_t up = parent[k];
     add(k, k, 7.0 + k);
     if (up != -1) add(up, k, -1), add(k, up, symmetric ? -1 : -0.7);
   }
   return from_triplets(entries, symmetric ? Symmetry::symmetric : Symmetry::general);
 }
 
-/// A random sparse matrix with about `per_column` entries beside the diagonal. Positive definite by a dominant diagonal;
-/// the others have a diagonal of which every third entry is missing, but a full cyclic diagonal beside it.
+/// A random sparse matrix with about `per_column` entries beside the diagonal. Positive definite by a
+/// dominant diagonal; the others have a diagonal of which every third entry is missing, but a full cyclic
+/// diagonal beside it.
 template <class T>
 SparseMatrix<T> random_sparse(Flavour flavour, index_t n, double per_column, unsigned seed) {
   std::mt19937 generator(seed);
@@ -55,15 +58,18 @@ SparseMatrix<T> random_sparse(Flavour flavour, index_t n, double per_column, uns
   const bool conjugated = flavour == Flavour::hermitian || flavour == Flavour::positive_definite;
   const auto add_both = [&](index_t row, index_t column, T value) {
     add(row, column, value);
-    if (flavour != Flavour::unsymmetric && row != column) add(column, row, conjugated ? conjugate(value) : value);
+    if (flavour != Flavour::unsymmetric && row != column)
+      add(column, row, conjugated ? conjugate(value) : value);
   };
   for (index_t column = 0; column < n; ++column) {
     for (int drawn = 0; drawn < per_column; ++drawn) {
       const index_t row = place(generator);
       if (row != column) add_both(row, column, scalar<T>(uniform(generator), uniform(generator)));
     }
-    if (flavour == Flavour::positive_definite) add(column, column, T(static_cast<real_t<T>>(4 * per_column + 4)));
-    else if (column % 3 != 0) add(column, column, scalar<T>(uniform(generator), conjugated ? 0 : uniform(generator)));
+    if (flavour == Flavour::positive_definite)
+      add(column, column, T(static_cast<real_t<T>>(4 * per_column + 4)));
+    else if (column % 3 != 0)
+      add(column, column, scalar<T>(uniform(generator), conjugated ? 0 : uniform(generator)));
     if (flavour != Flavour::positive_definite && n > 1) add_both((column + 1) % n, column, T(2));
   }
   const Symmetry symmetry = flavour == Flavour::unsymmetric ? Symmetry::general
@@ -102,7 +108,8 @@ template <class T>
 DenseMatrix<Wide> dense_of(const SparseMatrix<T>& matrix) {
   DenseMatrix<Wide> dense(matrix.rows(), matrix.cols());
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       dense.view()(matrix.pattern.row_index[entry], column) += Wide(matrix.values[entry]);
   return dense;
 }
@@ -164,7 +171,8 @@ DenseFactors dense_factors(const Factor<T>& factor) {
   if (factor.kind == FactorKind::lu) return {l, u};
   DenseMatrix<Wide> ld(n, n), turned(n, n);
   for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) turned.view()(j, i) = factor.hermitian ? std::conj(l.view()(i, j)) : l.view()(i, j);
+    for (index_t i = 0; i < n; ++i)
+      turned.view()(j, i) = factor.hermitian ? std::conj(l.view()(i, j)) : l.view()(i, j);
   if (factor.kind == FactorKind::llt) return {l, turned};
   blas::gemm<Wide>(blas::Transpose::no, blas::Transpose::no, 1, l.view(), d.view(), 0, ld.view());
   return {ld, turned};
@@ -181,15 +189,16 @@ double norm(const DenseMatrix<T>& a) {
   return largest;
 }
 
-/// ‖S − left·right‖_∞ / (‖left‖·‖right‖ + ‖S‖), every norm the largest row sum: the normwise backward error of the
-/// factorization, growth allowed for.
+/// ‖S − left·right‖_∞ / (‖left‖·‖right‖ + ‖S‖), every norm the largest row sum: the normwise backward error
+/// of the factorization, growth allowed for.
 template <class T>
 double factor_backward_error(const SparseMatrix<T>& matrix, const Factor<T>& factor) {
   DenseMatrix<Wide> difference = factored_matrix(matrix, factor);
   if (difference.rows == 0) return 0;
   const DenseFactors parts = dense_factors(factor);
   const double size = norm(difference) + norm(parts.left) * norm(parts.right);
-  blas::gemm<Wide>(blas::Transpose::no, blas::Transpose::no, -1, parts.left.view(), parts.right.view(), 1, difference.view());
+  blas::gemm<Wide>(blas::Transpose::no, blas::Transpose::no, -1, parts.left.view(), parts.right.view(), 1,
+                   difference.view());
   return norm(difference) / size;
 }
 

@@ -1,4 +1,5 @@
-// Factorizations judged by what their factors multiply to: every kind and scalar, many patterns; and their determinants.
+// Factorizations judged by what their factors multiply to: every kind and scalar, many patterns; and their
+// determinants.
 #include <gtest/gtest.h>
 
 #include "tests/factorize/factor_testing.hpp"
@@ -27,12 +28,14 @@ AnalyzeOptions narrow_panels() {
 }
 
 template <class T>
-void expect_good_factor(SparseMatrix<T> matrix, FactorKind kind, const AnalyzeOptions& options, const std::string& what) {
+void expect_good_factor(SparseMatrix<T> matrix, FactorKind kind, const AnalyzeOptions& options,
+                        const std::string& what) {
   const Problem<T> problem(std::move(matrix), kind, options);
   const auto outcome = problem.factored(kind);
   ASSERT_TRUE(outcome.ok()) << what << ": " << outcome.failure().message;
   const Factor<T>& factor = outcome.value();
-  const double replaced = factor.pivots.perturbed > 0 ? 10 * std::cbrt(unit_roundoff<T> * unit_roundoff<T>) : 0;
+  const double replaced =
+      factor.pivots.perturbed > 0 ? 10 * std::cbrt(unit_roundoff<T> * unit_roundoff<T>) : 0;
   EXPECT_LE(factor_backward_error(problem.matrix, factor), bound<T>(factor.size()) + replaced) << what;
 }
 
@@ -66,10 +69,14 @@ TYPED_TEST(Factorize, lu_of_random_patterns_multiplies_back) {
 }
 
 TEST(factorize, model_problems_multiply_back) {
-  for (const auto& [problem, n, kind] : {std::tuple("poisson2d9", 17, FactorKind::llt), {"poisson3d7", 7, FactorKind::llt},
-                                         {"elasticity3d", 4, FactorKind::llt}, {"poisson2d5", 16, FactorKind::lu},
-                                         {"kkt3d", 4, FactorKind::ldlt}, {"convection_diffusion2d", 16, FactorKind::lu},
-                                         {"circuit", 300, FactorKind::lu}, {"random_unsymmetric", 300, FactorKind::lu},
+  for (const auto& [problem, n, kind] : {std::tuple("poisson2d9", 17, FactorKind::llt),
+                                         {"poisson3d7", 7, FactorKind::llt},
+                                         {"elasticity3d", 4, FactorKind::llt},
+                                         {"poisson2d5", 16, FactorKind::lu},
+                                         {"kkt3d", 4, FactorKind::ldlt},
+                                         {"convection_diffusion2d", 16, FactorKind::lu},
+                                         {"circuit", 300, FactorKind::lu},
+                                         {"random_unsymmetric", 300, FactorKind::lu},
                                          {"poisson3d7", 7, FactorKind::ldlt}})
     expect_good_factor(generate({problem, n}), kind, {}, problem);
 }
@@ -95,7 +102,8 @@ TYPED_TEST(Factorize, determinant_agrees_with_dense_elimination_for_every_kind) 
 }
 
 TEST(factorize, determinant_of_scaled_and_permuted_matrix_is_that_of_the_matrix) {
-  // Rows of [[0, 8, 0], [0, 0, 1/4], [3, 0, 0]]: a cycle of three, an even permutation: det = 8 · 1/4 · 3 = 6.
+  // Rows of [[0, 8, 0], [0, 0, 1/4], [3, 0, 0]]: a cycle of three, an even permutation: det = 8 · 1/4 · 3 =
+  // 6.
   const auto matrix = from_triplets<double>({3, 3, {0, 1, 2}, {1, 2, 0}, {8, 0.25, 3}});
   const Problem<double> problem(matrix, FactorKind::lu);
   const auto factor = problem.factored(FactorKind::lu).value();
@@ -106,7 +114,8 @@ TEST(factorize, determinant_of_scaled_and_permuted_matrix_is_that_of_the_matrix)
 
 TEST(factorize, determinant_of_an_exactly_singular_matrix_is_zero) {
   // [[1, 1], [1, 1]] leaves the second pivot exactly zero.
-  const auto matrix = from_triplets<double>({2, 2, {0, 1, 0, 1}, {0, 0, 1, 1}, {1, 1, 1, 1}}, Symmetry::symmetric);
+  const auto matrix =
+      from_triplets<double>({2, 2, {0, 1, 0, 1}, {0, 0, 1, 1}, {1, 1, 1, 1}}, Symmetry::symmetric);
   for (const FactorKind kind : {FactorKind::lu, FactorKind::ldlt}) {
     const auto factor = Problem<double>(matrix, kind).factored(kind).value();
     EXPECT_EQ(factor.pivots.perturbed, 1);
@@ -140,7 +149,8 @@ TYPED_TEST(Factorize, inertia_counts_the_signs_of_the_eigenvalues) {
     for (index_t column = 0; column < half; ++column) {
       add(column, column, T(1));
       add(half + column, half + column, T(-1));
-      for (offset_t entry = coupling.pattern.column_ptr[column]; entry < coupling.pattern.column_ptr[column + 1]; ++entry) {
+      for (offset_t entry = coupling.pattern.column_ptr[column];
+           entry < coupling.pattern.column_ptr[column + 1]; ++entry) {
         add(coupling.pattern.row_index[entry], half + column, coupling.values[entry]);
         add(half + column, coupling.pattern.row_index[entry], conjugate(coupling.values[entry]));
       }
@@ -157,15 +167,18 @@ TYPED_TEST(Factorize, inertia_counts_the_signs_of_the_eigenvalues) {
 
 TEST(factorize, inertia_of_complex_symmetric_and_of_lu_is_not_claimed) {
   const auto matrix = random_sparse<std::complex<double>>(Flavour::symmetric, 12, 2, 1);
-  const Inertia inertia =
-      Problem<std::complex<double>>(matrix, FactorKind::ldlt).factored(FactorKind::ldlt).value().pivots.inertia;
+  const Inertia inertia = Problem<std::complex<double>>(matrix, FactorKind::ldlt)
+                              .factored(FactorKind::ldlt)
+                              .value()
+                              .pivots.inertia;
   EXPECT_EQ(inertia.positive + inertia.negative + inertia.zero, 0);
 }
 
 TEST(factorize, tiny_pivots_are_replaced_and_named_by_their_original_columns) {
-  // Diagonal, so every pivot stands alone: columns 3 and 5 lie below 1e-3 of the largest entry. No scaling, no ordering.
-  const auto matrix = from_triplets<double>({6, 6, {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {1, 2, -3, 1e-5, 4, -1e-5}},
-                                            Symmetry::symmetric);
+  // Diagonal, so every pivot stands alone: columns 3 and 5 lie below 1e-3 of the largest entry. No scaling,
+  // no ordering.
+  const auto matrix = from_triplets<double>(
+      {6, 6, {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {1, 2, -3, 1e-5, 4, -1e-5}}, Symmetry::symmetric);
   Ordering ordering;
   ordering.row = ordering.column = Permutation({5, 0, 3, 1, 4, 2});
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
@@ -179,7 +192,8 @@ TEST(factorize, tiny_pivots_are_replaced_and_named_by_their_original_columns) {
     EXPECT_DOUBLE_EQ(factor.pivots.smallest_pivot, 1e-5);
     EXPECT_DOUBLE_EQ(factor.pivots.largest_pivot, 4);
     options.tiny_pivot = 1e-9;
-    EXPECT_EQ(factorize(matrix, symbolic, ordering, options).value().pivots.perturbed, 0) << "the option decides";
+    EXPECT_EQ(factorize(matrix, symbolic, ordering, options).value().pivots.perturbed, 0)
+        << "the option decides";
   }
 }
 

@@ -49,7 +49,8 @@ TEST(factorize_failure, the_failure_of_several_bad_pivots_does_not_depend_on_the
 
 TEST(factorize_failure, nan_in_the_matrix_is_not_finite_for_every_kind) {
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
-    for (const double poison : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    for (const double poison :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
       const Problem<double> problem(generate({"poisson2d5", 9}), kind);
       for (const offset_t entry : {offset_t(0), problem.matrix.nnz() / 2, problem.matrix.nnz() - 1}) {
         SparseMatrix<double> matrix = problem.matrix;

@@ -33,7 +33,8 @@ template <class T>
 void compare_threads(const std::string& problem_name, index_t n, FactorKind kind) {
   const Problem<T> problem(convert<T>(generate({problem_name, n})), kind);
   const FactorizationTasks tasks = factorization_tasks(*problem.symbolic, place(*problem.symbolic), kind);
-  ASSERT_GT(tasks.graph.num_tasks(), tasks.partition.num_groups()) << "no panel above the subtrees: the test is empty";
+  ASSERT_GT(tasks.graph.num_tasks(), tasks.partition.num_groups())
+      << "no panel above the subtrees: the test is empty";
   const auto alone = problem.factored(kind).value();
   for (const int threads : {1, 2, 3, 5, 8}) {
     ThreadTeam team(threads);
@@ -41,7 +42,8 @@ void compare_threads(const std::string& problem_name, index_t n, FactorKind kind
   }
 }
 
-/// The same values, then others, then the same again, in kept memory: as in fresh memory, and in the same place.
+/// The same values, then others, then the same again, in kept memory: as in fresh memory, and in the same
+/// place.
 void compare_again(const std::string& problem_name, index_t n, FactorKind kind) {
   const Problem<double> problem(generate({problem_name, n}), kind);
   SparseMatrix<double> other = problem.matrix;
@@ -76,23 +78,32 @@ TEST(same_bits, factors_in_kept_memory_are_those_in_fresh_memory) {
 
 TEST(same_bits, kept_memory_survives_a_failure_and_another_structure) {
   FactorizeMemory<double> memory;
-  const Problem<double> square(generate({"poisson2d5", 9}), FactorKind::llt), cube(generate({"poisson3d7", 5}), FactorKind::llt);
+  const Problem<double> square(generate({"poisson2d5", 9}), FactorKind::llt),
+      cube(generate({"poisson3d7", 5}), FactorKind::llt);
   SparseMatrix<double> negative = square.matrix;
   for (double& value : negative.values) value = -value;
   for (const Problem<double>* problem : {&square, &cube, &square}) {
     const auto expected = problem->factored(FactorKind::llt).value();
     EXPECT_EQ(factorize_again(memory, negative, square.symbolic, square.ordering, {}).failure().kind,
               FailureKind::not_positive_definite);
-    expect_same_factor(*factorize_again(memory, problem->matrix, problem->symbolic, problem->ordering, {}).value(), expected);
+    expect_same_factor(
+        *factorize_again(memory, problem->matrix, problem->symbolic, problem->ordering, {}).value(),
+        expected);
   }
 }
 
 TEST(same_bits, llt_of_a_cube) { compare_threads<double>("poisson3d7", 15, FactorKind::llt); }
 TEST(same_bits, llt_of_a_square) { compare_threads<double>("poisson2d9", 90, FactorKind::llt); }
-TEST(same_bits, llt_of_elasticity_in_single_precision) { compare_threads<float>("elasticity3d", 8, FactorKind::llt); }
+TEST(same_bits, llt_of_elasticity_in_single_precision) {
+  compare_threads<float>("elasticity3d", 8, FactorKind::llt);
+}
 TEST(same_bits, ldlt_of_a_saddle_point) { compare_threads<double>("kkt3d", 12, FactorKind::ldlt); }
-TEST(same_bits, ldlt_of_an_indefinite_square) { compare_threads<double>("indefinite2d", 90, FactorKind::ldlt); }
-TEST(same_bits, lu_of_convection_and_diffusion) { compare_threads<double>("convection_diffusion3d", 14, FactorKind::lu); }
+TEST(same_bits, ldlt_of_an_indefinite_square) {
+  compare_threads<double>("indefinite2d", 90, FactorKind::ldlt);
+}
+TEST(same_bits, lu_of_convection_and_diffusion) {
+  compare_threads<double>("convection_diffusion3d", 14, FactorKind::lu);
+}
 TEST(same_bits, lu_of_complex_numbers) {
   compare_threads<std::complex<double>>("convection_diffusion2d", 70, FactorKind::lu);
 }

@@ -1,5 +1,5 @@
-// Fuzzes the C interface: arbitrary arrays, options and calls must end in a status, never in a crash; an answer that is
-// called verified must have a small backward error by a dense computation of its own.
+// Fuzzes the C interface: arbitrary arrays, options and calls must end in a status, never in a crash; an
+// answer that is called verified must have a small backward error by a dense computation of its own.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cmath>
@@ -44,14 +44,16 @@ System<T> some_system(FuzzedDataProvider& data) {
   for (int32_t j = 0; j < system.n; ++j) {
     const int entries = data.ConsumeIntegralInRange(0, 4);
     for (int k = 0; k < entries; ++k) {
-      system.row_index.push_back(data.ConsumeIntegralInRange<int32_t>(0, 99) == 0 ? data.ConsumeIntegral<int32_t>()
-                                                                                  : data.ConsumeIntegralInRange(0, system.n - 1));
+      system.row_index.push_back(data.ConsumeIntegralInRange<int32_t>(0, 99) == 0
+                                     ? data.ConsumeIntegral<int32_t>()
+                                     : data.ConsumeIntegralInRange(0, system.n - 1));
       system.values.push_back(some_scalar<T>(data));
     }
     system.column_ptr.push_back(static_cast<int64_t>(system.row_index.size()));
   }
   if (system.n > 0 && data.ConsumeIntegralInRange(0, 99) == 0)
-    system.column_ptr[data.ConsumeIntegralInRange<std::size_t>(0, system.n - 1)] = data.ConsumeIntegralInRange<int64_t>(-3, 0);
+    system.column_ptr[data.ConsumeIntegralInRange<std::size_t>(0, system.n - 1)] =
+        data.ConsumeIntegralInRange<int64_t>(-3, 0);
   return system;
 }
 
@@ -75,7 +77,9 @@ double backward_error(const System<T>& system, const std::vector<T>& b, const st
   return size_r == 0 ? 0 : size_r / scale;
 }
 
-bool is_status(palmette_status status) { return status == PALMETTE_OK || (status >= PALMETTE_USAGE && status <= PALMETTE_NOT_VERIFIED); }
+bool is_status(palmette_status status) {
+  return status == PALMETTE_OK || (status >= PALMETTE_USAGE && status <= PALMETTE_NOT_VERIFIED);
+}
 
 palmette_options some_options(FuzzedDataProvider& data) {
   palmette_options options;
@@ -83,7 +87,8 @@ palmette_options some_options(FuzzedDataProvider& data) {
   options.threads = 1;
   if (data.ConsumeIntegralInRange(0, 3) > 0) return options;
   static const char* const orderings[] = {"auto", "amd", "natural", "metis", "nonsense", nullptr};
-  static const char* const methods[] = {"auto", "serial", "level_set", "sync_free", "task_driven", "nonsense", nullptr};
+  static const char* const methods[] = {"auto",        "serial",   "level_set", "sync_free",
+                                        "task_driven", "nonsense", nullptr};
   options.kind = static_cast<palmette_kind>(data.ConsumeIntegralInRange(0, 4));
   options.ordering = orderings[data.ConsumeIntegralInRange(0, 5)];
   options.method = methods[data.ConsumeIntegralInRange(0, 6)];
@@ -100,7 +105,8 @@ void require(bool condition) {
 template <class T, class Create, class Solve, class Refactor>
 void run(FuzzedDataProvider& data, Create create, Solve solve, Refactor refactor) {
   System<T> system = some_system<T>(data);
-  const auto storage = static_cast<palmette_storage>(data.ConsumeIntegralInRange(0, 15) < 13 ? 0 : data.ConsumeIntegralInRange(1, 3));
+  const auto storage = static_cast<palmette_storage>(
+      data.ConsumeIntegralInRange(0, 15) < 13 ? 0 : data.ConsumeIntegralInRange(1, 3));
   const palmette_options options = some_options(data);
   palmette_solver* solver = nullptr;
   const auto* values = reinterpret_cast<const double*>(system.values.data());
@@ -108,12 +114,13 @@ void run(FuzzedDataProvider& data, Create create, Solve solve, Refactor refactor
       create(system.n, system.column_ptr.data(), system.row_index.data(), values, storage, &options, &solver);
   require(is_status(made) && (made == PALMETTE_OK) == (solver != nullptr));
   if (solver == nullptr) return;
-  std::vector<T> b(static_cast<std::size_t>(system.n)), x(b.size());
+  std::vector<T> b(system.n), x(b.size());
   for (T& value : b) value = some_scalar<T>(data);
-  const auto operation = static_cast<palmette_operation>(data.ConsumeIntegralInRange(0, 5) < 4 ? 0 : data.ConsumeIntegralInRange(1, 3));
+  const auto operation = static_cast<palmette_operation>(
+      data.ConsumeIntegralInRange(0, 5) < 4 ? 0 : data.ConsumeIntegralInRange(1, 3));
   palmette_report report;
-  const palmette_status status = solve(solver, operation, 1, reinterpret_cast<const double*>(b.data()), system.n,
-                                       reinterpret_cast<double*>(x.data()), system.n, &report);
+  const palmette_status status = solve(solver, operation, 1, reinterpret_cast<const double*>(b.data()),
+                                       system.n, reinterpret_cast<double*>(x.data()), system.n, &report);
   require(is_status(status));
   // Products near the ends of the range overflow in this plain check: it judges the usual sizes only.
   const bool usual = [&] {

@@ -1,4 +1,5 @@
-// libFuzzer entry: the readers, on any bytes, either give a well-formed matrix or throw one of Palmette's own errors.
+// libFuzzer entry: the readers, on any bytes, either give a well-formed matrix or throw one of Palmette's own
+// errors.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

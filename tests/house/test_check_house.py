@@ -131,6 +131,10 @@ OFFENCES = {
         {"palmette/solve/a.cpp": PURPOSE + 'auto k() { return std::getenv("X"); }\n'}, ("silent", "palmette/solve/a.cpp", 2)),
     "file_is_too_long": (
         {"bench/a.cpp": PURPOSE + "\n" * 600}, ("file-length", "bench/a.cpp", 601)),
+    "line_of_code_is_too_long": (
+        {"bench/a.cpp": PURPOSE + "int k = 1" + " + 1" * 26 + ";\n"}, ("line-length", "bench/a.cpp", 2)),
+    "comment_is_too_long": (
+        {"tools/a.py": '"""What this file is for."""\n# ' + "word " * 30 + "\n"}, ("line-length", "tools/a.py", 2)),
     "work_is_unfinished": (
         {"cli/a.cpp": PURPOSE + "int k;  // TO" "DO: name it\n"}, ("unfinished", "cli/a.cpp", 2)),
     "statement_is_commented_out": (

@@ -27,5 +27,7 @@ def test_without_a_file_the_program_runs_each_time():
 
 def test_what_a_program_that_fails_printed_is_not_kept(tmp_path):
     with pytest.raises(subprocess.CalledProcessError):
-        kept_output.text_of(tmp_path / "output.txt", sys.executable, "-c", "print('half'); raise SystemExit(3)")
+        kept_output.text_of(
+            tmp_path / "output.txt", sys.executable, "-c", "print('half'); raise SystemExit(3)"
+        )
     assert not (tmp_path / "output.txt").exists()

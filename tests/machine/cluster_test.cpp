@@ -48,11 +48,13 @@ TEST(cluster, a_solve_reads_more_slowly_than_a_stream_by_what_its_bytes_cost) {
   cluster.overheads.byte_ns = 0.01;
   cluster.overheads.memory_byte_ns = 0.02;
   EXPECT_NEAR(cluster.rank_solve_gbs(2, 1e6), 1 / (1 / 40.0 + 0.01), 1e-9);
-  // A byte from memory takes one alone 0.1 + 0.02 ns, and each of two at least 0.125: half of them from the cache, 0.0125 + 0.0625 + 0.01.
+  // A byte from memory takes one alone 0.1 + 0.02 ns, and each of two at least 0.125: half of them from the
+  // cache, 0.0125 + 0.0625 + 0.01.
   EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.085, 1e-9);
   EXPECT_NEAR(cluster.rank_solve_gbs(1, 2e6), 1 / 0.0825, 1e-9) << "0.0125 + 0.06 + 0.01";
   cluster.overheads.memory_byte_ns = 0.1;
-  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.1225, 1e-9) << "0.0125 + 0.1 + 0.01: slower than the memory would be for each";
+  EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.1225, 1e-9)
+      << "0.0125 + 0.1 + 0.01: slower than the memory would be for each";
   EXPECT_NEAR(cluster.rank_read_gbs(2, 2e6), 1 / 0.075, 1e-9) << "what the memory gives is what it was";
 }
 
@@ -63,7 +65,8 @@ TEST(cluster, ranks_that_share_processors_take_turns) {
   EXPECT_EQ(shared.ranks_per_node, 4);
   EXPECT_EQ(shared.rank_memory_gbs(4), cluster.rank_memory_gbs(2) / 2);
   const TaskWork work{8000, 80000, 2, 100, 64};
-  EXPECT_NEAR(shared.rank_seconds(work, shared.rank_memory_gbs(4)), 2 * cluster.rank_seconds(work, cluster.rank_memory_gbs(2)), 1e-12);
+  EXPECT_NEAR(shared.rank_seconds(work, shared.rank_memory_gbs(4)),
+              2 * cluster.rank_seconds(work, cluster.rank_memory_gbs(2)), 1e-12);
   EXPECT_EQ(shared.on_node.latency_us, cluster.on_node.latency_us);
   EXPECT_THROW(with_shared_processors(cluster, 0), UsageError);
 }
@@ -75,7 +78,8 @@ TEST(cluster, neighbours_on_a_node_use_its_own_link) {
   EXPECT_NEAR(cluster.network.seconds(10000), 3e-6, 1e-15);
 }
 
-// Memory 8 GB/s, 8 kB: 1 µs; 4000 flops at 8 Gflop/s hide behind it; 1 + 2·0.5 µs and 100 rows of 10 ns on top.
+// Memory 8 GB/s, 8 kB: 1 µs; 4000 flops at 8 Gflop/s hide behind it; 1 + 2·0.5 µs and 100 rows of 10 ns on
+// top.
 TEST(cluster, a_task_takes_its_bytes_or_flops_and_its_overheads) {
   Cluster cluster = two_per_node();
   cluster.overheads = {1, 0.5, 10};
@@ -105,8 +109,8 @@ TEST(cluster, a_rank_that_is_alone_has_more_of_the_cache) {
   EXPECT_EQ(cluster.rank_cache(64), 1e6) << "others are on other nodes";
 }
 
-// 1000 bytes pass a door of 1 GB/s in 1 µs, and the wire of 10 GB/s behind it meanwhile. Two messages at once: the second leaves 1 µs later. Two to
-// one node from two: the second enters later.
+// 1000 bytes pass a door of 1 GB/s in 1 µs, and the wire of 10 GB/s behind it meanwhile. Two messages at
+// once: the second leaves 1 µs later. Two to one node from two: the second enters later.
 TEST(node_gates, messages_of_a_node_go_one_after_the_other) {
   Cluster cluster = two_per_node();
   NodeGates open(cluster, 8);

@@ -16,7 +16,8 @@ class describe : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::temp_directory_path() / ("palmette-describe-" + std::to_string(::getpid()) + "-" + info->name());
+    folder_ =
+        fs::temp_directory_path() / ("palmette-describe-" + std::to_string(::getpid()) + "-" + info->name());
     fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -31,7 +32,8 @@ class describe : public ::testing::Test {
 };
 
 TEST_F(describe, processor_is_the_first_model_name) {
-  std::ofstream(folder_ / "cpuinfo") << "processor\t: 0\nmodel\t\t: 25\nmodel name\t: Some CPU @ 2.5GHz: fast \nmodel name : Other\n";
+  std::ofstream(folder_ / "cpuinfo")
+      << "processor\t: 0\nmodel\t\t: 25\nmodel name\t: Some CPU @ 2.5GHz: fast \nmodel name : Other\n";
   EXPECT_EQ(processor_name(folder_ / "cpuinfo"), "Some CPU @ 2.5GHz: fast");
 }
 

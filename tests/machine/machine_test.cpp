@@ -19,7 +19,8 @@ class machine : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::temp_directory_path() / ("palmette-machine-" + std::to_string(::getpid()) + "-" + info->name());
+    folder_ =
+        fs::temp_directory_path() / ("palmette-machine-" + std::to_string(::getpid()) + "-" + info->name());
     fs::remove_all(folder_);
     options_.array_bytes = 1 << 20;
     options_.cache_folder = folder_.string();
@@ -63,7 +64,8 @@ TEST_F(machine, figures_slower_than_what_was_seen_are_measured_anew_and_the_larg
   EXPECT_GT(renewed.stream_bandwidth_gbs, 2e-3);
   EXPECT_EQ(renewed.read_bandwidth_gbs, 1e6);
   options_.faster_than_gbs = 0;
-  EXPECT_EQ(measure_machine(options_).stream_bandwidth_gbs, renewed.stream_bandwidth_gbs) << "the new figure is remembered";
+  EXPECT_EQ(measure_machine(options_).stream_bandwidth_gbs, renewed.stream_bandwidth_gbs)
+      << "the new figure is remembered";
 }
 
 TEST_F(machine, rates_are_positive_and_finite_for_one_and_several_threads) {
@@ -146,7 +148,8 @@ TEST_F(machine, malformed_or_older_cache_is_measured_anew_and_replaced) {
     plant(file, "read_bandwidth_gbs", "1e9");
     plant(file, key, value);
     EXPECT_NE(measure_machine(options_).read_bandwidth_gbs, 1e9) << key << "=" << value;
-    EXPECT_EQ(("\n" + text_of(file)).find("\n" + key + "=" + value + "\n"), std::string::npos) << key << "=" << value << " was not replaced";
+    EXPECT_EQ(("\n" + text_of(file)).find("\n" + key + "=" + value + "\n"), std::string::npos)
+        << key << "=" << value << " was not replaced";
   }
   for (const std::string content : {"", "rubbish", "=\n=\n", "version=1\n"}) {
     std::ofstream(file) << content;

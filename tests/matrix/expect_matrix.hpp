@@ -1,4 +1,5 @@
-// Helpers of the tests of `matrix`: dense images of sparse matrices, bitwise comparison, errors with their line.
+// Helpers of the tests of `matrix`: dense images of sparse matrices, bitwise comparison, errors with their
+// line.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,9 +20,11 @@ namespace palmette::testing_matrix {
 /// Rows of a dense matrix; absent entries are 0.
 template <class T>
 std::vector<std::vector<T>> dense_rows(const SparseMatrix<T>& matrix) {
-  std::vector<std::vector<T>> rows(static_cast<std::size_t>(matrix.rows()), std::vector<T>(static_cast<std::size_t>(matrix.cols())));
+  std::vector<std::vector<T>> rows(matrix.rows(),
+                                   std::vector<T>(matrix.cols()));
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       rows[matrix.pattern.row_index[entry]][column] += matrix.values[entry];
   return rows;
 }

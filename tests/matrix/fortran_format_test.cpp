@@ -1,4 +1,5 @@
-// Fortran formats as matrix files use them: fields, widths, offsets, scale factors; what is not understood is said.
+// Fortran formats as matrix files use them: fields, widths, offsets, scale factors; what is not understood is
+// said.
 #include <gtest/gtest.h>
 
 #include "palmette/matrix/fortran_format.hpp"
@@ -28,7 +29,8 @@ TEST(fortran_format, repeat_counts_make_adjoining_fields) {
 }
 
 TEST(fortran_format, scale_factor_holds_for_all_that_follows) {
-  for (const char* text : {"(1P,5E16.8)", "(1P5E16.8)", "(1p5e16.8)", "( 1P , 5 E 16.8 )", "(5(1PE16.8))", "(1P,2E16.8,3E16.8)"}) {
+  for (const char* text : {"(1P,5E16.8)", "(1P5E16.8)", "(1p5e16.8)", "( 1P , 5 E 16.8 )", "(5(1PE16.8))",
+                           "(1P,2E16.8,3E16.8)"}) {
     const auto fields = parse(text);
     ASSERT_EQ(fields.size(), 5u) << text;
     for (const FortranField& field : fields) {
@@ -58,7 +60,8 @@ TEST(fortran_format, blanks_between_fields_are_skipped) {
 }
 
 TEST(fortran_format, every_real_descriptor_is_known) {
-  for (const char* text : {"(4D20.12)", "(5F10.4)", "(3G25.17)", "(ES23.15E3)", "(EN23.15)", "(E26.18E4)", "(F8)"})
+  for (const char* text :
+       {"(4D20.12)", "(5F10.4)", "(3G25.17)", "(ES23.15E3)", "(EN23.15)", "(E26.18E4)", "(F8)"})
     EXPECT_FALSE(parse(text).empty()) << text;
 }
 

@@ -1,4 +1,5 @@
-// The triangulation: empty circles, Euler's formula, area, neighbours; degenerate point sets; and the mesh problem on it.
+// The triangulation: empty circles, Euler's formula, area, neighbours; degenerate point sets; and the mesh
+// problem on it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,8 +33,10 @@ index_t count_on_border(const std::vector<PlanePoint>& points) {
 /// Area, orientation, Euler's formula, neighbours, and the circles against every point.
 void expect_delaunay(const std::vector<PlanePoint>& points) {
   const std::vector<Triangle> triangles = triangulate(points);
-  const auto num_points = static_cast<std::int64_t>(points.size()), num_border = std::int64_t{count_on_border(points)};
-  // Euler: V − E + F = 1 without the outer face; 3F = 2E − border edges, and the border has as many edges as points.
+  const auto num_points = static_cast<std::int64_t>(points.size()),
+             num_border = std::int64_t{count_on_border(points)};
+  // Euler: V − E + F = 1 without the outer face; 3F = 2E − border edges, and the border has as many edges as
+  // points.
   EXPECT_EQ(static_cast<std::int64_t>(triangles.size()), 2 * num_points - 2 - num_border);
   std::int64_t total = 0, border_edges = 0;
   for (std::size_t number = 0; number < triangles.size(); ++number) {
@@ -49,7 +52,8 @@ void expect_delaunay(const std::vector<PlanePoint>& points) {
       }
       // The neighbour has the same edge the other way round, and this triangle across it.
       const Triangle& other = triangles[t.neighbour[side]];
-      const auto back = std::find(other.neighbour.begin(), other.neighbour.end(), static_cast<index_t>(number));
+      const auto back =
+          std::find(other.neighbour.begin(), other.neighbour.end(), static_cast<index_t>(number));
       ASSERT_NE(back, other.neighbour.end());
       const auto place = back - other.neighbour.begin();
       EXPECT_EQ(other.vertex[(place + 1) % 3], t.vertex[(side + 2) % 3]);
@@ -79,7 +83,8 @@ TEST(predicates, know_inside_from_outside_to_the_last_unit) {
 TEST(triangulate, square_alone_is_two_triangles) { expect_delaunay(corners()); }
 
 TEST(triangulate, random_points_have_empty_circles_and_fill_the_square) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) expect_delaunay(random_points(4 + static_cast<index_t>(seed) * 9, seed));
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    expect_delaunay(random_points(4 + static_cast<index_t>(seed) * 9, seed));
 }
 
 TEST(triangulate, lattice_points_all_on_common_circles_are_no_obstacle) {
@@ -93,7 +98,8 @@ TEST(triangulate, lattice_points_all_on_common_circles_are_no_obstacle) {
 
 TEST(triangulate, points_on_one_line_and_on_the_border_are_no_obstacle) {
   std::vector<PlanePoint> points = corners();
-  for (std::int64_t step = 1; step < 16; ++step) points.push_back({step * square_side / 16, step * square_side / 16});
+  for (std::int64_t step = 1; step < 16; ++step)
+    points.push_back({step * square_side / 16, step * square_side / 16});
   for (std::int64_t step = 1; step < 16; ++step) points.push_back({step * step * square_side / 256, 0});
   for (std::int64_t step = 1; step < 16; ++step) points.push_back({square_side, square_side - step * 3});
   expect_delaunay(points);
@@ -102,7 +108,8 @@ TEST(triangulate, points_on_one_line_and_on_the_border_are_no_obstacle) {
 TEST(triangulate, neighbouring_lattice_points_are_no_obstacle) {
   std::vector<PlanePoint> points = corners();
   for (std::int64_t x = 0; x < 7; ++x)
-    for (std::int64_t y = 0; y < 7; ++y) points.push_back({square_side / 3 + x, square_side / 3 + (x * y) % 7 + 7 * y});
+    for (std::int64_t y = 0; y < 7; ++y)
+      points.push_back({square_side / 3 + x, square_side / 3 + (x * y) % 7 + 7 * y});
   expect_delaunay(points);
 }
 
@@ -129,8 +136,8 @@ TEST(thermal, entries_follow_eulers_formula) {
 }
 
 TEST(thermal, constant_temperature_costs_only_the_mass) {
-  // The stiffness of a constant is zero and the mass terms sum to parameter times the area of the square. Rounding:
-  // the entries are at most some hundred times the conductivity, 64.
+  // The stiffness of a constant is zero and the mass terms sum to parameter times the area of the square.
+  // Rounding: the entries are at most some hundred times the conductivity, 64.
   const SparseMatrix<double> matrix = make("thermal2d", 500, 1, 1000);
   double sum = 0;
   for (double value : matrix.values) sum += value;
@@ -138,8 +145,9 @@ TEST(thermal, constant_temperature_costs_only_the_mass) {
 }
 
 TEST(thermal, temperature_rising_in_x_costs_conductivity_times_area) {
-  // Four corners, two triangles of area 1/2 with centres (2/3, 1/3) and (1/3, 2/3), in columns 10 and 5 and rows 5 and 10
-  // of the 16 × 16 cells, whose conductivities are the first draws. For u = x, |∇u|² = 1: uᵀAu = (k_1 + k_2) / 2 + mass.
+  // Four corners, two triangles of area 1/2 with centres (2/3, 1/3) and (1/3, 2/3), in columns 10 and 5 and
+  // rows 5 and 10 of the 16 × 16 cells, whose conductivities are the first draws. For u = x, |∇u|² = 1: uᵀAu
+  // = (k_1 + k_2) / 2 + mass.
   RandomStream random(11);
   std::vector<double> cells(256);
   for (double& cell : cells) cell = random.power_of_two(-6, 6);
@@ -152,7 +160,8 @@ TEST(thermal, temperature_rising_in_x_costs_conductivity_times_area) {
 }
 
 TEST(thermal, rows_of_the_square_alone_sum_to_their_mass) {
-  // Corners 0 and 2 belong to both triangles, 1 and 3 to one; a third of a triangle's mass goes to each of its corners.
+  // Corners 0 and 2 belong to both triangles, 1 and 3 to one; a third of a triangle's mass goes to each of
+  // its corners.
   const SparseMatrix<double> matrix = make("thermal2d", 4, 1, 1e-6);
   const DenseMatrix<double> full = test::dense(matrix);
   for (index_t row = 0; row < 4; ++row) {

@@ -1,4 +1,5 @@
-// Elasticity: against an element matrix integrated by Gauss's rule, and against rigid motions, which cost no energy.
+// Elasticity: against an element matrix integrated by Gauss's rule, and against rigid motions, which cost no
+// energy.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,7 +24,8 @@ double shape_derivative(int corner, int axis, const std::array<double, 3>& at) {
 
 /// Strain xx, yy, zz, 2xy, 2yz, 2zx of the displacement N_corner in one direction.
 Strain strain(int corner, int direction, const std::array<double, 3>& at) {
-  const double x = shape_derivative(corner, 0, at), y = shape_derivative(corner, 1, at), z = shape_derivative(corner, 2, at);
+  const double x = shape_derivative(corner, 0, at), y = shape_derivative(corner, 1, at),
+               z = shape_derivative(corner, 2, at);
   if (direction == 0) return {x, 0, 0, y, 0, z};
   if (direction == 1) return {0, y, 0, x, z, 0};
   return {0, 0, z, 0, y, x};
@@ -43,7 +45,9 @@ double gauss_integral(int corner, int direction, int other_corner, int other_dir
   for (double x : points)
     for (double y : points)
       for (double z : points)
-        sum += energy(strain(corner, direction, {x, y, z}), strain(other_corner, other_direction, {x, y, z})) / 8;
+        sum +=
+            energy(strain(corner, direction, {x, y, z}), strain(other_corner, other_direction, {x, y, z})) /
+            8;
   return sum;
 }
 
@@ -54,7 +58,8 @@ TEST(elasticity, one_element_is_the_gauss_integral) {
   ASSERT_EQ(matrix.rows(), 12);
   for (int row = 0; row < 12; ++row)
     for (int column = 0; column < 12; ++column)
-      EXPECT_NEAR(full.view()(row, column), gauss_integral(2 * (row / 3) + 1, row % 3, 2 * (column / 3) + 1, column % 3), 1e-15);
+      EXPECT_NEAR(full.view()(row, column),
+                  gauss_integral(2 * (row / 3) + 1, row % 3, 2 * (column / 3) + 1, column % 3), 1e-15);
 }
 
 TEST(elasticity, rows_and_entries_follow_the_formulas) {

@@ -8,9 +8,10 @@ namespace {
 
 /// Σ over columns of the entries of one row.
 std::vector<double> row_sums(const SparseMatrix<double>& matrix) {
-  std::vector<double> sums(static_cast<std::size_t>(matrix.rows()), 0.0);
+  std::vector<double> sums(matrix.rows(), 0.0);
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       sums[matrix.pattern.row_index[entry]] += matrix.values[entry];
   return sums;
 }
@@ -18,8 +19,8 @@ std::vector<double> row_sums(const SparseMatrix<double>& matrix) {
 TEST(grid_generators, rows_and_entries_follow_the_formulas) {
   for (const index_t side : {1, 2, 3, 7}) {
     const offset_t n = side;
-    // In one dimension n points have n pairs with themselves and 2(n−1) with a neighbour: 3n − 2 in all. Box stencils
-    // are products of such; the cross has n^d centres and 2d·(n−1)·n^(d−1) neighbours.
+    // In one dimension n points have n pairs with themselves and 2(n−1) with a neighbour: 3n − 2 in all. Box
+    // stencils are products of such; the cross has n^d centres and 2d·(n−1)·n^(d−1) neighbours.
     EXPECT_EQ(make("poisson2d9", side).nnz(), (3 * n - 2) * (3 * n - 2));
     EXPECT_EQ(make("poisson3d27", side).nnz(), (3 * n - 2) * (3 * n - 2) * (3 * n - 2));
     EXPECT_EQ(make("poisson2d5", side).nnz(), 5 * n * n - 4 * n);
@@ -77,8 +78,8 @@ TEST(convection_diffusion, rows_are_dominant_m_matrices_with_sum_zero_inside) {
 }
 
 TEST(convection_diffusion, takes_what_flows_in_from_upstream) {
-  // n = 2, N = 3, point (0, 0), that is X = Y = 1: u_x = 4·1·(1−3)·(3−2)/27 = −8/27, from the right-hand neighbour;
-  // u_y = −4·1·(1−3)·(3−2)/27 = 8/27, from below, where there is no neighbour.
+  // n = 2, N = 3, point (0, 0), that is X = Y = 1: u_x = 4·1·(1−3)·(3−2)/27 = −8/27, from the right-hand
+  // neighbour; u_y = −4·1·(1−3)·(3−2)/27 = 8/27, from below, where there is no neighbour.
   const SparseMatrix<double> matrix = make("convection_diffusion2d", 2);
   const DenseMatrix<double> full = dense(matrix);
   EXPECT_DOUBLE_EQ(full.view()(0, 0), 4 + 16.0 / 27);

@@ -15,18 +15,26 @@ namespace {
 const std::set<std::string> symmetric_names = {"poisson2d5", "poisson2d9",   "poisson3d7", "poisson3d27",
                                                "elasticity3d", "thermal2d", "indefinite2d", "kkt3d",
                                                "rmat", "road", "random_spd"};
-const std::set<std::string> positive_definite_names = {"poisson2d5", "poisson2d9", "poisson3d7", "poisson3d27",
-                                                       "elasticity3d", "thermal2d", "rmat", "road", "random_spd"};
+const std::set<std::string> positive_definite_names = {"poisson2d5",  "poisson2d9",   "poisson3d7",
+                                                       "poisson3d27", "elasticity3d", "thermal2d",
+                                                       "rmat",        "road",         "random_spd"};
 const std::set<std::string> triangular_names = {"bidiagonal", "dense_triangle", "random_triangular"};
-const std::set<std::string> random_names = {"thermal2d", "circuit", "rmat", "road", "bidiagonal", "dense_triangle",
-                                            "random_triangular", "random_spd", "random_unsymmetric"};
+const std::set<std::string> random_names = {
+    "thermal2d",  "circuit",           "rmat", "road", "bidiagonal", "dense_triangle", "random_triangular",
+    "random_spd", "random_unsymmetric"};
 
 /// Small, but large enough that nothing degenerates: at most 375 rows.
 index_t small_size(const std::string& name) {
-  static const std::map<std::string, index_t> sizes = {{"poisson2d5", 9}, {"poisson2d9", 8}, {"poisson3d7", 5},
-                                                       {"poisson3d27", 5}, {"elasticity3d", 4}, {"kkt3d", 4},
-                                                       {"convection_diffusion2d", 9}, {"convection_diffusion3d", 5},
-                                                       {"indefinite2d", 9}, {"road", 12}};
+  static const std::map<std::string, index_t> sizes = {{"poisson2d5", 9},
+                                                       {"poisson2d9", 8},
+                                                       {"poisson3d7", 5},
+                                                       {"poisson3d27", 5},
+                                                       {"elasticity3d", 4},
+                                                       {"kkt3d", 4},
+                                                       {"convection_diffusion2d", 9},
+                                                       {"convection_diffusion3d", 5},
+                                                       {"indefinite2d", 9},
+                                                       {"road", 12}};
   const auto found = sizes.find(name);
   return found == sizes.end() ? 150 : found->second;
 }
@@ -59,7 +67,8 @@ TEST_P(EveryGenerator, has_the_symmetry_it_promises) {
 
 TEST_P(EveryGenerator, is_positive_definite_exactly_where_it_says_so) {
   if (!symmetric_names.count(GetParam())) return;
-  EXPECT_EQ(is_positive_definite(make(GetParam(), small_size(GetParam()))), positive_definite_names.count(GetParam()) == 1);
+  EXPECT_EQ(is_positive_definite(make(GetParam(), small_size(GetParam()))),
+            positive_definite_names.count(GetParam()) == 1);
 }
 
 TEST_P(EveryGenerator, is_nonsingular) {
@@ -111,8 +120,8 @@ TEST_P(EveryGenerator, refuses_a_parameter_that_is_not_a_number_or_has_no_meanin
   EXPECT_NE(refusal(GetParam(), 3, -1.0), "");
 }
 
-// The hashes hold on every machine and compiler, with and without fused multiply-add; a change here changes the
-// matrices of everybody's experiments.
+// The hashes hold on every machine and compiler, with and without fused multiply-add; a change here changes
+// the matrices of everybody's experiments.
 TEST_P(EveryGenerator, makes_the_bits_that_are_written_down) {
   static const std::map<std::string, std::uint64_t> written = {
       {"poisson2d5", 0xff7a02c1ec809f19ULL},

@@ -1,4 +1,5 @@
-// The random problems: exact level counts, dominance, hidden transversal, degrees, and the random stream itself.
+// The random problems: exact level counts, dominance, hidden transversal, degrees, and the random stream
+// itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 /// Longest chain of dependencies that ends in a row, counted in rows, over all rows of a lower triangle.
 index_t count_levels(const SparseMatrix<double>& lower) {
-  std::vector<index_t> level(static_cast<std::size_t>(lower.rows()), 1);
+  std::vector<index_t> level(lower.rows(), 1);
   index_t largest = lower.rows() > 0 ? 1 : 0;
   for (index_t column = 0; column < lower.cols(); ++column)
     for (index_t row : lower.pattern.column(column))
@@ -21,7 +22,7 @@ index_t count_levels(const SparseMatrix<double>& lower) {
 
 /// Number of components of the graph of a symmetric pattern.
 index_t count_components(const SparsityPattern& pattern) {
-  std::vector<bool> seen(static_cast<std::size_t>(pattern.cols), false);
+  std::vector<bool> seen(pattern.cols, false);
   std::vector<index_t> stack;
   index_t components = 0;
   for (index_t start = 0; start < pattern.cols; ++start) {
@@ -50,8 +51,8 @@ offset_t longest_column(const SparsityPattern& pattern) {
 }
 
 TEST(random_stream, is_splitmix64) {
-  // The second word after the seed is mixed: state = mix(0 + weyl); published first outputs of splitmix64 from state 0
-  // are 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4.
+  // The second word after the seed is mixed: state = mix(0 + weyl); published first outputs of splitmix64
+  // from state 0 are 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4.
   EXPECT_EQ(problems::mix_bits(0x9e3779b97f4a7c15ULL), 0xe220a8397b1dcdafULL);
   EXPECT_EQ(problems::mix_bits(2 * 0x9e3779b97f4a7c15ULL), 0x6e789e6aa1b965f4ULL);
 }
@@ -75,7 +76,8 @@ TEST(random_triangular, has_exactly_the_levels_that_were_asked) {
   for (const index_t n : {1, 2, 10, 500})
     for (const index_t levels : {1, 2, 3, 9, 10, 100, 499, 500})
       for (std::uint64_t seed = 1; levels <= n && seed <= 3; ++seed)
-        EXPECT_EQ(count_levels(make("random_triangular", n, seed, levels)), levels) << n << " rows, seed " << seed;
+        EXPECT_EQ(count_levels(make("random_triangular", n, seed, levels)), levels)
+            << n << " rows, seed " << seed;
 }
 
 TEST(random_triangular, has_the_root_of_n_levels_by_default) {
@@ -116,7 +118,8 @@ TEST(circuit, has_dense_rows_dominant_rows_and_an_unsymmetric_pattern) {
   const DenseMatrix<double> full = dense(matrix);
   for (index_t row = 0; row < n; ++row) {
     double others = 0;
-    for (index_t column = 0; column < n; ++column) others += row == column ? 0 : std::abs(full.view()(row, column));
+    for (index_t column = 0; column < n; ++column)
+      others += row == column ? 0 : std::abs(full.view()(row, column));
     EXPECT_GT(full.view()(row, row), others);
     EXPECT_LT(full.view()(row, row), 1.01 * others + 0.01);
   }
@@ -133,7 +136,8 @@ TEST(rmat, has_hubs_and_laplacian_rows) {
   EXPECT_GT(longest_column(matrix.pattern), 10 * matrix.nnz() / n);
   for (index_t column = 0; column < n; ++column) {
     double sum = 0;
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       sum += matrix.values[entry];
     ASSERT_EQ(sum, 1);
   }

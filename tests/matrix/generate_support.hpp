@@ -1,4 +1,5 @@
-// What the tests of the generators share: a dense judge (Cholesky, LU), a fingerprint of a matrix, a short call.
+// What the tests of the generators share: a dense judge (Cholesky, LU), a fingerprint of a matrix, a short
+// call.
 #pragma once
 
 #include <bit>
@@ -12,7 +13,8 @@
 
 namespace palmette::test {
 
-inline SparseMatrix<double> make(const std::string& problem, index_t n, std::uint64_t seed = 1, double parameter = 0) {
+inline SparseMatrix<double> make(const std::string& problem, index_t n, std::uint64_t seed = 1,
+                                 double parameter = 0) {
   GenerateOptions options;
   options.problem = problem;
   options.n = n;
@@ -24,7 +26,8 @@ inline SparseMatrix<double> make(const std::string& problem, index_t n, std::uin
 inline DenseMatrix<double> dense(const SparseMatrix<double>& matrix) {
   DenseMatrix<double> result(matrix.rows(), matrix.cols());
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       result.view()(matrix.pattern.row_index[entry], column) += matrix.values[entry];
   return result;
 }
@@ -43,8 +46,9 @@ inline bool is_positive_definite(const SparseMatrix<double>& matrix) {
   return true;
 }
 
-/// Smallest pivot of dense LU with partial pivoting after each column, then each row, was divided by its largest entry.
-/// 0 for a structurally or exactly singular matrix, clearly above rounding (1e-16) for one that is far from singular.
+/// Smallest pivot of dense LU with partial pivoting after each column, then each row, was divided by its
+/// largest entry. 0 for a structurally or exactly singular matrix, clearly above rounding (1e-16) for one
+/// that is far from singular.
 inline double smallest_scaled_pivot(const SparseMatrix<double>& matrix) {
   DenseMatrix<double> storage = dense(matrix);
   const DenseView<double> a = storage.view();
@@ -73,8 +77,8 @@ inline double smallest_scaled_pivot(const SparseMatrix<double>& matrix) {
   return smallest;
 }
 
-/// A hash of the words of sizes, pointers, indices and the bits of the values, in this order: as FNV-1a, with a rotation
-/// that brings the exponents of the values into all later bits.
+/// A hash of the words of sizes, pointers, indices and the bits of the values, in this order: as FNV-1a, with
+/// a rotation that brings the exponents of the values into all later bits.
 inline std::uint64_t fingerprint(const SparseMatrix<double>& matrix) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   const auto take = [&hash](std::uint64_t word) { hash = std::rotl(hash ^ word, 23) * 0x100000001b3ULL; };

@@ -1,4 +1,5 @@
-// Decimal text to double: every path must give what the standard library gives, and the scanners must stop where they should.
+// Decimal text to double: every path must give what the standard library gives, and the scanners must stop
+// where they should.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -59,7 +60,8 @@ TEST(numbers, extremes_of_the_double_range_are_read_exactly) {
 }
 
 TEST(numbers, half_way_cases_round_to_even) {
-  // 2^53 + 1 lies half way between 2^53 and 2^53 + 2; the even significand is that of 2^53. The next half way is 2^53 + 3.
+  // 2^53 + 1 lies half way between 2^53 and 2^53 + 2; the even significand is that of 2^53. The next half way
+  // is 2^53 + 3.
   EXPECT_EQ(parse("9007199254740993"), 9007199254740992.0);
   EXPECT_EQ(parse("9007199254740995"), 9007199254740996.0);
   EXPECT_EQ(parse("9007199254740993.0000000000000000001"), 9007199254740994.0);
@@ -125,7 +127,8 @@ TEST(numbers, random_bit_patterns_printed_shortest_come_back_as_the_same_bits) {
     if (!std::isfinite(value)) continue;
     char buffer[64];
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(parse(std::string(buffer, end))), std::bit_cast<std::uint64_t>(value));
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(parse(std::string(buffer, end))),
+              std::bit_cast<std::uint64_t>(value));
   }
 }
 
@@ -135,8 +138,10 @@ TEST(numbers, random_decimals_of_up_to_25_digits_round_like_the_standard_library
     const int length = 1 + static_cast<int>(random() % 25);
     std::string text;
     for (int digit = 0; digit < length; ++digit) text.push_back(static_cast<char>('0' + random() % 10));
-    if (length > 1) text.insert(text.begin() + 1 + static_cast<int>(random() % static_cast<unsigned>(length - 1)), '.');
-    const int exponent = turn % 3 == 0 ? static_cast<int>(random() % 600) - 300 : static_cast<int>(random() % 50) - 25;
+    if (length > 1)
+      text.insert(text.begin() + 1 + static_cast<int>(random() % static_cast<unsigned>(length - 1)), '.');
+    const int exponent =
+        turn % 3 == 0 ? static_cast<int>(random() % 600) - 300 : static_cast<int>(random() % 50) - 25;
     text.push_back('e');
     text += std::to_string(exponent);
     const double expected = by_library(text);

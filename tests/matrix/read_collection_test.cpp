@@ -1,5 +1,5 @@
-// Every one of the optional third-party matrices (../shared/matrices) is read with the order and the number of entries
-// that the table in its README states. Skipped, aloud, where the collection is absent.
+// Every one of the optional third-party matrices (../shared/matrices) is read with the order and the number
+// of entries that the table in its README states. Skipped, aloud, where the collection is absent.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -31,7 +31,8 @@ std::vector<TableRow> table_of_collection(const std::filesystem::path& folder) {
     if (line.rfind("| ", 0) != 0) continue;
     std::vector<std::string> cells;
     std::size_t begin = 2;
-    for (std::size_t bar = line.find(" | ", begin); bar != std::string::npos && cells.size() < 4; bar = line.find(" | ", begin)) {
+    for (std::size_t bar = line.find(" | ", begin); bar != std::string::npos && cells.size() < 4;
+         bar = line.find(" | ", begin)) {
       cells.push_back(line.substr(begin, bar - begin));
       begin = bar + 3;
     }
@@ -50,7 +51,8 @@ Symmetry symmetry_in_words(const std::string& type) {
 
 TEST(read_collection, every_matrix_has_the_order_and_entries_of_the_table) {
   const std::filesystem::path folder = PALMETTE_MATRICES_FOLDER;
-  if (folder.empty() || !std::filesystem::exists(folder / "README.md")) GTEST_SKIP() << "no matrix collection at " << folder;
+  if (folder.empty() || !std::filesystem::exists(folder / "README.md"))
+    GTEST_SKIP() << "no matrix collection at " << folder;
   const std::vector<TableRow> rows = table_of_collection(folder);
   ASSERT_GE(rows.size(), 40u);
   for (const TableRow& row : rows) {
@@ -64,7 +66,8 @@ TEST(read_collection, every_matrix_has_the_order_and_entries_of_the_table) {
           EXPECT_NO_THROW(check_matrix(matrix));
           const Symmetry expected = symmetry_in_words(row.type);
           const Symmetry detected = detect_symmetry(matrix);
-          // The file may leave unsaid what the table knows (cg20 and qc324 are stored unsymmetric), never the reverse.
+          // The file may leave unsaid what the table knows (cg20 and qc324 are stored unsymmetric), never the
+          // reverse.
           EXPECT_EQ(detected, expected);
           if (matrix.symmetry != Symmetry::general) {
             EXPECT_EQ(matrix.symmetry, detected);

@@ -45,10 +45,32 @@ const std::vector<Expected> real_files = {
     {"untidy.mtx", general, Symmetry::general, 6},
     {"real_symmetric.mtx", symmetric, Symmetry::symmetric, 7, "Matrix Market coordinate", "real", 5},
     {"real_skew.mtx", skew, Symmetry::skew, 4, "Matrix Market coordinate", "real", 2},
-    {"integer_general.mtx", {{1, 0, 2147483648.0}, {-20, 3, 0}}, Symmetry::general, 4, "Matrix Market coordinate", "integer"},
-    {"integer_symmetric.mtx", {{2, -1}, {-1, 2}}, Symmetry::symmetric, 4, "Matrix Market coordinate", "integer", 3},
-    {"pattern_general.mtx", {{1, 0, 1}, {0, 1, 0}, {1, 0, 0}}, Symmetry::general, 4, "Matrix Market coordinate", "pattern"},
-    {"pattern_symmetric.mtx", {{1, 1, 0}, {1, 0, 1}, {0, 1, 0}}, Symmetry::symmetric, 5, "Matrix Market coordinate", "pattern", 3},
+    {"integer_general.mtx",
+     {{1, 0, 2147483648.0}, {-20, 3, 0}},
+     Symmetry::general,
+     4,
+     "Matrix Market coordinate",
+     "integer"},
+    {"integer_symmetric.mtx",
+     {{2, -1}, {-1, 2}},
+     Symmetry::symmetric,
+     4,
+     "Matrix Market coordinate",
+     "integer",
+     3},
+    {"pattern_general.mtx",
+     {{1, 0, 1}, {0, 1, 0}, {1, 0, 0}},
+     Symmetry::general,
+     4,
+     "Matrix Market coordinate",
+     "pattern"},
+    {"pattern_symmetric.mtx",
+     {{1, 1, 0}, {1, 0, 1}, {0, 1, 0}},
+     Symmetry::symmetric,
+     5,
+     "Matrix Market coordinate",
+     "pattern",
+     3},
     {"real_rectangular.mtx", {{0, 0, 0, -2}, {1.5, 0, 0, 0}}, Symmetry::general, 2},
     // (2,1) twice: 1 + 0.5; (1,1) twice: 1 + 2; the zero at (2,2) is kept.
     {"duplicates.mtx", {{3, 1.5}, {1.5, 0}}, Symmetry::symmetric, 4, "Matrix Market coordinate", "real", 5},
@@ -57,17 +79,35 @@ const std::vector<Expected> real_files = {
     {"array_real_general.mtx", {{1, 3, 5}, {2, 4, 6}}, Symmetry::general, 6, "Matrix Market array"},
     {"array_real_symmetric.mtx", {{1, 2}, {2, 3}}, Symmetry::symmetric, 4, "Matrix Market array", "real", 3},
     // Strictly lower triangle by columns: (2,1) = 1, (3,1) = 2, (3,2) = 3.
-    {"array_real_skew.mtx", {{0, -1, -2}, {1, 0, -3}, {2, 3, 0}}, Symmetry::skew, 9, "Matrix Market array", "real", 3},
+    {"array_real_skew.mtx",
+     {{0, -1, -2}, {1, 0, -3}, {2, 3, 0}},
+     Symmetry::skew,
+     9,
+     "Matrix Market array",
+     "real",
+     3},
     {"array_integer_vector.mtx", {{7}, {0}, {-9}}, Symmetry::general, 3, "Matrix Market array", "integer"},
     {"real_unsymmetric.rua.rb", general, Symmetry::general, 6, "Rutherford-Boeing"},
     {"real_symmetric.rsa.rb", symmetric, Symmetry::symmetric, 7, "Rutherford-Boeing", "real", 5},
     {"real_skew.rza.rb", skew, Symmetry::skew, 4, "Rutherford-Boeing", "real", 2},
     {"real_rectangular.rra.rb", {{0, 0, 0, -2}, {1.5, 0, 0, 0}}, Symmetry::general, 2, "Rutherford-Boeing"},
     {"integer_unsymmetric.iua.rb", {{1, 0}, {-20, 3}}, Symmetry::general, 3, "Rutherford-Boeing", "integer"},
-    {"pattern_unsymmetric.pua.rb", {{1, 0, 1}, {0, 1, 0}, {1, 0, 0}}, Symmetry::general, 4, "Rutherford-Boeing", "pattern"},
-    {"pattern_symmetric.psa.rb", {{1, 1, 0}, {1, 0, 1}, {0, 1, 0}}, Symmetry::symmetric, 5, "Rutherford-Boeing", "pattern", 3},
+    {"pattern_unsymmetric.pua.rb",
+     {{1, 0, 1}, {0, 1, 0}, {1, 0, 0}},
+     Symmetry::general,
+     4,
+     "Rutherford-Boeing",
+     "pattern"},
+    {"pattern_symmetric.psa.rb",
+     {{1, 1, 0}, {1, 0, 1}, {0, 1, 0}},
+     Symmetry::symmetric,
+     5,
+     "Rutherford-Boeing",
+     "pattern",
+     3},
     {"real_unsymmetric_with_rhs.rua", general, Symmetry::general, 6, "Harwell-Boeing"},
-    // Fields: "4.0E0000"; "-1.0+000"; "  50.0" / 10 by the scale factor 1P; "   250" · 10⁻² by F6.2, / 10; " 0.60D001".
+    // Fields: "4.0E0000"; "-1.0+000"; "  50.0" / 10 by the scale factor 1P; "   250" · 10⁻² by F6.2, / 10; "
+    //     0.60D001".
     {"real_symmetric_packed.rsa", symmetric, Symmetry::symmetric, 7, "Harwell-Boeing", "real", 5},
 };
 
@@ -76,7 +116,12 @@ const std::vector<ExpectedComplex> complex_files = {
     {"complex_symmetric.mtx", complex_symmetric, Symmetry::symmetric, 4, "Matrix Market coordinate", 3},
     {"complex_hermitian.mtx", complex_hermitian, Symmetry::hermitian, 4, "Matrix Market coordinate", 3},
     {"complex_skew.mtx", {{0, -2.0 + i}, {2.0 - i, 0}}, Symmetry::skew, 2, "Matrix Market coordinate", 1},
-    {"array_complex_hermitian.mtx", {{1, 2.0 + 3.0 * i}, {2.0 - 3.0 * i, 4}}, Symmetry::hermitian, 4, "Matrix Market array", 3},
+    {"array_complex_hermitian.mtx",
+     {{1, 2.0 + 3.0 * i}, {2.0 - 3.0 * i, 4}},
+     Symmetry::hermitian,
+     4,
+     "Matrix Market array",
+     3},
     {"complex_unsymmetric.cua.rb", complex_general, Symmetry::general, 3, "Rutherford-Boeing"},
     {"complex_symmetric.csa.rb", complex_symmetric, Symmetry::symmetric, 4, "Rutherford-Boeing", 3},
     {"complex_hermitian.cha.rb", complex_hermitian, Symmetry::hermitian, 4, "Rutherford-Boeing", 3},
@@ -119,7 +164,8 @@ TEST(read_data, every_matrix_file_of_the_folder_is_expected_somewhere) {
   std::size_t found = 0;
   for (const auto& entry : std::filesystem::directory_iterator(PALMETTE_DATA_FOLDER)) {
     const std::string name = entry.path().filename().string();
-    if (name.find(".mtx") == std::string::npos && name.find(".rb") == std::string::npos && name.find(".r") == std::string::npos)
+    if (name.find(".mtx") == std::string::npos && name.find(".rb") == std::string::npos &&
+        name.find(".r") == std::string::npos)
       continue;
     if (name.rfind("permutation", 0) == 0) continue;
     ++found;
@@ -142,7 +188,8 @@ TEST(read_data, text_in_memory_gives_the_same_as_the_file) {
 
 TEST(read_data, titles_of_boeing_files_are_kept) {
   EXPECT_EQ(read_matrix(data("real_unsymmetric.rua.rb")).header.title, "The 3 x 3 matrix of these files");
-  EXPECT_EQ(read_matrix(data("real_unsymmetric_with_rhs.rua")).header.title, "Harwell-Boeing with one right-hand side");
+  EXPECT_EQ(read_matrix(data("real_unsymmetric_with_rhs.rua")).header.title,
+            "Harwell-Boeing with one right-hand side");
 }
 
 TEST(read_data, laplacian_values_fill_the_diagonal) {
@@ -156,14 +203,16 @@ TEST(read_data, laplacian_values_fill_the_diagonal) {
     EXPECT_EQ(matrix.symmetry, Symmetry::symmetric);
     EXPECT_NO_THROW(check_matrix(matrix));
   }
-  const auto unsymmetric = std::get<SparseMatrix<double>>(read_matrix(data("pattern_general.mtx"), options).matrix);
+  const auto unsymmetric =
+      std::get<SparseMatrix<double>>(read_matrix(data("pattern_general.mtx"), options).matrix);
   EXPECT_EQ(dense_rows(unsymmetric), (Rows{{2, 0, -1}, {0, 1, 0}, {-1, 0, 2}}));
 }
 
 TEST(read_data, the_option_changes_pattern_files_only) {
   ReadOptions options;
   options.pattern_values = PatternValues::laplacian;
-  EXPECT_EQ(dense_rows(std::get<SparseMatrix<double>>(read_matrix(data("real_general.mtx"), options).matrix)), general);
+  EXPECT_EQ(dense_rows(std::get<SparseMatrix<double>>(read_matrix(data("real_general.mtx"), options).matrix)),
+            general);
 }
 
 TEST(read_data, dense_reader_takes_arrays_and_coordinates) {

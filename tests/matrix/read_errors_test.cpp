@@ -26,7 +26,8 @@ TEST(read_errors, message_begins_with_file_and_line) {
 }
 
 TEST(read_errors, absent_files_and_folders_are_named) {
-  EXPECT_EQ(line_of_error([] { read_matrix("/nowhere/at all.mtx"); }, "/nowhere/at all.mtx: cannot be opened"), 0);
+  EXPECT_EQ(
+      line_of_error([] { read_matrix("/nowhere/at all.mtx"); }, "/nowhere/at all.mtx: cannot be opened"), 0);
   EXPECT_EQ(line_of_error([] { read_matrix(PALMETTE_DATA_FOLDER); }, "cannot be read"), 0);
   EXPECT_EQ(line_of_error([] { read_dense("/nowhere/b.mtx"); }, "cannot be opened"), 0);
   EXPECT_EQ(line_of_error([] { read_permutation("/nowhere/p.txt"); }, "cannot be opened"), 0);
@@ -34,13 +35,15 @@ TEST(read_errors, absent_files_and_folders_are_named) {
 
 TEST(read_errors, banner_is_checked_word_by_word) {
   EXPECT_EQ(bad_line("", "empty"), 0);
-  EXPECT_EQ(bad_line("%MatrixMarket matrix coordinate real general\n1 1 0\n", "begins with %%MatrixMarket"), 1);
+  EXPECT_EQ(bad_line("%MatrixMarket matrix coordinate real general\n1 1 0\n", "begins with %%MatrixMarket"),
+            1);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate real\n1 1 0\n", "five words"), 1);
   EXPECT_EQ(bad_line("%%MatrixMarket vector coordinate real general\n1 1 0\n", "\"vector\""), 1);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix sparse real general\n1 1 0\n", "\"sparse\""), 1);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate quaternion general\n1 1 0\n", "\"quaternion\""), 1);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate real upper\n1 1 0\n", "\"upper\""), 1);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix array pattern general\n1 1\n", "array cannot be of field pattern"), 1);
+  EXPECT_EQ(
+      bad_line("%%MatrixMarket matrix array pattern general\n1 1\n", "array cannot be of field pattern"), 1);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate pattern skew-symmetric\n1 1 0\n", "no signs"), 1);
   EXPECT_EQ(bad_line("hello\nworld\n", "neither a Matrix Market file"), 2);
 }
@@ -74,16 +77,20 @@ TEST(read_errors, entry_lines_are_checked) {
   EXPECT_EQ(bad_line(real + "2 2 1\n1 1 1.5e\n", "\"1.5e\" is not a number"), 3);
   EXPECT_EQ(bad_line(real + "2 2 1\n1 1 0x10\n", "\"0x10\" is not a number"), 3);
   EXPECT_EQ(bad_line(real + "2 2 1\n1 1 1,5\n", "\"1,5\" is not a number"), 3);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1\n", "expected 4 fields"), 3);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1\n", "expected 2 fields"), 3);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 1.5\n", "not an integer"), 3);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1\n", "expected 4 fields"),
+            3);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 1\n", "expected 2 fields"),
+            3);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 1.5\n", "not an integer"),
+            3);
 }
 
 TEST(read_errors, values_that_are_not_finite_are_refused) {
   for (const char* value : {"nan", "NaN", "-inf", "Infinity", "1e309", "-1e999999999"})
     EXPECT_EQ(bad_line(real + "2 2 1\n1 1 " + value + "\n", "is not finite"), 3) << value;
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2 1\n1\ninf\n", "is not finite"), 4);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 0 nan\n", "is not finite"), 3);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 0 nan\n", "is not finite"),
+            3);
   EXPECT_EQ(bad_line(real + "1 1 2\n1 1 1.7e308\n1 1 1.7e308\n", "sum of duplicate entries overflows"), 0);
 }
 
@@ -94,23 +101,32 @@ TEST(read_errors, number_of_entries_must_be_the_one_announced) {
   EXPECT_EQ(bad_line(real + "2 2 1\n1 1 1\nrubbish\n", "more than the 1 entries"), 4);
   EXPECT_EQ(bad_line(real + "0 0 1\n", "after 0 of 1 entries"), 2);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", "after 3 of 4 entries"), 5);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n", "more than the 3 entries"), 6);
+  EXPECT_EQ(
+      bad_line("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n", "more than the 3 entries"),
+      6);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2 2\n1 2\n3 4\n", "expected one value"), 3);
 }
 
 TEST(read_errors, diagonals_must_fit_the_symmetry) {
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 1e-300\n", "must be real"), 4);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", "must be zero"), 3);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n1 1 0 1\n", "must be zero"), 3);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 1e-300\n",
+                     "must be real"),
+            4);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", "must be zero"),
+            3);
+  EXPECT_EQ(
+      bad_line("%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n1 1 0 1\n", "must be zero"),
+      3);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array complex hermitian\n1 1\n1 1\n", "must be real"), 2);
-  EXPECT_NO_THROW(read_matrix_text("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 0\n", "zero.mtx"));
+  EXPECT_NO_THROW(
+      read_matrix_text("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 0\n", "zero.mtx"));
 }
 
 TEST(read_errors, absurd_sizes_are_refused_before_memory_is_asked_for) {
   // 2³¹ − 1 empty columns would need 16 GiB of pointers; a quintillion entries no machine has.
   EXPECT_EQ(bad_line(real + "2147483647 2147483647 0\n", "absurd"), 2);
   EXPECT_EQ(bad_line(real + "3 3 100000000000000000\n1 1 1\n", "after 1 of 100000000000000000 entries"), 3);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2147483647 2147483647\n1\n", "after 1 of"), 3);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2147483647 2147483647\n1\n", "after 1 of"),
+            3);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n0 2147483647\n", "absurd"), 2);
   EXPECT_EQ(line_of_error([] { read_dense_text(real + "1000000 1000000 1\n1 1 1\n", "b"); }, "absurd"), 2);
 }
@@ -129,7 +145,8 @@ TEST(read_errors, archives_are_recognized) {
 }
 
 TEST(read_errors, damaged_gzip_data_is_refused) {
-  const std::string whole = testing_matrix::file_text(std::string(PALMETTE_DATA_FOLDER) + "/real_general.mtx.gz");
+  const std::string whole =
+      testing_matrix::file_text(std::string(PALMETTE_DATA_FOLDER) + "/real_general.mtx.gz");
   ASSERT_GT(whole.size(), 40u);
   EXPECT_EQ(bad_line(whole.substr(0, whole.size() - 9), "ends early"), 0);
   EXPECT_EQ(bad_line(whole.substr(0, whole.size() - 4), "ends early"), 0);
@@ -147,11 +164,14 @@ TEST(read_errors, negative_numbers_of_threads_are_misuse) {
 }
 
 /// A body large enough for several blocks and parts; line `bad` (1-based in the file) is replaced.
-std::string long_file(std::int64_t entries, std::int64_t announced, std::int64_t bad, const std::string& replacement) {
+std::string long_file(std::int64_t entries, std::int64_t announced, std::int64_t bad,
+                      const std::string& replacement) {
   std::string text = real + "1000 1000 " + std::to_string(announced) + "\n";
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     if (entry + 3 == bad) text += replacement;
-    else text += std::to_string(entry % 1000 + 1) + " " + std::to_string(entry % 997 + 1) + " 0.12345678901234567";
+    else
+      text +=
+          std::to_string(entry % 1000 + 1) + " " + std::to_string(entry % 997 + 1) + " 0.12345678901234567";
     text.push_back('\n');
     if (entry % 1000 == 999) text.push_back('\n');  // blank lines count as lines
   }
@@ -160,10 +180,13 @@ std::string long_file(std::int64_t entries, std::int64_t announced, std::int64_t
 
 TEST(read_errors, line_is_the_same_for_any_number_of_threads) {
   const std::int64_t entries = 200000;
-  const std::int64_t bad = 150003;  // line of the file, were there no blank lines: entry 150000, with 150 blank lines before it
-  const std::string wrong = long_file(entries, entries, bad, "7 7 x"), too_many = long_file(entries, 150000, 0, "");
+  // line of the file, were there no blank lines: entry 150000, with 150 blank lines before it
+  const std::int64_t bad = 150003;
+  const std::string wrong = long_file(entries, entries, bad, "7 7 x"),
+                    too_many = long_file(entries, 150000, 0, "");
   // Too many entries come before the wrong line, so they are what is reported.
-  const std::string both = long_file(entries, 149999, bad, "7 7 x"), too_few = long_file(entries, entries + 1, 0, "");
+  const std::string both = long_file(entries, 149999, bad, "7 7 x"),
+                    too_few = long_file(entries, entries + 1, 0, "");
   for (int threads = 1; threads <= 8; ++threads) {
     EXPECT_EQ(bad_line(wrong, "\"x\" is not a number", threads), bad + 150) << threads;
     EXPECT_EQ(bad_line(too_many, "more than the 150000 entries", threads), bad + 150) << threads;
@@ -172,7 +195,8 @@ TEST(read_errors, line_is_the_same_for_any_number_of_threads) {
   }
 }
 
-std::string boeing(const std::string& counts, const std::string& type, const std::string& formats, const std::string& body) {
+std::string boeing(const std::string& counts, const std::string& type, const std::string& formats,
+                   const std::string& body) {
   return "title\n" + counts + "\n" + type + "\n" + formats + "\n" + body;
 }
 
@@ -190,10 +214,17 @@ TEST(read_errors, boeing_header_is_checked) {
   EXPECT_EQ(bad_line(boeing("3 1 1 1", "rue" + sizes22, formats, good_body), "elemental"), 3);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", "ruq" + sizes22, formats, good_body), "ends in 'q'"), 3);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", "rsa           2 3 2 0", formats, good_body), "must be square"), 3);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", "rua           2147483648 2 2 0", formats, good_body), "2147483647"), 3);
+  EXPECT_EQ(bad_line(boeing("3 1 1 1", "rua           2147483648 2 2 0", formats, good_body), "2147483647"),
+            3);
   EXPECT_EQ(bad_line(boeing("3 1 1 0", "rua" + sizes22, formats, good_body), "no lines of them"), 3);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", "rua" + sizes22, "(4A4)           (4I4)           (4E12.4)", good_body), "'A'"), 4);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", "rua" + sizes22, "(4I4)           (4F4.0)         (4E12.4)", good_body), "not one of integers"), 4);
+  EXPECT_EQ(
+      bad_line(boeing("3 1 1 1", "rua" + sizes22, "(4A4)           (4I4)           (4E12.4)", good_body),
+               "'A'"),
+      4);
+  EXPECT_EQ(
+      bad_line(boeing("3 1 1 1", "rua" + sizes22, "(4I4)           (4F4.0)         (4E12.4)", good_body),
+               "not one of integers"),
+      4);
   EXPECT_EQ(bad_line("title\n", "neither"), 1);
 }
 
@@ -206,16 +237,28 @@ TEST(read_errors, boeing_body_is_checked) {
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   2\n"), "2 entries are announced"), 5);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2\n"), "blank"), 5);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1 2 2   3\n"), "is not an integer"), 5);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   3\n"), "row index 3 is outside 1 … 2"), 6);
+  EXPECT_EQ(
+      bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   3\n"), "row index 3 is outside 1 … 2"),
+      6);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   0   1\n"), "row index 0"), 6);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00         nan\n"), "not finite"), 7);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00    1.0E+999\n"), "not finite"), 7);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00     1.0 2.0\n"), "not a number"), 7);
-  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00\n"), "values: field 2 of 4"), 7);
+  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00         nan\n"),
+                     "not finite"),
+            7);
+  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00    1.0E+999\n"),
+                     "not finite"),
+            7);
+  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00     1.0 2.0\n"),
+                     "not a number"),
+            7);
+  EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   2\n  1.0000E+00\n"),
+                     "values: field 2 of 4"),
+            7);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", "rza" + sizes22, formats, good_body), "must be zero"), 0);
 }
 
-void write_text(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 TEST(read_errors, permutation_files_are_checked) {
   const testing_matrix::TemporaryFolder folder;
@@ -229,7 +272,8 @@ TEST(read_errors, permutation_files_are_checked) {
   EXPECT_EQ(bad("0\n\n3\n2\n", "3 is outside 0 … 2"), 3);
   EXPECT_EQ(bad("1\n-2\n", "\"-2\" is not an index"), 2);
   EXPECT_EQ(bad("1 two\n", "\"two\" is not an index"), 1);
-  EXPECT_EQ(bad("%%MatrixMarket matrix array integer general\n3 1\n1\n2\n", "announces 3 indices, here are 2"), 4);
+  EXPECT_EQ(
+      bad("%%MatrixMarket matrix array integer general\n3 1\n1\n2\n", "announces 3 indices, here are 2"), 4);
   EXPECT_EQ(bad("%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n", "array of integers"), 2);
   EXPECT_EQ(bad("%%MatrixMarket matrix array integer general\n3 2\n1\n2\n3\n", "n × 1"), 2);
   write_text(path, "");

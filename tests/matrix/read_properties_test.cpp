@@ -1,5 +1,5 @@
-// What must hold for every file: the threads do not change the matrix, and damaged files end in an error of our own or in
-// a well-formed matrix.
+// What must hold for every file: the threads do not change the matrix, and damaged files end in an error of
+// our own or in a well-formed matrix.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -16,7 +16,8 @@ using Complex = std::complex<double>;
 /// A body of several blocks, with duplicates, comments and blank lines in between.
 std::string large_text(const std::string& kind, int entries, int values, unsigned seed) {
   std::mt19937_64 random(seed);
-  std::string text = "%%MatrixMarket matrix coordinate " + kind + "\n700 700 " + std::to_string(entries) + "\n";
+  std::string text =
+      "%%MatrixMarket matrix coordinate " + kind + "\n700 700 " + std::to_string(entries) + "\n";
   for (int entry = 0; entry < entries; ++entry) {
     auto row = random() % 700 + 1;
     auto column = random() % 700 + 1;
@@ -59,7 +60,8 @@ struct Line {
   std::string text;
 };
 
-/// Lines whose places occur about twice each; equal places keep their order in every arrangement that sorts stably.
+/// Lines whose places occur about twice each; equal places keep their order in every arrangement that sorts
+/// stably.
 std::vector<Line> lines_with_duplicates() {
   std::mt19937_64 random(6);
   std::vector<Line> lines;
@@ -73,7 +75,8 @@ std::vector<Line> lines_with_duplicates() {
 }
 
 SparseMatrix<double> matrix_of(const std::vector<Line>& lines) {
-  std::string text = "%%MatrixMarket matrix coordinate real general\n90 110 " + std::to_string(lines.size()) + "\n";
+  std::string text =
+      "%%MatrixMarket matrix coordinate real general\n90 110 " + std::to_string(lines.size()) + "\n";
   for (const Line& line : lines) text += line.text;
   return std::get<SparseMatrix<double>>(read_matrix_text(text, "t").matrix);
 }
@@ -82,15 +85,18 @@ TEST(read_properties, columns_in_order_rows_in_order_or_neither_give_the_same_ma
   std::vector<Line> lines = lines_with_duplicates();
   const SparseMatrix<double> shuffled = matrix_of(lines);
   EXPECT_NO_THROW(check_matrix(shuffled));
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& one, const Line& other) { return one.row < other.row; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& one, const Line& other) { return one.row < other.row; });
   expect_same_bits(matrix_of(lines), shuffled);
-  std::stable_sort(lines.begin(), lines.end(), [](const Line& one, const Line& other) { return one.column < other.column; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& one, const Line& other) { return one.column < other.column; });
   expect_same_bits(matrix_of(lines), shuffled);
 }
 
 TEST(read_properties, symmetric_files_give_the_symmetry_they_promise) {
   const auto detected = [](const std::string& text) {
-    return std::visit([](const auto& matrix) { return detect_symmetry(matrix); }, read_matrix_text(text, "t").matrix);
+    return std::visit([](const auto& matrix) { return detect_symmetry(matrix); },
+                      read_matrix_text(text, "t").matrix);
   };
   EXPECT_EQ(detected(large_text("real symmetric", 20000, 1, 6)), Symmetry::symmetric);
   EXPECT_EQ(detected(large_text("real skew-symmetric", 20000, 1, 7)), Symmetry::skew);
@@ -107,7 +113,8 @@ TEST(read_properties, entries_of_the_upper_triangle_are_mirrored_too) {
 
 TEST(read_properties, pattern_entries_that_stand_twice_are_one) {
   const auto matrix = std::get<SparseMatrix<double>>(
-      read_matrix_text("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 3\n1 2\n2 1\n2 2\n", "t").matrix);
+      read_matrix_text("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 3\n1 2\n2 1\n2 2\n", "t")
+          .matrix);
   EXPECT_EQ(testing_matrix::dense_rows(matrix), (std::vector<std::vector<double>>{{0, 1}, {1, 1}}));
 }
 
@@ -134,9 +141,10 @@ TEST(read_properties, a_progress_callback_that_throws_stops_the_reading) {
 
 TEST(read_properties, lines_longer_than_any_buffer_are_read) {
   const std::string blanks(300000, ' ');
-  const std::string text = "%%MatrixMarket matrix coordinate real general" + blanks + "\n%" + blanks + "\n1 1 1" + blanks + "\n1" +
-                           blanks + blanks + blanks + "1 2.5";
-  EXPECT_EQ(std::get<SparseMatrix<double>>(read_matrix_text(text, "t").matrix).values, std::vector<double>{2.5});
+  const std::string text = "%%MatrixMarket matrix coordinate real general" + blanks + "\n%" + blanks +
+                           "\n1 1 1" + blanks + "\n1" + blanks + blanks + blanks + "1 2.5";
+  EXPECT_EQ(std::get<SparseMatrix<double>>(read_matrix_text(text, "t").matrix).values,
+            std::vector<double>{2.5});
 }
 
 std::vector<std::string> seed_texts() {
@@ -152,7 +160,8 @@ std::vector<std::string> seed_texts() {
 
 /// One to four random changes: bytes replaced, deleted, doubled, cut off, or a number made absurd.
 std::string mutated(std::string text, std::mt19937_64& random) {
-  static const char* const words[] = {"2147483647", "-1", "0", "99999999999999999999", "nan", "1e999", "\n", " ", "%", "(", "9I9", "E"};
+  static const char* const words[] = {
+      "2147483647", "-1", "0", "99999999999999999999", "nan", "1e999", "\n", " ", "%", "(", "9I9", "E"};
   const int changes = 1 + static_cast<int>(random() % 4);
   for (int change = 0; change < changes && !text.empty(); ++change) {
     const std::size_t place = random() % text.size();

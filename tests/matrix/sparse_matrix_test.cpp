@@ -1,4 +1,5 @@
-// Construction, transposition, permutation, symmetry, checks, products and norms of sparse matrices, in all four scalars.
+// Construction, transposition, permutation, symmetry, checks, products and norms of sparse matrices, in all
+// four scalars.
 #include <limits>
 #include <random>
 
@@ -30,7 +31,8 @@ SparseMatrix<T> random_matrix(index_t rows, index_t cols, int entries, unsigned 
     triplets.row.push_back(static_cast<index_t>(random() % static_cast<unsigned>(rows)));
     triplets.column.push_back(static_cast<index_t>(random() % static_cast<unsigned>(cols)));
     const auto real = static_cast<real_t<T>>(static_cast<int>(random() % 9) - 4);
-    if constexpr (is_complex_v<T>) triplets.value.push_back({real, static_cast<real_t<T>>(static_cast<int>(random() % 9) - 4)});
+    if constexpr (is_complex_v<T>)
+      triplets.value.push_back({real, static_cast<real_t<T>>(static_cast<int>(random() % 9) - 4)});
     else triplets.value.push_back(real);
   }
   return from_triplets(triplets);
@@ -57,7 +59,8 @@ TYPED_TEST(sparse_matrix, duplicates_are_summed_and_zeros_kept) {
 TEST(sparse_matrix_order, duplicates_are_summed_in_the_order_given) {
   // (1e16 + 1) − 1e16 = 0 by rounding to even, (1e16 − 1e16) + 1 = 1: the order shows.
   const auto sum = [](std::vector<double> values) {
-    Triplets<double> triplets{3, 1, {1, 2, 1, 0, 1}, {0, 0, 0, 0, 0}, {values[0], 7, values[1], 8, values[2]}};
+    Triplets<double> triplets{
+        3, 1, {1, 2, 1, 0, 1}, {0, 0, 0, 0, 0}, {values[0], 7, values[1], 8, values[2]}};
     return from_triplets(triplets).values[1];
   };
   EXPECT_EQ(sum({1e16, 1, -1e16}), 0.0);
@@ -150,7 +153,8 @@ TYPED_TEST(sparse_matrix, permuting_moves_rows_and_columns) {
   const auto before = dense_rows(matrix);
   const auto after = dense_rows(moved);
   for (index_t i = 0; i < 4; ++i)
-    for (index_t j = 0; j < 3; ++j) EXPECT_EQ(after[i][j], before[row.new_to_old()[i]][column.new_to_old()[j]]);
+    for (index_t j = 0; j < 3; ++j)
+      EXPECT_EQ(after[i][j], before[row.new_to_old()[i]][column.new_to_old()[j]]);
   EXPECT_THROW(permute(matrix, column, column), DimensionError);
 }
 
@@ -203,7 +207,8 @@ TEST(detect_symmetry, kinds_are_told_apart) {
 TEST(detect_symmetry, a_missing_partner_or_a_rectangle_is_general) {
   EXPECT_EQ(detect_symmetry(from_triplets(Triplets<double>{2, 2, {0}, {1}, {0}})), Symmetry::general);
   EXPECT_EQ(detect_symmetry(from_triplets(Triplets<double>{2, 3, {0}, {0}, {1}})), Symmetry::general);
-  EXPECT_EQ(detect_symmetry(from_triplets(Triplets<double>{3, 3, {0, 2}, {2, 1}, {1, 1}})), Symmetry::general);
+  EXPECT_EQ(detect_symmetry(from_triplets(Triplets<double>{3, 3, {0, 2}, {2, 1}, {1, 1}})),
+            Symmetry::general);
 }
 
 TEST(has_symmetric_pattern, looks_at_places_only) {
@@ -257,13 +262,17 @@ TYPED_TEST(sparse_matrix, products_match_the_dense_definition) {
     for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
       const bool plain = operation == Operation::plain;
       DenseMatrix<T> x(plain ? 4 : 6, 2), y(plain ? 6 : 4, 2);
-      for (std::size_t place = 0; place < x.values.size(); ++place) x.values[place] = T(static_cast<real_t<T>>(place) - 3);
-      for (std::size_t place = 0; place < y.values.size(); ++place) y.values[place] = T(static_cast<real_t<T>>(place));
+      for (std::size_t place = 0; place < x.values.size(); ++place)
+        x.values[place] = T(static_cast<real_t<T>>(place) - 3);
+      for (std::size_t place = 0; place < y.values.size(); ++place)
+        y.values[place] = T(static_cast<real_t<T>>(place));
       DenseMatrix<T> expected = y;
       for (index_t column = 0; column < 2; ++column)
         for (index_t i = 0; i < y.rows; ++i)
           for (index_t k = 0; k < x.rows; ++k) {
-            const T entry = plain ? dense[i][k] : operation == Operation::adjoint ? conjugate(dense[k][i]) : dense[k][i];
+            const T entry = plain                             ? dense[i][k]
+                            : operation == Operation::adjoint ? conjugate(dense[k][i])
+                                                              : dense[k][i];
             expected.view()(i, column) += T(2) * entry * x.view()(k, column);
           }
       multiply_add<T>(matrix, operation, T(2), std::as_const(x).view(), y.view());
@@ -276,9 +285,12 @@ TYPED_TEST(sparse_matrix, products_of_sizes_that_do_not_fit_are_refused) {
   using T = TypeParam;
   const SparseMatrix<T> matrix = from_triplets(small_triplets<T>());
   DenseMatrix<T> two(2, 1), three(3, 1), wide(2, 2);
-  EXPECT_THROW(multiply_add<T>(matrix, Operation::plain, T(1), std::as_const(two).view(), two.view()), DimensionError);
-  EXPECT_THROW(multiply_add<T>(matrix, Operation::plain, T(1), std::as_const(three).view(), wide.view()), DimensionError);
-  EXPECT_THROW(multiply_add<T>(matrix, Operation::transpose, T(1), std::as_const(three).view(), two.view()), DimensionError);
+  EXPECT_THROW(multiply_add<T>(matrix, Operation::plain, T(1), std::as_const(two).view(), two.view()),
+               DimensionError);
+  EXPECT_THROW(multiply_add<T>(matrix, Operation::plain, T(1), std::as_const(three).view(), wide.view()),
+               DimensionError);
+  EXPECT_THROW(multiply_add<T>(matrix, Operation::transpose, T(1), std::as_const(three).view(), two.view()),
+               DimensionError);
   EXPECT_NO_THROW(multiply_add<T>(matrix, Operation::adjoint, T(1), std::as_const(two).view(), three.view()));
 }
 

@@ -38,8 +38,9 @@ T random_scalar(std::mt19937_64& random) {
 template <class T>
 SparseMatrix<T> random_matrix(index_t n, int entries, Symmetry symmetry, unsigned seed) {
   std::mt19937_64 random(seed);
-  std::vector<std::vector<T>> value(static_cast<std::size_t>(n), std::vector<T>(static_cast<std::size_t>(n)));
-  std::vector<std::vector<bool>> present(static_cast<std::size_t>(n), std::vector<bool>(static_cast<std::size_t>(n), false));
+  std::vector<std::vector<T>> value(n, std::vector<T>(n));
+  std::vector<std::vector<bool>> present(n,
+                                         std::vector<bool>(n, false));
   for (int entry = 0; entry < entries; ++entry) {
     const auto row = random() % static_cast<std::uint64_t>(n);
     const auto column = random() % static_cast<std::uint64_t>(n);
@@ -50,7 +51,9 @@ SparseMatrix<T> random_matrix(index_t n, int entries, Symmetry symmetry, unsigne
     value[row][column] = scalar;
     if (symmetry == Symmetry::general || row == column) continue;
     present[column][row] = true;
-    value[column][row] = symmetry == Symmetry::skew ? -scalar : symmetry == Symmetry::hermitian ? conjugate(scalar) : scalar;
+    value[column][row] = symmetry == Symmetry::skew        ? -scalar
+                         : symmetry == Symmetry::hermitian ? conjugate(scalar)
+                                                           : scalar;
   }
   Triplets<T> triplets{n, n, {}, {}, {}};
   for (index_t row = 0; row < n; ++row)
@@ -68,7 +71,8 @@ void expect_round_trips(std::initializer_list<Symmetry> symmetries) {
   const TemporaryFolder folder;
   for (const Symmetry symmetry : symmetries)
     for (unsigned seed = 0; seed < 30; ++seed) {
-      const auto matrix = random_matrix<T>(1 + static_cast<index_t>(seed), 4 * static_cast<int>(seed), symmetry, seed);
+      const auto matrix =
+          random_matrix<T>(1 + static_cast<index_t>(seed), 4 * static_cast<int>(seed), symmetry, seed);
       const std::string path = folder / (seed % 2 == 0 ? "m.mtx" : "m.mtx.gz");
       write_matrix(path, matrix, "a comment\nof two lines");
       const ReadResult result = read_matrix(path);
@@ -99,7 +103,8 @@ TEST(write, symmetric_matrices_store_the_lower_triangle_only) {
             "%%MatrixMarket matrix coordinate real symmetric\n% made by hand\n2 2 3\n1 1 4\n2 1 -1\n2 2 5\n");
   const Triplets<Complex> skew{2, 2, {1, 0}, {0, 1}, {{2, 1}, {-2, -1}}};
   write_matrix(folder / "k.mtx", from_triplets(skew, Symmetry::skew));
-  EXPECT_EQ(file_text(folder / "k.mtx"), "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n2 1 2 1\n");
+  EXPECT_EQ(file_text(folder / "k.mtx"),
+            "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n2 1 2 1\n");
 }
 
 TEST(write, a_path_that_ends_in_gz_is_compressed) {
@@ -122,7 +127,8 @@ TEST(write, dense_matrices_and_views_come_back_with_the_same_bits) {
   const DenseView<const Complex> part{matrix.values.data() + 5, 2, 2, 5};
   write_dense<Complex>(folder / "part.mtx", part);
   const auto small = std::get<DenseMatrix<Complex>>(read_dense(folder / "part.mtx"));
-  EXPECT_EQ(small.values, (std::vector<Complex>{matrix.values[5], matrix.values[6], matrix.values[10], matrix.values[11]}));
+  EXPECT_EQ(small.values,
+            (std::vector<Complex>{matrix.values[5], matrix.values[6], matrix.values[10], matrix.values[11]}));
 }
 
 TEST(write, empty_matrices_come_back) {

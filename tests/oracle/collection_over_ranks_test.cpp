@@ -1,5 +1,5 @@
-// Real matrices over ranks: small backward errors, the same bits for any number of ranks as threads and under virtual time, as many messages
-// as the structure says, and the same failure where there is one.
+// Real matrices over ranks: small backward errors, the same bits for any number of ranks as threads and under
+// virtual time, as many messages as the structure says, and the same failure where there is one.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -19,12 +19,14 @@ constexpr index_t rank_counts[] = {1, 2, 3, 4, 6, 8};
 /// Small files of this tree and of the collection beside it.
 std::vector<fs::path> small_files() {
   std::vector<fs::path> files;
-  for (const fs::path& folder : {fs::path(PALMETTE_DATA_FOLDER), fs::path(PALMETTE_DATA_FOLDER) / "../../shared/matrices"}) {
+  for (const fs::path& folder :
+       {fs::path(PALMETTE_DATA_FOLDER), fs::path(PALMETTE_DATA_FOLDER) / "../../shared/matrices"}) {
     if (!fs::is_directory(folder)) continue;
     for (const auto& entry : fs::directory_iterator(folder)) {
       const std::string extension = entry.path().extension();
       const bool is_text = extension == ".md" || extension == ".txt" || extension == ".json";
-      if (entry.is_regular_file() && !is_text && entry.file_size() <= small_file_bytes) files.push_back(entry.path());
+      if (entry.is_regular_file() && !is_text && entry.file_size() <= small_file_bytes)
+        files.push_back(entry.path());
     }
   }
   std::sort(files.begin(), files.end());
@@ -34,7 +36,8 @@ std::vector<fs::path> small_files() {
 template <class T>
 DenseMatrix<T> sides(index_t n) {
   DenseMatrix<T> b(n, 2);
-  for (std::size_t at = 0; at < b.values.size(); ++at) b.values[at] = T(static_cast<real_t<T>>(static_cast<int>(at * 7 % 11) - 5));
+  for (std::size_t at = 0; at < b.values.size(); ++at)
+    b.values[at] = T(static_cast<real_t<T>>(static_cast<int>(at * 7 % 11) - 5));
   return b;
 }
 
@@ -45,7 +48,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 /// x of all ranks, or what is wrong with the matrix; backward errors are looked at.
 template <class T>
-std::variant<std::vector<T>, std::string> through_the_hall(const std::shared_ptr<const SparseMatrix<T>>& matrix, Transport& transport) {
+std::variant<std::vector<T>, std::string> through_the_hall(
+    const std::shared_ptr<const SparseMatrix<T>>& matrix, Transport& transport) {
   RankSolverOptions options;
   options.watchdog_seconds = 60;
   options.whole = {true, 500};
@@ -82,7 +86,8 @@ struct Programs {
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Placement> placement;
 
-  Programs(const SparseMatrix<T>& a, FactorKind chosen, Ordering found) : matrix(a), kind(chosen), ordering(std::move(found)) {
+  Programs(const SparseMatrix<T>& a, FactorKind chosen, Ordering found)
+      : matrix(a), kind(chosen), ordering(std::move(found)) {
     AnalyzeOptions narrow;
     narrow.max_width = 16;
     symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering, narrow));
@@ -93,12 +98,16 @@ struct Programs {
   /// b of this rank's rows.
   static DenseMatrix<T> own_side(const RankSolvePlan<T>& plan) {
     DenseMatrix<T> own(static_cast<index_t>(plan.rows().size()), 1);
-    for (std::size_t k = 0; k < own.values.size(); ++k) own.values[k] = T(static_cast<real_t<T>>(plan.rows()[k] * 7 % 11 - 5));
+    for (std::size_t k = 0; k < own.values.size(); ++k)
+      own.values[k] = T(static_cast<real_t<T>>(plan.rows()[k] * 7 % 11 - 5));
     return own;
   }
-  Traffic predicted_blocks() const { return predicted_fan_out_traffic(*symbolic, *placement, kind, sizeof(T)); }
+  Traffic predicted_blocks() const {
+    return predicted_fan_out_traffic(*symbolic, *placement, kind, sizeof(T));
+  }
   Traffic predicted_vectors() const {
-    return predicted_solve_traffic(*symbolic, *placement, TreeShape::binary, padded_sides(sizeof(T), 1) * offset_t{sizeof(T)});
+    return predicted_solve_traffic(*symbolic, *placement, TreeShape::binary,
+                                   padded_sides(sizeof(T), 1) * offset_t{sizeof(T)});
   }
 
   std::map<index_t, T> simulated() const {
@@ -121,16 +130,18 @@ struct Programs {
     std::vector<RankProgram*> programs;
     for (const RankSolvePlan<T>& plan : plans) own.push_back(own_side(plan));
     for (std::size_t rank = 0; rank < plans.size(); ++rank)
-      programs.push_back(&plans[rank].begin(Operation::plain, std::as_const(own[rank]).view(), own[rank].view(), world.rank(static_cast<index_t>(rank))));
+      programs.push_back(&plans[rank].begin(Operation::plain, std::as_const(own[rank]).view(),
+                                            own[rank].view(), world.rank(static_cast<index_t>(rank))));
     EXPECT_EQ(world.run(programs).traffic, predicted_vectors());
     std::map<index_t, T> x;
     for (std::size_t rank = 0; rank < plans.size(); ++rank)
-      for (std::size_t k = 0; k < own[rank].values.size(); ++k) x[plans[rank].rows()[k]] = own[rank].values[k];
+      for (std::size_t k = 0; k < own[rank].values.size(); ++k)
+        x[plans[rank].rows()[k]] = own[rank].values[k];
     return x;
   }
 
   void expect_same_of_threads(const std::map<index_t, T>& expected) const {
-    std::vector<Traffic> blocks(static_cast<std::size_t>(placement->num_ranks())), vectors = blocks;
+    std::vector<Traffic> blocks(placement->num_ranks()), vectors = blocks;
     ThreadWorld world(placement->num_ranks());
     world.run([&](Transport& thread) {
       const auto rank = static_cast<std::size_t>(thread.rank());
@@ -144,7 +155,8 @@ struct Programs {
       drive(plan.begin(Operation::plain, std::as_const(own).view(), own.view(), second), second, team, {60});
       second.agree(0);
       for (std::size_t k = 0; k < own.values.size(); ++k)
-        EXPECT_EQ(std::memcmp(&own.values[k], &expected.at(plan.rows()[k]), sizeof(T)), 0) << "row " << plan.rows()[k];
+        EXPECT_EQ(std::memcmp(&own.values[k], &expected.at(plan.rows()[k]), sizeof(T)), 0)
+            << "row " << plan.rows()[k];
       blocks[rank] = first.sent();
       vectors[rank] = second.sent();
     });
@@ -169,10 +181,12 @@ void expect_predicted_messages(const SparseMatrix<T>& matrix) {
   std::optional<std::map<index_t, T>> first;
   for (const index_t ranks : rank_counts) {
     programs.placement = std::make_shared<const Placement>(
-        place(*programs.symbolic, nearly_square_grid(ranks), ranks % 2 == 0 ? PlacementMap::subtree_to_subcube : PlacementMap::block_cyclic, {true, 200}));
+        place(*programs.symbolic, nearly_square_grid(ranks),
+              ranks % 2 == 0 ? PlacementMap::subtree_to_subcube : PlacementMap::block_cyclic, {true, 200}));
     const std::map<index_t, T> x = programs.simulated();
     if (!first) first = x;
-    for (const auto& [row, value] : x) ASSERT_EQ(std::memcmp(&value, &first->at(row), sizeof(T)), 0) << ranks << " ranks, row " << row;
+    for (const auto& [row, value] : x)
+      ASSERT_EQ(std::memcmp(&value, &first->at(row), sizeof(T)), 0) << ranks << " ranks, row " << row;
     programs.expect_same_of_threads(*first);
   }
 }

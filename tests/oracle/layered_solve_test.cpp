@@ -1,5 +1,6 @@
-// Solves over layers of ranks: small backward error, the same bits for any grid of a layer, map, tree, transport and order of delivery, and as many
-// messages, synchronizations and replicated entries as the structure says.
+// Solves over layers of ranks: small backward error, the same bits for any grid of a layer, map, tree,
+// transport and order of delivery, and as many messages, synchronizations and replicated entries as the
+// structure says.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -32,14 +33,16 @@ struct Setting {
 };
 
 std::string text(const Setting& setting) {
-  return std::to_string(setting.ranks.grid.rows) + "x" + std::to_string(setting.ranks.grid.cols) + "x" + std::to_string(setting.ranks.layers) + " " +
-         std::string(name_of(setting.method)) + " " + std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
+  return std::to_string(setting.ranks.grid.rows) + "x" + std::to_string(setting.ranks.grid.cols) + "x" +
+         std::to_string(setting.ranks.layers) + " " + std::string(name_of(setting.method)) + " " +
+         std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
 }
 
 /// Plans of all ranks of all layers, their factors taken out of one.
 template <class T>
 struct Layers {
-  Layers(const Factor<T>& factor, const Setting& setting, index_t most_sides) : n(factor.size()), ranks(setting.ranks), trees(setting.trees) {
+  Layers(const Factor<T>& factor, const Setting& setting, index_t most_sides)
+      : n(factor.size()), ranks(setting.ranks), trees(setting.trees) {
     const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor.symbolic, ranks.layers));
     systems = layer_systems(*factor.symbolic, cut, setting.method, {ranks, setting.map, setting.whole});
     RankPlanOptions options;
@@ -47,7 +50,8 @@ struct Layers {
     options.most_sides = most_sides;
     for (const LayerSystem& system : systems)
       for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank) {
-        auto part = std::make_shared<const RankFactor<T>>(rank_part(factor, system.symbolic, system.placement, rank, system.supernode));
+        auto part = std::make_shared<const RankFactor<T>>(
+            rank_part(factor, system.symbolic, system.placement, rank, system.supernode));
         plans.emplace_back(std::move(part), std::make_shared<const LayerSystem>(system), options);
       }
   }
@@ -65,11 +69,12 @@ struct Layers {
   }
 
   /// x of the permuted matrix.
-  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides, const SimulationOptions& simulation) {
+  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides,
+                       const SimulationOptions& simulation) {
     SimulatedWorld world(ranks.num_ranks(), simulation);
     std::vector<std::vector<T>> mine(plans.size());
     std::vector<RankProgram*> programs;
-    std::vector<int> owners(static_cast<std::size_t>(n), 0);
+    std::vector<int> owners(n, 0);
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
       mine[rank] = part_of(b, rank, sides);
       for (const index_t row : plans[rank].rows()) ++owners[row];
@@ -85,10 +90,13 @@ struct Layers {
   void put_back(const std::vector<T>& mine, std::size_t rank, index_t sides, std::vector<T>& x) const {
     const auto rows = plans[rank].rows();
     for (index_t side = 0; side < sides; ++side)
-      for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k] + side * n] = mine[k + static_cast<std::size_t>(side) * rows.size()];
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        x[rows[k] + side * n] = mine[k + static_cast<std::size_t>(side) * rows.size()];
   }
   Traffic predicted(index_t sides) const {
-    return predicted_layered_traffic(systems, trees, padded_sides(sizeof(T), sides) * static_cast<offset_t>(sizeof(T))).all();
+    return predicted_layered_traffic(systems, trees,
+                                     padded_sides(sizeof(T), sides) * static_cast<offset_t>(sizeof(T)))
+        .all();
   }
 
   index_t n;
@@ -106,7 +114,8 @@ class LayeredSolve : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(LayeredSolve, Scalars);
 
-TYPED_TEST(LayeredSolve, bits_are_the_same_for_any_grid_of_a_layer_map_and_tree_and_messages_are_as_predicted) {
+TYPED_TEST(LayeredSolve,
+           bits_are_the_same_for_any_grid_of_a_layer_map_and_tree_and_messages_are_as_predicted) {
   using T = TypeParam;
   const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-12;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
@@ -122,16 +131,23 @@ TYPED_TEST(LayeredSolve, bits_are_the_same_for_any_grid_of_a_layer_map_and_tree_
           std::vector<std::vector<T>> first(3);
           int turn = 0;
           for (const ProcessGrid& grid : {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {3, 1}, {2, 2}, {3, 2}}) {
-            const Setting setting{{grid, layers}, method, turn % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube, {true, 60},
-                                  turn % 3 == 0 ? TreeShape::flat : TreeShape::binary};
+            const Setting setting{
+                {grid, layers},
+                method,
+                turn % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
+                {true, 60},
+                turn % 3 == 0 ? TreeShape::flat : TreeShape::binary};
             ++turn;
             Layers<T> all(factor.value(), setting, sides);
             int at = 0;
             for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
-              const std::vector<T> x = all.solve(operation, b, sides, adverse(static_cast<std::uint64_t>(turn + layers)));
+              const std::vector<T> x =
+                  all.solve(operation, b, sides, adverse(static_cast<std::uint64_t>(turn + layers)));
               if (first[at].empty()) first[at] = x;
-              EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance) << name_of(kind) << " " << text(setting) << " operation " << at;
-              EXPECT_TRUE(same_bits(x, first[at])) << name_of(kind) << " " << text(setting) << " operation " << at;
+              EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance)
+                  << name_of(kind) << " " << text(setting) << " operation " << at;
+              EXPECT_TRUE(same_bits(x, first[at]))
+                  << name_of(kind) << " " << text(setting) << " operation " << at;
               EXPECT_EQ(all.traffic, all.predicted(sides)) << name_of(kind) << " " << text(setting);
               ++at;
             }
@@ -141,7 +157,8 @@ TYPED_TEST(LayeredSolve, bits_are_the_same_for_any_grid_of_a_layer_map_and_tree_
   }
 }
 
-/// Blocks of the factor that a rank holds, with the pivots of its diagonal blocks, against those taken out of the whole factor.
+/// Blocks of the factor that a rank holds, with the pivots of its diagonal blocks, against those taken out of
+/// the whole factor.
 template <class T>
 void expect_same_part(const RankFactor<T>& mine, const RankFactor<T>& expected) {
   ASSERT_EQ(mine.owned.entries(), expected.owned.entries());
@@ -154,9 +171,11 @@ void expect_same_part(const RankFactor<T>& mine, const RankFactor<T>& expected) 
     if (mine.kind == FactorKind::lu)
       for (const OwnBlock& own : mine.owned.blocks_of_panel(p)) {
         const index_t rows = symbolic.blocks[own.block].count;
-        const auto a = mine.rows_of(mine.upper, p, own.first_row, rows), b = expected.rows_of(expected.upper, p, own.first_row, rows);
+        const auto a = mine.rows_of(mine.upper, p, own.first_row, rows),
+                   b = expected.rows_of(expected.upper, p, own.first_row, rows);
         for (index_t column = 0; column < a.cols; ++column)
-          EXPECT_TRUE(rows == 0 || std::memcmp(a.column(column), b.column(column), static_cast<std::size_t>(rows) * sizeof(T)) == 0);
+          EXPECT_TRUE(rows == 0 || std::memcmp(a.column(column), b.column(column),
+                                               static_cast<std::size_t>(rows) * sizeof(T)) == 0);
       }
     if (mine.owned.owns_diagonal[p] == 0) continue;
     for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column) {
@@ -167,7 +186,9 @@ void expect_same_part(const RankFactor<T>& mine, const RankFactor<T>& expected) 
   }
 }
 
-TYPED_TEST(LayeredSolve, factorization_over_layers_and_handing_give_the_bits_of_one_rank_with_as_many_messages_as_predicted) {
+TYPED_TEST(
+    LayeredSolve,
+    factorization_over_layers_and_handing_give_the_bits_of_one_rank_with_as_many_messages_as_predicted) {
   using T = TypeParam;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
     AnalyzeOptions narrow;
@@ -176,39 +197,50 @@ TYPED_TEST(LayeredSolve, factorization_over_layers_and_handing_give_the_bits_of_
     const Outcome<Factor<T>> whole = problem.factored(kind);
     ASSERT_TRUE(whole);
     for (const LayeredMethod method : methods)
-      for (const LayeredGrid& ranks : {LayeredGrid{{1, 1}, 1}, {{1, 1}, 3}, {{2, 1}, 2}, {{2, 2}, 3}, {{1, 2}, 5}}) {
+      for (const LayeredGrid& ranks :
+           {LayeredGrid{{1, 1}, 1}, {{1, 1}, 3}, {{2, 1}, 2}, {{2, 2}, 3}, {{1, 2}, 5}}) {
         const auto cut = std::make_shared<const Layering>(cut_into_layers(*problem.symbolic, ranks.layers));
-        const std::vector<LayerSystem> systems = layer_systems(*problem.symbolic, cut, method, {ranks, PlacementMap::subtree_to_subcube, {true, 40}});
-        const auto placement = std::make_shared<const Placement>(layered_placement(*problem.symbolic, systems));
+        const std::vector<LayerSystem> systems = layer_systems(
+            *problem.symbolic, cut, method, {ranks, PlacementMap::subtree_to_subcube, {true, 40}});
+        const auto placement =
+            std::make_shared<const Placement>(layered_placement(*problem.symbolic, systems));
         SimulatedWorld world(ranks.num_ranks(), adverse(ranks.layers));
         std::vector<RankFactorization<T>> parts;
         std::vector<RankProgram*> programs;
         for (index_t rank = 0; rank < ranks.num_ranks(); ++rank)
-          parts.emplace_back(RankSystem<T>{problem.matrix, problem.symbolic, placement, problem.ordering}, RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
+          parts.emplace_back(RankSystem<T>{problem.matrix, problem.symbolic, placement, problem.ordering},
+                             RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
         for (RankFactorization<T>& part : parts) programs.push_back(&part.program());
-        EXPECT_EQ(world.run(programs).traffic, predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(T)));
+        EXPECT_EQ(world.run(programs).traffic,
+                  predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(T)));
         SimulatedWorld again(ranks.num_ranks(), adverse(ranks.layers + 1));
         std::vector<LayerFactorHanding<T>> handings;
         for (index_t rank = 0; rank < ranks.num_ranks(); ++rank)
-          handings.emplace_back(parts[rank].take(), std::make_shared<const LayerSystem>(systems[rank / ranks.grid.num_ranks()]), again.rank(rank));
+          handings.emplace_back(parts[rank].take(),
+                                std::make_shared<const LayerSystem>(systems[rank / ranks.grid.num_ranks()]),
+                                again.rank(rank));
         programs.clear();
         for (LayerFactorHanding<T>& handing : handings) programs.push_back(&handing.program());
         const Traffic traffic = again.run(programs).traffic;
-        EXPECT_EQ(traffic, predicted_handing_traffic(*problem.symbolic, *placement, systems[0], kind, sizeof(T)));
+        EXPECT_EQ(traffic,
+                  predicted_handing_traffic(*problem.symbolic, *placement, systems[0], kind, sizeof(T)));
         EXPECT_EQ(traffic.messages() > 0, ranks.layers > 1);
         for (index_t rank = 0; rank < ranks.num_ranks(); ++rank) {
           const LayerSystem& system = systems[rank / ranks.grid.num_ranks()];
           const RankFactor<T> mine = handings[rank].take();
-          expect_same_part(mine, rank_part(whole.value(), system.symbolic, system.placement, rank % ranks.grid.num_ranks(), system.supernode));
+          expect_same_part(mine, rank_part(whole.value(), system.symbolic, system.placement,
+                                           rank % ranks.grid.num_ranks(), system.supernode));
         }
       }
   }
 }
 
-TEST(layered_solve, layers_exchange_one_packed_message_for_each_level_and_phase_and_hold_what_the_structure_says) {
+TEST(layered_solve,
+     layers_exchange_one_packed_message_for_each_level_and_phase_and_hold_what_the_structure_says) {
   AnalyzeOptions narrow;
   narrow.max_width = 8;
-  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 300, 1, 2), FactorKind::llt, narrow);
+  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 300, 1, 2), FactorKind::llt,
+                                narrow);
   const Outcome<Factor<double>> factor = problem.factored(FactorKind::llt);
   const std::vector<double> b = right_sides<double>(300, 1);
   for (const index_t layers : {1, 2, 3, 4, 5, 6, 7, 8, 13, 16})
@@ -231,11 +263,13 @@ TEST(layered_solve, layers_exchange_one_packed_message_for_each_level_and_phase_
         between += entry.messages;
       }
       for (const auto& [rank, messages] : by_process) EXPECT_LE(messages, 2 * levels) << "rank " << rank;
-      EXPECT_LE(between, 2 * 2 * (layers - 1)) << "each layer but the first sends once upward and gets once downward, on each of two ranks";
+      EXPECT_LE(between, 2 * 2 * (layers - 1))
+          << "each layer but the first sends once upward and gets once downward, on each of two ranks";
       EXPECT_EQ(between > 0, layers > 1);
       EXPECT_EQ(between, predicted_layered_traffic(all.systems, all.trees, 8).between.messages());
       const Replication held = replication_of(*problem.symbolic, cut, method);
-      for (const LayerSystem& system : all.systems) EXPECT_EQ(system.symbolic->panel_entries(), held.entries[system.layer]);
+      for (const LayerSystem& system : all.systems)
+        EXPECT_EQ(system.symbolic->panel_entries(), held.entries[system.layer]);
       EXPECT_EQ(held.extra_entries() > 0, layers > 1);
     }
 }
@@ -244,17 +278,21 @@ TEST(layered_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_on
   const char* const wanted = std::getenv("PALMETTE_SEEDS");
   const int seeds = wanted == nullptr ? 500 : std::atoi(wanted);
   for (int seed = 1; seed <= seeds; ++seed) {
-    const FactorKind kind = std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
+    const FactorKind kind =
+        std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
     AnalyzeOptions options;
     options.max_width = 1 + seed % 9;
-    const Problem<double> problem(
-        random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60, 0.5 + seed % 4 * 0.4, static_cast<unsigned>(seed)), kind, options);
+    const Problem<double> problem(random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60,
+                                                        0.5 + seed % 4 * 0.4, static_cast<unsigned>(seed)),
+                                  kind, options);
     const Outcome<Factor<double>> factor = problem.factored(kind);
     ASSERT_TRUE(factor) << "seed " << seed;
     const std::vector<double> b = right_sides<double>(problem.matrix.rows(), 1);
     const index_t layers = 1 + seed % 7;
-    Setting setting{{{1 + seed % 3, 1 + seed / 3 % 3}, layers}, seed / 2 % 2 == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d,
-                    seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube, {seed % 5 != 0, seed % 2 == 0 ? 30.0 : 0.0},
+    Setting setting{{{1 + seed % 3, 1 + seed / 3 % 3}, layers},
+                    seed / 2 % 2 == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d,
+                    seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
+                    {seed % 5 != 0, seed % 2 == 0 ? 30.0 : 0.0},
                     seed % 7 < 3 ? TreeShape::flat : TreeShape::binary};
     Layers<double> many(factor.value(), setting, 1);
     setting.ranks.grid = {1, 1};
@@ -271,12 +309,16 @@ TEST(layered_solve, one_layer_has_the_bits_of_a_solve_without_layers) {
   const Problem<double> problem(random_sparse<double>(Flavour::unsymmetric, 120, 1.5, 3), FactorKind::lu);
   const Outcome<Factor<double>> factor = problem.factored(FactorKind::lu);
   const std::vector<double> b = right_sides<double>(120, 1);
-  Layers<double> one(factor.value(), {{{2, 2}, 1}, LayeredMethod::one_sync_3d, PlacementMap::block_cyclic, {true, 60}}, 1);
-  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, {1, 1}, PlacementMap::block_cyclic, {true, 60}));
-  RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(rank_part(factor.value(), placement, 0)));
+  Layers<double> one(factor.value(),
+                     {{{2, 2}, 1}, LayeredMethod::one_sync_3d, PlacementMap::block_cyclic, {true, 60}}, 1);
+  const auto placement = std::make_shared<const Placement>(
+      place(*problem.symbolic, {1, 1}, PlacementMap::block_cyclic, {true, 60}));
+  RankSolvePlan<double> plan(
+      std::make_shared<const RankFactor<double>>(rank_part(factor.value(), placement, 0)));
   std::vector<double> x = b;
   SimulatedWorld world(1, {});
-  RankProgram* program = &plan.begin(Operation::plain, {x.data(), 120, 1, 120}, {x.data(), 120, 1, 120}, world.rank(0));
+  RankProgram* program =
+      &plan.begin(Operation::plain, {x.data(), 120, 1, 120}, {x.data(), 120, 1, 120}, world.rank(0));
   world.run(std::span<RankProgram* const>(&program, 1));
   EXPECT_TRUE(same_bits(one.solve(Operation::plain, b, 1, {}), x));
 }
@@ -284,11 +326,13 @@ TEST(layered_solve, one_layer_has_the_bits_of_a_solve_without_layers) {
 TEST(layered_solve, more_layers_than_supernodes_empty_matrices_and_no_right_hand_side) {
   for (const LayeredMethod method : methods)
     for (const index_t n : {0, 1, 2, 5}) {
-      const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 0, 1), FactorKind::llt);
+      const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 0, 1),
+                                    FactorKind::llt);
       const Outcome<Factor<double>> factor = problem.factored(FactorKind::llt);
       for (const index_t layers : {1, 3, 8})
         for (const index_t sides : {0, 1, 2}) {
-          Layers<double> all(factor.value(), {{{2, 1}, layers}, method, PlacementMap::subtree_to_subcube, {n % 2 == 0}}, 2);
+          Layers<double> all(factor.value(),
+                             {{{2, 1}, layers}, method, PlacementMap::subtree_to_subcube, {n % 2 == 0}}, 2);
           const std::vector<double> b = right_sides<double>(n, sides);
           const std::vector<double> x = all.solve(Operation::plain, b, sides, adverse(3));
           EXPECT_LE(backward_error(problem, Operation::plain, x, b, sides), 1e-14);
@@ -299,7 +343,8 @@ TEST(layered_solve, more_layers_than_supernodes_empty_matrices_and_no_right_hand
 TEST(layered_solve, not_a_number_comes_through_and_the_next_solve_is_clean) {
   AnalyzeOptions narrow;
   narrow.max_width = 4;
-  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 80, 1, 2), FactorKind::llt, narrow);
+  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 80, 1, 2), FactorKind::llt,
+                                narrow);
   const Outcome<Factor<double>> factor = problem.factored(FactorKind::llt);
   const std::vector<double> b = right_sides<double>(80, 1);
   for (const LayeredMethod method : methods) {
@@ -325,10 +370,13 @@ TEST(layered_solve, threads_wrappers_and_repeated_solves_change_no_bit) {
         for (const index_t cols : {1, 2})
           for (const index_t layers : {1, 2, 3, 4, 5, 8}) {
             if (rows * cols * layers > 12) continue;
-            const Setting setting{{{rows, cols}, layers}, method, PlacementMap::subtree_to_subcube, {true, 100}};
+            const Setting setting{
+                {{rows, cols}, layers}, method, PlacementMap::subtree_to_subcube, {true, 100}};
             Layers<double> all(factor.value(), setting, 2);
             const std::vector<double> expected = all.solve(Operation::plain, b, 2, {});
-            EXPECT_LE(backward_error(problem, Operation::plain, expected, b, 2), kind == FactorKind::llt ? 1e-14 : 1e-12) << text(setting);
+            EXPECT_LE(backward_error(problem, Operation::plain, expected, b, 2),
+                      kind == FactorKind::llt ? 1e-14 : 1e-12)
+                << text(setting);
             std::vector<std::vector<double>> pieces(all.plans.size());
             ThreadWorld world(setting.ranks.num_ranks());
             world.run([&](Transport& plain) {
@@ -369,7 +417,9 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
       // A star of stars: leaves 0 … arms − 1, the root last.
       const index_t n = tiny.arms + 1;
       Triplets<double> entries{n, n, {}, {}, {}};
-      const auto add = [&](index_t row, index_t column, double value) { entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(value); };
+      const auto add = [&](index_t row, index_t column, double value) {
+        entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(value);
+      };
       for (index_t k = 0; k < n; ++k) add(k, k, 5.0 + k);
       for (index_t k = 0; k + 1 < n; ++k) add(n - 1, k, -1), add(k, n - 1, -1);
       AnalyzeOptions options;
@@ -387,7 +437,8 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
         for (std::size_t rank = 0; rank < mine.size(); ++rank) {
           mine[rank] = all.part_of(b, rank, 1);
           const DenseView<double> both = all.view_of(mine[rank], rank, 1);
-          run.programs.push_back(std::make_unique<Borrowed>(all.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
+          run.programs.push_back(std::make_unique<Borrowed>(
+              all.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
         }
         run.check = [&] {
           std::vector<double> x(b.size());
@@ -397,7 +448,8 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
         return run;
       });
       EXPECT_GT(result.orders, 1);
-      EXPECT_TRUE(result.complete) << name_of(method) << " " << result.orders << " orders with " << tiny.ranks.num_ranks() << " ranks";
+      EXPECT_TRUE(result.complete) << name_of(method) << " " << result.orders << " orders with "
+                                   << tiny.ranks.num_ranks() << " ranks";
     }
 }
 

@@ -1,5 +1,5 @@
-// Solves over ranks: small backward error, the same bits for any grid, map, tree, transport and order of delivery, and as many messages as
-// the structure says.
+// Solves over ranks: small backward error, the same bits for any grid, map, tree, transport and order of
+// delivery, and as many messages as the structure says.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -33,13 +33,16 @@ struct Setting {
 template <class T>
 struct Ranks {
   Ranks(const Problem<T>& problem, FactorKind kind, const Setting& setting, index_t most_sides)
-      : n(problem.matrix.rows()), placement(std::make_shared<const Placement>(place(*problem.symbolic, setting.grid, setting.map, setting.whole))),
+      : n(problem.matrix.rows()),
+        placement(std::make_shared<const Placement>(
+            place(*problem.symbolic, setting.grid, setting.map, setting.whole))),
         symbolic(problem.symbolic) {
     SimulatedWorld world(placement->num_ranks(), adverse(setting.seed));
     std::vector<RankFactorization<T>> parts;
     std::vector<RankProgram*> programs;
     for (index_t rank = 0; rank < placement->num_ranks(); ++rank)
-      parts.emplace_back(RankSystem<T>{problem.matrix, problem.symbolic, placement, problem.ordering}, RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
+      parts.emplace_back(RankSystem<T>{problem.matrix, problem.symbolic, placement, problem.ordering},
+                         RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
     for (RankFactorization<T>& part : parts) programs.push_back(&part.program());
     world.run(programs);
     for (RankFactorization<T>& part : parts) {
@@ -51,11 +54,12 @@ struct Ranks {
   }
 
   /// x of the permuted matrix.
-  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides, const SimulationOptions& simulation) {
+  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides,
+                       const SimulationOptions& simulation) {
     SimulatedWorld world(placement->num_ranks(), simulation);
     std::vector<std::vector<T>> mine(plans.size());
     std::vector<RankProgram*> programs;
-    std::vector<int> owners(static_cast<std::size_t>(n), 0);
+    std::vector<int> owners(n, 0);
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
       const auto rows = plans[rank].rows();
       for (index_t side = 0; side < sides; ++side)
@@ -72,7 +76,8 @@ struct Ranks {
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
       const auto rows = plans[rank].rows();
       for (index_t side = 0; side < sides; ++side)
-        for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k] + side * n] = mine[rank][k + static_cast<std::size_t>(side) * rows.size()];
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          x[rows[k] + side * n] = mine[rank][k + static_cast<std::size_t>(side) * rows.size()];
     }
     return x;
   }
@@ -88,9 +93,11 @@ const std::vector<Setting>& settings() {
   static const std::vector<Setting> list = [] {
     std::vector<Setting> all;
     std::uint64_t seed = 1;
-    for (const ProcessGrid& grid : {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {1, 3}, {3, 1}, {2, 2}, {3, 2}, {2, 4}, {5, 1}})
+    for (const ProcessGrid& grid :
+         {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {1, 3}, {3, 1}, {2, 2}, {3, 2}, {2, 4}, {5, 1}})
       for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
-        for (const TreeShape trees : {TreeShape::binary, TreeShape::flat}) all.push_back({grid, map, {true, 60}, trees, ++seed});
+        for (const TreeShape trees : {TreeShape::binary, TreeShape::flat})
+          all.push_back({grid, map, {true, 60}, trees, ++seed});
     return all;
   }();
   return list;
@@ -117,9 +124,13 @@ TYPED_TEST(RankSolve, bits_are_the_same_for_any_grid_map_and_tree_and_messages_a
         for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
           const std::vector<T> x = ranks.solve(operation, b, sides, adverse(setting.seed));
           if (first[at].empty()) first[at] = x;
-          EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance) << name_of(kind) << " operation " << at;
-          EXPECT_TRUE(same_bits(x, first[at])) << name_of(kind) << " " << setting.grid.rows << "x" << setting.grid.cols << " " << name_of(setting.map);
-          EXPECT_EQ(ranks.traffic, predicted_solve_traffic(*problem.symbolic, *ranks.placement, setting.trees, padded_sides(sizeof(T), sides) * static_cast<index_t>(sizeof(T))));
+          EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance)
+              << name_of(kind) << " operation " << at;
+          EXPECT_TRUE(same_bits(x, first[at])) << name_of(kind) << " " << setting.grid.rows << "x"
+                                               << setting.grid.cols << " " << name_of(setting.map);
+          EXPECT_EQ(ranks.traffic, predicted_solve_traffic(
+                                       *problem.symbolic, *ranks.placement, setting.trees,
+                                       padded_sides(sizeof(T), sides) * static_cast<index_t>(sizeof(T))));
           ++at;
         }
       }
@@ -139,12 +150,16 @@ TEST(rank_solve, hermitian_indefinite_systems_too) {
 
 TEST(rank_solve, more_ranks_than_supernodes_empty_matrices_and_no_right_hand_side) {
   for (const index_t n : {0, 1, 2}) {
-    const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1, 1), FactorKind::llt);
+    const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1, 1),
+                                  FactorKind::llt);
     for (const bool whole : {true, false})
       for (const index_t sides : {0, 1}) {
-        Ranks<double> ranks(problem, FactorKind::llt, {{3, 3}, PlacementMap::subtree_to_subcube, {whole, 0}}, 1);
+        Ranks<double> ranks(problem, FactorKind::llt, {{3, 3}, PlacementMap::subtree_to_subcube, {whole, 0}},
+                            1);
         const std::vector<double> b = right_sides<double>(n, sides);
-        EXPECT_LE(backward_error(problem, Operation::plain, ranks.solve(Operation::plain, b, sides, {}), b, sides), 1e-15);
+        EXPECT_LE(
+            backward_error(problem, Operation::plain, ranks.solve(Operation::plain, b, sides, {}), b, sides),
+            1e-15);
       }
   }
 }
@@ -158,16 +173,21 @@ int seeds() {
 TEST(rank_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_one_rank) {
   const int count = seeds();
   for (int seed = 1; seed <= count; ++seed) {
-    const FactorKind kind = std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
+    const FactorKind kind =
+        std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
     AnalyzeOptions options;
     options.max_width = 1 + seed % 9;
-    const Problem<double> problem(
-        random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60, 1 + seed % 3 * 0.5, static_cast<unsigned>(seed)), kind, options);
+    const Problem<double> problem(random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60,
+                                                        1 + seed % 3 * 0.5, static_cast<unsigned>(seed)),
+                                  kind, options);
     const index_t n = problem.matrix.rows();
     const std::vector<double> b = right_sides<double>(n, 1);
     const WholeSubtrees whole{seed % 5 != 0, seed % 2 == 0 ? 30.0 : 0.0};
-    Setting setting{{1 + seed % 4, 1 + seed / 4 % 4}, seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube, whole,
-                    seed % 7 < 3 ? TreeShape::flat : TreeShape::binary, static_cast<std::uint64_t>(seed)};
+    Setting setting{{1 + seed % 4, 1 + seed / 4 % 4},
+                    seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
+                    whole,
+                    seed % 7 < 3 ? TreeShape::flat : TreeShape::binary,
+                    static_cast<std::uint64_t>(seed)};
     Ranks<double> many(problem, kind, setting, 1);
     setting.grid = {1, 1};
     Ranks<double> one(problem, kind, setting, 1);
@@ -180,19 +200,22 @@ TEST(rank_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_one_r
 TEST(rank_solve, threads_wrappers_and_repeated_solves_change_no_bit_and_make_no_more_buffers) {
   AnalyzeOptions narrow;
   narrow.max_width = 8;
-  const Problem<double> problem(random_sparse<double>(Flavour::unsymmetric, 300, 2, 9), FactorKind::lu, narrow);
+  const Problem<double> problem(random_sparse<double>(Flavour::unsymmetric, 300, 2, 9), FactorKind::lu,
+                                narrow);
   const std::vector<double> b = right_sides<double>(300, 1);
   Ranks<double> alone(problem, FactorKind::lu, {{1, 1}, PlacementMap::block_cyclic, {true, 100}}, 1);
   const std::vector<double> expected = alone.solve(Operation::plain, b, 1, {});
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
     for (const int members : {1, 2}) {
-      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
+      const auto placement = std::make_shared<const Placement>(
+          place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
       ThreadWorld world(ranks);
       world.run([&](Transport& plain) {
         Checked checked(plain);
         Aggregator transport(checked);
         ThreadTeam team(members);
-        RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering}, {FactorKind::lu, 0, members}, transport);
+        RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering},
+                                       {FactorKind::lu, 0, members}, transport);
         drive(part.program(), transport, team, {60});
         transport.agree(0);
         RankPlanOptions options;
@@ -220,18 +243,28 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
     std::vector<index_t> tree = {};
     std::int64_t tried = 20000;
   };
-  // Orders grow fast: three full supernodes on four ranks have thousands, five have more than can be tried; six in a tree have fewer, and on the
-  // largest only the first thousand are tried.
-  const std::vector<index_t> chain = {1, 2, 3, 4, 5, -1}, star = {5, 5, 5, 5, 5, -1}, binary = {2, 2, 5, 4, 5, -1};
+  // Orders grow fast: three full supernodes on four ranks have thousands, five have more than can be tried;
+  // six in a tree have fewer, and on the largest only the first thousand are tried.
+  const std::vector<index_t> chain = {1, 2, 3, 4, 5, -1}, star = {5, 5, 5, 5, 5, -1},
+                             binary = {2, 2, 5, 4, 5, -1};
   for (const FactorKind kind : {FactorKind::llt, FactorKind::lu})
-    for (const Tiny& tiny : {Tiny{{2, 1}, 3, 1}, {{2, 1}, 4, 2}, {{1, 2}, 5, 2}, {{2, 1}, 5, 2}, {{2, 2}, 3, 1}, {{2, 2}, 4, 2},
-                             {{1, 2}, 6, 1, star}, {{2, 1}, 6, 1, chain, 1000}, {{2, 1}, 6, 1, binary, 1000}, {{2, 2}, 6, 1, star, 1000}}) {
+    for (const Tiny& tiny : {Tiny{{2, 1}, 3, 1},
+                             {{2, 1}, 4, 2},
+                             {{1, 2}, 5, 2},
+                             {{2, 1}, 5, 2},
+                             {{2, 2}, 3, 1},
+                             {{2, 2}, 4, 2},
+                             {{1, 2}, 6, 1, star},
+                             {{2, 1}, 6, 1, chain, 1000},
+                             {{2, 1}, 6, 1, binary, 1000},
+                             {{2, 2}, 6, 1, star, 1000}}) {
       const ProcessGrid grid = tiny.grid;
       AnalyzeOptions options;
       options.max_width = tiny.max_width;
       options.relax = false;
-      const SparseMatrix<double> matrix =
-          tiny.tree.empty() ? random_sparse<double>(flavour_of(kind), tiny.n, 0.7, 2) : testing::tree_matrix(tiny.tree, kind != FactorKind::lu);
+      const SparseMatrix<double> matrix = tiny.tree.empty()
+                                              ? random_sparse<double>(flavour_of(kind), tiny.n, 0.7, 2)
+                                              : testing::tree_matrix(tiny.tree, kind != FactorKind::lu);
       const Problem<double> problem(matrix, kind, options);
       ASSERT_GE(problem.symbolic->num_supernodes(), 3);
       const index_t n = problem.matrix.rows();
@@ -255,11 +288,13 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
           for (const index_t row : ranks.plans[rank].rows()) mine[rank].push_back(b[row]);
           const auto count = static_cast<index_t>(mine[rank].size());
           const DenseView<double> both{mine[rank].data(), count, 1, count};
-          run.programs.push_back(std::make_unique<Borrowed>(ranks.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
+          run.programs.push_back(std::make_unique<Borrowed>(
+              ranks.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
         }
         run.check = [&] {
           for (std::size_t rank = 0; rank < mine.size(); ++rank)
-            for (std::size_t k = 0; k < mine[rank].size(); ++k) EXPECT_EQ(mine[rank][k], expected[ranks.plans[rank].rows()[k]]);
+            for (std::size_t k = 0; k < mine[rank].size(); ++k)
+              EXPECT_EQ(mine[rank][k], expected[ranks.plans[rank].rows()[k]]);
         };
         return run;
       });
@@ -268,9 +303,10 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
     }
 }
 
-/// Messages of [Ding et al. 2020]: a bidiagonal matrix on P × 1, 1 × P and √P × √P. Each of its n − 1 blocks joins neighbours k and k + 1;
-/// its owner has the process row of k + 1 and the process column of k. On P × 1 the value goes to it (the row's own rank), on 1 × P the
-/// contribution; on a square grid both, unless P = 1: twice the messages.
+/// Messages of [Ding et al. 2020]: a bidiagonal matrix on P × 1, 1 × P and √P × √P. Each of its n − 1 blocks
+/// joins neighbours k and k + 1; its owner has the process row of k + 1 and the process column of k. On P × 1
+/// the value goes to it (the row's own rank), on 1 × P the contribution; on a square grid both, unless P = 1:
+/// twice the messages.
 TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) {
   Triplets<double> entries{1000, 1000, {}, {}, {}};
   for (index_t k = 0; k < 1000; ++k) {
@@ -284,7 +320,8 @@ TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) 
   AnalyzeOptions single;
   single.max_width = 1;
   single.relax = false;
-  const SymbolicFactor symbolic = analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
+  const SymbolicFactor symbolic =
+      analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
   ASSERT_EQ(symbolic.num_supernodes(), 1000);
   for (const index_t root : {2, 3, 4, 8}) {
     const auto messages = [&](ProcessGrid grid) {
@@ -298,18 +335,21 @@ TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) 
   }
 }
 
-/// Messages of [Ding et al. 2020]: a dense triangle. With p process rows the value of column k goes to min(p, n − k) − 1 other ranks;
-/// with p process columns the contributions to row k come from min(p, k + 1) − 1. Both ways in both sweeps.
+/// Messages of [Ding et al. 2020]: a dense triangle. With p process rows the value of column k goes to min(p,
+/// n − k) − 1 other ranks; with p process columns the contributions to row k come from min(p, k + 1) − 1.
+/// Both ways in both sweeps.
 TEST(rank_solve, a_dense_triangle_costs_each_column_its_process_rows_and_each_row_its_process_columns) {
   constexpr index_t n = 1200;
   Triplets<double> entries{n, n, {}, {}, {}};
   for (index_t column = 0; column < n; ++column)
-    for (index_t row = 0; row < n; ++row) entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(1);
+    for (index_t row = 0; row < n; ++row)
+      entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(1);
   Ordering natural;
   natural.row = natural.column = Permutation::identity(n);
   AnalyzeOptions single;
   single.max_width = 1;
-  const SymbolicFactor symbolic = analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
+  const SymbolicFactor symbolic =
+      analyze(from_triplets(entries, Symmetry::symmetric).pattern, natural, single);
   ASSERT_EQ(symbolic.num_supernodes(), n);
   const auto of_side = [](std::int64_t p) {
     std::int64_t messages = 0;
@@ -317,9 +357,11 @@ TEST(rank_solve, a_dense_triangle_costs_each_column_its_process_rows_and_each_ro
     return messages;
   };
   for (const index_t root : {2, 3, 4, 8})
-    for (const ProcessGrid& grid : {ProcessGrid{root * root, 1}, ProcessGrid{1, root * root}, ProcessGrid{root, root}}) {
+    for (const ProcessGrid& grid :
+         {ProcessGrid{root * root, 1}, ProcessGrid{1, root * root}, ProcessGrid{root, root}}) {
       const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
-      EXPECT_EQ(predicted_solve_traffic(symbolic, placement, TreeShape::flat, 8).messages(), 2 * (of_side(grid.rows) + of_side(grid.cols)));
+      EXPECT_EQ(predicted_solve_traffic(symbolic, placement, TreeShape::flat, 8).messages(),
+                2 * (of_side(grid.rows) + of_side(grid.cols)));
     }
 }
 

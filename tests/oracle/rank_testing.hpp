@@ -26,21 +26,23 @@ template <class T>
 std::vector<T> right_sides(index_t n, index_t sides) {
   std::vector<T> b;
   for (index_t side = 0; side < sides; ++side)
-    for (index_t row = 0; row < n; ++row) b.push_back(scalar<T>((row * 7 + side * 3) % 11 - 5, (row * 5 + side) % 7 - 3));
+    for (index_t row = 0; row < n; ++row)
+      b.push_back(scalar<T>((row * 7 + side * 3) % 11 - 5, (row * 5 + side) % 7 - 3));
   return b;
 }
 
 /// Largest of |b − op(S)·x| / (|S|·|x| + |b|) by row, S permuted and scaled.
 template <class T>
-double backward_error(const Problem<T>& problem, Operation operation, const std::vector<T>& x, const std::vector<T>& b, index_t sides) {
+double backward_error(const Problem<T>& problem, Operation operation, const std::vector<T>& x,
+                      const std::vector<T>& b, index_t sides) {
   const SparseMatrix<T>& a = problem.matrix;
   const index_t n = a.rows();
   const std::vector<index_t>& new_row = problem.symbolic->row.old_to_new();
   const std::vector<index_t>& new_column = problem.symbolic->column.old_to_new();
   double worst = 0;
   for (index_t side = 0; side < sides; ++side) {
-    std::vector<std::complex<double>> residual(static_cast<std::size_t>(n));
-    std::vector<double> size(static_cast<std::size_t>(n));
+    std::vector<std::complex<double>> residual(n);
+    std::vector<double> size(n);
     for (index_t row = 0; row < n; ++row) {
       residual[row] = std::complex<double>(b[row + side * n]);
       size[row] = std::abs(residual[row]);
@@ -48,8 +50,9 @@ double backward_error(const Problem<T>& problem, Operation operation, const std:
     for (index_t column = 0; column < n; ++column)
       for (offset_t entry = a.pattern.column_ptr[column]; entry < a.pattern.column_ptr[column + 1]; ++entry) {
         const index_t row = a.pattern.row_index[entry];
-        const double scale = (problem.ordering.row_scale.empty() ? 1 : problem.ordering.row_scale[row]) *
-                             (problem.ordering.column_scale.empty() ? 1 : problem.ordering.column_scale[column]);
+        const double scale =
+            (problem.ordering.row_scale.empty() ? 1 : problem.ordering.row_scale[row]) *
+            (problem.ordering.column_scale.empty() ? 1 : problem.ordering.column_scale[column]);
         std::complex<double> value = std::complex<double>(a.values[entry]) * scale;
         index_t to = new_row[row], from = new_column[column];
         if (operation != Operation::plain) std::swap(to, from);

@@ -1,4 +1,5 @@
-// Solves on simulated clusters: against closed forms, against the schedule that is predicted from structure alone, and what the records of ranks say.
+// Solves on simulated clusters: against closed forms, against the schedule that is predicted from structure
+// alone, and what the records of ranks say.
 #include <gtest/gtest.h>
 
 #include "palmette/factorize/factorize.hpp"
@@ -21,8 +22,10 @@ struct System {
 
 System factored(SparseMatrix<double> matrix, Ordering ordering, const AnalyzeOptions& options) {
   System system{std::move(matrix), std::move(ordering), nullptr, nullptr};
-  system.symbolic = std::make_shared<const SymbolicFactor>(analyze(system.matrix.pattern, system.ordering, options));
-  system.factor = std::make_shared<Factor<double>>(factorize(system.matrix, system.symbolic, system.ordering).value());
+  system.symbolic =
+      std::make_shared<const SymbolicFactor>(analyze(system.matrix.pattern, system.ordering, options));
+  system.factor =
+      std::make_shared<Factor<double>>(factorize(system.matrix, system.symbolic, system.ordering).value());
   return system;
 }
 
@@ -48,7 +51,8 @@ SimulatedCase all_dealt_out(ProcessGrid grid) {
   return given;
 }
 
-SimulatedSolve simulated(const System& system, const SimulatedCase& given, std::shared_ptr<const Cluster> cluster) {
+SimulatedSolve simulated(const System& system, const SimulatedCase& given,
+                         std::shared_ptr<const Cluster> cluster) {
   SimulatedSolve found = simulate_solve(system.matrix, *system.factor, given, std::move(cluster));
   EXPECT_LE(found.backward_error, 1e-14);
   return found;
@@ -56,20 +60,26 @@ SimulatedSolve simulated(const System& system, const SimulatedCase& given, std::
 
 Schedule predicted(const System& system, const SimulatedCase& given, const Cluster& cluster) {
   const Placement placement = place(*system.symbolic, given.ranks.grid, given.map, given.whole);
-  return predict_solve({*system.symbolic, placement, FactorKind::llt, given.trees, given.num_rhs, 8}, cluster).schedule;
+  return predict_solve({*system.symbolic, placement, FactorKind::llt, given.trees, given.num_rhs, 8}, cluster)
+      .schedule;
 }
 
-// As in tests/predict: n diagonals, n − 1 blocks and as many messages of 6 µs, in each sweep; twice the messages on a square grid.
+// As in tests/predict: n diagonals, n − 1 blocks and as many messages of 6 µs, in each sweep; twice the
+// messages on a square grid.
 TEST(simulate_solve, a_chain_takes_its_tasks_and_messages_one_after_the_other) {
   const System system = chain(20);
   for (const ProcessGrid shape : {ProcessGrid{4, 1}, ProcessGrid{1, 4}})
-    EXPECT_NEAR(simulated(system, all_dealt_out(shape), simple_cluster()).run.seconds, 2 * (20 + 19 + 19 * 6) * microsecond, 1e-12);
-  EXPECT_NEAR(simulated(system, all_dealt_out({2, 2}), simple_cluster()).run.seconds, 2 * (20 + 19 + 2 * 19 * 6) * microsecond, 1e-12);
-  EXPECT_NEAR(simulated(system, all_dealt_out({1, 1}), simple_cluster()).run.seconds, 2 * 39 * microsecond, 1e-12);
+    EXPECT_NEAR(simulated(system, all_dealt_out(shape), simple_cluster()).run.seconds,
+                2 * (20 + 19 + 19 * 6) * microsecond, 1e-12);
+  EXPECT_NEAR(simulated(system, all_dealt_out({2, 2}), simple_cluster()).run.seconds,
+              2 * (20 + 19 + 2 * 19 * 6) * microsecond, 1e-12);
+  EXPECT_NEAR(simulated(system, all_dealt_out({1, 1}), simple_cluster()).run.seconds, 2 * 39 * microsecond,
+              1e-12);
 }
 
-// Forward: a leaf, its message, the hub's n − 1 blocks and the hub; backward the hub, its blocks, messages, leaves. With 2 µs at both ends of
-// each message: the hub's rank takes n − 1 of them before its first block, and sends n − 1.
+// Forward: a leaf, its message, the hub's n − 1 blocks and the hub; backward the hub, its blocks, messages,
+// leaves. With 2 µs at both ends of each message: the hub's rank takes n − 1 of them before its first block,
+// and sends n − 1.
 TEST(simulate_solve, a_star_waits_for_its_hub) {
   constexpr index_t n = 9;
   const System system = star(n);
@@ -88,7 +98,8 @@ TEST(simulate_solve, what_enters_a_node_queues_at_its_door) {
   auto narrow = simple_cluster();
   narrow->injection_gbs = 4e-3;  // an entry in 2 µs
   const System system = star(n);
-  const SimulatedSolve open = simulated(system, all_dealt_out({n, 1}), simple_cluster()), queued = simulated(system, all_dealt_out({n, 1}), narrow);
+  const SimulatedSolve open = simulated(system, all_dealt_out({n, 1}), simple_cluster()),
+                       queued = simulated(system, all_dealt_out({n, 1}), narrow);
   EXPECT_GE(queued.run.seconds, open.run.seconds + (n - 2) * microsecond);
   EXPECT_NEAR(queued.run.seconds, predicted(system, all_dealt_out({n, 1}), *narrow).seconds, 1e-12);
 }
@@ -104,14 +115,17 @@ TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alon
   cluster->on_node = {0.5, 8, 0.2, 0.2};
   cluster->injection_gbs = 10;
   for (const System& system : {dense(40), grid(60)})
-    for (const ProcessGrid shape : {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{1, 3}, ProcessGrid{4, 4}})
+    for (const ProcessGrid shape :
+         {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{1, 3}, ProcessGrid{4, 4}})
       for (const TreeShape trees : {TreeShape::flat, TreeShape::binary}) {
         SimulatedCase given;
         given.ranks.grid = shape;
         given.trees = trees;
-        const double real = simulated(system, given, cluster).run.seconds, planned = predicted(system, given, *cluster).seconds;
+        const double real = simulated(system, given, cluster).run.seconds,
+                     planned = predicted(system, given, *cluster).seconds;
         // Where two tasks are equally urgent either may go first: with many ranks and few tasks that is seen.
-        EXPECT_NEAR(real / planned, 1, shape.num_ranks() < 16 ? 0.03 : 0.15) << shape.rows << " x " << shape.cols << " " << name_of(trees) << " n " << system.matrix.rows();
+        EXPECT_NEAR(real / planned, 1, shape.num_ranks() < 16 ? 0.03 : 0.15)
+            << shape.rows << " x " << shape.cols << " " << name_of(trees) << " n " << system.matrix.rows();
       }
 }
 
@@ -124,15 +138,19 @@ TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
   cluster->on_node = {0.5, 8, 0.2, 0.2};
   const System system = grid(60);
   for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
-    for (const LayeredGrid& ranks : {LayeredGrid{{1, 1}, 2}, LayeredGrid{{2, 1}, 3}, LayeredGrid{{1, 2}, 4}, LayeredGrid{{1, 1}, 8}}) {
+    for (const LayeredGrid& ranks :
+         {LayeredGrid{{1, 1}, 2}, LayeredGrid{{2, 1}, 3}, LayeredGrid{{1, 2}, 4}, LayeredGrid{{1, 1}, 8}}) {
       SimulatedCase given;
       given.method = rank_method(ranks.layers, method);
       given.ranks = ranks;
       const SimulatedSolve real = simulated(system, given, cluster);
       const auto cut = std::make_shared<const Layering>(cut_into_layers(*system.symbolic, ranks.layers));
-      const SolveTasks tasks = layered_solve_tasks(layer_systems(*system.symbolic, cut, method, {ranks, given.map, given.whole}), given.trees);
+      const SolveTasks tasks = layered_solve_tasks(
+          layer_systems(*system.symbolic, cut, method, {ranks, given.map, given.whole}), given.trees);
       std::int64_t messages = 0;
-      for (const SolveEdge& edge : tasks.edges) messages += tasks.tasks[static_cast<std::size_t>(edge.from)].rank != tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+      for (const SolveEdge& edge : tasks.edges)
+        messages += tasks.tasks[edge.from].rank !=
+                    tasks.tasks[edge.to].rank;
       EXPECT_EQ(messages, real.run.traffic.messages()) << name_of(method) << " " << ranks.layers;
       const double planned = schedule_solve(tasks, rank_rates(tasks, *cluster, 1, 8)).seconds;
       EXPECT_NEAR(real.run.seconds / planned, 1, 0.06) << name_of(method) << " " << ranks.layers;

@@ -1,4 +1,5 @@
-// A solve over one-sided queues in memory that tears whatever is put: ours has the bits of messages; a signal after a local flush is caught.
+// A solve over one-sided queues in memory that tears whatever is put: ours has the bits of messages; a signal
+// after a local flush is caught.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -24,13 +25,14 @@ using testing_transport::TearingMemory;
 constexpr index_t n = 40;
 
 /// Plans of all ranks.
-std::vector<RankSolvePlan<double>> plans_of(const Problem<double>& problem, const std::shared_ptr<const Placement>& placement) {
+std::vector<RankSolvePlan<double>> plans_of(const Problem<double>& problem,
+                                            const std::shared_ptr<const Placement>& placement) {
   SimulatedWorld world(placement->num_ranks(), {});
   std::vector<RankFactorization<double>> parts;
   std::vector<RankProgram*> programs;
   for (index_t rank = 0; rank < placement->num_ranks(); ++rank)
-    parts.emplace_back(RankSystem<double>{problem.matrix, problem.symbolic, placement, problem.ordering}, RankFactorizeOptions{FactorKind::llt, 0, 1},
-                       world.rank(rank));
+    parts.emplace_back(RankSystem<double>{problem.matrix, problem.symbolic, placement, problem.ordering},
+                       RankFactorizeOptions{FactorKind::llt, 0, 1}, world.rank(rank));
   for (auto& part : parts) programs.push_back(&part.program());
   world.run(programs);
   std::vector<RankSolvePlan<double>> plans;
@@ -49,7 +51,8 @@ struct Solve {
       for (const index_t row : plans[rank].rows()) x[rank].push_back(row * 7 % 11 - 5);
       const auto count = static_cast<index_t>(x[rank].size());
       const DenseView<double> both{x[rank].data(), count, 1, count};
-      programs.push_back(&plans[rank].begin(Operation::plain, both, both, transport(static_cast<index_t>(rank))));
+      programs.push_back(
+          &plans[rank].begin(Operation::plain, both, both, transport(static_cast<index_t>(rank))));
     }
   }
 };
@@ -62,12 +65,16 @@ class Remembering final : public Transport {
   index_t rank() const override { return inner_.rank(); }
   index_t num_ranks() const override { return inner_.num_ranks(); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    sent_.emplace(rank(), destination, tag, std::vector<std::byte>(payload.view().begin(), payload.view().end()));
+    sent_.emplace(rank(), destination, tag,
+                  std::vector<std::byte>(payload.view().begin(), payload.view().end()));
     inner_.send(destination, tag, std::move(payload));
   }
   bool poll(Message& message) override {
     if (!inner_.poll(message)) return false;
-    const auto found = sent_.find({message.source, rank(), message.tag, {message.payload.view().begin(), message.payload.view().end()}});
+    const auto found = sent_.find({message.source,
+                                   rank(),
+                                   message.tag,
+                                   {message.payload.view().begin(), message.payload.view().end()}});
     if (found == sent_.end()) throw BrokenRun("a message that nobody sent");
     sent_.erase(found);
     return true;
@@ -87,18 +94,23 @@ template <class Queue>
 bool solves(Publication publication, std::uint64_t seed) {
   AnalyzeOptions narrow;
   narrow.max_width = 4;
-  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1.2, static_cast<unsigned>(seed)), FactorKind::llt, narrow);
+  const Problem<double> problem(
+      random_sparse<double>(Flavour::positive_definite, n, 1.2, static_cast<unsigned>(seed)), FactorKind::llt,
+      narrow);
   const index_t ranks = 2 + static_cast<index_t>(seed % 3);
-  const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::block_cyclic, {false}));
+  const auto placement = std::make_shared<const Placement>(
+      place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::block_cyclic, {false}));
   std::vector<RankSolvePlan<double>> plans = plans_of(problem, placement);
   SimulatedWorld world(ranks, {});
   Solve over_messages(plans, [&](index_t rank) -> Transport& { return world.rank(rank); });
   world.run(over_messages.programs);
 
-  const TransportPlan plan = transport_plan(
-      predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary, padded_sides(sizeof(double), 1) * offset_t{sizeof(double)}));
+  const TransportPlan plan =
+      transport_plan(predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary,
+                                             padded_sides(sizeof(double), 1) * offset_t{sizeof(double)}));
   std::vector<std::size_t> bytes;
-  for (index_t rank = 0; rank < ranks; ++rank) bytes.push_back(transporting::QueueLayout(plan).window_bytes(rank));
+  for (index_t rank = 0; rank < ranks; ++rank)
+    bytes.push_back(transporting::QueueLayout(plan).window_bytes(rank));
   Fabric fabric(bytes, seed);
   Remembering::Sent sent;
   std::vector<std::unique_ptr<TearingMemory>> memory;
@@ -112,7 +124,7 @@ bool solves(Publication publication, std::uint64_t seed) {
     ends.push_back(std::make_unique<QueueEnd>(*memory.back(), *queues.back()));
     transports.push_back(std::make_unique<Remembering>(*ends.back(), sent));
   }
-  Solve solve(plans, [&](index_t rank) -> Transport& { return *transports[static_cast<std::size_t>(rank)]; });
+  Solve solve(plans, [&](index_t rank) -> Transport& { return *transports[rank]; });
   for (RankProgram* const program : solve.programs) program->start();
   // All words arrive in the end with probability 1; so many turns without it are a fault.
   for (int turn = 0; turn < 200000; ++turn) {
@@ -120,7 +132,9 @@ bool solves(Publication publication, std::uint64_t seed) {
     Message message;
     if (transports[rank]->poll(message)) solve.programs[rank]->on_message(message);
     else solve.programs[rank]->run_one_task(0);
-    if (turn % 16 == 0 && std::all_of(solve.programs.begin(), solve.programs.end(), [](RankProgram* one) { return one->done(); })) break;
+    if (turn % 16 == 0 && std::all_of(solve.programs.begin(), solve.programs.end(),
+                                      [](RankProgram* one) { return one->done(); }))
+      break;
   }
   return solve.x == over_messages.x;
 }
@@ -128,7 +142,8 @@ bool solves(Publication publication, std::uint64_t seed) {
 TEST(torn_solve, both_protocols_have_the_bits_of_messages) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
     for (const Publication publication : {Publication::checksum, Publication::counter})
-      ASSERT_TRUE(solves<OneSidedQueue>(publication, seed)) << "seed " << seed << ", " << name_of(publication);
+      ASSERT_TRUE(solves<OneSidedQueue>(publication, seed))
+          << "seed " << seed << ", " << name_of(publication);
 }
 
 TEST(torn_solve, a_signal_after_a_local_flush_is_caught) {

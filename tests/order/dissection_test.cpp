@@ -40,7 +40,7 @@ SparseMatrix<double> scale_free(index_t n) {
   edges.emplace_back(0, 1);
   for (index_t vertex = 2; vertex < n; ++vertex)
     for (int link = 0; link < 3; ++link) {
-      const index_t other = ends[static_cast<std::size_t>(dice.below(static_cast<index_t>(ends.size())))];
+      const index_t other = ends[dice.below(static_cast<index_t>(ends.size()))];
       if (other == vertex) continue;
       edges.emplace_back(vertex, other);
       ends.insert(ends.end(), {vertex, other});
@@ -80,7 +80,8 @@ TEST(Coarsening, keeps_weights_and_edges_and_does_not_stall_on_stars) {
     ThreadTeam team(3);
     const std::vector<LevelGraph> levels = coarsen(graph, 100, team);
     for (const LevelGraph& level : levels) {
-      EXPECT_EQ(std::accumulate(level.weight.begin(), level.weight.end(), offset_t{0}), graph.n) << named.name;
+      EXPECT_EQ(std::accumulate(level.weight.begin(), level.weight.end(), offset_t{0}), graph.n)
+          << named.name;
       for (index_t vertex = 0; vertex < level.n; ++vertex)
         for (const index_t other : level.neighbours(vertex)) {
           const auto back = level.neighbours(other);
@@ -103,7 +104,8 @@ TEST(Separators, leave_no_edge_between_the_sides_and_count_their_weights) {
     for (index_t vertex = 0; vertex < graph.n; ++vertex) {
       ++weight[static_cast<int>(cut.side[vertex])];
       if (cut.side[vertex] != Side::first) continue;
-      for (const index_t other : level.neighbours(vertex)) ASSERT_NE(cut.side[other], Side::second) << named.name;
+      for (const index_t other : level.neighbours(vertex))
+        ASSERT_NE(cut.side[other], Side::second) << named.name;
     }
     EXPECT_EQ(weight[0], cut.side_weight[0]) << named.name;
     EXPECT_EQ(weight[1], cut.side_weight[1]) << named.name;
@@ -129,24 +131,26 @@ TEST(MinimumDegree, fills_as_little_as_the_library_s) {
   for (const NamedMatrix& named : larger_matrices()) {
     if (named.name == "grid with a dense row") continue;  // the library sets dense rows aside
     const Graph graph = graph_of(named.matrix);
-    std::vector<index_t> all(static_cast<std::size_t>(graph.n)), order(all.size());
+    std::vector<index_t> all(graph.n), order(all.size());
     std::iota(all.begin(), all.end(), 0);
     HaloMinimumDegree().order(finest_level(graph), all, order);
-    EXPECT_LE(fill_count(graph, order).entries, 1.05 * fill_count(graph, amd_order(graph).order).entries) << named.name;
+    EXPECT_LE(fill_count(graph, order).entries, 1.05 * fill_count(graph, amd_order(graph).order).entries)
+        << named.name;
   }
 }
 
 TEST(MinimumDegree, vertex_next_to_a_large_halo_comes_after_those_inside) {
   // Path 0-1-2-3-4 to be ordered; 0 and 4 each have three more neighbours that stay.
-  const Graph graph = graph_of(from_edges(11, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {0, 5}, {0, 6}, {0, 7}, {4, 8}, {4, 9}, {4, 10}}));
+  const Graph graph = graph_of(
+      from_edges(11, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {0, 5}, {0, 6}, {0, 7}, {4, 8}, {4, 9}, {4, 10}}));
   const std::vector<index_t> region = {0, 1, 2, 3, 4};
   std::vector<index_t> order(5);
   HaloMinimumDegree().order(finest_level(graph), region, order);
   EXPECT_TRUE((order[3] == 0 && order[4] == 4) || (order[3] == 4 && order[4] == 0));
 }
 
-/// side³ points of a 27-point torus with three unknowns each; a coupling of different unknowns is left out now and then.
-/// Points side by side share half of their neighbours.
+/// side³ points of a 27-point torus with three unknowns each; a coupling of different unknowns is left out
+/// now and then. Points side by side share half of their neighbours.
 SparseMatrix<double> thinned_elasticity(index_t side) {
   Dice dice(3);
   Edges edges;
@@ -156,10 +160,12 @@ SparseMatrix<double> thinned_elasticity(index_t side) {
       for (index_t dy = -1; dy <= 1; ++dy)
         for (index_t dx = -1; dx <= 1; ++dx) {
           const auto wrapped = [side](index_t at) { return (at + side) % side; };
-          const index_t q = point(wrapped(p % side + dx), wrapped(p / side % side + dy), wrapped(p / (side * side) + dz));
+          const index_t q =
+              point(wrapped(p % side + dx), wrapped(p / side % side + dy), wrapped(p / (side * side) + dz));
           for (index_t a = 0; a < 3; ++a)
             for (index_t b = 0; b < 3; ++b)
-              if (3 * p + a < 3 * q + b && (p == q || a == b || dice.below(8) != 0)) edges.emplace_back(3 * p + a, 3 * q + b);
+              if (3 * p + a < 3 * q + b && (p == q || a == b || dice.below(8) != 0))
+                edges.emplace_back(3 * p + a, 3 * q + b);
         }
   return from_edges(3 * side * side * side, edges);
 }
@@ -184,7 +190,8 @@ TEST(Dissection, order_is_a_permutation_and_the_same_for_any_number_of_threads) 
     const Graph graph = graph_of(named.matrix);
     const std::vector<index_t> first = order_graph(graph, OrderingMethod::nd, 1).order;
     EXPECT_EQ(Permutation(first).size(), graph.n) << named.name;  // the constructor checks that it is one
-    for (const int threads : {2, 3, 8}) EXPECT_EQ(order_graph(graph, OrderingMethod::nd, threads).order, first) << named.name;
+    for (const int threads : {2, 3, 8})
+      EXPECT_EQ(order_graph(graph, OrderingMethod::nd, threads).order, first) << named.name;
   }
 }
 

@@ -1,5 +1,5 @@
-// Every fill-reducing method on every awkward graph, merging of indistinguishable vertices, exact fill counts, and the
-// rule of `automatic`.
+// Every fill-reducing method on every awkward graph, merging of indistinguishable vertices, exact fill
+// counts, and the rule of `automatic`.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -20,7 +20,7 @@ Graph graph_of(const SparseMatrix<double>& matrix) { return adjacency(matrix.pat
 
 /// nnz(L) and Σ count² by eliminating vertices one by one from sets of neighbours.
 FillCount eliminated(const SparseMatrix<double>& matrix, const std::vector<index_t>& order) {
-  std::vector<std::set<index_t>> neighbours(static_cast<std::size_t>(matrix.cols()));
+  std::vector<std::set<index_t>> neighbours(matrix.cols());
   for (index_t column = 0; column < matrix.cols(); ++column)
     for (const index_t row : matrix.pattern.column(column))
       if (row != column) {
@@ -46,7 +46,8 @@ TEST(FillOrder, every_method_permutes_every_awkward_graph) {
     for (const OrderingMethod method : available_methods()) {
       OrderOptions options;
       options.method = method;
-      const Ordering ordering = order(named.matrix, options).value();  // Permutation's constructor checks that it is one
+      // Permutation's constructor checks that it is one
+      const Ordering ordering = order(named.matrix, options).value();
       EXPECT_EQ(ordering.column.size(), named.matrix.cols()) << named.name << ", " << name_of(method);
       EXPECT_EQ(ordering.row.new_to_old(), ordering.column.new_to_old());
       EXPECT_TRUE(ordering.row_scale.empty() && ordering.column_scale.empty());
@@ -78,7 +79,8 @@ TEST(FillOrder, dissection_of_a_grid_saves_fill) {
   const double natural = fill_count(graph, order_graph(graph, OrderingMethod::natural).order).entries;
   for (const OrderingMethod method : available_methods())
     if (method != OrderingMethod::natural) {
-      EXPECT_LT(fill_count(graph, order_graph(graph, method).order).entries, 0.5 * natural) << name_of(method);
+      EXPECT_LT(fill_count(graph, order_graph(graph, method).order).entries, 0.5 * natural)
+          << name_of(method);
     }
 }
 
@@ -86,7 +88,8 @@ TEST(FillOrder, row_that_meets_all_others_stays_last_and_spoils_nothing) {
   const Graph with = graph_of(grid_with_dense_row(40)), without = graph_of(grid(40));
   for (const OrderingMethod method : available_methods()) {
     if (method == OrderingMethod::natural) continue;
-    // The dense row adds its own 1601 entries, and no fill if it is last; ties broken another way cost the rest.
+    // The dense row adds its own 1601 entries, and no fill if it is last; ties broken another way cost the
+    // rest.
     const double entries = fill_count(with, order_graph(with, method).order).entries;
     const double grid_entries = fill_count(without, order_graph(without, method).order).entries;
     EXPECT_LE(entries, 1.25 * grid_entries + 1601) << name_of(method);
@@ -173,7 +176,8 @@ TEST(Merging, groups_do_not_depend_on_the_numbering) {
   ASSERT_EQ(groups.count(), 36);
   for (index_t group = 0; group < 36; ++group)
     for (index_t at = groups.start[group]; at < groups.start[group + 1]; ++at)
-      EXPECT_EQ(shuffle.new_to_old()[groups.member[at]] / 3, shuffle.new_to_old()[groups.member[groups.start[group]]] / 3);
+      EXPECT_EQ(shuffle.new_to_old()[groups.member[at]] / 3,
+                shuffle.new_to_old()[groups.member[groups.start[group]]] / 3);
 }
 
 TEST(Merging, vertices_with_equal_neighbours_that_are_not_adjacent_stay_apart) {
@@ -244,13 +248,14 @@ TEST(Automatic, does_not_dissect_a_graph_without_small_separators) {
   generator.n = 20000;
   const Graph graph = graph_of(generate(generator));
   const AmdOrder amd = amd_order(graph);
-  EXPECT_GT(amd.flops_bound, 1e4 * static_cast<double>(graph.n + graph.start.back()));  // it would pay by the flops
+  // it would pay by the flops
+  EXPECT_GT(amd.flops_bound, 1e4 * static_cast<double>(graph.n + graph.start.back()));
   EXPECT_FALSE(nested_dissection_may_pay(amd.flops_bound, graph));
 }
 
 TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
-  std::vector<std::pair<std::string, index_t>> problems = {{"poisson2d5", 60}, {"poisson3d7", 12}, {"poisson3d7", 24},
-                                                           {"elasticity3d", 8}, {"circuit", 3000}};
+  std::vector<std::pair<std::string, index_t>> problems = {
+      {"poisson2d5", 60}, {"poisson3d7", 12}, {"poisson3d7", 24}, {"elasticity3d", 8}, {"circuit", 3000}};
   bool below = false, above = false;
   for (const auto& [problem, n] : problems) {
     GenerateOptions generator;
@@ -263,10 +268,12 @@ TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
     const FillCount amd = fill_count(graph, order_graph(graph, OrderingMethod::amd).order);
     const FillOrder chosen = order_graph(graph, OrderingMethod::automatic);
     const FillCount best = fill_count(graph, chosen.order);
-    const bool tried = nested_dissection_may_pay(amd_order(graph).flops_bound, groups.count() <= 0.75 * graph.n ? merged : graph);
+    const bool tried = nested_dissection_may_pay(amd_order(graph).flops_bound,
+                                                 groups.count() <= 0.75 * graph.n ? merged : graph);
     (tried ? above : below) = true;
     EXPECT_TRUE(tried || chosen.method == OrderingMethod::amd) << problem;
-    EXPECT_TRUE(chosen.method == OrderingMethod::amd ? best.flops == amd.flops : best.flops < amd.flops) << problem;
+    EXPECT_TRUE(chosen.method == OrderingMethod::amd ? best.flops == amd.flops : best.flops < amd.flops)
+        << problem;
   }
   EXPECT_TRUE(below);
   EXPECT_TRUE(above);
@@ -289,13 +296,15 @@ TEST(Automatic, growth_tells_meshes_of_the_plane_from_those_in_space) {
 
 // AMD's order of the smaller mesh is good enough, and the larger one is dissected without asking AMD.
 TEST(Automatic, order_of_a_mesh_in_space_does_not_depend_on_the_threads) {
-  const std::vector<std::pair<index_t, OrderingMethod>> cases{{16, OrderingMethod::amd}, {30, OrderingMethod::nd}};
+  const std::vector<std::pair<index_t, OrderingMethod>> cases{{16, OrderingMethod::amd},
+                                                              {30, OrderingMethod::nd}};
   for (const auto& [n, method] : cases) {
     const Graph graph = graph_of_problem("poisson3d7", n);
     ASSERT_GE(growth_dimension(graph), 2.5);
     const FillOrder alone = order_graph(graph, OrderingMethod::automatic, 1);
     EXPECT_EQ(alone.method, method) << n;
-    EXPECT_LE(fill_count(graph, alone.order).flops, fill_count(graph, order_graph(graph, OrderingMethod::amd).order).flops);
+    EXPECT_LE(fill_count(graph, alone.order).flops,
+              fill_count(graph, order_graph(graph, OrderingMethod::amd).order).flops);
     for (const int threads : {2, 3}) {
       const FillOrder shared = order_graph(graph, OrderingMethod::automatic, threads);
       EXPECT_EQ(shared.method, alone.method);

@@ -1,4 +1,5 @@
-// Maximum-product matching against all permutations, its scaling, structural rank, and the cutting of cycles into pairs.
+// Maximum-product matching against all permutations, its scaling, structural rank, and the cutting of cycles
+// into pairs.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -23,7 +24,8 @@ double best_log_product(const Dense& a) {
   double best = -HUGE_VAL;
   do {
     double sum = 0;
-    for (std::size_t j = 0; j < a.size(); ++j) sum += a[row[j]][j] == 0 ? -HUGE_VAL : std::log2(std::abs(a[row[j]][j]));
+    for (std::size_t j = 0; j < a.size(); ++j)
+      sum += a[row[j]][j] == 0 ? -HUGE_VAL : std::log2(std::abs(a[row[j]][j]));
     best = std::max(best, sum);
   } while (std::next_permutation(row.begin(), row.end()));
   return best;
@@ -47,7 +49,8 @@ Dense random_dense(Dice& dice, index_t n, double density, int range) {
   for (std::vector<double>& row : a)
     for (double& value : row)
       if (dice.uniform() < density)
-        value = (dice.uniform() < 0.5 ? -1 : 1) * std::ldexp(0.5 + dice.uniform(), dice.below(2 * range + 1) - range);
+        value = (dice.uniform() < 0.5 ? -1 : 1) *
+                std::ldexp(0.5 + dice.uniform(), dice.below(2 * range + 1) - range);
   return a;
 }
 
@@ -108,7 +111,8 @@ TEST(MatchingTest, duals_scale_matched_entries_to_one_and_no_entry_above_one) {
     for (index_t column = 0; column < n; ++column)
       for (offset_t edge = edges.start[column]; edge < edges.start[column + 1]; ++edge) {
         const index_t row = edges.row[edge];
-        const exponent_t scaled = edges.log[edge] + matching.scaling.row[row] + matching.scaling.column[column];
+        const exponent_t scaled =
+            edges.log[edge] + matching.scaling.row[row] + matching.scaling.column[column];
         EXPECT_LE(scaled, 0);
         EXPECT_TRUE(scaled == 0 || matching.row_of_column[column] != row);
       }
@@ -116,7 +120,8 @@ TEST(MatchingTest, duals_scale_matched_entries_to_one_and_no_entry_above_one) {
 }
 
 TEST(MatchingTest, long_alternating_path_needs_no_recursion) {
-  // Bidiagonal with a corner: a(i, i) = 1/2 and a(i+1, i) = 1, and a(0, n−1) = 1: the shifted diagonal is the best.
+  // Bidiagonal with a corner: a(i, i) = 1/2 and a(i+1, i) = 1, and a(0, n−1) = 1: the shifted diagonal is the
+  // best.
   const index_t n = 100000;
   Triplets<double> triplets{n, n, {}, {}, {}};
   for (index_t i = 0; i < n; ++i)
@@ -131,8 +136,8 @@ TEST(MatchingTest, long_alternating_path_needs_no_recursion) {
 }
 
 TEST(MatchingTest, auction_keeps_the_matching_exact_where_searches_are_long) {
-  // Large enough, and with few enough entries, that the searches give way to the auction. Optimality is shown by the
-  // duals: all scaled entries at most one, matched ones one.
+  // Large enough, and with few enough entries, that the searches give way to the auction. Optimality is shown
+  // by the duals: all scaled entries at most one, matched ones one.
   const index_t n = 20000;
   Dice dice(8);
   const std::vector<index_t> hidden = dice.permutation(n).new_to_old();
@@ -169,7 +174,8 @@ TEST(MatchingTest, many_unmatched_columns_cost_no_more_than_one) {
 }
 
 TEST(Pairs, two_cycle_of_zero_diagonal_is_one_pair) {
-  const EdgeList edges = edge_list(from_dense<double>({{0, 2, 0}, {2, 0, 0}, {0, 0, 5}}, Symmetry::symmetric));
+  const EdgeList edges =
+      edge_list(from_dense<double>({{0, 2, 0}, {2, 0, 0}, {0, 0, 5}}, Symmetry::symmetric));
   const Matching matching = maximum_product_matching(edges);
   const Groups groups = pivot_groups(matching, scaled_diagonal(edges, std::vector<exponent_t>(3, 0)));
   EXPECT_EQ(groups.start, (std::vector<index_t>{0, 2, 3}));
@@ -195,7 +201,8 @@ TEST(Pairs, odd_cycle_leaves_its_largest_diagonal_single) {
 }
 
 TEST(Pairs, even_cycle_takes_the_cut_with_the_better_determinants) {
-  // Diagonals 1, 1, 0, 0: the cut (0,1), (2,3) joins the two ones, |det| may be 0; the cut (1,2), (3,0) cannot.
+  // Diagonals 1, 1, 0, 0: the cut (0,1), (2,3) joins the two ones, |det| may be 0; the cut (1,2), (3,0)
+  // cannot.
   std::vector<exponent_t> diagonal = {0, 0, no_diagonal, no_diagonal};
   const Groups groups = pivot_groups(cyclic_matching(4), diagonal);
   EXPECT_EQ(groups.start, (std::vector<index_t>{0, 2, 4}));

@@ -30,7 +30,8 @@ SparseMatrix<T> random_matrix(index_t n, std::uint64_t seed, bool symmetric) {
   const std::vector<index_t> hidden = dice.permutation(n).new_to_old();
   Triplets<T> triplets{n, n, {}, {}, {}};
   const auto add = [&](index_t row, index_t column) {
-    const T value = scalar<T>(std::ldexp(0.5 + dice.uniform(), dice.below(41) - 20), std::ldexp(dice.uniform(), dice.below(20) - 20));
+    const T value = scalar<T>(std::ldexp(0.5 + dice.uniform(), dice.below(41) - 20),
+                              std::ldexp(dice.uniform(), dice.below(20) - 20));
     for (int copy = 0; copy < (symmetric && row != column ? 2 : 1); ++copy) {
       triplets.row.push_back(copy == 0 ? row : column);
       triplets.column.push_back(copy == 0 ? column : row);
@@ -47,8 +48,10 @@ SparseMatrix<T> random_matrix(index_t n, std::uint64_t seed, bool symmetric) {
 
 /// |entry| after scaling, in double.
 template <class T>
-double scaled_modulus(const SparseMatrix<T>& matrix, const Ordering& ordering, index_t row, index_t column, offset_t entry) {
-  return std::abs(std::complex<double>(matrix.values[entry])) * (ordering.row_scale[row] * ordering.column_scale[column]);
+double scaled_modulus(const SparseMatrix<T>& matrix, const Ordering& ordering, index_t row, index_t column,
+                      offset_t entry) {
+  return std::abs(std::complex<double>(matrix.values[entry])) *
+         (ordering.row_scale[row] * ordering.column_scale[column]);
 }
 
 bool is_power_of_two(double value) {
@@ -56,18 +59,22 @@ bool is_power_of_two(double value) {
   return value > 0 && std::frexp(value, &exponent) == 0.5;
 }
 
-/// Rounding both exponents to whole powers moves an entry by at most a factor of 2: matched entries, which were 1, end in
-/// [1/2, 2] and all others, which were at most 1, at most at 2 (1e-5 for the fixed-point logarithms).
+/// Rounding both exponents to whole powers moves an entry by at most a factor of 2: matched entries, which
+/// were 1, end in [1/2, 2] and all others, which were at most 1, at most at 2 (1e-5 for the fixed-point
+/// logarithms).
 template <class T>
 void expect_unsymmetric_promises(const SparseMatrix<T>& matrix, const Ordering& ordering) {
   const index_t n = matrix.cols();
-  std::vector<char> on_diagonal(static_cast<std::size_t>(n), 0);
+  std::vector<char> on_diagonal(n, 0);
   for (index_t column = 0; column < n; ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry) {
       const index_t row = matrix.pattern.row_index[entry];
       const double modulus = scaled_modulus(matrix, ordering, row, column, entry);
       EXPECT_LE(modulus, 2 * (1 + 1e-5));
-      if (ordering.row.old_to_new()[row] != ordering.column.old_to_new()[column] || matrix.values[entry] == T{}) continue;
+      if (ordering.row.old_to_new()[row] != ordering.column.old_to_new()[column] ||
+          matrix.values[entry] == T{})
+        continue;
       on_diagonal[column] = 1;
       EXPECT_GE(modulus, 0.5 * (1 - 1e-5));
     }
@@ -106,8 +113,10 @@ TYPED_TEST(OrderOfScalar, indefinite_scaling_is_symmetric_and_pairs_are_adjacent
     EXPECT_EQ(ordering.paired_with_next.back(), 0);
     for (index_t column = 0; column < 200; ++column) {
       double largest = 0;
-      for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
-        largest = std::max(largest, scaled_modulus(matrix, ordering, matrix.pattern.row_index[entry], column, entry));
+      for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+           ++entry)
+        largest = std::max(largest,
+                           scaled_modulus(matrix, ordering, matrix.pattern.row_index[entry], column, entry));
       EXPECT_LE(largest, 2 * (1 + 1e-5));
       EXPECT_GE(largest, 0.5 * (1 - 1e-5));  // the matched entry
     }
@@ -122,13 +131,15 @@ TYPED_TEST(OrderOfScalar, equilibrated_rows_and_columns_have_their_largest_entry
   equilibrate(matrix, ordering.row_scale, ordering.column_scale);
   std::vector<double> row_largest(150, 0), column_largest(150, 0);
   for (index_t column = 0; column < 150; ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry) {
       const index_t row = matrix.pattern.row_index[entry];
       const double modulus = scaled_modulus(matrix, ordering, row, column, entry);
       row_largest[row] = std::max(row_largest[row], modulus);
       column_largest[column] = std::max(column_largest[column], modulus);
     }
-  // The iteration ends within 2^±¼ and one halving more, rounding moves by at most 2: between 2^−1.25 = 0.42 and 2^1.25.
+  // The iteration ends within 2^±¼ and one halving more, rounding moves by at most 2: between 2^−1.25 = 0.42
+  // and 2^1.25.
   for (index_t i = 0; i < 150; ++i) {
     EXPECT_GE(row_largest[i], 0.42);
     EXPECT_LE(row_largest[i], 2.38);
@@ -142,8 +153,11 @@ TYPED_TEST(OrderOfScalar, scaling_of_the_widest_values_stays_finite) {
   using Real = real_t<TypeParam>;
   const TypeParam tiny = std::numeric_limits<Real>::denorm_min(), huge = std::numeric_limits<Real>::max();
   const TypeParam one = 1, small = std::numeric_limits<Real>::min();
-  const SparseMatrix<TypeParam> matrix = from_dense<TypeParam>({{tiny, huge, 0, 0, 0}, {huge, tiny, small, 0, 0},
-                                                                {0, one, tiny, 0, 0}, {0, 0, 0, tiny, 0}, {0, 0, 0, 0, huge}});
+  const SparseMatrix<TypeParam> matrix = from_dense<TypeParam>({{tiny, huge, 0, 0, 0},
+                                                                {huge, tiny, small, 0, 0},
+                                                                {0, one, tiny, 0, 0},
+                                                                {0, 0, 0, tiny, 0},
+                                                                {0, 0, 0, 0, huge}});
   for (const PivotNeed need : {PivotNeed::unsymmetric, PivotNeed::indefinite})
     for (const bool matching : {true, false}) {
       OrderOptions options;
@@ -151,8 +165,10 @@ TYPED_TEST(OrderOfScalar, scaling_of_the_widest_values_stays_finite) {
       options.matching = matching;
       const Ordering ordering = order(matrix, options).value();
       for (index_t column = 0; column < 5; ++column)
-        for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
-          const double factor = ordering.row_scale[matrix.pattern.row_index[entry]] * ordering.column_scale[column];
+        for (offset_t entry = matrix.pattern.column_ptr[column];
+             entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+          const double factor =
+              ordering.row_scale[matrix.pattern.row_index[entry]] * ordering.column_scale[column];
           EXPECT_TRUE(std::isfinite(static_cast<Real>(factor)) && static_cast<Real>(factor) > 0);
           EXPECT_TRUE(is_finite(matrix.values[entry] * TypeParam(static_cast<Real>(factor))));
         }
@@ -236,7 +252,8 @@ TEST(Order, rectangular_matrix_is_refused_with_both_sizes) {
 
 TEST(Order, empty_row_and_column_are_reported_with_their_numbers) {
   // Row 2 and column 3 (counted from 1) are empty.
-  const SparseMatrix<double> matrix = from_dense<double>({{1, 2, 0, 0}, {0, 0, 0, 0}, {0, 1, 0, 4}, {3, 0, 0, 1}});
+  const SparseMatrix<double> matrix =
+      from_dense<double>({{1, 2, 0, 0}, {0, 0, 0, 0}, {0, 1, 0, 4}, {3, 0, 0, 1}});
   OrderOptions options;
   options.pivot_need = PivotNeed::unsymmetric;
   const Outcome<Ordering> outcome = order(matrix, options);
@@ -253,7 +270,8 @@ TEST(Order, empty_row_and_column_are_reported_with_their_numbers) {
 
 TEST(Order, three_columns_in_two_rows_are_singular) {
   // Columns 1 to 3 have entries in rows 1 and 2 only, so one of them is left over, and one of rows 3, 4 too.
-  const SparseMatrix<double> matrix = from_dense<double>({{1, 2, 1, 0}, {1, 3, 2, 1}, {0, 0, 0, 1}, {0, 0, 0, 1}});
+  const SparseMatrix<double> matrix =
+      from_dense<double>({{1, 2, 1, 0}, {1, 3, 2, 1}, {0, 0, 0, 1}, {0, 0, 0, 1}});
   OrderOptions options;
   options.pivot_need = PivotNeed::unsymmetric;
   const Outcome<Ordering> outcome = order(matrix, options);
@@ -277,7 +295,8 @@ TEST(Order, stored_zero_is_no_pivot) {
 
 TEST(Order, singular_symmetric_matrix_names_rows_and_columns) {
   // Arrow without diagonal but for the tip: unknowns 2 and 3 both depend on unknown 1 alone.
-  const SparseMatrix<double> matrix = from_dense<double>({{1, 1, 1}, {1, 0, 0}, {1, 0, 0}}, Symmetry::symmetric);
+  const SparseMatrix<double> matrix =
+      from_dense<double>({{1, 1, 1}, {1, 0, 0}, {1, 0, 0}}, Symmetry::symmetric);
   OrderOptions options;
   options.pivot_need = PivotNeed::indefinite;
   const Outcome<Ordering> outcome = order(matrix, options);
@@ -348,7 +367,8 @@ TEST(Order, natural_order_is_left_as_it_is_even_with_pairs) {
 }
 
 TEST(OpenMatrices, directed_graph_of_structural_rank_18_is_refused) {
-  if (!std::filesystem::exists(matrix_path("Ragusa16.mtx"))) GTEST_SKIP() << "no " << matrix_path("Ragusa16.mtx");
+  if (!std::filesystem::exists(matrix_path("Ragusa16.mtx")))
+    GTEST_SKIP() << "no " << matrix_path("Ragusa16.mtx");
   const AnyMatrix any = read_matrix(matrix_path("Ragusa16.mtx")).matrix;
   OrderOptions options;
   options.pivot_need = PivotNeed::unsymmetric;
@@ -360,7 +380,8 @@ TEST(OpenMatrices, directed_graph_of_structural_rank_18_is_refused) {
 }
 
 TEST(OpenMatrices, real_unsymmetric_matrices_keep_the_promises) {
-  for (const std::string file : {"west0479.rb", "arc130.rua", "fs_183_6.rua", "memplus.mtx.gz", "case9241pegase_J.mtx.gz"}) {
+  for (const std::string file :
+       {"west0479.rb", "arc130.rua", "fs_183_6.rua", "memplus.mtx.gz", "case9241pegase_J.mtx.gz"}) {
     if (!std::filesystem::exists(matrix_path(file))) GTEST_SKIP() << "no " << matrix_path(file);
     const AnyMatrix any = read_matrix(matrix_path(file)).matrix;
     OrderOptions options;
@@ -377,7 +398,8 @@ TEST(Order, sizes_of_entries_are_all_that_it_needs_of_values) {
     for (const index_t j : {i, (i * 7 + 3) % 40, (i * 11 + 5) % 40}) {
       entries.row.push_back(i);
       entries.column.push_back(j);
-      entries.value.push_back(i == 9 && j == 9 ? 0 : std::ldexp(1.0 + i / 40.0, (i * j) % 90 - 40) * (j % 2 == 0 ? 1 : -1));
+      entries.value.push_back(
+          i == 9 && j == 9 ? 0 : std::ldexp(1.0 + i / 40.0, (i * j) % 90 - 40) * (j % 2 == 0 ? 1 : -1));
     }
   const SparseMatrix<double> matrix = from_triplets(entries);
   std::vector<entry_size_t> sizes;
@@ -401,7 +423,8 @@ TEST(Order, sizes_of_entries_are_all_that_it_needs_of_values) {
 }
 
 TEST(MethodList, names_round_trip_and_unknown_ones_list_all) {
-  for (const OrderingMethodInfo& info : ordering_method_list()) EXPECT_EQ(ordering_method(name_of(info.method)), info.method);
+  for (const OrderingMethodInfo& info : ordering_method_list())
+    EXPECT_EQ(ordering_method(name_of(info.method)), info.method);
   EXPECT_EQ(ordering_method_list().size(), 7u);
   EXPECT_EQ(ordering_method("automatic"), OrderingMethod::automatic);
   try {

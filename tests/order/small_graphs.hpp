@@ -55,7 +55,8 @@ inline SparseMatrix<double> clique(index_t n) {
   return from_edges(n, edges);
 }
 
-/// side × side grid, 5-point, each point standing for `unknowns` fully coupled unknowns, numbered point by point.
+/// side × side grid, 5-point, each point standing for `unknowns` fully coupled unknowns, numbered point by
+/// point.
 inline SparseMatrix<double> grid(index_t side, index_t unknowns = 1) {
   Edges edges;
   const auto couple = [&](index_t p, index_t q) {
@@ -133,7 +134,7 @@ class Dice {
   index_t below(index_t bound) { return static_cast<index_t>(next() % static_cast<std::uint64_t>(bound)); }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   Permutation permutation(index_t n) {
-    std::vector<index_t> order(static_cast<std::size_t>(n));
+    std::vector<index_t> order(n);
     for (index_t i = 0; i < n; ++i) order[i] = i;
     for (index_t i = n - 1; i > 0; --i) std::swap(order[i], order[below(i + 1)]);
     return Permutation(order);
@@ -158,6 +159,8 @@ SparseMatrix<T> from_dense(const std::vector<std::vector<T>>& rows, Symmetry sym
   return from_triplets(triplets, symmetry);
 }
 
-inline std::string matrix_path(const std::string& file) { return std::string(PALMETTE_MATRICES_FOLDER) + "/" + file; }
+inline std::string matrix_path(const std::string& file) {
+  return std::string(PALMETTE_MATRICES_FOLDER) + "/" + file;
+}
 
 }  // namespace palmette::order_test

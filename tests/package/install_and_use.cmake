@@ -1,4 +1,5 @@
-# Installs the build into a new folder, moves it, refuses paths of the build in it, then builds and runs tests/package/user against it.
+# Installs the build into a new folder, moves it, refuses paths of the build in it, then builds and runs
+# tests/package/user against it.
 set(work ${BUILD_FOLDER}/tests/package/work)
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work})
@@ -28,7 +29,9 @@ foreach(file ${files})
   endforeach()
 endforeach()
 
-run("Configuring the user" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/user -B ${work}/build -DCMAKE_PREFIX_PATH=${work}/moved
-    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -DCMAKE_BUILD_TYPE=Release -DPALMETTE_WANTED=${VERSION})
+run("Configuring the user" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/user -B ${work}/build
+    -DCMAKE_PREFIX_PATH=${work}/moved
+    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}" -DCMAKE_BUILD_TYPE=Release
+    -DPALMETTE_WANTED=${VERSION})
 run("Building the user" ${CMAKE_COMMAND} --build ${work}/build)
 run("Running the user" ${work}/build/user)

@@ -1,4 +1,5 @@
-// Layers: every supernode is held by the layers whose subtrees reach it, balanced work, and structures of layers that are those of the whole.
+// Layers: every supernode is held by the layers whose subtrees reach it, balanced work, and structures of
+// layers that are those of the whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -80,7 +81,8 @@ TEST(layering, every_supernode_has_its_layers_and_whatever_lies_above_it_is_held
       for (index_t s = 0; s < one.symbolic.num_supernodes(); ++s) {
         ASSERT_GE(cut.node_of[s], 0) << one.name;
         for (const Block& block : one.symbolic.blocks_of(s))
-          EXPECT_TRUE(cut.is_above(cut.node_of[block.row_supernode], cut.node_of[s])) << one.name << " " << layers << ": supernode " << s;
+          EXPECT_TRUE(cut.is_above(cut.node_of[block.row_supernode], cut.node_of[s]))
+              << one.name << " " << layers << ": supernode " << s;
         if (!cut.is_replicated(s)) continue;
         // A supernode is replicated only where both halves have something below it.
         const LayerNode& node = cut.holders(s);
@@ -102,7 +104,8 @@ TEST(layering, work_is_balanced_and_little_is_replicated_where_the_tree_allows_i
     const Replication held = replication_of(symbolic, cut, LayeredMethod::one_sync_3d);
     double most = 0, all = 0;
     for (const double flops : held.sweep_flops) most = std::max(most, flops), all += flops;
-    const double once = replication_of(symbolic, cut_into_layers(symbolic, 1), LayeredMethod::one_sync_3d).sweep_flops[0];
+    const double once =
+        replication_of(symbolic, cut_into_layers(symbolic, 1), LayeredMethod::one_sync_3d).sweep_flops[0];
     EXPECT_LE(most, 1.45 * all / layers) << layers << " layers";
     EXPECT_LE(most, 0.75 * once) << layers << " layers";
     EXPECT_GT(held.extra_entries(), 0);
@@ -140,8 +143,10 @@ TEST(layering, a_layers_structure_is_that_of_the_whole_and_partners_own_the_same
               ASSERT_EQ(part.width(s), one.symbolic.width(old));
               const bool has_rows = method == LayeredMethod::one_sync_3d || system.leads(s);
               ASSERT_EQ(part.num_rows_below(s), has_rows ? one.symbolic.num_rows_below(old) : 0);
-              for (index_t k = 0; k < part.num_rows_below(s); ++k) EXPECT_EQ(system.row[part.rows_below(s)[k]], one.symbolic.rows_below(old)[k]);
-              for (const Block& block : part.blocks_of(s)) EXPECT_EQ(part.supernode_of[part.rows_below(s)[block.first]], block.row_supernode);
+              for (index_t k = 0; k < part.num_rows_below(s); ++k)
+                EXPECT_EQ(system.row[part.rows_below(s)[k]], one.symbolic.rows_below(old)[k]);
+              for (const Block& block : part.blocks_of(s))
+                EXPECT_EQ(part.supernode_of[part.rows_below(s)[block.first]], block.row_supernode);
               if (!system.is_replicated(s)) continue;
               if (owner[old] == -1) owner[old] = system.placement->owner(s, s);
               EXPECT_EQ(system.placement->owner(s, s), owner[old]) << one.name;
@@ -153,8 +158,9 @@ TEST(layering, a_layers_structure_is_that_of_the_whole_and_partners_own_the_same
             for (index_t s = 0; s < system.symbolic->num_supernodes(); ++s) {
               if (system.is_replicated(s)) continue;
               for (const Block& block : system.symbolic->blocks_of(s))
-                EXPECT_EQ(placement.owner(system.supernode[block.row_supernode], system.supernode[s]),
-                          where.ranks.first_rank(system.layer) + system.placement->owner(block.row_supernode, s));
+                EXPECT_EQ(
+                    placement.owner(system.supernode[block.row_supernode], system.supernode[s]),
+                    where.ranks.first_rank(system.layer) + system.placement->owner(block.row_supernode, s));
             }
         }
 }

@@ -15,8 +15,11 @@ SymbolicFactor tree_of_cliques(int levels, index_t width) {
   const auto join = [&](index_t a, index_t b) {
     for (index_t i = 0; i < width; ++i)
       for (index_t j = 0; j < width; ++j) {
-        entries.row.push_back(a * width + i), entries.column.push_back(b * width + j), entries.value.push_back(1);
-        if (a != b) entries.row.push_back(b * width + j), entries.column.push_back(a * width + i), entries.value.push_back(1);
+        entries.row.push_back(a * width + i), entries.column.push_back(b * width + j),
+            entries.value.push_back(1);
+        if (a != b)
+          entries.row.push_back(b * width + j), entries.column.push_back(a * width + i),
+              entries.value.push_back(1);
       }
   };
   for (index_t clique = 0; clique < cliques; ++clique) {
@@ -24,8 +27,8 @@ SymbolicFactor tree_of_cliques(int levels, index_t width) {
     if (clique > 0) join(clique, (clique - 1) / 2);
   }
   Ordering ordering;
-  std::vector<index_t> leaves_first(static_cast<std::size_t>(n));
-  for (index_t k = 0; k < n; ++k) leaves_first[static_cast<std::size_t>(k)] = n - 1 - k;
+  std::vector<index_t> leaves_first(n);
+  for (index_t k = 0; k < n; ++k) leaves_first[k] = n - 1 - k;
   ordering.row = ordering.column = Permutation(leaves_first);
   AnalyzeOptions options;
   options.relax = false;
@@ -56,17 +59,21 @@ TEST(place, a_whole_subtree_lies_on_one_rank_and_units_do_not_depend_on_the_grid
       const Placement placement = place(symbolic, grid, map, {true, 60});
       EXPECT_EQ(placement.units.group_begin, units.group_begin);
       index_t whole = 0;
-      std::vector<char> busy(static_cast<std::size_t>(grid.num_ranks()), 0);
+      std::vector<char> busy(grid.num_ranks(), 0);
       for (index_t unit = 0; unit < units.num_groups(); ++unit) {
         if (placement.is_whole[unit] == 0) continue;
         ++whole;
         const index_t rank = placement.owner(units.group_begin[unit], units.group_begin[unit]);
         busy[rank] = 1;
         for (index_t s = units.group_begin[unit]; s < units.group_begin[unit + 1]; ++s)
-          for (const Block& block : symbolic.blocks_of(s)) EXPECT_EQ(placement.owner(block.row_supernode, s), rank);
+          for (const Block& block : symbolic.blocks_of(s))
+            EXPECT_EQ(placement.owner(block.row_supernode, s), rank);
       }
       EXPECT_GE(whole, 8);
-      if (grid.num_ranks() <= 6) { EXPECT_EQ(std::count(busy.begin(), busy.end(), 1), grid.num_ranks()) << "equal subtrees are shared out"; }
+      if (grid.num_ranks() <= 6) {
+        EXPECT_EQ(std::count(busy.begin(), busy.end(), 1), grid.num_ranks())
+            << "equal subtrees are shared out";
+      }
     }
 }
 
@@ -79,7 +86,7 @@ TEST(place, a_communication_tree_reaches_each_member_once_from_the_root) {
       ASSERT_EQ(tree.size(), size);
       EXPECT_EQ(tree.ranks[0], 3 * (size / 2) + 1);
       EXPECT_EQ(tree.position_of(0), -1);
-      std::vector<int> reached(static_cast<std::size_t>(size), 0);
+      std::vector<int> reached(size, 0);
       for (index_t position = 0; position < size; ++position) {
         EXPECT_EQ(tree.position_of(tree.ranks[position]), position);
         for (index_t child = tree.first_child(position); child < tree.end_child(position); ++child) {
@@ -87,7 +94,8 @@ TEST(place, a_communication_tree_reaches_each_member_once_from_the_root) {
           EXPECT_EQ(tree.parent(child), position);
         }
       }
-      for (index_t position = 0; position < size; ++position) EXPECT_EQ(reached[position], position == 0 ? 0 : 1);
+      for (index_t position = 0; position < size; ++position)
+        EXPECT_EQ(reached[position], position == 0 ? 0 : 1);
     }
   EXPECT_EQ(tree_shape("flat"), TreeShape::flat);
   EXPECT_THROW(tree_shape("ternary"), UsageError);

@@ -1,4 +1,5 @@
-// Predictions against closed forms (chains, stars, dense triangles) and against what the exchange says of messages.
+// Predictions against closed forms (chains, stars, dense triangles) and against what the exchange says of
+// messages.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,13 +19,14 @@ SymbolicFactor chain(index_t n) { return by_columns(testing::chain_matrix(n)); }
 SymbolicFactor star(index_t n) { return by_columns(testing::star_matrix(n)); }
 SymbolicFactor dense(index_t n) { return by_columns(testing::dense_matrix(n)); }
 
-SolvePrediction predicted(const SymbolicFactor& symbolic, ProcessGrid grid, const Cluster& cluster, TreeShape trees = TreeShape::flat) {
+SolvePrediction predicted(const SymbolicFactor& symbolic, ProcessGrid grid, const Cluster& cluster,
+                          TreeShape trees = TreeShape::flat) {
   const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
   return predict_solve({symbolic, placement, FactorKind::llt, trees, 1, 8}, cluster);
 }
 
-// Forward: n diagonals and n − 1 blocks, one after the other; block k + 1, k lies with row k + 1 (P × 1) or column k (1 × P), so that each of
-// the n − 1 steps has one message of one entry: 6 µs. Backward the same.
+// Forward: n diagonals and n − 1 blocks, one after the other; block k + 1, k lies with row k + 1 (P × 1) or
+// column k (1 × P), so that each of the n − 1 steps has one message of one entry: 6 µs. Backward the same.
 TEST(predict_solve, a_chain_takes_its_tasks_and_messages_one_after_the_other) {
   const SymbolicFactor symbolic = chain(20);
   for (const ProcessGrid grid : {ProcessGrid{4, 1}, ProcessGrid{1, 4}}) {
@@ -42,8 +44,8 @@ TEST(predict_solve, a_chain_takes_its_tasks_and_messages_one_after_the_other) {
   EXPECT_EQ(alone.messages, 0);
 }
 
-// n − 1 leaves, all joined to the last column; leaf k lies on rank k of n. Forward: 1 µs, a message to the hub's rank, there n − 1 blocks, the hub.
-// Backward the hub, its blocks in one task, messages, the leaves.
+// n − 1 leaves, all joined to the last column; leaf k lies on rank k of n. Forward: 1 µs, a message to the
+// hub's rank, there n − 1 blocks, the hub. Backward the hub, its blocks in one task, messages, the leaves.
 TEST(predict_solve, a_star_waits_for_its_hub) {
   constexpr index_t n = 9;
   const SolvePrediction made = predicted(star(n), {n, 1}, simple_cluster());
@@ -51,8 +53,8 @@ TEST(predict_solve, a_star_waits_for_its_hub) {
   EXPECT_NEAR(made.schedule.forward_seconds, (1 + 6 + (n - 1) + 1) * microsecond, 1e-12);
 }
 
-// With 2 µs for each message at both ends: the hub's rank takes n − 1 messages, 2 µs each, before its first block; backward it sends n − 1,
-// 2 µs each, and the last one arrives last.
+// With 2 µs for each message at both ends: the hub's rank takes n − 1 messages, 2 µs each, before its first
+// block; backward it sends n − 1, 2 µs each, and the last one arrives last.
 TEST(predict_solve, overheads_of_messages_stand_on_the_ranks) {
   constexpr index_t n = 9;
   Cluster cluster = simple_cluster();
@@ -65,7 +67,8 @@ TEST(predict_solve, overheads_of_messages_stand_on_the_ranks) {
   EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
 }
 
-// Nodes of one rank that let 1 entry in or out in 2 µs: the n − 1 values that come to the hub 5 µs after they leave queue at its door.
+// Nodes of one rank that let 1 entry in or out in 2 µs: the n − 1 values that come to the hub 5 µs after they
+// leave queue at its door.
 TEST(predict_solve, what_enters_a_node_queues_at_its_door) {
   constexpr index_t n = 9;
   Cluster cluster = simple_cluster();
@@ -86,7 +89,8 @@ TEST(predict_solve, one_rank_takes_all_entries_twice) {
   EXPECT_EQ(made.factor_bytes.most, 8 * 30 * 31 / 2);
 }
 
-// Dense, P × 1: column k is passed on by its diagonal to all P ranks; the chain of diagonals has 30 diagonals, 29 blocks and 29 messages at least.
+// Dense, P × 1: column k is passed on by its diagonal to all P ranks; the chain of diagonals has 30
+// diagonals, 29 blocks and 29 messages at least.
 TEST(predict_solve, a_dense_triangle_is_between_its_path_and_its_work) {
   const SymbolicFactor symbolic = dense(30);
   for (const ProcessGrid grid : {ProcessGrid{4, 1}, ProcessGrid{1, 4}, ProcessGrid{2, 2}})
@@ -100,7 +104,8 @@ TEST(predict_solve, a_dense_triangle_is_between_its_path_and_its_work) {
     }
 }
 
-// [Ding et al. 2020], §7.2: on the bidiagonal the square grid communicates as long as both one-dimensional ones together.
+// [Ding et al. 2020], §7.2: on the bidiagonal the square grid communicates as long as both one-dimensional
+// ones together.
 TEST(path_model, a_bidiagonal_matrix_communicates_on_a_square_grid_as_on_both_others_together) {
   const SymbolicFactor symbolic = chain(100);
   const auto communication = [&](ProcessGrid grid) {
@@ -122,14 +127,16 @@ TEST(solve_tasks, have_the_messages_of_the_exchange_and_the_entries_of_the_facto
   const SolveTask all = sweep_work(symbolic, 0, symbolic.num_supernodes());
   for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
     for (const TreeShape trees : {TreeShape::binary, TreeShape::flat})
-      for (const ProcessGrid grid : {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
+      for (const ProcessGrid grid :
+           {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
         const Placement placement = place(symbolic, grid, map);
         const SolveTasks tasks = solve_tasks(symbolic, placement, trees);
         const Traffic traffic = predicted_solve_traffic(symbolic, placement, trees, 8);
         std::int64_t messages = 0, bytes = 0;
         for (const SolveEdge& edge : tasks.edges) {
           ASSERT_LT(edge.from, edge.to);
-          const bool crosses = tasks.tasks[static_cast<std::size_t>(edge.from)].rank != tasks.tasks[static_cast<std::size_t>(edge.to)].rank;
+          const bool crosses = tasks.tasks[edge.from].rank !=
+                               tasks.tasks[edge.to].rank;
           ASSERT_EQ(crosses, edge.message_rows > 0);
           messages += crosses;
           bytes += 8 * edge.message_rows;
@@ -151,7 +158,8 @@ TEST(predict_solve, the_bound_is_below_the_schedule_and_the_path_ends_with_it) {
   cluster.network = {1.5, 10, 0.4, 0.4};
   cluster.on_node = {0.5, 8, 0.2, 0.2};
   cluster.injection_gbs = 10;
-  for (const ProcessGrid grid : {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
+  for (const ProcessGrid grid :
+       {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
     const Placement placement = place(symbolic, grid, PlacementMap::subtree_to_subcube);
     const SolvePrediction made = predict_solve({symbolic, placement}, cluster);
     EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
@@ -175,7 +183,8 @@ TEST(ranked_grids, a_chain_wants_one_dimension) {
   EXPECT_THROW(ranked_grids(question, simple_cluster()), UsageError);
 }
 
-// Two equal chains under one hub: with two layers each has its own, the hub is on both, and one message each way is all.
+// Two equal chains under one hub: with two layers each has its own, the hub is on both, and one message each
+// way is all.
 TEST(ranked_grids, two_branches_want_two_layers) {
   constexpr index_t length = 30, n = 2 * length + 1;
   const SymbolicFactor symbolic = by_columns(testing::joined_matrix(n, [](index_t row, index_t column) {
@@ -186,12 +195,17 @@ TEST(ranked_grids, two_branches_want_two_layers) {
   const std::vector<GridChoice> choices = ranked_grids(question, simple_cluster());
   ASSERT_EQ(choices.size(), 4u);  // 1 × 2 and 2 × 1, and two layers by either method
   EXPECT_EQ(choices.front().layers, 2);
-  // Chains of 30 diagonals and blocks, then the hub; in between its row goes up and comes down: 6 µs, and reading and writing it costs
-  // 2 entries, at both ends.
+  // Chains of 30 diagonals and blocks, then the hub; in between its row goes up and comes down: 6 µs, and
+  // reading and writing it costs 2 entries, at both ends.
   EXPECT_NEAR(choices.front().seconds, (2 * (30 + 30 + 1) + 2 * (6 + 2 + 2)) * microsecond, 3 * microsecond);
   EXPECT_EQ(predicted_seconds(question, choices.front(), simple_cluster()), choices.front().seconds);
   EXPECT_EQ(chosen_layout(question, simple_cluster()).seconds, choices.front().seconds);
-  const SolvePrediction made = predict_layered_solve({symbolic, {{{1, 1}, 2}, PlacementMap::block_cyclic, {false}}, LayeredMethod::one_sync_3d, FactorKind::llt, TreeShape::flat}, simple_cluster());
+  const SolvePrediction made = predict_layered_solve({symbolic,
+                                                      {{{1, 1}, 2}, PlacementMap::block_cyclic, {false}},
+                                                      LayeredMethod::one_sync_3d,
+                                                      FactorKind::llt,
+                                                      TreeShape::flat},
+                                                     simple_cluster());
   EXPECT_EQ(made.num_ranks, 2);
   EXPECT_EQ(made.layers, 2);
   EXPECT_NEAR(made.schedule.seconds, choices.front().seconds, 3 * microsecond) << "by either method";
@@ -200,7 +214,9 @@ TEST(ranked_grids, two_branches_want_two_layers) {
   EXPECT_EQ(made.message_bytes, 2 * 8);
   EXPECT_EQ(made.factor_bytes.least, (2 * 30 + 1) * 8) << "30 columns of two entries, and the hub on both";
   EXPECT_EQ(made.factor_bytes.most, made.factor_bytes.least);
-  EXPECT_THROW(predict_layered_solve({symbolic, {{{0, 1}, 2}, PlacementMap::block_cyclic, {}}}, simple_cluster()), UsageError);
+  EXPECT_THROW(
+      predict_layered_solve({symbolic, {{{0, 1}, 2}, PlacementMap::block_cyclic, {}}}, simple_cluster()),
+      UsageError);
   question.layers = {3};
   EXPECT_THROW(ranked_grids(question, simple_cluster()), UsageError);
   EXPECT_THROW(chosen_layout(question, simple_cluster()), UsageError);
@@ -208,8 +224,11 @@ TEST(ranked_grids, two_branches_want_two_layers) {
 
 TEST(chosen_layout, takes_the_first_of_all_where_one_layer_is_asked_for) {
   const SymbolicFactor symbolic = grid_factor(60);
-  const GridQuestion question{symbolic, 12, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, TreeShape::binary, 1, 8};
-  const GridChoice chosen = chosen_layout(question, simple_cluster()), first = ranked_grids(question, simple_cluster()).front();
+  const GridQuestion question{
+      symbolic, 12, {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, TreeShape::binary,
+      1,        8};
+  const GridChoice chosen = chosen_layout(question, simple_cluster()),
+                   first = ranked_grids(question, simple_cluster()).front();
   EXPECT_EQ(chosen.seconds, first.seconds);
   EXPECT_EQ(chosen.grid.rows, first.grid.rows);
 }
@@ -219,12 +238,15 @@ TEST(layered_solve_tasks, edges_go_to_larger_numbers_and_messages_are_those_of_t
   for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
     for (const index_t layers : {2, 3, 5}) {
       const auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, layers));
-      const std::vector<LayerSystem> systems = layer_systems(symbolic, cut, method, {{{2, 1}, layers}, PlacementMap::block_cyclic, {}});
+      const std::vector<LayerSystem> systems =
+          layer_systems(symbolic, cut, method, {{{2, 1}, layers}, PlacementMap::block_cyclic, {}});
       const SolveTasks tasks = layered_solve_tasks(systems, TreeShape::binary);
       std::int64_t messages = 0, bytes = 0;
       for (const SolveEdge& edge : tasks.edges) {
         EXPECT_LT(edge.from, edge.to);
-        if (tasks.tasks[static_cast<std::size_t>(edge.from)].rank == tasks.tasks[static_cast<std::size_t>(edge.to)].rank) continue;
+        if (tasks.tasks[edge.from].rank ==
+            tasks.tasks[edge.to].rank)
+          continue;
         ++messages;
         bytes += 8 * edge.message_rows;
       }

@@ -1,4 +1,5 @@
-// What tests of predictions and of simulated solves share: a cluster on which times can be counted by hand, and matrices of which they can.
+// What tests of predictions and of simulated solves share: a cluster on which times can be counted by hand,
+// and matrices of which they can.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace palmette::testing {
 
 constexpr double microsecond = 1e-6;
 
-/// A rank reads one entry in a microsecond; a message takes 5 µs and 1 µs for each entry (8 bytes); nothing else costs anything.
+/// A rank reads one entry in a microsecond; a message takes 5 µs and 1 µs for each entry (8 bytes); nothing
+/// else costs anything.
 inline Cluster simple_cluster() {
   Cluster cluster;
   cluster.name = "simple";
@@ -30,7 +32,8 @@ SparseMatrix<double> joined_matrix(index_t n, Joined&& is_joined) {
   for (index_t column = 0; column < n; ++column)
     for (index_t row = 0; row < n; ++row)
       if (row == column || is_joined(std::max(row, column), std::min(row, column)))
-        entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(row == column ? n : -1);
+        entries.row.push_back(row), entries.column.push_back(column),
+            entries.value.push_back(row == column ? n : -1);
   return from_triplets(entries, Symmetry::symmetric);
 }
 inline SparseMatrix<double> chain_matrix(index_t n) {

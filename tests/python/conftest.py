@@ -23,7 +23,11 @@ def backward_error(A, x, b):
     x, b = (np.asarray(v).reshape(A.shape[0], -1) for v in (x, b))
     residual = np.abs(b - A @ x).max(axis=0, initial=0)
     norm = abs(A).sum(axis=1).max(initial=0)
-    return float((residual / (norm * np.abs(x).max(axis=0, initial=0) + np.abs(b).max(axis=0, initial=0))).max(initial=0))
+    return float(
+        (residual / (norm * np.abs(x).max(axis=0, initial=0) + np.abs(b).max(axis=0, initial=0))).max(
+            initial=0
+        )
+    )
 
 
 def bound(dtype):
@@ -32,7 +36,8 @@ def bound(dtype):
 
 
 def random_unsymmetric(n, seed=0, dtype="float64"):
-    """A random sparse matrix with an entry in each row and column of a random permutation, diagonal mostly missing."""
+    """A random sparse matrix with an entry in each row and column of a random permutation, diagonal mostly
+    missing."""
     rng = np.random.default_rng(seed)
     A = sparse.random_array((n, n), density=min(1.0, 4 / n), rng=rng, format="coo")
     P = sparse.coo_array((rng.uniform(1, 2, n), (rng.permutation(n), np.arange(n))), shape=(n, n))
@@ -67,10 +72,13 @@ def outcome(call):
 
 
 def with_doubtful_pivots(n=60, count=40):
-    """A random permutation and a few ±1, regular: exact cancellations leave pivots of zero that no row of their block can replace."""
+    """A random permutation and a few ±1, regular: exact cancellations leave pivots of zero that no row of
+    their block can replace."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
-        B = sparse.random_array((n, n), density=2 / n, rng=rng, data_sampler=lambda size: rng.choice([-1.0, 1.0], size))
+        B = sparse.random_array(
+            (n, n), density=2 / n, rng=rng, data_sampler=lambda size: rng.choice([-1.0, 1.0], size)
+        )
         B = (B + sparse.coo_array((np.ones(n), (np.arange(n), rng.permutation(n))))).tocsc()
         if abs(np.linalg.det(B.toarray())) >= 0.5:
             yield B

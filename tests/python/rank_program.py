@@ -1,4 +1,6 @@
-"""Run by mpiexec with any number of processes (test_mpi.py does): palmette.mpi on every process. Ends with 1 where an assertion fails."""
+"""Run by mpiexec with any number of processes (test_mpi.py does): palmette.mpi on every process. Ends with 1
+where an assertion fails."""
+
 import doctest
 import hashlib
 import sys
@@ -65,7 +67,12 @@ def scalars_transposes_and_refactor():
         n, eps = A.shape[0], np.finfo(dtype).eps
         first, end = own_rows(n)
         solver = palmette.mpi.RowSolver(A[first:end], comm)
-        assert solver.dtype == dtype and solver.kind == "lu" and solver.rows == range(first, end) and solver.shape == (n, n)
+        assert (
+            solver.dtype == dtype
+            and solver.kind == "lu"
+            and solver.rows == range(first, end)
+            and solver.shape == (n, n)
+        )
         for trans, op in [("N", A), ("T", A.T), ("H", A.conj().T)]:
             b = op @ np.ones(n, dtype=dtype)
             x = solver.solve(b[first:end], trans=trans, condition=True)
@@ -75,10 +82,14 @@ def scalars_transposes_and_refactor():
         assert np.allclose(solver.solve(b[first:end], trans="H"), 0.5, atol=1e4 * eps, rtol=0)
         sign, logarithm = solver.slogdet()
         expected = palmette.slogdet(A * 2)
-        assert np.isclose(sign, expected.sign, atol=1e-3) and np.isclose(logarithm, expected.logabsdet, rtol=1e-4)
+        assert np.isclose(sign, expected.sign, atol=1e-3) and np.isclose(
+            logarithm, expected.logabsdet, rtol=1e-4
+        )
     A = palmette.generate("poisson2d5", 8).tocsr()
     first, end = own_rows(64)
-    solver = palmette.mpi.RowSolver(A[first:end].toarray(), comm, transport="mpi_rma", map="block_cyclic", trees="flat", threads=2)
+    solver = palmette.mpi.RowSolver(
+        A[first:end].toarray(), comm, transport="mpi_rma", map="block_cyclic", trees="flat", threads=2
+    )
     assert solver.kind == "llt" and solver.inertia == (64, 0, 0)
     x = solver.solve(np.full(end - first, 1j))  # a complex right-hand side of a real matrix
     assert np.allclose(A[first:end] @ whole(x), 1j)
@@ -95,8 +106,12 @@ def grids_and_layers():
         assert np.allclose(solver.solve((A @ np.ones(400))[first:end]), 1)
         told = solver.report["ranks"]
         assert (told["grid_rows"], told["grid_cols"], told["layers"]) == (*grid, 1)[:3]
-    fails(palmette.UsageError, "does not fit", lambda: palmette.mpi.RowSolver(A[first:end], comm, grid=(5, 7)))
-    fails(palmette.UsageError, "rows and columns", lambda: palmette.mpi.RowSolver(A[first:end], comm, grid=(1,)))
+    fails(
+        palmette.UsageError, "does not fit", lambda: palmette.mpi.RowSolver(A[first:end], comm, grid=(5, 7))
+    )
+    fails(
+        palmette.UsageError, "rows and columns", lambda: palmette.mpi.RowSolver(A[first:end], comm, grid=(1,))
+    )
 
 
 def matching_can_be_left_out():
@@ -112,8 +127,16 @@ def wrong_input_is_refused_by_all():
     first, end = own_rows(25)
     last = comm.rank == comm.size - 1
     rows = A[first:end]
-    fails(palmette.UsageError, "no rank brings row 24", lambda: palmette.mpi.RowSolver(rows[:-1] if last else rows, comm))
-    fails(palmette.DimensionError, "two dimensions", lambda: palmette.mpi.RowSolver(np.zeros(3) if last else rows, comm))
+    fails(
+        palmette.UsageError,
+        "no rank brings row 24",
+        lambda: palmette.mpi.RowSolver(rows[:-1] if last else rows, comm),
+    )
+    fails(
+        palmette.DimensionError,
+        "two dimensions",
+        lambda: palmette.mpi.RowSolver(np.zeros(3) if last else rows, comm),
+    )
     fails(palmette.UsageError, "telegraph", lambda: palmette.mpi.RowSolver(rows, comm, transport="telegraph"))
     fails(palmette.UsageError, "communicator of mpi4py", lambda: palmette.mpi.RowSolver(rows, 7))
     spoilt = rows.copy()
@@ -130,10 +153,16 @@ def wrong_input_is_refused_by_all():
     if last:
         b[-1] = np.inf
     fails(palmette.UsageError, "finite", lambda: solver.solve(b))
-    fails(palmette.UsageError, "pattern", lambda: solver.refactor(sparse.csr_array(rows.shape) if last else rows))
+    fails(
+        palmette.UsageError,
+        "pattern",
+        lambda: solver.refactor(sparse.csr_array(rows.shape) if last else rows),
+    )
     fails(TypeError, "pickled", lambda: solver.__reduce_ex__(2))
     assert np.allclose(A[first:end] @ whole(solver.solve(np.ones(end - first))), 1)
-    assert repr(solver) == f"<palmette.mpi.RowSolver of a 25 x 25 matrix over {comm.size} ranks, float64, llt>"
+    assert (
+        repr(solver) == f"<palmette.mpi.RowSolver of a 25 x 25 matrix over {comm.size} ranks, float64, llt>"
+    )
 
 
 def what_cannot_be_verified_is_warned_of_on_all():
@@ -147,7 +176,9 @@ def what_cannot_be_verified_is_warned_of_on_all():
         warnings.simplefilter("always")
         solver.solve(np.ones(end - first), refine="off")
     assert not solver.report["verify"]["verified"]
-    assert [warning.category for warning in caught] == [palmette.UnverifiedWarning] and "NOT VERIFIED" in str(caught[0].message)
+    assert [warning.category for warning in caught] == [palmette.UnverifiedWarning] and "NOT VERIFIED" in str(
+        caught[0].message
+    )
     assert caught[0].filename == __file__
 
 
@@ -156,8 +187,15 @@ def examples_of_docstrings_run():
 
 
 try:
-    for test in [examples_of_docstrings_run, same_bits_for_any_split, scalars_transposes_and_refactor, grids_and_layers, matching_can_be_left_out, wrong_input_is_refused_by_all,
-                 what_cannot_be_verified_is_warned_of_on_all]:
+    for test in [
+        examples_of_docstrings_run,
+        same_bits_for_any_split,
+        scalars_transposes_and_refactor,
+        grids_and_layers,
+        matching_can_be_left_out,
+        wrong_input_is_refused_by_all,
+        what_cannot_be_verified_is_warned_of_on_all,
+    ]:
         test()
     if comm.rank == 0:
         print("all passed")

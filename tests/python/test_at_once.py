@@ -1,4 +1,5 @@
-"""Small systems answered in one call of the library: the same bits as in the long way, which all that is unusual is left to."""
+"""Small systems answered in one call of the library: the same bits as in the long way, which all that is
+unusual is left to."""
 
 import numpy as np
 import pytest
@@ -34,7 +35,10 @@ def with_indices(A, index_dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("index_dtype", ("int32", "int64"))
 def test_the_bits_are_those_of_the_long_way(made, dtype, index_dtype, monkeypatch):
-    matrices = [random_unsymmetric(n, n, dtype) for n in (1, 2, 5, 12, 13, 60)] + [spd(40, dtype), sparse.diags_array(np.arange(1.0, 6001.0)).astype(dtype)]
+    matrices = [random_unsymmetric(n, n, dtype) for n in (1, 2, 5, 12, 13, 60)] + [
+        spd(40, dtype),
+        sparse.diags_array(np.arange(1.0, 6001.0)).astype(dtype),
+    ]
     for A in matrices:
         A, b = made(A), right_hand_side(A.shape[0], dtype)
         for given in (A, with_indices(A, index_dtype)):
@@ -47,13 +51,18 @@ def test_the_bits_are_those_of_the_long_way(made, dtype, index_dtype, monkeypatc
                 patch.setattr(palmette.scipy, "solve_at_once", lambda A, b: None)
                 expected = palmette.scipy.spsolve(given, b)
             assert x is None or (x == expected).all()
-            assert all((old == new).all() for old, new in zip(before, (given.data, given.indices, given.indptr, b)))
+            assert all(
+                (old == new).all() for old, new in zip(before, (given.data, given.indices, given.indptr, b))
+            )
 
 
 def test_room_behind_the_last_entry_is_not_looked_at():
     A = sparse.csr_array(np.array([[4.0, 1], [2, 3]]))
     A.data, A.indices = np.append(A.data, np.nan), np.append(A.indices, A.indices.dtype.type(-7))
-    assert (solve_at_once(A, np.array([6.0, 8])) == palmette.solve(np.array([[4.0, 1], [2, 3]]), np.array([6.0, 8]))).all()
+    assert (
+        solve_at_once(A, np.array([6.0, 8]))
+        == palmette.solve(np.array([[4.0, 1], [2, 3]]), np.array([6.0, 8]))
+    ).all()
 
 
 def broken(change):
@@ -109,8 +118,16 @@ def test_what_is_unusual_is_left_to_the_long_way(name, monkeypatch):
             assert np.array_equal(found, expected, equal_nan=True)
 
 
-@pytest.mark.parametrize("change", (set_entry("indptr", 1, 9), set_entry("indptr", 0, 1), set_entry("indptr", 3, 99), set_entry("indices", 0, 3),
-                                    set_entry("indices", 1, -1)))
+@pytest.mark.parametrize(
+    "change",
+    (
+        set_entry("indptr", 1, 9),
+        set_entry("indptr", 0, 1),
+        set_entry("indptr", 3, 99),
+        set_entry("indices", 0, 3),
+        set_entry("indices", 1, -1),
+    ),
+)
 @pytest.mark.parametrize("made", (sparse.csc_array, sparse.csr_array))
 def test_arrays_that_do_not_fit_are_not_followed(change, made):
     A = made(GOOD.copy())

@@ -1,4 +1,6 @@
-"""The comparison of other projects' suites: outcomes are compared test by test, differences are explained or told, calls are counted."""
+"""The comparison of other projects' suites: outcomes are compared test by test, differences are explained or
+told, calls are counted."""
+
 import json
 import subprocess
 import sys
@@ -17,13 +19,23 @@ from client_suites.stand_ins import Clock, Factor  # noqa: E402
 
 
 def row(outcome="passed", seconds=0.0, **more):
-    return {"outcome": outcome, "calls": {"splu": 1} if seconds else {}, "seconds": {"splu": seconds} if seconds else {}, **more}
+    return {
+        "outcome": outcome,
+        "calls": {"splu": 1} if seconds else {},
+        "seconds": {"splu": seconds} if seconds else {},
+        **more,
+    }
 
 
 def test_outcomes_are_compared_test_by_test():
-    found = Comparison({"a": row(), "b": row("failed"), "c": row(), "d": row("skipped"), "e": row("failed")},
-                       {"a": row(), "b": row(), "c": row("failed", message="why"), "d": row("skipped"), "e": row("failed")})
-    assert [(d.test, d.scipy, d.palmette) for d in found.differences] == [("b", "failed", "passed"), ("c", "passed", "failed")]
+    found = Comparison(
+        {"a": row(), "b": row("failed"), "c": row(), "d": row("skipped"), "e": row("failed")},
+        {"a": row(), "b": row(), "c": row("failed", message="why"), "d": row("skipped"), "e": row("failed")},
+    )
+    assert [(d.test, d.scipy, d.palmette) for d in found.differences] == [
+        ("b", "failed", "passed"),
+        ("c", "passed", "failed"),
+    ]
     assert found.differences[1].message == "why"
     assert [d.test for d in found.failed_with_both] == ["e"]
     assert found.run == ["a", "b", "c", "e"] and (found.passed("scipy"), found.passed("palmette")) == (2, 2)
@@ -46,8 +58,13 @@ def test_seconds_are_those_of_tests_that_pass_and_solve_with_both():
 
 
 def test_an_explanation_is_found_by_an_id_or_its_beginning():
-    explanations = Explanations([{"tests": "f.py::t[1]", "whose": "suite", "why": "one"}, {"tests": "g.py::*", "whose": "scipy", "why": "all"},
-                                 {"tests": "h.py::t", "whose": "semantics", "why": "unused"}])
+    explanations = Explanations(
+        [
+            {"tests": "f.py::t[1]", "whose": "suite", "why": "one"},
+            {"tests": "g.py::*", "whose": "scipy", "why": "all"},
+            {"tests": "h.py::t", "whose": "semantics", "why": "unused"},
+        ]
+    )
     assert explanations.of("f.py::t[1]")["why"] == "one" and explanations.of("f.py::t[10]") is None
     assert explanations.of("g.py::anything")["why"] == "all"
     assert explanations.unused == ["h.py::t"]
@@ -57,13 +74,24 @@ def test_an_explanation_is_found_by_an_id_or_its_beginning():
 
 def test_the_page_tells_what_is_ours_or_not_explained(tmp_path):
     client = CLIENTS[0]
-    found = {client: Comparison({"p/f.py::a": row(seconds=1.0), "p/f.py::b": row(), "p/f.py::c": row(), "p/f.py::d": row()},
-                                {"p/f.py::a": row(seconds=0.5), "p/f.py::b": row("failed", message="x | y"), "p/f.py::c": row("failed"),
-                                 "p/f.py::d": row("failed")})}
+    found = {
+        client: Comparison(
+            {"p/f.py::a": row(seconds=1.0), "p/f.py::b": row(), "p/f.py::c": row(), "p/f.py::d": row()},
+            {
+                "p/f.py::a": row(seconds=0.5),
+                "p/f.py::b": row("failed", message="x | y"),
+                "p/f.py::c": row("failed"),
+                "p/f.py::d": row("failed"),
+            },
+        )
+    }
     explanations = Explanations([{"tests": "p/f.py::c", "whose": "ours", "why": "a defect"},
                                  {"tests": "p/f.py::d", "whose": "suite", "why": "a reason"}])
     page = tmp_path / "page.md"
-    assert [difference.test for difference in report.write(found, explanations, page)] == ["p/f.py::b", "p/f.py::c"]
+    assert [difference.test for difference in report.write(found, explanations, page)] == [
+        "p/f.py::b",
+        "p/f.py::c",
+    ]
     text = page.read_text()
     assert f"| {client.name} {client.version} | 4 | 1 | 4 | 1 | 3 | 0 |" in text
     assert "| 1.00 | 0.50 | 2.00 |" in text
@@ -120,13 +148,38 @@ def test_is_skipped(): pytest.skip()
 def test_a_suite_meets_the_solvers_of_its_side(tmp_path, side):
     (tmp_path / "test_suite.py").write_text(SUITE)
     record = tmp_path / "record.jsonl"
-    ended = subprocess.run([sys.executable, "-m", "pytest", "-p", "client_suites.plugin", "--solvers", side, "--record", str(record), "-q",
-                            "-p", "no:cacheprovider", "test_suite.py"], cwd=tmp_path, capture_output=True, text=True,
-                           env={**suites._environment(suites.Workshop(tmp_path)), "PYTHONPATH": ":".join([str(TOOLS), *sys.path])})
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "client_suites.plugin",
+            "--solvers",
+            side,
+            "--record",
+            str(record),
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "test_suite.py",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={
+            **suites._environment(suites.Workshop(tmp_path)),
+            "PYTHONPATH": ":".join([str(TOOLS), *sys.path]),
+        },
+    )
     rows = {test.split("::")[1]: found for test, found in read(record).items()}
     assert {test: found["outcome"] for test, found in rows.items()} == {
-        "test_passes": "passed", "test_solves": "passed", "test_fails": "failed", "test_is_expected_to_fail": "skipped",
-        "test_is_skipped": "skipped"}, ended.stdout
+        "test_passes": "passed",
+        "test_solves": "passed",
+        "test_fails": "failed",
+        "test_is_expected_to_fail": "skipped",
+        "test_is_skipped": "skipped",
+    }, ended.stdout
     assert rows["test_passes"]["calls"] == {"spsolve": 1} and rows["test_passes"]["seconds"]["spsolve"] > 0
     assert rows["test_solves"]["calls"] == {"splu": 1, "factorized": 1, "solve": 2}
     assert f"{side}" in json.dumps(rows["test_fails"]["message"])

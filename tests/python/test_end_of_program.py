@@ -1,4 +1,5 @@
-"""The program ends, or is interrupted, while a thread works in the library: the process ends as if it had not been there."""
+"""The program ends, or is interrupted, while a thread works in the library: the process ends as if it had not
+been there."""
 
 import signal
 import subprocess
@@ -60,11 +61,15 @@ palmette.Solver(palmette.generate("poisson3d7", 60), ordering="natural")
 
 
 def ended(program, wait):
-    return subprocess.run([sys.executable, "-c", program.format(wait=wait)], capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", program.format(wait=wait)], capture_output=True, text=True, timeout=120
+    )
 
 
 @pytest.mark.parametrize("wait", [0.05, 0.2, 0.4, 0.5])
-@pytest.mark.parametrize("program", [FACTORIZES, SOLVES, READS_AND_WRITES], ids=["factorizes", "solves", "reads_and_writes"])
+@pytest.mark.parametrize(
+    "program", [FACTORIZES, SOLVES, READS_AND_WRITES], ids=["factorizes", "solves", "reads_and_writes"]
+)
 def test_a_program_that_ends_beside_a_daemon_thread_ends_well(program, wait):
     end = ended(program, wait)
     assert (end.returncode, end.stderr) == (0, "")

@@ -12,7 +12,9 @@ from conftest import spd
 
 
 def test_exceptions_are_those_that_python_users_catch():
-    assert issubclass(palmette.UsageError, ValueError) and issubclass(palmette.DimensionError, palmette.UsageError)
+    assert issubclass(palmette.UsageError, ValueError) and issubclass(
+        palmette.DimensionError, palmette.UsageError
+    )
     assert issubclass(palmette.IoError, OSError) and issubclass(palmette.OutOfMemoryError, MemoryError)
     assert issubclass(palmette.NumericalError, np.linalg.LinAlgError)
     for name in ("SingularError", "NotPositiveDefiniteError", "NotFiniteError", "ConvergenceError"):
@@ -53,7 +55,9 @@ def test_numerically_singular_matrices_fail(dtype):
 def test_a_neumann_problem_is_singular():
     # The Laplacian of a path without boundary conditions: each row adds to zero.
     n = 50
-    A = sparse.diags_array([-np.ones(n - 1), np.r_[1, 2 * np.ones(n - 2), 1], -np.ones(n - 1)], offsets=[-1, 0, 1])
+    A = sparse.diags_array(
+        [-np.ones(n - 1), np.r_[1, 2 * np.ones(n - 2), 1], -np.ones(n - 1)], offsets=[-1, 0, 1]
+    )
     with pytest.raises(palmette.SingularError):
         palmette.solve(A, np.arange(n, dtype=float))
 
@@ -86,11 +90,20 @@ def test_overflow_of_summed_duplicates_is_found():
         palmette.solve(A, np.ones(2, np.float32))
 
 
-@pytest.mark.parametrize("A, b, said", [
-    (np.ones((2, 3)), np.ones(2), r"\(2, 3\)"), (np.ones((3, 2)), np.ones(2), r"\(3, 2\)"),
-    (np.eye(3), np.ones(4), r"\(4,\).*\(3, 3\)"), (np.eye(3), np.ones((1, 3)), r"\(1, 3\).*\(3, 3\)"),
-    (np.eye(3), np.ones((3, 1, 1)), r"\(3, 1, 1\)"), (np.eye(3), 1.0, r"\(\)"), (np.ones(3), np.ones(3), r"\(3,\)"),
-    (np.ones((2, 2, 2)), np.ones(2), r"\(2, 2, 2\)"), (np.zeros((0, 3)), np.ones(0), r"\(0, 3\)")])
+@pytest.mark.parametrize(
+    "A, b, said",
+    [
+        (np.ones((2, 3)), np.ones(2), r"\(2, 3\)"),
+        (np.ones((3, 2)), np.ones(2), r"\(3, 2\)"),
+        (np.eye(3), np.ones(4), r"\(4,\).*\(3, 3\)"),
+        (np.eye(3), np.ones((1, 3)), r"\(1, 3\).*\(3, 3\)"),
+        (np.eye(3), np.ones((3, 1, 1)), r"\(3, 1, 1\)"),
+        (np.eye(3), 1.0, r"\(\)"),
+        (np.ones(3), np.ones(3), r"\(3,\)"),
+        (np.ones((2, 2, 2)), np.ones(2), r"\(2, 2, 2\)"),
+        (np.zeros((0, 3)), np.ones(0), r"\(0, 3\)"),
+    ],
+)
 def test_wrong_shapes_name_both(A, b, said):
     with pytest.raises(palmette.DimensionError, match=said):
         palmette.solve(A, b)
@@ -99,12 +112,27 @@ def test_wrong_shapes_name_both(A, b, said):
             palmette.Solver(A).solve(b)
 
 
-@pytest.mark.parametrize("options, said", [
-    ({"kind": "qr"}, "qr"), ({"ordering": "magic"}, "magic"), ({"method": "fast"}, "fast"), ({"threads": 0}, "threads is 0"),
-    ({"threads": -2}, "threads is -2"), ({"threads": 10**12}, "threads is 1000000000000"),
-    ({"threads": 2.5}, "threads is 2.5"), ({"refine": 10**12}, "refine is"), ({"precision": "half"}, "half"), ({"trans": "X"}, "'X'"), ({"refine": "much"}, "much"),
-    ({"refine": -1}, "-1"), ({"ordering": [0, 1]}, r"\(2,\)"), ({"ordering": [0, 1, 1]}, "1"), ({"ordering": [0, 1, 3]}, "3"),
-    ({"ordering": [0.0, 1.0, 2.0]}, "integers")])
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        ({"kind": "qr"}, "qr"),
+        ({"ordering": "magic"}, "magic"),
+        ({"method": "fast"}, "fast"),
+        ({"threads": 0}, "threads is 0"),
+        ({"threads": -2}, "threads is -2"),
+        ({"threads": 10**12}, "threads is 1000000000000"),
+        ({"threads": 2.5}, "threads is 2.5"),
+        ({"refine": 10**12}, "refine is"),
+        ({"precision": "half"}, "half"),
+        ({"trans": "X"}, "'X'"),
+        ({"refine": "much"}, "much"),
+        ({"refine": -1}, "-1"),
+        ({"ordering": [0, 1]}, r"\(2,\)"),
+        ({"ordering": [0, 1, 1]}, "1"),
+        ({"ordering": [0, 1, 3]}, "3"),
+        ({"ordering": [0.0, 1.0, 2.0]}, "integers"),
+    ],
+)
 def test_options_that_cannot_be_are_refused_with_the_remedy(options, said):
     with pytest.raises(palmette.UsageError, match=said):
         palmette.solve(np.eye(3), np.ones(3), **options)
@@ -113,7 +141,9 @@ def test_options_that_cannot_be_are_refused_with_the_remedy(options, said):
 @pytest.mark.parametrize("dtype", [object, np.longdouble, "datetime64[s]", "U3"])
 def test_types_that_cannot_be_solved_with_are_named(dtype):
     with pytest.raises(palmette.UsageError, match="dtype"):
-        palmette.Solver(np.eye(2).astype(float).astype(dtype) if dtype != "datetime64[s]" else np.zeros((2, 2), dtype))
+        palmette.Solver(
+            np.eye(2).astype(float).astype(dtype) if dtype != "datetime64[s]" else np.zeros((2, 2), dtype)
+        )
 
 
 def test_mixed_precision_of_a_single_precision_matrix_is_refused():
@@ -165,7 +195,12 @@ def test_sizes_beyond_32_bits_are_refused_before_anything_is_allocated():
 
 def test_refactor_refuses_other_patterns_sizes_and_types():
     solver = palmette.Solver(spd(3))
-    for bad, said in ((np.eye(9), "pattern"), (np.eye(4), r"\(4, 4\)"), (np.ones(5), "5 values"), (spd(3) * 1j, "complex")):
+    for bad, said in (
+        (np.eye(9), "pattern"),
+        (np.eye(4), r"\(4, 4\)"),
+        (np.ones(5), "5 values"),
+        (spd(3) * 1j, "complex"),
+    ):
         with pytest.raises(palmette.UsageError, match=said):
             solver.refactor(bad)
     values = spd(3).data.copy()
@@ -176,7 +211,11 @@ def test_refactor_refuses_other_patterns_sizes_and_types():
 
 
 def test_solvers_cannot_be_pickled_and_say_why():
-    for solver in (palmette.Solver(np.eye(2)), palmette.TriangularSolver(np.eye(2)), palmette.from_factors(L=np.eye(2))):
+    for solver in (
+        palmette.Solver(np.eye(2)),
+        palmette.TriangularSolver(np.eye(2)),
+        palmette.from_factors(L=np.eye(2)),
+    ):
         with pytest.raises(TypeError, match="cannot be pickled"):
             pickle.dumps(solver)
 
@@ -191,7 +230,8 @@ def test_errors_can_be_pickled_with_their_places():
 
 
 def test_an_answer_that_is_not_verified_warns_each_time():
-    # Mixed precision without refinement leaves a backward error of single precision, far above the bound of double.
+    # Mixed precision without refinement leaves a backward error of single precision, far above the bound of
+    # double.
     solver = palmette.Solver(spd(8), precision="mixed")
     for _ in range(2):
         with warnings.catch_warnings(record=True) as seen:

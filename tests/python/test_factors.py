@@ -52,10 +52,14 @@ def test_permutations_and_scales_follow_numpy_indexing():
 def test_a_cholesky_factor_alone_is_enough():
     A = spd(5).toarray()
     L = np.linalg.cholesky(A)
-    assert backward_error(A, palmette.from_factors(L=L).solve(np.ones(25)), np.ones(25)) < 10 * bound("float64")
+    assert backward_error(A, palmette.from_factors(L=L).solve(np.ones(25)), np.ones(25)) < 10 * bound(
+        "float64"
+    )
     A = spd(5, "complex128").toarray()
     L = np.linalg.cholesky(A)
-    assert backward_error(A, palmette.from_factors(L=L, hermitian=True).solve(np.ones(25)), np.ones(25)) < 10 * bound("float64")
+    assert backward_error(
+        A, palmette.from_factors(L=L, hermitian=True).solve(np.ones(25)), np.ones(25)
+    ) < 10 * bound("float64")
     plain = palmette.from_factors(L=L)
     assert backward_error(L @ L.T, plain.solve(np.ones(25)), np.ones(25)) < 10 * bound("float64")
 
@@ -110,8 +114,12 @@ def test_triangles_are_solved_as_scipy_does(dtype, lower, method):
     b = np.arange(120, dtype=dtype).reshape(60, 2)
     solver = palmette.TriangularSolver(T, lower, method=method)
     for trans in "NTH":
-        expected = scipy.linalg.solve_triangular(T.toarray(), b, trans={"N": 0, "T": 1, "H": 2}[trans], lower=lower)
-        assert np.allclose(solver.solve(b, trans=trans), expected, rtol=100 * bound(dtype), atol=100 * bound(dtype))
+        expected = scipy.linalg.solve_triangular(
+            T.toarray(), b, trans={"N": 0, "T": 1, "H": 2}[trans], lower=lower
+        )
+        assert np.allclose(
+            solver.solve(b, trans=trans), expected, rtol=100 * bound(dtype), atol=100 * bound(dtype)
+        )
     assert method in ("auto", solver.report["solve"]["method"])
 
 

@@ -1,4 +1,5 @@
-"""Processes that fork: what was factorized before is solved with in the child, and nothing that stayed behind is waited for."""
+"""Processes that fork: what was factorized before is solved with in the child, and nothing that stayed behind
+is waited for."""
 
 import multiprocessing
 import os
@@ -32,7 +33,8 @@ def test_a_pool_of_forked_processes_solves_with_factors_made_before():
 
 
 def child_of(program):
-    """Exit code of a process that runs a program in which `child()` forks and says whether it is the child."""
+    """Exit code of a process that runs a program in which `child()` forks and says whether it is the
+    child."""
     preamble = """
 import os, sys, threading, time, numpy as np, palmette
 def end_with(good):
@@ -40,7 +42,12 @@ def end_with(good):
 def wait_for(child):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 42
 """
-    return subprocess.run([sys.executable, "-W", "ignore", "-c", preamble + program], timeout=120, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", preamble + program],
+        timeout=120,
+        capture_output=True,
+        text=True,
+    )
 
 
 @pytest.mark.parametrize("method", [method.name for method in palmette.methods()])

@@ -7,11 +7,20 @@ import pathlib
 import pytest
 
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "python.md"
-MODULES = ["palmette", "palmette._solver", "palmette._triangular", "palmette._problems", "palmette.scipy", "palmette.plots"]
+MODULES = [
+    "palmette",
+    "palmette._solver",
+    "palmette._triangular",
+    "palmette._problems",
+    "palmette.scipy",
+    "palmette.plots",
+]
 
 
 def test_the_guide_runs_as_it_is_printed():
-    failed, run = doctest.testfile(str(GUIDE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    failed, run = doctest.testfile(
+        str(GUIDE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
     assert run > 25 and failed == 0
 
 

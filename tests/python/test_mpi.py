@@ -1,4 +1,6 @@
-"""palmette.mpi: under mpiexec where it, mpi4py and a build with MPI are there; else only what it says then."""
+"""palmette.mpi: under mpiexec where it, mpi4py and a build with MPI are there; else only what it says
+then."""
+
 import pathlib
 import re
 import shutil
@@ -20,9 +22,16 @@ def launched(ranks):
     if "has no MPI" in told.stderr or "cannot load MPI library" in told.stderr:
         pytest.skip("Palmette was built without MPI")
     version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True).stdout
-    flags = ["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in version or "OpenRTE" in version else []
-    done = subprocess.run([mpiexec, *flags, "-n", str(ranks), sys.executable, str(PROGRAM)], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, timeout=300)
+    flags = (
+        ["--oversubscribe", "--allow-run-as-root"] if "Open MPI" in version or "OpenRTE" in version else []
+    )
+    done = subprocess.run(
+        [mpiexec, *flags, "-n", str(ranks), sys.executable, str(PROGRAM)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr + done.stdout
     assert "all passed" in done.stdout
     return done.stdout
@@ -34,7 +43,15 @@ def test_ranks_bring_rows_and_get_rows():
 
 
 def test_without_mpi4py_the_remedy_is_named():
-    hide = "import sys; sys.modules['mpi4py'] = None\ntry:\n    import palmette.mpi\nexcept ImportError as error:\n    print(error)"
+    hide = (
+        "import sys; sys.modules['mpi4py'] = None\ntry:\n    import palmette.mpi\nexcept ImportError as"
+        " error:\n    print(error)"
+    )
     done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True)
     assert "pip install" in done.stdout and "mpi4py" in done.stdout, done.stderr
-    assert subprocess.run([sys.executable, "-c", "import sys; sys.modules['mpi4py'] = None; import palmette"]).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", "import sys; sys.modules['mpi4py'] = None; import palmette"]
+        ).returncode
+        == 0
+    )

@@ -12,7 +12,11 @@ from conftest import DTYPES, random_unsymmetric, spd
 def makers(dtype="float64"):
     A = random_unsymmetric(40, dtype=dtype)
     L = sparse.csc_array(sparse.tril(spd(6, dtype)))
-    return [(A, palmette.Solver(A)), (L, palmette.TriangularSolver(L)), (L @ L.conj().T, palmette.from_factors(L=L, hermitian=True))]
+    return [
+        (A, palmette.Solver(A)),
+        (L, palmette.TriangularSolver(L)),
+        (L @ L.conj().T, palmette.from_factors(L=L, hermitian=True)),
+    ]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -50,11 +54,23 @@ def test_preconditioner_of_iterative_solvers():
 
 def test_inverse_of_eigenvalue_solvers():
     A = spd(9)
-    near = sla.eigsh(A, 3, sigma=0.5, OPinv=palmette.Solver(A - 0.5 * sparse.eye_array(81)).aslinearoperator(), return_eigenvectors=False)
+    near = sla.eigsh(
+        A,
+        3,
+        sigma=0.5,
+        OPinv=palmette.Solver(A - 0.5 * sparse.eye_array(81)).aslinearoperator(),
+        return_eigenvectors=False,
+    )
     exact = np.linalg.eigvalsh(A.toarray())
     assert np.allclose(np.sort(near), np.sort(exact[np.argsort(abs(exact - 0.5))[:3]]))
     B = random_unsymmetric(40)
-    near = sla.eigs(B, 2, sigma=0.3, OPinv=palmette.Solver(B - 0.3 * sparse.eye_array(40)).aslinearoperator(), return_eigenvectors=False)
+    near = sla.eigs(
+        B,
+        2,
+        sigma=0.3,
+        OPinv=palmette.Solver(B - 0.3 * sparse.eye_array(40)).aslinearoperator(),
+        return_eigenvectors=False,
+    )
     exact = np.linalg.eigvals(B.toarray())
     assert np.allclose(np.sort(abs(near - 0.3)), np.sort(abs(exact - 0.3))[:2])
 

@@ -9,7 +9,8 @@ from conftest import backward_error, bound, random_unsymmetric, spd
 
 
 def shuffled(A, seed=0, duplicates=False):
-    """A with the rows of each column in another order, as many assemblers leave them, and entries in two parts if asked for."""
+    """A with the rows of each column in another order, as many assemblers leave them, and entries in two
+    parts if asked for."""
     rng, A = np.random.default_rng(seed), sparse.csc_matrix(A)
     pieces, rows, data = [0], [], []
     for j in range(A.shape[1]):
@@ -19,7 +20,11 @@ def shuffled(A, seed=0, duplicates=False):
             data.append(part * A.data[places])
         pieces.append(pieces[-1] + len(places) * (2 if duplicates else 1))
     given = sparse.csc_matrix(A.shape, dtype=A.dtype)
-    given.indptr, given.indices, given.data = np.array(pieces, dtype=np.int32), np.concatenate(rows).astype(np.int32), np.concatenate(data)
+    given.indptr, given.indices, given.data = (
+        np.array(pieces, dtype=np.int32),
+        np.concatenate(rows).astype(np.int32),
+        np.concatenate(data),
+    )
     given.has_sorted_indices = given.has_canonical_format = False
     return given
 
@@ -52,7 +57,9 @@ def test_scribbling_over_the_matrix_changes_no_answer(unsorted):
     scribble(given)
     assert np.array_equal(solver.solve(b), expected)
     solver.refactor(values)
-    assert np.array_equal(solver.solve(b), expected) or backward_error(A, solver.solve(b), b) < bound("float64")
+    assert np.array_equal(solver.solve(b), expected) or backward_error(A, solver.solve(b), b) < bound(
+        "float64"
+    )
     assert solver.report["verify"]["verified"]
     values[:] = 0
     assert backward_error(A, solver.solve(b), b) < bound("float64")
@@ -76,7 +83,9 @@ def test_triangles_and_factors_are_copied():
     L = sparse.csc_array(sparse.tril(spd(8)))
     b = np.ones(64)
     own = L.copy()
-    triangular, factored = palmette.TriangularSolver(own), palmette.from_factors(L=own, row_perm=(order := np.arange(64)[::-1].copy()))
+    triangular, factored = palmette.TriangularSolver(own), palmette.from_factors(
+        L=own, row_perm=(order := np.arange(64)[::-1].copy())
+    )
     expected = triangular.solve(b), factored.solve(b)
     scribble(own)
     order[:] = 0
@@ -98,7 +107,16 @@ def test_factors_of_the_scipy_module_are_their_own():
 def test_a_matrix_of_the_bindings_is_handed_over_once():
     from palmette import _input
     matrix = _input.to_core(spd(4))
-    palmette._core.TriangularSolver_float64.create(matrix, {"method": "auto", "threads": 1, "measure": False, "cache_folder": "",
-                                                            "lower": True, "unit_diagonal": False})
+    palmette._core.TriangularSolver_float64.create(
+        matrix,
+        {
+            "method": "auto",
+            "threads": 1,
+            "measure": False,
+            "cache_folder": "",
+            "lower": True,
+            "unit_diagonal": False,
+        },
+    )
     with pytest.raises(palmette.UsageError, match="handed over"):
         matrix.nnz

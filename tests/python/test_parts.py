@@ -6,7 +6,11 @@ import pytest
 import scipy.sparse as sparse
 from conftest import DTYPES, indefinite, random_unsymmetric, spd, with_doubtful_pivots
 
-MATRICES = {"llt": spd, "ldlt": lambda n, dtype: palmette.generate("kkt3d", 3).astype(dtype), "lu": lambda n, dtype: random_unsymmetric(90, dtype=dtype)}
+MATRICES = {
+    "llt": spd,
+    "ldlt": lambda n, dtype: palmette.generate("kkt3d", 3).astype(dtype),
+    "lu": lambda n, dtype: random_unsymmetric(90, dtype=dtype),
+}
 
 
 def close(x, y, dtype, size=1.0):
@@ -24,7 +28,11 @@ def solver_of(kind, dtype, n=9):
 def test_product_of_symmetric_factors_is_the_permuted_matrix(kind, dtype, n):
     A, solver = solver_of(kind, dtype, n)
     L, D, p = solver.L(), solver.D(), solver.P()
-    assert sparse.triu(L, 1).nnz == 0 and np.array_equal(solver.row_perm, p) and np.array_equal(solver.col_perm, p)
+    assert (
+        sparse.triu(L, 1).nnz == 0
+        and np.array_equal(solver.row_perm, p)
+        and np.array_equal(solver.col_perm, p)
+    )
     assert close((L @ D @ L.conj().T).toarray(), A.toarray()[p][:, p], dtype, abs(A).max())
     both = solver.L_D()
     assert (both[0] != L).nnz == 0 and (both[1] != D).nnz == 0
@@ -74,7 +82,12 @@ def test_half_solves_agree_with_the_factors_they_are_named_after(kind, columns, 
         named += [(U, solver.solve_U), (U.T, solver.solve_Ut)]
     else:
         D = solver.D().toarray()
-        named += [(D, solver.solve_D), (L @ D, solver.solve_LD), (D @ Lt, solver.solve_DLt), (L @ D @ Lt, solver.solve_LDLt)]
+        named += [
+            (D, solver.solve_D),
+            (L @ D, solver.solve_LD),
+            (D @ Lt, solver.solve_DLt),
+            (L @ D @ Lt, solver.solve_LDLt),
+        ]
     for F, solve in named:
         x = solve(b)
         assert x.shape == b.shape and x.dtype == np.dtype(dtype)
@@ -91,8 +104,12 @@ def test_permutations_are_applied_and_undone():
     for kind in ("llt", "lu"):
         A, solver = solver_of(kind, "float64")
         b = np.arange(A.shape[0])
-        assert np.array_equal(solver.apply_P(b), solver.row_perm) and np.array_equal(solver.apply_Q(b), solver.col_perm)
-        assert np.array_equal(solver.apply_Pt(solver.apply_P(b)), b) and np.array_equal(solver.apply_Qt(solver.apply_Q(b)), b)
+        assert np.array_equal(solver.apply_P(b), solver.row_perm) and np.array_equal(
+            solver.apply_Q(b), solver.col_perm
+        )
+        assert np.array_equal(solver.apply_Pt(solver.apply_P(b)), b) and np.array_equal(
+            solver.apply_Qt(solver.apply_Q(b)), b
+        )
         assert sorted(solver.row_perm) == sorted(solver.col_perm) == list(b)
 
 
@@ -101,7 +118,9 @@ def test_parts_follow_the_values_of_refactor():
     before = solver.L()
     solver.refactor(4 * A)
     assert np.array_equal(solver.L().data, 2 * before.data)
-    assert np.array_equal(2 * solver.solve_L(np.ones(81)), palmette.Solver(A, kind="llt").solve_L(np.ones(81)))
+    assert np.array_equal(
+        2 * solver.solve_L(np.ones(81)), palmette.Solver(A, kind="llt").solve_L(np.ones(81))
+    )
 
 
 def test_a_complex_right_hand_side_of_a_real_factor():
@@ -112,8 +131,15 @@ def test_a_complex_right_hand_side_of_a_real_factor():
 
 def test_what_a_factorization_has_not_is_refused_with_what_it_has():
     lu, llt = solver_of("lu", "float64")[1], solver_of("llt", "float64")[1]
-    for ask, instead in ((lu.P, "row_perm"), (lu.D, "U"), (lu.L_D, "U"), (llt.U, "L"), (lambda: lu.solve_D(np.ones(90)), "solve_U"),
-                         (lambda: llt.solve_U(np.ones(81)), "U"), (palmette.Solver(spd(9), precision="mixed").L, "mixed")):
+    for ask, instead in (
+        (lu.P, "row_perm"),
+        (lu.D, "U"),
+        (lu.L_D, "U"),
+        (llt.U, "L"),
+        (lambda: lu.solve_D(np.ones(90)), "solve_U"),
+        (lambda: llt.solve_U(np.ones(81)), "U"),
+        (palmette.Solver(spd(9), precision="mixed").L, "mixed"),
+    ):
         with pytest.raises(palmette.UsageError, match=instead):
             ask()
     for wrong in (llt.apply_P, llt.apply_Pt, llt.solve_L):

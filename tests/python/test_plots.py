@@ -16,8 +16,14 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 import palmette.plots as plots  # noqa: E402
 
-MATRICES = {"spd": spd(9), "indefinite": indefinite(9), "unsymmetric": random_unsymmetric(50), "large": palmette.generate("poisson2d5", 40),
-            "one": sparse.csc_array([[2.0]]), "empty": sparse.csc_array((0, 0))}
+MATRICES = {
+    "spd": spd(9),
+    "indefinite": indefinite(9),
+    "unsymmetric": random_unsymmetric(50),
+    "large": palmette.generate("poisson2d5", 40),
+    "one": sparse.csc_array([[2.0]]),
+    "empty": sparse.csc_array((0, 0)),
+}
 
 
 @pytest.fixture(autouse=True)
@@ -31,8 +37,13 @@ def test_every_picture_can_be_drawn_and_saved(name, tmp_path):
     A = MATRICES[name]
     solver = palmette.Solver(A)
     solver.solve(np.ones(A.shape[0]))
-    pictures = [plots.sparsity(A)[0], plots.sparsity(A, solver)[1], plots.supernodes(solver), plots.supernodes(A),
-                plots.elimination_tree(solver)]
+    pictures = [
+        plots.sparsity(A)[0],
+        plots.sparsity(A, solver)[1],
+        plots.supernodes(solver),
+        plots.supernodes(A),
+        plots.elimination_tree(solver),
+    ]
     if A.shape[0] > 1:
         pictures.append(plots.bandwidth(solver))
     for number, axes in enumerate(pictures):

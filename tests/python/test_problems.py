@@ -16,8 +16,18 @@ DATA = pathlib.Path(__file__).parents[2] / "data"
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz"])
-@pytest.mark.parametrize("A", [random_unsymmetric(30), spd(5), spd(4, "complex128"), random_unsymmetric(20, dtype="complex128"),
-                               sparse.csc_array((4, 4)), sparse.csc_array(np.ones((2, 3)))], ids=str)
+@pytest.mark.parametrize(
+    "A",
+    [
+        random_unsymmetric(30),
+        spd(5),
+        spd(4, "complex128"),
+        random_unsymmetric(20, dtype="complex128"),
+        sparse.csc_array((4, 4)),
+        sparse.csc_array(np.ones((2, 3))),
+    ],
+    ids=str,
+)
 def test_what_is_written_is_read_back_bit_for_bit(tmp_path, A, name):
     path = tmp_path / name
     palmette.write(path, A, comment="made by a test")
@@ -31,7 +41,10 @@ def test_what_is_written_is_read_back_bit_for_bit(tmp_path, A, name):
 def test_files_are_read_as_scipy_reads_them(tmp_path):
     for A in (random_unsymmetric(30), spd(5), spd(4, "complex128")):
         scipy.io.mmwrite(str(tmp_path / "a.mtx"), A)
-        assert (palmette.read(str(tmp_path / "a.mtx")) != sparse.csc_array(scipy.io.mmread(str(tmp_path / "a.mtx")))).nnz == 0
+        assert (
+            palmette.read(str(tmp_path / "a.mtx"))
+            != sparse.csc_array(scipy.io.mmread(str(tmp_path / "a.mtx")))
+        ).nnz == 0
 
 
 def test_malformed_files_name_file_and_line(tmp_path):

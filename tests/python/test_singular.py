@@ -1,4 +1,5 @@
-"""Systems with singular matrices: as SciPy under palmette.scipy, and as asked for with `Solver(singular=...)`."""
+"""Systems with singular matrices: as SciPy under palmette.scipy, and as asked for with
+`Solver(singular=...)`."""
 
 import warnings
 
@@ -15,7 +16,9 @@ def neumann(m, seed=0):
     """The Laplacian of an m x m grid with irregular weights and no boundary: singular, but for rounding."""
     rng = np.random.default_rng(seed)
     ends = sparse.csr_array(sparse.diags_array([-1.0, 1.0], offsets=[0, 1], shape=(m - 1, m)))
-    edges = sparse.vstack([sparse.kron(sparse.eye_array(m), ends), sparse.kron(ends, sparse.eye_array(m))]).tocsr()
+    edges = sparse.vstack(
+        [sparse.kron(sparse.eye_array(m), ends), sparse.kron(ends, sparse.eye_array(m))]
+    ).tocsr()
     return (edges.T @ sparse.diags_array(rng.random(edges.shape[0])) @ edges).tocsc()
 
 
@@ -36,7 +39,11 @@ def rank_deficient(n, k, kind, is_complex, seed=0):
         return (core @ spread)[rng.permutation(n)][:, rng.permutation(n)]
     adjoint = (lambda a: a.T) if kind == "symmetric" else (lambda a: a.conj().T)
     square = core[:n - k]
-    A = adjoint(spread) @ (square @ adjoint(square) if kind == "positive" else square + adjoint(square)) @ spread
+    A = (
+        adjoint(spread)
+        @ (square @ adjoint(square) if kind == "positive" else square + adjoint(square))
+        @ spread
+    )
     order = rng.permutation(n)
     A = A[order][:, order]
     return (A + adjoint(A)) / 2
@@ -122,8 +129,13 @@ def test_shift_invert_at_an_eigenvalue_converges(make):
 
 def test_inverse_iteration_converges_to_the_null_vector():
     rng = np.random.default_rng(3)
-    rates = sparse.random_array((200, 200), density=0.02, rng=rng) + sparse.eye_array(200, k=1) + sparse.eye_array(200, k=-1)
-    generator = (rates - sparse.diags_array(np.asarray(rates.sum(axis=0)))).tocsc()  # of a Markov chain: columns sum to zero
+    rates = (
+        sparse.random_array((200, 200), density=0.02, rng=rng)
+        + sparse.eye_array(200, k=1)
+        + sparse.eye_array(200, k=-1)
+    )
+    # of a Markov chain: columns sum to zero
+    generator = (rates - sparse.diags_array(np.asarray(rates.sum(axis=0)))).tocsc()
     shifted = (generator - 1e-15 * sparse.eye_array(200)).tocsc()
     x = np.ones(200) / 200
     with warnings.catch_warnings():
@@ -145,7 +157,8 @@ def test_consistent_systems_come_back_with_a_small_residual():
 
 
 def test_a_factor_that_exists_never_raises_and_warns_once():
-    """The saddle-point system of constraints of which one nearly repeats another, as trust-constr makes them."""
+    """The saddle-point system of constraints of which one nearly repeats another, as trust-constr makes
+    them."""
     rng = np.random.default_rng(5)
     J = rng.standard_normal((4, 11))
     J[3] = J[0] / 3 + J[1] / 7
@@ -162,7 +175,11 @@ def test_a_factor_that_exists_never_raises_and_warns_once():
 
 def paths_and_their_like():
     for n in (5, 30, 100):
-        yield sparse.csc_array(sparse.diags_array(np.r_[1.0, np.full(n - 2, 2.0), 1]) - sparse.eye_array(n, k=1) - sparse.eye_array(n, k=-1))
+        yield sparse.csc_array(
+            sparse.diags_array(np.r_[1.0, np.full(n - 2, 2.0), 1])
+            - sparse.eye_array(n, k=1)
+            - sparse.eye_array(n, k=-1)
+        )
     for seed in range(6):
         yield neumann(6 + seed, seed)
         yield sparse.csc_array(rank_deficient(20 + seed, 1 + seed % 3, "general", False, seed))
@@ -189,7 +206,9 @@ def test_exactly_singular_is_what_it_is_for_scipy():
     assert 5 < exactly < 25
 
 
-PINNED = sparse.csc_array(sparse.diags_array(np.full(8, 2.0)) - sparse.eye_array(8, k=1) - sparse.eye_array(8, k=-1))
+PINNED = sparse.csc_array(
+    sparse.diags_array(np.full(8, 2.0)) - sparse.eye_array(8, k=1) - sparse.eye_array(8, k=-1)
+)
 PINNED[3, 3] = np.inf
 
 
@@ -235,7 +254,12 @@ def test_these_functions_may_stand_in_scipys_place(monkeypatch):
     met = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        B = sparse.random_array((60, 60), density=2.5 / 60, rng=rng, data_sampler=lambda size, rng=rng: rng.choice([-1.0, 1.0], size))
+        B = sparse.random_array(
+            (60, 60),
+            density=2.5 / 60,
+            rng=rng,
+            data_sampler=lambda size, rng=rng: rng.choice([-1.0, 1.0], size),
+        )
         B = (B + sparse.coo_array((np.ones(60), (np.arange(60), rng.permutation(60))))).tocsc()
         try:
             lu = theirs.splu(B)
@@ -249,8 +273,10 @@ def test_these_functions_may_stand_in_scipys_place(monkeypatch):
 
 @pytest.mark.parametrize("m", [2, 5])
 def test_an_answer_without_replaced_pivots_stays_where_its_residual_is_the_smallest(m):
-    """Constraints that are nearly dependent, as those of an interior-point method. Elimination makes no error here, for all multiples of
-    powers of two are exact. The backward error of a residual of 1/2 would be u as well, but clients look at b − A x."""
+    """Constraints that are nearly dependent, as those of an interior-point method. Elimination makes no error
+    here, for all multiples of powers of two are exact. The backward error of a residual of 1/2 would be u as
+    well, but clients look at b − A x.
+    """
     J = np.eye(m)
     J[:, 0], J[0, 1:], J[1, 1] = 1, 0, 2.0**-25
     A, b = sparse.csc_array(np.block([[np.eye(m), J.T], [J, np.zeros((m, m))]])), np.arange(1.0, 2 * m + 1)

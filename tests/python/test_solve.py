@@ -61,8 +61,18 @@ def test_long_indices_unsorted_rows_and_duplicates_are_taken():
     assert list(A.indices) == [1, 0, 0, 1] and A.nnz == 4  # the user's matrix is as it was
 
 
-@pytest.mark.parametrize("dtype, works_in", [("int8", "float64"), ("int64", "float64"), ("uint16", "float64"), ("bool", "float64"),
-                                             ("float16", "float32"), (">f8", "float64"), (">c8", "complex64")])
+@pytest.mark.parametrize(
+    "dtype, works_in",
+    [
+        ("int8", "float64"),
+        ("int64", "float64"),
+        ("uint16", "float64"),
+        ("bool", "float64"),
+        ("float16", "float32"),
+        (">f8", "float64"),
+        (">c8", "complex64"),
+    ],
+)
 def test_other_types_are_widened(dtype, works_in):
     A = np.array([[1, 1], [0, 1]], dtype=dtype)
     solver = palmette.Solver(A)
@@ -70,9 +80,17 @@ def test_other_types_are_widened(dtype, works_in):
     assert np.allclose(solver.solve(np.array([1, 1], dtype=dtype)), [0, 1])
 
 
-@pytest.mark.parametrize("a_type, b_type, x_type", [
-    ("float64", "complex64", "complex128"), ("float32", "complex64", "complex64"), ("float32", "float64", "float64"),
-    ("complex64", "float64", "complex128"), ("float32", "int32", "float64"), ("float32", "complex128", "complex128")])
+@pytest.mark.parametrize(
+    "a_type, b_type, x_type",
+    [
+        ("float64", "complex64", "complex128"),
+        ("float32", "complex64", "complex64"),
+        ("float32", "float64", "float64"),
+        ("complex64", "float64", "complex128"),
+        ("float32", "int32", "float64"),
+        ("float32", "complex128", "complex128"),
+    ],
+)
 def test_solve_has_the_precision_of_both(a_type, b_type, x_type):
     A = spd(5, a_type)
     b = np.ones(25, dtype=b_type)
@@ -100,7 +118,14 @@ def test_every_layout_of_b_gives_the_same_bits_and_keeps_b():
     strided[::2, ::2] = b
     read_only = b.copy()
     read_only.flags.writeable = False
-    for given in (np.asfortranarray(b), strided[::2, ::2], read_only, b[::-1][::-1], sparse.csr_array(b), b.tolist()):
+    for given in (
+        np.asfortranarray(b),
+        strided[::2, ::2],
+        read_only,
+        b[::-1][::-1],
+        sparse.csr_array(b),
+        b.tolist(),
+    ):
         assert np.array_equal(solver.solve(given), expected)
     assert np.array_equal(read_only, b)
     assert np.allclose(solver.solve(b[:, 0]), expected[:, 0], rtol=1e-13)  # other kernels, other bits
@@ -136,10 +161,13 @@ def test_every_method_agrees_and_is_reported(method, kind):
     x = solver.solve(b)
     assert backward_error(A, x, b) < bound("float64")
     assert solver.report["solve"]["method"] == method
-    assert np.array_equal(x, palmette.Solver(A, method=method, threads=1).solve(b))  # same bits for any number of threads
+    # same bits for any number of threads
+    assert np.array_equal(x, palmette.Solver(A, method=method, threads=1).solve(b))
 
 
-@pytest.mark.parametrize("ordering", [entry.name for entry in palmette.orderings() if entry.available and entry.name != "user"])
+@pytest.mark.parametrize(
+    "ordering", [entry.name for entry in palmette.orderings() if entry.available and entry.name != "user"]
+)
 def test_every_ordering_solves_and_is_reported(ordering):
     A = spd(10)
     solver = palmette.Solver(A, ordering=ordering)
@@ -148,7 +176,8 @@ def test_every_ordering_solves_and_is_reported(ordering):
 
 
 def test_a_permutation_is_an_ordering():
-    # An arrow that points to the lower right fills nothing; eliminated from its tip (0 last → first) it fills everything.
+    # An arrow that points to the lower right fills nothing; eliminated from its tip (0 last → first) it fills
+    # everything.
     n = 30
     A = sparse.lil_array(4 * sparse.eye_array(n))
     A[n - 1, :], A[:, n - 1], A[n - 1, n - 1] = 1, 1, n
@@ -252,8 +281,24 @@ def test_report_has_the_names_of_the_command():
     assert solver.report["solve"] is None and solver.report["verify"] is None
     solver.solve(np.ones(25))
     report = solver.report
-    assert list(report) == ["matrix", "order", "analyze", "factorize", "solve", "verify", "notes", "peak_memory_bytes", "version"]
-    assert report["matrix"] == {"rows": 25, "cols": 25, "nnz": 105, "scalar": "float64", "symmetry": "symmetric"}
+    assert list(report) == [
+        "matrix",
+        "order",
+        "analyze",
+        "factorize",
+        "solve",
+        "verify",
+        "notes",
+        "peak_memory_bytes",
+        "version",
+    ]
+    assert report["matrix"] == {
+        "rows": 25,
+        "cols": 25,
+        "nnz": 105,
+        "scalar": "float64",
+        "symmetry": "symmetric",
+    }
     assert report["factorize"]["inertia"] == {"positive": 25, "negative": 0, "zero": 0}
     assert report["solve"]["stream_gbs"] > 0 and report["version"] == palmette.__version__
 
@@ -277,7 +322,9 @@ def test_the_short_way_for_a_vector_gives_what_the_long_way_gives(dtype):
     b = np.linspace(1, 2, 36).astype(dtype)
     x = solver.solve(b)
     assert solver.report["verify"]["verified"] and x.dtype == A.dtype
-    assert np.array_equal(x, solver.solve(list(b)).astype(dtype)) and np.array_equal(x, solver.solve(b[:, None])[:, 0])
+    assert np.array_equal(x, solver.solve(list(b)).astype(dtype)) and np.array_equal(
+        x, solver.solve(b[:, None])[:, 0]
+    )
     assert np.array_equal(x, solver.solve(np.repeat(b, 2)[::2]))
     b[7] = np.nan
     with pytest.raises(palmette.UsageError, match=r"b\[7\]"):

@@ -1,4 +1,5 @@
-"""Matrices that are symmetric up to rounding are factored as symmetric ones, say so, and are verified as they are."""
+"""Matrices that are symmetric up to rounding are factored as symmetric ones, say so, and are verified as they
+are."""
 
 import numpy as np
 import palmette

@@ -28,7 +28,8 @@ def solver():
 
 
 def threads_of(solver):
-    """The most that a few solves used: a single one may find another's processes on its processors and go alone."""
+    """The most that a few solves used: a single one may find another's processes on its processors and go
+    alone."""
     def of_one():
         solver.solve(np.ones(solver.shape[0]))
         return solver.report["solve"]["threads"]
@@ -64,7 +65,10 @@ def test_the_argument_comes_before_the_context_and_the_context_before_the_module
     palmette.set_num_threads(1)
     with palmette.threads(3):
         assert palmette.get_num_threads() == 3
-        assert palmette.Solver(palmette.generate("poisson3d7", 20), measure=False).report["factorize"]["threads"] == 3
+        assert (
+            palmette.Solver(palmette.generate("poisson3d7", 20), measure=False).report["factorize"]["threads"]
+            == 3
+        )
         with palmette.threads(2):
             assert palmette.get_num_threads() == 2
         assert palmette.get_num_threads() == 3
@@ -126,7 +130,13 @@ def test_a_number_that_cannot_be_is_refused(count):
 
 def number_with(environment, program="import palmette; print(palmette.get_num_threads())"):
     without = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
-    done = subprocess.run([sys.executable, "-c", program], env=without | environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=without | environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 
@@ -134,9 +144,21 @@ def number_with(environment, program="import palmette; print(palmette.get_num_th
 def test_the_environment_gives_the_default():
     usual = palmette._core.available_processors()
     assert number_with({}) == usual
-    for text, number in (("1", 1), ("3", 3), (" 5 , 2", 5), ("", usual), ("0", usual), ("-2", usual), ("many", usual), ("2x", usual)):
+    for text, number in (
+        ("1", 1),
+        ("3", 3),
+        (" 5 , 2", 5),
+        ("", usual),
+        ("0", usual),
+        ("-2", usual),
+        ("many", usual),
+        ("2x", usual),
+    ):
         assert number_with({"OMP_NUM_THREADS": text}) == number
-    back = "import palmette; palmette.set_num_threads(1); palmette.set_num_threads(None); print(palmette.get_num_threads())"
+    back = (
+        "import palmette; palmette.set_num_threads(1); palmette.set_num_threads(None);"
+        " print(palmette.get_num_threads())"
+    )
     assert number_with({"OMP_NUM_THREADS": "7"}, back) == 7
 
 

@@ -1,4 +1,5 @@
-"""Several Python threads: the interpreter lock is released while the library works, and solves may run side by side."""
+"""Several Python threads: the interpreter lock is released while the library works, and solves may run side
+by side."""
 
 import signal
 import subprocess
@@ -19,8 +20,8 @@ from conftest import backward_error, bound, random_unsymmetric, spd
 def advances_during():
     """Whether another Python thread makes a step while `call` runs; it may be called often, until one does.
 
-    The interpreter takes the lock from no thread by itself here (the switch interval is a minute), so that the other thread
-    can only run where `call` lets go of the lock.
+    The interpreter takes the lock from no thread by itself here (the switch interval is a minute), so that
+    the other thread can only run where `call` lets go of the lock.
     """
     steps, stop = [0], threading.Event()
 
@@ -50,8 +51,17 @@ def advances_during():
 def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     A = palmette.generate("poisson3d7", 14)
     solver, matrix = palmette.Solver(A, kind="lu", threads=1), _input.to_core(A)
-    options = {"kind": "auto", "ordering": "auto", "permutation": None, "method": "auto", "threads": 1, "mixed": False, "singular": "raise",
-               "measure": False, "cache_folder": ""}
+    options = {
+        "kind": "auto",
+        "ordering": "auto",
+        "permutation": None,
+        "method": "auto",
+        "threads": 1,
+        "mixed": False,
+        "singular": "raise",
+        "measure": False,
+        "cache_folder": "",
+    }
     request = {"trans": "N", "refine": -1, "condition": False, "repeat": 1, "threads": 0}
     b, x = (np.ones((A.shape[0], 8), order="F") for _ in "bx")
     pointers, rows = A.indptr.astype(np.int64), A.indices.astype(np.int32)
@@ -60,7 +70,8 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     core = palmette._core
     assert advances_during(lambda: core.generate("poisson3d7", 14, 1, 0.0))
     assert advances_during(lambda: core.Matrix_float64.from_csc(*A.shape, pointers, rows, A.data))
-    handed_over = [_input.to_core(A) for _ in range(400)]  # a matrix belongs to the solver that it was given to
+    # a matrix belongs to the solver that it was given to
+    handed_over = [_input.to_core(A) for _ in range(400)]
     assert advances_during(lambda: core.Solver_float64.create(handed_over.pop(), options))
     assert advances_during(lambda: solver._core.solve(b, x, request))
     assert advances_during(lambda: solver._core.refactor(handed_over.pop(), 0))
@@ -70,7 +81,8 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
 
 
 def test_a_call_that_keeps_the_lock_lets_no_other_thread_run(advances_during):
-    # The counterpart that shows that the test above can fail: sorting a list of integers is one call that keeps the lock.
+    # The counterpart that shows that the test above can fail: sorting a list of integers is one call that
+    # keeps the lock.
     numbers = list(range(20000, 0, -1))
     assert not advances_during(lambda: sorted(numbers))
 
@@ -108,7 +120,10 @@ def test_refactor_waits_for_solves_and_each_answer_belongs_to_one_matrix():
     for thread in threads:
         thread.join()
     assert found
-    assert all(min(np.abs(x - answer).max() for answer in answers.values()) < 1e-9 * np.abs(answers[3]).max() for x in found)
+    assert all(
+        min(np.abs(x - answer).max() for answer in answers.values()) < 1e-9 * np.abs(answers[3]).max()
+        for x in found
+    )
 
 
 def solver_of(factor, A):

@@ -26,7 +26,7 @@ double exact_inverse_norm(const SparseMatrix<T>& matrix) {
   DenseLu<exact_t<T>> lu(n, dense<exact_t<T>>(matrix, Operation::plain));
   double largest = 0;
   for (index_t column = 0; column < n; ++column) {
-    std::vector<exact_t<T>> unit(static_cast<std::size_t>(n), exact_t<T>{});
+    std::vector<exact_t<T>> unit(n, exact_t<T>{});
     unit[column] = cast<exact_t<T>>(T(1));
     lu.solve(unit.data());
     double sum = 0;
@@ -43,7 +43,8 @@ TYPED_TEST(condition_all, estimate_is_a_lower_bound_and_nearly_always_within_a_f
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
       const auto matrix = random_matrix<T>(n, 3, seed % 4 * 1.0, 1000 * n + seed);
       const double exact = norm_one(matrix) * exact_inverse_norm(matrix);
-      if (!(exact < 0.1 / unit_roundoff<T> / n)) continue;  // the inverse itself would have few correct digits
+      // the inverse itself would have few correct digits
+      if (!(exact < 0.1 / unit_roundoff<T> / n)) continue;
       const double estimate = estimate_condition_1norm<T>(matrix, inverse_of<T>(matrix));
       // The inverse is applied with a relative error of about the condition times u.
       const double slack = 1 + 10 * n * exact * unit_roundoff<T>;
@@ -110,12 +111,14 @@ TEST(condition, badly_scaled_matrices_have_the_condition_of_the_scaled_one) {
   for (const int exponent : {-1000, -600, 600, 1000}) {
     auto scaled = matrix;
     for (double& value : scaled.values) value = std::ldexp(value, exponent);
-    EXPECT_NEAR(estimate_condition_1norm<double>(scaled, inverse_of<double>(scaled)) / expected, 1, 1e-12) << exponent;
+    EXPECT_NEAR(estimate_condition_1norm<double>(scaled, inverse_of<double>(scaled)) / expected, 1, 1e-12)
+        << exponent;
   }
 }
 
 TEST(one_norm, matrix_made_to_defeat_the_single_start_vector_is_estimated) {
-  // B = I + θ·C with C·e = 0 (columns of the constant start cancel): [Higham 1988], a sum of ones sees only I.
+  // B = I + θ·C with C·e = 0 (columns of the constant start cancel): [Higham 1988], a sum of ones sees only
+  // I.
   const index_t n = 20;
   const double theta = 1e6;
   const auto multiply = [&](DenseView<double> v, bool transposed) {
@@ -148,10 +151,12 @@ TYPED_TEST(condition_all, forward_error_bound_is_above_the_error_and_not_far_abo
         apply(operation, x.view());
         double error = 0;
         for (index_t column = 0; column < 2; ++column)
-          error = std::max(error, forward_error(matrix, operation, b.view().column(column), x.view().column(column)));
+          error = std::max(
+              error, forward_error(matrix, operation, b.view().column(column), x.view().column(column)));
         const double bound = estimate_forward_error<T>(matrix, operation, apply, b.view(), x.view());
         EXPECT_GE(bound, error * (1 - 10 * n * condition * unit_roundoff<T>)) << n << " " << seed;
-        EXPECT_LE(bound, 1e3 * error + 1e-2 * unit_roundoff<T>) << n << " " << seed << " condition " << condition;
+        EXPECT_LE(bound, 1e3 * error + 1e-2 * unit_roundoff<T>)
+            << n << " " << seed << " condition " << condition;
       }
 }
 
@@ -178,11 +183,17 @@ TYPED_TEST(condition_all, forward_error_of_edge_cases) {
   DenseMatrix<T> zero(6, 1), x = b;
   EXPECT_EQ((estimate_forward_error<T>(matrix, Operation::plain, apply, zero.view(), zero.view())), 0);
   EXPECT_EQ((estimate_forward_error<T>(matrix, Operation::plain, apply, b.view(), zero.view())), infinity);
-  EXPECT_EQ((estimate_forward_error<T>(matrix, Operation::plain, apply, DenseMatrix<T>(6, 0).view(), DenseMatrix<T>(6, 0).view())), 0);
-  EXPECT_EQ((estimate_forward_error<T>(SparseMatrix<T>{}, Operation::plain, apply, DenseMatrix<T>(0, 2).view(), DenseMatrix<T>(0, 2).view())), 0);
+  EXPECT_EQ((estimate_forward_error<T>(matrix, Operation::plain, apply, DenseMatrix<T>(6, 0).view(),
+                                       DenseMatrix<T>(6, 0).view())),
+            0);
+  EXPECT_EQ((estimate_forward_error<T>(SparseMatrix<T>{}, Operation::plain, apply,
+                                       DenseMatrix<T>(0, 2).view(), DenseMatrix<T>(0, 2).view())),
+            0);
   x.values[2] = T(std::numeric_limits<real_t<T>>::quiet_NaN());
   EXPECT_EQ((estimate_forward_error<T>(matrix, Operation::plain, apply, b.view(), x.view())), infinity);
-  EXPECT_THROW((estimate_forward_error<T>(matrix, Operation::plain, apply, b.view(), DenseMatrix<T>(5, 1).view())), DimensionError);
+  EXPECT_THROW(
+      (estimate_forward_error<T>(matrix, Operation::plain, apply, b.view(), DenseMatrix<T>(5, 1).view())),
+      DimensionError);
 }
 
 TEST(condition, forward_error_bound_does_not_depend_on_the_scale) {
@@ -190,7 +201,8 @@ TEST(condition, forward_error_bound_does_not_depend_on_the_scale) {
   const auto b = random_dense<double>(20, 1, 7);
   DenseMatrix<double> x = b;
   inverse_of<double>(matrix)(Operation::plain, x.view());
-  const double expected = estimate_forward_error<double>(matrix, Operation::plain, inverse_of<double>(matrix), b.view(), x.view());
+  const double expected = estimate_forward_error<double>(matrix, Operation::plain, inverse_of<double>(matrix),
+                                                         b.view(), x.view());
   for (const int of_matrix : {-900, -400, 400, 900})
     for (const int of_b : {-900, 0, 900}) {
       if (std::abs(of_b - of_matrix) > 950) continue;
@@ -200,8 +212,8 @@ TEST(condition, forward_error_bound_does_not_depend_on_the_scale) {
       for (double& value : scaled.values) value = std::ldexp(value, of_matrix);
       for (double& value : scaled_b.values) value = std::ldexp(value, of_b);
       for (double& value : scaled_x.values) value = std::ldexp(value, of_b - of_matrix);
-      const double bound = estimate_forward_error<double>(scaled, Operation::plain, inverse_of<double>(scaled),
-                                                          scaled_b.view(), scaled_x.view());
+      const double bound = estimate_forward_error<double>(
+          scaled, Operation::plain, inverse_of<double>(scaled), scaled_b.view(), scaled_x.view());
       EXPECT_NEAR(bound / expected, 1, 1e-12) << of_matrix << " " << of_b;
     }
 }
@@ -215,7 +227,8 @@ TEST(guide, worked_example_of_the_verification_page_has_its_figures) {
   const auto figures_of = [&](std::vector<double> answer) {
     x.values = std::move(answer);
     Verification result = verify<double>(matrix, Operation::plain, b.view(), x.view());
-    result.forward_error_bound = estimate_forward_error<double>(matrix, Operation::plain, apply, b.view(), x.view());
+    result.forward_error_bound =
+        estimate_forward_error<double>(matrix, Operation::plain, apply, b.view(), x.view());
     return result;
   };
   EXPECT_NEAR(estimate_condition_1norm<double>(matrix, apply), 4.0e6, 0.05e6);

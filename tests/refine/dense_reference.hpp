@@ -1,4 +1,5 @@
-// The judge of the tests of `refine`: dense elimination with partial pivoting in any precision, and random systems.
+// The judge of the tests of `refine`: dense elimination with partial pivoting in any precision, and random
+// systems.
 #pragma once
 
 #include <cmath>
@@ -32,7 +33,8 @@ To cast(const From& value) {
 /// |value| as a double (the pivot search and the norms need no more).
 template <class W>
 double size_of(const W& value) {
-  if constexpr (is_complex_like<W>) return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag()));
+  if constexpr (is_complex_like<W>)
+    return std::hypot(static_cast<double>(value.real()), static_cast<double>(value.imag()));
   else return std::abs(static_cast<double>(value));
 }
 
@@ -42,7 +44,8 @@ std::vector<W> dense(const SparseMatrix<T>& matrix, Operation operation) {
   const index_t n = matrix.rows();
   std::vector<W> result(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), W{});
   for (index_t column = 0; column < n; ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry) {
       const index_t row = matrix.pattern.row_index[entry];
       T value = matrix.values[entry];
       if (operation == Operation::adjoint) value = conjugate(value);
@@ -57,7 +60,8 @@ std::vector<W> dense(const SparseMatrix<T>& matrix, Operation operation) {
 template <class W>
 class DenseLu {
  public:
-  DenseLu(index_t n, std::vector<W> matrix) : n_(static_cast<std::size_t>(n)), lu_(std::move(matrix)), pivot_(n_) {
+  DenseLu(index_t n, std::vector<W> matrix)
+      : n_(n), lu_(std::move(matrix)), pivot_(n_) {
     for (std::size_t step = 0; step < n_; ++step) {
       std::size_t best = step;
       for (std::size_t row = step; row < n_; ++row)
@@ -96,7 +100,7 @@ ApplyInverse<T> inverse_of(const SparseMatrix<T>& factored, int* calls = nullptr
     factors->emplace_back(factored.rows(), dense<W>(factored, operation));
   return [factors, calls](Operation operation, DenseView<T> x) {
     if (calls != nullptr) ++*calls;
-    std::vector<W> work(static_cast<std::size_t>(x.rows));
+    std::vector<W> work(x.rows);
     for (index_t column = 0; column < x.cols; ++column) {
       for (index_t row = 0; row < x.rows; ++row) work[row] = cast<W>(x(row, column));
       (*factors)[static_cast<std::size_t>(operation)].solve(work.data());
@@ -111,7 +115,8 @@ class Numbers {
   explicit Numbers(std::uint64_t seed) : state_(seed * 2654435761U + 1) {}
   double next() {
     state_ = state_ * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<double>(static_cast<std::int64_t>(state_ >> 11) - (std::int64_t{1} << 52)) / 4503599627370496.0;
+    return static_cast<double>(static_cast<std::int64_t>(state_ >> 11) - (std::int64_t{1} << 52)) /
+           4503599627370496.0;
   }
   index_t below(index_t bound) { return static_cast<index_t>((0.5 + 0.5 * next()) * bound) % bound; }
   template <class T>
@@ -185,7 +190,7 @@ template <class T>
 std::vector<exact_t<T>> exact_solution(const SparseMatrix<T>& matrix, Operation operation, const T* b) {
   const index_t n = matrix.rows();
   DenseLu<exact_t<T>> lu(n, dense<exact_t<T>>(matrix, operation));
-  std::vector<exact_t<T>> x(static_cast<std::size_t>(n));
+  std::vector<exact_t<T>> x(n);
   for (index_t row = 0; row < n; ++row) x[row] = cast<exact_t<T>>(b[row]);
   lu.solve(x.data());
   return x;

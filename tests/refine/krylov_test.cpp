@@ -1,4 +1,5 @@
-// GMRES behind plain refinement: what a factorization with lost pivots still gives, and how it ends when it must.
+// GMRES behind plain refinement: what a factorization with lost pivots still gives, and how it ends when it
+// must.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -16,13 +17,15 @@ class krylov_all : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(krylov_all, Scalars);
 
-/// A with `count` diagonal entries changed by `size`: a factorization of it is one of A with perturbed pivots.
+/// A with `count` diagonal entries changed by `size`: a factorization of it is one of A with perturbed
+/// pivots.
 template <class T>
 SparseMatrix<T> perturbed(const SparseMatrix<T>& matrix, index_t count, double size) {
   SparseMatrix<T> result = matrix;
   for (index_t which = 0; which < count; ++which) {
     const index_t column = which * 3 % matrix.cols();
-    for (offset_t entry = result.pattern.column_ptr[column]; entry < result.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = result.pattern.column_ptr[column]; entry < result.pattern.column_ptr[column + 1];
+         ++entry)
       if (result.pattern.row_index[entry] == column) result.values[entry] += T(static_cast<real_t<T>>(size));
   }
   return result;
@@ -62,7 +65,8 @@ TYPED_TEST(krylov_all, rank_of_the_perturbation_plus_one_iterations_suffice) {
     const auto found = flexible_gmres_cycle<T>({matrix, Operation::plain, apply}, b.values, options);
     EXPECT_LE(found.iterations, rank + 2);
     EXPECT_GE(found.iterations, rank + 1);
-    EXPECT_LT(forward_error(matrix, Operation::plain, b.values.data(), found.correction.data()), 1000 * unit_roundoff<T>);
+    EXPECT_LT(forward_error(matrix, Operation::plain, b.values.data(), found.correction.data()),
+              1000 * unit_roundoff<T>);
   }
 }
 
@@ -73,12 +77,14 @@ TYPED_TEST(krylov_all, exact_inverse_needs_one_iteration) {
   const auto b = random_dense<T>(20, 1, 3);
   const auto found = flexible_gmres_cycle<T>({matrix, Operation::adjoint, apply}, b.values, KrylovOptions{});
   EXPECT_EQ(found.iterations, 1);
-  EXPECT_LT(forward_error(matrix, Operation::adjoint, b.values.data(), found.correction.data()), 100 * unit_roundoff<T>);
+  EXPECT_LT(forward_error(matrix, Operation::adjoint, b.values.data(), found.correction.data()),
+            100 * unit_roundoff<T>);
 }
 
 TYPED_TEST(krylov_all, identity_as_inverse_solves_a_cyclic_shift_in_n_iterations) {
   using T = TypeParam;
-  // The shift moves e₁ through all unit vectors: GMRES makes no progress before iteration n, then breaks down happily.
+  // The shift moves e₁ through all unit vectors: GMRES makes no progress before iteration n, then breaks down
+  // happily.
   const index_t n = 6;
   std::vector<T> entries(36, T{});
   for (index_t row = 0; row < n; ++row) entries[row * n + (row + n - 1) % n] = T(1);
@@ -90,11 +96,13 @@ TYPED_TEST(krylov_all, identity_as_inverse_solves_a_cyclic_shift_in_n_iterations
   const auto found = flexible_gmres_cycle<T>({matrix, Operation::plain, identity}, b, options);
   EXPECT_EQ(found.iterations, n);
   ASSERT_EQ(found.correction.size(), 6u);
-  for (index_t row = 0; row < n; ++row) EXPECT_NEAR(std::abs(found.correction[row] - T(row == n - 1 ? 1 : 0)), 0, 1e-6);
+  for (index_t row = 0; row < n; ++row)
+    EXPECT_NEAR(std::abs(found.correction[row] - T(row == n - 1 ? 1 : 0)), 0, 1e-6);
   options.max_iterations = 3;
   const auto cut = flexible_gmres_cycle<T>({matrix, Operation::plain, identity}, b, options);
   EXPECT_EQ(cut.iterations, 3);
-  for (const T& value : cut.correction) EXPECT_NEAR(std::abs(value), 0, 1e-6) << "no combination of three helps";
+  for (const T& value : cut.correction)
+    EXPECT_NEAR(std::abs(value), 0, 1e-6) << "no combination of three helps";
 }
 
 TYPED_TEST(krylov_all, singular_matrix_ends_the_cycle_without_what_is_not_finite) {
@@ -112,7 +120,8 @@ TYPED_TEST(krylov_all, unusable_inverses_and_residuals_give_no_correction) {
   using T = TypeParam;
   const auto matrix = random_matrix<T>(4, 1, 4.0, 5);
   const std::vector<T> b(4, T(1)), zero(4, T{});
-  for (const double value : {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double value :
+       {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     const ApplyInverse<T> bad = [value](Operation, DenseView<T> v) {
       for (index_t row = 0; row < v.rows; ++row) v(row, 0) = T(static_cast<real_t<T>>(value));
     };
@@ -121,7 +130,8 @@ TYPED_TEST(krylov_all, unusable_inverses_and_residuals_give_no_correction) {
     EXPECT_EQ(found.iterations, 1);
   }
   const ApplyInverse<T> identity = [](Operation, DenseView<T>) {};
-  EXPECT_EQ((flexible_gmres_cycle<T>({matrix, Operation::plain, identity}, zero, KrylovOptions{}).iterations), 0);
+  EXPECT_EQ((flexible_gmres_cycle<T>({matrix, Operation::plain, identity}, zero, KrylovOptions{}).iterations),
+            0);
 }
 
 TEST(krylov, helps_where_an_inverse_in_float_does_not_converge) {

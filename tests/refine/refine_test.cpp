@@ -42,7 +42,8 @@ struct System {
   double worst_forward_error() const {
     double worst = 0;
     for (index_t column = 0; column < b.cols; ++column)
-      worst = std::max(worst, forward_error(matrix, operation, b.view().column(column), x.view().column(column)));
+      worst =
+          std::max(worst, forward_error(matrix, operation, b.view().column(column), x.view().column(column)));
     return worst;
   }
 };
@@ -157,8 +158,8 @@ TEST(refine, float_inverse_sees_residuals_of_its_own_range) {
 }
 
 TEST(refine, too_ill_conditioned_for_float_stalls_and_says_so) {
-  // Condition 1.6e13: an inverse in float has no correct digit, and 10 unknowns leave GMRES nothing to work with either
-  // when it is switched off.
+  // Condition 1.6e13: an inverse in float has no correct digit, and 10 unknowns leave GMRES nothing to work
+  // with either when it is switched off.
   System<double, float> system(hilbert<double>(10), 1);
   RefineOptions options;
   options.max_steps = 30;
@@ -182,7 +183,8 @@ TYPED_TEST(refine_all, each_column_gets_the_bits_that_it_gets_alone) {
   for (index_t column = 0; column < 4; ++column) {
     DenseMatrix<T> alone(6, 1);
     std::copy_n(start.view().column(column), 6, alone.values.begin());
-    refine<T>(together.matrix, Operation::plain, together.apply, together.b.view().columns(column, 1), alone.view(), options);
+    refine<T>(together.matrix, Operation::plain, together.apply, together.b.view().columns(column, 1),
+              alone.view(), options);
     for (index_t row = 0; row < 6; ++row) EXPECT_EQ(alone.values[row], together.x.view()(row, column));
   }
 }
@@ -212,7 +214,8 @@ TEST(refine, limit_of_steps_is_kept) {
 TYPED_TEST(refine_all, empty_systems_and_no_columns_are_done_at_once) {
   using T = TypeParam;
   const ApplyInverse<T> never = [](Operation, DenseView<T>) { throw std::logic_error("called"); };
-  EXPECT_TRUE(refine<T>(SparseMatrix<T>{}, Operation::plain, never, {nullptr, 0, 3, 0}, {nullptr, 0, 3, 0}).verified);
+  EXPECT_TRUE(
+      refine<T>(SparseMatrix<T>{}, Operation::plain, never, {nullptr, 0, 3, 0}, {nullptr, 0, 3, 0}).verified);
   const auto matrix = random_matrix<T>(4, 2, 3.0, 1);
   EXPECT_TRUE(refine<T>(matrix, Operation::plain, never, {nullptr, 4, 0, 4}, {nullptr, 4, 0, 4}).verified);
 }
@@ -270,14 +273,15 @@ std::vector<ApplyInverse<T>> bad_inverses() {
     });
   };
   using Real = real_t<T>;
-  return {each([](index_t, T) { return T{}; }),
-          each([](index_t, T) { return T(std::numeric_limits<Real>::quiet_NaN()); }),
-          each([](index_t, T) { return T(std::numeric_limits<Real>::infinity()); }),
-          each([](index_t row, T value) { return row == 0 ? T(std::numeric_limits<Real>::quiet_NaN()) : value; }),
-          each([](index_t, T) { return T(std::numeric_limits<Real>::max()); }),
-          each([](index_t, T) { return T(std::numeric_limits<Real>::denorm_min()); }),
-          each([](index_t, T value) { return T(Real(-1000)) * value; }),
-          each([](index_t row, T) { return T(static_cast<Real>(row % 3)); })};
+  return {
+      each([](index_t, T) { return T{}; }),
+      each([](index_t, T) { return T(std::numeric_limits<Real>::quiet_NaN()); }),
+      each([](index_t, T) { return T(std::numeric_limits<Real>::infinity()); }),
+      each([](index_t row, T value) { return row == 0 ? T(std::numeric_limits<Real>::quiet_NaN()) : value; }),
+      each([](index_t, T) { return T(std::numeric_limits<Real>::max()); }),
+      each([](index_t, T) { return T(std::numeric_limits<Real>::denorm_min()); }),
+      each([](index_t, T value) { return T(Real(-1000)) * value; }),
+      each([](index_t row, T) { return T(static_cast<Real>(row % 3)); })};
 }
 
 TYPED_TEST(refine_all, useless_inverse_never_makes_the_answer_worse) {
@@ -289,11 +293,13 @@ TYPED_TEST(refine_all, useless_inverse_never_makes_the_answer_worse) {
         System<T> system(random_matrix<T>(12, 3, 3.0, 4), 2);
         system.solve();
         for (T& value : system.x.values) value *= T(real_t<T>(1.01));
-        const double before = verify<T>(system.matrix, system.operation, system.b.view(), system.x.view()).backward_error;
+        const double before =
+            verify<T>(system.matrix, system.operation, system.b.view(), system.x.view()).backward_error;
         RefineOptions options;
         options.only_if_needed = lazily;
         options.krylov = krylov;
-        const Verification result = refine<T>(system.matrix, system.operation, apply, system.b.view(), system.x.view(), options);
+        const Verification result =
+            refine<T>(system.matrix, system.operation, apply, system.b.view(), system.x.view(), options);
         EXPECT_LE(result.backward_error, before) << which;
         for (const T& value : system.x.values) EXPECT_TRUE(is_finite(value)) << which;
         EXPECT_EQ(result.stalled, !result.verified) << which;
@@ -307,7 +313,8 @@ TEST(refine, leading_dimensions_larger_than_the_rows_are_respected) {
   const auto apply = inverse_of<double>(matrix);
   std::vector<double> b = {1, 2, 3, not_a_number, 4, 5, 6, not_a_number}, x(10, 0.0);
   x[3] = x[4] = x[8] = x[9] = 77;
-  EXPECT_TRUE(refine<double>(matrix, Operation::plain, apply, {b.data(), 3, 2, 4}, {x.data(), 3, 2, 5}).verified);
+  EXPECT_TRUE(
+      refine<double>(matrix, Operation::plain, apply, {b.data(), 3, 2, 4}, {x.data(), 3, 2, 5}).verified);
   for (const int gap : {3, 4, 8, 9}) EXPECT_EQ(x[gap], 77);
 }
 

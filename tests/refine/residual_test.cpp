@@ -24,7 +24,8 @@ TEST(compensated, sum_keeps_what_an_ordinary_sum_loses) {
 }
 
 TEST(compensated, many_products_that_cancel_leave_the_exact_rest) {
-  // Pairs +p and −p of products with 106 bits, in an order that mixes them; what is left is the one number 2⁻⁷⁰.
+  // Pairs +p and −p of products with 106 bits, in an order that mixes them; what is left is the one number
+  // 2⁻⁷⁰.
   Numbers numbers(3);
   std::vector<double> left, right;
   for (int pair = 0; pair < 500; ++pair) {

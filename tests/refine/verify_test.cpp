@@ -1,4 +1,5 @@
-// What `verify` says of given answers: figures derived by hand, and the cases where figures must not be believed.
+// What `verify` says of given answers: figures derived by hand, and the cases where figures must not be
+// believed.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -25,7 +26,8 @@ DenseView<const T> view_of(const std::vector<T>& values, index_t rows, index_t c
 
 TYPED_TEST(verify_all, backward_errors_are_those_of_the_formulas) {
   using T = TypeParam;
-  // A = (2 1; 0 4), x = (1, 1), b = (4, 4): r = (1, 0). Normwise 1/(4·1 + 4) = 1/8; componentwise 1/(3 + 4) = 1/7.
+  // A = (2 1; 0 4), x = (1, 1), b = (4, 4): r = (1, 0). Normwise 1/(4·1 + 4) = 1/8; componentwise 1/(3 + 4) =
+  // 1/7.
   const auto matrix = from_dense<T>(2, 2, {T(2), T(1), T(0), T(4)});
   const std::vector<T> x = {T(1), T(1)}, b = {T(4), T(4)};
   const Verification plain = verify<T>(matrix, Operation::plain, view_of(b, 2, 1), view_of(x, 2, 1));
@@ -46,7 +48,8 @@ TYPED_TEST(verify_all, adjoint_conjugates_and_transpose_does_not) {
     const auto matrix = from_dense<T>(1, 1, {T(0, 1)});
     const std::vector<T> x = {T(0, 1)}, b = {T(1)};
     EXPECT_EQ(verify<T>(matrix, Operation::adjoint, view_of(b, 1, 1), view_of(x, 1, 1)).backward_error, 0);
-    EXPECT_DOUBLE_EQ(verify<T>(matrix, Operation::transpose, view_of(b, 1, 1), view_of(x, 1, 1)).backward_error, 1);
+    EXPECT_DOUBLE_EQ(
+        verify<T>(matrix, Operation::transpose, view_of(b, 1, 1), view_of(x, 1, 1)).backward_error, 1);
   }
 }
 
@@ -64,7 +67,8 @@ TYPED_TEST(verify_all, empty_system_and_no_right_hand_side_are_verified) {
   using T = TypeParam;
   const std::vector<T> none;
   for (const index_t cols : {0, 3}) {
-    const Verification empty = verify<T>(SparseMatrix<T>{}, Operation::plain, view_of(none, 0, cols), view_of(none, 0, cols));
+    const Verification empty =
+        verify<T>(SparseMatrix<T>{}, Operation::plain, view_of(none, 0, cols), view_of(none, 0, cols));
     EXPECT_EQ(empty.backward_error, 0);
     EXPECT_TRUE(empty.verified);
   }
@@ -119,7 +123,8 @@ TYPED_TEST(verify_all, not_a_number_in_one_column_is_not_hidden_by_the_others) {
   for (const index_t bad : {0, 1, 2}) {
     std::vector<T> x = {T(1), T(1), T(1)}, b = {T(2), T(2), T(2)};
     x[bad] = T(static_cast<real_t<T>>(not_a_number));
-    EXPECT_EQ(verify<T>(matrix, Operation::plain, view_of(b, 1, 3), view_of(x, 1, 3)).backward_error, infinity);
+    EXPECT_EQ(verify<T>(matrix, Operation::plain, view_of(b, 1, 3), view_of(x, 1, 3)).backward_error,
+              infinity);
   }
 }
 
@@ -131,7 +136,8 @@ TYPED_TEST(verify_all, bound_of_the_caller_replaces_that_of_the_precision) {
   const Verification strict = verify<T>(matrix, Operation::plain, view_of(b, 1, 1), view_of(x, 1, 1), 0.49);
   EXPECT_FALSE(strict.verified);
   EXPECT_EQ(strict.bound, 0.49);
-  EXPECT_EQ(verify<T>(matrix, Operation::plain, view_of(b, 1, 1), view_of(x, 1, 1)).bound, 90 * unit_roundoff<T>);
+  EXPECT_EQ(verify<T>(matrix, Operation::plain, view_of(b, 1, 1), view_of(x, 1, 1)).bound,
+            90 * unit_roundoff<T>);
 }
 
 TYPED_TEST(verify_all, rectangular_matrices_are_verified_and_wrong_sizes_refused) {
@@ -140,7 +146,8 @@ TYPED_TEST(verify_all, rectangular_matrices_are_verified_and_wrong_sizes_refused
   const auto matrix = from_dense<T>(1, 3, {T(1), T(2), T(3)});
   const std::vector<T> ones = {T(1), T(1), T(1)}, six = {T(6)}, two = {T(2)}, image = {T(2), T(4), T(6)};
   EXPECT_EQ(verify<T>(matrix, Operation::plain, view_of(six, 1, 1), view_of(ones, 3, 1)).backward_error, 0);
-  EXPECT_EQ(verify<T>(matrix, Operation::transpose, view_of(image, 3, 1), view_of(two, 1, 1)).backward_error, 0);
+  EXPECT_EQ(verify<T>(matrix, Operation::transpose, view_of(image, 3, 1), view_of(two, 1, 1)).backward_error,
+            0);
   EXPECT_THROW(verify<T>(matrix, Operation::plain, view_of(ones, 3, 1), view_of(ones, 3, 1)), DimensionError);
   EXPECT_THROW(verify<T>(matrix, Operation::plain, view_of(six, 1, 1), view_of(ones, 1, 3)), DimensionError);
 }
@@ -173,7 +180,8 @@ TEST(verify, row_of_denormal_numbers_is_forgiven_what_x_cannot_store) {
 TEST(verify, leading_dimensions_larger_than_the_rows_are_respected) {
   const auto matrix = from_dense<double>(2, 2, {2, 0, 0, 4});
   const std::vector<double> b = {2, 4, not_a_number, 4, 8, not_a_number}, x = {1, 1, 7, 7, 2, 2, 7, 7};
-  const Verification result = verify<double>(matrix, Operation::plain, {b.data(), 2, 2, 3}, {x.data(), 2, 2, 4});
+  const Verification result =
+      verify<double>(matrix, Operation::plain, {b.data(), 2, 2, 3}, {x.data(), 2, 2, 4});
   EXPECT_EQ(result.backward_error, 0);
 }
 

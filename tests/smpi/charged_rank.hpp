@@ -1,4 +1,5 @@
-// A rank under SimGrid: the program and the transport of production, with the machine's seconds charged between them.
+// A rank under SimGrid: the program and the transport of production, with the machine's seconds charged
+// between them.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +17,14 @@ inline void pass(double seconds) {
   if (seconds > 0) smpi_execute_flops(seconds * 1e9);
 }
 
-/// Holds what a task sends until the task has been paid for; then each message costs its sender the overhead of its link.
+/// Holds what a task sends until the task has been paid for; then each message costs its sender the overhead
+/// of its link.
 class ChargedTransport final : public TransportWrapper {
  public:
   ChargedTransport(Transport& inner, const Cluster& cluster) : TransportWrapper(inner), cluster_(cluster) {}
-  void send(index_t destination, std::int64_t tag, SharedBytes payload) override { held_.push_back({destination, tag, std::move(payload)}); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    held_.push_back({destination, tag, std::move(payload)});
+  }
   /// Time must go on while a rank has nothing to do.
   void rest(int) override { pass(nap); }
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Holds simulated clusters against SimGrid's SMPI: writes the platform of a machine file, runs the rank programs under smpirun, prints both
-times beside each other, and ends with 1 where they differ by more than 15 %, or in the number of messages, or where x is wrong.
+"""Holds simulated clusters against SimGrid's SMPI: writes the platform of a machine file, runs the rank
+programs under smpirun, prints both times beside each other, and ends with 1 where they differ by more than 15
+%, or in the number of messages, or where x is wrong.
 
-    python3 tests/smpi/compare.py build/check/tests/smpi/libsolve_under_smpi.so [--machine NAME|FILE] [--per-node N] [--ranks 1,2,4] [CASE…]
+    python3 tests/smpi/compare.py build/check/tests/smpi/libsolve_under_smpi.so [--machine NAME|FILE]
+    [--per-node N] [--ranks 1,2,4] [CASE…]
 
-A case is ping_pong:BYTES or problem:n:method:GRID:sides, where GRID is RxCxL, or a number of layers: then the grid of a layer is nearly square.
+A case is ping_pong:BYTES or problem:n:method:GRID:sides, where GRID is RxCxL, or a number of layers: then the
+grid of a layer is nearly square.
 """
+
 import argparse
 import json
 import subprocess
@@ -16,16 +20,32 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 0.15
 ERROR = 1e-10
-# Without these SMPI's times are wrong: it would time this computer, start transfers when they are received, and take latencies twice
-# (its defaults fit an Ethernet cluster); and a turn of polling would take 0.1 ms.
+# Without these SMPI's times are wrong: it would time this computer, start transfers when they are received,
+# and take latencies twice (its defaults fit an Ethernet cluster); and a turn of polling would take 0.1 ms.
 SETTINGS = {
-    "smpi/simulate-computation": "no", "smpi/grow-injected-times": "no", "smpi/iprobe": "1e-9", "smpi/test": "1e-9",
-    "smpi/send-is-detached-thresh": "100000000", "smpi/async-small-thresh": "100000000", "smpi/lat-factor": "0:1", "smpi/bw-factor": "0:1",
-    "network/crosstraffic": "0", "network/TCP-gamma": "1e12", "surf/precision": "1e-12",
+    "smpi/simulate-computation": "no",
+    "smpi/grow-injected-times": "no",
+    "smpi/iprobe": "1e-9",
+    "smpi/test": "1e-9",
+    "smpi/send-is-detached-thresh": "100000000",
+    "smpi/async-small-thresh": "100000000",
+    "smpi/lat-factor": "0:1",
+    "smpi/bw-factor": "0:1",
+    "network/crosstraffic": "0",
+    "network/TCP-gamma": "1e12",
+    "surf/precision": "1e-12",
 }
 
-USUAL = ["ping_pong:8", "ping_pong:100000", "poisson2d9:128:message_driven:1:1", "poisson3d7:16:message_driven:1:1", "poisson3d7:16:message_driven:1:8",
-         "poisson2d9:128:one_sync_3d:4:1", "poisson3d7:16:one_sync_3d:8:1", "poisson2d9:128:baseline_3d:4:1"]
+USUAL = [
+    "ping_pong:8",
+    "ping_pong:100000",
+    "poisson2d9:128:message_driven:1:1",
+    "poisson3d7:16:message_driven:1:1",
+    "poisson3d7:16:message_driven:1:8",
+    "poisson2d9:128:one_sync_3d:4:1",
+    "poisson3d7:16:one_sync_3d:8:1",
+    "poisson2d9:128:baseline_3d:4:1",
+]
 
 
 def nearly_square(ranks):
@@ -35,13 +55,22 @@ def nearly_square(ranks):
 
 
 def platform_text(machine, ranks):
-    """One host for each rank; a message passes the door of its node, the wire, and the other door, or the memory of its node."""
+    """One host for each rank; a message passes the door of its node, the wire, and the other door, or the
+    memory of its node."""
     per_node, injection = machine["ranks_per_node"]["value"], machine["injection_gbs"]["value"]
-    lines = ["<?xml version='1.0'?>", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">', '<platform version="4.1">', '<zone id="cluster" routing="Full">']
+    lines = [
+        "<?xml version='1.0'?>",
+        '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+        '<platform version="4.1">',
+        '<zone id="cluster" routing="Full">',
+    ]
     lines += [f'<host id="r{rank}" speed="1Gf"/>' for rank in range(ranks)]
 
     def link(name, gbs, latency_us, policy):
-        lines.append(f'<link id="{name}" bandwidth="{gbs * 1e9!r}Bps" latency="{latency_us * 1e-6!r}s" sharing_policy="{policy}"/>')
+        lines.append(
+            f'<link id="{name}" bandwidth="{gbs * 1e9!r}Bps" latency="{latency_us * 1e-6!r}s"'
+            f' sharing_policy="{policy}"/>'
+        )
 
     for name in ("network", "on_node"):
         link(name, machine[name]["bandwidth_gbs"]["value"], machine[name]["latency_us"]["value"], "FATPIPE")
@@ -51,7 +80,11 @@ def platform_text(machine, ranks):
     for source in range(ranks):
         for target in range(ranks):
             nodes = source // per_node, target // per_node
-            way = ["on_node"] if nodes[0] == nodes[1] else [f"out{nodes[0]}", "network", f"in{nodes[1]}"] if injection > 0 else ["network"]
+            way = (
+                ["on_node"]
+                if nodes[0] == nodes[1]
+                else [f"out{nodes[0]}", "network", f"in{nodes[1]}"] if injection > 0 else ["network"]
+            )
             links = "".join(f'<link_ctn id="{name}"/>' for name in way)
             lines.append(f'<route src="r{source}" dst="r{target}" symmetrical="NO">{links}</route>')
     return "\n".join([*lines, "</zone>", "</platform>", ""])
@@ -89,9 +122,21 @@ def run(chosen, machine, ranks, cases):
         (folder / "platform.xml").write_text(platform_text(machine, ranks))
         (folder / "hosts").write_text("".join(f"r{rank}\n" for rank in range(ranks)))
         (folder / "machine.json").write_text(json.dumps(machine))
-        command = [chosen.smpirun, "-no-privatize", "-np", str(ranks), "-platform", str(folder / "platform.xml"), "-hostfile", str(folder / "hosts"),
-                   "--log=root.thres:warning", *(f"--cfg={key}:{value}" for key, value in settings.items()),
-                   str(Path(chosen.program).resolve()), str(folder / "machine.json"), *cases]
+        command = [
+            chosen.smpirun,
+            "-no-privatize",
+            "-np",
+            str(ranks),
+            "-platform",
+            str(folder / "platform.xml"),
+            "-hostfile",
+            str(folder / "hosts"),
+            "--log=root.thres:warning",
+            *(f"--cfg={key}:{value}" for key, value in settings.items()),
+            str(Path(chosen.program).resolve()),
+            str(folder / "machine.json"),
+            *cases,
+        ]
         done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"smpirun ended with {done.returncode}:\n{done.stdout}")
@@ -102,25 +147,47 @@ def judged(row):
     """The row as a line of the table, and whether it is good."""
     ratio = row["simulated_s"] / row["smpi_s"]
     forward = row["simulated_forward_s"] / row["smpi_forward_s"] if row.get("smpi_forward_s") else None
-    good = abs(ratio - 1) <= MOST and row["error"] <= ERROR and row["smpi_messages"] == row["simulated_messages"]
-    cells = [row["case"], row["machine"], row["ranks"], f"{row['simulated_messages']}", f"{row['smpi_s'] * 1e6:.1f}", f"{row['simulated_s'] * 1e6:.1f}",
-             f"{ratio:.3f}", f"{forward:.3f}" if forward else "", "" if good else "DIFFERS"]
+    good = (
+        abs(ratio - 1) <= MOST and row["error"] <= ERROR and row["smpi_messages"] == row["simulated_messages"]
+    )
+    cells = [
+        row["case"],
+        row["machine"],
+        row["ranks"],
+        f"{row['simulated_messages']}",
+        f"{row['smpi_s'] * 1e6:.1f}",
+        f"{row['simulated_s'] * 1e6:.1f}",
+        f"{ratio:.3f}",
+        f"{forward:.3f}" if forward else "",
+        "" if good else "DIFFERS",
+    ]
     return "| " + " | ".join(map(str, cells)) + " |", good
 
 
 def main():
     """Print the table; 1 if a row is not good."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("program")
     parser.add_argument("cases", nargs="*", default=USUAL)
     parser.add_argument("--smpirun", default="smpirun")
     parser.add_argument("--machine", default="cori-haswell")
     parser.add_argument("--per-node", type=int, help="ranks of a node, instead of the machine's")
     parser.add_argument("--ranks", default="1,2,4,8,16,32,64")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY:VALUE", help="another setting of SimGrid: smpi/lat-factor:0:2 doubles its latencies")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY:VALUE",
+        help="another setting of SimGrid: smpi/lat-factor:0:2 doubles its latencies",
+    )
     chosen = parser.parse_intermixed_args()
     machine = machine_of(chosen.machine, chosen.per_node)
-    print("| case | machine | ranks | messages | SMPI, us | simulated, us | simulated / SMPI | forward | |\n|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| case | machine | ranks | messages | SMPI, us | simulated, us | simulated / SMPI | forward |"
+        " |\n|---|---|---|---|---|---|---|---|---|"
+    )
     all_good = True
     for ranks in map(int, chosen.ranks.split(",")):
         cases = [case for case in (case_for(case, ranks) for case in chosen.cases) if case]

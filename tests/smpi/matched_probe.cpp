@@ -1,5 +1,6 @@
-// SimGrid's MPI (3.32) declares matched probes but aborts when they are called, and its MPI_Iprobe finds messages that are still on their way: who
-// then receives one waits for it, with tasks ready to run. These stand in for both calls: a message is found once it has arrived.
+// SimGrid's MPI (3.32) declares matched probes but aborts when they are called, and its MPI_Iprobe finds
+// messages that are still on their way: who then receives one waits for it, with tasks ready to run. These
+// stand in for both calls: a message is found once it has arrived.
 #include <mpi.h>
 
 #include <cstring>
@@ -34,7 +35,7 @@ void receive_what_has_left(int source, int tag, MPI_Comm comm, std::vector<std::
     if (found == 0) return;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     auto one = std::make_unique<Coming>();
-    one->bytes.resize(static_cast<std::size_t>(bytes));
+    one->bytes.resize(bytes);
     one->source = status.MPI_SOURCE;
     MPI_Irecv(one->bytes.data(), bytes, MPI_BYTE, status.MPI_SOURCE, tag, comm, &one->request);
     here.push_back(std::move(one));
@@ -44,7 +45,8 @@ void receive_what_has_left(int source, int tag, MPI_Comm comm, std::vector<std::
 }  // namespace
 
 /// For bytes, one tag and any source.
-extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message, MPI_Status* status) {
+extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_Message* message,
+                           MPI_Status* status) {
   std::vector<std::unique_ptr<Coming>>& here = coming_here(comm);
   receive_what_has_left(source, tag, comm, here);
   *found = 0;
@@ -61,7 +63,7 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* found, MPI_M
 
 extern "C" int MPI_Mrecv(void* to, int count, MPI_Datatype, MPI_Message* message, MPI_Status*) {
   const std::unique_ptr<Coming> one(static_cast<Coming*>(*message));
-  if (count > 0) std::memcpy(to, one->bytes.data(), static_cast<std::size_t>(count));
+  if (count > 0) std::memcpy(to, one->bytes.data(), count);
   *message = nullptr;
   return MPI_SUCCESS;
 }

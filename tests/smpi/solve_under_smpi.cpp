@@ -1,5 +1,5 @@
-// Run by smpirun: the rank programs and the two-sided transport of production on SimGrid's network, beside the same on a simulated cluster of our
-// own. One JSON object a line from rank 0.
+// Run by smpirun: the rank programs and the two-sided transport of production on SimGrid's network, beside
+// the same on a simulated cluster of our own. One JSON object a line from rank 0.
 //
 //   solve_under_smpi MACHINE.json CASE…      ping_pong:BYTES or problem:n:method:RxCxL:sides
 //
@@ -49,14 +49,17 @@ void find_expected(SharedCase& shared) {
   std::fill(both.values.begin(), both.values.end(), 1.0);
   plan_solve<double>(shared.factor).solve(Operation::plain, both.view(), both.view());
   shared.expected.resize(n);
-  for (std::size_t k = 0; k < n; ++k) shared.expected[k] = both.values[static_cast<std::size_t>(shared.symbolic->column.new_to_old()[k])];
+  for (std::size_t k = 0; k < n; ++k)
+    shared.expected[k] = both.values[shared.symbolic->column.new_to_old()[k]];
 }
 
 void find_places(SharedCase& shared) {
   const SimulatedCase& what = shared.what;
   if (what.method == RankMethod::message_driven) {
-    shared.placement = std::make_shared<const Placement>(place(*shared.symbolic, what.ranks.grid, what.map, what.whole));
-    shared.structures.push_back(std::make_shared<const SolveStructure>(*shared.symbolic, *shared.placement, what.trees));
+    shared.placement =
+        std::make_shared<const Placement>(place(*shared.symbolic, what.ranks.grid, what.map, what.whole));
+    shared.structures.push_back(
+        std::make_shared<const SolveStructure>(*shared.symbolic, *shared.placement, what.trees));
     return;
   }
   const LayeredMethod method = layered_method(what.method);
@@ -64,7 +67,8 @@ void find_places(SharedCase& shared) {
   for (LayerSystem& made : layer_systems(*shared.symbolic, cut, method, {what.ranks, what.map, what.whole})) {
     shared.systems.push_back(std::make_shared<const LayerSystem>(std::move(made)));
     const LayerSystem& system = *shared.systems.back();
-    shared.structures.push_back(std::make_shared<const SolveStructure>(*system.symbolic, *system.placement, what.trees));
+    shared.structures.push_back(
+        std::make_shared<const SolveStructure>(*system.symbolic, *system.placement, what.trees));
   }
 }
 
@@ -78,8 +82,10 @@ SharedCase make_case(const std::vector<std::string>& words, std::shared_ptr<cons
   how.method = OrderingMethod::nd;
   const Ordering ordering = order(shared.matrix, how).value();
   shared.symbolic = std::make_shared<const SymbolicFactor>(analyze(shared.matrix.pattern, ordering));
-  shared.factor = std::make_shared<const Factor<double>>(factorize(shared.matrix, shared.symbolic, ordering).value());
-  if (!shared.factor->row_scale.empty()) throw UsageError("a factor with scales: choose a matrix that needs none");
+  shared.factor =
+      std::make_shared<const Factor<double>>(factorize(shared.matrix, shared.symbolic, ordering).value());
+  if (!shared.factor->row_scale.empty())
+    throw UsageError("a factor with scales: choose a matrix that needs none");
   SimulatedCase& what = shared.what;
   const std::vector<std::string> grid = split(words.at(3), 'x');
   const auto side = [&](std::size_t at) { return static_cast<index_t>(std::atoi(grid.at(at).c_str())); };
@@ -113,16 +119,20 @@ struct OwnPlan {
     options.most_sides = shared.what.num_rhs;
     options.structure = shared.structures.at(static_cast<std::size_t>(layer));
     if (shared.placement) {
-      flat = std::make_unique<RankSolvePlan<double>>(std::make_shared<const RankFactor<double>>(rank_part(*shared.factor, shared.placement, rank)), options);
+      flat = std::make_unique<RankSolvePlan<double>>(
+          std::make_shared<const RankFactor<double>>(rank_part(*shared.factor, shared.placement, rank)),
+          options);
       return;
     }
     const auto& system = shared.systems.at(static_cast<std::size_t>(layer));
-    auto part = std::make_shared<const RankFactor<double>>(rank_part(*shared.factor, system->symbolic, system->placement, rank % in_layer, system->supernode));
+    auto part = std::make_shared<const RankFactor<double>>(
+        rank_part(*shared.factor, system->symbolic, system->placement, rank % in_layer, system->supernode));
     layered = std::make_unique<LayeredSolvePlan<double>>(std::move(part), system, options);
   }
   std::span<const index_t> rows() const { return flat ? flat->rows() : layered->rows(); }
   RankProgram& begin(DenseView<double> both, Transport& transport) {
-    return flat ? flat->begin(Operation::plain, both, both, transport) : layered->begin(Operation::plain, both, both, transport);
+    return flat ? flat->begin(Operation::plain, both, both, transport)
+                : layered->begin(Operation::plain, both, both, transport);
   }
 };
 
@@ -141,13 +151,15 @@ Json solve_case(const std::string& text, const std::shared_ptr<const Cluster>& c
   DenseMatrix<double> mine(static_cast<index_t>(rows.size()), shared.what.num_rhs);
   std::fill(mine.values.begin(), mine.values.end(), 1.0);
   ChargedTransport transport(wire, *cluster);
-  ChargedProgram program(plan.begin(mine.view(), transport), transport, *cluster, shared.found.read_gbs.at(static_cast<std::size_t>(wire.rank())));
+  ChargedProgram program(plan.begin(mine.view(), transport), transport, *cluster,
+                         shared.found.read_gbs.at(static_cast<std::size_t>(wire.rank())));
   const ChargedRun run = run_charged(program, transport);
   double error = 0;
   for (index_t side = 0; side < shared.what.num_rhs; ++side)
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const double expected = shared.expected[static_cast<std::size_t>(rows[k])];
-      error = std::max(error, std::abs(mine.view()(static_cast<index_t>(k), side) - expected) / std::abs(expected));
+      const double expected = shared.expected[rows[k]];
+      error = std::max(error,
+                       std::abs(mine.view()(static_cast<index_t>(k), side) - expected) / std::abs(expected));
     }
   return {{"smpi_s", run.seconds},
           {"simulated_s", shared.found.run.seconds},
@@ -161,7 +173,8 @@ Json solve_case(const std::string& text, const std::shared_ptr<const Cluster>& c
 /// Two ranks send a message to and fro; the others look on.
 class PingPong final : public RankProgram {
  public:
-  PingPong(Transport& transport, index_t other, std::size_t bytes) : transport_(transport), other_(other), bytes_(bytes) {}
+  PingPong(Transport& transport, index_t other, std::size_t bytes)
+      : transport_(transport), other_(other), bytes_(bytes) {}
   static constexpr int rounds = 20;
   void start() override {
     if (transport_.rank() == 0) send();
@@ -171,7 +184,9 @@ class PingPong final : public RankProgram {
     if (transport_.rank() == other_ || received_ < rounds) send();
   }
   bool run_one_task(int) override { return false; }
-  bool done() const override { return received_ == rounds || (transport_.rank() != 0 && transport_.rank() != other_); }
+  bool done() const override {
+    return received_ == rounds || (transport_.rank() != 0 && transport_.rank() != other_);
+  }
 
  private:
   void send() { transport_.send(transport_.rank() == 0 ? other_ : 0, 0, pool_.take(bytes_)); }
@@ -199,7 +214,11 @@ Json ping_pong(std::size_t bytes, const std::shared_ptr<const Cluster>& cluster,
     pointers.push_back(programs.back().get());
   }
   const SimulationResult found = world.run(pointers);
-  return {{"smpi_s", run.seconds}, {"simulated_s", found.seconds}, {"smpi_messages", run.messages}, {"simulated_messages", found.traffic.messages()}, {"error", 0.0}};
+  return {{"smpi_s", run.seconds},
+          {"simulated_s", found.seconds},
+          {"smpi_messages", run.messages},
+          {"simulated_messages", found.traffic.messages()},
+          {"error", 0.0}};
 }
 
 void run_all(int argc, char** argv) {
@@ -209,7 +228,9 @@ void run_all(int argc, char** argv) {
   for (int at = 2; at < argc; ++at) {
     const std::string text = argv[at];
     const std::vector<std::string> words = split(text, ':');
-    Json line = words.at(0) == "ping_pong" ? ping_pong(static_cast<std::size_t>(std::atoll(words.at(1).c_str())), cluster, *wire) : solve_case(text, cluster, *wire);
+    Json line = words.at(0) == "ping_pong"
+                    ? ping_pong(static_cast<std::size_t>(std::atoll(words.at(1).c_str())), cluster, *wire)
+                    : solve_case(text, cluster, *wire);
     line["case"] = text;
     line["ranks"] = wire->num_ranks();
     if (wire->rank() == 0) std::printf("%s\n", line.dump().c_str());

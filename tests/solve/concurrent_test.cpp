@@ -1,4 +1,5 @@
-// One plan, many callers: concurrent solves, workspaces kept and shared by nobody, structures cut as fine as can be.
+// One plan, many callers: concurrent solves, workspaces kept and shared by nobody, structures cut as fine as
+// can be.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -17,7 +18,8 @@ TEST(concurrent_solves, on_one_plan_from_several_threads_give_the_bits_of_one) {
   ThreadTeam shared(3);
   std::vector<DenseMatrix<double>> b, expected;
   for (const index_t num_rhs : {1, 2, 5, 7}) {
-    b.push_back(reference::random_dense<double>(plan.size(), num_rhs, 50 + static_cast<std::uint64_t>(num_rhs)));
+    b.push_back(
+        reference::random_dense<double>(plan.size(), num_rhs, 50 + static_cast<std::uint64_t>(num_rhs)));
     expected.push_back(reference::solved(plan, Operation::transpose, b.back()));
   }
   std::atomic<int> wrong{0};
@@ -27,9 +29,12 @@ TEST(concurrent_solves, on_one_plan_from_several_threads_give_the_bits_of_one) {
       ThreadTeam own(2);
       for (int repeat = 0; repeat < 40; ++repeat) {
         const std::size_t which = static_cast<std::size_t>(caller + repeat) % b.size();
-        const SolveMethodInfo& method = solve_method_list()[static_cast<std::size_t>(repeat) % solve_method_list().size()];
+        const SolveMethodInfo& method =
+            solve_method_list()[static_cast<std::size_t>(repeat) % solve_method_list().size()];
         const SolveRun run{method.method, repeat % 3 == 0 ? &shared : &own};
-        if (!reference::same_bits(expected[which], reference::solved(plan, Operation::transpose, b[which], run))) ++wrong;
+        if (!reference::same_bits(expected[which],
+                                  reference::solved(plan, Operation::transpose, b[which], run)))
+          ++wrong;
       }
     });
   for (std::thread& caller : callers) caller.join();
@@ -40,7 +45,9 @@ TEST(concurrent_solves, of_a_transposed_triangle_make_the_second_sweep_once) {
   Triplets<double> entries{400, 400, {}, {}, {}};
   for (index_t row = 0; row < 400; ++row)
     for (const index_t column : {row, row - 3, row - 19})
-      if (column >= 0) entries.row.push_back(row), entries.column.push_back(column), entries.value.push_back(column == row ? 4 : 1);
+      if (column >= 0)
+        entries.row.push_back(row), entries.column.push_back(column),
+            entries.value.push_back(column == row ? 4 : 1);
   const auto triangle = from_triplets(entries);
   const auto b = reference::random_dense<double>(400, 1, 3);
   const auto expected = reference::solved(plan_triangle<double>(triangle).value(), Operation::transpose, b);
@@ -67,7 +74,9 @@ class FineCore {
     parts.structure = std::make_shared<const sweep::SweepStructure>(factor->symbolic, 8, group_bytes);
     groups = parts.structure->num_groups();
     parts.lower = std::make_unique<sweep::SupernodalTriangle<double>>(
-        *parts.structure, sweep::TriangleSource<double>{factor->lower.data(), factor->lower.data(), false, false, nullptr}, PlanOptions{});
+        *parts.structure,
+        sweep::TriangleSource<double>{factor->lower.data(), factor->lower.data(), false, false, nullptr},
+        PlanOptions{});
     parts.values = factor;
     core = std::make_unique<sweep::SupernodalCore<double>>(std::move(parts));
     space.states.resize(2);
@@ -101,7 +110,8 @@ TEST(fine_groups, single_supernodes_as_tasks_give_the_same_bits_by_every_method_
       ThreadTeam team(threads);
       for (const SolveMethodInfo& method : solve_method_list())
         for (int repeat = 0; repeat < 15; ++repeat)
-          EXPECT_TRUE(reference::same_bits(judge, fine.solve(b, method.method, &team))) << method.name << " " << threads;
+          EXPECT_TRUE(reference::same_bits(judge, fine.solve(b, method.method, &team)))
+              << method.name << " " << threads;
     }
   }
 }
@@ -126,10 +136,12 @@ TEST(fine_groups, every_cut_of_the_tree_solves_the_same_system) {
 TEST(sweep_structure, a_forest_of_tiny_trees_is_few_tasks) {
   SparsityPattern diagonal;
   diagonal.rows = diagonal.cols = 100000;
-  for (index_t k = 0; k < diagonal.rows; ++k) diagonal.row_index.push_back(k), diagonal.column_ptr.push_back(k + 1);
+  for (index_t k = 0; k < diagonal.rows; ++k)
+    diagonal.row_index.push_back(k), diagonal.column_ptr.push_back(k + 1);
   Ordering natural;
   natural.row = natural.column = Permutation::identity(diagonal.rows);
-  const sweep::SweepStructure structure(std::make_shared<const SymbolicFactor>(analyze(diagonal, natural)), 8);
+  const sweep::SweepStructure structure(std::make_shared<const SymbolicFactor>(analyze(diagonal, natural)),
+                                        8);
   EXPECT_LT(structure.num_groups(), 200);
   index_t columns = 0;
   for (index_t group = 0; group < structure.num_groups(); ++group) columns += structure.num_columns(group);

@@ -11,7 +11,8 @@ namespace {
 /// Each task looks whether all its predecessors have run in this run.
 class WatchfulBody final : public SweepBody {
  public:
-  explicit WatchfulBody(const TaskGraph& graph) : graph_(graph), runs_(graph.tasks.size()), values_(graph.tasks.size()) {}
+  explicit WatchfulBody(const TaskGraph& graph)
+      : graph_(graph), runs_(graph.tasks.size()), values_(graph.tasks.size()) {}
 
   void run_task(index_t task, int) override {
     double value = 1.0 + task;
@@ -41,7 +42,7 @@ class WatchfulBody final : public SweepBody {
 
 TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<Task> list(static_cast<std::size_t>(tasks));
+  std::vector<Task> list(tasks);
   for (Task& task : list) task.cost = cost * std::uniform_real_distribution<double>(0.0, 1.0)(random);
   std::vector<Edge> edges;
   for (index_t k = 0; tasks > 1 && k < tasks * edges_per_task; ++k) {
@@ -55,7 +56,8 @@ TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::u
 TEST(engines, every_method_runs_each_task_once_after_its_predecessors) {
   for (const index_t tasks : {0, 1, 2, 7, 100, 700})
     for (const double cost : {0.0, 100.0, 1e5}) {
-      const SweepSchedule schedule = make_schedule(random_graph(tasks, 2.5, cost, 31 + static_cast<std::uint64_t>(tasks)));
+      const SweepSchedule schedule =
+          make_schedule(random_graph(tasks, 2.5, cost, 31 + static_cast<std::uint64_t>(tasks)));
       std::vector<double> judge;
       for (const SolveMethodInfo& method : solve_method_list())
         for (const int threads : {1, 2, 3, 8}) {
@@ -75,7 +77,7 @@ TEST(engines, every_method_runs_each_task_once_after_its_predecessors) {
 
 TEST(engines, chain_and_star_and_independent_tasks_are_run) {
   const auto graph_of = [](index_t tasks, const std::vector<Edge>& edges) {
-    std::vector<Task> list(static_cast<std::size_t>(tasks));
+    std::vector<Task> list(tasks);
     for (Task& task : list) task.cost = 1e6;
     return make_schedule(make_task_graph(std::move(list), edges));
   };
@@ -114,7 +116,8 @@ TEST(engines, exception_of_a_task_reaches_the_caller_and_the_next_run_works) {
     EngineState state(schedule);
     for (const index_t bad : {0, 100, 199}) {
       FailingBody failing(bad);
-      EXPECT_THROW(run_sweep(method.method, {schedule, state, failing, &team}), std::runtime_error) << method.name;
+      EXPECT_THROW(run_sweep(method.method, {schedule, state, failing, &team}), std::runtime_error)
+          << method.name;
       WatchfulBody body(schedule.graph);
       body.next_round();
       run_sweep(method.method, {schedule, state, body, &team});
@@ -168,7 +171,8 @@ TEST(method_list, names_lead_back_to_their_methods_and_unknown_names_list_all) {
   } catch (const UsageError& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("quick"), std::string::npos);
-    for (const SolveMethodInfo& info : solve_method_list()) EXPECT_NE(text.find(info.name), std::string::npos);
+    for (const SolveMethodInfo& info : solve_method_list())
+      EXPECT_NE(text.find(info.name), std::string::npos);
   }
 }
 

@@ -1,5 +1,5 @@
-// Plans from factors: every method, operation, kind and scalar, judged by backward errors against dense matrices and,
-// for the methods, by the bits of the serial one.
+// Plans from factors: every method, operation, kind and scalar, judged by backward errors against dense
+// matrices and, for the methods, by the bits of the serial one.
 #include <gtest/gtest.h>
 
 #include "palmette/solve/supernodal_core.hpp"
@@ -17,7 +17,9 @@ TYPED_TEST_SUITE(factor_plan, Scalars);
 
 template <class T>
 std::vector<Wish> all_wishes(index_t side) {
-  std::vector<Wish> wishes = {{FactorKind::llt, false, side, 11}, {FactorKind::ldlt, false, side, 12}, {FactorKind::lu, false, side, 13}};
+  std::vector<Wish> wishes = {{FactorKind::llt, false, side, 11},
+                              {FactorKind::ldlt, false, side, 12},
+                              {FactorKind::lu, false, side, 13}};
   if (is_complex_v<T>) wishes.push_back({FactorKind::ldlt, true, side, 14});
   return wishes;
 }
@@ -29,7 +31,8 @@ double bound(const Wish& wish) {
 }
 
 template <class T>
-void expect_small_backward_errors(const SolvePlan<T>& plan, const DenseMatrix<T>& a, index_t num_rhs, double limit) {
+void expect_small_backward_errors(const SolvePlan<T>& plan, const DenseMatrix<T>& a, index_t num_rhs,
+                                  double limit) {
   const DenseMatrix<T> b = reference::random_dense<T>(a.rows, num_rhs, 77);
   for (const Operation operation : reference::all_operations) {
     const DenseMatrix<T> x = reference::solved(plan, operation, b);
@@ -43,7 +46,8 @@ TYPED_TEST(factor_plan, serial_solves_all_operations_of_all_kinds) {
     SCOPED_TRACE(std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : ""));
     const auto problem = reference::make_problem<TypeParam>(wish);
     const auto plan = plan_solve(reference::naive_factor(problem, wish));
-    for (const index_t num_rhs : {1, 3, 70}) expect_small_backward_errors(plan, problem.dense, num_rhs, bound<TypeParam>(wish));
+    for (const index_t num_rhs : {1, 3, 70})
+      expect_small_backward_errors(plan, problem.dense, num_rhs, bound<TypeParam>(wish));
   }
 }
 
@@ -53,7 +57,8 @@ TYPED_TEST(factor_plan, blocks_that_are_not_inverted_give_the_same_accuracy) {
     const auto problem = reference::make_problem<TypeParam>(wish);
     const auto factor = reference::naive_factor(problem, wish);
     const auto guarded = plan_solve(factor, {true, 0.0});
-    EXPECT_EQ(guarded.guarded_blocks(), factor->symbolic->num_supernodes() * (wish.kind == FactorKind::lu ? 2 : 1));
+    EXPECT_EQ(guarded.guarded_blocks(),
+              factor->symbolic->num_supernodes() * (wish.kind == FactorKind::lu ? 2 : 1));
     const auto not_inverted = plan_solve(factor, {false, 1e8});
     EXPECT_EQ(not_inverted.guarded_blocks(), 0);
     EXPECT_LT(not_inverted.memory_bytes(), guarded.memory_bytes());
@@ -78,14 +83,17 @@ TYPED_TEST(factor_plan, every_method_gives_the_bits_of_serial_for_any_number_of_
       for (const Operation operation : reference::all_operations) {
         const auto judge = reference::solved(plan, operation, b, {SolveMethod::serial, nullptr});
         if (num_rhs == 3) {
-          EXPECT_LE(reference::backward_error<TypeParam>(problem.dense.view(), operation, b.view(), judge.view()),
-                    bound<TypeParam>(wish));
+          EXPECT_LE(
+              reference::backward_error<TypeParam>(problem.dense.view(), operation, b.view(), judge.view()),
+              bound<TypeParam>(wish));
         }
         for (int threads = 1; threads <= 8; ++threads) {
           ThreadTeam team(threads);
           for (const SolveMethodInfo& method : solve_method_list())
-            EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
-                << method.name << ", " << threads << " threads, " << num_rhs << " right-hand sides, " << name_of(operation);
+            EXPECT_TRUE(
+                reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
+                << method.name << ", " << threads << " threads, " << num_rhs << " right-hand sides, "
+                << name_of(operation);
         }
       }
     }
@@ -105,11 +113,14 @@ TYPED_TEST(factor_plan, b_may_be_x_and_leading_dimensions_may_be_larger) {
     plan.solve(operation, in_place.view(), in_place.view());
     EXPECT_TRUE(reference::same_bits(expected, in_place));
     DenseMatrix<TypeParam> wide_b = reference::random_dense<TypeParam>(n + 7, 5, 4), wide_x(n + 3, 5);
-    for (index_t column = 0; column < 5; ++column) std::copy_n(b.view().column(column), n, wide_b.view().column(column));
+    for (index_t column = 0; column < 5; ++column)
+      std::copy_n(b.view().column(column), n, wide_b.view().column(column));
     std::fill(wide_x.values.begin(), wide_x.values.end(), TypeParam(42));
     plan.solve(operation, {wide_b.values.data(), n, 5, n + 7}, {wide_x.values.data(), n, 5, n + 3});
     for (index_t column = 0; column < 5; ++column) {
-      EXPECT_EQ(std::memcmp(wide_x.view().column(column), expected.view().column(column), sizeof(TypeParam) * n), 0);
+      EXPECT_EQ(
+          std::memcmp(wide_x.view().column(column), expected.view().column(column), sizeof(TypeParam) * n),
+          0);
       for (index_t row = n; row < n + 3; ++row) EXPECT_EQ(wide_x.view()(row, column), TypeParam(42));
     }
   }
@@ -123,14 +134,18 @@ TYPED_TEST(factor_plan, columns_a_page_apart_get_the_same_bits_on_their_own_way_
     for (const index_t num_rhs : {5, 9, 70}) {
       const auto b = reference::random_dense<TypeParam>(n, num_rhs, 4);
       DenseMatrix<TypeParam> far_b(ld, num_rhs), far_x(ld, num_rhs);
-      for (index_t column = 0; column < num_rhs; ++column) std::copy_n(b.view().column(column), n, far_b.view().column(column));
+      for (index_t column = 0; column < num_rhs; ++column)
+        std::copy_n(b.view().column(column), n, far_b.view().column(column));
       for (const Operation operation : reference::all_operations) {
         const auto expected = reference::solved(plan, operation, b);
         ThreadTeam team(3);
         for (ThreadTeam* const members : {static_cast<ThreadTeam*>(nullptr), &team}) {
-          plan.solve(operation, {far_b.values.data(), n, num_rhs, ld}, {far_x.values.data(), n, num_rhs, ld}, {SolveMethod::sync_free, members});
+          plan.solve(operation, {far_b.values.data(), n, num_rhs, ld}, {far_x.values.data(), n, num_rhs, ld},
+                     {SolveMethod::sync_free, members});
           for (index_t column = 0; column < num_rhs; ++column)
-            EXPECT_EQ(std::memcmp(far_x.view().column(column), expected.view().column(column), sizeof(TypeParam) * n), 0);
+            EXPECT_EQ(std::memcmp(far_x.view().column(column), expected.view().column(column),
+                                  sizeof(TypeParam) * n),
+                      0);
         }
       }
     }
@@ -144,7 +159,8 @@ TEST(factor_plan_bits, columns_solved_together_and_later_again_do_not_change) {
   const auto b = reference::random_dense<double>(plan.size(), 150, 3);
   const auto first = reference::solved(plan, Operation::plain, b);
   EXPECT_TRUE(reference::same_bits(first, reference::solved(plan, Operation::plain, b)));
-  EXPECT_LE(reference::backward_error<double>(problem.dense.view(), Operation::plain, b.view(), first.view()), bound<double>(wish));
+  EXPECT_LE(reference::backward_error<double>(problem.dense.view(), Operation::plain, b.view(), first.view()),
+            bound<double>(wish));
 }
 
 TEST(factor_plan_sizes, of_zero_and_one_row_are_solved) {
@@ -204,7 +220,8 @@ TEST(factor_plan_guard, a_block_with_a_wild_inverse_is_solved_with_and_counted) 
   Triplets<double> all;
   all.rows = all.cols = n;
   for (index_t column = 0; column < n; ++column)
-    for (index_t row = 0; row < n; ++row) all.row.push_back(row), all.column.push_back(column), all.value.push_back(1.0);
+    for (index_t row = 0; row < n; ++row)
+      all.row.push_back(row), all.column.push_back(column), all.value.push_back(1.0);
   const SparseMatrix<double> pattern = from_triplets(all);
   Ordering identity;
   identity.row = identity.column = Permutation::identity(n);
@@ -236,15 +253,18 @@ TYPED_TEST(factor_plan, a_team_makes_the_same_plan) {
     EXPECT_EQ(shared.guarded_blocks(), alone.guarded_blocks());
     const DenseMatrix<TypeParam> b = reference::random_dense<TypeParam>(factor->size(), 2, 5);
     for (const Operation operation : reference::all_operations)
-      EXPECT_EQ(reference::solved(shared, operation, b).values, reference::solved(alone, operation, b).values) << name_of(operation);
+      EXPECT_EQ(reference::solved(shared, operation, b).values, reference::solved(alone, operation, b).values)
+          << name_of(operation);
   }
 }
 
 TEST(factor_plan_structure, one_structure_serves_several_plans_and_another_one_is_left_alone) {
   const Wish wish{FactorKind::llt, false, 12, 31};
   const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
-  const auto other = reference::naive_factor(reference::make_problem<double>({FactorKind::llt, false, 9, 31}), wish);
-  const auto structure = plan_structure(factor->symbolic, ScalarType::float64), narrow = plan_structure(factor->symbolic, ScalarType::float32);
+  const auto other =
+      reference::naive_factor(reference::make_problem<double>({FactorKind::llt, false, 9, 31}), wish);
+  const auto structure = plan_structure(factor->symbolic, ScalarType::float64),
+             narrow = plan_structure(factor->symbolic, ScalarType::float32);
   const auto first = plan_solve(factor, {}, structure), second = plan_solve(factor, {}, structure);
   EXPECT_EQ(structure.use_count(), 3);
   const auto stranger = plan_solve(other, {}, structure), wide = plan_solve(factor, {}, narrow);
@@ -262,8 +282,10 @@ TEST(factor_plan_memory, prediction_is_what_the_plan_holds) {
   for (const Wish& wish : all_wishes<std::complex<double>>(17)) {
     const auto factor = reference::naive_factor(reference::make_problem<std::complex<double>>(wish), wish);
     const auto plan = plan_solve(factor);
-    const PlanMemory predicted = predicted_plan_bytes(*factor->symbolic, wish.kind, ScalarType::complex128, 1);
-    EXPECT_NEAR(static_cast<double>(predicted.plan_bytes), static_cast<double>(plan.memory_bytes()), 0.02 * static_cast<double>(plan.memory_bytes()));
+    const PlanMemory predicted =
+        predicted_plan_bytes(*factor->symbolic, wish.kind, ScalarType::complex128, 1);
+    EXPECT_NEAR(static_cast<double>(predicted.plan_bytes), static_cast<double>(plan.memory_bytes()),
+                0.02 * static_cast<double>(plan.memory_bytes()));
     EXPECT_GT(predicted.workspace_bytes, 16 * plan.size());
   }
 }

@@ -1,5 +1,5 @@
-// What the tests of `solve` share: random values, random matrices with known structure, an independent naive factorization
-// that fills a Factor panel by panel from a dense matrix, and backward errors.
+// What the tests of `solve` share: random values, random matrices with known structure, an independent naive
+// factorization that fills a Factor panel by panel from a dense matrix, and backward errors.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,9 @@
 
 namespace palmette::reference {
 
-inline double uniform(std::mt19937_64& random) { return std::uniform_real_distribution<double>(-1.0, 1.0)(random); }
+inline double uniform(std::mt19937_64& random) {
+  return std::uniform_real_distribution<double>(-1.0, 1.0)(random);
+}
 
 template <class T>
 T value(std::mt19937_64& random) {
@@ -33,7 +35,7 @@ DenseMatrix<T> random_dense(index_t rows, index_t cols, std::uint64_t seed) {
 
 inline Permutation random_permutation(index_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<index_t> list(static_cast<std::size_t>(n));
+  std::vector<index_t> list(n);
   for (index_t k = 0; k < n; ++k) list[k] = k;
   std::shuffle(list.begin(), list.end(), random);
   return Permutation(std::move(list));
@@ -43,7 +45,8 @@ template <class T>
 DenseMatrix<T> dense_of(const SparseMatrix<T>& matrix) {
   DenseMatrix<T> dense(matrix.rows(), matrix.cols());
   for (index_t column = 0; column < matrix.cols(); ++column)
-    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
+         ++entry)
       dense.view()(matrix.pattern.row_index[entry], column) = matrix.values[entry];
   return dense;
 }
@@ -56,8 +59,9 @@ struct Wish {
   std::uint64_t seed = 1;
 };
 
-/// A with its ordering. S (A scaled and permuted) has a dominant diagonal for LLᵀ and LU; for LDLᵀ its diagonal has both
-/// signs, and every fifth pair of rows has a small diagonal and a large entry between them: 2 × 2 pivots.
+/// A with its ordering. S (A scaled and permuted) has a dominant diagonal for LLᵀ and LU; for LDLᵀ its
+/// diagonal has both signs, and every fifth pair of rows has a small diagonal and a large entry between them:
+/// 2 × 2 pivots.
 template <class T>
 struct Problem {
   SparseMatrix<T> matrix;
@@ -68,7 +72,8 @@ struct Problem {
 template <class T>
 T entry_of_s(const Wish& wish, index_t row, index_t column, std::mt19937_64& random) {
   if (row == column) {
-    const double size = wish.kind == FactorKind::ldlt ? (row % 3 == 0 ? -9.0 : 9.0) + uniform(random) : 12.0 + uniform(random);
+    const double size = wish.kind == FactorKind::ldlt ? (row % 3 == 0 ? -9.0 : 9.0) + uniform(random)
+                                                      : 12.0 + uniform(random);
     if (wish.kind == FactorKind::ldlt && row % 10 < 2) return T(static_cast<real_t<T>>(2));
     if (wish.kind == FactorKind::llt || wish.hermitian) return T(static_cast<real_t<T>>(size));
     return T(static_cast<real_t<T>>(size)) + value<T>(random);
@@ -83,10 +88,13 @@ Problem<T> make_problem(const Wish& wish) {
   const index_t rows_of_grid = wish.side + 1, n = wish.side * rows_of_grid;
   Triplets<T> s;
   s.rows = s.cols = n;
-  const auto add = [&](index_t row, index_t column, T v) { s.row.push_back(row), s.column.push_back(column), s.value.push_back(v); };
+  const auto add = [&](index_t row, index_t column, T v) {
+    s.row.push_back(row), s.column.push_back(column), s.value.push_back(v);
+  };
   for (index_t column = 0; column < n; ++column)
     for (index_t row = column; row < n; ++row) {
-      const index_t dx = std::abs(row % wish.side - column % wish.side), dy = std::abs(row / wish.side - column / wish.side);
+      const index_t dx = std::abs(row % wish.side - column % wish.side),
+                    dy = std::abs(row / wish.side - column / wish.side);
       if (dx > 1 || dy > 1 || (row != column && row != column + 1 && uniform(random) > 0.6)) continue;
       const T v = entry_of_s<T>(wish, row, column, random);
       add(row, column, v);
@@ -104,16 +112,19 @@ Problem<T> make_problem(const Wish& wish) {
   const Permutation rows = random_permutation(n, wish.seed + 1);
   const Permutation columns = wish.kind == FactorKind::lu ? random_permutation(n, wish.seed + 2) : rows;
   std::vector<double> row_scale, column_scale;
-  for (index_t k = 0; k < n; ++k) row_scale.push_back(std::ldexp(1.0, k % 7 - 3)), column_scale.push_back(std::ldexp(1.0, k % 5 - 2));
+  for (index_t k = 0; k < n; ++k)
+    row_scale.push_back(std::ldexp(1.0, k % 7 - 3)), column_scale.push_back(std::ldexp(1.0, k % 5 - 2));
   if (wish.kind != FactorKind::lu) column_scale = row_scale;
   Triplets<T> a;
   a.rows = a.cols = n;
   for (index_t column = 0; column < n; ++column)
-    for (offset_t entry = scaled.pattern.column_ptr[column]; entry < scaled.pattern.column_ptr[column + 1]; ++entry) {
+    for (offset_t entry = scaled.pattern.column_ptr[column]; entry < scaled.pattern.column_ptr[column + 1];
+         ++entry) {
       const index_t row = scaled.pattern.row_index[entry];
       a.row.push_back(rows.new_to_old()[row]);
       a.column.push_back(columns.new_to_old()[column]);
-      a.value.push_back(scaled.values[entry] / static_cast<real_t<T>>(row_scale[a.row.back()] * column_scale[a.column.back()]));
+      a.value.push_back(scaled.values[entry] /
+                        static_cast<real_t<T>>(row_scale[a.row.back()] * column_scale[a.column.back()]));
     }
   problem.matrix = from_triplets(a);
   problem.ordering.row = rows.then(fill);
@@ -131,8 +142,9 @@ DenseMatrix<T> dense_s(const Problem<T>& problem, const SymbolicFactor& symbolic
   for (index_t column = 0; column < symbolic.n; ++column)
     for (index_t row = 0; row < symbolic.n; ++row) {
       const index_t r = symbolic.row.new_to_old()[row], c = symbolic.column.new_to_old()[column];
-      s.view()(row, column) = problem.dense.view()(r, c) *
-                              static_cast<real_t<T>>(problem.ordering.row_scale[r] * problem.ordering.column_scale[c]);
+      s.view()(row, column) =
+          problem.dense.view()(r, c) *
+          static_cast<real_t<T>>(problem.ordering.row_scale[r] * problem.ordering.column_scale[c]);
     }
   return s;
 }
@@ -141,7 +153,8 @@ DenseMatrix<T> dense_s(const Problem<T>& problem, const SymbolicFactor& symbolic
 template <class T>
 class NaiveFactorization {
  public:
-  NaiveFactorization(DenseMatrix<T> s, std::shared_ptr<const SymbolicFactor> symbolic, FactorKind kind, bool hermitian)
+  NaiveFactorization(DenseMatrix<T> s, std::shared_ptr<const SymbolicFactor> symbolic, FactorKind kind,
+                     bool hermitian)
       : s_(std::move(s)), a_(s_.view()), n_(s_.rows), hermitian_(hermitian) {
     factor_.kind = kind;
     factor_.hermitian = hermitian;
@@ -194,12 +207,14 @@ class NaiveFactorization {
     std::copy(place.begin(), place.end(), factor_.place.begin() + begin_);
   }
 
-  /// LDLᵀ with 2 × 2 pivots (k, k + 1) where the entry between them is large, rows k and k + 1 exchanged now and then.
+  /// LDLᵀ with 2 × 2 pivots (k, k + 1) where the entry between them is large, rows k and k + 1 exchanged now
+  /// and then.
   void ldlt() {
     for (index_t k = begin_; k < end_; ++k) factor_.place[k] = k - begin_;
     for (index_t k = begin_; k < end_;) {
       const bool pair = k + 1 < end_ && std::abs(a_(k, k)) < std::abs(a_(k + 1, k));
-      if (k + 1 < end_ && k % 4 == 0 && (pair || std::abs(a_(k + 1, k + 1)) > real_t<T>(4))) exchange(k, k + 1);
+      if (k + 1 < end_ && k % 4 == 0 && (pair || std::abs(a_(k + 1, k + 1)) > real_t<T>(4)))
+        exchange(k, k + 1);
       const index_t size = pair ? 2 : 1;
       eliminate(k, size);
       k += size;
@@ -242,7 +257,8 @@ class NaiveFactorization {
     for (index_t column = 0; column < width; ++column) {
       const offset_t at = symbolic.panel_offset[s] + column * symbolic.leading_dimension(s);
       for (index_t row = 0; row < width; ++row)
-        if (factor_.kind == FactorKind::lu || row >= column) factor_.lower.data()[at + row] = a_(begin_ + row, begin_ + column);
+        if (factor_.kind == FactorKind::lu || row >= column)
+          factor_.lower.data()[at + row] = a_(begin_ + row, begin_ + column);
       const auto below = symbolic.rows_below(s);
       for (std::size_t k = 0; k < below.size(); ++k) {
         factor_.lower.data()[at + width + static_cast<offset_t>(k)] = a_(below[k], begin_ + column);
@@ -264,8 +280,10 @@ class NaiveFactorization {
 template <class T>
 std::shared_ptr<const Factor<T>> naive_factor(const Problem<T>& problem, const Wish& wish,
                                               const AnalyzeOptions& options = {}) {
-  auto symbolic = std::make_shared<const SymbolicFactor>(analyze(problem.matrix.pattern, problem.ordering, options));
-  Factor<T> factor = NaiveFactorization<T>(dense_s(problem, *symbolic), symbolic, wish.kind, wish.hermitian).run();
+  auto symbolic =
+      std::make_shared<const SymbolicFactor>(analyze(problem.matrix.pattern, problem.ordering, options));
+  Factor<T> factor =
+      NaiveFactorization<T>(dense_s(problem, *symbolic), symbolic, wish.kind, wish.hermitian).run();
   factor.row_scale = problem.ordering.row_scale;
   factor.column_scale = problem.ordering.column_scale;
   return std::make_shared<const Factor<T>>(std::move(factor));
@@ -306,7 +324,8 @@ double backward_error(DenseView<const T> a, Operation operation, DenseView<const
 inline const Operation all_operations[] = {Operation::plain, Operation::transpose, Operation::adjoint};
 
 template <class T>
-DenseMatrix<T> solved(const SolvePlan<T>& plan, Operation operation, const DenseMatrix<T>& b, const SolveRun& run = {}) {
+DenseMatrix<T> solved(const SolvePlan<T>& plan, Operation operation, const DenseMatrix<T>& b,
+                      const SolveRun& run = {}) {
   DenseMatrix<T> x(b.rows, b.cols);
   plan.solve(operation, b.view(), x.view(), run);
   return x;
@@ -316,7 +335,8 @@ DenseMatrix<T> solved(const SolvePlan<T>& plan, Operation operation, const Dense
 template <class T>
 bool same_bits(const DenseMatrix<T>& left, const DenseMatrix<T>& right) {
   return left.values.size() == right.values.size() &&
-         (left.values.empty() || std::memcmp(left.values.data(), right.values.data(), left.values.size() * sizeof(T)) == 0);
+         (left.values.empty() ||
+          std::memcmp(left.values.data(), right.values.data(), left.values.size() * sizeof(T)) == 0);
 }
 
 }  // namespace palmette::reference

@@ -15,7 +15,8 @@ using Scalars = testing::Types<float, double, std::complex<float>, std::complex<
 TYPED_TEST_SUITE(triangle_plan, Scalars);
 
 enum class Shape { ilu_like, wide_levels, band, bidiagonal, dense, diagonal };
-const Shape all_shapes[] = {Shape::ilu_like, Shape::wide_levels, Shape::band, Shape::bidiagonal, Shape::dense, Shape::diagonal};
+const Shape all_shapes[] = {Shape::ilu_like,   Shape::wide_levels, Shape::band,
+                            Shape::bidiagonal, Shape::dense,       Shape::diagonal};
 
 bool holds(Shape shape, index_t row, index_t column, index_t n, std::mt19937_64& random) {
   switch (shape) {
@@ -38,7 +39,8 @@ SparseMatrix<T> make_triangle(Shape shape, index_t n, bool lower, std::uint64_t 
   for (index_t column = 0; column < n; ++column)
     for (index_t row = column; row < n; ++row) {
       if (row != column && !holds(shape, row, column, n, random)) continue;
-      const real_t<T> scale = row == column ? real_t<T>(1) : real_t<T>(1) / real_t<T>(shape == Shape::dense ? n : 8);
+      const real_t<T> scale =
+          row == column ? real_t<T>(1) : real_t<T>(1) / real_t<T>(shape == Shape::dense ? n : 8);
       entries.row.push_back(lower ? row : column);
       entries.column.push_back(lower ? column : row);
       entries.value.push_back(reference::value<T>(random) * scale + (row == column ? T(3) : T(0)));
@@ -57,15 +59,18 @@ TYPED_TEST(triangle_plan, serial_solves_every_shape_side_and_operation) {
   for (const Shape shape : all_shapes)
     for (const bool lower : {true, false})
       for (const bool unit : {false, true}) {
-        SCOPED_TRACE(testing::Message() << "shape " << static_cast<int>(shape) << " lower " << lower << " unit " << unit);
+        SCOPED_TRACE(testing::Message()
+                     << "shape " << static_cast<int>(shape) << " lower " << lower << " unit " << unit);
         const auto triangle = make_triangle<TypeParam>(shape, n, lower, 3);
-        const auto dense = unit ? with_unit_diagonal(reference::dense_of(triangle)) : reference::dense_of(triangle);
+        const auto dense =
+            unit ? with_unit_diagonal(reference::dense_of(triangle)) : reference::dense_of(triangle);
         const auto plan = plan_triangle<TypeParam>(triangle, {lower, unit, {}}).value();
         for (const index_t num_rhs : {1, 3, 50}) {
           const auto b = reference::random_dense<TypeParam>(n, num_rhs, 5);
           for (const Operation operation : reference::all_operations) {
             const auto x = reference::solved(plan, operation, b);
-            EXPECT_LE(reference::backward_error<TypeParam>(dense.view(), operation, b.view(), x.view()), 60 * unit_roundoff<TypeParam>)
+            EXPECT_LE(reference::backward_error<TypeParam>(dense.view(), operation, b.view(), x.view()),
+                      60 * unit_roundoff<TypeParam>)
                 << name_of(operation) << ", " << num_rhs;
           }
         }
@@ -83,8 +88,10 @@ TYPED_TEST(triangle_plan, every_method_gives_the_bits_of_serial_for_any_number_o
         for (int threads = 1; threads <= 8; threads += num_rhs == 3 ? 1 : 3) {
           ThreadTeam team(threads);
           for (const SolveMethodInfo& method : solve_method_list())
-            EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
-                << method.name << ", shape " << static_cast<int>(shape) << ", " << threads << " threads, " << num_rhs;
+            EXPECT_TRUE(
+                reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
+                << method.name << ", shape " << static_cast<int>(shape) << ", " << threads << " threads, "
+                << num_rhs;
         }
       }
     }
@@ -99,9 +106,11 @@ TYPED_TEST(triangle_plan, rows_of_every_length_and_any_number_of_sides_are_solve
   for (index_t row = 0; row < n; ++row)
     for (index_t column = 0; column <= row; ++column) {
       // Up to 70 entries: rows that are summed in parts among rows that are not.
-      if (row != column && (row * 7) % 70 <= static_cast<index_t>(random() % static_cast<unsigned>(row))) continue;
+      if (row != column && (row * 7) % 70 <= static_cast<index_t>(random() % static_cast<unsigned>(row)))
+        continue;
       entries.row.push_back(row), entries.column.push_back(column);
-      entries.value.push_back(row == column ? TypeParam(4) : reference::value<TypeParam>(random) / TypeParam(60));
+      entries.value.push_back(row == column ? TypeParam(4)
+                                            : reference::value<TypeParam>(random) / TypeParam(60));
     }
   const auto triangle = from_triplets(entries);
   const auto dense = reference::dense_of(triangle);
@@ -112,7 +121,8 @@ TYPED_TEST(triangle_plan, rows_of_every_length_and_any_number_of_sides_are_solve
       const auto b = reference::random_dense<TypeParam>(n, num_rhs, 5);
       auto x = b;
       plan.solve(operation, std::as_const(x).view(), x.view());
-      EXPECT_LE(reference::backward_error<TypeParam>(dense.view(), operation, b.view(), x.view()), 60 * unit_roundoff<TypeParam>)
+      EXPECT_LE(reference::backward_error<TypeParam>(dense.view(), operation, b.view(), x.view()),
+                60 * unit_roundoff<TypeParam>)
           << name_of(operation) << ", " << num_rhs;
       auto shared = b;
       plan.solve(operation, std::as_const(shared).view(), shared.view(), {SolveMethod::sync_free, &team});
@@ -123,7 +133,8 @@ TYPED_TEST(triangle_plan, rows_of_every_length_and_any_number_of_sides_are_solve
 TEST(triangle_plan_semantics, diagonals_whose_reciprocals_overflow_are_divided_by) {
   // x₁ = 3, x₂ = (10⁻³¹⁰·7 − 10⁻³¹⁰·3) / 10⁻³¹⁰ = 4, x₃ = 5 − 4 = 1; 1/10⁻³¹⁰ is not a double.
   const double tiny = 1e-310;
-  const auto triangle = from_triplets(Triplets<double>{3, 3, {0, 1, 1, 2, 2}, {0, 0, 1, 1, 2}, {tiny, tiny, tiny, 1, 1}});
+  const auto triangle =
+      from_triplets(Triplets<double>{3, 3, {0, 1, 1, 2, 2}, {0, 0, 1, 1, 2}, {tiny, tiny, tiny, 1, 1}});
   const auto plan = plan_triangle<double>(triangle).value();
   for (const index_t num_rhs : {1, 3}) {
     DenseMatrix<double> b(3, num_rhs);
@@ -146,7 +157,8 @@ SparseMatrix<double> scattered_triangle(index_t n) {
   for (index_t row = 0; row < n; ++row) {
     entries.row.push_back(row), entries.column.push_back(row), entries.value.push_back(3);
     for (index_t k = row % 50 == 0 ? 60 : 3; row > 0 && k > 0; --k) {
-      entries.row.push_back(row), entries.column.push_back(static_cast<index_t>(random() % static_cast<unsigned>(row)));
+      entries.row.push_back(row),
+          entries.column.push_back(static_cast<index_t>(random() % static_cast<unsigned>(row)));
       entries.value.push_back(reference::uniform(random) / 30);
     }
   }
@@ -162,10 +174,14 @@ TEST(row_panels, are_cut_for_scattered_entries_when_threads_first_ask_and_keep_t
     const offset_t before = plan.memory_bytes();
     for (const int threads : {2, 3, 8}) {
       ThreadTeam team(threads);
-      EXPECT_EQ(plan.solve(operation, b.view(), DenseMatrix<double>(n, 1).view(), {SolveMethod::automatic, &team}).method,
-                SolveMethod::sync_free);
+      EXPECT_EQ(
+          plan.solve(operation, b.view(), DenseMatrix<double>(n, 1).view(), {SolveMethod::automatic, &team})
+              .method,
+          SolveMethod::sync_free);
       for (const SolveMethodInfo& method : solve_method_list())
-        EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team}))) << method.name;
+        EXPECT_TRUE(
+            reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
+            << method.name;
     }
     EXPECT_GT(plan.memory_bytes(), before);
   }
@@ -173,7 +189,8 @@ TEST(row_panels, are_cut_for_scattered_entries_when_threads_first_ask_and_keep_t
 
 TEST(row_panels, are_of_no_use_to_bands) {
   const auto columns = make_triangle<double>(Shape::bidiagonal, 5000, true, 10);
-  const auto choice = sweep::choose_panels({columns.pattern.column_ptr, columns.pattern.row_index, false, 12, 40});
+  const auto choice =
+      sweep::choose_panels({columns.pattern.column_ptr, columns.pattern.row_index, false, 12, 40});
   EXPECT_EQ(choice.panel_bits, sweep::PanelChoice::none);
 }
 
@@ -184,9 +201,11 @@ TEST(row_schedule, tasks_of_independent_rows_wait_for_few_and_those_of_a_chain_f
     Triplets<double> below;
     below.rows = below.cols = n;
     for (index_t column = 0; column < n; ++column)
-      for (offset_t entry = rows.pattern.column_ptr[column]; entry < rows.pattern.column_ptr[column + 1]; ++entry)
+      for (offset_t entry = rows.pattern.column_ptr[column]; entry < rows.pattern.column_ptr[column + 1];
+           ++entry)
         if (rows.pattern.row_index[entry] != column)
-          below.row.push_back(rows.pattern.row_index[entry]), below.column.push_back(column), below.value.push_back(1);
+          below.row.push_back(rows.pattern.row_index[entry]), below.column.push_back(column),
+              below.value.push_back(1);
     strict = from_triplets(below);
     return sweep::make_row_schedule({strict.pattern.column_ptr, strict.pattern.row_index, true, 12, 40});
   };
@@ -207,9 +226,11 @@ TEST(row_schedule, every_row_is_in_one_task_and_after_those_it_waits_for) {
     strict.rows = strict.cols = n;
     for (index_t row = 0; row < n; ++row)
       for (const index_t column : lists.pattern.column(row))
-        if (column != row) strict.row.push_back(column), strict.column.push_back(row), strict.value.push_back(1);
+        if (column != row)
+          strict.row.push_back(column), strict.column.push_back(row), strict.value.push_back(1);
     const auto rows = from_triplets(strict);
-    const auto schedule = sweep::make_row_schedule({rows.pattern.column_ptr, rows.pattern.row_index, ascending, 12, 40});
+    const auto schedule =
+        sweep::make_row_schedule({rows.pattern.column_ptr, rows.pattern.row_index, ascending, 12, 40});
     const TaskGraph& graph = schedule.schedule.graph;
     std::vector<index_t> task_of(n, -1), place_of(n, -1);
     for (index_t task = 0; task < graph.num_tasks(); ++task)
@@ -253,7 +274,9 @@ TEST(triangle_plan_semantics, duplicates_empty_and_one_by_one_matrices_are_solve
 }
 
 TEST(triangle_plan_errors, first_zero_or_missing_diagonal_is_named) {
-  const auto failure = [](const SparseMatrix<double>& t, bool lower) { return plan_triangle<double>(t, {lower, false, {}}).failure(); };
+  const auto failure = [](const SparseMatrix<double>& t, bool lower) {
+    return plan_triangle<double>(t, {lower, false, {}}).failure();
+  };
   const auto missing = from_triplets(Triplets<double>{3, 3, {0, 1, 2}, {0, 0, 1}, {1, 1, 1}});
   EXPECT_EQ(failure(missing, true).row, 1);
   EXPECT_EQ(failure(missing, true).kind, FailureKind::numerically_singular);
@@ -265,9 +288,11 @@ TEST(triangle_plan_errors, first_zero_or_missing_diagonal_is_named) {
 }
 
 TEST(triangle_plan_errors, rectangular_and_not_finite_triangles_are_refused_by_place) {
-  EXPECT_THROW((void)plan_triangle<double>(from_triplets(Triplets<double>{3, 2, {0}, {0}, {1}})), DimensionError);
+  EXPECT_THROW((void)plan_triangle<double>(from_triplets(Triplets<double>{3, 2, {0}, {0}, {1}})),
+               DimensionError);
   try {
-    (void)plan_triangle<double>(from_triplets(Triplets<double>{2, 2, {0, 1, 1}, {0, 0, 1}, {1, INFINITY, 1}}));
+    (void)plan_triangle<double>(
+        from_triplets(Triplets<double>{2, 2, {0, 1, 1}, {0, 0, 1}, {1, INFINITY, 1}}));
     FAIL() << "no exception";
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("(2, 1)"), std::string::npos) << error.what();
@@ -301,7 +326,8 @@ void expect_own_factors_solve(const OwnFactors<T>& factors) {
   if (factors.upper.rows() > 0) u = reference::dense_of(factors.upper);
   else
     for (index_t i = 0; i < n; ++i)
-      for (index_t j = 0; j < n; ++j) u.view()(i, j) = factors.hermitian ? conjugate(l.view()(j, i)) : l.view()(j, i);
+      for (index_t j = 0; j < n; ++j)
+        u.view()(i, j) = factors.hermitian ? conjugate(l.view()(j, i)) : l.view()(j, i);
   if (factors.upper.rows() > 0 && factors.upper_unit_diagonal) u = with_unit_diagonal(std::move(u));
   const auto a = product_of(factors, l, u);
   const auto plan = plan_own_factors(factors).value();
@@ -313,7 +339,8 @@ void expect_own_factors_solve(const OwnFactors<T>& factors) {
       EXPECT_LE(reference::backward_error<T>(a.view(), operation, b.view(), x.view()), 200 * unit_roundoff<T>)
           << name_of(operation) << ", " << num_rhs;
       for (const SolveMethodInfo& method : solve_method_list())
-        EXPECT_TRUE(reference::same_bits(x, reference::solved(plan, operation, b, {method.method, &team}))) << method.name;
+        EXPECT_TRUE(reference::same_bits(x, reference::solved(plan, operation, b, {method.method, &team})))
+            << method.name;
       auto in_place = b;
       plan.solve(operation, in_place.view(), in_place.view());
       EXPECT_TRUE(reference::same_bits(x, in_place));
@@ -338,7 +365,8 @@ TYPED_TEST(triangle_plan, own_factors_with_everything_and_with_nothing_are_solve
         } else {
           factors.upper_unit_diagonal = true;
         }
-        SCOPED_TRACE(testing::Message() << static_cast<int>(lower) << " " << static_cast<int>(upper) << " " << everything);
+        SCOPED_TRACE(testing::Message()
+                     << static_cast<int>(lower) << " " << static_cast<int>(upper) << " " << everything);
         expect_own_factors_solve(factors);
       }
 }
@@ -356,7 +384,8 @@ TYPED_TEST(triangle_plan, own_lower_factor_alone_means_its_product_with_its_tran
           factors.column = reference::random_permutation(n, 34);  // not the same: A need not be symmetric
           for (index_t k = 0; k < n; ++k) factors.row_scale.push_back(1.0 + k % 3);
         }
-        SCOPED_TRACE(testing::Message() << static_cast<int>(shape) << " hermitian " << hermitian << " permuted " << permuted);
+        SCOPED_TRACE(testing::Message()
+                     << static_cast<int>(shape) << " hermitian " << hermitian << " permuted " << permuted);
         expect_own_factors_solve(factors);
       }
 }
@@ -381,7 +410,8 @@ TEST(own_factors_errors, name_the_factor_and_the_place) {
     EXPECT_NE(std::string(error.what()).find("upper factor"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("(2, 1)"), std::string::npos);
   }
-  factors.upper = from_triplets(Triplets<double>{2, 2, {0, 1, 1}, {0, 0, 1}, {1, 0, 1}});  // a zero there is no matter
+  // a zero there is no matter
+  factors.upper = from_triplets(Triplets<double>{2, 2, {0, 1, 1}, {0, 0, 1}, {1, 0, 1}});
   EXPECT_TRUE(plan_own_factors(factors).ok());
   factors.upper = from_triplets(Triplets<double>{3, 3, {0}, {0}, {1}});
   EXPECT_THROW((void)plan_own_factors(factors), DimensionError);
@@ -398,7 +428,9 @@ TEST(triangle_plan_choice, closed_wide_triangles_are_solved_by_supernodes_and_ot
   const auto guarded = [](Shape shape) {
     TriangleOptions options;
     options.plan.inverse_growth_limit = 0;
-    return plan_triangle<double>(make_triangle<double>(shape, 200, true, 6), options).value().guarded_blocks();
+    return plan_triangle<double>(make_triangle<double>(shape, 200, true, 6), options)
+        .value()
+        .guarded_blocks();
   };
   EXPECT_GT(guarded(Shape::dense), 0);
   EXPECT_EQ(guarded(Shape::ilu_like), 0);

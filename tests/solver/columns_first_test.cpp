@@ -1,4 +1,5 @@
-// The way by columns in the hall: who takes it, that it answers as supernodes do, and what happens where it cannot.
+// The way by columns in the hall: who takes it, that it answers as supernodes do, and what happens where it
+// cannot.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,7 +41,8 @@ TYPED_TEST(EveryScalarByColumns, thin_factors_are_made_by_columns_and_answer_as_
     EXPECT_EQ(columns.report().analyze->supernodes, 0) << problem;
     EXPECT_GT(supernodes.report().analyze->supernodes, 0) << problem;
     for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint})
-      for (const index_t num_rhs : {0, 1, 9}) EXPECT_TRUE(solved(columns, num_rhs, operation).verify->verified) << problem;
+      for (const index_t num_rhs : {0, 1, 9})
+        EXPECT_TRUE(solved(columns, num_rhs, operation).verify->verified) << problem;
     const double logarithm = supernodes.slogdet().second;
     EXPECT_NEAR(columns.slogdet().second, logarithm, 1e-3 * std::abs(logarithm)) << problem;
     EXPECT_NEAR(std::abs(columns.slogdet().first - supernodes.slogdet().first), 0, 1e-3) << problem;
@@ -50,8 +52,10 @@ TYPED_TEST(EveryScalarByColumns, thin_factors_are_made_by_columns_and_answer_as_
   }
 }
 
-/// Diagonal entries of 20, and −1 at each of the places that `below` names for a column; its mirror too where symmetric.
-SparseMatrix<double> with_entries_below(index_t n, bool symmetric, const std::function<std::vector<index_t>(index_t)>& below) {
+/// Diagonal entries of 20, and −1 at each of the places that `below` names for a column; its mirror too where
+/// symmetric.
+SparseMatrix<double> with_entries_below(index_t n, bool symmetric,
+                                        const std::function<std::vector<index_t>(index_t)>& below) {
   Triplets<double> entries{n, n, {}, {}, {}};
   const auto add = [&](index_t row, index_t column, double value) {
     entries.row.push_back(row);
@@ -75,9 +79,11 @@ TEST(columns_first, diagonals_chains_triangles_and_power_grids_are_factored_by_c
   const auto diagonal = with_entries_below(n, false, [](index_t) { return Rows(); });
   const auto chain = with_entries_below(n, true, [](index_t column) { return Rows{column + 1}; });
   // 4 entries in each column: no tree, and all rows of the same length.
-  const auto triangle = with_entries_below(n, false, [](index_t column) { return Rows{column + 1, column + 7, column + 50}; });
-  // A tree of which each node has three children, its 2000 inner nodes joined in a chain: 4000 rows of 2 entries and 2000 of 7, so
-  // that mean square ÷ square of the mean is 19 ÷ (11/3)² = 1.41.
+  const auto triangle = with_entries_below(n, false, [](index_t column) {
+    return Rows{column + 1, column + 7, column + 50};
+  });
+  // A tree of which each node has three children, its 2000 inner nodes joined in a chain: 4000 rows of 2
+  // entries and 2000 of 7, so that mean square ÷ square of the mean is 19 ÷ (11/3)² = 1.41.
   const auto grid = with_entries_below(n, true, [](index_t column) {
     Rows rows{3 * column + 1, 3 * column + 2, 3 * column + 3};
     if (column < 1999 && column > 0) rows.push_back(column + 1);
@@ -85,12 +91,14 @@ TEST(columns_first, diagonals_chains_triangles_and_power_grids_are_factored_by_c
   });
   for (const SparseMatrix<double>& matrix : {diagonal, chain, triangle, transpose(triangle), grid}) {
     ASSERT_TRUE(may_be_thin(matrix.pattern));
-    auto solver = Solver<double>::create(std::make_shared<const SparseMatrix<double>>(matrix), quiet_options()).value();
+    auto solver =
+        Solver<double>::create(std::make_shared<const SparseMatrix<double>>(matrix), quiet_options()).value();
     EXPECT_EQ(solver.report().analyze->supernodes, 0);
     EXPECT_TRUE(solved(solver, 1).verify->verified);
   }
   for (const char* mesh : {"poisson2d5", "poisson2d9", "thermal2d"})
-    EXPECT_FALSE(may_be_thin(generated<double>(mesh, std::string(mesh) == "thermal2d" ? 6000 : 80)->pattern)) << mesh;
+    EXPECT_FALSE(may_be_thin(generated<double>(mesh, std::string(mesh) == "thermal2d" ? 6000 : 80)->pattern))
+        << mesh;
 }
 
 TEST(columns_first, few_flops_in_all_are_thin_and_many_for_each_entry_are_not) {
@@ -114,7 +122,8 @@ TEST(columns_first, new_values_keep_the_way_as_long_as_the_pivots_are_good) {
   // Diagonal entries a million times smaller: pivots must be chosen anew.
   auto weak = std::make_shared<SparseMatrix<double>>(*first);
   for (index_t column = 0; column < weak->cols(); column += 3)
-    for (offset_t entry = weak->pattern.column_ptr[column]; entry < weak->pattern.column_ptr[column + 1]; ++entry)
+    for (offset_t entry = weak->pattern.column_ptr[column]; entry < weak->pattern.column_ptr[column + 1];
+         ++entry)
       if (weak->pattern.row_index[entry] == column) weak->values[entry] *= 1e-6;
   ASSERT_TRUE(solver.refactor(weak).ok());
   EXPECT_TRUE(solved(solver, 1).verify->verified);

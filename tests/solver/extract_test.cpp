@@ -1,4 +1,5 @@
-// L and U taken out of a factor: (L·U)(i, j) = A(row[i], column[j]), with scalings and pivoting undone exactly.
+// L and U taken out of a factor: (L·U)(i, j) = A(row[i], column[j]), with scalings and pivoting undone
+// exactly.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +14,8 @@ namespace {
 using testing::to_dense;
 
 template <class T>
-std::shared_ptr<const SparseMatrix<T>> matrix_of(index_t n, const std::vector<std::tuple<index_t, index_t, T>>& entries) {
+std::shared_ptr<const SparseMatrix<T>> matrix_of(
+    index_t n, const std::vector<std::tuple<index_t, index_t, T>>& entries) {
   Triplets<T> triplets{n, n, {}, {}, {}};
   for (const auto& [row, column, value] : entries) {
     triplets.row.push_back(row);
@@ -45,7 +47,8 @@ void expect_product_is_the_permuted_matrix(const SparseMatrix<T>& matrix, const 
         product += lower.view()(i, k) * upper.view()(k, j);
         sizes += std::abs(lower.view()(i, k)) * std::abs(upper.view()(k, j));
       }
-      EXPECT_LE(std::abs(product - wanted.view()(i, j)), 4 * n * unit_roundoff<T> * sizes) << "entry " << i << ", " << j;
+      EXPECT_LE(std::abs(product - wanted.view()(i, j)), 4 * n * unit_roundoff<T> * sizes)
+          << "entry " << i << ", " << j;
       if (i == j) { EXPECT_EQ(lower.view()(i, j), T(1)); }
       if (i < j) { EXPECT_EQ(lower.view()(i, j), T(0)); }
       if (i > j) { EXPECT_EQ(upper.view()(i, j), T(0)); }
@@ -82,7 +85,8 @@ TYPED_TEST(Extract, lower_times_upper_is_the_matrix_without_its_scalings) {
 }
 
 TYPED_TEST(Extract, wide_supernodes_pivot_inside_and_below) {
-  // Dense, hence one chain of supernodes of at most 128 columns: 150 columns make two, the second below the first.
+  // Dense, hence one chain of supernodes of at most 128 columns: 150 columns make two, the second below the
+  // first.
   const index_t n = 150;
   std::mt19937 random(7);
   std::uniform_real_distribution<double> value(-1, 1);
@@ -95,7 +99,8 @@ TYPED_TEST(Extract, wide_supernodes_pivot_inside_and_below) {
 
 TYPED_TEST(Extract, exact_zeros_of_relaxed_supernodes_are_left_out) {
   // diag(2, 4) with an entry at (1, 0): L holds its diagonal and 1 / 2, U the diagonal alone.
-  const auto matrix = matrix_of<TypeParam>(2, {{0, 0, TypeParam(2)}, {1, 0, TypeParam(1)}, {1, 1, TypeParam(4)}});
+  const auto matrix =
+      matrix_of<TypeParam>(2, {{0, 0, TypeParam(2)}, {1, 0, TypeParam(1)}, {1, 1, TypeParam(4)}});
   const auto factors = extracted(matrix);
   EXPECT_EQ(factors.lower.nnz() + factors.upper.nnz(), 5);
   expect_product_is_the_permuted_matrix(*matrix, factors);

@@ -1,4 +1,5 @@
-// The factors one by one: their product is the permuted matrix, and solving with each is what its entries say.
+// The factors one by one: their product is the permuted matrix, and solving with each is what its entries
+// say.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +33,8 @@ DenseMatrix<T> turned(const DenseMatrix<T>& matrix, bool conjugated) {
 
 /// Product, and the product of the moduli: what rounding errors are measured by.
 template <class T>
-std::pair<DenseMatrix<T>, DenseMatrix<real_t<T>>> product(const DenseMatrix<T>& left, const DenseMatrix<T>& right) {
+std::pair<DenseMatrix<T>, DenseMatrix<real_t<T>>> product(const DenseMatrix<T>& left,
+                                                          const DenseMatrix<T>& right) {
   DenseMatrix<T> result(left.rows, right.cols);
   DenseMatrix<real_t<T>> sizes(left.rows, right.cols);
   for (index_t j = 0; j < right.cols; ++j)
@@ -49,10 +51,14 @@ struct Case {
   FactorKind kind;
 };
 
-/// A matrix of each kind, with supernodes of several columns, pivots of two rows, scalings and rows that pivoting exchanges.
+/// A matrix of each kind, with supernodes of several columns, pivots of two rows, scalings and rows that
+/// pivoting exchanges.
 template <class T>
 Shared<T> matrix_for(const std::string& name) {
-  SparseMatrix<T> matrix = *generated<T>(name == "complex_symmetric" ? "kkt3d" : name, name == "poisson2d9" ? 9 : name == "random_unsymmetric" ? 120 : 3);
+  SparseMatrix<T> matrix =
+      *generated<T>(name == "complex_symmetric" ? "kkt3d" : name, name == "poisson2d9"           ? 9
+                                                                  : name == "random_unsymmetric" ? 120
+                                                                                                 : 3);
   if constexpr (is_complex_v<T>)
     for (index_t j = 0; j < matrix.cols(); ++j)
       for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry) {
@@ -67,8 +73,9 @@ Shared<T> matrix_for(const std::string& name) {
 
 template <class T>
 std::vector<Case> cases() {
-  std::vector<Case> all = {{"poisson2d9", FactorKind::llt}, {"poisson2d9", FactorKind::ldlt}, {"kkt3d", FactorKind::ldlt},
-                           {"poisson2d9", FactorKind::lu}, {"kkt3d", FactorKind::lu}, {"random_unsymmetric", FactorKind::lu}};
+  std::vector<Case> all = {{"poisson2d9", FactorKind::llt}, {"poisson2d9", FactorKind::ldlt},
+                           {"kkt3d", FactorKind::ldlt},     {"poisson2d9", FactorKind::lu},
+                           {"kkt3d", FactorKind::lu},       {"random_unsymmetric", FactorKind::lu}};
   if (is_complex_v<T>) all.push_back({"complex_symmetric", FactorKind::ldlt});
   return all;
 }
@@ -90,7 +97,8 @@ std::vector<DenseMatrix<T>> factors_of(const Solver<T>& solver) {
   }
   const ExtractedLdl<T> parts = extract_ldl(*factor);
   const DenseMatrix<T> lower = to_dense(parts.lower);
-  return {lower, to_dense(parts.diagonal), turned(lower, factor->kind == FactorKind::llt || factor->hermitian)};
+  return {lower, to_dense(parts.diagonal),
+          turned(lower, factor->kind == FactorKind::llt || factor->hermitian)};
 }
 
 TYPED_TEST(FactorParts, product_of_the_factors_is_the_permuted_matrix) {
@@ -108,7 +116,9 @@ TYPED_TEST(FactorParts, product_of_the_factors_is_the_permuted_matrix) {
     double largest = 0;
     for (const real_t<T> size : sizes.values) largest = std::max(largest, double(size));
     for (std::size_t entry = 0; entry < wanted.values.size(); ++entry)
-      ASSERT_LE(std::abs(found.values[entry] - wanted.values[entry]), 8 * matrix->cols() * unit_roundoff<T> * largest) << name << " " << name_of(kind);
+      ASSERT_LE(std::abs(found.values[entry] - wanted.values[entry]),
+                8 * matrix->cols() * unit_roundoff<T> * largest)
+          << name << " " << name_of(kind);
   }
 }
 
@@ -120,7 +130,9 @@ TYPED_TEST(FactorParts, lower_factor_is_triangular_and_diagonal_has_blocks_of_tw
     bool pairs = false;
     for (index_t j = 0; j < parts.lower.cols(); ++j) {
       EXPECT_EQ(parts.lower.pattern.column(j)[0], j) << "above the diagonal, or no diagonal";
-      if (kind == FactorKind::ldlt) { EXPECT_EQ(parts.lower.values[parts.lower.pattern.column_ptr[j]], T(1)); }
+      if (kind == FactorKind::ldlt) {
+        EXPECT_EQ(parts.lower.values[parts.lower.pattern.column_ptr[j]], T(1));
+      }
       for (const index_t i : parts.diagonal.pattern.column(j)) {
         EXPECT_LE(std::abs(i - j), 1);
         pairs = pairs || i != j;
@@ -130,14 +142,17 @@ TYPED_TEST(FactorParts, lower_factor_is_triangular_and_diagonal_has_blocks_of_tw
   }
 }
 
-/// ‖b − op(F)·x‖ ≤ c·n·u·(|op(F)||x| + |b|) in each row: what substitution, and inverted diagonal blocks with bounded growth, keep.
+/// ‖b − op(F)·x‖ ≤ c·n·u·(|op(F)||x| + |b|) in each row: what substitution, and inverted diagonal blocks with
+/// bounded growth, keep.
 template <class T>
-void expect_solved(const DenseMatrix<T>& factor, const DenseMatrix<T>& x, const DenseMatrix<T>& b, const std::string& what) {
+void expect_solved(const DenseMatrix<T>& factor, const DenseMatrix<T>& x, const DenseMatrix<T>& b,
+                   const std::string& what) {
   const auto [left, sizes] = product(factor, x);
   double largest = 0;
   for (const real_t<T> size : sizes.values) largest = std::max(largest, double(size));
   for (std::size_t entry = 0; entry < b.values.size(); ++entry)
-    ASSERT_LE(std::abs(left.values[entry] - b.values[entry]), 64 * factor.rows * unit_roundoff<T> * largest) << what;
+    ASSERT_LE(std::abs(left.values[entry] - b.values[entry]), 64 * factor.rows * unit_roundoff<T> * largest)
+        << what;
 }
 
 TYPED_TEST(FactorParts, solving_with_one_factor_is_what_its_entries_say) {
@@ -150,11 +165,13 @@ TYPED_TEST(FactorParts, solving_with_one_factor_is_what_its_entries_say) {
       for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint})
         for (const index_t num_rhs : {1, 3, 70}) {
           const DenseMatrix<T>& given = factors[part == FactorPart::lower ? 0 : 1];
-          const DenseMatrix<T> factor = operation == Operation::plain ? given : turned(given, operation == Operation::adjoint);
+          const DenseMatrix<T> factor =
+              operation == Operation::plain ? given : turned(given, operation == Operation::adjoint);
           const DenseMatrix<T> b = some_right_hand_sides<T>(solver.size(), num_rhs);
           DenseMatrix<T> x(solver.size(), num_rhs), same = b;
           solver.solve_part(part, operation, b.view(), x.view());
-          expect_solved(factor, x, b, name + " " + std::string(name_of(kind)) + " " + std::string(name_of(operation)));
+          expect_solved(factor, x, b,
+                        name + " " + std::string(name_of(kind)) + " " + std::string(name_of(operation)));
           solver.solve_part(part, operation, std::as_const(same).view(), same.view());
           EXPECT_EQ(same.values, x.values) << "x in the memory of b";
         }
@@ -177,10 +194,12 @@ TYPED_TEST(FactorParts, solving_with_all_factors_in_turn_is_solving) {
     } else {
       const bool adjoint = kind == FactorKind::llt || solver.factor()->hermitian;
       solver.solve_part(FactorPart::diagonal, Operation::plain, std::as_const(x).view(), x.view());
-      solver.solve_part(FactorPart::lower, adjoint ? Operation::adjoint : Operation::transpose, std::as_const(x).view(), x.view());
+      solver.solve_part(FactorPart::lower, adjoint ? Operation::adjoint : Operation::transpose,
+                        std::as_const(x).view(), x.view());
     }
     for (index_t j = 0; j < 2; ++j)
-      for (index_t i = 0; i < solver.size(); ++i) placed.view()(order.column.new_to_old()[i], j) = x.view()(i, j);
+      for (index_t i = 0; i < solver.size(); ++i)
+        placed.view()(order.column.new_to_old()[i], j) = x.view()(i, j);
     EXPECT_LE(verify<T>(*matrix, Operation::plain, b.view(), std::as_const(placed).view()).backward_error,
               1000 * unit_roundoff<T>) << name << " " << name_of(kind) << ": an answer that is not refined";
   }
@@ -206,15 +225,25 @@ TEST(factor_parts, bits_do_not_depend_on_threads_or_method) {
 TEST(factor_parts, parts_that_a_factorization_has_not_are_refused) {
   const auto matrix = generated<double>("poisson2d5", 6);
   DenseMatrix<double> x = some_right_hand_sides<double>(36, 1);
-  EXPECT_THROW(solver_for<double>(matrix, FactorKind::llt).solve_part(FactorPart::upper, Operation::plain, std::as_const(x).view(), x.view()), UsageError);
-  EXPECT_THROW(solver_for<double>(matrix, FactorKind::lu).solve_part(FactorPart::diagonal, Operation::plain, std::as_const(x).view(), x.view()), UsageError);
+  EXPECT_THROW(solver_for<double>(matrix, FactorKind::llt)
+                   .solve_part(FactorPart::upper, Operation::plain, std::as_const(x).view(), x.view()),
+               UsageError);
+  EXPECT_THROW(solver_for<double>(matrix, FactorKind::lu)
+                   .solve_part(FactorPart::diagonal, Operation::plain, std::as_const(x).view(), x.view()),
+               UsageError);
   EXPECT_THROW(extract_ldl(*solver_for<double>(matrix, FactorKind::lu).factor()), UsageError);
   EXPECT_THROW(extract_lu(*solver_for<double>(matrix, FactorKind::llt).factor()), UsageError);
   SolverOptions mixed = quiet_options();
   mixed.mixed_precision = true;
-  EXPECT_THROW(Solver<double>::create(matrix, mixed).value().solve_part(FactorPart::lower, Operation::plain, std::as_const(x).view(), x.view()), UsageError);
+  EXPECT_THROW(Solver<double>::create(matrix, mixed)
+                   .value()
+                   .solve_part(FactorPart::lower, Operation::plain, std::as_const(x).view(), x.view()),
+               UsageError);
   DenseMatrix<double> narrow(35, 1);
-  EXPECT_THROW(solver_for<double>(matrix, FactorKind::llt).solve_part(FactorPart::lower, Operation::plain, std::as_const(narrow).view(), narrow.view()), DimensionError);
+  EXPECT_THROW(
+      solver_for<double>(matrix, FactorKind::llt)
+          .solve_part(FactorPart::lower, Operation::plain, std::as_const(narrow).view(), narrow.view()),
+      DimensionError);
 }
 
 }  // namespace

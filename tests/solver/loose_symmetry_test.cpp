@@ -19,7 +19,8 @@ class LooseSymmetryOf : public ::testing::Test {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(LooseSymmetryOf, Scalars);
 
-/// Every second entry below the diagonal moved by `ulps` units in its last place. Complex matrices become Hermitian first: D·A·Dᴴ with phases.
+/// Every second entry below the diagonal moved by `ulps` units in its last place. Complex matrices become
+/// Hermitian first: D·A·Dᴴ with phases.
 template <class T>
 Shared<T> disturbed(const std::string& problem, index_t n, double ulps) {
   SparseMatrix<T> matrix = *generated<T>(problem, n);
@@ -30,7 +31,8 @@ Shared<T> disturbed(const std::string& problem, index_t n, double ulps) {
       T& value = matrix.values[entry];
       if constexpr (is_complex_v<T>) {
         const double angle = 0.3 * (std::max(i, j) % 7 - std::min(i, j) % 5);
-        if (i != j) value *= T(real_t<T>(std::cos(angle)), real_t<T>(i > j ? std::sin(angle) : -std::sin(angle)));
+        if (i != j)
+          value *= T(real_t<T>(std::cos(angle)), real_t<T>(i > j ? std::sin(angle) : -std::sin(angle)));
       }
       if (i > j && (i + j) % 2 == 1) value *= real_t<T>(1 + 2 * ulps * unit_roundoff<T>);
     }
@@ -66,13 +68,17 @@ TYPED_TEST(LooseSymmetryOf, symmetric_part_is_exactly_symmetric_and_near_the_mat
   const SparseMatrix<T> part = symmetric_part(*matrix, expected_symmetry<T>());
   EXPECT_EQ(detect_symmetry(part), expected_symmetry<T>());
   for (offset_t entry = 0; entry < part.nnz(); ++entry)
-    EXPECT_LE(std::abs(part.values[entry] - matrix->values[entry]), 4 * unit_roundoff<T> * std::abs(part.values[entry]));
+    EXPECT_LE(std::abs(part.values[entry] - matrix->values[entry]),
+              4 * unit_roundoff<T> * std::abs(part.values[entry]));
 }
 
-TYPED_TEST(LooseSymmetryOf, matrices_symmetric_up_to_rounding_get_symmetric_kinds_and_are_verified_as_they_are) {
+TYPED_TEST(LooseSymmetryOf,
+           matrices_symmetric_up_to_rounding_get_symmetric_kinds_and_are_verified_as_they_are) {
   using T = TypeParam;
-  for (const auto& [problem, n, kind] : std::vector<std::tuple<std::string, index_t, FactorKind>>{
-           {"poisson2d5", 9, FactorKind::llt}, {"poisson3d7", 12, FactorKind::llt}, {"kkt3d", 4, FactorKind::ldlt}}) {
+  for (const auto& [problem, n, kind] :
+       std::vector<std::tuple<std::string, index_t, FactorKind>>{{"poisson2d5", 9, FactorKind::llt},
+                                                                 {"poisson3d7", 12, FactorKind::llt},
+                                                                 {"kkt3d", 4, FactorKind::ldlt}}) {
     const auto matrix = disturbed<T>(problem, n, 1);
     auto solver = Solver<T>::create(matrix, quiet_options()).value();
     EXPECT_EQ(solver.report().factorize->kind, kind) << problem;
@@ -87,7 +93,8 @@ TYPED_TEST(LooseSymmetryOf, matrices_symmetric_up_to_rounding_get_symmetric_kind
       const Report report = solver.solve(b.view(), x.view(), request).value();
       EXPECT_TRUE(report.verify->verified) << problem << " " << name_of(operation);
       EXPECT_TRUE(says_so(report));
-      EXPECT_LE(verify<T>(*matrix, operation, b.view(), std::as_const(x).view()).backward_error, 20 * unit_roundoff<T>);
+      EXPECT_LE(verify<T>(*matrix, operation, b.view(), std::as_const(x).view()).backward_error,
+                20 * unit_roundoff<T>);
     }
   }
 }
@@ -115,7 +122,8 @@ TYPED_TEST(LooseSymmetryOf, refactor_takes_values_that_are_symmetric_up_to_round
     const DenseMatrix<T> b = some_right_hand_sides<T>(exact->cols(), 1);
     DenseMatrix<T> x(exact->cols(), 1);
     EXPECT_TRUE(solver.solve(b.view(), x.view()).value().verify->verified);
-    EXPECT_LE(verify<T>(*loose, Operation::plain, b.view(), std::as_const(x).view()).backward_error, 20 * unit_roundoff<T>);
+    EXPECT_LE(verify<T>(*loose, Operation::plain, b.view(), std::as_const(x).view()).backward_error,
+              20 * unit_roundoff<T>);
     EXPECT_THROW((void)solver.refactor(disturbed<T>(problem, n, 40)).ok(), UsageError);
     ASSERT_TRUE(solver.refactor(exact).ok());
     EXPECT_FALSE(says_so(solver.report()));

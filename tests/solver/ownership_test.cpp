@@ -73,7 +73,8 @@ TEST(ownership, values_alone_are_taken_in_the_order_of_the_solvers_matrix) {
 }
 
 TEST(ownership, triangles_and_factors_are_copied_where_somebody_else_can_change_them) {
-  const auto triangle = std::make_shared<SparseMatrix<double>>(from_triplets<double>({3, 3, {0, 1, 1, 2, 2}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 8}}));
+  const auto triangle = std::make_shared<SparseMatrix<double>>(
+      from_triplets<double>({3, 3, {0, 1, 1, 2, 2}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 8}}));
   const auto factors = std::make_shared<OwnFactors<double>>();
   factors->lower = *triangle;
   TriangularOptions options;

@@ -1,5 +1,5 @@
-// A matrix that ranks bring by rows: the same bits as where each brings all of it, however rows are dealt out; refusals that all ranks
-// agree on; new values.
+// A matrix that ranks bring by rows: the same bits as where each brings all of it, however rows are dealt
+// out; refusals that all ranks agree on; new values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -39,9 +39,11 @@ Split split_rows(index_t n, const std::vector<int>& weights, bool backwards = fa
 std::vector<Split> splits(index_t n, index_t ranks) {
   const auto many = static_cast<std::size_t>(ranks);
   std::vector<int> odd(many), last(many, 0);
-  for (std::size_t rank = 0; rank < many; ++rank) odd[rank] = rank == 1 ? 0 : 1 + static_cast<int>(rank * rank % 5);
+  for (std::size_t rank = 0; rank < many; ++rank)
+    odd[rank] = rank == 1 ? 0 : 1 + static_cast<int>(rank * rank % 5);
   last.back() = 1;
-  return {split_rows(n, std::vector<int>(many, 1)), split_rows(n, odd), split_rows(n, last), split_rows(n, odd, true)};
+  return {split_rows(n, std::vector<int>(many, 1)), split_rows(n, odd), split_rows(n, last),
+          split_rows(n, odd, true)};
 }
 
 /// Rows as a caller would hold them.
@@ -62,7 +64,8 @@ OwnRows<T> rows_of(const SparseMatrix<T>& matrix, const RowsOfRank& which) {
   own.first = which.first;
   for (index_t row = which.first; row < which.first + which.count; ++row) {
     const auto begin = by_rows.pattern.column_ptr[row], end = by_rows.pattern.column_ptr[row + 1];
-    own.column.insert(own.column.end(), by_rows.pattern.row_index.begin() + begin, by_rows.pattern.row_index.begin() + end);
+    own.column.insert(own.column.end(), by_rows.pattern.row_index.begin() + begin,
+                      by_rows.pattern.row_index.begin() + end);
     own.values.insert(own.values.end(), by_rows.values.begin() + begin, by_rows.values.begin() + end);
     own.row_ptr.push_back(static_cast<offset_t>(own.column.size()));
   }
@@ -91,13 +94,15 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 }
 
 template <class T>
-Answer<T> solve_whole(const Shared<T>& matrix, index_t ranks, const RankSolverOptions& options, index_t num_rhs, const SolveRequest& request = {}) {
+Answer<T> solve_whole(const Shared<T>& matrix, index_t ranks, const RankSolverOptions& options,
+                      index_t num_rhs, const SolveRequest& request = {}) {
   Answer<T> answer;
   ThreadWorld world(ranks);
   world.run([&](Transport& transport) {
     Outcome<RankSolver<T>> solver = RankSolver<T>::create(matrix, options, transport);
     DenseMatrix<T> side = some_right_hand_sides<T>(matrix->rows(), num_rhs);
-    Outcome<RankReport> report = solver ? solver.value().solve(std::as_const(side).view(), side.view(), request) : solver.failure();
+    Outcome<RankReport> report =
+        solver ? solver.value().solve(std::as_const(side).view(), side.view(), request) : solver.failure();
     if (transport.rank() != 0) return;
     answer.x = side.values;
     answer.report.emplace(std::move(report));
@@ -114,21 +119,24 @@ DenseMatrix<T> part_of(const DenseMatrix<T>& whole, const RowsOfRank& rows) {
 }
 
 template <class T>
-Answer<T> solve_by_rows(const Shared<T>& matrix, const Split& split, const RankSolverOptions& options, index_t num_rhs,
-                        const SolveRequest& request = {}) {
+Answer<T> solve_by_rows(const Shared<T>& matrix, const Split& split, const RankSolverOptions& options,
+                        index_t num_rhs, const SolveRequest& request = {}) {
   Answer<T> answer;
   const DenseMatrix<T> b = some_right_hand_sides<T>(matrix->rows(), num_rhs);
   DenseMatrix<T> x = b;
   std::mutex mutex;
   ThreadWorld world(static_cast<index_t>(split.size()));
   world.run([&](Transport& transport) {
-    const RowsOfRank mine = split[static_cast<std::size_t>(transport.rank())];
+    const RowsOfRank mine = split[transport.rank()];
     OwnRows<T> own = rows_of(*matrix, mine);
     Outcome<RankSolver<T>> solver = RankSolver<T>::create_from_rows(own.block(), options, transport);
     DenseMatrix<T> side = part_of(b, mine);
-    Outcome<RankReport> report = solver ? solver.value().solve_rows(std::as_const(side).view(), side.view(), request) : solver.failure();
+    Outcome<RankReport> report =
+        solver ? solver.value().solve_rows(std::as_const(side).view(), side.view(), request)
+               : solver.failure();
     const std::lock_guard lock(mutex);
-    for (index_t column = 0; column < num_rhs; ++column) std::copy_n(side.view().column(column), mine.count, x.view().column(column) + mine.first);
+    for (index_t column = 0; column < num_rhs; ++column)
+      std::copy_n(side.view().column(column), mine.count, x.view().column(column) + mine.first);
     if (transport.rank() == 0) answer.report.emplace(std::move(report));
   });
   answer.x = x.values;
@@ -136,7 +144,8 @@ Answer<T> solve_by_rows(const Shared<T>& matrix, const Split& split, const RankS
 }
 
 template <class T>
-void expect_bits_of_whole_input(const Shared<T>& matrix, const RankSolverOptions& options, index_t num_rhs, const SolveRequest& request = {}) {
+void expect_bits_of_whole_input(const Shared<T>& matrix, const RankSolverOptions& options, index_t num_rhs,
+                                const SolveRequest& request = {}) {
   const Answer<T> whole = solve_whole(matrix, 2, options, num_rhs, request);
   ASSERT_TRUE(whole.report->ok()) << whole.report->failure().message;
   const Verification& expected = *whole.report->value().run.verify;
@@ -145,16 +154,19 @@ void expect_bits_of_whole_input(const Shared<T>& matrix, const RankSolverOptions
       const Answer<T> answer = solve_by_rows(matrix, split, options, num_rhs, request);
       ASSERT_TRUE(answer.report->ok()) << answer.report->failure().message;
       const Verification& found = *answer.report->value().run.verify;
-      EXPECT_TRUE(same_bits(whole.x, answer.x)) << ranks << " ranks, first with " << split[0].count << " rows";
+      EXPECT_TRUE(same_bits(whole.x, answer.x))
+          << ranks << " ranks, first with " << split[0].count << " rows";
       EXPECT_EQ(found.backward_error, expected.backward_error);
-      EXPECT_NEAR(found.componentwise_backward_error, expected.componentwise_backward_error, 1e-12 * expected.componentwise_backward_error);
+      EXPECT_NEAR(found.componentwise_backward_error, expected.componentwise_backward_error,
+                  1e-12 * expected.componentwise_backward_error);
       EXPECT_EQ(found.refine_steps, expected.refine_steps);
       EXPECT_EQ(found.condition_1norm, expected.condition_1norm);
       EXPECT_EQ(found.forward_error_bound, expected.forward_error_bound);
       EXPECT_EQ(answer.report->value().run.matrix.symmetry, whole.report->value().run.matrix.symmetry);
       EXPECT_EQ(answer.report->value().run.factorize->kind, whole.report->value().run.factorize->kind);
       const double log_determinant = whole.report->value().run.factorize->pivots.log_abs_determinant;
-      EXPECT_NEAR(answer.report->value().run.factorize->pivots.log_abs_determinant, log_determinant, 1e-12 * std::abs(log_determinant));
+      EXPECT_NEAR(answer.report->value().run.factorize->pivots.log_abs_determinant, log_determinant,
+                  1e-12 * std::abs(log_determinant));
     }
 }
 
@@ -183,13 +195,15 @@ Shared<T> indefinite(index_t n, bool hermitian) {
 TEST(rank_rows, answers_have_the_bits_of_whole_input_for_every_kind_and_split) {
   expect_bits_of_whole_input(generated<double>("poisson2d5", 11), some_options(FactorKind::llt), 2);
   expect_bits_of_whole_input(indefinite<double>(70, false), some_options(FactorKind::ldlt), 1);
-  expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 11), some_options(FactorKind::lu), 3);
+  expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 11), some_options(FactorKind::lu),
+                             3);
 }
 
 TEST(rank_rows, in_every_scalar) {
   expect_bits_of_whole_input(generated<float>("poisson2d5", 8), some_options({}), 1);
   expect_bits_of_whole_input(generated<float>("convection_diffusion2d", 8), some_options({}), 1);
-  expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), some_options({}), 1);
+  expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), some_options({}),
+                             1);
   expect_bits_of_whole_input(generated<std::complex<double>>("poisson2d5", 8), some_options({}), 1);
   expect_bits_of_whole_input(indefinite<std::complex<double>>(60, true), some_options({}), 2);
   expect_bits_of_whole_input(indefinite<std::complex<double>>(60, false), some_options({}), 1);
@@ -201,7 +215,8 @@ TEST(rank_rows, in_transposed_and_adjoint_systems_with_condition_and_forward_err
     request.operation = operation;
     request.condition = true;
     expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 7), some_options({}), 2, request);
-    expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 6), some_options({}), 1, request);
+    expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 6), some_options({}),
+                               1, request);
     expect_bits_of_whole_input(indefinite<std::complex<float>>(40, true), some_options({}), 1, request);
   }
 }
@@ -211,7 +226,8 @@ TEST(rank_rows, without_matching_too) {
     RankSolverOptions options = some_options(kind);
     options.matching = false;
     expect_bits_of_whole_input(generated<double>("poisson2d5", 9), options, 1);
-    if (kind == FactorKind::lu) expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 8), options, 1);
+    if (kind == FactorKind::lu)
+      expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 8), options, 1);
   }
 }
 
@@ -227,7 +243,8 @@ TEST(rank_rows, where_replaced_pivots_call_for_refinement_and_gmres) {
   expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 7), options, 1);
   SolveRequest transposed;
   transposed.operation = Operation::transpose;
-  expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), options, 1, transposed);
+  expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), options, 1,
+                             transposed);
 }
 
 TEST(rank_rows, over_layers_too) {
@@ -273,13 +290,15 @@ TEST(rank_rows, more_ranks_than_rows_no_rows_at_all_and_no_right_hand_sides) {
           ASSERT_TRUE(answer.report->ok());
           const DenseMatrix<double> b = some_right_hand_sides<double>(n, num_rhs);
           for (index_t k = 0; k < num_rhs; ++k)
-            for (index_t i = 0; i < n; ++i) EXPECT_DOUBLE_EQ(answer.x[static_cast<std::size_t>(k * n + i)], b.view()(i, k) / (i + 2));
+            for (index_t i = 0; i < n; ++i)
+              EXPECT_DOUBLE_EQ(answer.x[k * n + i], b.view()(i, k) / (i + 2));
         }
       }
 }
 
 TEST(rank_rows, unsorted_columns_and_duplicates_are_what_they_sum_up_to) {
-  // Rank 0: row 0 = (2, −1), its columns backwards and the 2 as 0.5 + 1.5. Rank 1: row 1 = (−1, 2). x = A⁻¹(1, 1)ᵀ = (1, 1)ᵀ.
+  // Rank 0: row 0 = (2, −1), its columns backwards and the 2 as 0.5 + 1.5. Rank 1: row 1 = (−1, 2). x =
+  // A⁻¹(1, 1)ᵀ = (1, 1)ᵀ.
   ThreadWorld world(2);
   world.run([&](Transport& transport) {
     OwnRows<double> own;
@@ -288,7 +307,8 @@ TEST(rank_rows, unsorted_columns_and_duplicates_are_what_they_sum_up_to) {
     own.column = transport.rank() == 0 ? std::vector<index_t>{1, 0, 0} : std::vector<index_t>{0, 1};
     own.values = transport.rank() == 0 ? std::vector<double>{-1, 0.5, 1.5} : std::vector<double>{-1, 2};
     own.row_ptr = {0, static_cast<offset_t>(own.column.size())};
-    RankSolver<double> solver = RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
+    RankSolver<double> solver =
+        RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
     EXPECT_EQ(solver.report().run.factorize->kind, FactorKind::llt);
     EXPECT_EQ(solver.first_row(), transport.rank());
     EXPECT_EQ(solver.num_rows(), 1);
@@ -303,11 +323,11 @@ TEST(rank_rows, unsorted_columns_and_duplicates_are_what_they_sum_up_to) {
 /// What each rank says to its block; "" where it is taken.
 template <class Rows>
 std::vector<std::string> refusals(index_t ranks, const Rows& rows_of_rank) {
-  std::vector<std::string> said(static_cast<std::size_t>(ranks));
+  std::vector<std::string> said(ranks);
   ThreadWorld world(ranks);
   world.run([&](Transport& transport) {
     const OwnRows<double> own = rows_of_rank(transport.rank());
-    std::string& text = said[static_cast<std::size_t>(transport.rank())];
+    std::string& text = said[transport.rank()];
     try {
       (void)RankSolver<double>::create_from_rows(own.block(), some_options({}), transport);
     } catch (const DimensionError& error) {
@@ -347,16 +367,18 @@ TEST(rank_rows, wrong_blocks_are_refused_by_all_ranks_with_the_same_words) {
   expect_refused("rank 1: row 1 has the column index -1", [](index_t rank, auto& own) {
     if (rank == 1) own.column[0] = -1;
   });
-  expect_refused("dimension: rank 2: row 3 (counted from 0) are brought, but the matrix has 3 columns", [](index_t rank, auto& own) {
-    if (rank == 2) own.first = 3;
-  });
+  expect_refused("dimension: rank 2: row 3 (counted from 0) are brought, but the matrix has 3 columns",
+                 [](index_t rank, auto& own) {
+                   if (rank == 2) own.first = 3;
+                 });
   expect_refused("dimension: rank 0 brings rows of 3 columns, rank 1 rows of 4", [](index_t rank, auto& own) {
     if (rank == 1) own.size = 4;
   });
   expect_refused("rank 1: the entry in row 2, column 2", [](index_t rank, auto& own) {
     if (rank == 1) own.values[0] = std::nan("");
   });
-  expect_refused("rank 0: the entry in row 1, column 1", [](index_t, auto& own) { own.values[0] = INFINITY; });
+  expect_refused("rank 0: the entry in row 1, column 1",
+                 [](index_t, auto& own) { own.values[0] = INFINITY; });
   expect_refused("dimension: rank 0: row_ptr ends with 2", [](index_t rank, auto& own) {
     if (rank == 0) own.row_ptr = {0, 2};
   });
@@ -370,10 +392,14 @@ TEST(rank_rows, wrong_right_hand_sides_are_refused_by_all_ranks) {
   world.run([&](Transport& transport) {
     const index_t rank = transport.rank();
     const OwnRows<double> own{3, rank, {0, 1}, {rank}, {2.0}};
-    RankSolver<double> solver = RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
+    RankSolver<double> solver =
+        RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
     std::vector<double> b(4, 1.0);
-    EXPECT_THROW((void)solver.solve_rows({b.data(), rank == 1 ? 2 : 1, 1, 2}, {b.data(), rank == 1 ? 2 : 1, 1, 2}), DimensionError);
-    EXPECT_THROW((void)solver.solve_rows({b.data(), 1, rank + 1, 1}, {b.data(), 1, rank + 1, 1}), DimensionError);
+    EXPECT_THROW(
+        (void)solver.solve_rows({b.data(), rank == 1 ? 2 : 1, 1, 2}, {b.data(), rank == 1 ? 2 : 1, 1, 2}),
+        DimensionError);
+    EXPECT_THROW((void)solver.solve_rows({b.data(), 1, rank + 1, 1}, {b.data(), 1, rank + 1, 1}),
+                 DimensionError);
     if (rank == 2) b[0] = std::nan("");
     EXPECT_THROW((void)solver.solve_rows({b.data(), 1, 1, 1}, {b.data(), 1, 1, 1}), UsageError);
     b[0] = 1;
@@ -424,8 +450,10 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
     DenseMatrix<double> x = b, x_whole = b;
     ThreadWorld world(3);
     world.run([&](Transport& transport) {
-      const RowsOfRank mine = split[static_cast<std::size_t>(transport.rank())];
-      RankSolver<double> solver = RankSolver<double>::create_from_rows(rows_of(*matrix, mine).block(), some_options({}), transport).value();
+      const RowsOfRank mine = split[transport.rank()];
+      RankSolver<double> solver =
+          RankSolver<double>::create_from_rows(rows_of(*matrix, mine).block(), some_options({}), transport)
+              .value();
       RankSolver<double> whole = RankSolver<double>::create(matrix, some_options({}), transport).value();
       ASSERT_TRUE(solver.refactor_rows(rows_of(*doubled, mine).block()).ok());
       ASSERT_TRUE(whole.refactor(doubled).ok());
@@ -435,16 +463,19 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
       std::copy_n(side.values.data(), mine.count, x.values.data() + mine.first);
       if (transport.rank() == 0) x_whole = whole_side;
     });
-    // Scalings are powers of two of the first matrix, which LU's report would show; x itself differs by nothing but rounding.
+    // Scalings are powers of two of the first matrix, which LU's report would show; x itself differs by
+    // nothing but rounding.
     const auto close = [&](const DenseMatrix<double>& found) {
-      for (std::size_t i = 0; i < found.values.size(); ++i) EXPECT_NEAR(found.values[i], expected.x[i], 1e-12);
+      for (std::size_t i = 0; i < found.values.size(); ++i)
+        EXPECT_NEAR(found.values[i], expected.x[i], 1e-12);
     };
     close(x);
     EXPECT_TRUE(same_bits(x.values, x_whole.values)) << problem;
   }
 }
 
-TEST(rank_rows, refactor_refuses_another_pattern_or_a_symmetry_that_does_not_fit_and_keeps_the_former_factor) {
+TEST(rank_rows,
+     refactor_refuses_another_pattern_or_a_symmetry_that_does_not_fit_and_keeps_the_former_factor) {
   const auto matrix = generated<double>("poisson2d5", 5);
   auto unsymmetric = std::make_shared<SparseMatrix<double>>(*matrix);
   unsymmetric->values[1] = 7;
@@ -452,9 +483,10 @@ TEST(rank_rows, refactor_refuses_another_pattern_or_a_symmetry_that_does_not_fit
   const Split split = split_rows(25, {1, 2});
   ThreadWorld world(2);
   world.run([&](Transport& transport) {
-    const RowsOfRank mine = split[static_cast<std::size_t>(transport.rank())];
+    const RowsOfRank mine = split[transport.rank()];
     const OwnRows<double> own = rows_of(*matrix, mine);
-    RankSolver<double> solver = RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
+    RankSolver<double> solver =
+        RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
     OwnRows<double> moved = own;
     if (transport.rank() == 1) moved.column[0] = moved.column[0] == 0 ? 1 : 0;  // an entry of one rank alone
     EXPECT_THROW((void)solver.refactor_rows(moved.block()), UsageError);
@@ -474,18 +506,20 @@ TEST(rank_rows, refactor_refuses_another_pattern_or_a_symmetry_that_does_not_fit
 }
 
 TEST(rank_rows, determinant_and_inertia_are_those_of_one_rank) {
-  for (const auto& [matrix, kind] : {std::pair{generated<double>("convection_diffusion2d", 5), FactorKind::lu},
-                                     std::pair{Shared<double>(indefinite<double>(20, false)), FactorKind::ldlt},
-                                     std::pair{matrix_of<double>({{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}), FactorKind::lu},
-                                     std::pair{matrix_of<double>({{0, 2}, {3, 0}}), FactorKind::lu}}) {
+  for (const auto& [matrix, kind] :
+       {std::pair{generated<double>("convection_diffusion2d", 5), FactorKind::lu},
+        std::pair{Shared<double>(indefinite<double>(20, false)), FactorKind::ldlt},
+        std::pair{matrix_of<double>({{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}), FactorKind::lu},
+        std::pair{matrix_of<double>({{0, 2}, {3, 0}}), FactorKind::lu}}) {
     SolverOptions alone_options = testing::quiet_options(1);
     alone_options.kind = kind;
     const Solver<double> alone = std::move(Solver<double>::create(matrix, alone_options)).value();
     const Split split = split_rows(matrix->rows(), {1, 3, 2});
     ThreadWorld world(3);
     world.run([&, &given = matrix, used = kind](Transport& transport) {
-      const OwnRows<double> own = rows_of(*given, split[static_cast<std::size_t>(transport.rank())]);
-      const RankSolver<double> solver = std::move(RankSolver<double>::create_from_rows(own.block(), some_options(used), transport)).value();
+      const OwnRows<double> own = rows_of(*given, split[transport.rank()]);
+      const RankSolver<double> solver =
+          std::move(RankSolver<double>::create_from_rows(own.block(), some_options(used), transport)).value();
       EXPECT_EQ(solver.slogdet().first, alone.slogdet().first);
       EXPECT_NEAR(solver.slogdet().second, alone.slogdet().second, 1e-10);
       if (used == FactorKind::lu) EXPECT_THROW((void)solver.inertia(), UsageError);
@@ -501,7 +535,7 @@ TEST(rank_rows, a_rank_gets_the_entries_of_its_blocks_each_once_and_no_others) {
   ThreadWorld world(4);
   world.run([&](Transport& transport) {
     ThreadTeam team(1);
-    const OwnRows<double> own = rows_of(*matrix, split[static_cast<std::size_t>(transport.rank())]);
+    const OwnRows<double> own = rows_of(*matrix, split[transport.rank()]);
     const RowInput<double> input(own.block(), {transport, team, {60}}, nullptr);
     EXPECT_EQ(input.pattern().row_index, matrix->pattern.row_index);
     OrderOptions options;
@@ -509,15 +543,19 @@ TEST(rank_rows, a_rank_gets_the_entries_of_its_blocks_each_once_and_no_others) {
     const Ordering ordering = input.order(options).value();
     AnalyzeOptions analyze_options;
     analyze_options.max_width = 8;
-    const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(input.pattern(), ordering, analyze_options));
+    const auto symbolic =
+        std::make_shared<const SymbolicFactor>(analyze(input.pattern(), ordering, analyze_options));
     const Placement placement = place(*symbolic, {2, 2}, PlacementMap::block_cyclic, {false});
     const OwnEntries<double> got = input.own_entries(symbolic, placement, FactorKind::lu, ordering);
-    entries[static_cast<std::size_t>(transport.rank())] = got.matrix->nnz();
+    entries[transport.rank()] = got.matrix->nnz();
     for (index_t column = 0; column < matrix->cols(); ++column)
-      for (offset_t entry = got.matrix->pattern.column_ptr[column]; entry < got.matrix->pattern.column_ptr[column + 1]; ++entry) {
+      for (offset_t entry = got.matrix->pattern.column_ptr[column];
+           entry < got.matrix->pattern.column_ptr[column + 1]; ++entry) {
         const auto rows = matrix->pattern.column(column);
-        const auto place_of_row = std::lower_bound(rows.begin(), rows.end(), got.matrix->pattern.row_index[entry]) - rows.begin();
-        EXPECT_EQ(got.matrix->values[entry], matrix->values[matrix->pattern.column_ptr[column] + place_of_row]);
+        const auto place_of_row =
+            std::lower_bound(rows.begin(), rows.end(), got.matrix->pattern.row_index[entry]) - rows.begin();
+        EXPECT_EQ(got.matrix->values[entry],
+                  matrix->values[matrix->pattern.column_ptr[column] + place_of_row]);
       }
   });
   EXPECT_EQ(std::accumulate(entries.begin(), entries.end(), offset_t{0}), matrix->nnz());

@@ -1,4 +1,5 @@
-// The hall over ranks: verified answers with the same bits for any number of ranks, grid and map, and one failure for all.
+// The hall over ranks: verified answers with the same bits for any number of ranks, grid and map, and one
+// failure for all.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -52,11 +53,11 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 /// All ranks' answers, which are the same.
 template <class T>
-Answer<T> solve_over_ranks(const Shared<T>& matrix, const Shape& shape, const RankSolverOptions& options, index_t num_rhs,
-                           const SolveRequest& request = {}) {
+Answer<T> solve_over_ranks(const Shared<T>& matrix, const Shape& shape, const RankSolverOptions& options,
+                           index_t num_rhs, const SolveRequest& request = {}) {
   Answer<T> answer;
-  std::vector<std::optional<Outcome<RankReport>>> reports(static_cast<std::size_t>(shape.ranks));
-  std::vector<std::vector<T>> x(static_cast<std::size_t>(shape.ranks));
+  std::vector<std::optional<Outcome<RankReport>>> reports(shape.ranks);
+  std::vector<std::vector<T>> x(shape.ranks);
   ThreadWorld world(shape.ranks);
   world.run([&](Transport& transport) {
     const auto rank = static_cast<std::size_t>(transport.rank());
@@ -86,8 +87,8 @@ Shape shape_of(index_t ranks, PlacementMap map) {
 }
 
 template <class T>
-void expect_same_bits_and_verified(const Shared<T>& matrix, FactorKind kind, index_t num_rhs, const SolveRequest& request = {},
-                                   bool whole_subtrees = false) {
+void expect_same_bits_and_verified(const Shared<T>& matrix, FactorKind kind, index_t num_rhs,
+                                   const SolveRequest& request = {}, bool whole_subtrees = false) {
   std::optional<std::vector<T>> first;
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
     for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
@@ -100,7 +101,8 @@ void expect_same_bits_and_verified(const Shared<T>& matrix, FactorKind kind, ind
         if (sizeof(real_t<T>) == 8) { EXPECT_LE(report.value().run.verify->backward_error, 1e-14); }
       }
       if (!first) first = answer.x;
-      EXPECT_TRUE(same_bits(*first, answer.x)) << ranks << " ranks, " << name_of(map) << ", " << name_of(kind);
+      EXPECT_TRUE(same_bits(*first, answer.x))
+          << ranks << " ranks, " << name_of(map) << ", " << name_of(kind);
     }
 }
 
@@ -109,7 +111,8 @@ TEST(rank_solver, answers_are_verified_and_have_the_same_bits_for_any_ranks_and_
   expect_same_bits_and_verified(generated<double>("poisson2d5", 12), FactorKind::ldlt, 3);
   expect_same_bits_and_verified(generated<double>("convection_diffusion2d", 12), FactorKind::lu, 2);
   expect_same_bits_and_verified(generated<float>("poisson2d5", 8), FactorKind::llt, 1);
-  expect_same_bits_and_verified(generated<std::complex<double>>("convection_diffusion2d", 8), FactorKind::lu, 2);
+  expect_same_bits_and_verified(generated<std::complex<double>>("convection_diffusion2d", 8), FactorKind::lu,
+                                2);
 }
 
 TEST(rank_solver, whole_subtrees_on_one_rank_change_nothing_of_that) {
@@ -121,18 +124,22 @@ TEST(rank_solver, transposed_and_adjoint_systems_too) {
   for (const Operation operation : {Operation::transpose, Operation::adjoint}) {
     SolveRequest request;
     request.operation = operation;
-    expect_same_bits_and_verified(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 2, request);
-    expect_same_bits_and_verified(generated<std::complex<double>>("convection_diffusion2d", 6), FactorKind::lu, 1, request);
+    expect_same_bits_and_verified(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 2,
+                                  request);
+    expect_same_bits_and_verified(generated<std::complex<double>>("convection_diffusion2d", 6),
+                                  FactorKind::lu, 1, request);
   }
 }
 
 TEST(rank_solver, many_right_hand_sides_and_several_threads_for_each_rank) {
   const auto matrix = generated<double>("poisson2d5", 9);
   Shape shape = shape_of(1, PlacementMap::block_cyclic);
-  const Answer<double> alone = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
+  const Answer<double> alone =
+      solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
   shape = shape_of(3, PlacementMap::subtree_to_subcube);
   shape.members = 2;
-  const Answer<double> together = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
+  const Answer<double> together =
+      solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
   EXPECT_TRUE(same_bits(alone.x, together.x));
   ASSERT_TRUE(together.reports[2].ok());
   EXPECT_EQ(together.reports[2].value().run.solve->num_rhs, 130);
@@ -140,13 +147,15 @@ TEST(rank_solver, many_right_hand_sides_and_several_threads_for_each_rank) {
 
 TEST(rank_solver, empty_and_one_by_one_systems_and_no_right_hand_sides) {
   for (const index_t n : {0, 1}) {
-    const auto matrix = n == 0 ? std::make_shared<const SparseMatrix<double>>(SparseMatrix<double>(from_triplets(Triplets<double>{0, 0, {}, {}, {}})))
+    const auto matrix = n == 0 ? std::make_shared<const SparseMatrix<double>>(
+                                     SparseMatrix<double>(from_triplets(Triplets<double>{0, 0, {}, {}, {}})))
                                : matrix_of<double>({{4}});
     for (const index_t ranks : {1, 2, 4}) {
       const Shape shape = shape_of(ranks, PlacementMap::subtree_to_subcube);
       for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
         for (const index_t num_rhs : {0, 1, 2}) {
-          const Answer<double> answer = solve_over_ranks(matrix, shape, options_of<double>(shape, kind), num_rhs);
+          const Answer<double> answer =
+              solve_over_ranks(matrix, shape, options_of<double>(shape, kind), num_rhs);
           ASSERT_TRUE(answer.reports[0].ok());
           EXPECT_EQ(answer.x.size(), static_cast<std::size_t>(n * num_rhs));
         }
@@ -162,16 +171,19 @@ TEST(rank_solver, a_singular_matrix_gives_the_same_failure_on_all_ranks) {
   for (const auto& matrix : {structurally, numerically})
     for (const index_t ranks : {1, 2, 4}) {
       const Shape shape = shape_of(ranks, PlacementMap::block_cyclic);
-      const Answer<double> answer = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::lu), 1);
+      const Answer<double> answer =
+          solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::lu), 1);
       for (const Outcome<RankReport>& report : answer.reports) {
         ASSERT_FALSE(report.ok());
         EXPECT_EQ(report.failure().message, answer.reports[0].failure().message);
-        EXPECT_EQ(report.failure().kind, matrix == structurally ? FailureKind::structurally_singular : FailureKind::numerically_singular);
+        EXPECT_EQ(report.failure().kind, matrix == structurally ? FailureKind::structurally_singular
+                                                                : FailureKind::numerically_singular);
       }
     }
 }
 
-TEST(rank_solver, not_positive_definite_is_named_as_by_one_rank_and_ldlt_takes_over_where_no_kind_is_asked_for) {
+TEST(rank_solver,
+     not_positive_definite_is_named_as_by_one_rank_and_ldlt_takes_over_where_no_kind_is_asked_for) {
   // A grid whose 41st diagonal entry is positive, but too small.
   SparseMatrix<double> grid = *generated<double>("poisson2d5", 9);
   for (offset_t entry = grid.pattern.column_ptr[40]; entry < grid.pattern.column_ptr[41]; ++entry)
@@ -205,7 +217,8 @@ TEST(rank_solver, the_report_tells_of_ranks_and_of_the_memory_of_each) {
   const auto matrix = generated<double>("poisson2d5", 20);
   Shape shape = shape_of(4, PlacementMap::block_cyclic);
   shape.grid = {4, 1};
-  const Answer<double> answer = solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
+  const Answer<double> answer =
+      solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
   const RankReport& report = answer.reports[3].value();
   EXPECT_EQ(report.num_ranks, 4);
   EXPECT_EQ(report.grid.rows, 4);
@@ -219,7 +232,8 @@ TEST(rank_solver, the_report_tells_of_ranks_and_of_the_memory_of_each) {
 /// Flips one bit of one message, the `which`-th that a rank sends.
 class Flipping final : public TransportWrapper {
  public:
-  Flipping(Transport& inner, std::atomic<int>& sent, int which) : TransportWrapper(inner), sent_(sent), which_(which) {}
+  Flipping(Transport& inner, std::atomic<int>& sent, int which)
+      : TransportWrapper(inner), sent_(sent), which_(which) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     if (sent_++ == which_) {
       payload = pool_.copy(payload.view());
@@ -244,7 +258,8 @@ TEST(rank_solver, a_bit_flipped_in_any_message_is_found_by_a_checked_transport) 
     world.run([&](Transport& thread) {
       Flipping flipping(thread, sent, which);
       Checked transport(flipping);
-      Outcome<RankSolver<double>> solver = RankSolver<double>::create(matrix, options_of<double>(shape, FactorKind::llt), transport);
+      Outcome<RankSolver<double>> solver =
+          RankSolver<double>::create(matrix, options_of<double>(shape, FactorKind::llt), transport);
       DenseMatrix<double> side = some_right_hand_sides<double>(matrix->rows(), 1);
       const Outcome<RankReport> report = solver.value().solve(std::as_const(side).view(), side.view());
       if (report) { EXPECT_TRUE(report.value().run.verify->verified); }
@@ -269,17 +284,21 @@ TEST(rank_solver, misuse_is_refused_by_all_ranks) {
   shape.grid = {2, 2};
   EXPECT_THROW(solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 1), UsageError);
   shape.grid = {0, 0};
-  EXPECT_THROW(solve_over_ranks(matrix_of<double>({{1, 2}}), shape, options_of<double>(shape, FactorKind::lu), 1), DimensionError);
+  EXPECT_THROW(
+      solve_over_ranks(matrix_of<double>({{1, 2}}), shape, options_of<double>(shape, FactorKind::lu), 1),
+      DimensionError);
 }
 
 /// One grid after the other in each layer, and both methods; the report says what the structure says.
 template <class T>
-void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, index_t num_rhs, const SolveRequest& request = {}) {
+void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, index_t num_rhs,
+                                  const SolveRequest& request = {}) {
   for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
     for (const index_t layers : {2, 3, 4, 5, 8}) {
       std::optional<std::vector<T>> first;
       for (const ProcessGrid& grid : {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {3, 1}}) {
-        Shape shape = shape_of(grid.num_ranks() * layers, grid.rows == 2 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube);
+        Shape shape = shape_of(grid.num_ranks() * layers, grid.rows == 2 ? PlacementMap::block_cyclic
+                                                                         : PlacementMap::subtree_to_subcube);
         if (shape.ranks > 12) continue;
         shape.grid = grid;
         RankSolverOptions options = options_of<T>(shape, kind);
@@ -294,11 +313,15 @@ void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, inde
           EXPECT_EQ(ranks.layers, layers);
           EXPECT_EQ(ranks.grid.rows, grid.rows);
           EXPECT_EQ(ranks.layered_method, method);
-          EXPECT_EQ(ranks.synchronizations, method == LayeredMethod::one_sync_3d ? 1 : layers == 2 ? 2 : layers <= 4 ? 4 : 6);
+          EXPECT_EQ(ranks.synchronizations, method == LayeredMethod::one_sync_3d ? 1
+                                            : layers == 2                        ? 2
+                                            : layers <= 4                        ? 4
+                                                                                 : 6);
           EXPECT_GT(ranks.replicated_bytes, 0);
         }
         if (!first) first = answer.x;
-        EXPECT_TRUE(same_bits(*first, answer.x)) << layers << " layers of " << grid.rows << " x " << grid.cols << ", " << name_of(kind);
+        EXPECT_TRUE(same_bits(*first, answer.x))
+            << layers << " layers of " << grid.rows << " x " << grid.cols << ", " << name_of(kind);
       }
     }
 }
@@ -310,7 +333,8 @@ std::string said_after(const std::function<void(SparseMatrix<double>&)>& change,
   std::vector<std::string> said(2);
   ThreadWorld world(2);
   world.run([&](Transport& transport) {
-    auto solver = RankSolver<double>::create(matrix, options_of<double>({2}, FactorKind::lu), transport).value();
+    auto solver =
+        RankSolver<double>::create(matrix, options_of<double>({2}, FactorKind::lu), transport).value();
     transport.agree(0);
     if (transport.rank() == 0) change(*changeable);
     transport.agree(0);
@@ -321,7 +345,7 @@ std::string said_after(const std::function<void(SparseMatrix<double>&)>& change,
       }
       EXPECT_TRUE(solver.solve(std::as_const(side).view(), side.view()).value().run.verify->verified);
     } catch (const UsageError& error) {
-      said[static_cast<std::size_t>(transport.rank())] = error.what();
+      said[transport.rank()] = error.what();
     }
   });
   EXPECT_EQ(said[0], said[1]);
@@ -330,7 +354,8 @@ std::string said_after(const std::function<void(SparseMatrix<double>&)>& change,
 
 TEST(rank_solver, a_shared_matrix_that_has_changed_is_refused_until_refactor_has_seen_it) {
   const auto doubled = [](SparseMatrix<double>& matrix) { matrix.values[0] *= 2; };
-  const auto moved = [](SparseMatrix<double>& matrix) { matrix.pattern.row_index.back() -= 2; };  // to a place that was empty
+  // to a place that was empty
+  const auto moved = [](SparseMatrix<double>& matrix) { matrix.pattern.row_index.back() -= 2; };
   EXPECT_EQ(said_after([](SparseMatrix<double>&) {}, false), "");
   EXPECT_NE(said_after(doubled, false).find("call refactor first"), std::string::npos);
   EXPECT_EQ(said_after(doubled, true), "");
@@ -342,10 +367,12 @@ TEST(rank_solver, layers_give_verified_answers_with_the_same_bits_for_any_grid_o
   expect_same_bits_over_layers(generated<double>("poisson2d5", 12), FactorKind::llt, 1);
   expect_same_bits_over_layers(generated<double>("poisson2d5", 12), FactorKind::ldlt, 3);
   expect_same_bits_over_layers(generated<double>("convection_diffusion2d", 12), FactorKind::lu, 2);
-  expect_same_bits_over_layers(generated<std::complex<double>>("convection_diffusion2d", 8), FactorKind::lu, 2);
+  expect_same_bits_over_layers(generated<std::complex<double>>("convection_diffusion2d", 8), FactorKind::lu,
+                               2);
   SolveRequest transposed;
   transposed.operation = Operation::transpose;
-  expect_same_bits_over_layers(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 1, transposed);
+  expect_same_bits_over_layers(generated<double>("convection_diffusion2d", 10), FactorKind::lu, 1,
+                               transposed);
 }
 
 TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
@@ -354,7 +381,8 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
   const auto chosen = [](index_t rows, index_t cols, index_t layers) {
     RankSolverOptions options = options_of<double>({4}, FactorKind::llt);
     // Asked of any other rank it would be another, so that ranks would wait for each other for ever.
-    options.choose_layout = [=, asked = std::make_shared<std::atomic<int>>(0)](const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
+    options.choose_layout = [=, asked = std::make_shared<std::atomic<int>>(0)](
+                                const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
       EXPECT_EQ(asked->fetch_add(1), 0);
       EXPECT_EQ(symbolic.n, 144);
       EXPECT_EQ(num_ranks, 4);
@@ -363,7 +391,8 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
     };
     return options;
   };
-  const Answer<double> usual = solve_over_ranks<double>(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
+  const Answer<double> usual =
+      solve_over_ranks<double>(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
   const Answer<double> flat = solve_over_ranks<double>(matrix, shape, chosen(1, 4, 1), 1);
   EXPECT_TRUE(same_bits(usual.x, flat.x));
   EXPECT_EQ(flat.reports[3].value().grid.cols, 4);
@@ -376,7 +405,10 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
 
 TEST(rank_solver, layers_that_do_not_fit_the_run_are_refused) {
   const auto matrix = generated<double>("poisson2d5", 4);
-  for (const auto& [grid, layers] : {std::pair{ProcessGrid{0, 0}, 3}, {ProcessGrid{2, 1}, 3}, {ProcessGrid{2, 1}, 0}, {ProcessGrid{4, 1}, 2}}) {
+  for (const auto& [grid, layers] : {std::pair{ProcessGrid{0, 0}, 3},
+                                     {ProcessGrid{2, 1}, 3},
+                                     {ProcessGrid{2, 1}, 0},
+                                     {ProcessGrid{4, 1}, 2}}) {
     ThreadWorld world(4);
     const auto run = [&, grid = grid, layers = layers] {
       world.run([&](Transport& transport) {

@@ -26,22 +26,62 @@ class Paths final : public ReportVisitor {
 };
 
 TEST(report, fields_of_a_solve_stand_under_their_public_names) {
-  auto solver = Solver<double>::create(testing::generated<double>("poisson2d5", 5), testing::quiet_options()).value();
+  auto solver =
+      Solver<double>::create(testing::generated<double>("poisson2d5", 5), testing::quiet_options()).value();
   const DenseMatrix<double> b = testing::some_right_hand_sides<double>(25, 1);
   DenseMatrix<double> x(25, 1);
   Paths paths;
   visit(solver.solve(b.view(), x.view()).value(), paths);
-  const std::vector<std::string> expected = {
-      "matrix.rows", "matrix.cols", "matrix.nnz", "matrix.scalar", "matrix.symmetry", "order.method", "order.seconds",
-      "order.matched", "analyze.seconds", "analyze.nnz_factor", "analyze.flops", "analyze.supernodes", "analyze.diagonal_blocks",
-      "analyze.memory_bytes_predicted", "factorize.kind", "factorize.scalar", "factorize.threads", "factorize.seconds", "factorize.gflops",
-      "factorize.perturbed_pivots", "factorize.perturbed_columns", "factorize.structural_deficiency", "inertia.positive", "inertia.negative", "inertia.zero",
-      "factorize.log_abs_determinant", "factorize.memory_bytes", "solve.method", "solve.threads", "solve.num_rhs",
-      "solve.seconds", "solve.bytes", "solve.bandwidth_gbs", "solve.stream_gbs=null", "solve.roofline_fraction=null",
-      "solve.critical_path_seconds=null", "solve.guarded_blocks", "verify.backward_error",
-      "verify.componentwise_backward_error", "verify.condition_1norm=null", "verify.forward_error_bound=null",
-      "verify.refine_steps", "verify.bound", "verify.verified", "verify.singular_distance=null", "verify.null_directions=null",
-      "verify.least_squares_error=null", "notes", "peak_memory_bytes", "version"};
+  const std::vector<std::string> expected = {"matrix.rows",
+                                             "matrix.cols",
+                                             "matrix.nnz",
+                                             "matrix.scalar",
+                                             "matrix.symmetry",
+                                             "order.method",
+                                             "order.seconds",
+                                             "order.matched",
+                                             "analyze.seconds",
+                                             "analyze.nnz_factor",
+                                             "analyze.flops",
+                                             "analyze.supernodes",
+                                             "analyze.diagonal_blocks",
+                                             "analyze.memory_bytes_predicted",
+                                             "factorize.kind",
+                                             "factorize.scalar",
+                                             "factorize.threads",
+                                             "factorize.seconds",
+                                             "factorize.gflops",
+                                             "factorize.perturbed_pivots",
+                                             "factorize.perturbed_columns",
+                                             "factorize.structural_deficiency",
+                                             "inertia.positive",
+                                             "inertia.negative",
+                                             "inertia.zero",
+                                             "factorize.log_abs_determinant",
+                                             "factorize.memory_bytes",
+                                             "solve.method",
+                                             "solve.threads",
+                                             "solve.num_rhs",
+                                             "solve.seconds",
+                                             "solve.bytes",
+                                             "solve.bandwidth_gbs",
+                                             "solve.stream_gbs=null",
+                                             "solve.roofline_fraction=null",
+                                             "solve.critical_path_seconds=null",
+                                             "solve.guarded_blocks",
+                                             "verify.backward_error",
+                                             "verify.componentwise_backward_error",
+                                             "verify.condition_1norm=null",
+                                             "verify.forward_error_bound=null",
+                                             "verify.refine_steps",
+                                             "verify.bound",
+                                             "verify.verified",
+                                             "verify.singular_distance=null",
+                                             "verify.null_directions=null",
+                                             "verify.least_squares_error=null",
+                                             "notes",
+                                             "peak_memory_bytes",
+                                             "version"};
   EXPECT_EQ(paths.paths, expected);
 }
 

@@ -28,7 +28,8 @@ TEST(solve_request, threads_limit_one_solve_and_leave_the_bits) {
   const auto whole = solve(0);
   EXPECT_EQ(whole.first, 3);
   for (int repeat = 0; repeat < 2; ++repeat)
-    for (const auto& [asked, called] : {std::pair(1, 1), {2, 2}, {3, 3}, {9, 3}}) EXPECT_EQ(solve(asked), std::pair(called, whole.second));
+    for (const auto& [asked, called] : {std::pair(1, 1), {2, 2}, {3, 3}, {9, 3}})
+      EXPECT_EQ(solve(asked), std::pair(called, whole.second));
   EXPECT_THROW(solve(-1), UsageError);
 }
 

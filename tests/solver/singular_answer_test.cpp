@@ -30,7 +30,8 @@ Shared<double> path(index_t n) {
 }
 
 TEST(singular_answer, least_norm_of_a_small_system_by_hand) {
-  // [1 2; 2 4] = 5·vvᵀ with v = (1, 2)/√5, so A⁺ = vvᵀ/5: for b = (1, 1) vᵀb = 3/√5, x = 3/√5/5·v = (3, 6)/25.
+  // [1 2; 2 4] = 5·vvᵀ with v = (1, 2)/√5, so A⁺ = vvᵀ/5: for b = (1, 1) vᵀb = 3/√5, x = 3/√5/5·v = (3,
+  // 6)/25.
   auto solver = solver_of(matrix_of<double>({{1, 2}, {2, 4}}), SingularAnswer::least_norm);
   const DenseMatrix<double> b = [] { DenseMatrix<double> ones(2, 1); ones.values = {1, 1}; return ones; }();
   DenseMatrix<double> x(2, 1);
@@ -94,7 +95,8 @@ TEST(singular_answer, refactor_looks_for_null_vectors_anew) {
 }
 
 TEST(singular_answer, missing_entries_are_completed_for_the_factorization_only) {
-  // Column 2 and row 1 are empty: x₂ is free and 0 in the shortest solution; row 1 cannot be reached. Left: 2·x₀ = 4, 5·x₁ = 10.
+  // Column 2 and row 1 are empty: x₂ is free and 0 in the shortest solution; row 1 cannot be reached. Left:
+  // 2·x₀ = 4, 5·x₁ = 10.
   auto solver = solver_of(matrix_of<double>({{2, 0, 0}, {0, 0, 0}, {0, 5, 0}}), SingularAnswer::least_norm);
   DenseMatrix<double> b(3, 1), x(3, 1);
   b.values = {4, 7, 10};
@@ -107,7 +109,8 @@ TEST(singular_answer, missing_entries_are_completed_for_the_factorization_only) 
 }
 
 TEST(singular_answer, names_are_read_back) {
-  for (const SingularAnswer answer : {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm})
+  for (const SingularAnswer answer :
+       {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm})
     EXPECT_EQ(singular_answer(name_of(answer)), answer);
   EXPECT_THROW((void)singular_answer("ignore"), UsageError);
 }

@@ -1,4 +1,5 @@
-// The hall: the ladder of kinds, verified answers, failures with their places, refactorization, mixed precision.
+// The hall: the ladder of kinds, verified answers, failures with their places, refactorization, mixed
+// precision.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -104,7 +105,8 @@ void expect_singular(const Shared<double>& matrix) {
   } else {
     failure = made.failure();
   }
-  EXPECT_TRUE(failure.kind == FailureKind::numerically_singular || failure.kind == FailureKind::structurally_singular);
+  EXPECT_TRUE(failure.kind == FailureKind::numerically_singular ||
+              failure.kind == FailureKind::structurally_singular);
   EXPECT_GE(failure.row, 0);
   EXPECT_GE(failure.column, 0);
   EXPECT_FALSE(failure.message.empty());
@@ -124,12 +126,14 @@ TEST(solver, regular_matrices_near_singular_ones_are_solved) {
   auto near = Solver<double>::create(matrix_of<double>({{1, 1}, {1, 1 + 1e-10}}), quiet_options()).value();
   EXPECT_TRUE(solved(near, 1).verify->verified);
   // Bad scaling alone is not singularity.
-  auto scaled = Solver<double>::create(matrix_of<double>({{1e-100, 0}, {1e60, 1e100}}), quiet_options()).value();
+  auto scaled =
+      Solver<double>::create(matrix_of<double>({{1e-100, 0}, {1e60, 1e100}}), quiet_options()).value();
   EXPECT_TRUE(solved(scaled, 1).verify->verified);
   // A zero diagonal with 2 × 2 pivots, and one that needs a row exchange.
   auto swapped = Solver<double>::create(matrix_of<double>({{0, 1}, {1, 0}}), quiet_options()).value();
   EXPECT_TRUE(solved(swapped, 1).verify->verified);
-  auto turned = Solver<double>::create(matrix_of<double>({{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}), quiet_options()).value();
+  auto turned =
+      Solver<double>::create(matrix_of<double>({{0, 2, 0}, {0, 0, 3}, {4, 0, 0}}), quiet_options()).value();
   EXPECT_TRUE(solved(turned, 1).verify->verified);
   EXPECT_NEAR(turned.slogdet().second, std::log(24.0), 1e-13);
   EXPECT_EQ(turned.slogdet().first, std::complex<double>(1));  // a cyclic exchange of three rows is even
@@ -147,8 +151,10 @@ TEST(solver, empty_and_single_systems_are_solved) {
 }
 
 TEST(solver, misuse_names_what_is_wrong) {
-  EXPECT_THROW((void)Solver<double>::create(matrix_of<double>({{1, 2}}), quiet_options()).ok(), DimensionError);
-  EXPECT_THROW((void)Solver<double>::create(matrix_of<double>({{1, NAN}, {0, 1}}), quiet_options()).ok(), UsageError);
+  EXPECT_THROW((void)Solver<double>::create(matrix_of<double>({{1, 2}}), quiet_options()).ok(),
+               DimensionError);
+  EXPECT_THROW((void)Solver<double>::create(matrix_of<double>({{1, NAN}, {0, 1}}), quiet_options()).ok(),
+               UsageError);
   EXPECT_THROW((void)Solver<double>::create(matrix_of<double>({{1}}), quiet_options(-1)).ok(), UsageError);
   SolverOptions mixed = quiet_options();
   mixed.mixed_precision = true;
@@ -207,7 +213,8 @@ TEST(solver, refactor_solves_the_new_values_and_refuses_another_pattern) {
   const DenseMatrix<double> b = some_right_hand_sides<double>(3, 1);
   DenseMatrix<double> x(3, 1);
   EXPECT_TRUE(solver.solve(b.view(), x.view()).value().verify->verified);
-  EXPECT_LE(verify<double>(*second, Operation::plain, b.view(), std::as_const(x).view()).backward_error, 1e-15);
+  EXPECT_LE(verify<double>(*second, Operation::plain, b.view(), std::as_const(x).view()).backward_error,
+            1e-15);
   EXPECT_THROW((void)solver.refactor(matrix_of<double>({{4, 1, 1}, {1, 5, 2}, {1, 2, 6}})).ok(), UsageError);
 }
 
@@ -229,8 +236,8 @@ TEST(solver, mixed_precision_reaches_the_double_bound_or_says_that_it_cannot) {
 }
 
 TEST(solver, mixed_precision_that_stalls_is_not_passed_off_as_solved) {
-  // Hilbert's matrix of order 12 has condition 1.7e16: single precision knows nothing of its small eigenvalues, and one
-  // step of refinement gains nothing.
+  // Hilbert's matrix of order 12 has condition 1.7e16: single precision knows nothing of its small
+  // eigenvalues, and one step of refinement gains nothing.
   std::vector<std::vector<double>> rows(12, std::vector<double>(12));
   for (int i = 0; i < 12; ++i)
     for (int j = 0; j < 12; ++j) rows[i][j] = 1.0 / (i + j + 1);
@@ -249,7 +256,8 @@ TEST(solver, mixed_precision_that_stalls_is_not_passed_off_as_solved) {
     return;
   }
   EXPECT_FALSE(answer.value().verify->verified);
-  EXPECT_GT(verify<double>(*hilbert, Operation::plain, b.view(), std::as_const(x).view()).backward_error, 1e-14);
+  EXPECT_GT(verify<double>(*hilbert, Operation::plain, b.view(), std::as_const(x).view()).backward_error,
+            1e-14);
   EXPECT_NE(answer.value().notes.front().find("NOT VERIFIED"), std::string::npos);
 }
 

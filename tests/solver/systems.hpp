@@ -13,7 +13,8 @@ using Shared = std::shared_ptr<const SparseMatrix<T>>;
 /// From rows written out, zeros left out.
 template <class T>
 Shared<T> matrix_of(const std::vector<std::vector<T>>& rows) {
-  Triplets<T> entries{static_cast<index_t>(rows.size()), rows.empty() ? 0 : static_cast<index_t>(rows[0].size()), {}, {}, {}};
+  Triplets<T> entries{
+      static_cast<index_t>(rows.size()), rows.empty() ? 0 : static_cast<index_t>(rows[0].size()), {}, {}, {}};
   for (index_t i = 0; i < entries.rows; ++i)
     for (index_t j = 0; j < entries.cols; ++j)
       if (rows[i][j] != T(0)) {

@@ -31,7 +31,8 @@ TEST(triangular_solver, other_triangle_and_unit_diagonal_are_left_out_of_solutio
 }
 
 TEST(triangular_solver, missing_diagonal_is_a_failure_that_names_its_row) {
-  const auto made = TriangularSolver<double>::create(matrix_of<double>({{1, 0, 0}, {1, 0, 0}, {1, 1, 1}}), quiet());
+  const auto made =
+      TriangularSolver<double>::create(matrix_of<double>({{1, 0, 0}, {1, 0, 0}, {1, 1, 1}}), quiet());
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.failure().kind, FailureKind::numerically_singular);
   EXPECT_EQ(made.failure().row, 1);
@@ -53,7 +54,9 @@ TEST(triangular_solver, given_factors_solve_the_matrix_that_they_stand_for) {
   const auto matrix = matrix_of<double>({{8, 1.25}, {4, 0.25}});
   for (const bool with_matrix : {true, false})
     for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
-      auto solver = TriangularSolver<double>::from_factors(some_factors<double>(), with_matrix ? matrix : nullptr, quiet()).value();
+      auto solver = TriangularSolver<double>::from_factors(some_factors<double>(),
+                                                           with_matrix ? matrix : nullptr, quiet())
+                        .value();
       const DenseMatrix<double> b = some_right_hand_sides<double>(2, 3);
       DenseMatrix<double> x(2, 3);
       SolveRequest request;
@@ -77,16 +80,20 @@ TEST(triangular_solver, verification_without_the_matrix_notices_a_wrong_answer) 
       SolveRequest request;
       request.operation = operation;
       const Report report = solver.solve(b.view(), x.view(), request).value();
-      EXPECT_TRUE(report.verify->verified) << hermitian << " " << name_of(operation) << " " << report.verify->backward_error;
+      EXPECT_TRUE(report.verify->verified)
+          << hermitian << " " << name_of(operation) << " " << report.verify->backward_error;
     }
 }
 
 TEST(triangular_solver, factors_and_matrix_of_different_orders_are_refused) {
-  EXPECT_THROW((void)TriangularSolver<double>::from_factors(some_factors<double>(), matrix_of<double>({{1}}), quiet()).ok(),
-               DimensionError);
+  EXPECT_THROW(
+      (void)TriangularSolver<double>::from_factors(some_factors<double>(), matrix_of<double>({{1}}), quiet())
+          .ok(),
+      DimensionError);
 }
 
-TEST(triangular_solver, ill_conditioned_factors_without_their_matrix_are_solved_as_well_as_substitution_would) {
+TEST(triangular_solver,
+     ill_conditioned_factors_without_their_matrix_are_solved_as_well_as_substitution_would) {
   // L·U with graded random factors: inverted blocks would lose the digits that substitution keeps.
   std::uint64_t state = 5;
   const auto next = [&] {

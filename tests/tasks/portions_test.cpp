@@ -22,7 +22,8 @@ struct Seen {
   double entries = 0;
 };
 
-void look_at(const SolveExchange& exchange, const std::vector<index_t>& blocks, const std::vector<Portion>& portions, Seen& seen) {
+void look_at(const SolveExchange& exchange, const std::vector<index_t>& blocks,
+             const std::vector<Portion>& portions, Seen& seen) {
   index_t next = 0;
   for (const Portion& one : portions) {
     EXPECT_EQ(one.begin, next);
@@ -30,7 +31,7 @@ void look_at(const SolveExchange& exchange, const std::vector<index_t>& blocks, 
     next = one.end;
     double rows = 0;
     for (index_t k = one.begin; k < one.end; ++k) {
-      const auto at = static_cast<std::size_t>(blocks[static_cast<std::size_t>(k)]);
+      const auto at = static_cast<std::size_t>(blocks[k]);
       if (exchange.own_is_whole[at] == 0) rows += exchange.own[at].count;
     }
     EXPECT_EQ(one.rows, rows);
@@ -47,7 +48,8 @@ void look_at(const SolveExchange& exchange, const std::vector<index_t>& blocks, 
 TEST(portions, blocks_belong_to_one_each_and_the_nearest_goes_first) {
   const SymbolicFactor symbolic = analyzed("poisson3d27", 16);
   for (const index_t ranks : {1, 4, 6}) {
-    const Placement placement = place(symbolic, nearly_square_grid(ranks), PlacementMap::block_cyclic, {false});
+    const Placement placement =
+        place(symbolic, nearly_square_grid(ranks), PlacementMap::block_cyclic, {false});
     const SolveStructure structure(symbolic, placement, TreeShape::binary);
     Seen below, left;
     for (index_t rank = 0; rank < ranks; ++rank) {
@@ -58,7 +60,8 @@ TEST(portions, blocks_belong_to_one_each_and_the_nearest_goes_first) {
       }
     }
     double expected = 0;
-    for (index_t s = 0; s < symbolic.num_supernodes(); ++s) expected += double(symbolic.width(s)) * symbolic.num_rows_below(s);
+    for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+      expected += double(symbolic.width(s)) * symbolic.num_rows_below(s);
     EXPECT_EQ(below.entries, expected);
     EXPECT_EQ(left.entries, expected);
     if (ranks > 1) continue;  // six have too little to do each
@@ -71,16 +74,17 @@ TEST(portions, blocks_belong_to_one_each_and_the_nearest_goes_first) {
 TEST(portions, urgency_falls_on_the_way_to_the_root_forward_and_away_from_it_backward) {
   const SymbolicFactor symbolic = analyzed("poisson2d9", 24);
   const Placement placement = place(symbolic, {2, 2}, PlacementMap::block_cyclic, {false});
-  std::vector<Urgency> urgency(static_cast<std::size_t>(symbolic.num_supernodes()));
+  std::vector<Urgency> urgency(symbolic.num_supernodes());
   const SolveStructure structure(symbolic, placement, TreeShape::binary);
   for (index_t rank = 0; rank < 4; ++rank)
-    for (const TopSupernode& top : structure.exchange(rank).tops) urgency[static_cast<std::size_t>(top.supernode)] = top.urgency;
+    for (const TopSupernode& top : structure.exchange(rank).tops)
+      urgency[top.supernode] = top.urgency;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
-    const Urgency& own = urgency[static_cast<std::size_t>(s)];
+    const Urgency& own = urgency[s];
     EXPECT_GT(own.forward, 0);
     EXPECT_LT(own.backward, 0) << "all of the forward sweep goes first";
     if (symbolic.parent[s] == -1) continue;
-    const Urgency& parent = urgency[static_cast<std::size_t>(symbolic.parent[s])];
+    const Urgency& parent = urgency[symbolic.parent[s]];
     EXPECT_GT(own.forward, parent.forward);
     EXPECT_LT(own.backward, parent.backward);
   }

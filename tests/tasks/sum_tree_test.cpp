@@ -11,7 +11,8 @@ std::string expression(const SumTree& tree, index_t node) {
   const index_t begin = tree.child_ptr[node], end = tree.child_ptr[node + 1];
   if (begin == end) return std::to_string(tree.contributor[node]);
   std::string text = "(";
-  for (index_t child = begin; child < end; ++child) text += (child == begin ? "" : "+") + expression(tree, tree.child[child]);
+  for (index_t child = begin; child < end; ++child)
+    text += (child == begin ? "" : "+") + expression(tree, tree.child[child]);
   return text + ")";
 }
 

@@ -17,7 +17,8 @@ std::vector<Task> tasks_of_cost(const std::vector<double>& costs) {
 
 // A diamond 0 → {1, 2} → 3 with costs 1, 5, 2, 1: priorities from the end are 1, 6, 3, 7.
 TEST(task_graph, priority_is_the_costliest_path_from_a_task_on) {
-  const TaskGraph graph = make_task_graph(tasks_of_cost({1, 5, 2, 1}), {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 1}});
+  const TaskGraph graph =
+      make_task_graph(tasks_of_cost({1, 5, 2, 1}), {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 1}});
   EXPECT_EQ(graph.priority, (std::vector<double>{7, 6, 3, 1}));
   EXPECT_EQ(graph.critical_path(), 7);
   EXPECT_EQ(graph.total_cost(), 9);
@@ -27,7 +28,8 @@ TEST(task_graph, priority_is_the_costliest_path_from_a_task_on) {
 }
 
 TEST(task_graph, turned_round_it_keeps_its_path_and_turning_twice_gives_it_back) {
-  const TaskGraph graph = make_task_graph(tasks_of_cost({1, 5, 2, 1, 4}), {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}});
+  const TaskGraph graph =
+      make_task_graph(tasks_of_cost({1, 5, 2, 1, 4}), {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 4}});
   const TaskGraph back = reversed(graph);
   EXPECT_EQ(back.critical_path(), graph.critical_path());
   EXPECT_EQ(back.tasks[0].cost, 4);
@@ -56,7 +58,7 @@ SymbolicFactor analyzed_grid(index_t side) {
 
 TEST(partition_tree, groups_are_whole_subtrees_within_the_limit_or_single_supernodes) {
   const SymbolicFactor symbolic = analyzed_grid(40);
-  std::vector<double> weight(static_cast<std::size_t>(symbolic.num_supernodes()));
+  std::vector<double> weight(symbolic.num_supernodes());
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) weight[s] = 1 + s % 5;
   const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
   for (const double limit : {0.0, 1.0, 20.0, 200.0, total}) {
@@ -66,7 +68,8 @@ TEST(partition_tree, groups_are_whole_subtrees_within_the_limit_or_single_supern
       const index_t first = partition.group_begin[group], last = partition.group_begin[group + 1] - 1;
       const double sum = std::accumulate(weight.begin() + first, weight.begin() + last + 1, 0.0);
       if (last > first) {
-        EXPECT_EQ(symbolic.first_descendant[last], first) << "a group of several supernodes is not a whole subtree";
+        EXPECT_EQ(symbolic.first_descendant[last], first)
+            << "a group of several supernodes is not a whole subtree";
         EXPECT_LE(sum, limit);
       }
       if (partition.parent[group] != -1) {
@@ -85,7 +88,7 @@ TEST(factorization_tasks, every_supernode_is_done_once_and_after_all_its_updater
   const FactorizationTasks tasks = factorization_tasks(symbolic, place(symbolic), FactorKind::llt);
   const TaskGraph& graph = tasks.graph;
   // finished[s]: last task that writes s; begun[s]: first.
-  std::vector<index_t> begun(static_cast<std::size_t>(symbolic.num_supernodes()), -1), finished(begun);
+  std::vector<index_t> begun(symbolic.num_supernodes(), -1), finished(begun);
   std::vector<std::set<index_t>> ends(begun.size());
   bool above_subtrees = false;
   for (index_t task = 0; task < graph.num_tasks(); ++task) {
@@ -101,7 +104,8 @@ TEST(factorization_tasks, every_supernode_is_done_once_and_after_all_its_updater
   for (index_t task = graph.num_tasks() - 1; task >= 0; --task)
     for (const index_t next : graph.successors(task)) {
       reaches[task][next] = 1;
-      for (index_t other = next; other < graph.num_tasks(); ++other) reaches[task][other] |= reaches[next][other];
+      for (index_t other = next; other < graph.num_tasks(); ++other)
+        reaches[task][other] |= reaches[next][other];
     }
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     ASSERT_NE(begun[s], -1);
@@ -126,7 +130,7 @@ TEST(ready_tasks, several_threads_run_each_task_once_and_never_before_its_predec
   ReadyTasks ready(graph);
   ThreadTeam team(4);
   for (int repeat = 0; repeat < 20; ++repeat) {
-    std::vector<std::atomic<int>> runs(static_cast<std::size_t>(count));
+    std::vector<std::atomic<int>> runs(count);
     std::atomic<bool> too_early = false;
     ready.reset();
     team.run([&](int) {

@@ -1,6 +1,6 @@
-// A small rank program for the tests of transports: the tasks of a random directed acyclic graph lie on ranks, a task's value is
-// made from its number and its predecessors' values in ascending order, and values travel as messages. Whatever the order of
-// delivery, every value must be the one that a serial pass finds.
+// A small rank program for the tests of transports: the tasks of a random directed acyclic graph lie on
+// ranks, a task's value is made from its number and its predecessors' values in ascending order, and values
+// travel as messages. Whatever the order of delivery, every value must be the one that a serial pass finds.
 #pragma once
 
 #include <cstring>
@@ -24,7 +24,10 @@ struct Dag {
 
 inline Dag random_dag(index_t num_tasks, index_t num_ranks, double density, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  Dag dag{num_ranks, {}, std::vector<std::vector<index_t>>(num_tasks), std::vector<std::vector<index_t>>(num_tasks)};
+  Dag dag{num_ranks,
+          {},
+          std::vector<std::vector<index_t>>(num_tasks),
+          std::vector<std::vector<index_t>>(num_tasks)};
   for (index_t task = 0; task < num_tasks; ++task) {
     dag.owner.push_back(static_cast<index_t>(random() % static_cast<std::uint64_t>(num_ranks)));
     for (index_t earlier = 0; earlier < task; ++earlier)
@@ -56,7 +59,11 @@ inline std::vector<std::uint64_t> serial_values(const Dag& dag) {
 class DagProgram final : public RankProgram {
  public:
   DagProgram(const Dag& dag, Transport& transport, std::size_t payload_bytes = sizeof(std::uint64_t))
-      : dag_(dag), transport_(transport), payload_bytes_(payload_bytes), known_(dag.owner.size()), value_(dag.owner.size()) {}
+      : dag_(dag),
+        transport_(transport),
+        payload_bytes_(payload_bytes),
+        known_(dag.owner.size()),
+        value_(dag.owner.size()) {}
 
   void start() override {
     for (index_t task = 0; task < dag_.num_tasks(); ++task)
@@ -156,7 +163,8 @@ inline TransportPlan plan_of(const Dag& dag, std::size_t payload_bytes) {
         if (dag.owner[later] == receiver && dag.owner[task] != receiver) from[dag.owner[task]].insert(task);
     std::vector<Inbound> inbound;
     for (const auto& [source, tasks] : from)
-      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()), static_cast<std::int64_t>(tasks.size() * payload_bytes)});
+      inbound.push_back({source, static_cast<std::int64_t>(tasks.size()),
+                         static_cast<std::int64_t>(tasks.size() * payload_bytes)});
     plan.inbound.push_back(inbound);
   }
   return plan;

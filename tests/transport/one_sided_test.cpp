@@ -1,5 +1,6 @@
-// Queues in remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions overtake puts. Ours
-// must give the serial values; a protocol that flushes locally before its signal must be caught.
+// Queues in remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions
+// overtake puts. Ours must give the serial values; a protocol that flushes locally before its signal must be
+// caught.
 #include <gtest/gtest.h>
 
 #include "dag_program.hpp"
@@ -50,7 +51,8 @@ bool run_over_queues(const Dag& dag, Publication publication, std::uint64_t seed
       Message message;
       if (ends[rank]->poll(message)) programs[rank]->on_message(message);
       else programs[rank]->run_one_task(0);
-      if (std::all_of(programs.begin(), programs.end(), [](const auto& program) { return program->done(); })) break;
+      if (std::all_of(programs.begin(), programs.end(), [](const auto& program) { return program->done(); }))
+        break;
     }
     std::map<index_t, std::uint64_t> values;
     for (const auto& program : programs) {
@@ -67,7 +69,8 @@ bool run_over_queues(const Dag& dag, Publication publication, std::uint64_t seed
 
 TEST(one_sided_queue, both_protocols_give_the_serial_values_when_words_arrive_in_any_order) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Dag dag = random_dag(static_cast<index_t>(5 + seed % 40), static_cast<index_t>(2 + seed % 4), 0.1, seed);
+    const Dag dag =
+        random_dag(static_cast<index_t>(5 + seed % 40), static_cast<index_t>(2 + seed % 4), 0.1, seed);
     ASSERT_TRUE(run_over_queues<OneSidedQueue>(dag, Publication::checksum, seed)) << "seed " << seed;
     ASSERT_TRUE(run_over_queues<OneSidedQueue>(dag, Publication::counter, seed)) << "seed " << seed;
   }
@@ -110,7 +113,8 @@ TEST(one_sided_queue, what_the_plan_does_not_allow_is_refused) {
   EXPECT_EQ(publication("counter"), Publication::counter);
 }
 
-TEST(one_sided_queue, a_flipped_bit_anywhere_in_a_record_keeps_it_from_being_delivered_and_the_watchdog_hears_of_it) {
+TEST(one_sided_queue,
+     a_flipped_bit_anywhere_in_a_record_keeps_it_from_being_delivered_and_the_watchdog_hears_of_it) {
   const std::size_t record = 32 + 24;
   for (std::size_t bit = 0; bit < 8 * record; ++bit) {
     Pair pair;
@@ -122,7 +126,9 @@ TEST(one_sided_queue, a_flipped_bit_anywhere_in_a_record_keeps_it_from_being_del
     Message message;
     const bool padding = bit >= 8 * (32 + 20);  // zeros behind the payload, which nobody reads
     EXPECT_EQ(pair.receiver.poll(message), padding) << "bit " << bit;
-    if (!padding && bit >= 64) { EXPECT_NE(pair.receiver.state().find("message 0 of rank 0"), std::string::npos); }
+    if (!padding && bit >= 64) {
+      EXPECT_NE(pair.receiver.state().find("message 0 of rank 0"), std::string::npos);
+    }
   }
 }
 

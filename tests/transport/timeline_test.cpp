@@ -6,7 +6,8 @@
 namespace palmette {
 namespace {
 
-// Starts at 10; a message takes 1 s; the task begins at 13 and ends at 18, 2 s of it sending. Then nothing until 20.
+// Starts at 10; a message takes 1 s; the task begins at 13 and ends at 18, 2 s of it sending. Then nothing
+// until 20.
 TEST(rank_record, time_is_work_messages_or_waiting_and_belongs_to_the_phase_it_was_spent_for) {
   RankRecord record(1, true);
   record.start(0, 10);
@@ -59,7 +60,7 @@ TEST(drive, writes_down_every_task_and_message_when_asked) {
   for (int rank = 0; rank < 3; ++rank) records.emplace_back(1, true);
   std::vector<Traffic> sent(3);
   world.run([&](Transport& plain) {
-    RankRecord& record = records[static_cast<std::size_t>(plain.rank())];
+    RankRecord& record = records[plain.rank()];
     Recorder counted(plain);
     SendClock transport(counted, record);
     testing_transport::DagProgram program(dag, transport);
@@ -68,16 +69,16 @@ TEST(drive, writes_down_every_task_and_message_when_asked) {
     options.record = &record;
     drive(program, transport, team, options);
     plain.agree(0);
-    sent[static_cast<std::size_t>(plain.rank())] = counted.sent();
+    sent[plain.rank()] = counted.sent();
   });
   std::size_t tasks = 0, leaving = 0, taken = 0, expected = 0;
   std::vector<RankTimeline> lines;
   for (int rank = 0; rank < 3; ++rank) {
-    lines.push_back(records[static_cast<std::size_t>(rank)].timeline());
+    lines.push_back(records[rank].timeline());
     tasks += lines.back().tasks.size();
     for (const TimedMessage& message : lines.back().messages) (message.is_sent ? leaving : taken) += 1;
-    expected += static_cast<std::size_t>(sent[static_cast<std::size_t>(rank)].messages());
-    const PhaseTimes all = records[static_cast<std::size_t>(rank)].times().total();
+    expected += static_cast<std::size_t>(sent[rank].messages());
+    const PhaseTimes all = records[rank].times().total();
     EXPECT_GE(all.work, 0);
     EXPECT_GE(all.waiting, 0);
   }
@@ -86,14 +87,19 @@ TEST(drive, writes_down_every_task_and_message_when_asked) {
   EXPECT_EQ(taken, expected);
   const std::string trace = chrome_trace(lines);
   std::size_t complete = 0;
-  for (std::size_t at = trace.find("\"ph\":\"X\""); at != std::string::npos; at = trace.find("\"ph\":\"X\"", at + 1)) ++complete;
+  for (std::size_t at = trace.find("\"ph\":\"X\""); at != std::string::npos;
+       at = trace.find("\"ph\":\"X\"", at + 1))
+    ++complete;
   EXPECT_EQ(complete, 60u);
 }
 
-// Two ranks, a cluster of one rank a node: a task of 1000 bytes at 1 GB/s takes 1 µs, a message 2 + 0.5 + 0.5 µs and its 8 bytes at 1 GB/s.
+// Two ranks, a cluster of one rank a node: a task of 1000 bytes at 1 GB/s takes 1 µs, a message 2 + 0.5 + 0.5
+// µs and its 8 bytes at 1 GB/s.
 class OneMessage final : public RankProgram {
  public:
-  explicit OneMessage(Transport& transport) : transport_(transport), left_(1) { has_come_ = transport.rank() == 0; }
+  explicit OneMessage(Transport& transport) : transport_(transport), left_(1) {
+    has_come_ = transport.rank() == 0;
+  }
   void start() override {}
   void on_message(const Message&) override { has_come_ = true; }
   bool run_one_task(int) override {

@@ -43,12 +43,15 @@ TEST(together, every_rank_gets_the_pieces_of_all_by_rank_again_and_again) {
         ThreadTeam team(members);
         for (int round = 0; round < 20; ++round)
           exchange(transport, [&] {
-            const std::vector<SharedBytes> pieces = gather_from_all(transport, team, piece_of(transport.rank(), pool), {60});
+            const std::vector<SharedBytes> pieces =
+                gather_from_all(transport, team, piece_of(transport.rank(), pool), {60});
             ASSERT_EQ(pieces.size(), static_cast<std::size_t>(ranks));
             for (index_t rank = 0; rank < ranks; ++rank) {
               const SharedBytes expected = piece_of(rank, pool);
               ASSERT_EQ(pieces[rank].size(), expected.size());
-              if (expected.size() > 0) { EXPECT_EQ(std::memcmp(pieces[rank].data(), expected.data(), expected.size()), 0); }
+              if (expected.size() > 0) {
+                EXPECT_EQ(std::memcmp(pieces[rank].data(), expected.data(), expected.size()), 0);
+              }
             }
           });
       });
@@ -71,7 +74,9 @@ TEST(together, every_rank_gets_what_each_brought_for_it) {
           for (index_t rank = 0; rank < ranks; ++rank) {
             const SharedBytes expected = made(rank, transport.rank());
             ASSERT_EQ(got[rank].size(), expected.size());
-            if (expected.size() > 0) { EXPECT_EQ(std::memcmp(got[rank].data(), expected.data(), expected.size()), 0); }
+            if (expected.size() > 0) {
+              EXPECT_EQ(std::memcmp(got[rank].data(), expected.data(), expected.size()), 0);
+            }
           }
         });
       pieces.pop_back();

@@ -1,5 +1,5 @@
-// Remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions overtake puts. And a protocol that is wrong
-// there.
+// Remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions overtake
+// puts. And a protocol that is wrong there.
 #pragma once
 
 #include <algorithm>
@@ -45,7 +45,7 @@ class Fabric {
       else rest.push_back(word);
     coming_ = std::move(rest);
   }
-  std::vector<std::byte>& memory(index_t rank) { return memory_[static_cast<std::size_t>(rank)]; }
+  std::vector<std::byte>& memory(index_t rank) { return memory_[rank]; }
   std::mt19937_64& random() { return random_; }
 
  private:
@@ -66,7 +66,8 @@ class Fabric {
 
 class TearingMemory final : public RemoteMemory {
  public:
-  TearingMemory(Fabric& fabric, index_t rank, index_t num_ranks) : fabric_(fabric), rank_(rank), num_ranks_(num_ranks) {}
+  TearingMemory(Fabric& fabric, index_t rank, index_t num_ranks)
+      : fabric_(fabric), rank_(rank), num_ranks_(num_ranks) {}
   index_t rank() const override { return rank_; }
   index_t num_ranks() const override { return num_ranks_; }
   void put(index_t destination, std::size_t offset, std::span<const std::byte> bytes) override {
@@ -97,13 +98,15 @@ class TearingMemory final : public RemoteMemory {
   index_t num_ranks_;
 };
 
-/// Data put, local flush, then a signal that the receiver believes: what the code of [Ding et al. 2020] did on some networks.
+/// Data put, local flush, then a signal that the receiver believes: what the code of [Ding et al. 2020] did
+/// on some networks.
 class LocallyFlushed final : public OneSidedQueue {
  public:
   using OneSidedQueue::OneSidedQueue;
 
  protected:
-  void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset, std::span<const std::byte> record) override {
+  void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset,
+               std::span<const std::byte> record) override {
     memory().put(destination, offset, record);
     memory().flush_local(destination);
     memory().add(destination, region.counter, 1);
@@ -117,7 +120,9 @@ class QueueEnd final : public Transport {
   QueueEnd(RemoteMemory& memory, OneSidedQueue& queue) : memory_(memory), queue_(queue) {}
   index_t rank() const override { return memory_.rank(); }
   index_t num_ranks() const override { return memory_.num_ranks(); }
-  void send(index_t destination, std::int64_t tag, SharedBytes payload) override { queue_.send(destination, tag, payload); }
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    queue_.send(destination, tag, payload);
+  }
   bool poll(Message& message) override { return queue_.poll(message); }
   void flush() override { queue_.flush(); }
   double sum(double value) override { return value; }

@@ -35,7 +35,8 @@ TEST(loopback, messages_arrive_in_the_order_sent_with_tag_and_payload) {
 /// Sends itself a countdown: each message allows one task, each task sends the next message.
 class Countdown final : public RankProgram {
  public:
-  Countdown(Transport& transport, int from, int fail_at) : transport_(transport), left_(from), fail_at_(fail_at) {}
+  Countdown(Transport& transport, int from, int fail_at)
+      : transport_(transport), left_(from), fail_at_(fail_at) {}
   void start() override { transport_.send(0, 1, bytes_of(left_)); }
   void on_message(const Message&) override { allowed_.fetch_add(1); }
   bool run_one_task(int) override {

@@ -1,5 +1,5 @@
-// Ranks as threads and under virtual time, and what wraps a transport: every message arrives once and whole, silence and damage end
-// the run with a reason.
+// Ranks as threads and under virtual time, and what wraps a transport: every message arrives once and whole,
+// silence and damage end the run with a reason.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -31,7 +31,8 @@ TEST(shared_bytes, a_buffer_goes_back_to_its_pool_when_the_last_holder_leaves_it
     EXPECT_EQ(again.part(10, 20).size(), 20u);
     EXPECT_THROW(again.part(90, 20), UsageError);
   }
-  for (int round = 0; round < 100; ++round) EXPECT_EQ(pool.take(128).data(), first);  // 65 to 128 bytes share a shelf
+  // 65 to 128 bytes share a shelf
+  for (int round = 0; round < 100; ++round) EXPECT_EQ(pool.take(128).data(), first);
   EXPECT_EQ(pool.buffers_made(), 1);
   EXPECT_EQ(pool.take(0).size(), 0u);
 }
@@ -53,7 +54,8 @@ void expect_serial_values(const Dag& dag, const std::map<index_t, std::uint64_t>
   for (const auto& [task, value] : values) ASSERT_EQ(value, expected[task]) << "task " << task;
 }
 
-void run_on_threads(const Dag& dag, int threads_each, const std::function<std::unique_ptr<Transport>(Transport&)>& wrap) {
+void run_on_threads(const Dag& dag, int threads_each,
+                    const std::function<std::unique_ptr<Transport>(Transport&)>& wrap) {
   ThreadWorld world(dag.num_ranks);
   std::mutex mutex;
   std::map<index_t, std::uint64_t> values;
@@ -191,7 +193,9 @@ TEST(drive, silence_becomes_an_error_that_names_who_waits_for_what) {
   } catch (const BrokenRun& error) {
     const std::string text = error.what();
     // Task 6 on rank 0 waits for 5 of rank 1; task 7 on rank 1 for 6 of rank 0; either may notice first.
-    EXPECT_TRUE(text.find("value 5 from rank 1") != std::string::npos || text.find("value 6 from rank 0") != std::string::npos) << text;
+    EXPECT_TRUE(text.find("value 5 from rank 1") != std::string::npos ||
+                text.find("value 6 from rank 0") != std::string::npos)
+        << text;
   }
 }
 
@@ -214,7 +218,8 @@ TEST(checked, every_single_flipped_bit_is_noticed) {
   BytePool pool;
   for (const std::size_t bytes : {0, 1, 7, 8, 31, 32, 33, 100}) {
     SharedBytes payload = pool.take(bytes);
-    for (std::size_t at = 0; at < bytes; ++at) payload.writable()[at] = std::byte{static_cast<unsigned char>(37 * at + 1)};
+    for (std::size_t at = 0; at < bytes; ++at)
+      payload.writable()[at] = std::byte{static_cast<unsigned char>(37 * at + 1)};
     for (std::size_t bit = 0; bit < 8 * (bytes + 8); ++bit) {
       const auto loopback = make_loopback();
       Flipping flipping(*loopback, bit);
@@ -288,7 +293,9 @@ TEST(simulated, a_chain_takes_the_time_of_its_tasks_and_hops) {
   // 10 tasks of 3 s, 9 hops of 2 s + 0.5 s for each of 8 bytes.
   SimulationOptions options;
   options.seconds_per_cost = 3;
-  options.network_seconds = [](index_t, index_t, std::size_t bytes) { return 2 + 0.5 * static_cast<double>(bytes); };
+  options.network_seconds = [](index_t, index_t, std::size_t bytes) {
+    return 2 + 0.5 * static_cast<double>(bytes);
+  };
   const SimulationResult result = simulate(chain(10), options);
   EXPECT_DOUBLE_EQ(result.seconds, 10 * 3 + 9 * (2 + 0.5 * 8));
   EXPECT_DOUBLE_EQ(result.busy_seconds[0], 15);
@@ -325,8 +332,10 @@ TEST(simulated, silence_is_an_error_that_names_who_waits_for_what) {
     world.run(programs);
     FAIL() << "a lost message went unnoticed";
   } catch (const BrokenRun& error) {
-    EXPECT_NE(std::string(error.what()).find("rank 0 waits for value 5 from rank 1"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("rank 1 waits for value 6 from rank 0"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("rank 0 waits for value 5 from rank 1"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("rank 1 waits for value 6 from rank 0"), std::string::npos)
+        << error.what();
   }
 }
 
@@ -344,13 +353,16 @@ TEST(simulated, options_that_cannot_be_are_refused) {
 /// Rank 0 receives one message from each other rank and notes their order.
 class Collector final : public RankProgram {
  public:
-  Collector(Transport& transport, std::set<std::vector<index_t>>* seen) : transport_(transport), seen_(seen) {}
+  Collector(Transport& transport, std::set<std::vector<index_t>>* seen)
+      : transport_(transport), seen_(seen) {}
   void start() override {
     if (transport_.rank() != 0) transport_.send(0, 0, {});
   }
   void on_message(const Message& message) override { order_.push_back(message.source); }
   bool run_one_task(int) override { return false; }
-  bool done() const override { return transport_.rank() != 0 || static_cast<index_t>(order_.size()) + 1 == transport_.num_ranks(); }
+  bool done() const override {
+    return transport_.rank() != 0 || static_cast<index_t>(order_.size()) + 1 == transport_.num_ranks();
+  }
   void note() const { seen_->insert(order_); }
 
  private:
@@ -364,7 +376,8 @@ TEST(explore, every_order_of_arrival_is_tried) {
   std::set<std::vector<index_t>> seen;
   const Exploration result = explore_orders(5, 100000, [&](SimulatedWorld& world) {
     ExploredRun run;
-    for (index_t rank = 0; rank < 5; ++rank) run.programs.push_back(std::make_unique<Collector>(world.rank(rank), &seen));
+    for (index_t rank = 0; rank < 5; ++rank)
+      run.programs.push_back(std::make_unique<Collector>(world.rank(rank), &seen));
     const auto* collector = static_cast<const Collector*>(run.programs[0].get());
     run.check = [collector] { collector->note(); };
     return run;
@@ -393,7 +406,8 @@ Exploration explore_graph(const Dag& dag, std::int64_t most_orders) {
 
 TEST(explore, small_graphs_give_the_serial_values_in_all_orders) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const Exploration result = explore_graph(random_dag(5, static_cast<index_t>(2 + seed % 3), 0.4, seed), 200000);
+    const Exploration result =
+        explore_graph(random_dag(5, static_cast<index_t>(2 + seed % 3), 0.4, seed), 200000);
     EXPECT_TRUE(result.complete) << "seed " << seed << ": " << result.orders << " orders were not all";
     EXPECT_GE(result.orders, 1);
   }
@@ -422,7 +436,8 @@ class Hasty final : public RankProgram {
 TEST(explore, a_program_that_relies_on_an_order_is_caught) {
   EXPECT_THROW(explore_orders(3, 1000, [](SimulatedWorld& world) {
     ExploredRun run;
-    for (index_t rank = 0; rank < 3; ++rank) run.programs.push_back(std::make_unique<Hasty>(world.rank(rank)));
+    for (index_t rank = 0; rank < 3; ++rank)
+      run.programs.push_back(std::make_unique<Hasty>(world.rank(rank)));
     return run;
   }), BrokenRun);
 }

@@ -1,4 +1,6 @@
-"""What suites said, test by test: which outcomes differ between the two sides, what explains them, and seconds in solvers."""
+"""What suites said, test by test: which outcomes differ between the two sides, what explains them, and
+seconds in solvers."""
+
 import json
 import math
 from dataclasses import dataclass
@@ -33,7 +35,9 @@ class Comparison:
     @property
     def run(self):
         """Tests that did something on one side at least."""
-        return [test for test in self.tests if any(row["outcome"] != "skipped" for row in self._outcomes(test))]
+        return [
+            test for test in self.tests if any(row["outcome"] != "skipped" for row in self._outcomes(test))
+        ]
 
     def passed(self, side):
         return sum(row["outcome"] == "passed" for row in getattr(self, side).values())
@@ -55,9 +59,16 @@ class Comparison:
 
     @property
     def solving(self):
-        """Tests that passed with both and called a solver with both: the only ones whose seconds are compared."""
-        return [test for test in self.tests
-                if all(row["outcome"] == "passed" and sum(row.get("calls", {}).values()) > 0 for row in self._outcomes(test))]
+        """Tests that passed with both and called a solver with both: the only ones whose seconds are
+        compared."""
+        return [
+            test
+            for test in self.tests
+            if all(
+                row["outcome"] == "passed" and sum(row.get("calls", {}).values()) > 0
+                for row in self._outcomes(test)
+            )
+        ]
 
     def calls(self, side):
         return sum(sum(getattr(self, side)[test]["calls"].values()) for test in self.solving)
@@ -69,15 +80,23 @@ class Comparison:
         return sum(self.seconds_of(side, test) for test in self.solving)
 
     def mean_ratio(self, at_least=0.0):
-        """Geometric mean of SciPy's seconds over Palmette's, of tests in which SciPy's solvers took so long; None without any."""
-        logarithms = [math.log(self.seconds_of("scipy", test) / self.seconds_of("palmette", test)) for test in self.solving
-                      if self.seconds_of("scipy", test) >= at_least]
+        """Geometric mean of SciPy's seconds over Palmette's, of tests in which SciPy's solvers took so long;
+        None without any."""
+        logarithms = [
+            math.log(self.seconds_of("scipy", test) / self.seconds_of("palmette", test))
+            for test in self.solving
+            if self.seconds_of("scipy", test) >= at_least
+        ]
         return math.exp(sum(logarithms) / len(logarithms)) if logarithms else None
 
     def slowest(self, at_least):
-        """(ratio, test) of the test in which Palmette does worst, of those in which SciPy's solvers took so long."""
-        ratios = [(self.seconds_of("scipy", test) / self.seconds_of("palmette", test), test) for test in self.solving
-                  if self.seconds_of("scipy", test) >= at_least]
+        """(ratio, test) of the test in which Palmette does worst, of those in which SciPy's solvers took so
+        long."""
+        ratios = [
+            (self.seconds_of("scipy", test) / self.seconds_of("palmette", test), test)
+            for test in self.solving
+            if self.seconds_of("scipy", test) >= at_least
+        ]
         return min(ratios) if ratios else None
 
     @property
@@ -98,7 +117,9 @@ class Explanations:
     def __init__(self, entries):
         for entry in entries:
             if entry["whose"] not in self.WHOSE:
-                raise ValueError(f"{entry['tests']}: whose is {entry['whose']}, not one of {', '.join(self.WHOSE)}")
+                raise ValueError(
+                    f"{entry['tests']}: whose is {entry['whose']}, not one of {', '.join(self.WHOSE)}"
+                )
         self._entries = entries
         self._used = set()
 

@@ -1,8 +1,11 @@
-"""A plugin of pytest: `-p client_suites.plugin --solvers palmette --record FILE` runs a suite with Palmette's solvers in SciPy's place.
+"""A plugin of pytest: `-p client_suites.plugin --solvers palmette --record FILE` runs a suite with Palmette's
+solvers in SciPy's place.
 
-FILE gets one line of JSON for each test as it ends, so that a suite that crashes or is stopped has told what it did: outcome, last line
-of the failure, calls of solvers and seconds in them, and Palmette's warnings. `--solvers scipy` does the same for SciPy's own solvers.
+FILE gets one line of JSON for each test as it ends, so that a suite that crashes or is stopped has told what
+it did: outcome, last line of the failure, calls of solvers and seconds in them, and Palmette's warnings.
+`--solvers scipy` does the same for SciPy's own solvers.
 """
+
 import json
 from collections import Counter
 from pathlib import Path
@@ -33,7 +36,11 @@ class Recorder:
 
     def pytest_collectreport(self, report):
         if report.failed:
-            print(json.dumps({"test": report.nodeid, "outcome": "failed", "message": message_of(report)}), file=self._file, flush=True)
+            print(
+                json.dumps({"test": report.nodeid, "outcome": "failed", "message": message_of(report)}),
+                file=self._file,
+                flush=True,
+            )
 
     def pytest_warning_recorded(self, warning_message, nodeid):
         if warning_message.category.__module__.split(".")[0] == "palmette":
@@ -41,7 +48,8 @@ class Recorder:
 
 
 def outcome_of(report):
-    """passed, skipped or failed; a failure that the suite expects counts as skipped, whichever way it goes."""
+    """passed, skipped or failed; a failure that the suite expects counts as skipped, whichever way it
+    goes."""
     if hasattr(report, "wasxfail"):
         return "skipped"
     return report.outcome
@@ -65,7 +73,8 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
-    """Before any file of the suite is imported, so that `from scipy.sparse.linalg import spsolve` there finds what we put."""
+    """Before any file of the suite is imported, so that `from scipy.sparse.linalg import spsolve` there finds
+    what we put."""
     options = early_config.known_args_namespace
     clock = Clock()
     install(options.solvers, clock)

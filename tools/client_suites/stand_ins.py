@@ -1,8 +1,11 @@
-"""Solvers that stand where `scipy.sparse.linalg` has its own: SciPy's or Palmette's, both counted and timed by the same wrapping.
+"""Solvers that stand where `scipy.sparse.linalg` has its own: SciPy's or Palmette's, both counted and timed
+by the same wrapping.
 
-A call inside a call (SciPy's `factorized` calls its `splu`) belongs to the outer one. What a factorization returns is passed on by a
-proxy that times its `solve` and is otherwise the object itself, `isinstance` included.
+A call inside a call (SciPy's `factorized` calls its `splu`) belongs to the outer one. What a factorization
+returns is passed on by a proxy that times its `solve` and is otherwise the object itself, `isinstance`
+included.
 """
+
 import functools
 import importlib
 import sys
@@ -68,16 +71,20 @@ def stand_ins(module, clock):
     """The four functions of a module, by name, with a clock on them and on what they return."""
     timed = {name: clock.timed(name, getattr(module, name)) for name in NAMES}
     result = dict(timed)
-    result["splu"] = functools.wraps(module.splu)(lambda *arguments, **options: Factor(timed["splu"](*arguments, **options), clock))
+    result["splu"] = functools.wraps(module.splu)(
+        lambda *arguments, **options: Factor(timed["splu"](*arguments, **options), clock)
+    )
     result["factorized"] = functools.wraps(module.factorized)(
         lambda *arguments, **options: clock.timed("solve", timed["factorized"](*arguments, **options)))
     return result
 
 
 def install(side, clock):
-    """Puts a side's solvers wherever a module has SciPy's, under whatever name, and wherever a later import will look for them.
+    """Puts a side's solvers wherever a module has SciPy's, under whatever name, and wherever a later import
+    will look for them.
 
-    Palmette's own modules keep what they have: where they ask SciPy for its factorization, they must get that.
+    Palmette's own modules keep what they have: where they ask SciPy for its factorization, they must get
+    that.
     """
     scipys = importlib.import_module("scipy.sparse.linalg")
     module = importlib.import_module("palmette.scipy") if side == "palmette" else scipys

@@ -1,4 +1,6 @@
-"""Runs suites: environments made from the package index, sources of tests, and one process of pytest for each suite and side."""
+"""Runs suites: environments made from the package index, sources of tests, and one process of pytest for each
+suite and side."""
+
 import json
 import os
 import subprocess
@@ -16,7 +18,8 @@ _SECONDS_OF_A_TEST, _SECONDS_OF_A_SUITE = 120, 1800
 
 @dataclass(frozen=True)
 class Workshop:
-    """A folder with environments, sources and results; and Palmette's package, where it is not to be installed."""
+    """A folder with environments, sources and results; and Palmette's package, where it is not to be
+    installed."""
     folder: Path
     palmette: Path = None
 
@@ -32,7 +35,8 @@ class Workshop:
 
 
 def make_environment(workshop, environment):
-    """A virtual environment with a list of packages and Palmette; one that has them is left as it is, but for Palmette."""
+    """A virtual environment with a list of packages and Palmette; one that has them is left as it is, but for
+    Palmette."""
     python, packages = workshop.python(environment), workshop.folder / environment / "packages.json"
     if not packages.exists() or json.loads(packages.read_text()) != ENVIRONMENTS[environment]:
         subprocess.run([sys.executable, "-m", "venv", "--clear", workshop.folder / environment], check=True)
@@ -47,27 +51,48 @@ def fetch_sources(workshop, client):
     if not client.source or workshop.sources(client).exists():
         return
     folder = workshop.folder / "sources"
-    _pip(workshop.python(client.environment), "download", "--quiet", "--no-deps", "--no-binary", client.name, "--dest", str(folder),
-         client.requirement)
+    _pip(
+        workshop.python(client.environment),
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--no-binary",
+        client.name,
+        "--dest",
+        str(folder),
+        client.requirement,
+    )
     for archive in folder.glob(f"{workshop.sources(client).name}.tar.gz"):
         with tarfile.open(archive) as opened:
             opened.extractall(folder, filter="data")
     if not workshop.sources(client).exists():
-        raise FileNotFoundError(f"{client.requirement}: no {workshop.sources(client)} in its source distribution")
+        raise FileNotFoundError(
+            f"{client.requirement}: no {workshop.sources(client)} in its source distribution"
+        )
 
 
 def run(workshop, client, side, short):
-    """Runs a suite with one side's solvers on one thread. Returns the seconds it took; outcomes are in the record."""
+    """Runs a suite with one side's solvers on one thread. Returns the seconds it took; outcomes are in the
+    record."""
     record, scratch = workshop.record(client, side), workshop.folder / "scratch" / f"{client.name}-{side}"
     record.parent.mkdir(parents=True, exist_ok=True)
     scratch.mkdir(parents=True, exist_ok=True)
     (scratch / "empty.ini").touch()
-    record.unlink(missing_ok=True)  # a process that fails before its first test must not leave what another said
+    # a process that fails before its first test must not leave what another said
+    record.unlink(missing_ok=True)
     started = time.monotonic()
     with record.with_suffix(".log").open("w") as log:
         try:
-            subprocess.run(_command(workshop, client, side, short), cwd=scratch, env=_environment(workshop), stdout=log,
-                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=_SECONDS_OF_A_SUITE, check=False)
+            subprocess.run(
+                _command(workshop, client, side, short),
+                cwd=scratch,
+                env=_environment(workshop),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                timeout=_SECONDS_OF_A_SUITE,
+                check=False,
+            )
         except subprocess.TimeoutExpired:
             print(f"{client.name} with {side}: stopped after {_SECONDS_OF_A_SUITE} s", file=log)
     return time.monotonic() - started
@@ -79,12 +104,35 @@ def _command(workshop, client, side, short):
         root = workshop.sources(client)
         targets = [str(root / client.source / part) for part in client.parts_of(short)]
     else:
-        asked = subprocess.run([python, "-c", "import sysconfig; print(sysconfig.get_paths()['platlib'])"], capture_output=True, text=True,
-                               check=True)
+        asked = subprocess.run(
+            [python, "-c", "import sysconfig; print(sysconfig.get_paths()['platlib'])"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         root, targets = asked.stdout.strip(), ["--pyargs", *client.parts_of(short)]
-    return [str(python), "-m", "pytest", "-p", "client_suites.plugin", "--solvers", side, "--record", str(workshop.record(client, side)),
-            "-q", "-p", "no:cacheprovider", "-c", "empty.ini", "--rootdir", str(root), "--timeout", str(_SECONDS_OF_A_TEST),
-            *[word for test in client.left_out for word in ("--deselect", test)], *targets]
+    return [
+        str(python),
+        "-m",
+        "pytest",
+        "-p",
+        "client_suites.plugin",
+        "--solvers",
+        side,
+        "--record",
+        str(workshop.record(client, side)),
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        "empty.ini",
+        "--rootdir",
+        str(root),
+        "--timeout",
+        str(_SECONDS_OF_A_TEST),
+        *[word for test in client.left_out for word in ("--deselect", test)],
+        *targets,
+    ]
 
 
 def _environment(workshop):

@@ -1,4 +1,6 @@
-"""Reads the tables of ARCHITECTURE.md: the rooms with their doors, and the outside libraries with their places."""
+"""Reads the tables of ARCHITECTURE.md: the rooms with their doors, and the outside libraries with their
+places."""
+
 import re
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath

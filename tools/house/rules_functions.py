@@ -1,4 +1,6 @@
-"""Rules about functions: length and number of parameters. C++ is measured by lizard, Python by its own parser."""
+"""Rules about functions: length and number of parameters. C++ is measured by lizard, Python by its own
+parser."""
+
 import ast
 import re
 from pathlib import PurePosixPath
@@ -11,7 +13,18 @@ MAX_KERNEL_LINES = 120
 MAX_PARAMETERS = 5
 # lizard takes a cast that is compared with something for a function, and swallows what follows.
 _CAST = re.compile(r"\b(?:static|reinterpret|const|dynamic|bit)_cast\s*<(?:[^<>;()]|<[^<>;()]*>)*>")
-_NO_FUNCTION = {"if", "for", "while", "switch", "return", "sizeof", "decltype", "requires", "noexcept", "alignas"}
+_NO_FUNCTION = {
+    "if",
+    "for",
+    "while",
+    "switch",
+    "return",
+    "sizeof",
+    "decltype",
+    "requires",
+    "noexcept",
+    "alignas",
+}
 
 
 def _cpp_functions(tree, path):
@@ -22,14 +35,24 @@ def _cpp_functions(tree, path):
     for function in analysis.function_list:
         if function.name.split("::")[-1] in _NO_FUNCTION:
             continue
-        yield function.name, function.start_line, function.end_line - function.start_line + 1, function.parameter_count
+        yield (
+            function.name,
+            function.start_line,
+            function.end_line - function.start_line + 1,
+            function.parameter_count,
+        )
 
 
 def _python_functions(tree, path):
-    """The same for Python; keyword-only parameters are not counted, they are the named struct of that language."""
+    """The same for Python; keyword-only parameters are not counted, they are the named struct of that
+    language."""
     for node in ast.walk(ast.parse(tree.text(path))):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names = [argument.arg for argument in node.args.posonlyargs + node.args.args if argument.arg not in ("self", "cls")]
+            names = [
+                argument.arg
+                for argument in node.args.posonlyargs + node.args.args
+                if argument.arg not in ("self", "cls")
+            ]
             yield node.name, node.lineno, node.end_lineno - node.lineno + 1, len(names)
 
 
@@ -50,8 +73,14 @@ def function_sizes(tree, architecture):
                 yield Finding(path, line, "function-length", f"{name} has {lines} lines, more than {limit}",
                               "split it at its own comments", name)
             if parameters > MAX_PARAMETERS:
-                yield Finding(path, line, "parameters", f"{name} takes {parameters}, more than {MAX_PARAMETERS}",
-                              "put those that belong together into a named struct", name)
+                yield Finding(
+                    path,
+                    line,
+                    "parameters",
+                    f"{name} takes {parameters}, more than {MAX_PARAMETERS}",
+                    "put those that belong together into a named struct",
+                    name,
+                )
 
 
 def _is_kernel(name, path):

@@ -1,4 +1,6 @@
-"""Rules about citations: each key in brackets, such as an author and a year, has its entry in docs/REFERENCES.md, and each entry is cited."""
+"""Rules about citations: each key in brackets, such as an author and a year, has its entry in
+docs/REFERENCES.md, and each entry is cited."""
+
 import re
 
 from house.source import line_of
@@ -11,17 +13,36 @@ _PRIVATE_PAPER = re.compile(r"papers/[0]", re.IGNORECASE)
 
 
 def references(tree, architecture):
-    """Keys that are cited and entries of the list are the same; nothing cites a paper by the name of somebody's file."""
+    """Keys that are cited and entries of the list are the same; nothing cites a paper by the name of
+    somebody's file."""
     text = (tree.text(REFERENCES) or "") if REFERENCES in tree.files else ""
     entries = {match[1]: line_of(text, match.start()) for match in _ENTRY.finditer(text)}
     cited = set()
     for path in tree.files:
         content = tree.text(path) or ""
         for match in _PRIVATE_PAPER.finditer(content):
-            yield Finding(path, line_of(content, match.start()), "references", "cites a paper by a file's name", f"cite a key of {REFERENCES}")
+            yield Finding(
+                path,
+                line_of(content, match.start()),
+                "references",
+                "cites a paper by a file's name",
+                f"cite a key of {REFERENCES}",
+            )
         for match in _KEY.finditer(content) if path != REFERENCES else ():
             cited.add(match[1])
             if match[1] not in entries:
-                yield Finding(path, line_of(content, match.start()), "references", f"no entry for [{match[1]}]", f"add it to {REFERENCES}")
+                yield Finding(
+                    path,
+                    line_of(content, match.start()),
+                    "references",
+                    f"no entry for [{match[1]}]",
+                    f"add it to {REFERENCES}",
+                )
     for key in entries.keys() - cited:
-        yield Finding(REFERENCES, entries[key], "references", f"nothing cites [{key}]", "take the entry away, or cite it where it is relied on")
+        yield Finding(
+            REFERENCES,
+            entries[key],
+            "references",
+            f"nothing cites [{key}]",
+            "take the entry away, or cite it where it is relied on",
+        )

@@ -1,4 +1,6 @@
-"""Rules about rooms: the table fits the tree, doors, arrows, CMake's links, outside libraries, doors that compile."""
+"""Rules about rooms: the table fits the tree, doors, arrows, CMake's links, outside libraries, doors that
+compile."""
+
 import fnmatch
 import posixpath
 import re
@@ -14,23 +16,43 @@ ARCHITECTURE = "ARCHITECTURE.md"
 
 
 def table_fits_the_tree(tree, architecture):
-    """Each row has its folder and door, rows name earlier rows only, and each folder of palmette/ has its row."""
+    """Each row has its folder and door, rows name earlier rows only, and each folder of palmette/ has its
+    row."""
     if not architecture.rooms:
-        yield Finding(ARCHITECTURE, 1, "table", "no table of rooms", "draw it: room | makes or holds | may include | door")
+        yield Finding(
+            ARCHITECTURE,
+            1,
+            "table",
+            "no table of rooms",
+            "draw it: room | makes or holds | may include | door",
+        )
     seen = set()
     for room in architecture.rooms.values():
         for other in room.may_include:
             if other not in seen:
-                yield Finding(ARCHITECTURE, room.line, "table", f"`{room.name}` may include `{other}`, which stands not above it",
-                              "arrows run down: move the row or take the arrow away")
+                yield Finding(
+                    ARCHITECTURE,
+                    room.line,
+                    "table",
+                    f"`{room.name}` may include `{other}`, which stands not above it",
+                    "arrows run down: move the row or take the arrow away",
+                )
         seen.add(room.name)
         for door in room.doors:
             if door not in tree.files:
                 yield Finding(ARCHITECTURE, room.line, "table", f"`{room.name}` has no door {door}",
                               "write the door, or list the room under the rooms to come")
-    for folder in sorted({Path(path).parts[1] for path in tree.files if path.startswith("palmette/") and path.count("/") > 1}):
+    for folder in sorted(
+        {Path(path).parts[1] for path in tree.files if path.startswith("palmette/") and path.count("/") > 1}
+    ):
         if folder not in architecture.rooms:
-            yield Finding(ARCHITECTURE, 1, "table", f"palmette/{folder}/ is no room of the table", "give it a row, or move its files")
+            yield Finding(
+                ARCHITECTURE,
+                1,
+                "table",
+                f"palmette/{folder}/ is no room of the table",
+                "give it a row, or move its files",
+            )
 
 
 def _resolved(tree, path, included):
@@ -55,7 +77,8 @@ def doors(tree, architecture):
 
 
 def arrows(tree, architecture):
-    """A room includes only the rooms that its row allows; the library includes nothing of what stands beside it."""
+    """A room includes only the rooms that its row allows; the library includes nothing of what stands beside
+    it."""
     for path in tree.cpp_files():
         if not path.startswith("palmette/"):
             continue
@@ -71,8 +94,14 @@ def arrows(tree, architecture):
                 yield Finding(path, line, "arrow", f"room {here} includes {target}, which is in no room",
                               "the library stands on its rooms alone: move what is needed into one")
             elif there != here and there not in architecture.reach(here):
-                yield Finding(path, line, "arrow", f"room {here} may not include room {there}",
-                              "arrows run down the table in ARCHITECTURE.md: move the code, or change the table and say why there")
+                yield Finding(
+                    path,
+                    line,
+                    "arrow",
+                    f"room {here} may not include room {there}",
+                    "arrows run down the table in ARCHITECTURE.md: move the code, or change the table and say"
+                    " why there",
+                )
 
 
 def cmake_links(tree, architecture):
@@ -86,13 +115,21 @@ def cmake_links(tree, architecture):
         linked[match[1]] = (set(rooms[:stop]), line_of(text, match.start()))
     for name, room in architecture.rooms.items():
         if name not in linked:
-            yield Finding("CMakeLists.txt", 1, "cmake", f"room {name} is not built", f"add palmette_room({name} …)")
+            yield Finding(
+                "CMakeLists.txt", 1, "cmake", f"room {name} is not built", f"add palmette_room({name} …)"
+            )
         elif linked[name][0] != set(room.may_include):
-            yield Finding("CMakeLists.txt", linked[name][1], "cmake",
-                          f"room {name} links {sorted(linked[name][0])}, the table says {sorted(room.may_include)}",
-                          "make both say the same")
+            yield Finding(
+                "CMakeLists.txt",
+                linked[name][1],
+                "cmake",
+                f"room {name} links {sorted(linked[name][0])}, the table says {sorted(room.may_include)}",
+                "make both say the same",
+            )
     for name in linked.keys() - architecture.rooms.keys():
-        yield Finding("CMakeLists.txt", linked[name][1], "cmake", f"room {name} is not in the table", "give it a row")
+        yield Finding(
+            "CMakeLists.txt", linked[name][1], "cmake", f"room {name} is not in the table", "give it a row"
+        )
 
 
 def _may_use(path, places):
@@ -111,8 +148,12 @@ def outside_libraries(tree, architecture):
         for library in architecture.libraries:
             if _may_use(path, library.places):
                 continue
-            offences = [(line, included) for line, included in includes(text) for mark in library.headers
-                        if fnmatch.fnmatch(included, mark) or fnmatch.fnmatch(PurePosixPath(included).name, mark)]
+            offences = [
+                (line, included)
+                for line, included in includes(text)
+                for mark in library.headers
+                if fnmatch.fnmatch(included, mark) or fnmatch.fnmatch(PurePosixPath(included).name, mark)
+            ]
             for mark in library.symbols:
                 pattern = r"\b" + mark.replace("*", r"\w*") + r"\b"
                 offences += [(line_of(code, match.start()), match[0]) for match in re.finditer(pattern, code)]
@@ -131,14 +172,32 @@ def doors_compile(tree, architecture, compiler="g++"):
             source = Path(folder) / "twice.txt"
             source.write_text(f'#include "{door}"\n#include "{door}"\n')
             for language, standard in languages:
-                command = [compiler, standard, "-fsyntax-only", "-Wall", "-Wextra", "-I", str(tree.root), "-x", language, str(source)]
+                command = [
+                    compiler,
+                    standard,
+                    "-fsyntax-only",
+                    "-Wall",
+                    "-Wextra",
+                    "-I",
+                    str(tree.root),
+                    "-x",
+                    language,
+                    str(source),
+                ]
                 done = subprocess.run(command, capture_output=True, text=True)
                 said = done.stderr.strip().splitlines()
                 if done.returncode != 0 or said:
-                    first = next((line for line in said if "error" in line or "warning" in line), "no message")
+                    first = next(
+                        (line for line in said if "error" in line or "warning" in line), "no message"
+                    )
                     first = first.replace(f"{tree.root}/", "")
-                    return Finding(door, 1, "door-compiles", f"included alone and twice, {language} says: {first}",
-                                   "include what the door needs in the door, and guard it")
+                    return Finding(
+                        door,
+                        1,
+                        "door-compiles",
+                        f"included alone and twice, {language} says: {first}",
+                        "include what the door needs in the door, and guard it",
+                    )
         return None
 
     with ThreadPoolExecutor(2) as pool:

@@ -1,4 +1,6 @@
-"""Rules about single files: the silent library, comments, purpose, length of files, and what may not be committed."""
+"""Rules about single files: the silent library, comments, purpose, length of files, and what may not be
+committed."""
+
 import gzip
 import re
 from pathlib import PurePosixPath
@@ -7,30 +9,54 @@ from house.source import code_only, comments, includes, line_of
 from house.tree import Finding
 
 MAX_FILE_LINES = 600
+MAX_LINE_COLUMNS = 110
 MAX_FILE_BYTES = 1_000_000
 MAX_MATRIX_BYTES = 100_000
 
 _SILENCE = [
     (re.compile(r"\bstd::w?(?:cout|cerr|clog)\b"), "prints", "hand the text back in a report; cli/ prints"),
     (re.compile(r"\b(?:stdout|stderr)\b"), "prints", "hand the text back in a report; cli/ prints"),
-    (re.compile(r"(?<![\w.>])(?:std::)?(?:v?printf|puts|putchar|perror)\s*\("), "prints",
-     "hand the text back in a report; cli/ prints"),
-    (re.compile(r"(?<![\w.>])(?<!void )(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate)\s*\("), "ends the process",
-     "throw an Error, or return an Outcome"),
-    (re.compile(r"\b(?:(?:secure_)?getenv|setenv|putenv|environ)\b"), "reads the environment",
-     "take it as an option; cli/ or python/ may ask the system"),
+    (
+        re.compile(r"(?<![\w.>])(?:std::)?(?:v?printf|puts|putchar|perror)\s*\("),
+        "prints",
+        "hand the text back in a report; cli/ prints",
+    ),
+    (
+        re.compile(r"(?<![\w.>])(?<!void )(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate)\s*\("),
+        "ends the process",
+        "throw an Error, or return an Outcome",
+    ),
+    (
+        re.compile(r"\b(?:(?:secure_)?getenv|setenv|putenv|environ)\b"),
+        "reads the environment",
+        "take it as an option; cli/ or python/ may ask the system",
+    ),
 ]
 _UNFINISHED = re.compile(r"\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b")
 _CODE_IN_COMMENT = [
-    re.compile(r"^(?:return\b.*;|(?:if|for|while|switch)\s*\(.*\)\s*\{?|else\s*\{|\}\s*(?:else.*)?|#\s*(?:include|if|define)\b.*)$"),
-    re.compile(r"^(?!.*[a-z] [a-z]+ [a-z])(?:const |auto |int |double |float |bool |std::|[\w:<>]+[&*]? )?[\w.\[\]()*>-]+ [-+*/|&]?= [^=].*;$"),
+    re.compile(
+        r"^(?:return\b.*;|(?:if|for|while|switch)\s*\(.*\)\s*\{?|else\s*\{|\}\s*(?:else.*)?|#\s*(?:include|if|define)\b.*)$"
+    ),
+    re.compile(
+        r"^(?!.*[a-z] [a-z]+ [a-z])(?:const |auto |int |double |float |bool |std::|[\w:<>]+[&*]?"
+        r" )?[\w.\[\]()*>-]+ [-+*/|&]?= [^=].*;$"
+    ),
     re.compile(r"^[\w:]+(?:(?:\.|->)\w+)*\([^()]*(?:\([^()]*\))*[^()]*\);$"),
 ]
 _PYTHON_CODE_IN_COMMENT = re.compile(
-    r"^\s*#\s?(?:import \w+(?:\.\w+)*$|from [\w.]+ import \w|def \w+\(.*\):$|return \w+\(|print\(|(?:if|for|while) [^#]*:$|\w+ = \w+\(.*\)$)")
-_MACHINE_PATH = re.compile(r"(?<![\w.\-}$])/(?:work|home|root|Users)(?=/\w)|(?<![\w.\-}$)])/tm[p]\b|\b\w+@[\w-]+:[~/]")
-_MATRIX_ENDINGS = re.compile(r"\.(?:mtx|mm|rb|hb|rua|rsa|rra|rza|cua|csa|cza|pua|psa|pra|rse|rsz|cxa|mps|mat)(?:\.gz|\.xz|\.bz2)?$", re.I)
-_THIRD_PARTY = re.compile(r"suitesparse|sparse\.tamu|UF sparse|math\.nist\.gov|%\s*author:|%\s*kind:|%\s*fields:", re.I)
+    r"^\s*#\s?(?:import \w+(?:\.\w+)*$|from [\w.]+ import \w|def \w+\(.*\):$|return"
+    r" \w+\(|print\(|(?:if|for|while) [^#]*:$|\w+ = \w+\(.*\)$)"
+)
+_MACHINE_PATH = re.compile(
+    r"(?<![\w.\-}$])/(?:work|home|root|Users)(?=/\w)|(?<![\w.\-}$)])/tm[p]\b|\b\w+@[\w-]+:[~/]"
+)
+_MATRIX_ENDINGS = re.compile(
+    r"\.(?:mtx|mm|rb|hb|rua|rsa|rra|rza|cua|csa|cza|pua|psa|pra|rse|rsz|cxa|mps|mat)(?:\.gz|\.xz|\.bz2)?$",
+    re.I,
+)
+_THIRD_PARTY = re.compile(
+    r"suitesparse|sparse\.tamu|UF sparse|math\.nist\.gov|%\s*author:|%\s*kind:|%\s*fields:", re.I
+)
 
 
 def silent_library(tree, architecture):
@@ -42,17 +68,50 @@ def silent_library(tree, architecture):
         code = code_only(text)
         for pattern, offence, remedy in _SILENCE:
             for match in pattern.finditer(code):
-                yield Finding(path, line_of(code, match.start()), "silent", f"the library {offence} ({match[0].strip('( ')})", remedy)
+                yield Finding(
+                    path,
+                    line_of(code, match.start()),
+                    "silent",
+                    f"the library {offence} ({match[0].strip('( ')})",
+                    remedy,
+                )
         for line, included in includes(text):
             if included == "iostream":
-                yield Finding(path, line, "silent", "includes <iostream>", "include <istream>, <ostream> or <iosfwd>")
+                yield Finding(
+                    path, line, "silent", "includes <iostream>", "include <istream>, <ostream> or <iosfwd>"
+                )
 
 
 def file_length(tree, architecture):
     for path in tree.sources():
         lines = (tree.text(path) or "").count("\n")
         if lines > MAX_FILE_LINES:
-            yield Finding(path, lines, "file-length", f"{lines} lines, more than {MAX_FILE_LINES}", "split it at its own sections")
+            yield Finding(
+                path,
+                lines,
+                "file-length",
+                f"{lines} lines, more than {MAX_FILE_LINES}",
+                "split it at its own sections",
+            )
+
+
+def line_length(tree, architecture):
+    """Lines of code and comments. Rows of tables within strings, and what has no space to break at, may be
+    longer."""
+    for path in tree.sources():
+        for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
+            if (
+                len(line) > MAX_LINE_COLUMNS
+                and " " in line.strip().lstrip("/#* ")
+                and not line.lstrip().startswith(("|", '"|'))
+            ):
+                yield Finding(
+                    path,
+                    number,
+                    "line-length",
+                    f"{len(line)} columns, more than {MAX_LINE_COLUMNS}",
+                    "break it where a reader would pause",
+                )
 
 
 def no_unfinished_work(tree, architecture):
@@ -60,7 +119,13 @@ def no_unfinished_work(tree, architecture):
         for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
             found = _UNFINISHED.search(line)
             if found:
-                yield Finding(path, number, "unfinished", f"{found[0]} is left", "do it, or open an issue and take the note away")
+                yield Finding(
+                    path,
+                    number,
+                    "unfinished",
+                    f"{found[0]} is left",
+                    "do it, or open an issue and take the note away",
+                )
 
 
 def no_commented_out_code(tree, architecture):
@@ -72,7 +137,13 @@ def no_commented_out_code(tree, architecture):
                 yield Finding(path, line, "commented-out", f"looks like code: {comment}", remedy)
         code = code_only(text)
         for match in re.finditer(r"^\s*#\s*if\s+(?:0|false)\b", code, re.MULTILINE):
-            yield Finding(path, line_of(code, match.end()), "commented-out", "code behind a condition that is never true", remedy)
+            yield Finding(
+                path,
+                line_of(code, match.end()),
+                "commented-out",
+                "code behind a condition that is never true",
+                remedy,
+            )
     for path in tree.sources():
         if path.endswith((".py", ".pyi")):
             for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
@@ -85,13 +156,23 @@ def purpose(tree, architecture):
     for path in tree.sources():
         lines = (tree.text(path) or "").splitlines()
         at = 0
-        while at < len(lines) and (not lines[at].strip() or lines[at].startswith("#!") or "pragma once" in lines[at]
-                                   or "SPDX-License-Identifier" in lines[at]):
+        while at < len(lines) and (
+            not lines[at].strip()
+            or lines[at].startswith("#!")
+            or "pragma once" in lines[at]
+            or "SPDX-License-Identifier" in lines[at]
+        ):
             at += 1
         opening = " ".join(lines[at:at + 3])
         mark = r'\s*(?://|/\*)' if tree.is_cpp(path) else r'\s*(?:#|r?"""|r?\'\'\')'
         if not re.match(mark, opening) or len(re.findall(r"\w{2,}", opening)) < 3:
-            yield Finding(path, at + 1, "purpose", "does not open with its purpose", "begin with a comment of one to six lines: what and why")
+            yield Finding(
+                path,
+                at + 1,
+                "purpose",
+                "does not open with its purpose",
+                "begin with a comment of one to six lines: what and why",
+            )
 
 
 def matrix_files(tree, architecture):
@@ -100,9 +181,21 @@ def matrix_files(tree, architecture):
         if not _MATRIX_ENDINGS.search(path):
             continue
         if PurePosixPath(path).parts[0] not in ("data", "tests"):
-            yield Finding(path, 1, "matrix-file", "a matrix file outside data/ and tests/", "generate it when it is needed, or move it to data/")
+            yield Finding(
+                path,
+                1,
+                "matrix-file",
+                "a matrix file outside data/ and tests/",
+                "generate it when it is needed, or move it to data/",
+            )
         if tree.size(path) > MAX_MATRIX_BYTES:
-            yield Finding(path, 1, "matrix-file", f"{tree.size(path)} bytes, more than {MAX_MATRIX_BYTES}", "generate it when it is needed")
+            yield Finding(
+                path,
+                1,
+                "matrix-file",
+                f"{tree.size(path)} bytes, more than {MAX_MATRIX_BYTES}",
+                "generate it when it is needed",
+            )
         content = tree.absolute(path).read_bytes()
         if path.endswith(".gz"):
             try:
@@ -110,13 +203,25 @@ def matrix_files(tree, architecture):
             except (OSError, EOFError):
                 continue  # a broken file is a test of the readers
         if _THIRD_PARTY.search(content[:4096].decode("latin-1")):
-            yield Finding(path, 1, "matrix-file", "its header names a collection", "optional ones lie in ../shared/matrices")
+            yield Finding(
+                path,
+                1,
+                "matrix-file",
+                "its header names a collection",
+                "optional ones lie in ../shared/matrices",
+            )
 
 
 def big_files(tree, architecture):
     for path in tree.files:
         if tree.size(path) > MAX_FILE_BYTES:
-            yield Finding(path, 1, "big-file", f"{tree.size(path)} bytes, more than {MAX_FILE_BYTES}", "make it when it is needed")
+            yield Finding(
+                path,
+                1,
+                "big-file",
+                f"{tree.size(path)} bytes, more than {MAX_FILE_BYTES}",
+                "make it when it is needed",
+            )
 
 
 def no_machine_paths(tree, architecture):
@@ -126,5 +231,11 @@ def no_machine_paths(tree, architecture):
         for number, line in enumerate((text or "").splitlines(), 1):
             found = _MACHINE_PATH.search(line)
             if found:
-                yield Finding(path, number, "machine-path", f"names a place on one machine ({found[0]})",
-                              "use a relative path, or ask for a temporary folder (mktemp, std::filesystem::temp_directory_path)")
+                yield Finding(
+                    path,
+                    number,
+                    "machine-path",
+                    f"names a place on one machine ({found[0]})",
+                    "use a relative path, or ask for a temporary folder (mktemp,"
+                    " std::filesystem::temp_directory_path)",
+                )

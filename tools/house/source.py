@@ -36,7 +36,9 @@ def comments(text):
         first = line_of(text, match.start())
         is_documentation = bool(re.match(r"//[/!]|/\*\*", match[0]))
         for offset, line in enumerate(match[0].splitlines()):
-            yield first + offset, re.sub(r"^\s*(?://+!?<?|/\*+|\*+/?)|\*/\s*$", "", line).strip(), is_documentation
+            yield first + offset, re.sub(
+                r"^\s*(?://+!?<?|/\*+|\*+/?)|\*/\s*$", "", line
+            ).strip(), is_documentation
 
 
 def includes(text):

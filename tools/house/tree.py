@@ -25,7 +25,8 @@ class Finding:
 
 
 class Tree:
-    """The files that git tracks or would track (all files, where the root is no git repository), by relative path."""
+    """The files that git tracks or would track (all files, where the root is no git repository), by relative
+    path."""
 
     def __init__(self, root):
         self.root = Path(root).resolve()
@@ -33,7 +34,18 @@ class Tree:
 
     def _list(self):
         if (self.root / ".git").exists():
-            command = ["git", "-c", "safe.directory=*", "-C", str(self.root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+            command = [
+                "git",
+                "-c",
+                "safe.directory=*",
+                "-C",
+                str(self.root),
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ]
             names = subprocess.run(command, check=True, capture_output=True).stdout.decode()
             return {name for name in names.split("\0") if name}
         found = (path.relative_to(self.root) for path in self.root.rglob("*"))

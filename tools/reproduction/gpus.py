@@ -1,4 +1,6 @@
-"""[Liu et al. 2023], section 4.2.2: GPUs of several nodes in two dimensions and in layers (L5), by a model of two kinds of links."""
+"""[Liu et al. 2023], section 4.2.2: GPUs of several nodes in two dimensions and in layers (L5), by a model of
+two kinds of links."""
+
 import json
 
 from reproduction.grids import MACHINES, plotting
@@ -7,7 +9,8 @@ ROWS = [1, 2, 4, 8, 16, 32, 64]
 LAYERS = [2, 4, 8, 16, 32, 64]
 ROWS_WITH_LAYERS = [1, 2, 4]
 CASES = [("poisson3d27", 40), ("elasticity3d", 24)]
-# Multiprocessors of an A100: as many blocks as there are read panels at once, while a rank of the simulation takes one after the other.
+# Multiprocessors of an A100: as many blocks as there are read panels at once, while a rank of the simulation
+# takes one after the other.
 PANELS_AT_ONCE = 108
 
 
@@ -15,7 +18,10 @@ def machine(run):
     """The shipped file, with many panels at once."""
     document = json.loads((MACHINES / "perlmutter.json").read_text())
     panel = document["overheads"]["panel_us"]
-    document["overheads"]["panel_us"] = {"value": panel["value"] / PANELS_AT_ONCE, "source": f"{panel['source']}; {PANELS_AT_ONCE} at once"}
+    document["overheads"]["panel_us"] = {
+        "value": panel["value"] / PANELS_AT_ONCE,
+        "source": f"{panel['source']}; {PANELS_AT_ONCE} at once",
+    }
     path = run.keep / "perlmutter-panels.json"
     path.write_text(json.dumps(document))
     return path
@@ -24,15 +30,36 @@ def machine(run):
 def seconds(run, problem, side, rows, layers):
     """One solve on rows x 1 x layers GPUs."""
     method = "one_sync_3d" if layers > 1 else "message_driven"
-    document = run.document(f"gpus_{problem}_{side}_{rows}x1x{layers}.json", "cli/palmette", "simulate-cluster", run.matrix(problem, side), "--machine", machine(run),
-                            "--ranks", str(rows * layers), "--grid", f"{rows}x1", "--layers", str(layers), "--method", method, "--json", "-", "--quiet")
+    document = run.document(
+        f"gpus_{problem}_{side}_{rows}x1x{layers}.json",
+        "cli/palmette",
+        "simulate-cluster",
+        run.matrix(problem, side),
+        "--machine",
+        machine(run),
+        "--ranks",
+        str(rows * layers),
+        "--grid",
+        f"{rows}x1",
+        "--layers",
+        str(layers),
+        "--method",
+        method,
+        "--json",
+        "-",
+        "--quiet",
+    )
     return document["simulations"][0]["seconds"]
 
 
 def table(flat, layered):
     """Microseconds by number of GPUs."""
-    lines = ["| GPUs | P × 1, one layer | " + " | ".join(f"{rows} × 1 × P/{rows}" if rows > 1 else "1 × 1 × P" for rows in ROWS_WITH_LAYERS) + " |",
-             "|" + " ---: |" * (2 + len(ROWS_WITH_LAYERS))]
+    lines = [
+        "| GPUs | P × 1, one layer | "
+        + " | ".join(f"{rows} × 1 × P/{rows}" if rows > 1 else "1 × 1 × P" for rows in ROWS_WITH_LAYERS)
+        + " |",
+        "|" + " ---: |" * (2 + len(ROWS_WITH_LAYERS)),
+    ]
     for ranks in sorted({rows * layers for rows, layers in layered} | set(flat)):
         cells = [f"{flat[ranks] * 1e6:.0f}" if ranks in flat else ""]
         for rows in ROWS_WITH_LAYERS:
@@ -46,9 +73,22 @@ def draw(results, path):
     plt = plotting()
     figure, axes = plt.subplots(1, len(results), figsize=(4.4 * len(results), 3.4))
     for axis, (problem, side, flat, layered) in zip(axes, results):
-        axis.loglog(list(flat), [value * 1e6 for value in flat.values()], "-or", markersize=3, label="P × 1, one layer")
+        axis.loglog(
+            list(flat),
+            [value * 1e6 for value in flat.values()],
+            "-or",
+            markersize=3,
+            label="P × 1, one layer",
+        )
         for number, rows in enumerate(ROWS_WITH_LAYERS):
-            axis.loglog([rows * layers for layers in LAYERS], [layered[rows, layers] * 1e6 for layers in LAYERS], "-s", color=f"C{number}", markersize=3, label=f"{rows} × 1 × Pz")
+            axis.loglog(
+                [rows * layers for layers in LAYERS],
+                [layered[rows, layers] * 1e6 for layers in LAYERS],
+                "-s",
+                color=f"C{number}",
+                markersize=3,
+                label=f"{rows} × 1 × Pz",
+            )
         axis.axvline(4, color="0.6", linestyle=":")
         axis.set_title(f"{problem}, {side} a side (simulated)", fontsize=9)
         axis.set_xlabel("GPUs (dotted: one node)")
@@ -64,22 +104,46 @@ def judgement(problem, flat, layered):
     """Where two dimensions stop, and what layers reach."""
     best = min(flat, key=flat.get)
     where = min(layered, key=layered.get)
-    return (f"{problem}: one layer is fastest with {best} GPUs ({flat[1] / flat[best]:.2f} times one, {flat[1] / flat[max(flat)]:.2f} with {max(flat)}); "
-            f"layers with {where[0]} × 1 × {where[1]} ({flat[1] / layered[where]:.2f} times one).")
+    return (
+        f"{problem}: one layer is fastest with {best} GPUs ({flat[1] / flat[best]:.2f} times one,"
+        f" {flat[1] / flat[max(flat)]:.2f} with {max(flat)}); layers with {where[0]} × 1 × {where[1]}"
+        f" ({flat[1] / layered[where]:.2f} times one)."
+    )
 
 
 def chapter(run, folder):
     results = []
     for problem, side in CASES:
         flat = {rows: seconds(run, problem, side, rows, 1) for rows in ROWS}
-        layered = {(rows, layers): seconds(run, problem, side, rows, layers) for rows in ROWS_WITH_LAYERS for layers in LAYERS}
+        layered = {
+            (rows, layers): seconds(run, problem, side, rows, layers)
+            for rows in ROWS_WITH_LAYERS
+            for layers in LAYERS
+        }
         results.append((problem, side, flat, layered))
     draw(results, folder / "reproduction_gpus.png")
-    lines = ["## L5: GPUs of several nodes (figure 11)", "", "![GPUs](reproduction_gpus.png)", "",
-             "Published: on Perlmutter (four A100 a node, 300 GB/s between those of a node, 12.5 GB/s beyond) the two-dimensional solve stops scaling where it leaves its node;",
-             "with layers, each inside a node, it scales to 256 GPUs. Ours is a model, **no GPU ran**: a GPU is a rank of the machine file `perlmutter`, which reads a",
-             f"factor at its memory's rate and takes up {PANELS_AT_ONCE} panels at once (the file's price of a panel divided by that); messages go by the two kinds of links.", ""]
+    lines = [
+        "## L5: GPUs of several nodes (figure 11)",
+        "",
+        "![GPUs](reproduction_gpus.png)",
+        "",
+        (
+            "Published: on Perlmutter (four A100 a node, 300 GB/s between those of a node, 12.5 GB/s beyond)"
+            " the two-dimensional solve stops scaling where it leaves its node;"
+        ),
+        (
+            "with layers, each inside a node, it scales to 256 GPUs. Ours is a model, **no GPU ran**: a GPU"
+            " is a rank of the machine file `perlmutter`, which reads a"
+        ),
+        (
+            f"factor at its memory's rate and takes up {PANELS_AT_ONCE} panels at once (the file's price of a"
+            " panel divided by that); messages go by the two kinds of links."
+        ),
+        "",
+    ]
     lines += [f"- {judgement(problem, flat, layered)}" for problem, _, flat, layered in results] + [""]
     for problem, side, flat, layered in results:
-        lines += [f"### {problem}, {side} points a side", "", "Microseconds.", ""] + table(flat, layered) + [""]
+        lines += (
+            [f"### {problem}, {side} points a side", "", "Microseconds.", ""] + table(flat, layered) + [""]
+        )
     return lines

@@ -1,11 +1,19 @@
-"""Figures computed from rows: the best rival of a phase, ratios, fractions of the roofs. Nothing here is typed by hand."""
+"""Figures computed from rows: the best rival of a phase, ratios, fractions of the roofs. Nothing here is
+typed by hand."""
+
 import math
 
 from speed import rivals
 
 # What a rival's row says of each phase; ours has names of its own where it measures the whole.
-PHASES = {"analyze": "order + analyze", "factor": "factorize", "solve1": "solve, 1 right-hand side", "solve50": "solve, 50",
-          "refactor": "factorize again + solve", "first": "first solution"}
+PHASES = {
+    "analyze": "order + analyze",
+    "factor": "factorize",
+    "solve1": "solve, 1 right-hand side",
+    "solve50": "solve, 50",
+    "refactor": "factorize again + solve",
+    "first": "first solution",
+}
 # Not "analyze": the quickest orderings make the largest factors.
 BEST_PHASES = {phase: title for phase, title in PHASES.items() if phase != "analyze"}
 WORST_BACKWARD_ERROR = 1e-8  # a faster wrong answer is no rival
@@ -22,12 +30,18 @@ def add(row, *names):
 
 
 def is_whole(row):
-    return "error" not in row and ("factor_kind" in row or row["solver"] not in ("palmette", "palmette_metis"))
+    return "error" not in row and (
+        "factor_kind" in row or row["solver"] not in ("palmette", "palmette_metis")
+    )
 
 
 class Figures:
     def __init__(self, rows, extra):
-        self.errors = {key: row.get("error", "a row of an older program") for key, row in rows.items() if not is_whole(row)}
+        self.errors = {
+            key: row.get("error", "a row of an older program")
+            for key, row in rows.items()
+            if not is_whole(row)
+        }
         self.rows = {key: row for key, row in rows.items() if key not in self.errors}
         self.extra = extra
         self.limits = {int(threads): limit for threads, limit in extra.get("limits", {}).items()}
@@ -40,9 +54,11 @@ class Figures:
         return self.rows.get((matrix, solver, threads, 1))
 
     def seconds(self, row, phase):
-        """Seconds of a phase in anybody's row; None where it is not known. "system" is from the matrix in memory to x.
+        """Seconds of a phase in anybody's row; None where it is not known. "system" is from the matrix in
+        memory to x.
 
-        A rival's first solution gets Palmette's reading and verification, since it has neither; its factorization is warm.
+        A rival's first solution gets Palmette's reading and verification, since it has neither; its
+        factorization is warm.
         """
         if row["solver"] in rivals.OURS:
             if phase == "system":
@@ -64,7 +80,12 @@ class Figures:
         """(rival, seconds) of the fastest with at most so many threads or ranks; None if there is none."""
         best = None
         for (name, solver, own_threads, ranks), row in self.rows.items():
-            if name != matrix or solver in rivals.OURS or own_threads * ranks > threads or (among and solver not in among):
+            if (
+                name != matrix
+                or solver in rivals.OURS
+                or own_threads * ranks > threads
+                or (among and solver not in among)
+            ):
                 continue
             if (row.get("berr") or 0) > WORST_BACKWARD_ERROR:
                 continue
@@ -99,7 +120,9 @@ class Figures:
         return moved / row["solve1_s"] / 1e9 / self.limits[row["threads"]]["read_gbs"]
 
     def solve_peak_fraction(self, row):
-        return self.solve_flops(row, 50) / row["solve50_s"] / 1e9 / self.limits[row["threads"]]["dgemm_gflops"]
+        return (
+            self.solve_flops(row, 50) / row["solve50_s"] / 1e9 / self.limits[row["threads"]]["dgemm_gflops"]
+        )
 
     def factor_peak_fraction(self, row):
         return row["flops"] / row["factor_s"] / 1e9 / self.limits[row["threads"]]["dgemm_gflops"]
@@ -123,7 +146,11 @@ def is_3d(matrix):
 
 def factor_rivals(kind):
     """Whom goal 4 names: CHOLMOD and PARDISO for LLᵀ, PARDISO and MUMPS for LDLᵀ and LU."""
-    return ("cholmod_metis", "cholmod_amd", "pardiso") if kind == "llt" else ("pardiso", "mumps_seq_metis", "mumps_metis")
+    return (
+        ("cholmod_metis", "cholmod_amd", "pardiso")
+        if kind == "llt"
+        else ("pardiso", "mumps_seq_metis", "mumps_metis")
+    )
 
 
 def worst_cliff(counts):

@@ -1,4 +1,6 @@
-"""What is compared with what: matrices in groups, rivals with the ways to run them, and where their programs come from."""
+"""What is compared with what: matrices in groups, rivals with the ways to run them, and where their programs
+come from."""
+
 import importlib.util
 import shutil
 import subprocess
@@ -13,19 +15,42 @@ BIG = ["s2D9pt2048", "p3d7_80", "elas40"]
 INCOMPLETE = {
     "tri_ilu2d5_1000": ((1000, 1000), [(0, 1), (1, 0)]),
     "tri_ilu3d7_80": ((80, 80, 80), [(0, 0, 1), (0, 1, 0), (1, 0, 0)]),
-    "tri_ilu3d27_50": ((50, 50, 50), [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (i, j, k) > (0, 0, 0)]),
+    "tri_ilu3d27_50": (
+        (50, 50, 50),
+        [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (i, j, k) > (0, 0, 0)],
+    ),
 }
-TRIANGLES = ["tri_delaunay18", "tri_delaunay20m", "tri_rmat18", "tri_bidiag1m", "tri_dense1200", "tri_road1m", *INCOMPLETE,
-             "thermal100k.L", "elas20.L"]
+TRIANGLES = [
+    "tri_delaunay18",
+    "tri_delaunay20m",
+    "tri_rmat18",
+    "tri_bidiag1m",
+    "tri_dense1200",
+    "tri_road1m",
+    *INCOMPLETE,
+    "thermal100k.L",
+    "elas20.L",
+]
 SHORT = ["s2D9pt512", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]
-COLD = ["s2D9pt512", "s2D9pt1024", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]  # small to middling: what a process meets first
+# small to middling: what a process meets first
+COLD = ["s2D9pt512", "s2D9pt1024", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]
 SHORT_TRIANGLES = ["tri_delaunay18", "tri_road1m", "tri_ilu3d27_50"]
 
 TITLES = {
-    "s2D9pt512": "2D 9-point 512²", "s2D9pt1024": "2D 9-point 1024²", "s2D9pt2048": "2D 9-point 2048²",
-    "thermal100k": "2D irregular 10⁵", "thermal500k": "2D irregular 5·10⁵", "cd2d512": "2D convection 512²",
-    "p3d7_30": "3D 7-point 30³", "p3d7_50": "3D 7-point 50³", "p3d7_80": "3D 7-point 80³", "p3d27_40": "3D 27-point 40³",
-    "elas20": "3D elasticity 20³", "elas40": "3D elasticity 40³", "cd3d40": "3D convection 40³", "kkt20": "3D KKT 20³",
+    "s2D9pt512": "2D 9-point 512²",
+    "s2D9pt1024": "2D 9-point 1024²",
+    "s2D9pt2048": "2D 9-point 2048²",
+    "thermal100k": "2D irregular 10⁵",
+    "thermal500k": "2D irregular 5·10⁵",
+    "cd2d512": "2D convection 512²",
+    "p3d7_30": "3D 7-point 30³",
+    "p3d7_50": "3D 7-point 50³",
+    "p3d7_80": "3D 7-point 80³",
+    "p3d27_40": "3D 27-point 40³",
+    "elas20": "3D elasticity 20³",
+    "elas40": "3D elasticity 40³",
+    "cd3d40": "3D convection 40³",
+    "kkt20": "3D KKT 20³",
     "circuit100k": "circuit 10⁵",
 }
 TWO_DIMENSIONS = ("s2D", "thermal", "cd2d")
@@ -60,14 +85,34 @@ RIVALS = {
     "tri_eigen": Rival("Eigen", "tri", "tri", ONE),
 }
 SPMP = Rival("SpMP", "", "tri", TWO)
-# Matrices (by prefix) on which a rival is so far behind the best that its rows only cost time: run with --long.
+# Matrices (by prefix) on which a rival is so far behind the best that its rows only cost time: run with
+# --long.
 LARGE_SPD = ("s2D9pt1024", "s2D9pt2048", "p3d7_50", "p3d7_80", "p3d27", "elas", "thermal500k")
-SLOW_FOR = {"superlu_metis": LARGE_SPD, "superlu_dist_metis": LARGE_SPD, "mumps_metis": LARGE_SPD, "eigen_llt": LARGE_SPD,
-            "eigen_lu": ("cd3d", "kkt"), "scipy_splu": ("cd3d", "kkt"), "klu": ("cd3d",),
-            "tri_eigen": ("tri_", "elas", "thermal")}
-OURS = {"palmette": "Palmette", "palmette_metis": "Palmette, METIS", "palmette_counts": "Palmette, 1 to 64 sides",
-        "palmette_tri": "Palmette"}
-KIND_OF_PREFIX = {"s2D": "spd", "p3d": "spd", "elas": "spd", "thermal": "spd", "cd": "gen", "circuit": "gen", "kkt": "sym"}
+SLOW_FOR = {
+    "superlu_metis": LARGE_SPD,
+    "superlu_dist_metis": LARGE_SPD,
+    "mumps_metis": LARGE_SPD,
+    "eigen_llt": LARGE_SPD,
+    "eigen_lu": ("cd3d", "kkt"),
+    "scipy_splu": ("cd3d", "kkt"),
+    "klu": ("cd3d",),
+    "tri_eigen": ("tri_", "elas", "thermal"),
+}
+OURS = {
+    "palmette": "Palmette",
+    "palmette_metis": "Palmette, METIS",
+    "palmette_counts": "Palmette, 1 to 64 sides",
+    "palmette_tri": "Palmette",
+}
+KIND_OF_PREFIX = {
+    "s2D": "spd",
+    "p3d": "spd",
+    "elas": "spd",
+    "thermal": "spd",
+    "cd": "gen",
+    "circuit": "gen",
+    "kkt": "sym",
+}
 
 
 def kind_of(matrix):
@@ -82,7 +127,9 @@ def title_of(solver):
 
 def copy_drivers(peers, scratch):
     if not (peers / "run.py").is_file():
-        sys.exit(f"{peers}/run.py does not exist: --peers names the folder of the rivals' drivers (README there)")
+        sys.exit(
+            f"{peers}/run.py does not exist: --peers names the folder of the rivals' drivers (README there)"
+        )
     scratch.mkdir(parents=True, exist_ok=True)
     for part in ("Makefile", "run.py", "gen.py", "py_peers.py", "drivers"):
         source, target = peers / part, scratch / part
@@ -96,7 +143,10 @@ def prepare(peers, scratch, prefix):
     """Copies the rivals' drivers and builds what this machine has; {rival: "" or why it is not here}."""
     copy_drivers(peers, scratch)
     (scratch / "bin").mkdir(exist_ok=True)
-    why = {program: build(program, scratch, prefix) for program in sorted({r.program for r in RIVALS.values()} - {""}) + ["limits"]}
+    why = {
+        program: build(program, scratch, prefix)
+        for program in sorted({r.program for r in RIVALS.values()} - {""}) + ["limits"]
+    }
     absent = {name: why.get(rival.program, "") for name, rival in RIVALS.items()}
     if not mkl_library():
         for name in ("pardiso", "tri_mkl"):
@@ -123,10 +173,14 @@ def make_incomplete(name, scratch, folder):
 
 def build(program, scratch, prefix):
     """Why the program cannot be had; empty if it is there."""
-    made = subprocess.run([*prefix, "make", f"bin/{program}"], cwd=scratch, capture_output=True, text=True, check=False)
+    made = subprocess.run(
+        [*prefix, "make", f"bin/{program}"], cwd=scratch, capture_output=True, text=True, check=False
+    )
     if made.returncode == 0 and (scratch / "bin" / program).is_file():
         return ""
-    errors = [line for line in made.stderr.splitlines() if "error" in line.lower()] or made.stderr.splitlines()
+    errors = [
+        line for line in made.stderr.splitlines() if "error" in line.lower()
+    ] or made.stderr.splitlines()
     return errors[0].strip()[:160] if errors else "make failed"
 
 

@@ -1,4 +1,6 @@
-"""The runs: each is one child process through the rivals' own runner, so that ours is measured exactly as theirs are."""
+"""The runs: each is one child process through the rivals' own runner, so that ours is measured exactly as
+theirs are."""
+
 import json
 import os
 import subprocess
@@ -37,7 +39,9 @@ class Bench:
         self.store.parent.mkdir(parents=True, exist_ok=True)
         fresh = self.store.with_suffix(".new")
         lines = ",\n".join(json.dumps(row) for _, row in sorted(self.rows.items()))
-        fresh.write_text('{"extra": ' + json.dumps(self.extra, indent=1) + ',\n"rows": [\n' + lines + "\n]}\n")
+        fresh.write_text(
+            '{"extra": ' + json.dumps(self.extra, indent=1) + ',\n"rows": [\n' + lines + "\n]}\n"
+        )
         fresh.replace(self.store)
 
     def check_time(self):
@@ -52,34 +56,74 @@ class Bench:
 def measure_row(bench, solver, matrix, shape):
     """One row: solver, matrix, (threads, ranks); skipped where it is known, a failure is a row as well."""
     key = (matrix, solver, *shape)
-    if not bench.wants(solver, matrix) or (key in bench.rows and not bench.again and not is_stale(bench, solver, bench.rows[key])):
+    if not bench.wants(solver, matrix) or (
+        key in bench.rows and not bench.again and not is_stale(bench, solver, bench.rows[key])
+    ):
         return
     bench.check_time()
     threads, ranks = shape
-    command = [*bench.prefix, sys.executable, "run.py", "-m", matrix, "-t", str(threads), "-r", str(ranks), "--timeout",
-               str(bench.timeout), "--dir", str(bench.matrices)]
+    command = [
+        *bench.prefix,
+        sys.executable,
+        "run.py",
+        "-m",
+        matrix,
+        "-t",
+        str(threads),
+        "-r",
+        str(ranks),
+        "--timeout",
+        str(bench.timeout),
+        "--dir",
+        str(bench.matrices),
+    ]
     if solver in rivals.OURS or solver == "spmp":
-        command += ["--driver", f"{solver}={bench.extra['drivers'][solver]}".replace("{csc}", str(bench.matrices / f"{matrix}.csc")),
-                    "--kinds", "spd,gen,sym,tri"]
+        command += [
+            "--driver",
+            f"{solver}={bench.extra['drivers'][solver]}".replace(
+                "{csc}", str(bench.matrices / f"{matrix}.csc")
+            ),
+            "--kinds",
+            "spd,gen,sym,tri",
+        ]
     else:
         command.insert(len(bench.prefix) + 2, solver)
     done = subprocess.run(command, cwd=bench.scratch, capture_output=True, text=True, check=False)
-    found = [row for row in peer_rows(bench.scratch) if (row["matrix"], row["solver"], row["threads"], row["ranks"]) == key]
-    row = found[0] if found and done.returncode == 0 else {"error": (done.stderr.strip().splitlines() or ["no row"])[-1][:200]}
+    found = [
+        row
+        for row in peer_rows(bench.scratch)
+        if (row["matrix"], row["solver"], row["threads"], row["ranks"]) == key
+    ]
+    row = (
+        found[0]
+        if found and done.returncode == 0
+        else {"error": (done.stderr.strip().splitlines() or ["no row"])[-1][:200]}
+    )
     if "***" in row.get("error", ""):
         row["error"] = "the program aborted"
-    row.update(key=list(key), solver=solver, matrix=matrix, threads=threads, ranks=ranks, measured=int(time.time()))
+    row.update(
+        key=list(key), solver=solver, matrix=matrix, threads=threads, ranks=ranks, measured=int(time.time())
+    )
     bench.rows[key] = row
     bench.save()
-    seconds = ", ".join(f"{name[:-2]} {1e3 * row[name]:.3g}" for name in ("analyze_s", "factor_s", "solve1_s", "solve50_s") if row.get(name))
-    print(f"{matrix:16s} {solver:20s} {threads} threads {ranks} ranks  {row.get('error') or seconds + ' ms'}", flush=True)
+    seconds = ", ".join(
+        f"{name[:-2]} {1e3 * row[name]:.3g}"
+        for name in ("analyze_s", "factor_s", "solve1_s", "solve50_s")
+        if row.get(name)
+    )
+    print(
+        f"{matrix:16s} {solver:20s} {threads} threads {ranks} ranks  {row.get('error') or seconds + ' ms'}",
+        flush=True,
+    )
 
 
 def is_stale(bench, solver, row):
     """True if our program was built after its row was measured."""
     if solver not in rivals.OURS:
         return False
-    program = next(word for word in bench.extra["drivers"][solver].split() if Path(word).name.startswith("bench_"))
+    program = next(
+        word for word in bench.extra["drivers"][solver].split() if Path(word).name.startswith("bench_")
+    )
     return Path(program).stat().st_mtime > row["measured"]
 
 
@@ -93,10 +137,18 @@ def drivers(bench, spmp):
     row = bench.build / "bench" / "bench_peer_row"
     triangle = bench.build / "bench" / "bench_triangle_row"
     if not row.is_file():
-        sys.exit(f"{row} does not exist: cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset release")
-    commands = {"palmette": f"{row} {{m}}", "palmette_metis": f"{row} {{m}} metis", "palmette_counts": f"{row} {{m}} --counts"}
+        sys.exit(
+            f"{row} does not exist: cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset"
+            " release"
+        )
+    commands = {
+        "palmette": f"{row} {{m}}",
+        "palmette_metis": f"{row} {{m}} metis",
+        "palmette_counts": f"{row} {{m}} --counts",
+    }
     if triangle.is_file():
-        commands["palmette_tri"] = f"env MATRIX={{m}} {triangle} {{csc}}"  # the runner insists on naming the .mtx
+        # the runner insists on naming the .mtx
+        commands["palmette_tri"] = f"env MATRIX={{m}} {triangle} {{csc}}"
     if spmp:
         commands["spmp"] = spmp
     return commands
@@ -129,7 +181,8 @@ def run_counts(bench, matrices):
         measure_row(bench, "palmette_counts", matrix, (2, 1))
 
 
-# ------------------------------------------------------------------------------------------- what is not a row of a solver
+# ------------------------------------------------------------------------------------------- what is not a
+# row of a solver
 
 def run_json(bench, command, env=None):
     """Objects that a child prints, one a line, and why there are none."""
@@ -139,19 +192,30 @@ def run_json(bench, command, env=None):
     except OSError as error:
         return [], str(error)
     objects = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return objects, "" if objects and done.returncode == 0 else (done.stderr.strip().splitlines() or ["no output"])[-1][:200]
+    return objects, (
+        ""
+        if objects and done.returncode == 0
+        else (done.stderr.strip().splitlines() or ["no output"])[-1][:200]
+    )
 
 
 def measure_limits(bench):
-    """{threads: {read_gbs, triad_gbs, dgemm_gflops, blas}}: the best of three, since neighbours can only take away."""
+    """{threads: {read_gbs, triad_gbs, dgemm_gflops, blas}}: the best of three, since neighbours can only take
+    away."""
     if "limits" in bench.extra and not (bench.again and bench.wants("limits")):
         return
     bench.check_time()
     program = str(bench.scratch / "bin" / "limits")
-    libraries = {"openblas": "libopenblas.so.0", **({"mkl": rivals.mkl_library()} if rivals.mkl_library() else {})}
+    libraries = {
+        "openblas": "libopenblas.so.0",
+        **({"mkl": rivals.mkl_library()} if rivals.mkl_library() else {}),
+    }
     limits = {}
     for threads in (1, 2):
-        env = {name: str(threads) for name in ("PEERS_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+        env = {
+            name: str(threads)
+            for name in ("PEERS_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        }
         env.update(OMP_PROC_BIND="true", OMP_PLACES="cores", OMP_DYNAMIC="false", MKL_DYNAMIC="FALSE")
         best = {"read_gbs": 0, "triad_gbs": 0, "dgemm_gflops": 0, "blas": ""}
         for _ in range(3):
@@ -166,9 +230,16 @@ def measure_limits(bench):
                 if row["dgemm_2000"] > best["dgemm_gflops"]:
                     best.update(dgemm_gflops=row["dgemm_2000"], blas=name)
         if not best["read_gbs"] or not best["dgemm_gflops"]:
-            sys.exit("the machine's limits could not be measured: bin/limits of the rivals' folder gives no figures")
+            sys.exit(
+                "the machine's limits could not be measured: bin/limits of the rivals' folder gives no"
+                " figures"
+            )
         limits[str(threads)] = best
-        print(f"{threads} threads: read {best['read_gbs']:.1f} GB/s, dgemm {best['dgemm_gflops']:.1f} GFLOP/s ({best['blas']})", flush=True)
+        print(
+            f"{threads} threads: read {best['read_gbs']:.1f} GB/s, dgemm {best['dgemm_gflops']:.1f} GFLOP/s"
+            f" ({best['blas']})",
+            flush=True,
+        )
     bench.extra["limits"] = limits
     bench.save()
 
@@ -187,8 +258,14 @@ def measure_reading(bench, megabytes):
                 "symmetric": ("elasticity3d", round((megabytes * 1e6 / 3300) ** (1 / 3)))}
     for name, (problem, n) in problems.items():
         path, found = folder / f"{name}.mtx", folder / "rows.json"
-        subprocess.run([*bench.prefix, str(command), "generate", problem, "--n", str(n), "--out", str(path), "--quiet"], check=True)
-        subprocess.run([*bench.prefix, str(program), "--alone", "--repeats", "3", "--json", str(found), str(path)], check=True)
+        subprocess.run(
+            [*bench.prefix, str(command), "generate", problem, "--n", str(n), "--out", str(path), "--quiet"],
+            check=True,
+        )
+        subprocess.run(
+            [*bench.prefix, str(program), "--alone", "--repeats", "3", "--json", str(found), str(path)],
+            check=True,
+        )
         rows += [dict(row, symmetry=name) for row in json.loads(found.read_text())["rows"]]
         path.unlink()
     bench.extra["reading"] = rows
@@ -218,15 +295,28 @@ def describe_machine(bench):
     """Processor, caches, compiler and commit, as the system tells them."""
     def first(*command):
         try:
-            return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False).stdout.strip().splitlines()[0]
+            return (
+                subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+                .stdout.strip()
+                .splitlines()[0]
+            )
         except (OSError, IndexError):
             return "unknown"
 
-    names = [line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    names = [
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
     sizes = [0]
     for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
         text = path.read_text().strip()
         sizes.append(int(text[:-1]) * {"K": 1 << 10, "M": 1 << 20}[text[-1]])
-    bench.extra["machine"] = {"processor": names[0] if names else "unknown", "cores": os.cpu_count(), "last_level_cache_bytes": max(sizes),
-                              "compiler": first("g++", "--version"), "commit": first("git", "rev-parse", "--short", "HEAD"),
-                              "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+    bench.extra["machine"] = {
+        "processor": names[0] if names else "unknown",
+        "cores": os.cpu_count(),
+        "last_level_cache_bytes": max(sizes),
+        "compiler": first("g++", "--version"),
+        "commit": first("git", "rev-parse", "--short", "HEAD"),
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+    }

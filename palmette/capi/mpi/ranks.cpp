@@ -69,14 +69,16 @@ GivenRows rows_from(const palmette_rows* rows) {
   for (int32_t row = 0; row < rows->num_rows; ++row)
     require(rows->row_ptr[row] <= rows->row_ptr[row + 1], "rows->row_ptr decreases");
   const int64_t nnz = rows->row_ptr[rows->num_rows];
-  require(nnz == 0 || (rows->column != nullptr && rows->values != nullptr), "rows->column or rows->values is NULL");
+  require(nnz == 0 || (rows->column != nullptr && rows->values != nullptr),
+          "rows->column or rows->values is NULL");
   GivenRows given{rows->n, rows->first_row, {rows->row_ptr, rows->row_ptr + rows->num_rows + 1}, {}};
   if (nnz > 0) given.column.assign(rows->column, rows->column + nnz);
   return given;
 }
 
 template <class T>
-palmette_status create(const palmette_rows* rows, int communicator, const palmette_rank_options* options, palmette_rank_solver** out) {
+palmette_status create(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+                       palmette_rank_solver** out) {
   require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
   *out = nullptr;
   RankSettings settings = settings_from(options);
@@ -86,10 +88,12 @@ palmette_status create(const palmette_rows* rows, int communicator, const palmet
   settings.solver.planned = exchange.planned;
   GivenRows given;
   agree_after(*exchange.transport, [&] { given = rows_from(rows); });
-  auto made = RankSolver<T>::create_from_rows(given.with(reinterpret_cast<const T*>(rows->values)), settings.solver, *exchange.transport);
+  auto made = RankSolver<T>::create_from_rows(given.with(reinterpret_cast<const T*>(rows->values)),
+                                              settings.solver, *exchange.transport);
   if (!made) return record(made.failure());
   RankReport report = made.value().report();
-  *out = new palmette_rank_solver{std::move(exchange), std::move(given), settings.request, std::move(made).value(), std::move(report), {}};
+  *out = new palmette_rank_solver{std::move(exchange),     std::move(given),  settings.request,
+                                  std::move(made).value(), std::move(report), {}};
   return PALMETTE_OK;
 }
 
@@ -97,12 +101,14 @@ template <class T>
 RankSolver<T>& typed_solver(palmette_rank_solver* handle) {
   require(handle != nullptr, "solver is NULL");
   RankSolver<T>* solver = std::get_if<RankSolver<T>>(&handle->solver);
-  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function" : "the matrix is complex: use the _z function");
+  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function"
+                                             : "the matrix is complex: use the _z function");
   return *solver;
 }
 
 template <class T>
-palmette_status solve(palmette_rank_solver* handle, palmette_operation operation, const palmette_columns* columns, palmette_report* report) {
+palmette_status solve(palmette_rank_solver* handle, palmette_operation operation,
+                      const palmette_columns* columns, palmette_report* report) {
   RankSolver<T>& solver = typed_solver<T>(handle);
   SolveRequest request = handle->request;
   request.operation = operation_from(operation);
@@ -112,7 +118,8 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
     require(columns->num_rhs >= 0, "num_rhs is negative");
     const bool empty = rows == 0 || columns->num_rhs == 0;
     require(empty || (columns->b != nullptr && columns->x != nullptr), "b or x is NULL");
-    require(empty || (columns->ldb >= rows && columns->ldx >= rows), "ldb or ldx is smaller than the number of rows");
+    require(empty || (columns->ldb >= rows && columns->ldx >= rows),
+            "ldb or ldx is smaller than the number of rows");
   });
   const DenseView<const T> b{reinterpret_cast<const T*>(columns->b), rows, columns->num_rhs, columns->ldb};
   const DenseView<T> x{reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx};
@@ -125,7 +132,8 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
 template <class T>
 palmette_status refactor(palmette_rank_solver* handle, const double* values) {
   RankSolver<T>& solver = typed_solver<T>(handle);
-  agree_after(*handle->exchange.transport, [&] { require(values != nullptr || handle->given.column.empty(), "values is NULL"); });
+  agree_after(*handle->exchange.transport,
+              [&] { require(values != nullptr || handle->given.column.empty(), "values is NULL"); });
   const Outcome<bool> made = solver.refactor_rows(handle->given.with(reinterpret_cast<const T*>(values)));
   if (!made) return record(made.failure());
   handle->last = solver.report();
@@ -140,26 +148,41 @@ using complex_double = std::complex<double>;
 
 void palmette_default_rank_options(palmette_rank_options* options) {
   if (options == nullptr) return;
-  *options = {PALMETTE_KIND_AUTO, "auto", "mpi_two_sided", "subtree_to_subcube", "binary", 0, 0, 1, 1, 1, -1, 0, 64, 600};
+  *options = {PALMETTE_KIND_AUTO,
+              "auto",
+              "mpi_two_sided",
+              "subtree_to_subcube",
+              "binary",
+              0,
+              0,
+              1,
+              1,
+              1,
+              -1,
+              0,
+              64,
+              600};
 }
 
-palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator,
+                                             const palmette_rank_options* options,
                                              palmette_rank_solver** solver) {
   return capi::guarded([&] { return capi::create<double>(rows, communicator, options, solver); });
 }
-palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
+palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator,
+                                             const palmette_rank_options* options,
                                              palmette_rank_solver** solver) {
   return capi::guarded([&] { return capi::create<complex_double>(rows, communicator, options, solver); });
 }
 
 void palmette_destroy_over_ranks(palmette_rank_solver* solver) { delete solver; }
 
-palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
-                                            palmette_report* report) {
+palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmette_operation operation,
+                                            const palmette_columns* columns, palmette_report* report) {
   return capi::guarded([&] { return capi::solve<double>(solver, operation, columns, report); });
 }
-palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation, const palmette_columns* columns,
-                                            palmette_report* report) {
+palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation,
+                                            const palmette_columns* columns, palmette_report* report) {
   return capi::guarded([&] { return capi::solve<complex_double>(solver, operation, columns, report); });
 }
 

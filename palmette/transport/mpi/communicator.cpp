@@ -32,14 +32,15 @@ void check(int code, const char* what) {
 Communicator::Communicator(int fortran_handle) {
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized == 0) throw UsageError("MPI has not been initialized; make an MpiSession or call MPI_Init_thread first");
+  if (initialized == 0)
+    throw UsageError("MPI has not been initialized; make an MpiSession or call MPI_Init_thread first");
   check(MPI_Comm_dup(MPI_Comm_f2c(fortran_handle), &comm_), "MPI_Comm_dup");
   int rank = 0, num_ranks = 1;
   MPI_Comm_rank(comm_, &rank);
   MPI_Comm_size(comm_, &num_ranks);
   rank_ = rank;
   num_ranks_ = num_ranks;
-  if (rank_ == 0) gathered_.resize(static_cast<std::size_t>(num_ranks));
+  if (rank_ == 0) gathered_.resize(num_ranks);
 }
 
 Communicator::~Communicator() {
@@ -61,8 +62,9 @@ void Communicator::wait(MPI_Request& request) {
     if (watchdog_seconds_ <= 0 || since.seconds() < watchdog_seconds_) continue;
     const std::string who = absent(request);
     if (who.empty()) return;
-    const std::string why = "rank " + std::to_string(rank_) + " of " + std::to_string(num_ranks_) + " has waited " +
-                            std::to_string(since.seconds()) + " s for all to agree; not come: " + who;
+    const std::string why = "rank " + std::to_string(rank_) + " of " + std::to_string(num_ranks_) +
+                            " has waited " + std::to_string(since.seconds()) +
+                            " s for all to agree; not come: " + who;
     abandon(why);
     throw BrokenRun(why);
   }
@@ -76,7 +78,7 @@ void Communicator::answer_roll_calls(std::vector<char>* here) {
       check(MPI_Iprobe(MPI_ANY_SOURCE, tag, comm_, &found, &status), "MPI_Iprobe");
       if (found == 0) break;
       check(MPI_Recv(nullptr, 0, MPI_BYTE, status.MPI_SOURCE, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
-      if (here != nullptr) (*here)[static_cast<std::size_t>(status.MPI_SOURCE)] = 1;
+      if (here != nullptr) (*here)[status.MPI_SOURCE] = 1;
       if (tag == roll_call_tag) send_nothing(status.MPI_SOURCE, here_tag);
     }
 }
@@ -88,8 +90,8 @@ void Communicator::send_nothing(int destination, int tag) const {
 }
 
 std::string Communicator::absent(MPI_Request& request) {
-  std::vector<char> here(static_cast<std::size_t>(num_ranks_), 0);
-  here[static_cast<std::size_t>(rank_)] = 1;
+  std::vector<char> here(num_ranks_, 0);
+  here[rank_] = 1;
   for (index_t rank = 0; rank < num_ranks_; ++rank)
     if (rank != rank_) send_nothing(rank, roll_call_tag);
   Stopwatch since;
@@ -102,14 +104,16 @@ std::string Communicator::absent(MPI_Request& request) {
   }
   std::string who;
   for (index_t rank = 0; rank < num_ranks_; ++rank)
-    if (here[static_cast<std::size_t>(rank)] == 0) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
+    if (here[rank] == 0)
+      who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
   return who.empty() ? "nobody: all wait" : who;
 }
 
 double Communicator::sum(double value) {
   // Added by rank 0 in the order of ranks: a reduction would choose its own.
   MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Igather(&value, 1, MPI_DOUBLE, gathered_.data(), 1, MPI_DOUBLE, 0, comm_, &request), "MPI_Igather");
+  check(MPI_Igather(&value, 1, MPI_DOUBLE, gathered_.data(), 1, MPI_DOUBLE, 0, comm_, &request),
+        "MPI_Igather");
   wait(request);
   double total = std::accumulate(gathered_.begin(), gathered_.end(), 0.0);
   check(MPI_Ibcast(&total, 1, MPI_DOUBLE, 0, comm_, &request), "MPI_Ibcast");

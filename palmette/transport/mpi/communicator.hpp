@@ -1,5 +1,5 @@
-// Inside `transport`: a duplicated communicator, waiting that leaves the processor to others, and the verbs that all MPI transports
-// share.
+// Inside `transport`: a duplicated communicator, waiting that leaves the processor to others, and the verbs
+// that all MPI transports share.
 #pragma once
 
 #include <mpi.h>

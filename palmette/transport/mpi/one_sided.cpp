@@ -1,5 +1,5 @@
-// Remote memory as an MPI window: allocated by MPI (in Open MPI twenty times faster than one's own memory), locked once for all
-// ranks.
+// Remote memory as an MPI window: allocated by MPI (in Open MPI twenty times faster than one's own memory),
+// locked once for all ranks.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -17,13 +17,16 @@ using transporting::check;
 
 class WindowMemory final : public transporting::RemoteMemory {
  public:
-  WindowMemory(transporting::Communicator& communicator, std::size_t bytes) : communicator_(communicator), bytes_(bytes) {
+  WindowMemory(transporting::Communicator& communicator, std::size_t bytes)
+      : communicator_(communicator), bytes_(bytes) {
     // Whether there is memory for it is our question, not a reason to end the run.
     MPI_Comm_set_errhandler(communicator.get(), MPI_ERRORS_RETURN);
-    const int code = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, communicator.get(), &base_, &window_);
+    const int code = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, communicator.get(),
+                                      &base_, &window_);
     MPI_Comm_set_errhandler(communicator.get(), MPI_ERRORS_ARE_FATAL);
     if (communicator.agree(code == MPI_SUCCESS ? 0 : 1) != 0)
-      throw MemoryError("MPI gives no window of " + std::to_string(bytes) + " bytes on rank " + std::to_string(communicator.rank()));
+      throw MemoryError("MPI gives no window of " + std::to_string(bytes) + " bytes on rank " +
+                        std::to_string(communicator.rank()));
     if (bytes > 0) std::memset(base_, 0, bytes);
     check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
     check(MPI_Win_sync(window_), "MPI_Win_sync");
@@ -44,21 +47,27 @@ class WindowMemory final : public transporting::RemoteMemory {
   index_t num_ranks() const override { return communicator_.num_ranks(); }
   void put(index_t destination, std::size_t offset, std::span<const std::byte> bytes) override {
     const int words = static_cast<int>(bytes.size() / 8);
-    check(MPI_Put(bytes.data(), words, MPI_UINT64_T, destination, static_cast<MPI_Aint>(offset), words, MPI_UINT64_T, window_), "MPI_Put");
+    check(MPI_Put(bytes.data(), words, MPI_UINT64_T, destination, static_cast<MPI_Aint>(offset), words,
+                  MPI_UINT64_T, window_),
+          "MPI_Put");
   }
   void add(index_t destination, std::size_t offset, std::uint64_t value) override {
-    check(MPI_Accumulate(&value, 1, MPI_UINT64_T, destination, static_cast<MPI_Aint>(offset), 1, MPI_UINT64_T, MPI_SUM, window_),
+    check(MPI_Accumulate(&value, 1, MPI_UINT64_T, destination, static_cast<MPI_Aint>(offset), 1, MPI_UINT64_T,
+                         MPI_SUM, window_),
           "MPI_Accumulate");
     flush(destination);  // `value` must live until then
   }
   void flush(index_t destination) override { check(MPI_Win_flush(destination, window_), "MPI_Win_flush"); }
-  void flush_local(index_t destination) override { check(MPI_Win_flush_local(destination, window_), "MPI_Win_flush_local"); }
+  void flush_local(index_t destination) override {
+    check(MPI_Win_flush_local(destination, window_), "MPI_Win_flush_local");
+  }
   void sync() override {
     check(MPI_Win_sync(window_), "MPI_Win_sync");
     // Some MPIs move one-sided data only while their target calls into them.
     if (++syncs_ % 16 != 0) return;
     int flag = 0;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &flag, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator_.get(), &flag, MPI_STATUS_IGNORE),
+          "MPI_Iprobe");
   }
   void read(std::size_t offset, std::span<std::byte> bytes) override {
     for (std::size_t at = 0; at < bytes.size(); at += 8) {
@@ -84,13 +93,18 @@ class WindowMemory final : public transporting::RemoteMemory {
 class WindowOffers final : public transporting::OneSidedOffers {
  public:
   WindowOffers(transporting::Communicator& communicator, const TransportPlan& plan)
-      : communicator_(communicator), room_(plan.offered_bytes.empty() ? 0 : static_cast<std::size_t>(plan.offered_bytes[static_cast<std::size_t>(communicator.rank())])) {
+      : communicator_(communicator),
+        room_(plan.offered_bytes.empty()
+                  ? 0
+                  : static_cast<std::size_t>(
+                        plan.offered_bytes[communicator.rank()])) {
     if (!plan.offered_bytes.empty()) window_.emplace(communicator, room_);
   }
   ~WindowOffers() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0 && !requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    if (finalized == 0 && !requests_.empty())
+      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
   std::size_t bytes() const { return room_; }
   void begin() { used_ = 0; }
@@ -98,7 +112,8 @@ class WindowOffers final : public transporting::OneSidedOffers {
   Offer hold(std::int64_t tag, const SharedBytes& bytes) override {
     const std::size_t place = used_;
     if (bytes.size() > room_ - used_ || !window_)
-      throw UsageError("rank " + std::to_string(communicator_.rank()) + " offers more than the plan allows: " + std::to_string(bytes.size()) +
+      throw UsageError("rank " + std::to_string(communicator_.rank()) +
+                       " offers more than the plan allows: " + std::to_string(bytes.size()) +
                        " bytes, with " + std::to_string(room_ - used_) + " left");
     constexpr auto line = static_cast<std::size_t>(offer_line_bytes);
     used_ = std::min(room_, used_ + (bytes.size() + line - 1) / line * line);
@@ -108,23 +123,27 @@ class WindowOffers final : public transporting::OneSidedOffers {
   }
   void get(index_t source, const Offer& offer) override {
     if (!window_ || offer.bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
-      throw UsageError("an offer of " + std::to_string(offer.bytes) + " bytes: " + (window_ ? "MPI counts to 2^31 − 1" : "the plan offers nothing"));
+      throw UsageError("an offer of " + std::to_string(offer.bytes) +
+                       " bytes: " + (window_ ? "MPI counts to 2^31 − 1" : "the plan offers nothing"));
     SharedBytes bytes = pool_.take(offer.bytes);
     const int count = static_cast<int>(offer.bytes);
     requests_.push_back(MPI_REQUEST_NULL);
-    check(MPI_Rget(bytes.writable().data(), count, MPI_BYTE, source, static_cast<MPI_Aint>(offer.place), count, MPI_BYTE, window_->handle(),
-                   &requests_.back()), "MPI_Rget");
+    check(MPI_Rget(bytes.writable().data(), count, MPI_BYTE, source, static_cast<MPI_Aint>(offer.place),
+                   count, MPI_BYTE, window_->handle(), &requests_.back()),
+          "MPI_Rget");
     coming_.push_back({source, offer.tag, std::move(bytes)});
   }
   bool poll(Message& message) override {
     if (requests_.empty()) return false;
     int which = MPI_UNDEFINED, done = 0;
-    check(MPI_Testany(static_cast<int>(requests_.size()), requests_.data(), &which, &done, MPI_STATUS_IGNORE), "MPI_Testany");
+    check(MPI_Testany(static_cast<int>(requests_.size()), requests_.data(), &which, &done, MPI_STATUS_IGNORE),
+          "MPI_Testany");
     if (done == 0 || which == MPI_UNDEFINED) return false;
     message = std::move(coming_[static_cast<std::size_t>(which)]);
     requests_[static_cast<std::size_t>(which)] = requests_.back();
     requests_.pop_back();
-    if (static_cast<std::size_t>(which) + 1 < coming_.size()) coming_[static_cast<std::size_t>(which)] = std::move(coming_.back());
+    if (static_cast<std::size_t>(which) + 1 < coming_.size())
+      coming_[static_cast<std::size_t>(which)] = std::move(coming_.back());
     coming_.pop_back();
     return true;
   }
@@ -159,7 +178,8 @@ TransportPlan test_plan(index_t num_ranks) {
 }
 
 std::byte pattern(index_t source, std::int64_t tag, std::size_t at) {
-  return static_cast<std::byte>(31 * static_cast<std::size_t>(source) + 7 * static_cast<std::size_t>(tag) + at % 251);
+  return static_cast<std::byte>(31 * static_cast<std::size_t>(source) + 7 * static_cast<std::size_t>(tag) +
+                                at % 251);
 }
 
 bool as_sent(const Message& message) {
@@ -177,7 +197,8 @@ void send_patterns(Transport& transport, BytePool& pool) {
       SharedBytes payload = pool.take(test_sizes[tag]);
       for (std::size_t at = 0; at < payload.size(); ++at)
         payload.writable()[at] = pattern(transport.rank(), static_cast<std::int64_t>(tag), at);
-      transport.send((transport.rank() + ahead) % transport.num_ranks(), static_cast<std::int64_t>(tag), payload);
+      transport.send((transport.rank() + ahead) % transport.num_ranks(), static_cast<std::int64_t>(tag),
+                     payload);
     }
   }
   transport.flush();
@@ -187,8 +208,11 @@ void send_patterns(Transport& transport, BytePool& pool) {
 
 struct MpiOneSided::State {
   State(int comm, const TransportPlan& plan, Publication publication)
-      : communicator(comm), memory(communicator, transporting::QueueLayout(plan).window_bytes(communicator.rank())),
-        queue(memory, plan, publication), offers(communicator, plan), transport(memory, communicator, queue, offers) {
+      : communicator(comm),
+        memory(communicator, transporting::QueueLayout(plan).window_bytes(communicator.rank())),
+        queue(memory, plan, publication),
+        offers(communicator, plan),
+        transport(memory, communicator, queue, offers) {
     communicator.barrier();
   }
   transporting::Communicator communicator;
@@ -223,7 +247,7 @@ std::string MpiOneSided::self_test(int communicator, Publication publication, do
     one_sided.begin_run();
     send_patterns(one_sided.transport(), pool);
     missing = 0;
-    for (const Inbound& from : plan.inbound[static_cast<std::size_t>(plain.rank())]) missing += from.messages;
+    for (const Inbound& from : plan.inbound[plain.rank()]) missing += from.messages;
     Stopwatch since;
     Message message;
     for (int turns = 0; missing > 0 && since.seconds() < seconds;) {
@@ -238,7 +262,8 @@ std::string MpiOneSided::self_test(int communicator, Publication publication, do
   }
   const int fault = plain.agree(missing > 0 ? 2 : good ? 0 : 1);
   if (fault == 0) return {};
-  return fault == 2 ? "one-sided messages did not arrive in " + std::to_string(seconds) + " s" : "one-sided messages arrived changed";
+  return fault == 2 ? "one-sided messages did not arrive in " + std::to_string(seconds) + " s"
+                    : "one-sided messages arrived changed";
 }
 
 std::vector<std::string> mpi_exchange_names() { return {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}; }
@@ -246,7 +271,8 @@ std::vector<std::string> mpi_exchange_names() { return {"mpi_two_sided", "mpi_rm
 MpiExchange make_mpi_exchange(int communicator, const std::string& name, double seconds) {
   const std::vector<std::string> names = mpi_exchange_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError("no exchange between MPI processes is called \"" + name + "\"; there are mpi_two_sided, mpi_rma and mpi_rma_counter");
+    throw UsageError("no exchange between MPI processes is called \"" + name +
+                     "\"; there are mpi_two_sided, mpi_rma and mpi_rma_counter");
   MpiExchange exchange{make_mpi_two_sided(communicator), {}, name, {}};
   if (name == "mpi_two_sided") return exchange;
   const Publication publication = name == "mpi_rma" ? Publication::checksum : Publication::counter;
@@ -256,7 +282,8 @@ MpiExchange make_mpi_exchange(int communicator, const std::string& name, double 
     exchange.note = "mpi_two_sided instead of " + name + ", which failed its test at the start: " + fault;
     return exchange;
   }
-  exchange.planned = [communicator, publication](const TransportPlan& plan) -> std::unique_ptr<PlannedTransport> {
+  exchange.planned = [communicator,
+                      publication](const TransportPlan& plan) -> std::unique_ptr<PlannedTransport> {
     try {
       return std::make_unique<MpiOneSided>(communicator, plan, publication);
     } catch (const MemoryError&) {

@@ -1,5 +1,6 @@
-// Messages by MPI_Isend and matched probes. A message on the wire: its tag in 16 bytes, then the payload. To get an offer is to ask its
-// owner for a message: the owner answers when it polls, and while it waits for an agreement.
+// Messages by MPI_Isend and matched probes. A message on the wire: its tag in 16 bytes, then the payload. To
+// get an offer is to ask its owner for a message: the owner answers when it polls, and while it waits for an
+// agreement.
 #include <cstring>
 #include <limits>
 
@@ -31,7 +32,8 @@ class TwoSided final : public Transport {
   ~TwoSided() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0 && !requests_.empty()) MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    if (finalized == 0 && !requests_.empty())
+      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
   index_t rank() const override { return communicator_.rank(); }
   index_t num_ranks() const override { return communicator_.num_ranks(); }
@@ -55,7 +57,8 @@ class TwoSided final : public Transport {
     int found = 0;
     MPI_Message matched = MPI_MESSAGE_NULL;
     MPI_Status status;
-    check(MPI_Improbe(MPI_ANY_SOURCE, wire_tag, communicator_.get(), &found, &matched, &status), "MPI_Improbe");
+    check(MPI_Improbe(MPI_ANY_SOURCE, wire_tag, communicator_.get(), &found, &matched, &status),
+          "MPI_Improbe");
     if (found == 0) return false;
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
@@ -64,7 +67,8 @@ class TwoSided final : public Transport {
     message.source = status.MPI_SOURCE;
     std::memcpy(&message.tag, wire.data(), sizeof message.tag);
     message.payload = static_cast<std::size_t>(bytes) == header_bytes
-                          ? SharedBytes() : wire.part(header_bytes, static_cast<std::size_t>(bytes) - header_bytes);
+                          ? SharedBytes()
+                          : wire.part(header_bytes, static_cast<std::size_t>(bytes) - header_bytes);
     return true;
   }
   void flush() override {
@@ -105,7 +109,9 @@ class TwoSided final : public Transport {
   }
   void post(index_t destination, int tag, SharedBytes wire) {
     requests_.push_back(MPI_REQUEST_NULL);
-    check(MPI_Isend(wire.data(), static_cast<int>(wire.size()), MPI_BYTE, destination, tag, communicator_.get(), &requests_.back()), "MPI_Isend");
+    check(MPI_Isend(wire.data(), static_cast<int>(wire.size()), MPI_BYTE, destination, tag,
+                    communicator_.get(), &requests_.back()),
+          "MPI_Isend");
     on_the_wire_.push_back(std::move(wire));
   }
   void post_waiting() {
@@ -120,7 +126,9 @@ class TwoSided final : public Transport {
       check(MPI_Iprobe(MPI_ANY_SOURCE, request_tag, communicator_.get(), &found, &status), "MPI_Iprobe");
       if (found == 0) return;
       Offer offer;
-      check(MPI_Recv(&offer, sizeof offer, MPI_BYTE, status.MPI_SOURCE, request_tag, communicator_.get(), MPI_STATUS_IGNORE), "MPI_Recv");
+      check(MPI_Recv(&offer, sizeof offer, MPI_BYTE, status.MPI_SOURCE, request_tag, communicator_.get(),
+                     MPI_STATUS_IGNORE),
+            "MPI_Recv");
       send_bytes(status.MPI_SOURCE, offer.tag, offers_.look_up(offer));
     }
   }
@@ -129,7 +137,8 @@ class TwoSided final : public Transport {
     if (requests_.empty()) return;
     finished_.resize(requests_.size());
     int count = 0;
-    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(), MPI_STATUSES_IGNORE),
+    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
+                       MPI_STATUSES_IGNORE),
           "MPI_Testsome");
     if (count <= 0) return;
     std::size_t kept = 0;
@@ -156,6 +165,8 @@ class TwoSided final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mpi_two_sided(int communicator) { return std::make_unique<TwoSided>(communicator); }
+std::unique_ptr<Transport> make_mpi_two_sided(int communicator) {
+  return std::make_unique<TwoSided>(communicator);
+}
 
 }  // namespace palmette

@@ -1,5 +1,5 @@
-// The extension module palmette._mpi: the hall over MPI ranks, for matrices that ranks bring by rows. Apart from palmette._core, since only
-// this one needs MPI. Every function is called by all ranks.
+// The extension module palmette._mpi: the hall over MPI ranks, for matrices that ranks bring by rows. Apart
+// from palmette._core, since only this one needs MPI. Every function is called by all ranks.
 #include "options.hpp"
 
 namespace palmette::python {
@@ -70,18 +70,23 @@ void bind_rows_of(nb::module_& module) {
   using Arrays = RowArrays<T>;
   using Solver = RowSolver<T>;
   nb::class_<Arrays>(module, class_name<T>("Rows").c_str())
-      .def_static("from_csr", [](index_t size, index_t first_row, ArrayIn<offset_t> row_ptr, ArrayIn<index_t> column, ArrayIn<T> values) {
+      .def_static("from_csr", [](index_t size, index_t first_row, ArrayIn<offset_t> row_ptr,
+                                 ArrayIn<index_t> column, ArrayIn<T> values) {
         return Arrays{size, first_row, row_ptr, column, values};
       });
   nb::class_<Solver>(module, class_name<T>("RowSolver").c_str())
       .def_static("create", create<T>)
       .def("solve", solve<T>)
-      .def("refactor", [](Solver& self, const Arrays& rows) {
-        const LockReleased released;
-        self.solver.refactor_rows(rows.block()).value();
-      })
+      .def("refactor",
+           [](Solver& self, const Arrays& rows) {
+             const LockReleased released;
+             self.solver.refactor_rows(rows.block()).value();
+           })
       .def("report", [](const Solver& self) { return to_dict(self.solver.report()); })
-      .def("slogdet", [](const Solver& self) { return nb::make_tuple(self.solver.slogdet().first, self.solver.slogdet().second); })
+      .def("slogdet",
+           [](const Solver& self) {
+             return nb::make_tuple(self.solver.slogdet().first, self.solver.slogdet().second);
+           })
       .def("inertia", [](const Solver& self) {
         const Inertia found = self.solver.inertia();
         return nb::make_tuple(found.positive, found.negative, found.zero);
@@ -92,10 +97,13 @@ void bind_rows_of(nb::module_& module) {
 }  // namespace palmette::python
 
 NB_MODULE(_mpi, module) {
-  // A thread that works here when the program ends stands still from then on, with all that it holds: no fault to be told of.
+  // A thread that works here when the program ends stands still from then on, with all that it holds: no
+  // fault to be told of.
   palmette::python::nb::set_leak_warnings(false);
   namespace python = palmette::python;
-  module.doc() = "Bindings of the library over MPI ranks. Use palmette.mpi, which checks and converts what it hands down.";
+  module.doc() =
+      "Bindings of the library over MPI ranks. Use palmette.mpi, which checks and converts what it hands "
+      "down.";
   python::bind_errors(module);
 #define PALMETTE_BIND(T) python::bind_rows_of<T>(module);
   PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)

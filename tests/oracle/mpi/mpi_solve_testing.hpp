@@ -1,4 +1,5 @@
-// What the programs that solve over MPI ranks share: problems, right-hand sides, runs watched by a dog, and bits compared.
+// What the programs that solve over MPI ranks share: problems, right-hand sides, runs watched by a dog, and
+// bits compared.
 #pragma once
 
 #include <cstring>
@@ -65,11 +66,15 @@ std::vector<double> solved(Plan& plan, const Begin& begin) {
 /// @param mine  of these rows
 /// @param all   of all rows
 /// @returns how many values have other bits
-inline double values_that_differ(std::span<const index_t> rows, const std::vector<double>& mine, const std::vector<double>& all) {
+inline double values_that_differ(std::span<const index_t> rows, const std::vector<double>& mine,
+                                 const std::vector<double>& all) {
   double wrong = 0;
   for (index_t side = 0; side < sides; ++side)
     for (std::size_t k = 0; k < rows.size(); ++k)
-      wrong += std::memcmp(&mine[k + static_cast<std::size_t>(side) * rows.size()], &all[static_cast<std::size_t>(rows[k] + side * unknowns)], sizeof(double)) == 0 ? 0 : 1;
+      wrong += std::memcmp(&mine[k + static_cast<std::size_t>(side) * rows.size()],
+                           &all[rows[k] + side * unknowns], sizeof(double)) == 0
+                   ? 0
+                   : 1;
   return wrong;
 }
 

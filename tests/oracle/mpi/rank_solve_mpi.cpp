@@ -1,5 +1,5 @@
-// Run by mpiexec with any number of processes: factorization and solve over each MPI transport must give the bits that one rank gives. One
-// line for each case on rank 0; exit status 1 if any value differs.
+// Run by mpiexec with any number of processes: factorization and solve over each MPI transport must give the
+// bits that one rank gives. One line for each case on rank 0; exit status 1 if any value differs.
 #include <cstdio>
 
 #include "palmette/solver/solver.hpp"
@@ -21,9 +21,11 @@ struct Answer {
   std::vector<double> x;
 };
 
-Answer answer(const Problem<double>& problem, FactorKind kind, const std::shared_ptr<const Placement>& placement, const Exchange& exchange) {
+Answer answer(const Problem<double>& problem, FactorKind kind,
+              const std::shared_ptr<const Placement>& placement, const Exchange& exchange) {
   Transport& blocks = exchange.factorize();
-  RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering}, {kind, 0, 1}, blocks);
+  RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering},
+                                 {kind, 0, 1}, blocks);
   drive_together(part.program(), blocks);
   RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(part.take()), plan_options());
   Answer result{{plan.rows().begin(), plan.rows().end()}, {}};
@@ -38,20 +40,26 @@ bool run_all(int world) {
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
     const Problem<double> problem = narrow_problem(kind, 1.5);
     const auto alone = make_loopback();
-    const auto one = std::make_shared<const Placement>(place(*problem.symbolic, {1, 1}, PlacementMap::block_cyclic, {true, 200}));
+    const auto one = std::make_shared<const Placement>(
+        place(*problem.symbolic, {1, 1}, PlacementMap::block_cyclic, {true, 200}));
     const Answer expected = answer(problem, kind, one, {begin_with(*alone), begin_with(*alone)});
     for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
-      const auto placement = std::make_shared<const Placement>(place(*problem.symbolic, nearly_square_grid(ranks), map, {true, 200}));
+      const auto placement = std::make_shared<const Placement>(
+          place(*problem.symbolic, nearly_square_grid(ranks), map, {true, 200}));
       const auto judge = [&](const char* name, const Answer& mine) {
         const double wrong = two_sided->sum(values_that_differ(mine.rows, mine.x, expected.x));
         if (two_sided->rank() == 0)
-          std::printf("%-18s %-5s %-20s %s\n", name, name_of(kind).data(), name_of(map).data(), wrong == 0 ? "bits as on one rank" : "WRONG BITS");
+          std::printf("%-18s %-5s %-20s %s\n", name, name_of(kind).data(), name_of(map).data(),
+                      wrong == 0 ? "bits as on one rank" : "WRONG BITS");
         good = good && wrong == 0;
       };
-      judge("mpi_two_sided", answer(problem, kind, placement, {begin_with(*two_sided), begin_with(*two_sided)}));
-      const TransportPlan factorize = transport_plan(predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(double)));
-      const TransportPlan solve =
-          transport_plan(predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary, padded_sides(sizeof(double), sides) * offset_t{sizeof(double)}));
+      judge("mpi_two_sided",
+            answer(problem, kind, placement, {begin_with(*two_sided), begin_with(*two_sided)}));
+      const TransportPlan factorize =
+          transport_plan(predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(double)));
+      const TransportPlan solve = transport_plan(
+          predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary,
+                                  padded_sides(sizeof(double), sides) * offset_t{sizeof(double)}));
       for (const Publication publication : {Publication::checksum, Publication::counter}) {
         MpiOneSided blocks(world, factorize, publication), vectors(world, solve, publication);
         judge(publication == Publication::checksum ? "mpi_rma checksum" : "mpi_rma counter",
@@ -63,8 +71,8 @@ bool run_all(int world) {
 }
 
 /// x of the whole hall, the same on all ranks.
-std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matrix, FactorKind kind, Transport& transport, const MpiExchange* mpi,
-                         Delivery delivery, bool& good) {
+std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matrix, FactorKind kind,
+                         Transport& transport, const MpiExchange* mpi, Delivery delivery, bool& good) {
   RankSolverOptions options;
   options.delivery = delivery;
   options.kind = kind;
@@ -84,7 +92,8 @@ std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matr
 bool run_hall(int world) {
   bool good = true;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
-    const auto matrix = std::make_shared<const SparseMatrix<double>>(random_sparse<double>(flavour_of(kind), unknowns, 1.5, 3));
+    const auto matrix = std::make_shared<const SparseMatrix<double>>(
+        random_sparse<double>(flavour_of(kind), unknowns, 1.5, 3));
     const auto alone = make_loopback();
     const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, Delivery::push, good);
     for (const std::string& name : mpi_exchange_names()) {
@@ -93,7 +102,8 @@ bool run_hall(int world) {
         const std::vector<double> x = hall(matrix, kind, *mpi.transport, &mpi, delivery, good);
         good = good && x == expected && mpi.name == name;
         if (mpi.transport->rank() == 0)
-          std::printf("hall %-15s %-5s %s %s\n", mpi.name.c_str(), name_of(kind).data(), name_of(delivery).data(), good ? "bits as on one rank" : "WRONG");
+          std::printf("hall %-15s %-5s %s %s\n", mpi.name.c_str(), name_of(kind).data(),
+                      name_of(delivery).data(), good ? "bits as on one rank" : "WRONG");
       }
     }
   }

@@ -5,7 +5,8 @@
 #include "palmette/solver/solver.hpp"
 
 int main() {
-  const auto matrix = std::make_shared<const palmette::SparseMatrix<double>>(palmette::generate({.problem = "poisson2d5", .n = 8}));
+  const auto matrix = std::make_shared<const palmette::SparseMatrix<double>>(
+      palmette::generate({.problem = "poisson2d5", .n = 8}));
   const palmette::index_t n = matrix->rows();
   std::vector<double> b(n, 1.0), x(n);
   auto solver = palmette::Solver<double>::create(matrix);

@@ -1,5 +1,5 @@
-// Run by mpiexec with any number of processes: a random graph of tasks over every MPI transport must give the serial values. One line
-// for each transport on rank 0; exit status 1 if any value differs.
+// Run by mpiexec with any number of processes: a random graph of tasks over every MPI transport must give the
+// serial values. One line for each transport on rank 0; exit status 1 if any value differs.
 #include <cstdio>
 
 #include "palmette/transport/transport.hpp"
@@ -33,7 +33,8 @@ bool report(bool first, const char* name, double wrong) {
 bool two_sided(int world, const Dag& dag) {
   const auto transport = make_mpi_two_sided(world);
   bool good = true;
-  for (const int threads : {1, 2}) good = report(transport->rank() == 0, "mpi_two_sided", wrong_values(dag, *transport, threads)) && good;
+  for (const int threads : {1, 2})
+    good = report(transport->rank() == 0, "mpi_two_sided", wrong_values(dag, *transport, threads)) && good;
   // 1e16 + 1 + … + 1 − 1e16: the order of ranks decides what is left.
   const index_t last = transport->num_ranks() - 1, rank = transport->rank();
   const double term = last == 0 ? 0 : rank == 0 ? 1e16 : rank == last ? -1e16 : 1;
@@ -53,18 +54,24 @@ bool one_sided(int world, const Dag& dag, Publication publication) {
   bool good = true;
   for (int run = 0; run < 3; ++run) {
     ranks.begin_run();
-    good = report(first, publication == Publication::checksum ? "mpi_rma checksum" : "mpi_rma counter", wrong_values(dag, transport, 1)) && good;
+    good = report(first, publication == Publication::checksum ? "mpi_rma checksum" : "mpi_rma counter",
+                  wrong_values(dag, transport, 1)) &&
+           good;
   }
   return transport.agree(good ? 0 : 1) == 0;
 }
 
 /// Patience of nothing fails every test of one-sided queues between several ranks.
 bool falls_back(int world) {
-  const MpiExchange impatient = make_mpi_exchange(world, "mpi_rma", 0), usual = make_mpi_exchange(world, "mpi_rma_counter");
+  const MpiExchange impatient = make_mpi_exchange(world, "mpi_rma", 0),
+                    usual = make_mpi_exchange(world, "mpi_rma_counter");
   const bool alone = impatient.transport->num_ranks() == 1;
-  const bool good = (alone ? impatient.name == "mpi_rma" : impatient.name == "mpi_two_sided" && !impatient.planned && !impatient.note.empty()) &&
-                    usual.name == "mpi_rma_counter" && usual.planned && usual.note.empty();
-  if (usual.transport->rank() == 0) std::printf("%-24s %s\n", "fallback", good ? "to messages, and said so" : "WRONG");
+  const bool good =
+      (alone ? impatient.name == "mpi_rma"
+             : impatient.name == "mpi_two_sided" && !impatient.planned && !impatient.note.empty()) &&
+      usual.name == "mpi_rma_counter" && usual.planned && usual.note.empty();
+  if (usual.transport->rank() == 0)
+    std::printf("%-24s %s\n", "fallback", good ? "to messages, and said so" : "WRONG");
   return usual.transport->agree(good ? 0 : 1) == 0;
 }
 
