@@ -49,7 +49,7 @@ class SameFileError : public UsageError {
 /// likewise.
 struct Failure {
   /// usage, dimension, file, output, memory, device, ranks, not_verified, internal, or a FailureKind's name
-  std::string kind;   
+  std::string kind;
   std::string message;  ///< one sentence
   std::int64_t row = 0;
   std::int64_t column = 0;

@@ -22,9 +22,9 @@ struct AnalyzeOptions {
   /// of the merged supernode's entries, for merged widths above relax_narrow_width
   double relax_zero_fraction = 0.10;
   /// up to this merged width half of the entries may be zeros; up to 4 all may
-  index_t relax_narrow_width = 16;  
+  index_t relax_narrow_width = 16;
   /// a promise that the pattern is its own transpose; saves time, changes nothing
-  bool symmetric_pattern = false;   
+  bool symmetric_pattern = false;
 
   friend bool operator==(const AnalyzeOptions&, const AnalyzeOptions&) = default;
 };
@@ -73,7 +73,7 @@ struct SymbolicFactor {
   /// exact entries of L, diagonal included, without the zeros of relaxed supernodes
   offset_t nnz_factor = 0;
   /// Σ column_count²: multiplications and additions of LLᵀ, square roots and divisions
-  double flops_llt = 0;   
+  double flops_llt = 0;
 
   index_t num_supernodes() const { return static_cast<index_t>(parent.size()); }
   index_t width(index_t s) const { return supernode_begin[s + 1] - supernode_begin[s]; }

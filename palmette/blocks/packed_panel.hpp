@@ -29,7 +29,7 @@ struct PackedPanel {
   index_t rows_below = 0;
   bool square = false;  ///< B⁻¹ is not triangular: pivoting permuted its columns
   /// from what is read to what is asked for meanwhile: the panels of a sweep follow each other
-  offset_t ahead = 0; 
+  offset_t ahead = 0;
 };
 
 /// Rows of a chunk for scalars of so many bytes: a vector register.

@@ -22,7 +22,7 @@ struct ColumnStructure {
   std::vector<offset_t> lower_ptr = {0}, upper_ptr = {0}, above_ptr = {0};  // length n + 1
   std::vector<index_t> lower_row;    // strictly below the diagonal
   // strictly above it, in an order in which a column can be eliminated (LU)
-  std::vector<index_t> upper_row;  
+  std::vector<index_t> upper_row;
   std::vector<index_t> above_row;    // above the diagonal block (LU)
 
   index_t size() const { return static_cast<index_t>(row.size()); }
@@ -80,7 +80,7 @@ class ColumnFactor {
   std::shared_ptr<const ColumnStructure> structure_;
   std::vector<T> lower_, upper_, above_;  // in the structure's order; L of LU has a unit diagonal
   // n × n, or empty: L and U, or L, of a matrix with few zeros; then lower_ … are empty
-  PanelArray<T> dense_;                 
+  PanelArray<T> dense_;
   std::vector<T> inverse_pivot_;          // length n: 1 / diagonal of U or of L
   std::vector<real_t<T>> row_scale_;      // length n, by original row (LU); powers of two
   double flops_ = 0;

@@ -47,7 +47,7 @@ struct TaskOverheads {
   /// itself
   double memory_byte_ns = 0;
   /// a column of a supernode: its entries of the vectors are brought, solved for and put back
-  double column_ns = 0;     
+  double column_ns = 0;
   double handoff_us = 0;      ///< a task of several threads' engine whose results another thread takes up
 };
 
@@ -71,16 +71,16 @@ struct Cluster {
   std::string description;
   index_t ranks_per_node = 1;
   /// of a rank's share of the last-level cache while all ranks of its node read; 0: not known
-  double cache_bytes = 0;   
+  double cache_bytes = 0;
   /// what a rank has of it at most, while others do not read; 0: no more than its share
   double lone_cache_bytes = 0;
   /// what one rank reads in a second while its part of the factor stands there; 0: as from memory
-  double cache_gbs = 0;     
+  double cache_gbs = 0;
   /// by number of ranks (or threads) of a node that read at once: all of them together, 10⁹ bytes/s
-  RateCurve memory_gbs;     
+  RateCurve memory_gbs;
   RateCurve kernel_gflops;    ///< by size n: products of n × n blocks on one rank, 10⁹ flops/s
   /// of the engines of one machine, and of rank programs where nothing else is known of these
-  TaskOverheads overheads;  
+  TaskOverheads overheads;
   std::optional<TaskOverheads> rank_overheads;  ///< of rank programs
   Link network;               ///< between two nodes
   Link on_node;               ///< between two ranks of a node

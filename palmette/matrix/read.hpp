@@ -16,7 +16,7 @@ enum class PatternValues {
 struct ReadOptions {
   PatternValues pattern_values = PatternValues::ones;
   /// for Matrix Market bodies; 0 means one for each processor; the matrix is the same for all
-  int threads = 1;          
+  int threads = 1;
   ProgressCallback progress;  ///< may be empty
 };
 

@@ -15,11 +15,11 @@ constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the me
 constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
 // merged vertices ÷ vertices, above which merging is not worth its time
-constexpr double merge_ratio = 0.75;    
+constexpr double merge_ratio = 0.75;
 // growth_dimension of meshes in space; that of other graphs may be larger still
 constexpr double space_begins = 2.5, space_ends = 4.2;
 // of AMD, for each vertex and edge of a mesh in space: 0.7 are usual
-constexpr double space_flops = 0.5;      
+constexpr double space_flops = 0.5;
 constexpr index_t most_in_space = 300000;  // vertices: looking for the dimension takes as long as AMD beyond
 constexpr index_t fewest_to_dissect =
     32;  // smaller graphs go to AMD: nothing to gain, and METIS is fragile there

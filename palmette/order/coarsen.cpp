@@ -9,7 +9,7 @@ namespace palmette::order_detail {
 namespace {
 
 // vertices matched among themselves first; fixed, so that threads change nothing
-constexpr index_t chunk_vertices = 8192; 
+constexpr index_t chunk_vertices = 8192;
 constexpr double slowest_shrinkage = 0.93; // coarser ÷ finer vertices above which coarsening stops
 constexpr index_t fewest_to_share = 20000; // smaller levels are contracted by one thread
 

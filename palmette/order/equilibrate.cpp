@@ -11,7 +11,7 @@ namespace {
 
 constexpr exponent_t no_entry = std::numeric_limits<exponent_t>::min();
 // the distance from one halves (in the exponent) with each pass: 2¹¹ → 2⁻⁹
-constexpr int most_passes = 20;                 
+constexpr int most_passes = 20;
 constexpr exponent_t near_one = one_power / 4;    // largest entries within 2^±¼ need no further pass
 
 /// Largest scaled entry of each row and column, as exponents; no_entry where there is none.

@@ -10,7 +10,7 @@ namespace palmette::order_detail {
 struct AmdOrder {
   std::vector<index_t> order;  ///< length n: the vertex at each place
   /// at least Σ (column count)², and seldom much more; comes for nothing. Weights are ignored
-  double flops_bound = 0;    
+  double flops_bound = 0;
 };
 
 /// Approximate minimum degree. Weights are ignored.

@@ -13,7 +13,7 @@ struct Graph {
   index_t n = 0;
   std::vector<offset_t> start = {0};  // length n + 1
   // length 2 × edges; ascending within a vertex only where a function says so
-  std::vector<index_t> neighbour;   
+  std::vector<index_t> neighbour;
   std::vector<index_t> weight;        // length n: unknowns that a vertex stands for; empty: one each
 
   offset_t degree(index_t vertex) const { return start[vertex + 1] - start[vertex]; }

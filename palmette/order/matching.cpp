@@ -14,9 +14,9 @@ namespace {
 
 constexpr exponent_t infinite = std::numeric_limits<exponent_t>::max();
 // edges that searches may scan before prices are mended ÷ edges
-constexpr offset_t cheap_passes = 40;                  
+constexpr offset_t cheap_passes = 40;
 // edges that one stage of an auction may look at ÷ edges
-constexpr offset_t bidding_passes = 40;                
+constexpr offset_t bidding_passes = 40;
 constexpr exponent_t coarsest_increment = 8 * one_power, finest_increment = one_power / 1024;
 constexpr exponent_t lone_row_raise = 64 * one_power;    // what a column with one row pays: any price will do
 
@@ -57,12 +57,12 @@ class Matcher {
   // One search; rows not in touched_ have distance infinite.
   std::vector<exponent_t> distance_;          // length n, by row
   // length n, by row: its distance is final and its column scanned
-  std::vector<char> finished_;              
+  std::vector<char> finished_;
   std::vector<offset_t> arriving_edge_;       // length n, by row
   std::vector<index_t> arriving_column_;      // length n, by row
   std::vector<index_t> touched_, tree_;       // rows met; rows finished
   // rows at the current distance, to be scanned before the heap is asked
-  std::vector<index_t> ready_;              
+  std::vector<index_t> ready_;
   IndexHeap heap_;
   exponent_t shortest_ = infinite;            // length of the shortest path to a free row found so far
   index_t end_row_ = -1;

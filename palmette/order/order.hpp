@@ -50,7 +50,7 @@ struct Ordering {
   Permutation row;                                   // length n; equal to `column` unless unsymmetric
   Permutation column;                                // length n
   // length n by original row, or empty: all ones; powers of two
-  std::vector<double> row_scale;                   
+  std::vector<double> row_scale;
   std::vector<double> column_scale;                  // length n by original column, or empty
   /// Length n or empty. paired_with_next[k] = 1: new columns k and k+1 were matched with each other and
   /// should end up in one supernode. Only for PivotNeed::indefinite. Orders given (natural, user) are not

@@ -22,7 +22,7 @@ ProcessGrid nearly_square_grid(index_t num_ranks);
 enum class PlacementMap {
   block_cyclic,         ///< every block on the whole grid
   /// disjoint subtrees on disjoint ranks, in proportion to their work, as far down as ranks suffice
-  subtree_to_subcube, 
+  subtree_to_subcube,
 };
 std::string_view name_of(PlacementMap map);
 /// @throws UsageError listing the names
@@ -52,7 +52,7 @@ struct Placement {
   TreePartition units;
   std::vector<char> is_whole;    ///< length units
   /// length num_supernodes: by which its blocks go round a grid; empty: its own
-  std::vector<index_t> number; 
+  std::vector<index_t> number;
 
   RankGrid grid_of_column(index_t supernode) const {
     return grid_of.empty() ? RankGrid{0, grid}

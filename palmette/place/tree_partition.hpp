@@ -14,7 +14,7 @@ namespace palmette {
 struct TreePartition {
   std::vector<index_t> group_begin = {0};  // length num_groups + 1: supernodes of a group are consecutive
   // length num_groups: group of the parent of the group's last supernode, −1
-  std::vector<index_t> parent;           
+  std::vector<index_t> parent;
   index_t num_groups() const { return static_cast<index_t>(parent.size()); }
 };
 /// @param weight  length num_supernodes, ≥ 0

@@ -19,7 +19,7 @@ namespace palmette {
 /// bound.
 struct SolveBound {
   /// a node reads the parts of the factor that its ranks hold, once for each sweep
-  double read_seconds = 0;   
+  double read_seconds = 0;
   double rank_seconds = 0;     ///< a rank reads its part, and takes the overhead of its messages
   double path_seconds = 0;     ///< tasks and messages along the costliest path of the graph
   double link_seconds = 0;     ///< what leaves or enters a node

@@ -180,7 +180,7 @@ class FlexibleGmres {
   std::vector<std::vector<wide_t<T>>> triangle_;  // column k has k + 1 entries
   std::vector<Rotation<wide_t<T>>> rotations_;
   // rotated right-hand side; the last entry is the residual's norm
-  std::vector<wide_t<T>> reduced_;              
+  std::vector<wide_t<T>> reduced_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ struct RefineOptions {
   /// stop as soon as the backward error is below the bound; false: until it stops improving
   bool only_if_needed = true;
   /// where plain refinement stalls above the bound, go on with preconditioned GMRES
-  bool krylov = true;        
+  bool krylov = true;
   double bound = 0;            ///< 0: verification_bound of T
 };
 

@@ -64,7 +64,7 @@ class Residual {
   /// |b − op(A)x|_row·2^shift
   double modulus_of(index_t row) const { return modulus(rows_[row].residual.value()); }
   /// (|op(A)||x| + |b|)_row·2^shift
-  double magnitude(index_t row) const { return rows_[row].magnitude; }                 
+  double magnitude(index_t row) const { return rows_[row].magnitude; }
 
  private:
   struct Row {

@@ -64,7 +64,7 @@ struct CoreCost {
   /// with one right-hand side alone; never more than critical_path_bytes
   double critical_path_bytes_of_one = 0;
   /// from so many right-hand sides on members share them instead of tasks; 0: never
-  index_t sides_to_share = 0;           
+  index_t sides_to_share = 0;
 
   /// What no number of threads can do side by side.
   double critical_path(index_t num_rhs) const {

@@ -32,7 +32,7 @@ class PartMaps {
   const Factor<T>& factor_;
   mutable std::once_flag made_;
   // length n: pivoted row of each row of the structure; empty: the same
-  mutable std::vector<index_t> place_;                     
+  mutable std::vector<index_t> place_;
   mutable std::vector<double> row_, row_inverse_, column_;   // length n, or empty: r, r⁻¹ and c
 };
 

@@ -25,7 +25,7 @@ constexpr std::int64_t kinds_of_message = 4;
 struct TopRole {
   bool waits_after_forward = false;  ///< its part of the backward sweep begins when it is released
   /// another layer sweeps it: here contributions are only added up, and its solution is given
-  bool is_given = false;           
+  bool is_given = false;
   bool is_told = false;              ///< RankEvents hears of it
   index_t more_row_waits = 0;        ///< contributions from other layers
 };
@@ -53,7 +53,7 @@ struct RankPlanBody {
   // Layers only.
   std::vector<TopRole> roles = {};          // length exchange.tops, or empty
   // length groups of the structure: first row of the caller's vectors, −1: another layer has it; or empty
-  std::vector<index_t> caller_row = {};   
+  std::vector<index_t> caller_row = {};
 
   TopRole role(index_t top) const { return roles.empty() ? TopRole{} : roles[top]; }
   index_t first_caller_row(index_t group) const {

@@ -18,7 +18,7 @@ struct RankVectors {
   PanelArray<T> forward;   // contributions
   PanelArray<T> backward;
   // for each member: a local vector, the widest supernode twice, and rows of the tallest one
-  PanelArray<T> scratch; 
+  PanelArray<T> scratch;
   offset_t scratch_stride = 0;
   offset_t memory_bytes() const {
     return own.bytes() + values.bytes() + forward.bytes() + backward.bytes() + scratch.bytes();

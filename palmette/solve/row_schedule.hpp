@@ -45,7 +45,7 @@ struct RowSchedule {
   index_t size = 0;            // n
   PanelChoice panels;          // what choose_panels says, whether the tasks are made of panels or not
   // tasks with chunk 0 take their rows' entries outside the panel, those with chunk 1 the others
-  bool by_panels = false;    
+  bool by_panels = false;
   SweepSchedule schedule;
 };
 

@@ -36,7 +36,7 @@ std::string_view name_of(SolveMethod method);
 struct SolveCost {
   double flops = 0;
   /// factor read once for each sweep and block of right-hand sides, b and x once
-  double bytes = 0;            
+  double bytes = 0;
   /// bytes of the costliest path of tasks: no number of threads moves less one after another
   double critical_path_bytes = 0;
 };
@@ -50,7 +50,7 @@ struct SolveRun {
 struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
   /// threads that were called to it: fewer than the team's while hand-overs are slow
-  int threads = 1;                         
+  int threads = 1;
 };
 
 /// One of the matrices whose product a factored matrix is: L; D of LDLᵀ; U of LU.

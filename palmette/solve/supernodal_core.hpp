@@ -15,7 +15,7 @@ struct SupernodalParts {
   std::shared_ptr<const void> values;             ///< whatever owns the panels
   std::unique_ptr<SupernodalTriangle<T>> lower;
   /// Uᵀ as a lower triangle; null: the transpose (or adjoint) of lower
-  std::unique_ptr<SupernodalTriangle<T>> upper; 
+  std::unique_ptr<SupernodalTriangle<T>> upper;
   std::optional<BlockDiagonal<T>> diagonal;       ///< D of LDLᵀ
   bool lower_only = false;                        ///< S = L: one sweep
   bool adjoint = false;                           ///< without upper: S = L·(D)·Lᴴ instead of L·(D)·Lᵀ

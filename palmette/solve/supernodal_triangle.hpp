@@ -84,7 +84,7 @@ class SupernodalTriangle {
   const SweepStructure& structure_;
   TriangleSource<T> source_;
   // supernode after supernode: a packed panel, or the w × w inverse of its block
-  PanelArray<T> values_;        
+  PanelArray<T> values_;
   std::vector<offset_t> offset_;  // length num_supernodes + 1, in values_
   std::vector<Form> form_;        // length num_supernodes
   std::vector<char> has_places_;  // length num_supernodes

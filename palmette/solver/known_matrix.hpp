@@ -21,9 +21,9 @@ template <class T>
 struct KnownMatrix {
   std::shared_ptr<const SparseMatrix<T>> matrix;  ///< as given: answers are verified against it
   /// that it is factored with; not promised by `matrix` where it is up to rounding
-  Symmetry symmetry = Symmetry::general;        
+  Symmetry symmetry = Symmetry::general;
   /// largest |a_ij − a_ji| ÷ |a_ij|; 0: the symmetry is exact
-  double asymmetry = 0;                         
+  double asymmetry = 0;
 
   bool up_to_rounding() const { return asymmetry > 0; }
 };

@@ -12,7 +12,7 @@ namespace palmette {
 
 struct ClusterMeasurement {
   /// processors that may run ranks or threads; memory is measured with 1, 2, 4, … up to so many
-  int threads = 1;      
+  int threads = 1;
   bool quick = false;     ///< fewer repeats and smaller problems: for tests of the form, not of the figures
 };
 

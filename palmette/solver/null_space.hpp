@@ -14,13 +14,13 @@ template <class T>
 struct NullSpace {
   DenseMatrix<T> right;  ///< n × k: A·right ≈ 0
   /// n × k: Aᴴ·left ≈ 0; equal to right for symmetric and Hermitian A (conjugated for complex symmetric A)
-  DenseMatrix<T> left; 
+  DenseMatrix<T> left;
   /// k × k: the inverse of leftᴴ·A·right, none of its singular values above 1/(u·‖A‖∞). right·growth·leftᴴ·b
   /// is what A⁻¹·b has along the null vectors; Hermitian (symmetric) where A is.
   DenseMatrix<with_precision_t<T, double>> growth;
   double distance = 1;     ///< smallest ‖S·z‖∞ / (‖S‖∞·‖z‖∞) found, S being A equilibrated
   /// of the largest entry of the weakest direction, equilibrated: it depends on the other columns
-  index_t column = -1;   
+  index_t column = -1;
   index_t row = -1;        ///< likewise from the left
   bool too_large = false;  ///< more than most_null_directions: both bases are empty then
 

@@ -37,7 +37,7 @@ struct RankSolverOptions {
   ProcessGrid grid{0, 0};     ///< of one layer; 0 × 0: the nearly square one
   /// >= 1; with several, what lies high in the elimination tree is replicated; x has other last bits for each
   /// number
-  index_t layers = 1;       
+  index_t layers = 1;
   LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< how several layers solve
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;        ///< as place; another choice gives x other bits
@@ -49,14 +49,14 @@ struct RankSolverOptions {
   TreeShape trees = TreeShape::binary;
   Delivery delivery = Delivery::push;  ///< of the factorization's blocks
   /// right-hand sides that are solved together, for which the plan holds memory; >= 1
-  index_t most_sides = 64;  
+  index_t most_sides = 64;
   int members = 1;            ///< threads of each rank, at most 4096
   /// silence after which a rank that waits ends the run; 0: it waits for ever
   double watchdog_seconds = 600;
   std::string transport_name;     ///< for the report
   std::string transport_note;     ///< for the report's notes, as MpiExchange::note; empty: none
   /// makes what factorization and solves go through; empty: the transport that create is given
-  PlannedTransports planned;    
+  PlannedTransports planned;
 };
 
 /// A Report, and what there is to say of ranks. Seconds are those of the rank that reports.

@@ -55,15 +55,15 @@ struct SolveReport {
   int threads = 1;
   index_t num_rhs = 0;
   /// one solve without refinement: the median of the repeats, the first being a warm-up if there are several
-  double seconds = 0;     
+  double seconds = 0;
   double bytes = 0;         ///< SolveCost::bytes
   double bandwidth_gbs = 0; ///< bytes / seconds
   /// measured stream bandwidth of this machine with these threads; 0 where not measured
-  double stream_gbs = 0;  
+  double stream_gbs = 0;
   /// least possible seconds by stream bandwidth over measured seconds; 0 where not measured
-  double roofline_fraction = 0;     
+  double roofline_fraction = 0;
   /// bytes of the critical path over stream bandwidth; 0 where not measured
-  double critical_path_seconds = 0; 
+  double critical_path_seconds = 0;
   index_t guarded_blocks = 0;
 };
 
@@ -72,7 +72,7 @@ struct SolveReport {
 struct Report {
   MatrixReport matrix;
   // order, analyze, factorize: absent for given triangles and factors
-  std::optional<OrderReport> order;        
+  std::optional<OrderReport> order;
   std::optional<AnalyzeReport> analyze;
   std::optional<FactorizeReport> factorize;
   std::optional<SolveReport> solve;          // after a solve

@@ -12,7 +12,7 @@ enum class SingularAnswer {
   raise,       ///< no answer: the failure names row and column
   /// the best x: it solves what can be solved, and is huge along null vectors where b asks for that; never
   /// verified
-  warn,      
+  warn,
   least_norm,  ///< the shortest x among those of least residual, x = A⁺·b; never verified
 };
 std::string_view name_of(SingularAnswer answer);

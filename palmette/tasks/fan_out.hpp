@@ -48,9 +48,9 @@ struct FanOut {
   std::vector<offset_t> use_ptr = {0};           // length used_block + 1
   std::vector<offset_t> use;                     // steps
   // length used_block: place in owned.own, −1 for another rank's block
-  std::vector<offset_t> used_own;              
+  std::vector<offset_t> used_own;
   // length own: place in used_block, −1 if no step of this rank reads it
-  std::vector<offset_t> own_used;              
+  std::vector<offset_t> own_used;
 
   // Where finished blocks go, this rank apart.
   std::vector<offset_t> goes_ptr = {0};          // length own + 1
@@ -59,7 +59,7 @@ struct FanOut {
   std::vector<index_t> diagonal_goes_to;         // ranks, ascending
 
   // length panels: cost of the path from this panel to the root
-  std::vector<double> priority;                
+  std::vector<double> priority;
 
   /// Place of a block in used_block; −1 if no step of this rank reads it.
   offset_t used_place(offset_t block) const;

@@ -17,7 +17,7 @@ struct LayerStep {
   index_t partner = 0;                 ///< rank of the whole run
   bool receives_up = false;            ///< this rank belongs to the first half
   /// of the LayerSystem, ascending: those of the node and above it with diagonal blocks here
-  std::vector<index_t> supernodes;   
+  std::vector<index_t> supernodes;
   offset_t rows = 0;                   ///< of these supernodes
 };
 

@@ -47,7 +47,7 @@ struct Reduction {
   std::vector<Incoming> incoming;
   std::vector<MadeSum> sums;        ///< in this order
   /// what is sent, in this order, or (root) added to the supernode's own rows
-  std::vector<StoredPart> result; 
+  std::vector<StoredPart> result;
   offset_t outgoing_rows = 0;
 };
 
@@ -76,7 +76,7 @@ struct Urgency {
 struct WholeUnit {
   index_t unit = 0;
   /// rows of the permuted matrix beyond it that it touches, ascending
-  std::vector<index_t> boundary;         
+  std::vector<index_t> boundary;
   std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
   Urgency urgency;
 };
@@ -102,7 +102,7 @@ struct TopSupernode {
   std::vector<index_t> column_children;  ///< ranks
   std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
   /// blocks left of it, the most urgent first, and subtrees that touch it: numbers in `own`
-  std::vector<index_t> in_row;      
+  std::vector<index_t> in_row;
   std::vector<Portion> column_portions;  ///< of in_column
   std::vector<Portion> row_portions;     ///< of in_row
   Urgency urgency;

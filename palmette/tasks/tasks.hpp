@@ -47,7 +47,7 @@ struct TaskGraph {
   std::vector<offset_t> predecessor_ptr = {0};  // length num_tasks + 1
   std::vector<index_t> predecessor;             // ascending within a task, each once
   // length num_tasks: cost of the costliest path from the task's start on
-  std::vector<double> priority;               
+  std::vector<double> priority;
 
   index_t num_tasks() const { return static_cast<index_t>(tasks.size()); }
   std::span<const index_t> successors(index_t task) const {

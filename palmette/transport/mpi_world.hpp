@@ -58,7 +58,7 @@ class MpiOneSided final : public PlannedTransport {
 struct MpiExchange {
   std::unique_ptr<Transport> transport;  ///< messages: agreements, and whatever has no plan
   /// one-sided queues for runs that have one; empty where messages do it all
-  PlannedTransports planned;           
+  PlannedTransports planned;
   std::string name;                      ///< what is used, as in mpi_exchange_names()
   std::string note;                      ///< why it is not what was asked for; else empty
 };

@@ -22,7 +22,7 @@ struct CompressedArrays {
   bool by_rows = false;
   Indices line_ptr;           // length lines + 1: line k is [line_ptr[k], line_ptr[k + 1])
   // row in its column, or column in its row, in any order; at least line_ptr.back() of them
-  Indices index;            
+  Indices index;
   std::span<const T> values;  // at least as many; what lies behind the last line is not looked at
 };
 
