@@ -1,5 +1,5 @@
 // What the benchmarks of generated problems share: their options and the frame of their JSON.
-//   --repeats N   --threads N   --sides N or N-M …   --json FILE   problem:n[:kind] …
+//   --repeats N   --threads N   --right-hand sides N or N-M …   --json FILE   problem:n[:kind] …
 #pragma once
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct Options {
   int repeats = 3;
   int threads = 2;
   std::string json;
-  std::vector<index_t> sides;
+  std::vector<index_t> num_rhs;
   std::vector<Case> cases;
 };
 
@@ -45,19 +45,19 @@ inline void add_counts(const std::string& text, std::vector<index_t>& counts) {
   for (index_t count = first; count <= last; ++count) counts.push_back(count);
 }
 
-/// `options` holds the defaults; its cases and sides stay where none are given.
+/// `options` holds the defaults; its cases and right-hand sides stay where none are given.
 inline Options parse(int argc, char** argv, Options options) {
-  std::vector<index_t> sides;
+  std::vector<index_t> num_rhs;
   std::vector<Case> cases;
   for (int at = 1; at < argc; ++at) {
     const bool more = at + 1 < argc;
     if (std::strcmp(argv[at], "--repeats") == 0 && more) options.repeats = std::stoi(argv[++at]);
     else if (std::strcmp(argv[at], "--threads") == 0 && more) options.threads = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--sides") == 0 && more) add_counts(argv[++at], sides);
+    else if (std::strcmp(argv[at], "--sides") == 0 && more) add_counts(argv[++at], num_rhs);
     else if (std::strcmp(argv[at], "--json") == 0 && more) options.json = argv[++at];
     else cases.push_back(parse_case(argv[at]));
   }
-  if (!sides.empty()) options.sides = sides;
+  if (!num_rhs.empty()) options.num_rhs = num_rhs;
   if (!cases.empty()) options.cases = cases;
   return options;
 }

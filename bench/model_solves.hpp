@@ -71,7 +71,7 @@ class ModelRank {
   ModelRank(const Products& all, const std::shared_ptr<const Placement>& placement, Transport& transport)
       : transport_(transport), team_(1) {
     RankPlanOptions options;
-    options.most_sides = 1;
+    options.max_rhs = 1;
     plan_.emplace(
         std::make_shared<const RankFactor<double>>(rank_part(*all.factor, placement, transport.rank())),
         options);

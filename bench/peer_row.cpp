@@ -153,12 +153,12 @@ void add_solve(ordered_json& row, Solver<double>& solver, const SparseMatrix<dou
   const double once = solved(solver, b, x, request).solve->seconds;
   request.repeat = static_cast<int>(std::clamp(budget_seconds / std::max(once, 1e-9), 5.0, 101.0));
   const Report report = solved(solver, b, x, request);
-  const std::string sides = std::to_string(num_rhs);
-  row["solve" + sides + "_s"] = report.solve->seconds;
-  row["solve" + sides + "_bytes"] = report.solve->bytes;
-  row["solve" + sides + "_method"] = name_of(report.solve->method);
-  row["solve" + sides + "_threads"] = report.solve->threads;
-  row[num_rhs == 1 ? "berr" : "berr" + sides] = report.verify->backward_error;
+  const std::string solve = "solve" + std::to_string(num_rhs);
+  row[solve + "_s"] = report.solve->seconds;
+  row[solve + "_bytes"] = report.solve->bytes;
+  row[solve + "_method"] = name_of(report.solve->method);
+  row[solve + "_threads"] = report.solve->threads;
+  row[num_rhs == 1 ? "berr" : "berr" + std::to_string(num_rhs)] = report.verify->backward_error;
 }
 
 void add_mixed_precision(ordered_json& row, const Matrix& matrix, SolverOptions options) {

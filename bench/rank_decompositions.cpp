@@ -70,7 +70,7 @@ std::vector<RankSolvePlan<double>> plans(const Triangle& one,
                                          const std::shared_ptr<const Placement>& placement, TreeShape trees) {
   RankPlanOptions options;
   options.trees = trees;
-  options.most_sides = 1;
+  options.max_rhs = 1;
   std::vector<RankSolvePlan<double>> result;
   for (index_t rank = 0; rank < placement->num_ranks(); ++rank)
     result.emplace_back(part(one, placement, rank), options);

@@ -59,7 +59,7 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
   SimulationOptions options;
   options.cluster = given.cluster;
   RankPlanOptions planning;
-  planning.most_sides = 1;
+  planning.max_rhs = 1;
   planning.structure = std::make_shared<const SolveStructure>(symbolic, *placement, planning.trees);
   std::vector<RankSolvePlan<double>> plans;
   for (const auto& part : factor.parts) {

@@ -106,9 +106,9 @@ Triplets<T> read_rival(const std::string& path, int) {
     T value(1);
     file >> row >> column;
     if (!pattern) read_number(file, value);
-    for (int side = 0; side < (general || row == column ? 1 : 2); ++side) {
-      triplets.row.push_back((side == 0 ? row : column) - 1);
-      triplets.column.push_back((side == 0 ? column : row) - 1);
+    for (int rhs = 0; rhs < (general || row == column ? 1 : 2); ++rhs) {
+      triplets.row.push_back((rhs == 0 ? row : column) - 1);
+      triplets.column.push_back((rhs == 0 ? column : row) - 1);
       triplets.value.push_back(value);
     }
   }

@@ -58,12 +58,12 @@ struct Triplets {
 };
 
 Matrix grid(index_t n) {
-  const index_t side = std::max<index_t>(1, index_t(std::ceil(std::sqrt(double(n)))));
+  const index_t rhs = std::max<index_t>(1, index_t(std::ceil(std::sqrt(double(n)))));
   Triplets made;
   for (index_t i = 0; i < n; ++i) {
     made.add(i, i, 4);
-    if (i % side != 0) made.add(i, i - 1, -1), made.add(i - 1, i, -1);
-    if (i >= side) made.add(i, i - side, -1), made.add(i - side, i, -1);
+    if (i % rhs != 0) made.add(i, i - 1, -1), made.add(i - 1, i, -1);
+    if (i >= rhs) made.add(i, i - rhs, -1), made.add(i - rhs, i, -1);
   }
   return made.matrix(n);
 }

@@ -2,7 +2,8 @@
 // triangles compare with the simplest loop over compressed rows? Both yardsticks are measured in the same
 // run.
 //
-//   bench_solve [--repeats N] [--threads N] [--sides N or N-M]… [--json FILE] [problem:n[:kind] …]      kind:
+//   bench_solve [--repeats N] [--threads N] [--right-hand sides N or N-M]… [--json FILE] [problem:n[:kind]
+//   …]      kind:
 //   llt, ldlt, lu or triangle
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +28,7 @@ using bench::Options;
 Options defaults() {
   Options options;
   options.repeats = 15;
-  options.sides = {1, 50};
+  options.num_rhs = {1, 50};
   options.cases = {{"poisson2d9", 512, "llt"},
                    {"poisson2d9", 1024, "llt"},
                    {"poisson3d7", 40, "llt"},
@@ -153,13 +154,13 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick,
   const SparseMatrix<double> matrix = generate({what.problem, what.n});
   const SolvePlan<double> plan = plan_of(what, matrix);
   const double loop = what.kind == "triangle" ? simple_loop_seconds(matrix, options.repeats) : 0;
-  for (const index_t num_rhs : options.sides) {
+  for (const index_t num_rhs : options.num_rhs) {
     DenseMatrix<double> b(plan.size(), num_rhs), x(plan.size(), num_rhs);
     std::fill(b.values.begin(), b.values.end(), 1.0);
     double serial = 0;
     const SolveCost cost = plan.cost(num_rhs);
     // Many counts are there to be compared with each other, not to compare methods.
-    const bool counts_only = options.sides.size() > 8;
+    const bool counts_only = options.num_rhs.size() > 8;
     for (const SolveMethodInfo& method : solve_method_list()) {
       if (counts_only && method.method != SolveMethod::serial && method.method != SolveMethod::sync_free)
         continue;

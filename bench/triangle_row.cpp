@@ -3,8 +3,9 @@
 // runner collects, with the seconds of the simplest loops in the same process (csr_…) and the analysis in
 // units of one solve by such a loop.
 //
-//   bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [sides]      threads: PEERS_THREADS, 1 where absent;
-//   sides: 50 where absent
+//   bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [right-hand sides]      threads: PEERS_THREADS, 1 where
+//   absent;
+//   right-hand sides: 50 where absent
 //
 // .csc: 'PEERCSC1', int64 rows columns entries kind, int64 column_ptr[], int32 row[], double value[].
 #include <algorithm>
@@ -95,28 +96,28 @@ struct Loops {
     const Matrix& lists = transposed ? columns : rows;
     const index_t n = lists.cols(), count = b.cols;
     for (index_t row = 0; row < n; ++row)
-      for (index_t side = 0; side < count; ++side) w[offset_t{row} * count + side] = b(row, side);
+      for (index_t rhs = 0; rhs < count; ++rhs) w[offset_t{row} * count + rhs] = b(row, rhs);
     for (index_t place = 0; place < n; ++place) {
       const index_t row = transposed ? n - 1 - place : place;
       const offset_t begin = lists.pattern.column_ptr[row], end = lists.pattern.column_ptr[row + 1];
       double* const y = &w[offset_t{row} * count];
       for (offset_t entry = begin + transposed; entry < end - !transposed; ++entry) {
         const double* const z = &w[offset_t{lists.pattern.row_index[entry]} * count];
-        for (index_t side = 0; side < count; ++side) y[side] -= lists.values[entry] * z[side];
+        for (index_t rhs = 0; rhs < count; ++rhs) y[rhs] -= lists.values[entry] * z[rhs];
       }
       const double scale = 1 / lists.values[transposed ? begin : end - 1];
-      for (index_t side = 0; side < count; ++side) y[side] *= scale;
+      for (index_t rhs = 0; rhs < count; ++rhs) y[rhs] *= scale;
     }
     for (index_t row = 0; row < n; ++row)
-      for (index_t side = 0; side < count; ++side) x(row, side) = w[offset_t{row} * count + side];
+      for (index_t rhs = 0; rhs < count; ++rhs) x(row, rhs) = w[offset_t{row} * count + rhs];
   }
 };
 
 double backward_error(const Matrix& matrix, Operation operation, DenseView<const double> b,
                       DenseView<const double> x) {
   DenseMatrix<double> residual(b.rows, b.cols);
-  for (index_t side = 0; side < b.cols; ++side)
-    std::copy_n(b.column(side), b.rows, residual.view().column(side));
+  for (index_t rhs = 0; rhs < b.cols; ++rhs)
+    std::copy_n(b.column(rhs), b.rows, residual.view().column(rhs));
   multiply_add(matrix, operation, -1.0, x, residual.view());
   std::vector<double> sums(b.rows, 0.0);
   for (index_t column = 0; column < matrix.cols(); ++column)
@@ -126,11 +127,11 @@ double backward_error(const Matrix& matrix, Operation operation, DenseView<const
           std::abs(matrix.values[entry]);
   const double norm = *std::max_element(sums.begin(), sums.end());
   double worst = 0;
-  for (index_t side = 0; side < b.cols; ++side) {
+  for (index_t rhs = 0; rhs < b.cols; ++rhs) {
     double r = 0, size = 0;
     for (index_t row = 0; row < b.rows; ++row) {
-      r = std::max(r, std::abs(residual.view()(row, side)));
-      size = std::max(size, norm * std::abs(x(row, side)) + std::abs(b(row, side)));
+      r = std::max(r, std::abs(residual.view()(row, rhs)));
+      size = std::max(size, norm * std::abs(x(row, rhs)) + std::abs(b(row, rhs)));
     }
     worst = std::max(worst, r / size);
   }
@@ -145,16 +146,16 @@ struct Setting {
   const Matrix& matrix;
   const Loops& loops;
   const SolvePlan<double>& plan;
-  index_t sides;
+  index_t num_rhs;
   SolveRun run;
 };
 
 Direction time_direction(const Setting& setting, bool transposed) {
   const Matrix& matrix = setting.matrix;
   const Loops& loops = setting.loops;
-  const index_t n = matrix.rows(), sides = setting.sides;
+  const index_t n = matrix.rows(), num_rhs = setting.num_rhs;
   const Operation operation = transposed ? Operation::transpose : Operation::plain;
-  DenseMatrix<double> truth(n, sides), b(n, sides), x(n, sides);
+  DenseMatrix<double> truth(n, num_rhs), b(n, num_rhs), x(n, num_rhs);
   std::uint64_t state = 12345;
   for (double& value : truth.values) {
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -175,7 +176,7 @@ Direction time_direction(const Setting& setting, bool transposed) {
   out.error_many = backward_error(matrix, operation, all, std::as_const(x).view());
   // The copy of b is part of what a loop in place has to do for the same result.
   std::vector<double> y(n),
-      w(static_cast<std::size_t>(n) * static_cast<std::size_t>(sides));
+      w(static_cast<std::size_t>(n) * static_cast<std::size_t>(num_rhs));
   out.loop_one = median_seconds([&] {
     std::copy_n(first.data, n, y.data());
     transposed ? loops.backward(y.data()) : loops.forward(y.data());
@@ -184,7 +185,7 @@ Direction time_direction(const Setting& setting, bool transposed) {
   return out;
 }
 
-int run(const std::string& path, SolveMethod method, index_t sides) {
+int run(const std::string& path, SolveMethod method, index_t num_rhs) {
   const Matrix matrix = read_triangle(path);
   const char* asked = std::getenv("PEERS_THREADS");
   ThreadTeam team(asked != nullptr ? std::max(1, std::atoi(asked)) : 1);
@@ -193,7 +194,7 @@ int run(const std::string& path, SolveMethod method, index_t sides) {
   const Stopwatch watch;
   const SolvePlan<double> plan = plan_triangle(matrix).value();
   const double plan_s = watch.seconds();
-  const Setting setting{matrix, loops, plan, sides, how};
+  const Setting setting{matrix, loops, plan, num_rhs, how};
   const Direction forward = time_direction(setting, false), backward = time_direction(setting, true);
   const double analyze_s = plan_s + forward.first_s - forward.one + backward.first_s - backward.one;
   std::string name = path.substr(path.find_last_of('/') + 1);
@@ -215,7 +216,7 @@ int run(const std::string& path, SolveMethod method, index_t sides) {
       std::max(forward.error_many, backward.error_many), double(peak_memory_bytes()) / 1e6, forward.loop_one,
       backward.loop_one, forward.loop_many, backward.loop_many,
       analyze_s / (forward.loop_one + backward.loop_one),
-      2e-9 * plan.cost(1).bytes / (forward.one + backward.one), double(plan.memory_bytes()) / 1e6, sides);
+      2e-9 * plan.cost(1).bytes / (forward.one + backward.one), double(plan.memory_bytes()) / 1e6, num_rhs);
   return 0;
 }
 

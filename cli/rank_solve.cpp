@@ -29,7 +29,7 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
   const auto cluster =
       is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
   const RankOptions ranks = request.ranks;
-  options.choose_layout = [cluster, ranks, num_rhs = options.most_sides, trees = options.trees](
+  options.choose_layout = [cluster, ranks, num_rhs = options.max_rhs, trees = options.trees](
                               const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
     GridQuestion question{
         symbolic, num_ranks,   {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees,
@@ -58,8 +58,8 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
   options.delivery = request.ranks.delivery.value_or(Delivery::push);
   // no memory for sides that never come
-  options.most_sides = std::clamp<index_t>(run.num_rhs(), 1, options.most_sides);
-  options.members = std::max(1, request.solving.threads);
+  options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
+  options.threads = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;
   options.transport_name = transport_name(transport);
   if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);

@@ -1,4 +1,4 @@
-// The rule by which members are withheld and called again.
+// The rule by which threads are withheld and called again.
 #include "palmette/base/hand_overs.hpp"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ bool went_badly(const RunFigures& figures) {
 
 }  // namespace
 
-int HandOvers::members(int size, std::int64_t now_ns) const {
+int HandOvers::threads(int size, std::int64_t now_ns) const {
   if (now_ns >= until_ns_.load(std::memory_order_relaxed) || calls_all_.load(std::memory_order_relaxed))
     return size;
   return std::max(1, size - withheld_.load(std::memory_order_relaxed));
 }
 
 void HandOvers::ran(const RunFigures& figures, std::int64_t now_ns) {
-  if (figures.members < 2) return;
+  if (figures.threads < 2) return;
   if (!went_badly(figures)) {
     if (clean_ns_.fetch_add(figures.wall_ns, std::memory_order_relaxed) >
         pause_ns_.load(std::memory_order_relaxed))

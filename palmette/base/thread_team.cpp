@@ -1,4 +1,4 @@
-// The thread team. A run is published in one word, which says whether it is open, for how many members, and
+// The thread team. A run is published in one word, which says whether it is open, for how many threads, and
 // how many have come. Who wakes up in time joins; then the caller closes the run, and waits for those that
 // joined and for nobody else.
 #include "palmette/base/thread_team.hpp"
@@ -34,7 +34,7 @@ std::int64_t processor_nanoseconds() {
              : 0;
 }
 
-/// Whether a member was disturbed during its part of a run.
+/// Whether a thread was disturbed during its part of a run.
 class Disturbance {
  public:
   bool seen() const { return lost_processors() != lost_ || WakeTime::late_wakes() != late_; }
@@ -53,8 +53,8 @@ class ThreadTeam::Crew {
       : size_(wanted), born_(fork_generation()), errors_(wanted) {
     workers_.reserve(wanted - 1);
     try {
-      for (int member = 1; member < wanted; ++member)
-        workers_.emplace_back([this, member] { worker_loop(member); });
+      for (int thread = 1; thread < wanted; ++thread)
+        workers_.emplace_back([this, thread] { worker_loop(thread); });
     } catch (...) {
       // The system refuses more threads: go on with those there are.
       size_ = static_cast<int>(workers_.size()) + 1;
@@ -83,13 +83,13 @@ class ThreadTeam::Crew {
     occupied_.notify_one();
   }
 
-  /// With the crew occupied. @param all  whether to wait until each of the members has come
-  RunFigures call(const std::function<void(int)>& work, int members, bool all) {
-    RunFigures figures{members, 0, -clock_nanoseconds(), -processor_nanoseconds()};
+  /// With the crew occupied. @param all  whether to wait until each of the threads has come
+  RunFigures call(const std::function<void(int)>& work, int threads, bool all) {
+    RunFigures figures{threads, 0, -clock_nanoseconds(), -processor_nanoseconds()};
     const Disturbance disturbance;
-    publish(work, members);
-    run_member(0);
-    if (all) done_.wait([&] { return left_.load(std::memory_order_acquire) == members - 1; });
+    publish(work, threads);
+    run_thread(0);
+    if (all) done_.wait([&] { return left_.load(std::memory_order_acquire) == threads - 1; });
     const std::uint32_t joined = run_.fetch_and(~open, std::memory_order_acq_rel) & count_mask;
     done_.wait([&] { return left_.load(std::memory_order_acquire) == static_cast<int>(joined); });
     figures.disturbed = disturbed_.load(std::memory_order_relaxed) + (disturbance.seen() ? 1 : 0);
@@ -98,7 +98,7 @@ class ThreadTeam::Crew {
     return figures;
   }
 
-  /// The exception of the lowest member that threw, forgotten here.
+  /// The exception of the lowest thread that threw, forgotten here.
   std::exception_ptr take_error() {
     std::exception_ptr first;
     if (!failed_.exchange(false, std::memory_order_relaxed)) return first;
@@ -110,38 +110,38 @@ class ThreadTeam::Crew {
   }
 
  private:
-  // The word of a run: open or not, for how many members, how many workers have joined.
-  static constexpr std::uint32_t open = 1u << 31, members_shift = 16, count_mask = 0xffff;
+  // The word of a run: open or not, for how many threads, how many workers have joined.
+  static constexpr std::uint32_t open = 1u << 31, threads_shift = 16, count_mask = 0xffff;
 
-  void publish(const std::function<void(int)>& work, int members) {
+  void publish(const std::function<void(int)>& work, int threads) {
     work_ = &work;
     number_ = calls_.load(std::memory_order_relaxed) + 1;
     left_.store(0, std::memory_order_relaxed);
     disturbed_.store(0, std::memory_order_relaxed);
     called_at_ns_.store(clock_nanoseconds(), std::memory_order_relaxed);
-    run_.store(open | static_cast<std::uint32_t>(members) << members_shift, std::memory_order_release);
+    run_.store(open | static_cast<std::uint32_t>(threads) << threads_shift, std::memory_order_release);
     calls_.store(number_, std::memory_order_release);
     calls_.notify_all();
   }
 
-  bool join(int member) {
+  bool join(int thread) {
     std::uint32_t run = run_.load(std::memory_order_acquire);
-    while ((run & open) != 0 && static_cast<std::uint32_t>(member) < (run & ~open) >> members_shift)
+    while ((run & open) != 0 && static_cast<std::uint32_t>(thread) < (run & ~open) >> threads_shift)
       if (run_.compare_exchange_weak(run, run + 1, std::memory_order_acq_rel, std::memory_order_acquire))
         return true;
     return false;
   }
 
-  void run_member(int member) {
+  void run_thread(int thread) {
     try {
-      (*work_)(member);
+      (*work_)(thread);
     } catch (...) {
-      errors_[member] = std::current_exception();
+      errors_[thread] = std::current_exception();
       failed_.store(true, std::memory_order_relaxed);
     }
   }
 
-  void worker_loop(int member) {
+  void worker_loop(int thread) {
     std::uint32_t seen = 0;
     // Who came too late takes no more processor time from those who work, and sleeps at once.
     bool came_late = false;
@@ -152,14 +152,14 @@ class ThreadTeam::Crew {
       calls_.wait(seen, std::memory_order_acquire);
       seen = calls_.load(std::memory_order_acquire);
       if (stopping_.load(std::memory_order_relaxed)) return;
-      came_late = !join(member);
+      came_late = !join(thread);
       if (came_late) continue;
-      // The run that was joined may be one after that which called: it stays until this member leaves.
+      // The run that was joined may be one after that which called: it stays until this thread leaves.
       seen = number_;
       const bool late =
           clock_nanoseconds() - called_at_ns_.load(std::memory_order_relaxed) > WakeTime::patience_ns;
       const Disturbance disturbance;
-      run_member(member);
+      run_thread(thread);
       if (late || disturbance.seen()) disturbed_.fetch_add(1, std::memory_order_relaxed);
       left_.fetch_add(1, std::memory_order_acq_rel);
       done_.ring();
@@ -205,9 +205,9 @@ int ThreadTeam::size() const {
   return crew != nullptr ? crew->size() : wanted_;
 }
 
-int ThreadTeam::members_now() const {
-  const int members = size();
-  return members > 1 ? hand_overs_.members(members, clock_nanoseconds()) : 1;
+int ThreadTeam::threads_now() const {
+  const int threads = size();
+  return threads > 1 ? hand_overs_.threads(threads, clock_nanoseconds()) : 1;
 }
 
 int ThreadTeam::muster() { return wanted_ > 1 ? crew().size() : 1; }
@@ -217,17 +217,17 @@ int ThreadTeam::share(const std::function<void(int)>& work, Called called) {
     work(0);
     return 1;
   };
-  const auto count = [&] { return called == Called::all ? size() : members_now(); };
+  const auto count = [&] { return called == Called::all ? size() : threads_now(); };
   if (count() == 1) return alone();
   Crew& crew = this->crew();
-  const int members = count();
-  if (members == 1 || !crew.try_occupy()) return alone();
-  const RunFigures figures = crew.call(work, members, false);
+  const int threads = count();
+  if (threads == 1 || !crew.try_occupy()) return alone();
+  const RunFigures figures = crew.call(work, threads, false);
   const std::exception_ptr error = crew.take_error();
   crew.leave();
   hand_overs_.ran(figures, clock_nanoseconds());
   if (error) std::rethrow_exception(error);
-  return members;
+  return threads;
 }
 
 void ThreadTeam::run(const std::function<void(int)>& work) {

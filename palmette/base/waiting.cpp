@@ -25,7 +25,7 @@ std::uint32_t WakeTime::late_wakes() { return late_wakes_of_this_thread; }
 
 void Barrier::wait() {
   const std::uint32_t phase = phase_.load(std::memory_order_acquire);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_) {
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
     arrived_.store(0, std::memory_order_relaxed);
     phase_.store(phase + 1, std::memory_order_release);
     bell_.ring();

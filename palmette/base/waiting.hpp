@@ -80,14 +80,14 @@ class Doorbell {
   WakeTime time_;
 };
 
-/// All members wait here until the last has come; reusable.
+/// All threads wait here until the last has come; reusable.
 class Barrier {
  public:
-  explicit Barrier(int members) : members_(members) {}
+  explicit Barrier(int threads) : threads_(threads) {}
   void wait();
 
  private:
-  int members_;
+  int threads_;
   std::atomic<int> arrived_{0};
   std::atomic<std::uint32_t> phase_{0};
   Doorbell bell_;

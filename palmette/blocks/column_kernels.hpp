@@ -14,42 +14,42 @@ namespace palmette::kernels {
 /// when it ends.
 inline constexpr int most_columns = 8;
 
-/// One group of `Columns` columns of a panel against `Sides` right-hand sides.
+/// One group of `Columns` columns of a panel against `NumRhs` right-hand sides.
 ///
-/// out(:, side) ← (or +=) A·x(:, side), A being m × Columns; coefficients x[side][column] are already in
+/// out(:, rhs) ← (or +=) A·x(:, rhs), A being m × Columns; coefficients x[rhs][column] are already in
 /// registers.
-template <class T, int Columns, int Sides, bool accumulate>
-inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[Sides][Columns], T* out,
+template <class T, int Columns, int NumRhs, bool accumulate>
+inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[NumRhs][Columns], T* out,
                         offset_t ld_out) {
   lanes::over_rows<T>(0, m, [&]<int Width>(index_t row) {
     using L = lanes::Lanes<T, Width>;
-    typename L::Sum sum[Sides];
+    typename L::Sum sum[NumRhs];
     for (int column = 0; column < Columns; ++column) {
-      if constexpr (Sides == 1 && Columns == most_columns)
+      if constexpr (NumRhs == 1 && Columns == most_columns)
         __builtin_prefetch(a + row + (column + Columns) * ld);
       const auto entries = L::load(a + row + column * ld);
-      for (int side = 0; side < Sides; ++side) sum[side].add(entries, x[side][column]);
+      for (int rhs = 0; rhs < NumRhs; ++rhs) sum[rhs].add(entries, x[rhs][column]);
     }
-    for (int side = 0; side < Sides; ++side) {
-      T* const place = out + row + side * ld_out;
-      auto value = sum[side].value();
+    for (int rhs = 0; rhs < NumRhs; ++rhs) {
+      T* const place = out + row + rhs * ld_out;
+      auto value = sum[rhs].value();
       if constexpr (accumulate) value += L::load(place);
       L::store(value, place);
     }
   });
 }
 
-/// out ← (or +=) A·X for A m × w and X given by coefficient(column, side), for `Sides` columns of out.
-template <class T, int Sides, class Coefficient>
+/// out ← (or +=) A·X for A m × w and X given by coefficient(column, rhs), for `NumRhs` columns of out.
+template <class T, int NumRhs, class Coefficient>
 inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&& coefficient, T* out,
                              offset_t ld_out) {
   index_t column = 0;
   const auto group = [&]<int Columns>() {
-    T x[Sides][Columns];
-    for (int side = 0; side < Sides; ++side)
-      for (int c = 0; c < Columns; ++c) x[side][c] = coefficient(column + c, side);
-    if (accumulate) add_columns<T, Columns, Sides, true>(a.rows, a.column(column), a.ld, x, out, ld_out);
-    else add_columns<T, Columns, Sides, false>(a.rows, a.column(column), a.ld, x, out, ld_out);
+    T x[NumRhs][Columns];
+    for (int rhs = 0; rhs < NumRhs; ++rhs)
+      for (int c = 0; c < Columns; ++c) x[rhs][c] = coefficient(column + c, rhs);
+    if (accumulate) add_columns<T, Columns, NumRhs, true>(a.rows, a.column(column), a.ld, x, out, ld_out);
+    else add_columns<T, Columns, NumRhs, false>(a.rows, a.column(column), a.ld, x, out, ld_out);
     column += Columns;
     accumulate = true;
   };
@@ -58,32 +58,32 @@ inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&
   if (column + 2 <= a.cols) group.template operator()<2>();
   if (column + 1 <= a.cols) group.template operator()<1>();
   if (!accumulate)
-    for (int side = 0; side < Sides; ++side) std::fill_n(out + side * ld_out, a.rows, T(0));
+    for (int rhs = 0; rhs < NumRhs; ++rhs) std::fill_n(out + rhs * ld_out, a.rows, T(0));
 }
 
-/// result[side][column] = Σ op(a(row, column))·x(row, side), op being the conjugate where asked; A has
-/// `Columns` columns, x `Sides`.
-template <class T, int Columns, int Sides>
+/// result[rhs][column] = Σ op(a(row, column))·x(row, rhs), op being the conjugate where asked; A has
+/// `Columns` columns, x `NumRhs`.
+template <class T, int Columns, int NumRhs>
 inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x,
-                        T (&result)[Sides][Columns]) {
-  for (auto& side : result)
-    for (T& value : side) value = T(0);
+                        T (&result)[NumRhs][Columns]) {
+  for (auto& rhs : result)
+    for (T& value : rhs) value = T(0);
   const auto add_rows = [&]<int Width>(index_t first, index_t end) {
     using L = lanes::Lanes<T, Width>;
-    typename L::Dot dot[Sides][Columns];
+    typename L::Dot dot[NumRhs][Columns];
     for (index_t row = first; row < end; row += Width) {
-      typename L::Vector given[Sides];
-      for (int side = 0; side < Sides; ++side) given[side] = L::load(x.column(side) + row);
+      typename L::Vector given[NumRhs];
+      for (int rhs = 0; rhs < NumRhs; ++rhs) given[rhs] = L::load(x.column(rhs) + row);
       for (int column = 0; column < Columns; ++column) {
-        if constexpr (Sides == 1 && Columns == most_columns)
+        if constexpr (NumRhs == 1 && Columns == most_columns)
           __builtin_prefetch(a.column(column + Columns) + row);
         const auto entries = L::load(a.column(column) + row);
-        for (int side = 0; side < Sides; ++side) dot[side][column].add(entries, given[side]);
+        for (int rhs = 0; rhs < NumRhs; ++rhs) dot[rhs][column].add(entries, given[rhs]);
       }
     }
-    for (int side = 0; side < Sides; ++side)
+    for (int rhs = 0; rhs < NumRhs; ++rhs)
       for (int column = 0; column < Columns; ++column)
-        result[side][column] += dot[side][column].value(conjugate_a);
+        result[rhs][column] += dot[rhs][column].value(conjugate_a);
   };
   constexpr int full = lanes::full_width<T>;
   const index_t m = a.rows;
@@ -101,20 +101,20 @@ inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const 
   if (row < m) add_rows.template operator()<1>(row, m);
 }
 
-/// Calls consume(column, side, value) with value = Σ op(a(row, column))·x(row, side), once for each column of
-/// A and of the first `Sides` columns of x.
-template <class T, int Sides, class Consume>
+/// Calls consume(column, rhs, value) with value = Σ op(a(row, column))·x(row, rhs), once for each column of
+/// A and of the first `NumRhs` columns of x.
+template <class T, int NumRhs, class Consume>
 inline void multiply_transposed_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x,
                                         Consume&& consume) {
   index_t column = 0;
   const auto group = [&]<int Columns>() {
-    T result[Sides][Columns];
-    dot_columns<T, Columns, Sides>(conjugate_a, a.columns(column, Columns), x, result);
-    for (int side = 0; side < Sides; ++side)
-      for (int c = 0; c < Columns; ++c) consume(column + c, side, result[side][c]);
+    T result[NumRhs][Columns];
+    dot_columns<T, Columns, NumRhs>(conjugate_a, a.columns(column, Columns), x, result);
+    for (int rhs = 0; rhs < NumRhs; ++rhs)
+      for (int c = 0; c < Columns; ++c) consume(column + c, rhs, result[rhs][c]);
     column += Columns;
   };
-  if constexpr (Sides == 1)
+  if constexpr (NumRhs == 1)
     while (column + most_columns <= a.cols) group.template operator()<most_columns>();
   while (column + 4 <= a.cols) group.template operator()<4>();
   if (column + 2 <= a.cols) group.template operator()<2>();

@@ -53,27 +53,27 @@ void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces&
                      const T* local);
 
 /// Right-hand sides side by side: those of row k lie together at data + k·stride. A stride is a
-/// padded_sides().
+/// padded_rhs().
 template <class T>
-struct SideRows {
+struct RhsRows {
   T* data = nullptr;
   index_t stride = 0;
 
   T* row(index_t k) const { return data + offset_t{k} * stride; }
-  SideRows from(index_t k) const { return {row(k), stride}; }
-  operator SideRows<const T>() const { return {data, stride}; }
+  RhsRows from(index_t k) const { return {row(k), stride}; }
+  operator RhsRows<const T>() const { return {data, stride}; }
 };
 template <class T>
-void copy_rows(SideRows<const T> from, index_t rows, SideRows<T> to) {
+void copy_rows(RhsRows<const T> from, index_t rows, RhsRows<T> to) {
   std::copy_n(from.data, offset_t{rows} * from.stride, to.data);
 }
 
 /// `count` right-hand sides rounded up to what the loops take at once: 1, 2, 4 … or a multiple of a register.
-index_t padded_sides(int scalar_bytes, index_t count);
+index_t padded_rhs(int scalar_bytes, index_t count);
 
 /// A matrix of rows × cols, column-major, or in chunks as PackedPanel has them.
 template <class T>
-struct SidePanel {
+struct RhsPanel {
   const T* values = nullptr;
   index_t rows = 0;
   index_t cols = 0;
@@ -85,25 +85,25 @@ enum class IntoRows { overwrite, add, subtract };
 
 /// out(places[k], :) ← (or +=, −=) Σ A(k, c)·x(c, :). @param x  overlaps no row of out
 template <class T>
-void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, const RowPlaces& places,
-                    SideRows<T> out);
+void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
+                    RhsRows<T> out);
 /// out(c, :) ← (or +=, −=) Σ A(k, c)·x(places[k], :)
 template <class T>
-void multiply_sides_transposed(const SidePanel<T>& a, const RowPlaces& places, SideRows<const T> x,
-                               IntoRows into, SideRows<T> out);
+void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsRows<const T> x,
+                               IntoRows into, RhsRows<T> out);
 
 /// What the products with a packed panel work on.
 template <class T>
-struct SupernodeSides {
-  SideRows<T> own;    ///< w rows
-  SideRows<T> local;  ///< where RowPlaces point to
-  SideRows<T> spare;  ///< w rows
+struct SupernodeRhs {
+  RhsRows<T> own;    ///< w rows
+  RhsRows<T> local;  ///< where RowPlaces point to
+  RhsRows<T> spare;  ///< w rows
 };
 /// The products of packed_forward and packed_backward for rows of right-hand sides.
 template <class T>
-void packed_forward_sides(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeSides<T>& at);
+void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeRhs<T>& at);
 template <class T>
-void packed_backward_sides(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
-                           const SupernodeSides<T>& at);
+void packed_backward_rhs(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
+                           const SupernodeRhs<T>& at);
 
 }  // namespace palmette

@@ -7,41 +7,41 @@
 namespace palmette {
 namespace {
 
-/// Calls group.template operator()<Sides>(first) for groups of four, two and one right-hand sides.
+/// Calls group.template operator()<NumRhs>(first) for groups of four, two and one right-hand sides.
 template <class Group>
-void over_sides(index_t sides, Group&& group) {
+void over_rhs(index_t num_rhs, Group&& group) {
   index_t first = 0;
-  for (; first + 4 <= sides; first += 4) group.template operator()<4>(first);
-  if (first + 2 <= sides) group.template operator()<2>(first), first += 2;
-  if (first < sides) group.template operator()<1>(first);
+  for (; first + 4 <= num_rhs; first += 4) group.template operator()<4>(first);
+  if (first + 2 <= num_rhs) group.template operator()<2>(first), first += 2;
+  if (first < num_rhs) group.template operator()<1>(first);
 }
 
 }  // namespace
 
 template <class T>
 void panel_multiply(DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  over_sides(x.cols, [&]<int Sides>(index_t first) {
-    const auto coefficient = [&](index_t column, int side) { return x(column, first + side); };
-    kernels::multiply_columns<T, Sides>(false, a, coefficient, out.column(first), out.ld);
+  over_rhs(x.cols, [&]<int NumRhs>(index_t first) {
+    const auto coefficient = [&](index_t column, int rhs) { return x(column, first + rhs); };
+    kernels::multiply_columns<T, NumRhs>(false, a, coefficient, out.column(first), out.ld);
   });
 }
 
 template <class T>
 void panel_multiply_transposed_subtract(bool adjoint, DenseView<const T> a, DenseView<const T> x,
                                         DenseView<T> out) {
-  over_sides(x.cols, [&]<int Sides>(index_t first) {
-    kernels::multiply_transposed_columns<T, Sides>(
-        adjoint, a, x.columns(first, Sides),
-        [&](index_t column, int side, const T& value) { out(column, first + side) -= value; });
+  over_rhs(x.cols, [&]<int NumRhs>(index_t first) {
+    kernels::multiply_transposed_columns<T, NumRhs>(
+        adjoint, a, x.columns(first, NumRhs),
+        [&](index_t column, int rhs, const T& value) { out(column, first + rhs) -= value; });
   });
 }
 
 template <class T>
 void panel_multiply_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> x, DenseView<T> out) {
-  over_sides(x.cols, [&]<int Sides>(index_t first) {
-    kernels::multiply_transposed_columns<T, Sides>(
-        adjoint, a, x.columns(first, Sides),
-        [&](index_t column, int side, const T& value) { out(column, first + side) = value; });
+  over_rhs(x.cols, [&]<int NumRhs>(index_t first) {
+    kernels::multiply_transposed_columns<T, NumRhs>(
+        adjoint, a, x.columns(first, NumRhs),
+        [&](index_t column, int rhs, const T& value) { out(column, first + rhs) = value; });
   });
 }
 

@@ -116,12 +116,12 @@ class TileByTile {
   void strips(DenseView<const T> rows, index_t row) {
     const index_t* const place = places_.row + row;
     index_t strip = 0;
-    tiles::over_strips<T>(b_.rows, [&]<int Sides>(index_t column) {
+    tiles::over_strips<T>(b_.rows, [&]<int NumRhs>(index_t column) {
       ahead_a_.fetch_portion(strip);
       ahead_b_.fetch_portion(strip++);
-      tiles::product_tile<T, PackedRows<T>::full, Registers, Sides, right>(
-          rows, b_.data + column, b_.ld, [&](int side, int r, auto value) {
-            subtract_register(value, r, place, panel_.column(places_.column[column + side]));
+      tiles::product_tile<T, PackedRows<T>::full, Registers, NumRhs, right>(
+          rows, b_.data + column, b_.ld, [&](int rhs, int r, auto value) {
+            subtract_register(value, r, place, panel_.column(places_.column[column + rhs]));
           });
     });
   }

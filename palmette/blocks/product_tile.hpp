@@ -31,28 +31,28 @@ inline constexpr int tile_rows = lanes::full_width<T> * tile_registers;
 /// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
 enum class Right { transposed, adjoint, plain };
 
-/// A·op(B) for `Registers` · `Width` rows of A and `Sides` columns of op(B): store(side, register, value) is
+/// A·op(B) for `Registers` · `Width` rows of A and `NumRhs` columns of op(B): store(rhs, register, value) is
 /// called once for each register of the result. Every entry is summed in the order of k, whatever the tile's
 /// shape.
-template <class T, int Width, int Registers, int Sides, Right right, class Store>
+template <class T, int Width, int Registers, int NumRhs, Right right, class Store>
 inline void product_tile(DenseView<const T> a, const T* b, offset_t ld_b, Store&& store) {
   using L = lanes::Lanes<T, Width>;
-  typename L::Sum sum[Sides][Registers];
+  typename L::Sum sum[NumRhs][Registers];
   for (index_t k = 0; k < a.cols; ++k) {
     typename L::Vector entries[Registers];
     for (int r = 0; r < Registers; ++r) entries[r] = L::load(a.column(k) + r * Width);
-    for (int side = 0; side < Sides; ++side) {
-      const T entry = right == Right::plain ? b[k + side * ld_b] : b[side + k * ld_b];
+    for (int rhs = 0; rhs < NumRhs; ++rhs) {
+      const T entry = right == Right::plain ? b[k + rhs * ld_b] : b[rhs + k * ld_b];
       const T factor = right == Right::adjoint ? conjugate(entry) : entry;
-      for (int r = 0; r < Registers; ++r) sum[side][r].add(entries[r], factor);
+      for (int r = 0; r < Registers; ++r) sum[rhs][r].add(entries[r], factor);
     }
   }
-  for (int side = 0; side < Sides; ++side)
-    for (int r = 0; r < Registers; ++r) store(side, r, sum[side][r].value());
+  for (int rhs = 0; rhs < NumRhs; ++rhs)
+    for (int r = 0; r < Registers; ++r) store(rhs, r, sum[rhs][r].value());
 }
 
-/// Calls step.template operator()<Sides>(column) over columns [0, cols) in strips of the widest tile, then of
-/// half of it …
+/// Calls step.template operator()<NumRhs>(column) over columns [0, cols) in strips of the widest tile, then
+/// of half of it …
 template <class T, class Step>
 inline void over_strips(index_t cols, Step&& step) {
   constexpr int widest = tile_columns<T>;

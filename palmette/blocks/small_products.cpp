@@ -24,11 +24,11 @@ enum class Into { overwrite, subtract };
 template <class T, int Width, int Registers, Into into, Right right>
 inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   using L = lanes::Lanes<T, Width>;
-  tiles::over_strips<T>(c.cols, [&]<int Sides>(index_t column) {
+  tiles::over_strips<T>(c.cols, [&]<int NumRhs>(index_t column) {
     const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
-    tiles::product_tile<T, Width, Registers, Sides, right>(
-        a, factors, b.ld, [&](int side, int r, auto value) {
-          T* const place = c.column(column + side) + r * Width;
+    tiles::product_tile<T, Width, Registers, NumRhs, right>(
+        a, factors, b.ld, [&](int rhs, int r, auto value) {
+          T* const place = c.column(column + rhs) + r * Width;
           if constexpr (into == Into::overwrite)
             L::store(value, place);
           else

@@ -7,7 +7,7 @@
 namespace palmette::factorizing {
 namespace {
 
-/// Enough that one member which comes late or is held up leaves little to wait for.
+/// Enough that one thread which comes late or is held up leaves little to wait for.
 constexpr int parts_of_a_member = 8;
 
 template <class T>

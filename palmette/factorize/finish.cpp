@@ -80,10 +80,10 @@ BadPivot finish_lu(const PanelParts<T>& panel, PivotTally& tally) {
 template <class T>
 void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector<T>& spare) {
   for (index_t start = 0; start < x.cols; ++start) {
-    // A cycle is walked from its smallest member only.
-    index_t member = place[start];
-    while (member > start) member = place[member];
-    if (member < start || place[start] == start) continue;
+    // A cycle is walked from its smallest thread only.
+    index_t thread = place[start];
+    while (thread > start) thread = place[thread];
+    if (thread < start || place[start] == start) continue;
     for (index_t first = 0; first < x.rows; first += slab_rows) {
       const index_t rows = std::min(slab_rows, x.rows - first);
       std::copy_n(x.column(start) + first, rows, spare.data());

@@ -29,20 +29,20 @@ Program<T>::Program(const Work<T>& work, Workspace<T>& workspace, const Progress
 }
 
 template <class T>
-bool Program<T>::run_one_task(int member) {
+bool Program<T>::run_one_task(int thread) {
   const index_t number = workspace_.ready.take();
   if (number < 0) return false;
   const Task& task = tasks_.graph.tasks[number];
-  if (!stopped(task.first)) run(task, member, workspace_.tallies[number]);
+  if (!stopped(task.first)) run(task, thread, workspace_.tallies[number]);
   workspace_.ready.finish(number);
-  report(member, task.cost);
+  report(thread, task.cost);
   return true;
 }
 
 template <class T>
-void Program<T>::run(const Task& task, int member, PivotTally& tally) {
-  Scratch<T>& scratch = workspace_.scratch[member];
-  if (task.kind == TaskKind::subtree) return run_subtree(task, member, tally);
+void Program<T>::run(const Task& task, int thread, PivotTally& tally) {
+  Scratch<T>& scratch = workspace_.scratch[thread];
+  if (task.kind == TaskKind::subtree) return run_subtree(task, thread, tally);
   if (task.kind == TaskKind::update) return update_chunk(task.first, chunk_rows(task), scratch);
   if (task.kind == TaskKind::panel) return finish_rows(work_, scratch, task.first, chunk_rows(task));
   const BadPivot bad = finish_diagonal(work_, scratch, task.first, tally);
@@ -50,8 +50,8 @@ void Program<T>::run(const Task& task, int member, PivotTally& tally) {
 }
 
 template <class T>
-void Program<T>::run_subtree(const Task& task, int member, PivotTally& tally) {
-  Scratch<T>& scratch = workspace_.scratch[member];
+void Program<T>::run_subtree(const Task& task, int thread, PivotTally& tally) {
+  Scratch<T>& scratch = workspace_.scratch[thread];
   for (index_t s = task.first; s < task.last && !stopped(s); ++s) {
     const RowRange all{0, work_.panel_rows(s)};
     update_rows(s, in_place(s, all), scratch);
@@ -104,10 +104,10 @@ void Program<T>::record(const BadPivot& bad) {
 }
 
 template <class T>
-void Program<T>::report(int member, double cost) {
+void Program<T>::report(int thread, double cost) {
   if (!progress_) return;
   const double done = cost_done_.fetch_add(cost, std::memory_order_relaxed) + cost;
-  if (member != 0 || cost_total_ <= 0) return;
+  if (thread != 0 || cost_total_ <= 0) return;
   const double fraction = std::min(1.0, done / cost_total_);
   if (fraction < reported_ + progress_step) return;
   reported_ = fraction;

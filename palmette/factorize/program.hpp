@@ -21,7 +21,7 @@ class Program final : public RankProgram {
 
   void start() override {}
   void on_message(const Message&) override {}
-  bool run_one_task(int member) override;
+  bool run_one_task(int thread) override;
   bool done() const override { return workspace_.ready.all_finished(); }
 
   /// supernode −1 if every pivot was good.
@@ -30,15 +30,15 @@ class Program final : public RankProgram {
   PivotTally tally() const;
 
  private:
-  void run(const Task& task, int member, PivotTally& tally);
-  void run_subtree(const Task& task, int member, PivotTally& tally);
+  void run(const Task& task, int thread, PivotTally& tally);
+  void run_subtree(const Task& task, int thread, PivotTally& tally);
   void update_rows(index_t s, const Target<T>& target, Scratch<T>& scratch);
   void update_chunk(index_t s, RowRange range, Scratch<T>& scratch);
   Target<T> in_place(index_t s, RowRange range) const;
   RowRange chunk_rows(const Task& task) const;
   bool stopped(index_t s) const { return s > first_bad_.load(std::memory_order_relaxed); }
   void record(const BadPivot& bad);
-  void report(int member, double cost);
+  void report(int thread, double cost);
 
   const Work<T>& work_;
   Workspace<T>& workspace_;
@@ -46,7 +46,7 @@ class Program final : public RankProgram {
   const ProgressCallback& progress_;
   std::atomic<double> cost_done_{0};
   double cost_total_;
-  double reported_ = 0;               // member 0 only
+  double reported_ = 0;               // thread 0 only
   std::atomic<index_t> first_bad_;
   std::mutex failure_mutex_;
   BadPivot failure_;

@@ -60,7 +60,7 @@ class FanOutProgram final : public RankProgram {
         blocks_(fan_.used_block.size()),
         missing_(fan_.steps.size()),
         left_(fan_.owned.num_panels()) {
-    for (int member = 0; member < options.members; ++member)
+    for (int thread = 0; thread < options.threads; ++thread)
       scratch_.emplace_back(work.symbolic, options.kind);
     last_.resize(scratch_.size());
   }
@@ -96,7 +96,7 @@ class FanOutProgram final : public RankProgram {
     block_is_there(fan_.used_place(number), message.payload, message.payload.size() == 0);
   }
 
-  bool run_one_task(int member) override {
+  bool run_one_task(int thread) override {
     index_t p = -1;
     {
       const std::lock_guard lock(mutex_);
@@ -104,8 +104,8 @@ class FanOutProgram final : public RankProgram {
       p = ready_.top().panel;
       ready_.pop();
     }
-    const DoneWork done = run_panel(p, scratch_[member]);
-    TaskNote& note = last_[member];
+    const DoneWork done = run_panel(p, scratch_[thread]);
+    TaskNote& note = last_[thread];
     note = {"panel",
             SweepPhase::none,
             fan_.owned.panel[p],
@@ -116,7 +116,7 @@ class FanOutProgram final : public RankProgram {
 
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
   double last_cost() const override { return last_[0].work.flops; }
-  TaskNote last_task(int member) const override { return last_[member]; }
+  TaskNote last_task(int thread) const override { return last_[thread]; }
 
   std::string waiting_for() const override {
     const std::lock_guard lock(mutex_);
@@ -419,7 +419,7 @@ class FanOutProgram final : public RankProgram {
   BlockNumbers numbers_;
   bool pulls_;
   BytePool pool_;
-  std::vector<RankScratch<T>> scratch_;  // one for each member
+  std::vector<RankScratch<T>> scratch_;  // one for each thread
   mutable std::mutex mutex_;
   std::vector<PanelState> panels_;
   std::vector<BlockState> blocks_;       // by place in fan_.used_block
@@ -428,7 +428,7 @@ class FanOutProgram final : public RankProgram {
   std::map<index_t, PivotTally> tallies_;  // by supernode
   BadPivot failure_;
   std::atomic<index_t> left_;
-  std::vector<TaskNote> last_;  // by member
+  std::vector<TaskNote> last_;  // by thread
 };
 
 }  // namespace factorizing

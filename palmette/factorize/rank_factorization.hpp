@@ -21,7 +21,7 @@ Delivery delivery(std::string_view name);
 struct RankFactorizeOptions {
   FactorKind kind = FactorKind::llt;
   double tiny_pivot = 0;  ///< as FactorizeOptions
-  int members = 1;        ///< threads that will drive the program
+  int threads = 1;        ///< threads that will drive the program
   Delivery delivery = Delivery::push;
 };
 

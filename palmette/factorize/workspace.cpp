@@ -17,7 +17,7 @@ bool odd_between(const std::vector<index_t>& rows, const std::vector<index_t>& c
 }  // namespace
 
 template <class T>
-Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int members)
+Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int threads)
     : symbolic(std::move(structure)),
       kind(what),
       odd_permutation(odd_between(symbolic->row.new_to_old(), symbolic->column.new_to_old())),
@@ -26,8 +26,8 @@ Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorK
       tallies(tasks.graph.tasks.size()) {
   ScratchSizes sizes = scratch_sizes(*symbolic);
   sizes.chunk_rows = tasks.chunks.chunk_rows;
-  scratch.reserve(members);
-  for (int member = 0; member < members; ++member) scratch.emplace_back(sizes, what);
+  scratch.reserve(threads);
+  for (int thread = 0; thread < threads; ++thread) scratch.emplace_back(sizes, what);
 }
 
 template <class T>

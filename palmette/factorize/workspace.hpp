@@ -10,15 +10,15 @@
 
 namespace palmette::factorizing {
 
-/// Tasks, their counters and tallies, and the members' scratch memory; serves one factorization after
+/// Tasks, their counters and tallies, and the threads' scratch memory; serves one factorization after
 /// another.
 template <class T>
 struct Workspace {
-  Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int members);
+  Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int threads);
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
-  bool fits(const std::shared_ptr<const SymbolicFactor>& structure, FactorKind what, int members) const {
-    return symbolic == structure && kind == what && scratch.size() >= static_cast<std::size_t>(members);
+  bool fits(const std::shared_ptr<const SymbolicFactor>& structure, FactorKind what, int threads) const {
+    return symbolic == structure && kind == what && scratch.size() >= static_cast<std::size_t>(threads);
   }
   void reset();
 
@@ -27,7 +27,7 @@ struct Workspace {
   bool odd_permutation;  ///< the structure's permutation of rows relative to that of columns
   FactorizationTasks tasks;
   ReadyTasks ready;
-  std::vector<Scratch<T>> scratch;   // one for each member
+  std::vector<Scratch<T>> scratch;   // one for each thread
   std::vector<PivotTally> tallies;   // one for each task
   std::unique_ptr<Transport> transport = make_loopback();
 };

@@ -52,8 +52,8 @@ class Arrays {
   }
 
   void sum_pass() {
-    each_part([this](int member, std::size_t first, std::size_t count) {
-      sums_[static_cast<std::size_t>(member) * lanes] += sum(arrays_[0].get() + first, count);
+    each_part([this](int thread, std::size_t first, std::size_t count) {
+      sums_[static_cast<std::size_t>(thread) * lanes] += sum(arrays_[0].get() + first, count);
     });
   }
   void triad_pass() {
@@ -73,19 +73,19 @@ class Arrays {
  private:
   template <class Work>
   void each_part(Work work) {
-    team_.run([&](int member) {
-      const std::size_t members = static_cast<std::size_t>(team_.size()),
-                        which = static_cast<std::size_t>(member);
-      // Whole vectors of eight, but for the last member's rest.
-      const std::size_t share = count_ / members / 8 * 8;
-      work(member, which * share, which + 1 == members ? count_ - which * share : share);
+    team_.run([&](int thread) {
+      const std::size_t threads = static_cast<std::size_t>(team_.size()),
+                        which = static_cast<std::size_t>(thread);
+      // Whole vectors of eight, but for the last thread's rest.
+      const std::size_t share = count_ / threads / 8 * 8;
+      work(thread, which * share, which + 1 == threads ? count_ - which * share : share);
     });
   }
 
   ThreadTeam& team_;
   std::size_t count_;
   std::array<std::unique_ptr<double[]>, 3> arrays_;  // length count_ each
-  std::vector<double> sums_;                         // one a member, on cache lines of their own
+  std::vector<double> sums_;                         // one a thread, on cache lines of their own
 };
 
 template <class Pass>

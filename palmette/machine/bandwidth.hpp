@@ -10,7 +10,7 @@ struct Bandwidth {
   double stream_gbs = 0;  ///< triad, 24 bytes an entry
 };
 
-/// The best of several passes over three arrays of `array_bytes` each, every member of the team on its own
+/// The best of several passes over three arrays of `array_bytes` each, every thread of the team on its own
 /// part, which it was also the first to touch. @throws MemoryError if the arrays cannot be allocated
 Bandwidth measure_bandwidth(ThreadTeam& team, offset_t array_bytes);
 

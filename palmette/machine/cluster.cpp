@@ -101,10 +101,10 @@ double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
 }
 
 double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const {
-  const double gflops = rate_at(kernel_gflops, work.sides);
+  const double gflops = rate_at(kernel_gflops, work.num_rhs);
   const double main = std::max(work.bytes / (read_gbs * 1e9), gflops > 0 ? work.flops / (gflops * 1e9) : 0);
   return main + besides.task_us * 1e-6 + besides.panel_us * 1e-6 * work.panels +
-         (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.sides;
+         (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.num_rhs;
 }
 
 namespace {

@@ -57,7 +57,7 @@ struct TaskWork {
   double flops = 0;
   double panels = 0;  ///< panels and blocks taken up
   double rows = 0;    ///< rows gathered or scattered
-  double sides = 1;   ///< right-hand sides: products are as wide
+  double num_rhs = 1;   ///< right-hand sides: products are as wide
   double columns = 0; ///< of diagonal blocks
 };
 

@@ -13,7 +13,7 @@ constexpr index_t chunk_vertices = 8192;
 constexpr double slowest_shrinkage = 0.93; // coarser ÷ finer vertices above which coarsening stops
 constexpr index_t fewest_to_share = 20000; // smaller levels are contracted by one thread
 
-/// Run work(chunk) for each chunk, on all members.
+/// Run work(chunk) for each chunk, on all threads.
 template <class Work>
 void for_each_chunk(ThreadTeam& team, index_t chunks, const Work& work) {
   if (chunks == 1) return work(0);
@@ -124,7 +124,7 @@ class Clusters {
   std::vector<offset_t> weight_;  // of the cluster, by leader
 };
 
-/// Lists of the members of each cluster, ascending.
+/// Lists of the threads of each cluster, ascending.
 void list_members(const std::vector<index_t>& cluster, index_t count, LevelGraph& level) {
   level.cluster_start.assign(static_cast<std::size_t>(count) + 1, 0);
   for (const index_t c : cluster) ++level.cluster_start[c + 1];
@@ -140,7 +140,7 @@ struct EdgeRun {
   std::vector<index_t> neighbour, weight;
 };
 
-/// Merge the lists of each cluster's members.
+/// Merge the lists of each cluster's threads.
 void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t begin,
                         index_t end, EdgeRun& run) {
   // by coarse vertex: where its edge stands already
@@ -195,14 +195,14 @@ LevelGraph contract(const LevelGraph& fine, const std::vector<index_t>& cluster,
   coarse.own_weight.assign(count, 0);
   for (index_t vertex = 0; vertex < fine.n; ++vertex)
     coarse.own_weight[cluster[vertex]] += fine.weight[vertex];
-  const index_t members = fine.n < fewest_to_share ? 1 : team.size();
-  std::vector<EdgeRun> runs(members);
-  for_each_chunk(team, members, [&](index_t part) {
+  const index_t threads = fine.n < fewest_to_share ? 1 : team.size();
+  std::vector<EdgeRun> runs(threads);
+  for_each_chunk(team, threads, [&](index_t part) {
     EdgeRun& run = runs[static_cast<std::size_t>(part)];
-    run.neighbour.reserve(fine.start[fine.n] / members);
-    run.weight.reserve(fine.start[fine.n] / members);
+    run.neighbour.reserve(fine.start[fine.n] / threads);
+    run.weight.reserve(fine.start[fine.n] / threads);
     const auto bound = [&](index_t at) {
-      return static_cast<index_t>(static_cast<offset_t>(count) * at / members);
+      return static_cast<index_t>(static_cast<offset_t>(count) * at / threads);
     };
     merge_lists_kernel(fine, cluster, bound(part), bound(part + 1), run);
   });

@@ -17,7 +17,7 @@ struct LevelGraph {
   std::vector<index_t> edge_weight;    // length start[n], or empty: one each
 
   std::vector<index_t> cluster_start;  // length n of the coarser level + 1
-  std::vector<index_t> cluster_member; // length n: the members of each cluster
+  std::vector<index_t> cluster_member; // length n: the threads of each cluster
 
   std::vector<offset_t> own_start;     // what the spans show, except on the finest level
   std::vector<index_t> own_neighbour;

@@ -84,8 +84,8 @@ class Dissection {
       for (std::unique_ptr<Region>& side : cut(*root, benches_[0], team_)) begun.push_back(std::move(side));
     root.reset();
     share_work<std::shared_ptr<Region>>(
-        team_, begun, [&](const std::shared_ptr<Region>& region, int member, const auto& hand_over) {
-          dissect(*region, benches_[member], hand_over);
+        team_, begun, [&](const std::shared_ptr<Region>& region, int thread, const auto& hand_over) {
+          dissect(*region, benches_[thread], hand_over);
         });
     return std::move(order_);
   }
@@ -152,7 +152,7 @@ class Dissection {
 
   ThreadTeam& team_;
   ThreadTeam alone_;
-  std::vector<Workbench> benches_;  // one for each member
+  std::vector<Workbench> benches_;  // one for each thread
   LevelGraph whole_;
   std::vector<index_t> order_;
 };

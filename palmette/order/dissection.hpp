@@ -12,7 +12,7 @@ namespace palmette::order_detail {
 /// Each region is coarsened, cut on its coarsest graph several times, and the better cuts improved on the way
 /// back; its two sides go on likewise until they are small. Those are ordered by minimum degree with the
 /// separators around them in view, and separators come after what they part. A region without a good
-/// separator stays whole. The branches of the tree are shared by the members of the team, and so is the
+/// separator stays whole. The branches of the tree are shared by the threads of the team, and so is the
 /// coarsening of the whole graph; the order depends on the graph alone.
 /// @throws MemoryError
 /// @cost O((n + edges)·log n) in practice; memory about 4 × the graph

@@ -87,7 +87,7 @@ Ordering symmetric_ordering(const Subject& matrix, const OrderOptions& options) 
   return ordering;
 }
 
-/// Where two members of a pair are neighbours in the order.
+/// Where two threads of a pair are neighbours in the order.
 std::vector<char> adjacent_pairs(const Groups& groups, const std::vector<index_t>& order) {
   const std::vector<index_t> group_of = groups.group_of();
   std::vector<char> paired(order.size(), 0);
@@ -96,7 +96,7 @@ std::vector<char> adjacent_pairs(const Groups& groups, const std::vector<index_t
   return paired;
 }
 
-/// Order whole pairs, so that their members stay together; an order given by the caller is left as it is.
+/// Order whole pairs, so that their threads stay together; an order given by the caller is left as it is.
 FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const Groups& pairs,
                          const OrderOptions& options) {
   if (keeps_given_order(options.method)) return fill_order(Graph{pattern.cols, {}, {}, {}}, options);

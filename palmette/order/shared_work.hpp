@@ -8,7 +8,7 @@
 
 namespace palmette::order_detail {
 
-/// Call work(item, member, hand_over) for each item and for each that hand_over(item) adds, on all members,
+/// Call work(item, thread, hand_over) for each item and for each that hand_over(item) adds, on all threads,
 /// in any order; the last item added is taken first. An exception ends the run: items not yet begun are
 /// dropped.
 template <class Item, class Work>
@@ -43,14 +43,14 @@ void share_work(ThreadTeam& team, std::vector<Item> items, const Work& work) {
     }
     bell.ring();
   };
-  team.share([&](int member) {
+  team.share([&](int thread) {
     Item item{};
     for (;;) {
       bool taken = false;
       bell.wait([&] { return (taken = take(item)) || all_done(); });
       if (!taken) return;
       try {
-        work(item, member, hand_over);
+        work(item, thread, hand_over);
       } catch (...) {
         finish_one(true);
         throw;

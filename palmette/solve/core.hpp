@@ -19,9 +19,9 @@ inline constexpr std::size_t states_of_stage = 4;
 
 /// Scalars that one solve with a block of right-hand sides needs.
 struct SpaceNeed {
-  offset_t work = 0;      ///< shared by all members: the vectors between the sweeps
+  offset_t work = 0;      ///< shared by all threads: the vectors between the sweeps
   offset_t boundary = 0;  ///< shared: what groups hand to their parents
-  offset_t member = 0;    ///< for each member
+  offset_t thread = 0;    ///< for each thread
 };
 
 /// Workspace of one solve at a time; kept by the plan for the next one.
@@ -29,14 +29,14 @@ template <class T>
 struct SolveSpace {
   PanelArray<T> work;
   PanelArray<T> boundary;
-  PanelArray<T> members;
+  PanelArray<T> threads;
   PanelArray<T> middle;  ///< n × block: the vector between two stages
   offset_t member_stride = 0;
-  int most_called = 1;  ///< the most members that were called to a sweep of this solve
+  int most_called = 1;  ///< the most threads that were called to a sweep of this solve
   std::vector<std::unique_ptr<EngineState>> states;  // states_of_stage for each stage
 
   void called(int count) { most_called = std::max(most_called, count); }
-  T* member(int number) { return members.data() + number * member_stride; }
+  T* thread(int number) { return threads.data() + number * member_stride; }
   EngineState& state(index_t slot, const SweepSchedule& schedule) {
     if (!states[slot]) states[slot] = std::make_unique<EngineState>(schedule);
     return *states[slot];
@@ -63,12 +63,12 @@ struct CoreCost {
   double critical_path_bytes = 0;
   /// with one right-hand side alone; never more than critical_path_bytes
   double critical_path_bytes_of_one = 0;
-  /// from so many right-hand sides on members share them instead of tasks; 0: never
-  index_t sides_to_share = 0;
+  /// from so many right-hand sides on threads share them instead of tasks; 0: never
+  index_t rhs_to_share = 0;
 
   /// What no number of threads can do side by side.
   double critical_path(index_t num_rhs) const {
-    if (sides_to_share > 0 && num_rhs >= sides_to_share) return 0;
+    if (rhs_to_share > 0 && num_rhs >= rhs_to_share) return 0;
     return num_rhs == 1 && critical_path_bytes_of_one > 0 ? critical_path_bytes_of_one : critical_path_bytes;
   }
 };

@@ -12,18 +12,18 @@
 namespace palmette::sweep {
 
 /// What the tasks of a graph do. run_task is called once for each task, after all its predecessors have
-/// returned; `member` tells which workspace is free, 0 ≤ member < members of the run.
+/// returned; `thread` tells which workspace is free, 0 ≤ thread < threads of the run.
 class SweepBody {
  public:
   virtual ~SweepBody() = default;
-  virtual void run_task(index_t task, int member) = 0;
+  virtual void run_task(index_t task, int thread) = 0;
 };
 
 /// Tasks levels.task[begin … end) that the level-set engine runs between two barriers.
 struct Phase {
   index_t begin;
   index_t end;
-  bool alone;  ///< too little to share: one member runs them in order
+  bool alone;  ///< too little to share: one thread runs them in order
 };
 
 /// A task graph with what the engines need to run it again and again. Constant once made.
@@ -58,14 +58,14 @@ struct SweepRun {
   const SweepSchedule& schedule;
   EngineState& state;
   SweepBody& body;
-  ThreadTeam* team;  ///< null: the caller alone, as member 0
+  ThreadTeam* team;  ///< null: the caller alone, as thread 0
 };
 
 /// Tasks in number order, by the caller.
 int run_serial(const SweepRun& run);
-/// Level after level, a barrier between; the tasks of a level are taken as members become free.
+/// Level after level, a barrier between; the tasks of a level are taken as threads become free.
 int run_level_set(const SweepRun& run);
-/// Members take tasks in a topological order and wait for the flags of their predecessors; no barriers, no
+/// Threads take tasks in a topological order and wait for the flags of their predecessors; no barriers, no
 /// locks.
 int run_sync_free(const SweepRun& run);
 /// A RankProgram over loopback: dependency counters and a queue of ready tasks, costliest remaining path
@@ -73,7 +73,7 @@ int run_sync_free(const SweepRun& run);
 int run_task_driven(const SweepRun& run);
 
 /// Run all tasks by this method (not automatic). An exception of a task stops the run and is rethrown.
-/// @returns how many members were called to it
+/// @returns how many threads were called to it
 int run_sweep(SolveMethod method, const SweepRun& run);
 
 /// What the choice of a method looks at: the costs of all sweeps of a solve, in bytes.
@@ -82,7 +82,7 @@ struct SweepWork {
   double critical_path_bytes = 0;
 };
 /// The method that a solve uses: `wanted` itself, or for automatic the one that the work makes worth while.
-SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int members);
+SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads);
 
 inline int member_count(const ThreadTeam* team) { return team != nullptr ? team->size() : 1; }
 

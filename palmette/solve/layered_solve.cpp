@@ -70,7 +70,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
         sweeps_(body, this),
         up_come_(meetings_.size()),
         down_left_(meetings_.size()),
-        met_rows_(body.options.members) {
+        met_rows_(body.options.threads) {
     body.roles = roles_of(system, body.exchange, meetings_);
     for (const TopRole& role : body.roles) forward_at_start_ += role.waits_after_forward;
     meetings_of_top_.resize(body.exchange.tops.size());
@@ -82,7 +82,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
     inside_.use(transport);
     sweeps_.reset(operation, b, x, inside_);
-    stride_ = padded_sides(sizeof(T), b.cols);
+    stride_ = padded_rhs(sizeof(T), b.cols);
     forward_left_ = forward_at_start_;
     up_ = 0;
     down_ = meetings_.size();
@@ -111,26 +111,28 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
     may_advance_.store(true, std::memory_order_release);
   }
 
-  bool run_one_task(int member) override {
+  bool run_one_task(int thread) override {
     if (may_advance_.load(std::memory_order_acquire)) {
       const offset_t rows = advance();
-      met_rows_[member] = rows;
+      met_rows_[thread] = rows;
       if (rows > 0) return true;
     }
-    met_rows_[member] = 0;
-    return sweeps_.run_one_task(member);
+    met_rows_[thread] = 0;
+    return sweeps_.run_one_task(thread);
   }
 
   bool done() const override { return met_.load(std::memory_order_acquire) && sweeps_.done(); }
   double last_cost() const override {
     return met_rows_[0] > 0 ? static_cast<double>(met_rows_[0]) * stride_ : sweeps_.last_cost();
   }
-  TaskNote last_task(int member) const override {
-    const double rows = static_cast<double>(met_rows_[member]);
-    if (rows == 0) return sweeps_.last_task(member);
-    const double sides = stride_;
-    return {
-        "between_layers", SweepPhase::between, 0, {2 * rows * sides * sizeof(T), rows * sides, 0, 0, sides}};
+  TaskNote last_task(int thread) const override {
+    const double rows = static_cast<double>(met_rows_[thread]);
+    if (rows == 0) return sweeps_.last_task(thread);
+    const double num_rhs = stride_;
+    return {"between_layers",
+            SweepPhase::between,
+            0,
+            {2 * rows * num_rhs * sizeof(T), rows * num_rhs, 0, 0, num_rhs}};
   }
 
   std::string waiting_for() const override {
@@ -246,7 +248,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   std::vector<index_t> down_left_;       // by meeting: supernodes without solution
   std::atomic<bool> may_advance_{false};
   std::atomic<bool> met_{false};
-  std::vector<offset_t> met_rows_;       // by member: of its last task, if that was a meeting
+  std::vector<offset_t> met_rows_;       // by thread: of its last task, if that was a meeting
 };
 
 namespace {
@@ -316,14 +318,14 @@ std::span<const index_t> LayeredSolvePlan<T>::rows() const {
 }
 
 template <class T>
-index_t LayeredSolvePlan<T>::most_sides() const {
-  return state_->body.options.most_sides;
+index_t LayeredSolvePlan<T>::max_rhs() const {
+  return state_->body.options.max_rhs;
 }
 
 template <class T>
 RankProgram& LayeredSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
                                         Transport& transport) {
-  sweep::check_sides(static_cast<index_t>(rows().size()), most_sides(), b, x);
+  sweep::check_sides(static_cast<index_t>(rows().size()), max_rhs(), b, x);
   const LayerSystem& system = *state_->system;
   if (transport.num_ranks() != system.ranks.num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the layers " +

@@ -32,7 +32,7 @@ class LayeredSolvePlan {
   /// Rows of the permuted matrix whose values this rank brings and gets. Each row belongs to one rank of the
   /// whole run.
   std::span<const index_t> rows() const;
-  index_t most_sides() const;
+  index_t max_rhs() const;
 
   /// As RankSolvePlan::begin. @param transport  of all layers
   RankProgram& begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);

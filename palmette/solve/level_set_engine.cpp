@@ -8,20 +8,20 @@ namespace {
 
 class LevelSetRun {
  public:
-  LevelSetRun(const SweepRun& run, int members) : run_(run), barrier_(members) {
+  LevelSetRun(const SweepRun& run, int threads) : run_(run), barrier_(threads) {
     for (std::size_t phase = 0; phase < run.schedule.phases.size(); ++phase)
       run.state.next_in_phase[phase].store(run.schedule.phases[phase].begin, std::memory_order_relaxed);
     run.state.failed.store(false, std::memory_order_relaxed);
   }
 
-  void run_member(int member) {
+  void run_thread(int thread) {
     std::exception_ptr error;
     for (std::size_t phase = 0; phase < run_.schedule.phases.size(); ++phase) {
       if (phase > 0) barrier_.wait();
-      // A member that failed still comes to every barrier, since the others wait for it there.
+      // A thread that failed still comes to every barrier, since the others wait for it there.
       if (run_.state.failed.load(std::memory_order_relaxed)) continue;
       try {
-        run_phase(phase, member);
+        run_phase(phase, thread);
       } catch (...) {
         error = std::current_exception();
         run_.state.failed.store(true, std::memory_order_relaxed);
@@ -31,18 +31,18 @@ class LevelSetRun {
   }
 
  private:
-  void run_phase(std::size_t number, int member) {
+  void run_phase(std::size_t number, int thread) {
     const Phase& phase = run_.schedule.phases[number];
     const std::vector<index_t>& tasks = run_.schedule.levels.task;
     if (phase.alone) {
-      if (member != 0) return;
-      for (index_t place = phase.begin; place < phase.end; ++place) run_.body.run_task(tasks[place], member);
+      if (thread != 0) return;
+      for (index_t place = phase.begin; place < phase.end; ++place) run_.body.run_task(tasks[place], thread);
       return;
     }
     for (;;) {
       const index_t place = run_.state.next_in_phase[number].fetch_add(1, std::memory_order_relaxed);
       if (place >= phase.end) return;
-      run_.body.run_task(tasks[place], member);
+      run_.body.run_task(tasks[place], thread);
     }
   }
 
@@ -53,13 +53,13 @@ class LevelSetRun {
 }  // namespace
 
 int run_level_set(const SweepRun& run) {
-  // At a barrier all wait for the last: where even one member would be withheld, the caller goes alone.
-  const bool together = run.team != nullptr && run.team->members_now() == run.team->size();
-  const int members = together ? run.team->muster() : 1;
-  LevelSetRun level_set(run, members);
-  if (members == 1) level_set.run_member(0);
-  else run.team->run([&level_set](int member) { level_set.run_member(member); });
-  return members;
+  // At a barrier all wait for the last: where even one thread would be withheld, the caller goes alone.
+  const bool together = run.team != nullptr && run.team->threads_now() == run.team->size();
+  const int threads = together ? run.team->muster() : 1;
+  LevelSetRun level_set(run, threads);
+  if (threads == 1) level_set.run_thread(0);
+  else run.team->run([&level_set](int thread) { level_set.run_thread(thread); });
+  return threads;
 }
 
 }  // namespace palmette::sweep

@@ -42,10 +42,10 @@ constexpr double least_bytes_saved = 2 * 1024 * 1024;
 
 }  // namespace
 
-SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int members) {
+SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads) {
   if (wanted != SolveMethod::automatic) return wanted;
-  if (members <= 1) return SolveMethod::serial;
-  const double shared = std::max(work.bytes / members, work.critical_path_bytes);
+  if (threads <= 1) return SolveMethod::serial;
+  const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;
 }
 

@@ -75,11 +75,11 @@ template <class Each>
 SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run,
                                     const Each& each) const {
   check_sizes(b, x);
-  const int members = sweep::member_count(run.team);
+  const int threads = sweep::member_count(run.team);
   const sweep::SweepWork one = work(b.cols);
   const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
   const SolveMethod method = sweep::choose_method(
-      run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, members);
+      run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, threads);
   ThreadTeam* const team = method == SolveMethod::serial ? nullptr : run.team;
   SolveTrace trace{method, sweep::member_count(team)};
   if (n_ == 0 || b.cols == 0) return trace;
@@ -128,7 +128,7 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space)
 }
 
 template <class T>
-std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t num_rhs, int members) const {
+std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t num_rhs, int threads) const {
   std::unique_ptr<Space> space;
   {
     const BriefLock lock(&pool_);
@@ -138,7 +138,7 @@ std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t n
     }
   }
   if (!space) space = std::make_unique<Space>();
-  prepare(*space, num_rhs, members);
+  prepare(*space, num_rhs, threads);
   return space;
 }
 
@@ -149,7 +149,7 @@ void PlanBody<T>::give_back(std::unique_ptr<Space> space) const {
 }
 
 template <class T>
-void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
+void PlanBody<T>::prepare(Space& space, index_t num_rhs, int threads) const {
   space.most_called = 1;
   space.states.resize(sweep::states_of_stage * stages_.size());
   sweep::SpaceNeed need;
@@ -157,14 +157,14 @@ void PlanBody<T>::prepare(Space& space, index_t num_rhs, int members) const {
     const sweep::SpaceNeed own = stage.core->space_need(num_rhs);
     need.work = std::max(need.work, own.work);
     need.boundary = std::max(need.boundary, own.boundary);
-    need.member = std::max(need.member, own.member);
+    need.thread = std::max(need.thread, own.thread);
   }
   grow(space.work, need.work);
   grow(space.boundary, need.boundary);
-  // A page apart: members must not share cache lines.
-  const offset_t stride = (need.member + 1023) / 512 * 512;
+  // A page apart: threads must not share cache lines.
+  const offset_t stride = (need.thread + 1023) / 512 * 512;
   if (space.member_stride < stride) space.member_stride = stride;
-  grow(space.members, space.member_stride * members);
+  grow(space.threads, space.member_stride * threads);
   if (stages_.size() > 1) grow(space.middle, offset_t{n_} * num_rhs);
 }
 

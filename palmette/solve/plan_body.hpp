@@ -35,9 +35,9 @@ class PlanBody {
   /// Calls each(first column, columns, method, team, workspace) for blocks of right-hand sides.
   template <class Each>
   SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Each& each) const;
-  std::unique_ptr<Space> borrow_space(index_t num_rhs, int members) const;
+  std::unique_ptr<Space> borrow_space(index_t num_rhs, int threads) const;
   void give_back(std::unique_ptr<Space> space) const;
-  void prepare(Space& space, index_t num_rhs, int members) const;
+  void prepare(Space& space, index_t num_rhs, int threads) const;
   void run_chain(const Chain& chain, Space& space) const;
   void run_stage(const Chain& chain, std::size_t place, Space& space) const;
   sweep::SweepWork work(index_t num_rhs) const;

@@ -24,7 +24,7 @@ RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
     const auto unit = static_cast<std::size_t>(whole.unit);
     whole_work_.push_back(sweep_work(*plan.factor->symbolic, begin[unit], begin[unit + 1]));
   }
-  last_.resize(plan.options.members);
+  last_.resize(plan.options.threads);
 }
 
 template <class T>
@@ -39,7 +39,7 @@ void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, Dense
   b_ = b;
   x_ = x;
   transport_ = &transport;
-  stride_ = padded_sides(sizeof(T), b.cols);
+  stride_ = padded_rhs(sizeof(T), b.cols);
   ready_ = {};
   left_.store(b.cols == 0 ? 0 : left_at_start_);
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
@@ -93,7 +93,7 @@ void RankSolveProgram<T>::on_message(const Message& message) {
 }
 
 template <class T>
-bool RankSolveProgram<T>::run_one_task(int member) {
+bool RankSolveProgram<T>::run_one_task(int thread) {
   Ready next;
   {
     const std::lock_guard lock(mutex_);
@@ -101,14 +101,14 @@ bool RankSolveProgram<T>::run_one_task(int member) {
     next = ready_.top();
     ready_.pop();
   }
-  run(next, member);
-  last_[member] = next;
+  run(next, thread);
+  last_[thread] = next;
   left_.fetch_sub(1, std::memory_order_release);
   return true;
 }
 
 template <class T>
-SideRows<T> RankSolveProgram<T>::rows_of_top(index_t number) const {
+RhsRows<T> RankSolveProgram<T>::rows_of_top(index_t number) const {
   const index_t group = plan_.structure.group_of_top[number];
   return {plan_.vectors.own.data() + offset_t{plan_.structure.sweep->column_begin(group)} * stride_, stride_};
 }
@@ -160,53 +160,53 @@ double RankSolveProgram<T>::last_cost() const {
 }
 
 template <class T>
-TaskNote RankSolveProgram<T>::last_task(int member) const {
+TaskNote RankSolveProgram<T>::last_task(int thread) const {
   static constexpr std::string_view names[] = {"whole_forward", "row_sum",     "column_product",
                                                "column_sum",    "row_product", "whole_backward"};
-  const Ready& last = last_[member];
+  const Ready& last = last_[thread];
   const SolveTask work = work_of(last);
-  const double sides = b_.cols;
-  return {names[last.task],
+  const double num_rhs = b_.cols;
+  return {names[static_cast<std::size_t>(last.task)],
           last.task <= RankTask::column_product ? SweepPhase::forward : SweepPhase::backward,
           work.number,
-          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * sides, work.panels, work.rows,
-           sides, work.columns}};
+          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * num_rhs, work.panels,
+           work.rows, num_rhs, work.columns}};
 }
 
 template <class T>
-void RankSolveProgram<T>::run(const Ready& next, int member) {
+void RankSolveProgram<T>::run(const Ready& next, int thread) {
   const RankTasks<T> all = tasks();
   switch (next.task) {
     case RankTask::whole_forward: {
-      all.whole_forward(next.number, member);
+      all.whole_forward(next.number, thread);
       const WholeUnit& unit = exchange_.wholes[next.number];
       const std::lock_guard lock(mutex_);
       for (const index_t at : unit.contributions)
         row_contribution(exchange_.own[at].row_top);
       return whole_needs_less(next.number);
     }
-    case RankTask::row_sum: return finish_row(next.number, member);
-    case RankTask::column_product: return multiply_column(next, member);
-    case RankTask::column_sum: return finish_column(next.number, member);
-    case RankTask::row_product: return multiply_row(next, member);
+    case RankTask::row_sum: return finish_row(next.number, thread);
+    case RankTask::column_product: return multiply_column(next, thread);
+    case RankTask::column_sum: return finish_column(next.number, thread);
+    case RankTask::row_product: return multiply_row(next, thread);
     case RankTask::whole_backward:
-      all.whole_backward(next.number, member);
+      all.whole_backward(next.number, thread);
       return store_group(plan_.structure.group_of_whole[next.number]);
   }
 }
 
 template <class T>
-void RankSolveProgram<T>::finish_row(index_t number, int member) {
+void RankSolveProgram<T>::finish_row(index_t number, int thread) {
   const Reduction& reduction = exchange_.reductions[top(number).row_sum];
   const RankTasks<T> all = tasks();
-  const SideRows<T> store{plan_.vectors.forward.data(), stride_};
+  const RhsRows<T> store{plan_.vectors.forward.data(), stride_};
   all.add_up(reduction, store);
   if (reduction.parent != -1) return send_sum(reduction, store, RankMessage::row_sum);
   const TopRole role = plan_.role(number);
   if (role.is_given) {
     all.gather_forward(number);
   } else {
-    all.diagonal_forward(number, member);
+    all.diagonal_forward(number, thread);
     send_value(number, top(number).column_children, RankMessage::forward_value);
   }
   {
@@ -218,15 +218,15 @@ void RankSolveProgram<T>::finish_row(index_t number, int member) {
 }
 
 template <class T>
-void RankSolveProgram<T>::finish_column(index_t number, int member) {
+void RankSolveProgram<T>::finish_column(index_t number, int thread) {
   const Reduction& reduction = exchange_.reductions[top(number).column_sum];
   const RankTasks<T> all = tasks();
-  const SideRows<T> store{plan_.vectors.backward.data(), stride_};
+  const RhsRows<T> store{plan_.vectors.backward.data(), stride_};
   all.add_up(reduction, store);
   if (reduction.parent != -1) return send_sum(reduction, store, RankMessage::column_sum);
   const TopRole role = plan_.role(number);
   if (role.is_given) all.pass_on(number);
-  else all.diagonal_backward(number, member);
+  else all.diagonal_backward(number, thread);
   send_value(number, top(number).row_children, RankMessage::backward_value);
   store_group(plan_.structure.group_of_top[number]);
   {
@@ -237,26 +237,26 @@ void RankSolveProgram<T>::finish_column(index_t number, int member) {
 }
 
 template <class T>
-void RankSolveProgram<T>::multiply_column(const Ready& next, int member) {
+void RankSolveProgram<T>::multiply_column(const Ready& next, int thread) {
   const Portion& portion = portion_of(next);
   const std::vector<index_t>& blocks = top(next.number).in_column;
   const RankTasks<T> all = tasks();
   for (index_t k = portion.begin; k < portion.end; ++k)
-    all.block_forward(blocks[k], member);
+    all.block_forward(blocks[k], thread);
   const std::lock_guard lock(mutex_);
   for (index_t k = portion.begin; k < portion.end; ++k)
     row_contribution(exchange_.own[blocks[k]].row_top);
 }
 
 template <class T>
-void RankSolveProgram<T>::multiply_row(const Ready& next, int member) {
+void RankSolveProgram<T>::multiply_row(const Ready& next, int thread) {
   const Portion& portion = portion_of(next);
   const auto block = [&](index_t k) {
     return static_cast<std::size_t>(top(next.number).in_row[k]);
   };
   const RankTasks<T> all = tasks();
   for (index_t k = portion.begin; k < portion.end; ++k)
-    if (exchange_.own_is_whole[block(k)] == 0) all.block_backward(static_cast<index_t>(block(k)), member);
+    if (exchange_.own_is_whole[block(k)] == 0) all.block_backward(static_cast<index_t>(block(k)), thread);
   const std::lock_guard lock(mutex_);
   for (index_t k = portion.begin; k < portion.end; ++k) {
     const OwnContribution& own = exchange_.own[block(k)];
@@ -266,7 +266,7 @@ void RankSolveProgram<T>::multiply_row(const Ready& next, int member) {
 }
 
 template <class T>
-void RankSolveProgram<T>::send_sum(const Reduction& reduction, SideRows<const T> store, RankMessage kind) {
+void RankSolveProgram<T>::send_sum(const Reduction& reduction, RhsRows<const T> store, RankMessage kind) {
   SharedBytes bytes =
       plan_.pool.take(static_cast<std::size_t>(reduction.outgoing_rows * stride_) * sizeof(T));
   tasks().write_result(reduction, store, reinterpret_cast<T*>(bytes.writable().data()));
@@ -289,15 +289,15 @@ void RankSolveProgram<T>::load() {
   const SweepStructure& sweep = *plan_.structure.sweep;
   Reader<T> reader{b_, {}, conjugated_};
   if (plan_.caller_row.empty())
-    return load_sides<T>(reader, 0, static_cast<index_t>(plan_.structure.row.size()),
+    return load_rhs<T>(reader, 0, static_cast<index_t>(plan_.structure.row.size()),
                          {plan_.vectors.own.data(), stride_});
   for (std::size_t group = 0; group < plan_.caller_row.size(); ++group) {
     const auto number = static_cast<index_t>(group);
     const index_t count = sweep.num_columns(number);
-    const SideRows<T> into{plan_.vectors.own.data() + offset_t{sweep.column_begin(number)} * stride_,
+    const RhsRows<T> into{plan_.vectors.own.data() + offset_t{sweep.column_begin(number)} * stride_,
                            stride_};
     if (plan_.caller_row[group] == -1) std::fill_n(into.data, offset_t{count} * stride_, T(0));
-    else load_sides<T>(reader, plan_.caller_row[group], count, into);
+    else load_rhs<T>(reader, plan_.caller_row[group], count, into);
   }
 }
 
@@ -307,8 +307,8 @@ void RankSolveProgram<T>::store_group(index_t group) {
   const index_t begin = sweep.column_begin(group), row = plan_.first_caller_row(group);
   if (row == -1) return;
   Writer<T> writer{x_, {}, conjugated_};
-  store_sides<T>(writer, row, sweep.num_columns(group),
-                 SideRows<const T>{plan_.vectors.own.data() + offset_t{begin} * stride_, stride_});
+  store_rhs<T>(writer, row, sweep.num_columns(group),
+                 RhsRows<const T>{plan_.vectors.own.data() + offset_t{begin} * stride_, stride_});
 }
 
 template <class T>
@@ -350,11 +350,11 @@ template <class T>
 RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options) {
   if (!factor || !factor->symbolic)
     throw UsageError("a plan over ranks was given no factor: factorize first, and check that it succeeded");
-  if (options.most_sides < 1)
-    throw UsageError("a plan for " + std::to_string(options.most_sides) +
+  if (options.max_rhs < 1)
+    throw UsageError("a plan for " + std::to_string(options.max_rhs) +
                      " right-hand sides; there must be at least 1");
-  if (options.members < 1)
-    throw UsageError("a plan for " + std::to_string(options.members) + " threads; there must be at least 1");
+  if (options.threads < 1)
+    throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
   blas::use_one_thread();
   SolveExchange exchange = options.structure ? options.structure->exchange(factor->owned.rank)
                                              : solve_exchange(*factor->symbolic, *factor->placement,
@@ -362,7 +362,7 @@ RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, cons
   RankStructure structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
   RankTriangles<T> triangles(*factor, structure, options.plan);
   RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic),
-                         padded_sides(sizeof(T), options.most_sides), options.members);
+                         padded_rhs(sizeof(T), options.max_rhs), options.threads);
   return {std::move(factor),
           options,
           std::move(exchange),
@@ -389,14 +389,14 @@ index_t guarded_blocks_of(const RankPlanBody<T>& body) {
 }
 
 template <class T>
-void check_sides(index_t rows, index_t most_sides, DenseView<const T> b, DenseView<T> x) {
+void check_sides(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x) {
   if (b.rows != rows || x.rows != rows || b.cols != x.cols)
     throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
                          " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
                          std::to_string(x.cols));
-  if (b.cols > most_sides)
+  if (b.cols > max_rhs)
     throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
-                         std::to_string(most_sides) + ": solve them in parts, or set most_sides");
+                         std::to_string(max_rhs) + ": solve them in parts, or set most_sides");
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                          \

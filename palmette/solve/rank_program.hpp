@@ -69,9 +69,9 @@ template <class T>
 offset_t memory_bytes_of(const RankPlanBody<T>& body);
 template <class T>
 index_t guarded_blocks_of(const RankPlanBody<T>& body);
-/// @throws DimensionError if b and x are not `rows` × k, k ≤ most_sides
+/// @throws DimensionError if b and x are not `rows` × k, k ≤ max_rhs
 template <class T>
-void check_sides(index_t rows, index_t most_sides, DenseView<const T> b, DenseView<T> x);
+void check_sides(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x);
 
 template <class T>
 class RankSolveProgram final : public RankProgram {
@@ -82,17 +82,17 @@ class RankSolveProgram final : public RankProgram {
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);
   void start() override;
   void on_message(const Message& message) override;
-  bool run_one_task(int member) override;
+  bool run_one_task(int thread) override;
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
   /// Of the task that the first thread ran last.
   double last_cost() const override;
-  TaskNote last_task(int member) const override;
+  TaskNote last_task(int thread) const override;
   std::string waiting_for() const override;
 
   // For layers.
   /// Rows of a supernode whose diagonal block is here; their writer is whoever has been told of it, until it
   /// is released.
-  SideRows<T> rows_of_top(index_t top) const;
+  RhsRows<T> rows_of_top(index_t top) const;
   /// A contribution from another layer has been added to them.
   void release_row(index_t top);
   /// They hold all of y, or the given x.
@@ -140,21 +140,21 @@ class RankSolveProgram final : public RankProgram {
 
   /// What a task reads and takes up.
   SolveTask work_of(const Ready& next) const;
-  void run(const Ready& next, int member);
-  void finish_row(index_t number, int member);
-  void finish_column(index_t number, int member);
+  void run(const Ready& next, int thread);
+  void finish_row(index_t number, int thread);
+  void finish_column(index_t number, int thread);
   const Portion& portion_of(const Ready& next) const {
     const TopSupernode& one = top(next.number);
     return (next.task == RankTask::column_product ? one.column_portions
                                                   : one.row_portions)[next.portion];
   }
-  void multiply_column(const Ready& next, int member);
-  void multiply_row(const Ready& next, int member);
+  void multiply_column(const Ready& next, int thread);
+  void multiply_row(const Ready& next, int thread);
 
   std::int64_t tag(RankMessage kind, index_t supernode) const {
     return supernode * kinds_of_message + static_cast<std::int64_t>(kind);
   }
-  void send_sum(const Reduction& reduction, SideRows<const T> store, RankMessage kind);
+  void send_sum(const Reduction& reduction, RhsRows<const T> store, RankMessage kind);
   void send_value(index_t number, const std::vector<index_t>& children, RankMessage kind);
   void load();
   void store_group(index_t group);
@@ -174,7 +174,7 @@ class RankSolveProgram final : public RankProgram {
   std::vector<index_t> column_waits_;
   std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
   std::vector<SolveTask> whole_work_;  // by number of whole unit
-  std::vector<Ready> last_;            // by member: its last task
+  std::vector<Ready> last_;            // by thread: its last task
   std::priority_queue<Ready> ready_;
   std::atomic<std::int64_t> left_{0};
 };

@@ -25,14 +25,14 @@ std::span<const index_t> RankSolvePlan<T>::rows() const {
 }
 
 template <class T>
-index_t RankSolvePlan<T>::most_sides() const {
-  return state_->body.options.most_sides;
+index_t RankSolvePlan<T>::max_rhs() const {
+  return state_->body.options.max_rhs;
 }
 
 template <class T>
 RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
                                      Transport& transport) {
-  sweep::check_sides(static_cast<index_t>(rows().size()), most_sides(), b, x);
+  sweep::check_sides(static_cast<index_t>(rows().size()), max_rhs(), b, x);
   if (transport.num_ranks() != state_->body.factor->placement->num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the placement " +
                      std::to_string(state_->body.factor->placement->num_ranks()));

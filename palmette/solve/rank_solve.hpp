@@ -14,8 +14,8 @@ namespace palmette {
 struct RankPlanOptions {
   TreeShape trees = TreeShape::binary;
   PlanOptions plan;
-  index_t most_sides = 64;  ///< right-hand sides of one solve
-  int members = 1;          ///< threads that will drive a solve
+  index_t max_rhs = 64;  ///< right-hand sides of one solve
+  int threads = 1;          ///< threads that will drive a solve
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks that one process
   /// plays. Null: made anew.
   std::shared_ptr<const SolveStructure> structure = nullptr;
@@ -40,13 +40,13 @@ class RankSolvePlan {
   /// Rows of the permuted matrix whose values this rank brings and gets, ascending. Each row belongs to one
   /// rank.
   std::span<const index_t> rows() const;
-  index_t most_sides() const;
+  index_t max_rhs() const;
 
   /// Begin to solve op(S)·x = b, S being the permuted and scaled matrix that was factored. Drive the program
   /// until done; then all ranks must agree on something before the next solve begins, so that no message of
   /// one meets the other.
   ///
-  /// @param b, x  rows().size() × k, k ≤ most_sides(); may be the same memory; must live until the program is
+  /// @param b, x  rows().size() × k, k ≤ max_rhs(); may be the same memory; must live until the program is
   ///   done
   /// @throws DimensionError if sizes differ
   /// @cost 4·entries·k flops over both sweeps; allocates nothing once messages of these sizes have been sent

@@ -11,7 +11,7 @@ namespace {
 offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 
 template <class T>
-DenseView<T> column_of(SideRows<T> rows, index_t count) {
+DenseView<T> column_of(RhsRows<T> rows, index_t count) {
   return {rows.data, count, 1, count};
 }
 
@@ -19,7 +19,7 @@ DenseView<T> column_of(SideRows<T> rows, index_t count) {
 
 template <class T>
 RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest,
-                            index_t stride, int members) {
+                            index_t stride, int threads) {
   const auto array = [stride](offset_t rows) {
     return PanelArray<T>(padded(rows) * stride, Uninitialised());
   };
@@ -30,13 +30,13 @@ RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange&
   const SweepStructure& sweep = *structure.sweep;
   const offset_t rows = std::max<offset_t>(sweep.most_rows_below(), widest);
   scratch_stride = (padded(sweep.longest_local()) + 2 * padded(widest) + padded(rows)) * stride;
-  scratch = PanelArray<T>(scratch_stride * members, Uninitialised());
+  scratch = PanelArray<T>(scratch_stride * threads, Uninitialised());
 }
 
 template <class T>
-SupernodeVectors<T> RankTasks<T>::vectors_of(index_t s, index_t first_column, int member) const {
+SupernodeVectors<T> RankTasks<T>::vectors_of(index_t s, index_t first_column, int thread) const {
   const SweepStructure& sweep = *structure.sweep;
-  const SideRows<T> local = scratch(member);
+  const RhsRows<T> local = scratch(thread);
   T* const spare = local.data + padded(sweep.longest_local()) * stride;
   return {sweep.local_rows(s),
           local.from(sweep.symbolic().supernode_begin[s] - first_column),
@@ -46,17 +46,17 @@ SupernodeVectors<T> RankTasks<T>::vectors_of(index_t s, index_t first_column, in
 }
 
 template <class T>
-void RankTasks<T>::whole_forward(index_t whole, int member) const {
+void RankTasks<T>::whole_forward(index_t whole, int thread) const {
   const SweepStructure& sweep = *structure.sweep;
   const index_t group = structure.group_of_whole[whole];
   const WholeUnit& unit = exchange.wholes[whole];
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
-  const SideRows<T> local = scratch(member), own{vectors.own.data() + offset_t{begin} * stride, stride};
+  const RhsRows<T> local = scratch(thread), own{vectors.own.data() + offset_t{begin} * stride, stride};
   copy_rows<T>(own, columns, local);
   std::fill_n(local.row(columns), offset_t(unit.boundary.size()) * stride, T(0));
   for (index_t s = sweep.supernode_begin(group); s < sweep.supernode_end(group); ++s) {
     first().prefetch_after(s, false);
-    first().eliminate(s, vectors_of(s, begin, member));
+    first().eliminate(s, vectors_of(s, begin, thread));
   }
   copy_rows<T>(local, columns, own);
   for (const index_t at : unit.contributions) {
@@ -66,12 +66,12 @@ void RankTasks<T>::whole_forward(index_t whole, int member) const {
 }
 
 template <class T>
-void RankTasks<T>::whole_backward(index_t whole, int member) const {
+void RankTasks<T>::whole_backward(index_t whole, int thread) const {
   const SweepStructure& sweep = *structure.sweep;
   const index_t group = structure.group_of_whole[whole];
   const WholeUnit& unit = exchange.wholes[whole];
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
-  const SideRows<T> local = scratch(member), own{vectors.own.data() + offset_t{begin} * stride, stride};
+  const RhsRows<T> local = scratch(thread), own{vectors.own.data() + offset_t{begin} * stride, stride};
   copy_rows<T>(own, columns, local);
   if (triangles.diagonal) triangles.diagonal->solve(begin, columns, local);
   for (const index_t at : unit.contributions) {
@@ -86,29 +86,29 @@ void RankTasks<T>::whole_backward(index_t whole, int member) const {
   }
   for (index_t s = sweep.supernode_end(group) - 1; s >= sweep.supernode_begin(group); --s) {
     second().prefetch_after(s, true);
-    second().substitute(adjoint(), s, vectors_of(s, begin, member));
+    second().substitute(adjoint(), s, vectors_of(s, begin, thread));
   }
   copy_rows<T>(local, columns, own);
 }
 
 template <class T>
-void RankTasks<T>::add_up(const Reduction& reduction, SideRows<T> store) const {
+void RankTasks<T>::add_up(const Reduction& reduction, RhsRows<T> store) const {
   for (const MadeSum& sum : reduction.sums) {
-    const SideRows<T> into{store.data + sum.at * stride, stride};
+    const RhsRows<T> into{store.data + sum.at * stride, stride};
     std::fill_n(into.data, offset_t{sum.rows} * stride, T(0));
     for (const StoredPart& part : sum.parts)
-      add_at<T>(places(part.rows), SideRows<T>{store.data + part.at * stride, stride}, into);
+      add_at<T>(places(part.rows), RhsRows<T>{store.data + part.at * stride, stride}, into);
   }
 }
 
 template <class T>
-void RankTasks<T>::add_result(const Reduction& reduction, SideRows<const T> store, SideRows<T> to) const {
+void RankTasks<T>::add_result(const Reduction& reduction, RhsRows<const T> store, RhsRows<T> to) const {
   for (const StoredPart& part : reduction.result)
-    add_at<T>(places(part.rows), SideRows<const T>{store.data + part.at * stride, stride}, to);
+    add_at<T>(places(part.rows), RhsRows<const T>{store.data + part.at * stride, stride}, to);
 }
 
 template <class T>
-void RankTasks<T>::write_result(const Reduction& reduction, SideRows<const T> store, T* to) const {
+void RankTasks<T>::write_result(const Reduction& reduction, RhsRows<const T> store, T* to) const {
   for (const StoredPart& part : reduction.result) {
     copy_rows<T>({store.data + part.at * stride, stride}, part.rows.count, {to, stride});
     to += offset_t{part.rows.count} * stride;
@@ -116,12 +116,12 @@ void RankTasks<T>::write_result(const Reduction& reduction, SideRows<const T> st
 }
 
 template <class T>
-void RankTasks<T>::diagonal_forward(index_t number, int member) const {
+void RankTasks<T>::diagonal_forward(index_t number, int thread) const {
   const TopSupernode& top = exchange.tops[number];
   const index_t s =
       structure.sweep->supernode_begin(structure.group_of_top[number]);
   const SupernodeVectors<T> at =
-      vectors_of(s, structure.sweep->symbolic().supernode_begin[s], member);
+      vectors_of(s, structure.sweep->symbolic().supernode_begin[s], thread);
   copy_rows<T>(own_rows(s), width(top), at.own);
   add_result(exchange.reductions[top.row_sum], {vectors.forward.data(), stride},
              at.own);
@@ -148,12 +148,12 @@ void RankTasks<T>::pass_on(index_t number) const {
 }
 
 template <class T>
-void RankTasks<T>::diagonal_backward(index_t number, int member) const {
+void RankTasks<T>::diagonal_backward(index_t number, int thread) const {
   const TopSupernode& top = exchange.tops[number];
   const index_t s =
       structure.sweep->supernode_begin(structure.group_of_top[number]);
   const index_t column = structure.sweep->symbolic().supernode_begin[s];
-  const SupernodeVectors<T> at = vectors_of(s, column, member);
+  const SupernodeVectors<T> at = vectors_of(s, column, thread);
   copy_rows<T>(own_rows(s), width(top), at.own);
   if (triangles.diagonal) triangles.diagonal->solve(column, width(top), at.own);
   add_result(exchange.reductions[top.column_sum], {vectors.backward.data(), stride},
@@ -183,23 +183,23 @@ void RankTasks<T>::block_forward(index_t number, int) const {
   const OwnContribution& own = exchange.own[number];
   const TopSupernode& top = exchange.tops[own.column_top];
   const DenseView<const T> a = block(own, transposed && triangles.upper);
-  const SideRows<T> out = forward_row(own.forward_at);
+  const RhsRows<T> out = forward_row(own.forward_at);
   if (stride == 1) {
     panel_multiply<T>(a, column_of<const T>(value(top), a.cols), column_of(out, a.rows));
     for (index_t k = 0; k < a.rows; ++k) out.data[k] = -out.data[k];
     return;
   }
   std::fill_n(out.data, offset_t{a.rows} * stride, T(0));
-  multiply_sides<T>({a.data, a.rows, a.cols, a.ld, false}, value(top), IntoRows::subtract,
+  multiply_rhs<T>({a.data, a.rows, a.cols, a.ld, false}, value(top), IntoRows::subtract,
                     {0, nullptr, a.rows}, out);
 }
 
 template <class T>
-void RankTasks<T>::block_backward(index_t number, int member) const {
+void RankTasks<T>::block_backward(index_t number, int thread) const {
   const OwnContribution& own = exchange.own[number];
   const TopSupernode& top = exchange.tops[own.row_top];
   const DenseView<const T> a = block(own, triangles.upper && !transposed);
-  const SideRows<T> out = backward_row(own.backward_at), x = scratch(member);
+  const RhsRows<T> out = backward_row(own.backward_at), x = scratch(thread);
   const index_t first_row = symbolic().supernode_begin[own.row_supernode];
   const std::span<const index_t> rows = block_rows(own);
   std::fill_n(out.data, offset_t{a.cols} * stride, T(0));
@@ -211,7 +211,7 @@ void RankTasks<T>::block_backward(index_t number, int member) const {
   }
   for (index_t k = 0; k < own.count; ++k)
     copy_rows<T>(value(top).from(rows[k] - first_row), 1, x.from(k));
-  multiply_sides_transposed<T>({a.data, a.rows, a.cols, a.ld, adjoint()}, {0, nullptr, a.rows}, x,
+  multiply_rhs_transposed<T>({a.data, a.rows, a.cols, a.ld, adjoint()}, {0, nullptr, a.rows}, x,
                                IntoRows::subtract, out);
 }
 

@@ -3,21 +3,21 @@
 #pragma once
 
 #include "palmette/solve/rank_parts.hpp"
-#include "palmette/solve/side_vectors.hpp"
+#include "palmette/solve/rhs_vectors.hpp"
 
 namespace palmette::sweep {
 
-/// Vectors of one rank for up to most_sides right-hand sides. All are made with the plan.
+/// Vectors of one rank for up to max_rhs right-hand sides. All are made with the plan.
 template <class T>
 struct RankVectors {
   RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest, index_t stride,
-              int members);
+              int threads);
 
   PanelArray<T> own;       // own columns
   PanelArray<T> values;    // supernodes above the subtrees that the rank has to do with
   PanelArray<T> forward;   // contributions
   PanelArray<T> backward;
-  // for each member: a local vector, the widest supernode twice, and rows of the tallest one
+  // for each thread: a local vector, the widest supernode twice, and rows of the tallest one
   PanelArray<T> scratch;
   offset_t scratch_stride = 0;
   offset_t memory_bytes() const {
@@ -38,30 +38,30 @@ struct RankTasks {
 
   const SymbolicFactor& symbolic() const { return *factor.symbolic; }
   index_t width(const TopSupernode& top) const { return symbolic().width(top.supernode); }
-  SideRows<T> value(const TopSupernode& top) const {
+  RhsRows<T> value(const TopSupernode& top) const {
     return {vectors.values.data() + top.value_at * stride, stride};
   }
-  SideRows<T> forward_row(offset_t at) const { return {vectors.forward.data() + at * stride, stride}; }
-  SideRows<T> backward_row(offset_t at) const { return {vectors.backward.data() + at * stride, stride}; }
+  RhsRows<T> forward_row(offset_t at) const { return {vectors.forward.data() + at * stride, stride}; }
+  RhsRows<T> backward_row(offset_t at) const { return {vectors.backward.data() + at * stride, stride}; }
 
   /// y of a whole subtree, and what it contributes to rows above.
-  void whole_forward(index_t whole, int member) const;
+  void whole_forward(index_t whole, int thread) const;
   /// x of a whole subtree from x above.
-  void whole_backward(index_t whole, int member) const;
+  void whole_backward(index_t whole, int thread) const;
   /// y of a supernode above: its contributions stand in the store.
-  void diagonal_forward(index_t top, int member) const;
-  void diagonal_backward(index_t top, int member) const;
+  void diagonal_forward(index_t top, int thread) const;
+  void diagonal_backward(index_t top, int thread) const;
   /// Contributions to a supernode that another layer sweeps, added to its rows; and its solution, made a
   /// value for blocks here.
   void gather_forward(index_t top) const;
   void pass_on(index_t top) const;
   /// Contribution of one block to its row, or to its column.
-  void block_forward(index_t own, int member) const;
-  void block_backward(index_t own, int member) const;
+  void block_forward(index_t own, int thread) const;
+  void block_backward(index_t own, int thread) const;
   /// Make the sums of a reduction in the store.
-  void add_up(const Reduction& reduction, SideRows<T> store) const;
+  void add_up(const Reduction& reduction, RhsRows<T> store) const;
   /// Copy what is sent. @returns rows
-  void write_result(const Reduction& reduction, SideRows<const T> store, T* to) const;
+  void write_result(const Reduction& reduction, RhsRows<const T> store, T* to) const;
 
  private:
   const SupernodalTriangle<T>& first() const {
@@ -74,17 +74,17 @@ struct RankTasks {
   RowPlaces places(const PartRows& rows) const {
     return {rows.start, rows.list == -1 ? nullptr : exchange.places.data() + rows.list, rows.count};
   }
-  SideRows<T> scratch(int member) const {
-    return {vectors.scratch.data() + member * vectors.scratch_stride, stride};
+  RhsRows<T> scratch(int thread) const {
+    return {vectors.scratch.data() + thread * vectors.scratch_stride, stride};
   }
-  SideRows<T> own_rows(index_t local_supernode) const {
-    return SideRows<T>{vectors.own.data(), stride}.from(
+  RhsRows<T> own_rows(index_t local_supernode) const {
+    return RhsRows<T>{vectors.own.data(), stride}.from(
         structure.sweep->symbolic().supernode_begin[local_supernode]);
   }
-  SupernodeVectors<T> vectors_of(index_t local_supernode, index_t first_column, int member) const;
+  SupernodeVectors<T> vectors_of(index_t local_supernode, index_t first_column, int thread) const;
   DenseView<const T> block(const OwnContribution& own, bool upper) const;
   std::span<const index_t> block_rows(const OwnContribution& own) const;
-  void add_result(const Reduction& reduction, SideRows<const T> store, SideRows<T> to) const;
+  void add_result(const Reduction& reduction, RhsRows<const T> store, RhsRows<T> to) const;
 };
 
 }  // namespace palmette::sweep

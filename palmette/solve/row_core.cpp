@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "palmette/solve/row_kernels.hpp"
-#include "palmette/solve/side_blocks.hpp"
+#include "palmette/solve/rhs_blocks.hpp"
 
 namespace palmette::sweep {
 namespace {
@@ -18,16 +18,16 @@ template <class T>
 constexpr int widest_strip = narrow_strip<T> < 16 ? 16 : narrow_strip<T>;
 
 template <class T>
-index_t strip_width(index_t sides) {
-  return sides <= narrow_strip<T> ? narrow_strip<T> : widest_strip<T>;
+index_t strip_width(index_t num_rhs) {
+  return num_rhs <= narrow_strip<T> ? narrow_strip<T> : widest_strip<T>;
 }
 
-/// Where a member's right-hand sides begin: full registers as long as each member gets one.
+/// Where a thread's right-hand sides begin: full registers as long as each thread gets one.
 template <class T>
-index_t side_begin(index_t member, index_t members, index_t num_rhs) {
+index_t side_begin(index_t thread, index_t threads, index_t num_rhs) {
   constexpr index_t whole = narrow_strip<T>;
-  const index_t even = static_cast<index_t>(offset_t{num_rhs} * member / members);
-  return num_rhs < whole * members || member == members ? even : (even + whole / 2) / whole * whole;
+  const index_t even = static_cast<index_t>(offset_t{num_rhs} * thread / threads);
+  return num_rhs < whole * threads || thread == threads ? even : (even + whole / 2) / whole * whole;
 }
 
 template <class T>
@@ -108,8 +108,8 @@ class RowBodyOfOne final : public RowBody<T> {
   T* const x_;
 };
 
-/// Right-hand sides first_side … of a strip; those of a row lie side by side in the work array.
-template <class T, int Sides>
+/// Right-hand sides first_rhs … of a strip; those of a row lie side by side in the work array.
+template <class T, int NumRhs>
 class RowBodyOfStrip final : public RowBody<T> {
  public:
   RowBodyOfStrip(const RowSweep<T>& sweep, const std::vector<T>& diagonal, const std::vector<T>& reciprocal,
@@ -119,31 +119,31 @@ class RowBodyOfStrip final : public RowBody<T> {
   void run_task(index_t task, int) override {
     const auto [first, count] = this->rows_of(task);
     load(first, count);
-    solve_strip_kernel<T, Sides>(this->sweep_, task, this->diagonal_, x_);
+    solve_strip_kernel<T, NumRhs>(this->sweep_, task, this->diagonal_, x_);
     store(first, count);
   }
 
  private:
   void load(index_t first, index_t count) {
-    T* const target = x_ + offset_t{first} * Sides;
+    T* const target = x_ + offset_t{first} * NumRhs;
     const T* const scale = this->scale_ != nullptr ? this->scale_ + first : nullptr;
     if (this->run_.in.direct())
-      return sides_into_rows<T, Sides>(this->run_.in.from.columns(first_, count_), first, count, scale,
+      return rhs_into_rows<T, NumRhs>(this->run_.in.from.columns(first_, count_), first, count, scale,
                                        target);
     for (index_t k = 0; k < count; ++k)
-      for (index_t side = 0; side < Sides; ++side) {
-        const T value = side < count_ ? this->run_.in.value(first + k, first_ + side) : T(0);
-        target[k * Sides + side] = scale != nullptr ? product(value, scale[k]) : value;
+      for (index_t rhs = 0; rhs < NumRhs; ++rhs) {
+        const T value = rhs < count_ ? this->run_.in.value(first + k, first_ + rhs) : T(0);
+        target[k * NumRhs + rhs] = scale != nullptr ? product(value, scale[k]) : value;
       }
   }
 
   void store(index_t first, index_t count) const {
-    const T* const source = x_ + offset_t{first} * Sides;
+    const T* const source = x_ + offset_t{first} * NumRhs;
     if (this->run_.out.direct())
-      return rows_into_sides<T, Sides>(source, count, this->run_.out.to.columns(first_, count_), first);
+      return rows_into_rhs<T, NumRhs>(source, count, this->run_.out.to.columns(first_, count_), first);
     for (index_t k = 0; k < count; ++k)
-      for (index_t side = 0; side < count_; ++side)
-        this->run_.out.put(first + k, first_ + side, source[k * Sides + side]);
+      for (index_t rhs = 0; rhs < count_; ++rhs)
+        this->run_.out.put(first + k, first_ + rhs, source[k * NumRhs + rhs]);
   }
 
   const index_t first_, count_;
@@ -198,29 +198,29 @@ template <class T>
 void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const RowSweep<T>& rows = sweep(transposed);
   const SweepSchedule& schedule = rows.rows.schedule;
-  const index_t members = member_count(run.team);
+  const index_t threads = member_count(run.team);
   const auto over_strips = [&](index_t begin, index_t end, T* work, auto&& run_body) {
-    for (index_t side = begin; side < end; side += widest_strip<T>)
-      with_body(rows, run, {side, std::min<index_t>(widest_strip<T>, end - side)}, work, run_body);
+    for (index_t rhs = begin; rhs < end; rhs += widest_strip<T>)
+      with_body(rows, run, {rhs, std::min<index_t>(widest_strip<T>, end - rhs)}, work, run_body);
   };
-  // Fewer than fill a register are one strip for one member as well as for several.
-  if (members > 1 && run.num_rhs() > narrow_strip<T>) {
-    // Right-hand sides know nothing of each other: each member takes its own through all rows, and nobody
+  // Fewer than fill a register are one strip for one thread as well as for several.
+  if (threads > 1 && run.num_rhs() > narrow_strip<T>) {
+    // Right-hand sides know nothing of each other: each thread takes its own through all rows, and nobody
     // waits.
-    const auto take_sides = [&](int member) {
-      const index_t begin = side_begin<T>(member, members, run.num_rhs()),
-                    end = side_begin<T>(member + 1, members, run.num_rhs());
-      over_strips(begin, end, run.space.member(member), [&](auto&& body) {
-        for (index_t task = 0; task < schedule.graph.num_tasks(); ++task) body.run_task(task, member);
+    const auto take_rhs = [&](int thread) {
+      const index_t begin = side_begin<T>(thread, threads, run.num_rhs()),
+                    end = side_begin<T>(thread + 1, threads, run.num_rhs());
+      over_strips(begin, end, run.space.thread(thread), [&](auto&& body) {
+        for (index_t task = 0; task < schedule.graph.num_tasks(); ++task) body.run_task(task, thread);
       });
     };
-    return run.space.called(run.team->share_parts(members, take_sides));
+    return run.space.called(run.team->share_parts(threads, take_rhs));
   }
-  if (members > 1 && run.method != SolveMethod::serial && run.num_rhs() == 1 && rows.scaled &&
+  if (threads > 1 && run.method != SolveMethod::serial && run.num_rhs() == 1 && rows.scaled &&
       rows.rows.panels.panel_bits != PanelChoice::none)
     return solve_by_panels(transposed, run);
   EngineState& state = run.space.state(run.slot + (transposed ? 1 : 0), schedule);
-  over_strips(0, run.num_rhs(), run.space.member(0), [&](auto&& body) {
+  over_strips(0, run.num_rhs(), run.space.thread(0), [&](auto&& body) {
     run.space.called(run_sweep(run.method, {schedule, state, body, run.team}));
   });
 }
@@ -238,7 +238,7 @@ void RowCore<T>::solve_by_panels(bool transposed, const CoreRun<T>& run) const {
   }
   const SweepSchedule& schedule = panels.sweep.rows.schedule;
   EngineState& state = run.space.state(run.slot + 2 + (transposed ? 1 : 0), schedule);
-  with_body(panels.sweep, run, {0, 1}, run.space.member(0),
+  with_body(panels.sweep, run, {0, 1}, run.space.thread(0),
             [&](auto&& body) { run.space.called(run_sweep(run.method, {schedule, state, body, run.team})); });
 }
 
@@ -252,7 +252,7 @@ CoreCost RowCore<T>::cost() const {
   cost.critical_path_bytes = first_.rows.schedule.graph.critical_path();
   if (first_.scaled)
     cost.critical_path_bytes_of_one = std::min(cost.critical_path_bytes, first_.rows.panels.serial_bytes);
-  cost.sides_to_share = narrow_strip<T> + 1;
+  cost.rhs_to_share = narrow_strip<T> + 1;
   return cost;
 }
 

@@ -148,27 +148,27 @@ void solve_segment(const RowSegment& part, const RowSweep<T>& sweep, const T* di
   }
 }
 
-/// All rows of a task for `Sides` right-hand sides that lie side by side in x: an entry is read once and
-/// serves them all. Sides fill whole registers, so that every number of them is computed by the same
+/// All rows of a task for `NumRhs` right-hand sides that lie side by side in x: an entry is read once and
+/// serves them all. NumRhs fill whole registers, so that every number of them is computed by the same
 /// instructions.
-template <class T, int Sides>
+template <class T, int NumRhs>
 void solve_strip_kernel(const RowSweep<T>& sweep, index_t task, const T* diagonal, T* x) {
   constexpr int width = lanes::full_width<T>;
-  static_assert(Sides % width == 0);
+  static_assert(NumRhs % width == 0);
   using L = lanes::Lanes<T, width>;
-  constexpr int registers = Sides / width;
+  constexpr int registers = NumRhs / width;
   sweep.visit_rows(task,
                    [&](index_t row, const T* value, const index_t* column, offset_t step, index_t count) {
                      typename L::Sum sum[registers];
                      for (index_t k = 0; k < count; ++k, value += step, column += step) {
-                       const T* const needed = x + offset_t{*column} * Sides;
+                       const T* const needed = x + offset_t{*column} * NumRhs;
                        for (int r = 0; r < registers; ++r) sum[r].add(L::load(needed + r * width), *value);
                      }
-                     T* const own = x + offset_t{row} * Sides;
+                     T* const own = x + offset_t{row} * NumRhs;
                      for (int r = 0; r < registers; ++r)
                        L::store(L::load(own + r * width) - sum[r].value(), own + r * width);
-                     for (int side = 0; diagonal != nullptr && side < Sides; ++side)
-                       own[side] /= diagonal[row];
+                     for (int rhs = 0; diagonal != nullptr && rhs < NumRhs; ++rhs)
+                       own[rhs] /= diagonal[row];
                    });
 }
 

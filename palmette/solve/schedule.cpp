@@ -7,7 +7,7 @@
 namespace palmette::sweep {
 namespace {
 
-// A barrier costs about as much as moving this many bytes: levels with less to share are run by one member.
+// A barrier costs about as much as moving this many bytes: levels with less to share are run by one thread.
 constexpr double bytes_worth_a_barrier = 8192;
 
 bool worth_sharing(const TaskGraph& graph, const LevelSets& levels, index_t level) {

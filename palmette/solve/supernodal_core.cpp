@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "palmette/solve/side_vectors.hpp"
+#include "palmette/solve/rhs_vectors.hpp"
 
 namespace palmette::sweep {
 namespace {
@@ -13,9 +13,9 @@ namespace {
 /// Local vectors start on cache lines, and whole registers may be read behind them.
 offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 
-/// What both sweeps share: the triangle, the block of right-hand sides and the members' memory.
+/// What both sweeps share: the triangle, the block of right-hand sides and the threads' memory.
 template <class T>
-struct SweepSides {
+struct SweepRhs {
   const SupernodalTriangle<T>& triangle;
   SolveSpace<T>& space;
   index_t stride;  ///< of the rows of right-hand sides
@@ -23,21 +23,21 @@ struct SweepSides {
   const SweepStructure& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
-  SideRows<T> local(int member) const { return {space.member(member), stride}; }
-  SideRows<T> boundary(index_t group) const {
+  RhsRows<T> local(int thread) const { return {space.thread(thread), stride}; }
+  RhsRows<T> boundary(index_t group) const {
     return {space.boundary.data() + structure().boundary_offset(group) * stride, stride};
   }
   /// The vector in the sweep's own numbering.
-  SideRows<T> kept() const { return {space.work.data(), stride}; }
+  RhsRows<T> kept() const { return {space.work.data(), stride}; }
 
-  void read_columns(const Reader<T>* in, index_t first, index_t columns, SideRows<T> into) const {
-    if (in != nullptr) load_sides(*in, first, columns, into);
+  void read_columns(const Reader<T>* in, index_t first, index_t columns, RhsRows<T> into) const {
+    if (in != nullptr) load_rhs(*in, first, columns, into);
     else copy_rows<T>(kept().from(first), columns, into);
   }
-  SupernodeVectors<T> vectors(index_t s, index_t first_column, int member) const {
+  SupernodeVectors<T> vectors(index_t s, index_t first_column, int thread) const {
     const SweepStructure& known = structure();
-    T* const spare = space.member(member) + padded(known.longest_local()) * stride;
-    const SideRows<T> values = local(member);
+    T* const spare = space.thread(thread) + padded(known.longest_local()) * stride;
+    const RhsRows<T> values = local(thread);
     return {known.local_rows(s),
             values.from(symbolic().supernode_begin[s] - first_column),
             values,
@@ -51,35 +51,35 @@ class ForwardBody final : public SweepBody {
  public:
   /// @param in   null: what is kept
   /// @param out  null: the result is kept for the backward sweep
-  ForwardBody(const SweepSides<T>& sides, const Reader<T>* in, const Writer<T>* out)
-      : sides_(sides), in_(in), out_(out) {}
+  ForwardBody(const SweepRhs<T>& num_rhs, const Reader<T>* in, const Writer<T>* out)
+      : num_rhs_(num_rhs), in_(in), out_(out) {}
 
-  void run_task(index_t group, int member) override {
-    const SweepStructure& structure = sides_.structure();
-    const SideRows<T> local = sides_.local(member);
+  void run_task(index_t group, int thread) override {
+    const SweepStructure& structure = num_rhs_.structure();
+    const RhsRows<T> local = num_rhs_.local(thread);
     const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
     for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
-      sides_.triangle.prefetch_after(s, false);
-      sides_.triangle.eliminate(s, sides_.vectors(s, first, member));
+      num_rhs_.triangle.prefetch_after(s, false);
+      num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, first, thread));
     }
-    if (out_ != nullptr) store_sides<T>(*out_, first, columns, local);
-    else copy_rows<T>(local, columns, sides_.kept().from(first));
+    if (out_ != nullptr) store_rhs<T>(*out_, first, columns, local);
+    else copy_rows<T>(local, columns, num_rhs_.kept().from(first));
     copy_rows<T>(local.from(columns), static_cast<index_t>(structure.boundary(group).size()),
-                 sides_.boundary(group));
+                 num_rhs_.boundary(group));
   }
 
  private:
-  void begin(index_t group, SideRows<T> local) {
-    const SweepStructure& structure = sides_.structure();
+  void begin(index_t group, RhsRows<T> local) {
+    const SweepStructure& structure = num_rhs_.structure();
     const index_t columns = structure.num_columns(group);
-    sides_.read_columns(in_, structure.column_begin(group), columns, local);
+    num_rhs_.read_columns(in_, structure.column_begin(group), columns, local);
     std::fill_n(local.row(columns), offset_t(structure.boundary(group).size()) * local.stride, T(0));
     for (const index_t child : structure.children(group))
-      add_at<T>(structure.places_in_parent(child), sides_.boundary(child), local);
+      add_at<T>(structure.places_in_parent(child), num_rhs_.boundary(child), local);
   }
 
-  SweepSides<T> sides_;
+  SweepRhs<T> num_rhs_;
   const Reader<T>* in_;
   const Writer<T>* out_;
 };
@@ -89,30 +89,30 @@ class BackwardBody final : public SweepBody {
  public:
   /// @param in   null: what the forward sweep kept
   /// @param out  null: the result is only kept
-  BackwardBody(const SweepSides<T>& sides, const Reader<T>* in, const BlockDiagonal<T>* diagonal,
+  BackwardBody(const SweepRhs<T>& num_rhs, const Reader<T>* in, const BlockDiagonal<T>* diagonal,
                const Writer<T>* out, bool adjoint)
-      : sides_(sides), in_(in), diagonal_(diagonal), out_(out), adjoint_(adjoint) {}
+      : num_rhs_(num_rhs), in_(in), diagonal_(diagonal), out_(out), adjoint_(adjoint) {}
 
-  void run_task(index_t task, int member) override {
-    const SweepStructure& structure = sides_.structure();
+  void run_task(index_t task, int thread) override {
+    const SweepStructure& structure = num_rhs_.structure();
     const index_t group = structure.num_groups() - 1 - task;
-    const SideRows<T> local = sides_.local(member);
+    const RhsRows<T> local = num_rhs_.local(thread);
     const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
     for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
-      sides_.triangle.prefetch_after(s, true);
-      sides_.triangle.substitute(adjoint_, s, sides_.vectors(s, first, member));
+      num_rhs_.triangle.prefetch_after(s, true);
+      num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.vectors(s, first, thread));
     }
-    copy_rows<T>(local, columns, sides_.kept().from(first));
-    if (out_ != nullptr) store_sides<T>(*out_, first, columns, local);
+    copy_rows<T>(local, columns, num_rhs_.kept().from(first));
+    if (out_ != nullptr) store_rhs<T>(*out_, first, columns, local);
   }
 
  private:
-  void begin(index_t group, SideRows<T> local) {
-    const SweepStructure& structure = sides_.structure();
+  void begin(index_t group, RhsRows<T> local) {
+    const SweepStructure& structure = num_rhs_.structure();
     const index_t columns = structure.num_columns(group), first = structure.column_begin(group);
-    const SideRows<T> known = sides_.kept();
-    sides_.read_columns(in_, first, columns, local);
+    const RhsRows<T> known = num_rhs_.kept();
+    num_rhs_.read_columns(in_, first, columns, local);
     if (diagonal_ != nullptr) diagonal_->solve(first, columns, local);
     const auto rows = structure.boundary(group);
     if (local.stride == 1)
@@ -123,14 +123,14 @@ class BackwardBody final : public SweepBody {
         copy_rows<T>(known.from(rows[k]), 1, local.from(columns + static_cast<index_t>(k)));
   }
 
-  SweepSides<T> sides_;
+  SweepRhs<T> num_rhs_;
   const Reader<T>* in_;
   const BlockDiagonal<T>* diagonal_;
   const Writer<T>* out_;
   bool adjoint_;
 };
 
-/// Calls use(begin, end) for ranges of n rows, by the members of a team.
+/// Calls use(begin, end) for ranges of n rows, by the threads of a team.
 template <class Use>
 void over_row_ranges(ThreadTeam* team, index_t n, Use&& use) {
   if (team == nullptr) return use(index_t{0}, n);
@@ -155,20 +155,20 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
                       : forward(transposed, run, &run.in, &run.out);
   // Within the tasks a vector passes through memory once less; but columns a multiple of a page apart all
   // fall on the same lines of the caches, and then it pays to pass through them in their own order first.
-  const index_t n = parts_.structure->symbolic().n, stride = padded_sides(sizeof(T), run.num_rhs());
+  const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
   const auto collide = [&](offset_t ld) {
     return run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
   };
   const bool spreads = collide(run.in.from.ld) && run.in.map.back != nullptr;
   const bool collects = collide(run.out.to.ld) && run.out.map.back != nullptr;
-  const SideRows<T> kept{run.space.work.data(), stride};
+  const RhsRows<T> kept{run.space.work.data(), stride};
   if (spreads)
-    over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_sides(run.in, begin, end, kept); });
+    over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_rhs(run.in, begin, end, kept); });
   forward(transposed, run, spreads ? nullptr : &run.in, nullptr);
   backward(transposed, run, nullptr, collects ? nullptr : &run.out);
   if (collects)
     over_row_ranges(run.team, n,
-                    [&](index_t begin, index_t end) { collect_sides<T>(run.out, begin, end, kept); });
+                    [&](index_t begin, index_t end) { collect_rhs<T>(run.out, begin, end, kept); });
 }
 
 template <class T>
@@ -200,10 +200,10 @@ void SupernodalCore<T>::divide_by_diagonal(Operation operation, CoreRun<T> run) 
   run.in.conjugated = run.out.conjugated =
       operation == (parts_.adjoint ? Operation::transpose : Operation::adjoint);
   const index_t n = parts_.structure->symbolic().n;
-  const SideRows<T> kept{run.space.work.data(), padded_sides(sizeof(T), run.num_rhs())};
-  load_sides(run.in, 0, n, kept);
+  const RhsRows<T> kept{run.space.work.data(), padded_rhs(sizeof(T), run.num_rhs())};
+  load_rhs(run.in, 0, n, kept);
   if (parts_.diagonal) parts_.diagonal->solve(0, n, kept);
-  store_sides<T>(run.out, 0, n, kept);
+  store_rhs<T>(run.out, 0, n, kept);
 }
 
 template <class T>
@@ -216,7 +216,7 @@ template <class T>
 void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run,
                                    const Reader<T>* in, const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->forward();
-  ForwardBody<T> body({triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, out);
+  ForwardBody<T> body({triangle, run.space, padded_rhs(sizeof(T), run.num_rhs())}, in, out);
   run.space.called(run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team}));
 }
 
@@ -231,18 +231,18 @@ template <class T>
 void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in,
                                  const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->backward();
-  BackwardBody<T> body({way.triangle, run.space, padded_sides(sizeof(T), run.num_rhs())}, in, way.diagonal,
+  BackwardBody<T> body({way.triangle, run.space, padded_rhs(sizeof(T), run.num_rhs())}, in, way.diagonal,
                        out, way.adjoint);
   run.space.called(
       run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team}));
 }
 
 SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
-  const offset_t stride = padded_sides(scalar_bytes, std::max<index_t>(num_rhs, 1));
+  const offset_t stride = padded_rhs(scalar_bytes, std::max<index_t>(num_rhs, 1));
   SpaceNeed need;
   need.work = structure.symbolic().n * stride;
   need.boundary = structure.total_boundary() * stride;
-  need.member = (padded(structure.longest_local()) + padded(structure.widest_supernode())) * stride +
+  need.thread = (padded(structure.longest_local()) + padded(structure.widest_supernode())) * stride +
                 padded(structure.most_rows_below());
   return need;
 }

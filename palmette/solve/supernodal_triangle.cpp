@@ -51,22 +51,22 @@ void multiply_lower_transposed(bool adjoint, DenseView<const T> m, DenseView<con
 
 /// to.row(k) ← from.row(place[k])
 template <class T>
-void gather_rows(const index_t* place, index_t count, SideRows<const T> from, SideRows<T> to) {
+void gather_rows(const index_t* place, index_t count, RhsRows<const T> from, RhsRows<T> to) {
   if (place == nullptr) return copy_rows<T>(from, count, to);
   for (index_t k = 0; k < count; ++k) std::copy_n(from.row(place[k]), from.stride, to.row(k));
 }
 
 /// to.row(place[k]) ← from.row(k)
 template <class T>
-void scatter_rows(const index_t* place, index_t count, SideRows<const T> from, SideRows<T> to) {
+void scatter_rows(const index_t* place, index_t count, RhsRows<const T> from, RhsRows<T> to) {
   if (place == nullptr) return copy_rows<T>(from, count, to);
   for (index_t k = 0; k < count; ++k) std::copy_n(from.row(k), from.stride, to.row(place[k]));
 }
 
 /// to −= factor·from, row by row of right-hand sides.
 template <class T>
-void subtract_row(const T& factor, const T* from, index_t sides, T* to) {
-  for (index_t side = 0; side < sides; ++side) to[side] -= factor * from[side];
+void subtract_row(const T& factor, const T* from, index_t num_rhs, T* to) {
+  for (index_t rhs = 0; rhs < num_rhs; ++rhs) to[rhs] -= factor * from[rhs];
 }
 
 template <class T>
@@ -150,9 +150,9 @@ void SupernodalTriangle<T>::find_places() {
 /// to touch their pages.
 template <class T>
 void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
-  const offset_t members = team != nullptr ? team->size() : 1;
+  const offset_t threads = team != nullptr ? team->size() : 1;
   const std::vector<index_t> begin = equal_shares(
-      offset_, std::clamp(offset_.back() / (shares_of_a_thread * members), fewest_shared, most_shared));
+      offset_, std::clamp(offset_.back() / (shares_of_a_thread * threads), fewest_shared, most_shared));
   std::atomic<std::size_t> next{0};
   const auto take_shares = [&](int) {
     Workroom room;
@@ -242,11 +242,11 @@ void SupernodalTriangle<T>::pack(index_t s, DenseView<const T> inverse, PanelArr
 
 /// The plain way, a column at a time; for few blocks, or as the judge of the others.
 template <class T>
-void SupernodalTriangle<T>::solve_guarded(index_t s, SideRows<T> x) const {
+void SupernodalTriangle<T>::solve_guarded(index_t s, RhsRows<T> x) const {
   const DenseView<const T> block = stored_block(s);
   for (index_t column = 0; column < block.cols; ++column) {
     if (!source_.unit_diagonal)
-      for (index_t side = 0; side < x.stride; ++side) x.row(column)[side] /= block(column, column);
+      for (index_t rhs = 0; rhs < x.stride; ++rhs) x.row(column)[rhs] /= block(column, column);
     for (index_t row = column + 1; row < block.rows; ++row)
       subtract_row(source_.diagonal_is_upper ? block(column, row) : block(row, column), x.row(column),
                    x.stride, x.row(row));
@@ -254,7 +254,7 @@ void SupernodalTriangle<T>::solve_guarded(index_t s, SideRows<T> x) const {
 }
 
 template <class T>
-void SupernodalTriangle<T>::solve_guarded_transposed(bool adjoint, index_t s, SideRows<T> x) const {
+void SupernodalTriangle<T>::solve_guarded_transposed(bool adjoint, index_t s, RhsRows<T> x) const {
   const DenseView<const T> block = stored_block(s);
   const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
   for (index_t column = block.cols - 1; column >= 0; --column) {
@@ -262,27 +262,27 @@ void SupernodalTriangle<T>::solve_guarded_transposed(bool adjoint, index_t s, Si
       subtract_row(op(source_.diagonal_is_upper ? block(column, row) : block(row, column)), x.row(row),
                    x.stride, x.row(column));
     if (!source_.unit_diagonal)
-      for (index_t side = 0; side < x.stride; ++side) x.row(column)[side] /= op(block(column, column));
+      for (index_t rhs = 0; rhs < x.stride; ++rhs) x.row(column)[rhs] /= op(block(column, column));
   }
 }
 
 template <class T>
-void SupernodalTriangle<T>::multiply_inverse(index_t s, SideRows<const T> x, SideRows<T> out) const {
+void SupernodalTriangle<T>::multiply_inverse(index_t s, RhsRows<const T> x, RhsRows<T> out) const {
   const DenseView<const T> m = inverse(s);
   for (index_t row = 0; row < m.rows; row += strip_rows) {
     const index_t rows = std::min(strip_rows, m.rows - row);
-    multiply_sides<T>({m.data + row, rows, row + rows, m.ld, false}, x, IntoRows::overwrite,
+    multiply_rhs<T>({m.data + row, rows, row + rows, m.ld, false}, x, IntoRows::overwrite,
                       {row, nullptr, rows}, out);
   }
 }
 
 template <class T>
-void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s, SideRows<const T> x,
-                                                        SideRows<T> out) const {
+void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s, RhsRows<const T> x,
+                                                        RhsRows<T> out) const {
   const DenseView<const T> m = inverse(s);
   for (index_t column = 0; column < m.cols; column += strip_rows) {
     const index_t columns = std::min(strip_rows, m.cols - column), rows = m.rows - column;
-    multiply_sides_transposed<T>({m.data + column + column * m.ld, rows, columns, m.ld, adjoint},
+    multiply_rhs_transposed<T>({m.data + column + column * m.ld, rows, columns, m.ld, adjoint},
                                  {column, nullptr, rows}, x, IntoRows::overwrite, out.from(column));
   }
 }
@@ -292,7 +292,7 @@ void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) 
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return eliminate_one(s, at);
   if (form_[s] == Form::packed)
-    return packed_forward_sides<T>(packed(s, false), at.rows, {at.own, at.local, at.spare});
+    return packed_forward_rhs<T>(packed(s, false), at.rows, {at.own, at.local, at.spare});
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
     multiply_inverse(s, at.spare, at.own);
@@ -301,7 +301,7 @@ void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) 
     copy_rows<T>(at.spare, width, at.own);
   }
   const DenseView<const T> rows = below(s);
-  multiply_sides<T>({rows.data, rows.rows, rows.cols, rows.ld, false}, at.own, IntoRows::subtract, at.rows,
+  multiply_rhs<T>({rows.data, rows.rows, rows.cols, rows.ld, false}, at.own, IntoRows::subtract, at.rows,
                     at.local);
 }
 
@@ -310,9 +310,9 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return substitute_one(adjoint, s, at);
   if (form_[s] == Form::packed)
-    return packed_backward_sides<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
+    return packed_backward_rhs<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
   const DenseView<const T> rows = below(s);
-  multiply_sides_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local,
+  multiply_rhs_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local,
                                IntoRows::subtract, at.own);
   if (form_[s] == Form::inverted) {
     copy_rows<T>(at.own, width, at.spare);
@@ -411,20 +411,20 @@ BlockDiagonal<T>::BlockDiagonal(bool hermitian, std::span<const T> d, std::span<
 }
 
 template <class T>
-void BlockDiagonal<T>::solve(index_t first, index_t count, SideRows<T> values) const {
+void BlockDiagonal<T>::solve(index_t first, index_t count, RhsRows<T> values) const {
   for (index_t row = 0; row < count; ++row) {
     const T below = below_[first + row];
     T* const x = values.row(row);
     if (below == T(0)) {
-      for (index_t side = 0; side < values.stride; ++side) x[side] *= diagonal_[first + row];
+      for (index_t rhs = 0; rhs < values.stride; ++rhs) x[rhs] *= diagonal_[first + row];
       continue;
     }
     T* const next = values.row(row + 1);
     const T above = hermitian_ ? conjugate(below) : below;
-    for (index_t side = 0; side < values.stride; ++side) {
-      const T upper = x[side], lower = next[side];
-      x[side] = diagonal_[first + row] * upper + above * lower;
-      next[side] = below * upper + diagonal_[first + row + 1] * lower;
+    for (index_t rhs = 0; rhs < values.stride; ++rhs) {
+      const T upper = x[rhs], lower = next[rhs];
+      x[rhs] = diagonal_[first + row] * upper + above * lower;
+      next[rhs] = below * upper + diagonal_[first + row + 1] * lower;
     }
     ++row;
   }

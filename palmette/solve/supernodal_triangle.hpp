@@ -27,9 +27,9 @@ struct TriangleSource {
 template <class T>
 struct SupernodeVectors {
   RowPlaces rows;       ///< of the rows below, in `local`
-  SideRows<T> own;      ///< the supernode's w rows of `local`
-  SideRows<T> local;
-  SideRows<T> spare;    ///< w rows
+  RhsRows<T> own;      ///< the supernode's w rows of `local`
+  RhsRows<T> local;
+  RhsRows<T> spare;    ///< w rows
   T* row_values;        ///< r scalars, for one right-hand side
 };
 
@@ -71,12 +71,12 @@ class SupernodalTriangle {
   void fill_one(index_t s, double growth_limit, Workroom& room);
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);
-  void solve_guarded(index_t s, SideRows<T> x) const;
-  void solve_guarded_transposed(bool adjoint, index_t s, SideRows<T> x) const;
+  void solve_guarded(index_t s, RhsRows<T> x) const;
+  void solve_guarded_transposed(bool adjoint, index_t s, RhsRows<T> x) const;
   void eliminate_one(index_t s, const SupernodeVectors<T>& at) const;
   void substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
-  void multiply_inverse(index_t s, SideRows<const T> x, SideRows<T> out) const;
-  void multiply_inverse_transposed(bool adjoint, index_t s, SideRows<const T> x, SideRows<T> out) const;
+  void multiply_inverse(index_t s, RhsRows<const T> x, RhsRows<T> out) const;
+  void multiply_inverse_transposed(bool adjoint, index_t s, RhsRows<const T> x, RhsRows<T> out) const;
   const index_t* places(index_t s) const {
     return has_places_[s] ? source_.place + structure_.symbolic().supernode_begin[s] : nullptr;
   }
@@ -99,7 +99,7 @@ class BlockDiagonal {
   /// @param d, d_below  as in Factor
   BlockDiagonal(bool hermitian, std::span<const T> d, std::span<const T> d_below);
   /// values ← D⁻¹·values for `count` rows from row `first` of D on; no 2 × 2 block may straddle the ends.
-  void solve(index_t first, index_t count, SideRows<T> values) const;
+  void solve(index_t first, index_t count, RhsRows<T> values) const;
   offset_t memory_bytes() const;
 
  private:

@@ -17,14 +17,14 @@ class SyncFreeRun {
     if ((++state_.run_number & awaited_bit) != 0) forget_earlier_runs();
   }
 
-  void run_member(int member) {
+  void run_thread(int thread) {
     try {
       // Tickets follow a topological order: every predecessor of a taken task is finished or in the hands of
-      // a member that waits only for tasks before it. So somebody can always go on.
+      // a thread that waits only for tasks before it. So somebody can always go on.
       for (index_t task = take(); task >= 0; task = take()) {
         for (const index_t predecessor : graph_.predecessors(task))
           if (!wait_for(predecessor)) return;
-        run_.body.run_task(task, member);
+        run_.body.run_task(task, thread);
         mark_finished(task);
       }
     } catch (...) {
@@ -41,7 +41,7 @@ class SyncFreeRun {
     return ticket < graph_.num_tasks() ? run_.schedule.by_priority[ticket] : -1;
   }
 
-  /// False if another member failed: then the flag may never come.
+  /// False if another thread failed: then the flag may never come.
   bool wait_for(index_t task) {
     std::atomic<std::uint32_t>& flag = state_.finished_in_run[task];
     for (int look = 0; look < looks_before_sleep; ++look) {
@@ -59,7 +59,7 @@ class SyncFreeRun {
       std::uint32_t seen = flag.load(std::memory_order_acquire);
       if (seen == state_.run_number) return true;
       if (seen != awaited && !flag.compare_exchange_strong(seen, awaited)) continue;
-      // A member that fails says so before it wakes those whose mark it finds.
+      // A thread that fails says so before it wakes those whose mark it finds.
       if (state_.failed.load()) return false;
       flag.wait(awaited, std::memory_order_acquire);
       state_.wake_time.woken();
@@ -99,8 +99,8 @@ class SyncFreeRun {
 
 int run_sync_free(const SweepRun& run) {
   SyncFreeRun sync_free(run);
-  if (run.team == nullptr) sync_free.run_member(0);
-  else return run.team->share([&sync_free](int member) { sync_free.run_member(member); });
+  if (run.team == nullptr) sync_free.run_thread(0);
+  else return run.team->share([&sync_free](int thread) { sync_free.run_thread(thread); });
   return 1;
 }
 

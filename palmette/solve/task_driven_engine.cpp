@@ -17,12 +17,12 @@ class SweepProgram final : public RankProgram {
                      ": the transport must be its own");
   }
 
-  bool run_one_task(int member) override {
+  bool run_one_task(int thread) override {
     if (failed_.load(std::memory_order_relaxed)) return false;
     const index_t task = ready_.take();
     if (task < 0) return false;
     try {
-      body_.run_task(task, member);
+      body_.run_task(task, thread);
     } catch (...) {
       failed_.store(true, std::memory_order_release);
       throw;

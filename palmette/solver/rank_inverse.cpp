@@ -20,7 +20,7 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
     : ranks_(ranks),
       factor_(parts.factor),
       symbolic_(parts.symbolic),
-      most_sides_(options.most_sides),
+      max_rhs_(options.max_rhs),
       plan_(plan_for(parts, options, ranks.transport.rank())),
       record_(ranks.team.size()) {
   exchange(ranks_.transport, [&] {
@@ -40,7 +40,7 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
 template <class T>
 TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const {
   const offset_t row_bytes =
-      offset_t{padded_sides(sizeof(T), most_sides_)} * static_cast<offset_t>(sizeof(T));
+      offset_t{padded_rhs(sizeof(T), max_rhs_)} * static_cast<offset_t>(sizeof(T));
   std::vector<std::int64_t> piece_bytes;
   for (const std::vector<index_t>& rows : rows_)
     piece_bytes.push_back(static_cast<std::int64_t>(rows.size()) * row_bytes);
@@ -77,8 +77,8 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
   const Side in = side(plain), out = side(!plain);
   const std::span<const index_t> rows = this->rows();
   const auto num_rows = static_cast<index_t>(rows.size());
-  for (index_t first = 0; first < b.cols; first += most_sides_) {
-    const index_t count = std::min(most_sides_, b.cols - first);
+  for (index_t first = 0; first < b.cols; first += max_rhs_) {
+    const index_t count = std::min(max_rhs_, b.cols - first);
     if (own_.cols < count) own_ = DenseMatrix<T>(num_rows, count);
     const DenseView<T> own = own_.view().columns(0, count);
     for (index_t column = 0; column < count; ++column)

@@ -48,7 +48,7 @@ class RankInverse {
   void apply(Operation operation, DenseView<const T> b, DenseView<T> x);
 
   const RankFactor<T>& factor() const { return *factor_; }
-  index_t most_sides() const { return most_sides_; }
+  index_t max_rhs() const { return max_rhs_; }
   /// Of this rank.
   index_t guarded_blocks() const {
     return std::visit([](const auto& plan) { return plan.guarded_blocks(); }, plan_);
@@ -83,13 +83,13 @@ class RankInverse {
   RankTeam ranks_;
   std::shared_ptr<const RankFactor<T>> factor_;
   std::shared_ptr<const SymbolicFactor> symbolic_;
-  index_t most_sides_;
+  index_t max_rhs_;
   Plan plan_;
   // by rank: the rows of the permuted system whose values it brings and gets
   std::vector<std::vector<index_t>> rows_;
   std::optional<RunTransport> run_;
   RankRecord record_;
-  DenseMatrix<T> own_;                      // this rank's rows × most_sides, made when first needed
+  DenseMatrix<T> own_;                      // this rank's rows × max_rhs, made when first needed
   BytePool pool_;
 };
 

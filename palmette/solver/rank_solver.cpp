@@ -38,7 +38,7 @@ bool has_odd_order(const SymbolicFactor& symbolic) {
 SolverOptions as_solver_options(const RankSolverOptions& options) {
   SolverOptions same;
   same.kind = options.kind;
-  same.threads = options.members;
+  same.threads = options.threads;
   same.tiny_pivot = options.tiny_pivot;
   return same;
 }
@@ -47,8 +47,8 @@ template <class T>
 void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
   check_options<T>(as_solver_options(options));
   if (!options.choose_layout) grid_of_ranks(options, num_ranks);
-  if (options.most_sides < 1)
-    throw UsageError("most_sides is " + std::to_string(options.most_sides) +
+  if (options.max_rhs < 1)
+    throw UsageError("most_sides is " + std::to_string(options.max_rhs) +
                      "; at least one side is solved at a time");
 }
 
@@ -75,7 +75,7 @@ struct RankSolver<T>::State {
   RankProducts<T> made;
   const RowInput<T>* rows = nullptr;  // of made.input, where it is that
 
-  State(const RankSolverOptions& o, Transport& t) : options(o), transport(t), team(std::max(1, o.members)) {
+  State(const RankSolverOptions& o, Transport& t) : options(o), transport(t), team(std::max(1, o.threads)) {
     transport.set_watchdog(options.watchdog_seconds);
   }
 
@@ -132,7 +132,7 @@ struct RankSolver<T>::State {
     report.trees = options.trees;
     report.delivery = options.delivery;
     report.transport = options.transport_name;
-    report.members = team.size();
+    report.threads = team.size();
     if (!options.transport_note.empty()) report.run.notes.push_back(options.transport_note);
   }
   static void note_refusal(RankProducts<T>& next, const RunTransport& run, const char* what) {
@@ -172,7 +172,7 @@ struct RankSolver<T>::State {
       RankFactorizeOptions factorize_options;
       factorize_options.kind = next.kind;
       factorize_options.tiny_pivot = options.tiny_pivot;
-      factorize_options.members = team.size();
+      factorize_options.threads = team.size();
       factorize_options.delivery = options.delivery;
       RankFactorization<T> part(
           {*entries.matrix, next.symbolic, next.placement, *next.ordering, entries.largest},
@@ -189,8 +189,8 @@ struct RankSolver<T>::State {
     const double seconds = watch.seconds();
     RankPlanOptions plan_options;
     plan_options.trees = options.trees;
-    plan_options.most_sides = options.most_sides;
-    plan_options.members = team.size();
+    plan_options.max_rhs = options.max_rhs;
+    plan_options.threads = team.size();
     next.inverse = std::make_shared<RankInverse<T>>(
         ranks(), RankSolveParts<T>{next.symbolic, next.layers, std::move(factor)}, plan_options,
         options.planned);
@@ -263,7 +263,7 @@ struct RankSolver<T>::State {
 
   SolveCost cost(index_t num_rhs) const {
     const double panels = static_cast<double>(made.symbolic->panel_entries()) * sizeof(T);
-    const double blocks = std::ceil(num_rhs / static_cast<double>(made.inverse->most_sides()));
+    const double blocks = std::ceil(num_rhs / static_cast<double>(made.inverse->max_rhs()));
     SolveCost cost;
     cost.flops = 4.0 * static_cast<double>(made.symbolic->panel_entries()) * num_rhs;
     cost.bytes = 2 * panels * blocks + 2.0 * size_of_side() * num_rhs;

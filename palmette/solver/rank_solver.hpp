@@ -49,8 +49,8 @@ struct RankSolverOptions {
   TreeShape trees = TreeShape::binary;
   Delivery delivery = Delivery::push;  ///< of the factorization's blocks
   /// right-hand sides that are solved together, for which the plan holds memory; >= 1
-  index_t most_sides = 64;
-  int members = 1;            ///< threads of each rank, at most 4096
+  index_t max_rhs = 64;
+  int threads = 1;            ///< threads of each rank, at most 4096
   /// silence after which a rank that waits ends the run; 0: it waits for ever
   double watchdog_seconds = 600;
   std::string transport_name;     ///< for the report
@@ -75,7 +75,7 @@ struct RankReport {
   TreeShape trees = TreeShape::binary;
   Delivery delivery = Delivery::push;
   std::string transport;
-  int members = 1;
+  int threads = 1;
   RankFigure memory_bytes;
   std::vector<RankTimes> times;  ///< by rank: where the time of its solves (those of refinement too) went
 };

@@ -33,7 +33,7 @@ class Simulation {
   SimulatedSolve run() {
     const Stopwatch setup;
     options_.trees = given_.trees;
-    options_.most_sides = given_.num_rhs;
+    options_.max_rhs = given_.num_rhs;
     if (given_.method == RankMethod::message_driven) plan_flat();
     else plan_layered();
     result_.setup_seconds = setup.seconds();
@@ -119,7 +119,7 @@ class Simulation {
   }
 
   void solve() {
-    const index_t ranks = given_.ranks.num_ranks(), sides = given_.num_rhs;
+    const index_t ranks = given_.ranks.num_ranks(), num_rhs = given_.num_rhs;
     SimulationOptions simulation;
     simulation.cluster = cluster_;
     simulation.keeps_timeline = given_.keeps_timeline;
@@ -131,17 +131,17 @@ class Simulation {
     std::vector<RankProgram*> programs;
     for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
       const std::span<const index_t> rows = plans_[rank].rows();
-      DenseMatrix<T>& own = mine.emplace_back(static_cast<index_t>(rows.size()), sides);
-      for (index_t side = 0; side < sides; ++side)
+      DenseMatrix<T>& own = mine.emplace_back(static_cast<index_t>(rows.size()), num_rhs);
+      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
         for (std::size_t k = 0; k < rows.size(); ++k)
-          own.view()(static_cast<index_t>(k), side) = scaled_one(rows[k]);
+          own.view()(static_cast<index_t>(k), rhs) = scaled_one(rows[k]);
       programs.push_back(&plans_[rank].begin(own.view(), world.rank(static_cast<index_t>(rank))));
     }
     const Stopwatch watch;
     result_.run = world.run(programs);
     result_.wall_seconds = watch.seconds();
     count_between_layers();
-    for (index_t side = 0; side < sides; ++side) judge(mine, side);
+    for (index_t rhs = 0; rhs < num_rhs; ++rhs) judge(mine, rhs);
   }
 
   void count_between_layers() {
@@ -157,7 +157,7 @@ class Simulation {
     }
   }
 
-  void judge(const std::vector<DenseMatrix<T>>& mine, index_t side) {
+  void judge(const std::vector<DenseMatrix<T>>& mine, index_t rhs) {
     const SymbolicFactor& symbolic = *factor_.symbolic;
     const auto n = static_cast<std::size_t>(symbolic.n);
     std::vector<T> x(n);
@@ -168,7 +168,7 @@ class Simulation {
             static_cast<std::size_t>(symbolic.column.new_to_old()[rows[k]]);
         const real_t<T> scale =
             factor_.column_scale.empty() ? 1 : static_cast<real_t<T>>(factor_.column_scale[column]);
-        x[column] = mine[rank].view()(static_cast<index_t>(k), side) * scale;
+        x[column] = mine[rank].view()(static_cast<index_t>(k), rhs) * scale;
       }
     }
     std::vector<T> residual(n, T(1));

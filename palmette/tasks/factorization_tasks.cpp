@@ -14,12 +14,12 @@ constexpr double smallest_subtree_flops = 2e6;
 /// Flops of each supernode: its own factorization and the updates that it receives.
 std::vector<double> supernode_flops(const SymbolicFactor& symbolic, FactorKind kind) {
   std::vector<double> flops(symbolic.num_supernodes(), 0);
-  const double sides = kind == FactorKind::lu ? 2 : 1;
+  const double triangles = kind == FactorKind::lu ? 2 : 1;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const double width = symbolic.width(s), below = symbolic.num_rows_below(s);
-    flops[s] += sides * (width * width * width / 3 + width * width * below);
+    flops[s] += triangles * (width * width * width / 3 + width * width * below);
     for (const Block& block : symbolic.blocks_of(s))
-      flops[block.row_supernode] += sides * 2 * width * block.count * (below - block.first);
+      flops[block.row_supernode] += triangles * 2 * width * block.count * (below - block.first);
   }
   return flops;
 }

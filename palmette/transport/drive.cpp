@@ -1,4 +1,4 @@
-// The driver of one rank: members run tasks while there are any and look for messages in between.
+// The driver of one rank: threads run tasks while there are any and look for messages in between.
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -54,31 +54,31 @@ bool take_messages(RankProgram& program, Transport& transport, RankRecord* recor
 /// A turn of one thread, with the clock.
 class TimedTurn {
  public:
-  TimedTurn(RankProgram& program, Transport& transport, RankRecord& record, int member)
-      : program_(program), transport_(transport), record_(record), member_(member) {
-    record.start(member, clock_seconds());
+  TimedTurn(RankProgram& program, Transport& transport, RankRecord& record, int thread)
+      : program_(program), transport_(transport), record_(record), thread_(thread) {
+    record.start(thread, clock_seconds());
   }
   bool run() {
     bool worked = false;
     double begin = clock_seconds();
-    if (member_ == 0 && take_messages(program_, transport_, &record_)) {
+    if (thread_ == 0 && take_messages(program_, transport_, &record_)) {
       const double end = clock_seconds();
-      record_.handled(member_, end - begin);
+      record_.handled(thread_, end - begin);
       begin = end;
       worked = true;
     }
     const double sending = record_.sending();
-    if (!program_.run_one_task(member_)) return worked;
-    record_.task(member_, program_.last_task(member_), begin, clock_seconds(), record_.sending() - sending);
+    if (!program_.run_one_task(thread_)) return worked;
+    record_.task(thread_, program_.last_task(thread_), begin, clock_seconds(), record_.sending() - sending);
     return true;
   }
-  void finish() { record_.finish(member_, clock_seconds()); }
+  void finish() { record_.finish(thread_, clock_seconds()); }
 
  private:
   RankProgram& program_;
   Transport& transport_;
   RankRecord& record_;
-  int member_;
+  int thread_;
 };
 
 }  // namespace
@@ -123,21 +123,21 @@ int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const Dr
   // Who waits for messages rests at the transport, and who watches the time does not sleep; the others do
   // until a task has been run.
   const bool first_sleeps = transport.num_ranks() == 1 && options.watchdog_seconds <= 0;
-  const auto drive_member = [&](int member) {
-    Watchdog watchdog(program, transport, member == 0 ? options.watchdog_seconds : 0);
+  const auto drive_member = [&](int thread) {
+    Watchdog watchdog(program, transport, thread == 0 ? options.watchdog_seconds : 0);
     int turns = 0;
     std::optional<TimedTurn> timed;
-    if (options.record != nullptr) timed.emplace(program, transport, *options.record, member);
+    if (options.record != nullptr) timed.emplace(program, transport, *options.record, thread);
     const auto turn = [&] {
       if (timed) return timed->run();
-      const bool taken = member == 0 && take_messages(program, transport, nullptr);
-      return program.run_one_task(member) || taken;
+      const bool taken = thread == 0 && take_messages(program, transport, nullptr);
+      return program.run_one_task(thread) || taken;
     };
     try {
       const auto over = [&] { return failed.load(std::memory_order_relaxed) || program.done(); };
       while (!over()) {
         bool worked = turn();
-        if (!worked && (member > 0 || first_sleeps)) bell.wait([&] { return over() || (worked = turn()); });
+        if (!worked && (thread > 0 || first_sleeps)) bell.wait([&] { return over() || (worked = turn()); });
         if (worked) {
           turns = 0;
           bell.ring();
@@ -145,7 +145,7 @@ int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const Dr
           continue;
         }
         watchdog.nothing_happened();
-        if (member == 0 && !first_sleeps) transport.rest(turns++);
+        if (thread == 0 && !first_sleeps) transport.rest(turns++);
       }
       if (timed) timed->finish();
     } catch (...) {
@@ -156,9 +156,9 @@ int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const Dr
     bell.ring();
   };
   // By reference, so that nothing is allocated.
-  const int members = team.share(std::ref(drive_member), options.called);
+  const int threads = team.share(std::ref(drive_member), options.called);
   transport.flush();
-  return members;
+  return threads;
 }
 
 }  // namespace palmette

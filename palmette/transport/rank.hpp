@@ -107,16 +107,16 @@ class RankProgram {
   /// A message has arrived: count it against the tasks that wait for it.
   virtual void on_message(const Message& message) = 0;
   /// Run the ready task of highest priority, if there is one; false if none is ready now. May be called by
-  /// several threads at once, each with its own `member` number.
-  virtual bool run_one_task(int member) = 0;
+  /// several threads at once, each with its own `thread` number.
+  virtual bool run_one_task(int thread) = 0;
   /// True once nothing is left to run, or once the program has failed and will run nothing more.
   virtual bool done() const = 0;
   /// For the watchdog: what this rank waits for, and from whom.
   virtual std::string waiting_for() const { return "nothing that it names"; }
   /// Cost of the task that ran last, in the unit of its TaskGraph: simulated time is charged by it.
   virtual double last_cost() const { return 0; }
-  /// The task that this member ran last; asked by nobody but that member's driver.
-  virtual TaskNote last_task(int /*member*/) const {
+  /// The task that this thread ran last; asked by nobody but that thread's driver.
+  virtual TaskNote last_task(int /*thread*/) const {
     TaskNote note;
     note.work.flops = last_cost();
     return note;
@@ -129,16 +129,16 @@ struct DriveOptions {
   /// A rank that is not done and has neither run a task nor received a message for so long ends the run with
   /// BrokenRun; 0: it waits for ever.
   double watchdog_seconds = 0;
-  /// Where to write down what the time goes into; for as many members as the team has. Null: nothing is, and
+  /// Where to write down what the time goes into; for as many threads as the team has. Null: nothing is, and
   /// no clock is asked.
   RankRecord* record = nullptr;
   /// See ThreadTeam::share.
   ThreadTeam::Called called = ThreadTeam::Called::worth_calling;
 };
 
-/// Drive one rank until it is done: member 0 polls the transport, all members run tasks. An exception thrown
-/// by a task stops all members and is rethrown.
-/// @returns how many members were called to it
+/// Drive one rank until it is done: thread 0 polls the transport, all threads run tasks. An exception thrown
+/// by a task stops all threads and is rethrown.
+/// @returns how many threads were called to it
 /// @throws BrokenRun see DriveOptions and Transport::poll
 int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options = {});
 

@@ -53,31 +53,31 @@ struct RankRecord::State {
     std::vector<TimedTask> tasks;
   };
   bool keeps_timeline = false;
-  std::vector<Member> members;
+  std::vector<Member> threads;
   std::mutex mutex;
   std::vector<TimedMessage> messages;
   std::atomic<double> sending{0};
 
-  Member& of(int member) { return members[member]; }
+  Member& of(int thread) { return threads[thread]; }
 };
 
-RankRecord::RankRecord(int members, bool keeps_timeline) : state_(std::make_unique<State>()) {
-  if (members < 1)
-    throw UsageError("a record of " + std::to_string(members) + " threads; there must be at least 1");
+RankRecord::RankRecord(int threads, bool keeps_timeline) : state_(std::make_unique<State>()) {
+  if (threads < 1)
+    throw UsageError("a record of " + std::to_string(threads) + " threads; there must be at least 1");
   state_->keeps_timeline = keeps_timeline;
-  state_->members.resize(members);
+  state_->threads.resize(threads);
 }
 RankRecord::~RankRecord() = default;
 RankRecord::RankRecord(RankRecord&&) noexcept = default;
 
-void RankRecord::start(int member, double now) {
-  State::Member& mine = state_->of(member);
+void RankRecord::start(int thread, double now) {
+  State::Member& mine = state_->of(thread);
   mine.since = now;
   mine.handled = 0;
 }
 
-void RankRecord::task(int member, const TaskNote& note, double begin, double end, double sending) {
-  State::Member& mine = state_->of(member);
+void RankRecord::task(int thread, const TaskNote& note, double begin, double end, double sending) {
+  State::Member& mine = state_->of(thread);
   PhaseTimes& times = mine.times.of(note.phase);
   times.work += end - begin - sending;
   times.messages += sending + mine.handled;
@@ -85,13 +85,13 @@ void RankRecord::task(int member, const TaskNote& note, double begin, double end
   mine.since = end;
   mine.handled = 0;
   mine.phase = note.phase;
-  if (state_->keeps_timeline) mine.tasks.push_back({begin, end, note.name, note.phase, note.number, member});
+  if (state_->keeps_timeline) mine.tasks.push_back({begin, end, note.name, note.phase, note.number, thread});
 }
 
-void RankRecord::handled(int member, double seconds) { state_->of(member).handled += seconds; }
+void RankRecord::handled(int thread, double seconds) { state_->of(thread).handled += seconds; }
 
-void RankRecord::finish(int member, double now) {
-  State::Member& mine = state_->of(member);
+void RankRecord::finish(int thread, double now) {
+  State::Member& mine = state_->of(thread);
   PhaseTimes& times = mine.times.of(mine.phase);
   times.messages += mine.handled;
   times.waiting += std::max(0.0, now - mine.since - mine.handled);
@@ -115,16 +115,16 @@ bool RankRecord::keeps_timeline() const { return state_->keeps_timeline; }
 
 RankTimes RankRecord::times() const {
   RankTimes all;
-  for (const State::Member& member : state_->members)
+  for (const State::Member& thread : state_->threads)
     for (std::size_t phase = 0; phase < all.phase.size(); ++phase)
-      all.phase[phase] += member.times.phase[phase];
+      all.phase[phase] += thread.times.phase[phase];
   return all;
 }
 
 RankTimeline RankRecord::timeline() const {
   RankTimeline line;
-  for (const State::Member& member : state_->members)
-    line.tasks.insert(line.tasks.end(), member.tasks.begin(), member.tasks.end());
+  for (const State::Member& thread : state_->threads)
+    line.tasks.insert(line.tasks.end(), thread.tasks.begin(), thread.tasks.end());
   line.messages = state_->messages;
   return line;
 }
@@ -165,7 +165,7 @@ class TraceText {
         "{\"ph\":\"X\",\"name\":\"%.*s\",\"cat\":\"%s\",\"pid\":%zu,\"tid\":%d,\"ts\":%.3f,\"dur\":%.3f,"
         "\"args\":{\"number\":%lld}}",
         static_cast<int>(task.name.size()), task.name.data(), std::string(name_of(task.phase)).c_str(), rank,
-        task.member, microseconds(task.begin), 1e6 * (task.end - task.begin),
+        task.thread, microseconds(task.begin), 1e6 * (task.end - task.begin),
         static_cast<long long>(task.number));
   }
   /// An arrow begins with "s" where the message leaves and ends with "f" where it is taken; both carry the

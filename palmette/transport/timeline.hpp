@@ -39,7 +39,7 @@ struct TimedTask {
   std::string_view name;      ///< a literal
   SweepPhase phase = SweepPhase::none;
   std::int64_t number = 0;
-  int member = 0;
+  int thread = 0;
 };
 
 /// A message leaves its sender, or is taken by its receiver.
@@ -60,17 +60,17 @@ struct RankTimeline {
 class RankRecord {
  public:
   /// @param keeps_timeline  every task and message, not only sums
-  explicit RankRecord(int members = 1, bool keeps_timeline = false);
+  explicit RankRecord(int threads = 1, bool keeps_timeline = false);
   ~RankRecord();
   RankRecord(RankRecord&&) noexcept;
   /// A task ran from `begin` to `end`; `sending` seconds of it went into messages. What has gone since the
   /// thread's last task (or start), less what was handled, it waited.
-  void task(int member, const TaskNote& note, double begin, double end, double sending);
-  void start(int member, double now);
+  void task(int thread, const TaskNote& note, double begin, double end, double sending);
+  void start(int thread, double now);
   /// So many seconds went into messages since the last task.
-  void handled(int member, double seconds);
+  void handled(int thread, double seconds);
   /// Nothing more comes.
-  void finish(int member, double now);
+  void finish(int thread, double now);
   /// From any thread.
   void message(const TimedMessage& message);
   /// Seconds that SendClock has seen so far.

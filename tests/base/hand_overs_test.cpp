@@ -1,4 +1,4 @@
-// When members are withheld, and when they are called again. The clock is the test's.
+// When threads are withheld, and when they are called again. The clock is the test's.
 #include <gtest/gtest.h>
 
 #include "palmette/base/base.hpp"
@@ -14,15 +14,15 @@ RunFigures good_run() { return {2, 0, 1 * ms, 1 * ms}; }
 
 TEST(hand_overs, all_members_are_called_at_first) {
   const HandOvers hand_overs;
-  for (int size : {1, 2, 8}) EXPECT_EQ(hand_overs.members(size, 5 * ms), size);
+  for (int size : {1, 2, 8}) EXPECT_EQ(hand_overs.threads(size, 5 * ms), size);
 }
 
 TEST(hand_overs, a_slow_run_withholds_as_many_members_as_were_disturbed) {
   for (int disturbed : {1, 3, 7, 9}) {
     HandOvers hand_overs;
     hand_overs.ran(bad_run(disturbed), 10 * ms);
-    EXPECT_EQ(hand_overs.members(8, 11 * ms), std::max(1, 8 - disturbed));
-    EXPECT_EQ(hand_overs.members(2, 11 * ms), 1);
+    EXPECT_EQ(hand_overs.threads(8, 11 * ms), std::max(1, 8 - disturbed));
+    EXPECT_EQ(hand_overs.threads(2, 11 * ms), 1);
   }
 }
 
@@ -30,8 +30,8 @@ TEST(hand_overs, the_pause_is_in_proportion_to_what_was_lost_and_then_all_are_ca
   HandOvers hand_overs;
   hand_overs.ran(bad_run(), 10 * ms);
   const std::int64_t pause = HandOvers::least_pause_factor * 3 * ms;
-  EXPECT_EQ(hand_overs.members(2, 10 * ms + pause - 1), 1);
-  EXPECT_EQ(hand_overs.members(2, 10 * ms + pause), 2);
+  EXPECT_EQ(hand_overs.threads(2, 10 * ms + pause - 1), 1);
+  EXPECT_EQ(hand_overs.threads(2, 10 * ms + pause), 2);
 }
 
 TEST(hand_overs, each_bad_trial_doubles_the_pause_up_to_two_seconds) {
@@ -39,9 +39,9 @@ TEST(hand_overs, each_bad_trial_doubles_the_pause_up_to_two_seconds) {
   std::int64_t now = 0, pause = HandOvers::least_pause_factor * 3 * ms;
   for (int trial = 0; trial < 12; ++trial) {
     hand_overs.ran(bad_run(), now);
-    EXPECT_EQ(hand_overs.members(2, now + pause - 1), 1);
+    EXPECT_EQ(hand_overs.threads(2, now + pause - 1), 1);
     now += pause;
-    EXPECT_EQ(hand_overs.members(2, now), 2);
+    EXPECT_EQ(hand_overs.threads(2, now), 2);
     pause = std::min(2 * pause, HandOvers::longest_pause_ns);
   }
 }
@@ -54,42 +54,42 @@ TEST(hand_overs, as_much_good_time_as_the_pause_was_long_forgets_it) {
   for (std::int64_t spent = 0; spent <= 2 * pause + ms; spent += ms)
     hand_overs.ran(good_run(), 4 * pause + spent);
   hand_overs.ran(bad_run(), 8 * pause);
-  EXPECT_EQ(hand_overs.members(2, 9 * pause - 1), 1);
-  EXPECT_EQ(hand_overs.members(2, 9 * pause), 2);
+  EXPECT_EQ(hand_overs.threads(2, 9 * pause - 1), 1);
+  EXPECT_EQ(hand_overs.threads(2, 9 * pause), 2);
 }
 
 TEST(hand_overs, waiting_without_disturbance_is_the_works_own_and_withholds_nobody) {
   HandOvers hand_overs;
   hand_overs.ran({2, 0, 4 * ms, 1 * ms}, 0);
-  EXPECT_EQ(hand_overs.members(2, 1), 2);
+  EXPECT_EQ(hand_overs.threads(2, 1), 2);
 }
 
 TEST(hand_overs, disturbance_without_waiting_withholds_nobody) {
   HandOvers hand_overs;
   hand_overs.ran({2, 1, 10 * ms, 9 * ms}, 0);
-  EXPECT_EQ(hand_overs.members(2, 1), 2);
+  EXPECT_EQ(hand_overs.threads(2, 1), 2);
 }
 
 TEST(hand_overs, long_runs_are_not_judged) {
   HandOvers hand_overs;
   hand_overs.ran({2, 1, HandOvers::longest_judged_ns + 1, 1 * ms}, 0);
-  EXPECT_EQ(hand_overs.members(2, 1), 2);
+  EXPECT_EQ(hand_overs.threads(2, 1), 2);
 }
 
 TEST(hand_overs, a_forecast_withholds_members_for_a_while) {
   HandOvers hand_overs;
   hand_overs.expect_busy(0, 0);
-  EXPECT_EQ(hand_overs.members(4, 0), 4);
+  EXPECT_EQ(hand_overs.threads(4, 0), 4);
   hand_overs.expect_busy(1, 0);
-  EXPECT_EQ(hand_overs.members(4, 1), 3);
-  EXPECT_EQ(hand_overs.members(4, 1000 * ms), 4);
+  EXPECT_EQ(hand_overs.threads(4, 1), 3);
+  EXPECT_EQ(hand_overs.threads(4, 1000 * ms), 4);
 }
 
 TEST(hand_overs, whoever_wants_all_members_gets_them) {
   HandOvers hand_overs;
   hand_overs.call_all();
   hand_overs.ran(bad_run(), 0);
-  EXPECT_EQ(hand_overs.members(2, 1), 2);
+  EXPECT_EQ(hand_overs.threads(2, 1), 2);
 }
 
 TEST(hand_overs, a_team_calls_as_many_as_they_say) {
@@ -97,12 +97,12 @@ TEST(hand_overs, a_team_calls_as_many_as_they_say) {
   ThreadTeam team(3, hand_overs);
   team.muster();
   hand_overs.expect_busy(2, clock_nanoseconds() + 3600'000 * ms);  // an hour ahead
-  EXPECT_EQ(team.members_now(), 1);
+  EXPECT_EQ(team.threads_now(), 1);
   int done = 0;
   EXPECT_EQ(team.share([&](int) { ++done; }), 1);
   EXPECT_EQ(done, 1);
   hand_overs.expect_busy(1, clock_nanoseconds() + 3600'000 * ms);
-  EXPECT_EQ(team.share([&](int member) { EXPECT_LT(member, 2); }), 2);
+  EXPECT_EQ(team.share([&](int thread) { EXPECT_LT(thread, 2); }), 2);
 }
 
 TEST(processors, there_is_at_least_one_and_no_more_than_the_mask_allows) {

@@ -23,7 +23,7 @@ TEST(thread_team, run_calls_each_member_exactly_once) {
   for (int size = 1; size <= 8; ++size) {
     ThreadTeam team(size);
     std::vector<std::atomic<int>> calls(team.muster());
-    for (int repeat = 0; repeat < 50; ++repeat) team.run([&](int member) { ++calls[member]; });
+    for (int repeat = 0; repeat < 50; ++repeat) team.run([&](int thread) { ++calls[thread]; });
     for (const auto& count : calls) EXPECT_EQ(count.load(), 50);
   }
 }
@@ -45,9 +45,9 @@ TEST(thread_team, share_calls_no_member_twice_and_always_the_caller) {
     for (int repeat = 0; repeat < 200; ++repeat) {
       std::vector<std::atomic<int>> calls(size);
       const auto caller = std::this_thread::get_id();
-      EXPECT_EQ(team.share([&](int member) {
-        ++calls[member];
-        EXPECT_EQ(member == 0, std::this_thread::get_id() == caller);
+      EXPECT_EQ(team.share([&](int thread) {
+        ++calls[thread];
+        EXPECT_EQ(thread == 0, std::this_thread::get_id() == caller);
       }), size);
       EXPECT_EQ(calls[0].load(), 1);
       for (const auto& count : calls) EXPECT_LE(count.load(), 1);
@@ -61,8 +61,8 @@ TEST(thread_team, a_member_that_has_not_come_is_not_waited_for) {
   ThreadTeam team(2, all);
   std::atomic<bool> go_on{false}, inside{false};
   std::thread other([&] {
-    team.share([&](int member) {
-      if (member == 0) inside.wait(false);
+    team.share([&](int thread) {
+      if (thread == 0) inside.wait(false);
       inside = true;
       inside.notify_all();
       go_on.wait(false);
@@ -84,7 +84,7 @@ TEST(thread_team, long_work_calls_all_members_though_they_are_withheld) {
   ThreadTeam team(3, hand_overs);
   ASSERT_EQ(team.muster(), 3);
   hand_overs.expect_busy(2, std::numeric_limits<std::int64_t>::max() / 2);
-  ASSERT_EQ(team.members_now(), 1);
+  ASSERT_EQ(team.threads_now(), 1);
   std::atomic<int> come{0};
   EXPECT_EQ(team.share([&](int) { ++come; }), 1);
   EXPECT_EQ(come, 1);
@@ -112,8 +112,8 @@ TEST(thread_team, members_that_have_come_are_waited_for) {
 
 TEST(thread_team, exception_of_the_lowest_member_reaches_the_caller_and_the_team_lives_on) {
   ThreadTeam team(4);
-  const auto fail = [](int member) {
-    if (member >= 2) throw std::runtime_error(std::to_string(member));
+  const auto fail = [](int thread) {
+    if (thread >= 2) throw std::runtime_error(std::to_string(thread));
   };
   try {
     team.run(fail);
@@ -131,9 +131,9 @@ TEST(thread_team, exception_of_the_caller_leaves_share_after_all_others_have_ret
   ThreadTeam team(4, all);
   for (int repeat = 0; repeat < 50; ++repeat) {
     std::atomic<int> inside = 0;
-    EXPECT_THROW(team.share([&](int member) {
+    EXPECT_THROW(team.share([&](int thread) {
       ++inside;
-      if (member == 0) {
+      if (thread == 0) {
         --inside;
         throw std::runtime_error("0");
       }
@@ -163,8 +163,8 @@ TEST(thread_team, share_within_share_is_done_by_the_member_that_asks) {
   AllCalled all;
   ThreadTeam team(2, all);
   std::atomic<int> inner = 0;
-  team.share([&](int member) {
-    if (member == 0) {
+  team.share([&](int thread) {
+    if (thread == 0) {
       EXPECT_EQ(team.share_parts(5, [&](int) { ++inner; }), 1);
     }
   });
@@ -196,7 +196,7 @@ TEST(thread_team, a_team_in_the_middle_of_a_run_can_be_used_and_ended_in_a_forke
   auto team = std::make_unique<ThreadTeam>(2, all);
   pid_t child = -1;
   std::atomic<bool> forked{false};
-  // Both members must rest inside before the fork: a thread that still starts may hold a lock of the address
+  // Both threads must rest inside before the fork: a thread that still starts may hold a lock of the address
   // sanitizer's allocator, which the child would find locked for ever.
   std::latch inside(2);
   std::thread runs([&] {

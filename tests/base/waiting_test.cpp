@@ -28,11 +28,11 @@ TEST(barrier, no_member_passes_before_all_have_arrived) {
 TEST(doorbell, wakes_all_who_wait_whether_they_spin_or_sleep) {
   Doorbell bell;
   std::atomic<int> turn = 0;
-  constexpr int members = 4, rounds = 400;
+  constexpr int count = 4, rounds = 400;
   std::vector<std::thread> threads;
-  for (int member = 0; member < members; ++member)
-    threads.emplace_back([&, member] {
-      for (int mine = member; mine < members * rounds; mine += members) {
+  for (int thread = 0; thread < count; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int mine = thread; mine < count * rounds; mine += count) {
         bell.wait([&] { return turn.load(std::memory_order_acquire) == mine; });
         // Every eighth turn is long enough for the others to fall asleep.
         if (mine % 8 == 0)
@@ -42,7 +42,7 @@ TEST(doorbell, wakes_all_who_wait_whether_they_spin_or_sleep) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(turn.load(), members * rounds);
+  EXPECT_EQ(turn.load(), count * rounds);
 }
 
 }  // namespace

@@ -110,25 +110,25 @@ TYPED_TEST(PackedPanels, one_right_hand_side_is_multiplied_as_defined) {
 TYPED_TEST(PackedPanels, many_right_hand_sides_are_multiplied_as_defined) {
   using T = TypeParam;
   over_cases<T>([](const Case<T>& given, double bound) {
-    for (const index_t sides : {2, 3, 9, 50}) {
-      const index_t stride = padded_sides(sizeof(T), sides);
-      ASSERT_GE(stride, sides);
+    for (const index_t num_rhs : {2, 3, 9, 50}) {
+      const index_t stride = padded_rhs(sizeof(T), num_rhs);
+      ASSERT_GE(stride, num_rhs);
       const std::vector<T> before = random_dense<T>(given.length * stride, 1, 9).values;
       std::vector<T> spare(given.width * stride);
-      const auto side_of = [&](const std::vector<T>& rows, index_t side) {
+      const auto side_of = [&](const std::vector<T>& rows, index_t rhs) {
         std::vector<T> one;
-        for (index_t row = 0; row < given.length; ++row) one.push_back(rows[row * stride + side]);
+        for (index_t row = 0; row < given.length; ++row) one.push_back(rows[row * stride + rhs]);
         return one;
       };
       std::vector<T> forward = before, backward = before;
-      packed_forward_sides<T>(given.panel(), given.places(),
+      packed_forward_rhs<T>(given.panel(), given.places(),
                               {{forward.data(), stride}, {forward.data(), stride}, {spare.data(), stride}});
-      packed_backward_sides<T>(
+      packed_backward_rhs<T>(
           true, given.panel(), given.places(),
           {{backward.data(), stride}, {backward.data(), stride}, {spare.data(), stride}});
-      for (const index_t side : {index_t{0}, sides - 1}) {
-        EXPECT_LE(forward_error(given, side_of(before, side), side_of(forward, side)), bound);
-        EXPECT_LE(backward_error(given, true, side_of(before, side), side_of(backward, side)), bound);
+      for (const index_t rhs : {index_t{0}, num_rhs - 1}) {
+        EXPECT_LE(forward_error(given, side_of(before, rhs), side_of(forward, rhs)), bound);
+        EXPECT_LE(backward_error(given, true, side_of(before, rhs), side_of(backward, rhs)), bound);
       }
     }
   });
@@ -138,7 +138,7 @@ TYPED_TEST(PackedPanels, sides_are_padded_to_registers_and_never_by_more) {
   using T = TypeParam;
   const index_t full = packed_rows(sizeof(T));
   for (index_t count = 1; count <= 64; ++count) {
-    const index_t stride = padded_sides(sizeof(T), count);
+    const index_t stride = padded_rhs(sizeof(T), count);
     EXPECT_GE(stride, count);
     EXPECT_LT(stride, std::max(2 * count, count + full));
     if (count >= full) {

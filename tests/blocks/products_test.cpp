@@ -123,18 +123,18 @@ TYPED_TEST(Products, panel_kernels_match_the_definition_for_every_shape) {
   using T = TypeParam;
   for (const index_t m : {0, 1, 2, 3, 5, 7, 8, 13, 16, 31, 64, 257})
     for (const index_t w : {0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 33})
-      for (const index_t sides : {0, 1, 2, 3, 4, 7, 11, 50}) {
+      for (const index_t num_rhs : {0, 1, 2, 3, 4, 7, 11, 50}) {
         const auto a = random_dense<T>(m, w, 7);
-        const auto x = random_dense<T>(w, sides, 8), y = random_dense<T>(m, sides, 9);
-        DenseMatrix<T> out = random_dense<T>(m, sides, 10);
+        const auto x = random_dense<T>(w, num_rhs, 8), y = random_dense<T>(m, num_rhs, 9);
+        DenseMatrix<T> out = random_dense<T>(m, num_rhs, 10);
         panel_multiply<T>(a.view(), x.view(), out.view());
         const auto plain = naive_product<T>(Transpose::no, Transpose::no, a.view(), x.view());
         ASSERT_LE(largest_difference<T>(out.view(), plain.view()), product_bound<T>(w))
-            << m << " " << w << " " << sides;
+            << m << " " << w << " " << num_rhs;
         for (const bool adjoint : {false, true}) {
           const auto wanted = naive_product<T>(adjoint ? Transpose::adjoint : Transpose::transpose,
                                                Transpose::no, a.view(), y.view());
-          DenseMatrix<T> product = random_dense<T>(w, sides, 11), minuend = random_dense<T>(w, sides, 12);
+          DenseMatrix<T> product = random_dense<T>(w, num_rhs, 11), minuend = random_dense<T>(w, num_rhs, 12);
           DenseMatrix<T> difference = minuend;
           panel_multiply_transposed<T>(adjoint, a.view(), y.view(), product.view());
           panel_multiply_transposed_subtract<T>(adjoint, a.view(), y.view(), difference.view());

@@ -196,9 +196,9 @@ TEST(ranks, threads_and_wrappers_change_no_bit) {
   const auto whole = problem.factored(FactorKind::lu);
   ASSERT_TRUE(whole.ok());
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
-    for (const auto& [members, delivery] :
+    for (const auto& [wanted, delivery] :
          {std::pair{1, Delivery::push}, {2, Delivery::push}, {1, Delivery::pull}, {2, Delivery::pull}}) {
-      const int threads = members;
+      const int threads = wanted;
       const Delivery way = delivery;
       const auto placement = std::make_shared<const Placement>(
           place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
@@ -259,7 +259,7 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
         explicit Held(RankFactorization<double> one) : part(std::move(one)) {}
         void start() override { part.program().start(); }
         void on_message(const Message& message) override { part.program().on_message(message); }
-        bool run_one_task(int member) override { return part.program().run_one_task(member); }
+        bool run_one_task(int thread) override { return part.program().run_one_task(thread); }
         bool done() const override { return const_cast<RankFactorization<double>&>(part).program().done(); }
         std::string waiting_for() const override {
           return const_cast<RankFactorization<double>&>(part).program().waiting_for();

@@ -34,7 +34,7 @@ std::vector<fs::path> small_files() {
 }
 
 template <class T>
-DenseMatrix<T> sides(index_t n) {
+DenseMatrix<T> num_rhs(index_t n) {
   DenseMatrix<T> b(n, 2);
   for (std::size_t at = 0; at < b.values.size(); ++at)
     b.values[at] = T(static_cast<real_t<T>>(static_cast<int>(at * 7 % 11) - 5));
@@ -55,7 +55,7 @@ std::variant<std::vector<T>, std::string> through_the_hall(
   options.whole = {true, 500};
   Outcome<RankSolver<T>> solver = RankSolver<T>::create(matrix, options, transport);
   if (!solver) return solver.failure().message;
-  DenseMatrix<T> x = sides<T>(matrix->rows());
+  DenseMatrix<T> x = num_rhs<T>(matrix->rows());
   const Outcome<RankReport> report = solver.value().solve(std::as_const(x).view(), x.view());
   if (!report) return report.failure().message;
   EXPECT_LE(report.value().run.verify->backward_error, 1e-14);
@@ -107,7 +107,7 @@ struct Programs {
   }
   Traffic predicted_vectors() const {
     return predicted_solve_traffic(*symbolic, *placement, TreeShape::binary,
-                                   padded_sides(sizeof(T), 1) * offset_t{sizeof(T)});
+                                   padded_rhs(sizeof(T), 1) * offset_t{sizeof(T)});
   }
 
   std::map<index_t, T> simulated() const {

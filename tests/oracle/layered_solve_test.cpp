@@ -41,13 +41,13 @@ std::string text(const Setting& setting) {
 /// Plans of all ranks of all layers, their factors taken out of one.
 template <class T>
 struct Layers {
-  Layers(const Factor<T>& factor, const Setting& setting, index_t most_sides)
+  Layers(const Factor<T>& factor, const Setting& setting, index_t max_rhs)
       : n(factor.size()), ranks(setting.ranks), trees(setting.trees) {
     const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor.symbolic, ranks.layers));
     systems = layer_systems(*factor.symbolic, cut, setting.method, {ranks, setting.map, setting.whole});
     RankPlanOptions options;
     options.trees = setting.trees;
-    options.most_sides = most_sides;
+    options.max_rhs = max_rhs;
     for (const LayerSystem& system : systems)
       for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank) {
         auto part = std::make_shared<const RankFactor<T>>(
@@ -57,45 +57,45 @@ struct Layers {
   }
 
   /// Right-hand sides of one rank.
-  std::vector<T> part_of(const std::vector<T>& b, std::size_t rank, index_t sides) const {
+  std::vector<T> part_of(const std::vector<T>& b, std::size_t rank, index_t num_rhs) const {
     std::vector<T> mine;
-    for (index_t side = 0; side < sides; ++side)
-      for (const index_t row : plans[rank].rows()) mine.push_back(b[row + side * n]);
+    for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+      for (const index_t row : plans[rank].rows()) mine.push_back(b[row + rhs * n]);
     return mine;
   }
-  DenseView<T> view_of(std::vector<T>& mine, std::size_t rank, index_t sides) const {
+  DenseView<T> view_of(std::vector<T>& mine, std::size_t rank, index_t num_rhs) const {
     const auto count = static_cast<index_t>(plans[rank].rows().size());
-    return {mine.data(), count, sides, count};
+    return {mine.data(), count, num_rhs, count};
   }
 
   /// x of the permuted matrix.
-  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides,
+  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t num_rhs,
                        const SimulationOptions& simulation) {
     SimulatedWorld world(ranks.num_ranks(), simulation);
     std::vector<std::vector<T>> mine(plans.size());
     std::vector<RankProgram*> programs;
     std::vector<int> owners(n, 0);
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      mine[rank] = part_of(b, rank, sides);
+      mine[rank] = part_of(b, rank, num_rhs);
       for (const index_t row : plans[rank].rows()) ++owners[row];
-      const DenseView<T> both = view_of(mine[rank], rank, sides);
+      const DenseView<T> both = view_of(mine[rank], rank, num_rhs);
       programs.push_back(&plans[rank].begin(operation, both, both, world.rank(static_cast<index_t>(rank))));
     }
     for (const int count : owners) EXPECT_EQ(count, 1) << "each row has one rank";
     traffic = world.run(programs).traffic;
     std::vector<T> x(b.size());
-    for (std::size_t rank = 0; rank < plans.size(); ++rank) put_back(mine[rank], rank, sides, x);
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) put_back(mine[rank], rank, num_rhs, x);
     return x;
   }
-  void put_back(const std::vector<T>& mine, std::size_t rank, index_t sides, std::vector<T>& x) const {
+  void put_back(const std::vector<T>& mine, std::size_t rank, index_t num_rhs, std::vector<T>& x) const {
     const auto rows = plans[rank].rows();
-    for (index_t side = 0; side < sides; ++side)
+    for (index_t rhs = 0; rhs < num_rhs; ++rhs)
       for (std::size_t k = 0; k < rows.size(); ++k)
-        x[rows[k] + side * n] = mine[k + static_cast<std::size_t>(side) * rows.size()];
+        x[rows[k] + rhs * n] = mine[k + static_cast<std::size_t>(rhs) * rows.size()];
   }
-  Traffic predicted(index_t sides) const {
+  Traffic predicted(index_t num_rhs) const {
     return predicted_layered_traffic(systems, trees,
-                                     padded_sides(sizeof(T), sides) * static_cast<offset_t>(sizeof(T)))
+                                     padded_rhs(sizeof(T), num_rhs) * static_cast<offset_t>(sizeof(T)))
         .all();
   }
 
@@ -124,8 +124,8 @@ TYPED_TEST(LayeredSolve,
     const Problem<T> problem(random_sparse<T>(flavour_of(kind), 150, 1.2, 3), kind, narrow);
     const Outcome<Factor<T>> factor = problem.factored(kind);
     ASSERT_TRUE(factor);
-    for (const index_t sides : {1, 3}) {
-      const std::vector<T> b = right_sides<T>(problem.matrix.rows(), sides);
+    for (const index_t num_rhs : {1, 3}) {
+      const std::vector<T> b = right_sides<T>(problem.matrix.rows(), num_rhs);
       for (const LayeredMethod method : methods)
         for (const index_t layers : {1, 2, 3, 4, 5, 8}) {
           std::vector<std::vector<T>> first(3);
@@ -138,17 +138,17 @@ TYPED_TEST(LayeredSolve,
                 {true, 60},
                 turn % 3 == 0 ? TreeShape::flat : TreeShape::binary};
             ++turn;
-            Layers<T> all(factor.value(), setting, sides);
+            Layers<T> all(factor.value(), setting, num_rhs);
             int at = 0;
             for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
               const std::vector<T> x =
-                  all.solve(operation, b, sides, adverse(static_cast<std::uint64_t>(turn + layers)));
+                  all.solve(operation, b, num_rhs, adverse(static_cast<std::uint64_t>(turn + layers)));
               if (first[at].empty()) first[at] = x;
-              EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance)
+              EXPECT_LE(backward_error(problem, operation, x, b, num_rhs), tolerance)
                   << name_of(kind) << " " << text(setting) << " operation " << at;
               EXPECT_TRUE(same_bits(x, first[at]))
                   << name_of(kind) << " " << text(setting) << " operation " << at;
-              EXPECT_EQ(all.traffic, all.predicted(sides)) << name_of(kind) << " " << text(setting);
+              EXPECT_EQ(all.traffic, all.predicted(num_rhs)) << name_of(kind) << " " << text(setting);
               ++at;
             }
           }
@@ -330,12 +330,12 @@ TEST(layered_solve, more_layers_than_supernodes_empty_matrices_and_no_right_hand
                                     FactorKind::llt);
       const Outcome<Factor<double>> factor = problem.factored(FactorKind::llt);
       for (const index_t layers : {1, 3, 8})
-        for (const index_t sides : {0, 1, 2}) {
+        for (const index_t num_rhs : {0, 1, 2}) {
           Layers<double> all(factor.value(),
                              {{{2, 1}, layers}, method, PlacementMap::subtree_to_subcube, {n % 2 == 0}}, 2);
-          const std::vector<double> b = right_sides<double>(n, sides);
-          const std::vector<double> x = all.solve(Operation::plain, b, sides, adverse(3));
-          EXPECT_LE(backward_error(problem, Operation::plain, x, b, sides), 1e-14);
+          const std::vector<double> b = right_sides<double>(n, num_rhs);
+          const std::vector<double> x = all.solve(Operation::plain, b, num_rhs, adverse(3));
+          EXPECT_LE(backward_error(problem, Operation::plain, x, b, num_rhs), 1e-14);
         }
     }
 }
@@ -407,7 +407,7 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
     explicit Borrowed(RankProgram& one) : program(one) {}
     void start() override { program.start(); }
     void on_message(const Message& message) override { program.on_message(message); }
-    bool run_one_task(int member) override { return program.run_one_task(member); }
+    bool run_one_task(int thread) override { return program.run_one_task(thread); }
     bool done() const override { return program.done(); }
     std::string waiting_for() const override { return program.waiting_for(); }
     RankProgram& program;

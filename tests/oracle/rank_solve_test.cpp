@@ -32,7 +32,7 @@ struct Setting {
 /// A factor over ranks in one simulated world, and its plans.
 template <class T>
 struct Ranks {
-  Ranks(const Problem<T>& problem, FactorKind kind, const Setting& setting, index_t most_sides)
+  Ranks(const Problem<T>& problem, FactorKind kind, const Setting& setting, index_t max_rhs)
       : n(problem.matrix.rows()),
         placement(std::make_shared<const Placement>(
             place(*problem.symbolic, setting.grid, setting.map, setting.whole))),
@@ -48,13 +48,13 @@ struct Ranks {
     for (RankFactorization<T>& part : parts) {
       RankPlanOptions options;
       options.trees = setting.trees;
-      options.most_sides = most_sides;
+      options.max_rhs = max_rhs;
       plans.emplace_back(std::make_shared<const RankFactor<T>>(part.take()), options);
     }
   }
 
   /// x of the permuted matrix.
-  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t sides,
+  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t num_rhs,
                        const SimulationOptions& simulation) {
     SimulatedWorld world(placement->num_ranks(), simulation);
     std::vector<std::vector<T>> mine(plans.size());
@@ -62,11 +62,11 @@ struct Ranks {
     std::vector<int> owners(n, 0);
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
       const auto rows = plans[rank].rows();
-      for (index_t side = 0; side < sides; ++side)
-        for (const index_t row : rows) mine[rank].push_back(b[row + side * n]);
+      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+        for (const index_t row : rows) mine[rank].push_back(b[row + rhs * n]);
       for (const index_t row : rows) ++owners[row];
       const auto count = static_cast<index_t>(rows.size());
-      const DenseView<T> both{mine[rank].data(), count, sides, count};
+      const DenseView<T> both{mine[rank].data(), count, num_rhs, count};
       programs.push_back(&plans[rank].begin(operation, both, both, world.rank(static_cast<index_t>(rank))));
     }
     for (const int count : owners) EXPECT_EQ(count, 1) << "each row has one rank";
@@ -75,9 +75,9 @@ struct Ranks {
     std::vector<T> x(b.size());
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
       const auto rows = plans[rank].rows();
-      for (index_t side = 0; side < sides; ++side)
+      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
         for (std::size_t k = 0; k < rows.size(); ++k)
-          x[rows[k] + side * n] = mine[rank][k + static_cast<std::size_t>(side) * rows.size()];
+          x[rows[k] + rhs * n] = mine[rank][k + static_cast<std::size_t>(rhs) * rows.size()];
     }
     return x;
   }
@@ -115,22 +115,22 @@ TYPED_TEST(RankSolve, bits_are_the_same_for_any_grid_map_and_tree_and_messages_a
     AnalyzeOptions narrow;
     narrow.max_width = 6;
     const Problem<T> problem(random_sparse<T>(flavour_of(kind), 150, 1.2, 3), kind, narrow);
-    for (const index_t sides : {1, 3}) {
-      const std::vector<T> b = right_sides<T>(problem.matrix.rows(), sides);
+    for (const index_t num_rhs : {1, 3}) {
+      const std::vector<T> b = right_sides<T>(problem.matrix.rows(), num_rhs);
       std::vector<std::vector<T>> first(3);
       for (const Setting& setting : settings()) {
-        Ranks<T> ranks(problem, kind, setting, sides);
+        Ranks<T> ranks(problem, kind, setting, num_rhs);
         int at = 0;
         for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
-          const std::vector<T> x = ranks.solve(operation, b, sides, adverse(setting.seed));
+          const std::vector<T> x = ranks.solve(operation, b, num_rhs, adverse(setting.seed));
           if (first[at].empty()) first[at] = x;
-          EXPECT_LE(backward_error(problem, operation, x, b, sides), tolerance)
+          EXPECT_LE(backward_error(problem, operation, x, b, num_rhs), tolerance)
               << name_of(kind) << " operation " << at;
           EXPECT_TRUE(same_bits(x, first[at])) << name_of(kind) << " " << setting.grid.rows << "x"
                                                << setting.grid.cols << " " << name_of(setting.map);
           EXPECT_EQ(ranks.traffic, predicted_solve_traffic(
                                        *problem.symbolic, *ranks.placement, setting.trees,
-                                       padded_sides(sizeof(T), sides) * static_cast<index_t>(sizeof(T))));
+                                       padded_rhs(sizeof(T), num_rhs) * static_cast<index_t>(sizeof(T))));
           ++at;
         }
       }
@@ -153,13 +153,13 @@ TEST(rank_solve, more_ranks_than_supernodes_empty_matrices_and_no_right_hand_sid
     const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1, 1),
                                   FactorKind::llt);
     for (const bool whole : {true, false})
-      for (const index_t sides : {0, 1}) {
+      for (const index_t num_rhs : {0, 1}) {
         Ranks<double> ranks(problem, FactorKind::llt, {{3, 3}, PlacementMap::subtree_to_subcube, {whole, 0}},
                             1);
-        const std::vector<double> b = right_sides<double>(n, sides);
-        EXPECT_LE(
-            backward_error(problem, Operation::plain, ranks.solve(Operation::plain, b, sides, {}), b, sides),
-            1e-15);
+        const std::vector<double> b = right_sides<double>(n, num_rhs);
+        EXPECT_LE(backward_error(problem, Operation::plain, ranks.solve(Operation::plain, b, num_rhs, {}), b,
+                                 num_rhs),
+                  1e-15);
       }
   }
 }
@@ -206,20 +206,20 @@ TEST(rank_solve, threads_wrappers_and_repeated_solves_change_no_bit_and_make_no_
   Ranks<double> alone(problem, FactorKind::lu, {{1, 1}, PlacementMap::block_cyclic, {true, 100}}, 1);
   const std::vector<double> expected = alone.solve(Operation::plain, b, 1, {});
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
-    for (const int members : {1, 2}) {
+    for (const int threads : {1, 2}) {
       const auto placement = std::make_shared<const Placement>(
           place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
       ThreadWorld world(ranks);
       world.run([&](Transport& plain) {
         Checked checked(plain);
         Aggregator transport(checked);
-        ThreadTeam team(members);
+        ThreadTeam team(threads);
         RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering},
-                                       {FactorKind::lu, 0, members}, transport);
+                                       {FactorKind::lu, 0, threads}, transport);
         drive(part.program(), transport, team, {60});
         transport.agree(0);
         RankPlanOptions options;
-        options.members = members;
+        options.threads = threads;
         RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(part.take()), options);
         const auto rows = plan.rows();
         const auto count = static_cast<index_t>(rows.size());
@@ -276,7 +276,7 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
         explicit Borrowed(RankProgram& one) : program(one) {}
         void start() override { program.start(); }
         void on_message(const Message& message) override { program.on_message(message); }
-        bool run_one_task(int member) override { return program.run_one_task(member); }
+        bool run_one_task(int thread) override { return program.run_one_task(thread); }
         bool done() const override { return program.done(); }
         std::string waiting_for() const override { return program.waiting_for(); }
         RankProgram& program;

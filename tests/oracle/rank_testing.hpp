@@ -23,28 +23,28 @@ inline SimulationOptions adverse(std::uint64_t seed) {
 
 /// b of the permuted matrix: whole numbers that differ from row to row.
 template <class T>
-std::vector<T> right_sides(index_t n, index_t sides) {
+std::vector<T> right_sides(index_t n, index_t num_rhs) {
   std::vector<T> b;
-  for (index_t side = 0; side < sides; ++side)
+  for (index_t rhs = 0; rhs < num_rhs; ++rhs)
     for (index_t row = 0; row < n; ++row)
-      b.push_back(scalar<T>((row * 7 + side * 3) % 11 - 5, (row * 5 + side) % 7 - 3));
+      b.push_back(scalar<T>((row * 7 + rhs * 3) % 11 - 5, (row * 5 + rhs) % 7 - 3));
   return b;
 }
 
 /// Largest of |b − op(S)·x| / (|S|·|x| + |b|) by row, S permuted and scaled.
 template <class T>
 double backward_error(const Problem<T>& problem, Operation operation, const std::vector<T>& x,
-                      const std::vector<T>& b, index_t sides) {
+                      const std::vector<T>& b, index_t num_rhs) {
   const SparseMatrix<T>& a = problem.matrix;
   const index_t n = a.rows();
   const std::vector<index_t>& new_row = problem.symbolic->row.old_to_new();
   const std::vector<index_t>& new_column = problem.symbolic->column.old_to_new();
   double worst = 0;
-  for (index_t side = 0; side < sides; ++side) {
+  for (index_t rhs = 0; rhs < num_rhs; ++rhs) {
     std::vector<std::complex<double>> residual(n);
     std::vector<double> size(n);
     for (index_t row = 0; row < n; ++row) {
-      residual[row] = std::complex<double>(b[row + side * n]);
+      residual[row] = std::complex<double>(b[row + rhs * n]);
       size[row] = std::abs(residual[row]);
     }
     for (index_t column = 0; column < n; ++column)
@@ -57,7 +57,7 @@ double backward_error(const Problem<T>& problem, Operation operation, const std:
         index_t to = new_row[row], from = new_column[column];
         if (operation != Operation::plain) std::swap(to, from);
         if (operation == Operation::adjoint) value = std::conj(value);
-        const std::complex<double> factor(x[from + side * n]);
+        const std::complex<double> factor(x[from + rhs * n]);
         residual[to] -= value * factor;
         size[to] += std::abs(value) * std::abs(factor);
       }

@@ -107,7 +107,7 @@ bool solves(Publication publication, std::uint64_t seed) {
 
   const TransportPlan plan =
       transport_plan(predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary,
-                                             padded_sides(sizeof(double), 1) * offset_t{sizeof(double)}));
+                                             padded_rhs(sizeof(double), 1) * offset_t{sizeof(double)}));
   std::vector<std::size_t> bytes;
   for (index_t rank = 0; rank < ranks; ++rank)
     bytes.push_back(transporting::QueueLayout(plan).window_bytes(rank));

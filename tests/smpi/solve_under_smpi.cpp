@@ -1,7 +1,7 @@
 // Run by smpirun: the rank programs and the two-sided transport of production on SimGrid's network, beside
 // the same on a simulated cluster of our own. One JSON object a line from rank 0.
 //
-//   solve_under_smpi MACHINE.json CASE…      ping_pong:BYTES or problem:n:method:RxCxL:sides
+//   solve_under_smpi MACHINE.json CASE…      ping_pong:BYTES or problem:n:method:RxCxL:right-hand sides
 //
 // Needs smpirun -no-privatize: ranks are actors of one process and share what is static.
 #include <cmath>
@@ -88,9 +88,9 @@ SharedCase make_case(const std::vector<std::string>& words, std::shared_ptr<cons
     throw UsageError("a factor with scales: choose a matrix that needs none");
   SimulatedCase& what = shared.what;
   const std::vector<std::string> grid = split(words.at(3), 'x');
-  const auto side = [&](std::size_t at) { return static_cast<index_t>(std::atoi(grid.at(at).c_str())); };
+  const auto rhs = [&](std::size_t at) { return static_cast<index_t>(std::atoi(grid.at(at).c_str())); };
   what.method = rank_method(words.at(2));
-  what.ranks = {{side(0), side(1)}, side(2)};
+  what.ranks = {{rhs(0), rhs(1)}, rhs(2)};
   what.whole = subtrees_for(*shared.symbolic, what.ranks.num_ranks());
   what.num_rhs = static_cast<index_t>(std::atoi(words.at(4).c_str()));
   what.keeps_timeline = true;
@@ -116,7 +116,7 @@ struct OwnPlan {
     const index_t in_layer = shared.what.ranks.grid.num_ranks(), layer = rank / in_layer;
     RankPlanOptions options;
     options.trees = shared.what.trees;
-    options.most_sides = shared.what.num_rhs;
+    options.max_rhs = shared.what.num_rhs;
     options.structure = shared.structures.at(static_cast<std::size_t>(layer));
     if (shared.placement) {
       flat = std::make_unique<RankSolvePlan<double>>(
@@ -155,11 +155,11 @@ Json solve_case(const std::string& text, const std::shared_ptr<const Cluster>& c
                          shared.found.read_gbs.at(static_cast<std::size_t>(wire.rank())));
   const ChargedRun run = run_charged(program, transport);
   double error = 0;
-  for (index_t side = 0; side < shared.what.num_rhs; ++side)
+  for (index_t rhs = 0; rhs < shared.what.num_rhs; ++rhs)
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const double expected = shared.expected[rows[k]];
       error = std::max(error,
-                       std::abs(mine.view()(static_cast<index_t>(k), side) - expected) / std::abs(expected));
+                       std::abs(mine.view()(static_cast<index_t>(k), rhs) - expected) / std::abs(expected));
     }
   return {{"smpi_s", run.seconds},
           {"simulated_s", shared.found.run.seconds},

@@ -83,10 +83,10 @@ class FineCore {
   }
   DenseMatrix<double> solve(const DenseMatrix<double>& b, SolveMethod method, ThreadTeam* team) {
     const sweep::SpaceNeed need = core->space_need(b.cols);
-    space.member_stride = need.member + 64;
+    space.member_stride = need.thread + 64;
     space.work = PanelArray<double>(need.work);
     space.boundary = PanelArray<double>(need.boundary + 1);
-    space.members = PanelArray<double>(space.member_stride * 8);
+    space.threads = PanelArray<double>(space.member_stride * 8);
     DenseMatrix<double> x(b.rows, b.cols);
     core->solve(false, {{b.view(), {}, false}, {x.view(), {}, false}, space, 0, method, team});
     return x;

@@ -16,11 +16,11 @@ using Scalars = testing::Types<float, double, std::complex<float>, std::complex<
 TYPED_TEST_SUITE(factor_plan, Scalars);
 
 template <class T>
-std::vector<Wish> all_wishes(index_t side) {
-  std::vector<Wish> wishes = {{FactorKind::llt, false, side, 11},
-                              {FactorKind::ldlt, false, side, 12},
-                              {FactorKind::lu, false, side, 13}};
-  if (is_complex_v<T>) wishes.push_back({FactorKind::ldlt, true, side, 14});
+std::vector<Wish> all_wishes(index_t rhs) {
+  std::vector<Wish> wishes = {{FactorKind::llt, false, rhs, 11},
+                              {FactorKind::ldlt, false, rhs, 12},
+                              {FactorKind::lu, false, rhs, 13}};
+  if (is_complex_v<T>) wishes.push_back({FactorKind::ldlt, true, rhs, 14});
   return wishes;
 }
 
@@ -139,9 +139,9 @@ TYPED_TEST(factor_plan, columns_a_page_apart_get_the_same_bits_on_their_own_way_
       for (const Operation operation : reference::all_operations) {
         const auto expected = reference::solved(plan, operation, b);
         ThreadTeam team(3);
-        for (ThreadTeam* const members : {static_cast<ThreadTeam*>(nullptr), &team}) {
+        for (ThreadTeam* const threads : {static_cast<ThreadTeam*>(nullptr), &team}) {
           plan.solve(operation, {far_b.values.data(), n, num_rhs, ld}, {far_x.values.data(), n, num_rhs, ld},
-                     {SolveMethod::sync_free, members});
+                     {SolveMethod::sync_free, threads});
           for (index_t column = 0; column < num_rhs; ++column)
             EXPECT_EQ(std::memcmp(far_x.view().column(column), expected.view().column(column),
                                   sizeof(TypeParam) * n),

@@ -21,7 +21,7 @@ struct Shape {
   ProcessGrid grid{0, 0};
   PlacementMap map = PlacementMap::subtree_to_subcube;
   TreeShape trees = TreeShape::binary;
-  int members = 1;
+  int threads = 1;
   bool whole_subtrees = false;  // else every block is dealt out, so that small matrices have many messages
 };
 
@@ -34,7 +34,7 @@ RankSolverOptions options_of(const Shape& shape, FactorKind kind) {
   options.map = shape.map;
   options.whole.kept = shape.whole_subtrees;
   options.trees = shape.trees;
-  options.members = shape.members;
+  options.threads = shape.threads;
   options.watchdog_seconds = 60;
   options.transport_name = "threads";
   return options;
@@ -137,7 +137,7 @@ TEST(rank_solver, many_right_hand_sides_and_several_threads_for_each_rank) {
   const Answer<double> alone =
       solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
   shape = shape_of(3, PlacementMap::subtree_to_subcube);
-  shape.members = 2;
+  shape.threads = 2;
   const Answer<double> together =
       solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
   EXPECT_TRUE(same_bits(alone.x, together.x));

@@ -51,9 +51,9 @@ RankSettings settings_from(const palmette_rank_options* given) {
   settings.solver.grid = {options.grid_rows, options.grid_cols};
   settings.solver.layers = options.layers;
   require(options.threads >= 1, "options.threads is less than 1");
-  settings.solver.members = options.threads;
+  settings.solver.threads = options.threads;
   settings.solver.matching = options.matching != 0;
-  settings.solver.most_sides = options.most_rhs;
+  settings.solver.max_rhs = options.most_rhs;
   settings.solver.watchdog_seconds = options.watchdog_seconds;
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;

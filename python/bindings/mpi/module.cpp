@@ -25,7 +25,7 @@ RankSolverOptions rank_options(const nb::dict& given) {
   options.layers = get<index_t>(given, "layers");
   options.map = placement_map(get<std::string>(given, "map"));
   options.trees = tree_shape(get<std::string>(given, "trees"));
-  options.members = get<int>(given, "threads");
+  options.threads = get<int>(given, "threads");
   options.watchdog_seconds = get<double>(given, "watchdog");
   return options;
 }

@@ -26,7 +26,7 @@ Case make_case(const Problem<double>& problem, FactorKind kind, const LayeredGri
                         {ranks, PlacementMap::subtree_to_subcube, {true, 200}})};
 }
 
-/// x by rows and sides, from one simulated rank for each layer.
+/// x by rows and right-hand sides, from one simulated rank for each layer.
 std::vector<double> expected_answer(const Case& given) {
   const Factor<double> factor = given.problem.factored(given.kind).value();
   const Case alone = make_case(given.problem, given.kind, {{1, 1}, given.ranks.layers}, given.method);
@@ -39,20 +39,20 @@ std::vector<double> expected_answer(const Case& given) {
   std::vector<std::vector<double>> mine(plans.size());
   std::vector<RankProgram*> programs;
   for (std::size_t layer = 0; layer < plans.size(); ++layer) {
-    for (index_t side = 0; side < sides; ++side)
-      for (const index_t row : plans[layer].rows()) mine[layer].push_back(right_hand_side(row, side));
+    for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+      for (const index_t row : plans[layer].rows()) mine[layer].push_back(right_hand_side(row, rhs));
     const auto count = static_cast<index_t>(plans[layer].rows().size());
-    const DenseView<double> both{mine[layer].data(), count, sides, count};
+    const DenseView<double> both{mine[layer].data(), count, num_rhs, count};
     programs.push_back(
         &plans[layer].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(layer))));
   }
   world.run(programs);
-  std::vector<double> x(unknowns * sides);
+  std::vector<double> x(unknowns * num_rhs);
   for (std::size_t layer = 0; layer < plans.size(); ++layer) {
     const auto rows = plans[layer].rows();
-    for (index_t side = 0; side < sides; ++side)
+    for (index_t rhs = 0; rhs < num_rhs; ++rhs)
       for (std::size_t k = 0; k < rows.size(); ++k)
-        x[rows[k] + side * unknowns] = mine[layer][k + static_cast<std::size_t>(side) * rows.size()];
+        x[rows[k] + rhs * unknowns] = mine[layer][k + static_cast<std::size_t>(rhs) * rows.size()];
   }
   return x;
 }
@@ -107,7 +107,7 @@ bool run_case(int world, Transport& two_sided, const Case& given) {
                     transport_plan(predicted_handing_traffic(symbolic, *placement, given.systems[0],
                                                              given.kind, sizeof(double))),
                     Publication::checksum);
-  const offset_t row_bytes = padded_sides(sizeof(double), sides) * offset_t{sizeof(double)};
+  const offset_t row_bytes = padded_rhs(sizeof(double), num_rhs) * offset_t{sizeof(double)};
   MpiOneSided vectors(
       world, transport_plan(predicted_layered_traffic(given.systems, TreeShape::binary, row_bytes).all()),
       Publication::checksum);

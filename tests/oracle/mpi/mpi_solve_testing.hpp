@@ -14,9 +14,9 @@
 namespace palmette::testing {
 
 constexpr double watchdog_seconds = 120;
-constexpr index_t sides = 2, unknowns = 400;
+constexpr index_t num_rhs = 2, unknowns = 400;
 
-inline double right_hand_side(index_t row, index_t side) { return (row * 7 + side) % 11 - 5; }
+inline double right_hand_side(index_t row, index_t rhs) { return (row * 7 + rhs) % 11 - 5; }
 
 /// With supernodes so narrow that there are many messages.
 inline Problem<double> narrow_problem(FactorKind kind, double per_column) {
@@ -27,7 +27,7 @@ inline Problem<double> narrow_problem(FactorKind kind, double per_column) {
 
 inline RankPlanOptions plan_options() {
   RankPlanOptions options;
-  options.most_sides = sides;
+  options.max_rhs = num_rhs;
   return options;
 }
 
@@ -54,10 +54,10 @@ inline void drive_together(RankProgram& program, Transport& transport) {
 template <class Plan>
 std::vector<double> solved(Plan& plan, const Begin& begin) {
   std::vector<double> x;
-  for (index_t side = 0; side < sides; ++side)
-    for (const index_t row : plan.rows()) x.push_back(right_hand_side(row, side));
+  for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+    for (const index_t row : plan.rows()) x.push_back(right_hand_side(row, rhs));
   const auto count = static_cast<index_t>(plan.rows().size());
-  const DenseView<double> both{x.data(), count, sides, count};
+  const DenseView<double> both{x.data(), count, num_rhs, count};
   Transport& transport = begin();
   drive_together(plan.begin(Operation::plain, both, both, transport), transport);
   return x;
@@ -69,10 +69,10 @@ std::vector<double> solved(Plan& plan, const Begin& begin) {
 inline double values_that_differ(std::span<const index_t> rows, const std::vector<double>& mine,
                                  const std::vector<double>& all) {
   double wrong = 0;
-  for (index_t side = 0; side < sides; ++side)
+  for (index_t rhs = 0; rhs < num_rhs; ++rhs)
     for (std::size_t k = 0; k < rows.size(); ++k)
-      wrong += std::memcmp(&mine[k + static_cast<std::size_t>(side) * rows.size()],
-                           &all[rows[k] + side * unknowns], sizeof(double)) == 0
+      wrong += std::memcmp(&mine[k + static_cast<std::size_t>(rhs) * rows.size()],
+                           &all[rows[k] + rhs * unknowns], sizeof(double)) == 0
                    ? 0
                    : 1;
   return wrong;

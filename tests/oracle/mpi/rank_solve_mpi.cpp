@@ -59,7 +59,7 @@ bool run_all(int world) {
           transport_plan(predicted_fan_out_traffic(*problem.symbolic, *placement, kind, sizeof(double)));
       const TransportPlan solve = transport_plan(
           predicted_solve_traffic(*problem.symbolic, *placement, TreeShape::binary,
-                                  padded_sides(sizeof(double), sides) * offset_t{sizeof(double)}));
+                                  padded_rhs(sizeof(double), num_rhs) * offset_t{sizeof(double)}));
       for (const Publication publication : {Publication::checksum, Publication::counter}) {
         MpiOneSided blocks(world, factorize, publication), vectors(world, solve, publication);
         judge(publication == Publication::checksum ? "mpi_rma checksum" : "mpi_rma counter",
@@ -80,7 +80,7 @@ std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matr
   options.watchdog_seconds = watchdog_seconds;
   if (mpi != nullptr) options.planned = mpi->planned;
   Outcome<RankSolver<double>> solver = RankSolver<double>::create(matrix, options, transport);
-  DenseMatrix<double> x(matrix->rows(), sides);
+  DenseMatrix<double> x(matrix->rows(), num_rhs);
   for (std::size_t at = 0; at < x.values.size(); ++at) x.values[at] = static_cast<double>(at * 7 % 11) - 5;
   for (int time = 0; time < 2; ++time) {
     const Outcome<RankReport> report = solver.value().solve(std::as_const(x).view(), x.view());

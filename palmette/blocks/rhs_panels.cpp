@@ -1,6 +1,7 @@
-// Panels times many right-hand sides that lie side by side: a register holds sides of one row, entries of the
-// panel are spread over it, and a tile of rows (or columns) by sides stays in registers while the inner index
-// runs. Rows need no gathering: each is a short vector of its own wherever it lies.
+// Panels times many right-hand sides that lie side by side: a register holds right-hand sides of one row,
+// entries of the panel are spread over it, and a tile of rows (or columns) by right-hand sides stays in
+// registers while the inner index runs. Rows need no gathering: each is a short vector of its own wherever it
+// lies.
 #include <algorithm>
 
 #include "palmette/blocks/lanes.hpp"
@@ -15,7 +16,7 @@ constexpr int chunk = lanes::full_width<T>;
 /// Sums that fill the registers beside what feeds them; a complex one takes two.
 template <class T>
 constexpr int tile_sums = (lanes::register_bytes == 64 ? 24 : 10) / (is_complex_v<T> ? 2 : 1);
-/// Registers of sides that are worked on together.
+/// Registers of right-hand sides that are worked on together.
 constexpr int most_registers = lanes::register_bytes == 64 ? 4 : 2;
 
 /// Rows (or columns) of a tile of so many registers.
@@ -44,14 +45,14 @@ struct Tile {
         if constexpr (is_complex_v<T>) by_imag[k] = Vector{};
       });
     }
-    /// Row `row` += entry·sides
-    PALMETTE_INLINE void add(int row, const Vector (&sides)[Registers], const T& entry) {
+    /// Row `row` += entry·num_rhs
+    PALMETTE_INLINE void add(int row, const Vector (&num_rhs)[Registers], const T& entry) {
       for (int r = 0; r < Registers; ++r) {
         if constexpr (is_complex_v<T>) {
-          by_real[row * Registers + r] += sides[r] * entry.real();
-          by_imag[row * Registers + r] += sides[r] * entry.imag();
+          by_real[row * Registers + r] += num_rhs[r] * entry.real();
+          by_imag[row * Registers + r] += num_rhs[r] * entry.imag();
         } else {
-          by_real[row * Registers + r] += sides[r] * entry;
+          by_real[row * Registers + r] += num_rhs[r] * entry;
         }
       }
     }
@@ -68,15 +69,15 @@ struct Tile {
       }
     }
   };
-  static PALMETTE_INLINE void load(const T* given, Vector (&sides)[Registers]) {
-    for (int r = 0; r < Registers; ++r) sides[r] = L::load(given + r * Width);
+  static PALMETTE_INLINE void load(const T* given, Vector (&num_rhs)[Registers]) {
+    for (int r = 0; r < Registers; ++r) num_rhs[r] = L::load(given + r * Width);
   }
 
   /// A chunk whose columns lie `step` apart, times x.
   struct Product {
     offset_t step;
     index_t cols;
-    SideRows<const T> x;
+    RhsRows<const T> x;
     IntoRows into;
   };
   template <int Rows>
@@ -84,9 +85,9 @@ struct Tile {
     Sums<Rows> sums;
     const T* given = product.x.data;
     for (index_t column = 0; column < product.cols; ++column, given += product.x.stride, a += product.step) {
-      Vector sides[Registers];
-      load(given, sides);
-      for (int row = 0; row < Rows; ++row) sums.add(row, sides, a[row]);
+      Vector num_rhs[Registers];
+      load(given, num_rhs);
+      for (int row = 0; row < Rows; ++row) sums.add(row, num_rhs, a[row]);
     }
     for (int row = 0; row < Rows; ++row) sums.put(product.into, row, place[row]);
   }
@@ -104,8 +105,8 @@ struct Tile {
     tiles.template operator()<1>();
   }
 
-  static void multiply(const SidePanel<T>& panel, SideRows<const T> x, IntoRows into, const RowPlaces& places,
-                       SideRows<T> out) {
+  static void multiply(const RhsPanel<T>& panel, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
+                       RhsRows<T> out) {
     T* place[chunk<T>];
     for (index_t first = 0; first < panel.rows; first += chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.rows - first);
@@ -122,20 +123,21 @@ struct Tile {
 
   /// Columns of A, times the rows of x.
   struct TransposedProduct {
-    const SidePanel<T>& panel;
+    const RhsPanel<T>& panel;
     const RowPlaces& places;
-    SideRows<const T> x;
+    RhsRows<const T> x;
     IntoRows into;
-    SideRows<T> out;
+    RhsRows<T> out;
   };
   template <int Columns, bool conjugated>
   static void columns_kernel(const TransposedProduct& product, index_t column) {
-    const SidePanel<T>& panel = product.panel;
+    const RhsPanel<T>& panel = product.panel;
     Sums<Columns> sums;
     const auto add_row = [&](const T* a, offset_t step, index_t row) PALMETTE_INLINE {
-      Vector sides[Registers];
-      load(product.x.row(product.places[row]), sides);
-      for (int c = 0; c < Columns; ++c) sums.add(c, sides, conjugated ? conjugate(a[c * step]) : a[c * step]);
+      Vector num_rhs[Registers];
+      load(product.x.row(product.places[row]), num_rhs);
+      for (int c = 0; c < Columns; ++c)
+        sums.add(c, num_rhs, conjugated ? conjugate(a[c * step]) : a[c * step]);
     };
     if (panel.ld > 0) {
       const T* const a = panel.values + column * panel.ld;
@@ -165,7 +167,8 @@ struct Tile {
   }
 };
 
-/// Calls use.template operator()<Width, Registers>(first side) for groups of sides that fill a stride.
+/// Calls use.template operator()<Width, Registers>(first rhs) for groups of right-hand sides that fill a
+/// stride.
 template <class T, int Width = chunk<T>, class Use>
 inline void over_groups(index_t stride, Use&& use) {
   if constexpr (Width > 1)
@@ -186,16 +189,16 @@ inline void over_groups(index_t stride, Use&& use) {
 }
 
 template <class T>
-SideRows<T> sides_from(SideRows<T> rows, index_t side) {
-  return {rows.data + side, rows.stride};
+RhsRows<T> rhs_from(RhsRows<T> rows, index_t rhs) {
+  return {rows.data + rhs, rows.stride};
 }
 
-/// Rows of a panel in column order that go through all groups of sides while they are near.
+/// Rows of a panel in column order that go through all groups of right-hand sides while they are near.
 constexpr index_t strip_rows = 64;
 
 }  // namespace
 
-index_t padded_sides(int scalar_bytes, index_t count) {
+index_t padded_rhs(int scalar_bytes, index_t count) {
   const index_t full = packed_rows(scalar_bytes);
   if (count >= full) return (count + full - 1) / full * full;
   index_t padded = 1;
@@ -204,75 +207,75 @@ index_t padded_sides(int scalar_bytes, index_t count) {
 }
 
 template <class T>
-void multiply_sides(const SidePanel<T>& a, SideRows<const T> x, IntoRows into, const RowPlaces& places,
-                    SideRows<T> out) {
+void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
+                    RhsRows<T> out) {
   const index_t strip = a.ld > 0 ? strip_rows : a.rows;
   for (index_t first = 0; first < a.rows; first += strip) {
     const index_t rows = std::min(strip, a.rows - first);
-    const SidePanel<T> part{a.values + first, rows, a.cols, a.ld, false};
+    const RhsPanel<T> part{a.values + first, rows, a.cols, a.ld, false};
     const RowPlaces at{places.start + first, places.list != nullptr ? places.list + first : nullptr, rows};
-    over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t side) {
-      Tile<T, Width, Registers>::multiply(part, sides_from(x, side), into, at, sides_from(out, side));
+    over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t rhs) {
+      Tile<T, Width, Registers>::multiply(part, rhs_from(x, rhs), into, at, rhs_from(out, rhs));
     });
   }
 }
 
 template <class T>
-void multiply_sides_transposed(const SidePanel<T>& a, const RowPlaces& places, SideRows<const T> x,
-                               IntoRows into, SideRows<T> out) {
-  over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t side) {
-    using Sides = Tile<T, Width, Registers>;
+void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsRows<const T> x,
+                               IntoRows into, RhsRows<T> out) {
+  over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t rhs) {
+    using NumRhs = Tile<T, Width, Registers>;
     if (is_complex_v<T> && a.conjugated)
-      Sides::template multiply_transposed<is_complex_v<T>>(
-          {a, places, sides_from(x, side), into, sides_from(out, side)});
+      NumRhs::template multiply_transposed<is_complex_v<T>>(
+          {a, places, rhs_from(x, rhs), into, rhs_from(out, rhs)});
     else
-      Sides::template multiply_transposed<false>(
-          {a, places, sides_from(x, side), into, sides_from(out, side)});
+      NumRhs::template multiply_transposed<false>(
+          {a, places, rhs_from(x, rhs), into, rhs_from(out, rhs)});
   });
 }
 
 template <class T>
-void packed_forward_sides(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeSides<T>& at) {
+void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeRhs<T>& at) {
   copy_rows<T>(at.own, panel.width, at.spare);
   const T* a = panel.values;
   for (index_t first = 0; first < panel.width; first += chunk<T>) {
     const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
     const index_t columns = panel.square ? panel.width : std::min<index_t>(panel.width, first + chunk<T>);
-    multiply_sides<T>({a, rows, columns, 0, false}, at.spare, IntoRows::overwrite, {first, nullptr, rows},
+    multiply_rhs<T>({a, rows, columns, 0, false}, at.spare, IntoRows::overwrite, {first, nullptr, rows},
                       at.own);
     a += offset_t{rows} * columns;
   }
   if (panel.rows_below > 0)
-    multiply_sides<T>({a, panel.rows_below, panel.width, 0, false}, at.spare, IntoRows::subtract, places,
+    multiply_rhs<T>({a, panel.rows_below, panel.width, 0, false}, at.spare, IntoRows::subtract, places,
                       at.local);
 }
 
 template <class T>
-void packed_backward_sides(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
-                           const SupernodeSides<T>& at) {
+void packed_backward_rhs(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
+                           const SupernodeRhs<T>& at) {
   copy_rows<T>(at.own, panel.width, at.spare);
   std::fill_n(at.own.data, offset_t{panel.width} * at.own.stride, T(0));
   const T* a = panel.values;
   for (index_t first = 0; first < panel.width; first += chunk<T>) {
     const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
     const index_t columns = panel.square ? panel.width : std::min<index_t>(panel.width, first + chunk<T>);
-    multiply_sides_transposed<T>({a, rows, columns, 0, adjoint}, {first, nullptr, rows}, at.spare,
+    multiply_rhs_transposed<T>({a, rows, columns, 0, adjoint}, {first, nullptr, rows}, at.spare,
                                  IntoRows::add, at.own);
     a += offset_t{rows} * columns;
   }
   if (panel.rows_below > 0)
-    multiply_sides_transposed<T>({a, panel.rows_below, panel.width, 0, adjoint}, places, at.local,
+    multiply_rhs_transposed<T>({a, panel.rows_below, panel.width, 0, adjoint}, places, at.local,
                                  IntoRows::subtract, at.own);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                             \
-  template void multiply_sides<T>(const SidePanel<T>&, SideRows<const T>, IntoRows, const RowPlaces&,       \
-                                  SideRows<T>);                                                             \
-  template void multiply_sides_transposed<T>(const SidePanel<T>&, const RowPlaces&, SideRows<const T>,      \
-                                             IntoRows, SideRows<T>);                                        \
-  template void packed_forward_sides<T>(const PackedPanel<T>&, const RowPlaces&, const SupernodeSides<T>&); \
-  template void packed_backward_sides<T>(bool, const PackedPanel<T>&, const RowPlaces&,                     \
-                                         const SupernodeSides<T>&);
+  template void multiply_rhs<T>(const RhsPanel<T>&, RhsRows<const T>, IntoRows, const RowPlaces&,       \
+                                  RhsRows<T>);                                                             \
+  template void multiply_rhs_transposed<T>(const RhsPanel<T>&, const RowPlaces&, RhsRows<const T>,      \
+                                             IntoRows, RhsRows<T>);                                        \
+  template void packed_forward_rhs<T>(const PackedPanel<T>&, const RowPlaces&, const SupernodeRhs<T>&); \
+  template void packed_backward_rhs<T>(bool, const PackedPanel<T>&, const RowPlaces&,                     \
+                                         const SupernodeRhs<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -34,9 +34,9 @@ inline void over_rows_and_columns(const IndexMap& map, index_t first, index_t co
     });
 }
 
-/// into.row(k)[j] ← row first + k of right-hand side j, zero for the sides that pad the stride.
+/// into.row(k)[j] ← row first + k of right-hand side j, zero for the right-hand sides that pad the stride.
 template <class T>
-void load_sides(const Reader<T>& reader, index_t first, index_t count, SideRows<T> into) {
+void load_rhs(const Reader<T>& reader, index_t first, index_t count, RhsRows<T> into) {
   const index_t columns = reader.from.cols;
   const bool plain = reader.map.scale == nullptr && !(is_complex_v<T> && reader.conjugated);
   if (into.stride == 1) return reader.load(first, count, {into.data, count, 1, count});
@@ -58,7 +58,7 @@ void load_sides(const Reader<T>& reader, index_t first, index_t count, SideRows<
 
 /// Row first + k of right-hand side j ← given.row(k)[j].
 template <class T>
-void store_sides(const Writer<T>& writer, index_t first, index_t count, SideRows<const T> given) {
+void store_rhs(const Writer<T>& writer, index_t first, index_t count, RhsRows<const T> given) {
   const bool plain = writer.map.scale == nullptr && !(is_complex_v<T> && writer.conjugated);
   if (given.stride == 1) return writer.store(first, count, {given.data, count, 1, count});
   over_rows_and_columns(writer.map, first, count, writer.to.cols,
@@ -80,7 +80,7 @@ void store_sides(const Writer<T>& writer, index_t first, index_t count, SideRows
 /// read in order, as pages and lines want it, and what is scattered are whole lines. For a map that knows its
 /// inverse.
 template <class T>
-void spread_sides(const Reader<T>& reader, index_t begin, index_t end, SideRows<T> all) {
+void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> all) {
   const index_t columns = reader.from.cols;
   const index_t* const back = reader.map.back;
   const bool plain = reader.map.scale == nullptr && !(is_complex_v<T> && reader.conjugated);
@@ -101,7 +101,7 @@ void spread_sides(const Reader<T>& reader, index_t begin, index_t end, SideRows<
 
 /// Caller's rows [begin, end) of all right-hand sides ← all.row(place of the row).
 template <class T>
-void collect_sides(const Writer<T>& writer, index_t begin, index_t end, SideRows<const T> all) {
+void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<const T> all) {
   const index_t columns = writer.to.cols;
   const index_t* const back = writer.map.back;
   const bool plain = writer.map.scale == nullptr && !(is_complex_v<T> && writer.conjugated);
@@ -120,7 +120,7 @@ void collect_sides(const Writer<T>& writer, index_t begin, index_t end, SideRows
 
 /// into.row(places[k]) += from.row(k)
 template <class T>
-void add_at(const RowPlaces& places, SideRows<const T> from, SideRows<T> into) {
+void add_at(const RowPlaces& places, RhsRows<const T> from, RhsRows<T> into) {
   if (places.list == nullptr) {
     T* const target = into.row(places.start);
     const offset_t count = offset_t{places.count} * from.stride;
@@ -131,7 +131,7 @@ void add_at(const RowPlaces& places, SideRows<const T> from, SideRows<T> into) {
     for (index_t k = 0; k < places.count; ++k) {
       const T* const source = from.row(k);
       T* const target = into.row(places.list[k]);
-      for (index_t side = 0; side < from.stride; ++side) target[side] += source[side];
+      for (index_t rhs = 0; rhs < from.stride; ++rhs) target[rhs] += source[rhs];
     }
   }
 }

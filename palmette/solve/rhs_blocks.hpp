@@ -8,7 +8,7 @@ namespace palmette::sweep {
 
 /// W × W blocks; reals whose register holds at least two.
 template <class T>
-struct SideBlock {
+struct RhsBlock {
   static constexpr int width = lanes::full_width<T>;
   static constexpr bool in_registers = !is_complex_v<T> && width > 1;
   using L = lanes::Lanes<T, width>;
@@ -37,48 +37,48 @@ struct SideBlock {
   }
 };
 
-/// to[k·Sides + side] ← from(first + k, side) · scale[k] for k < rows; zeros where `from` has no more
+/// to[k·NumRhs + rhs] ← from(first + k, rhs) · scale[k] for k < rows; zeros where `from` has no more
 /// columns. scale null: ones.
-template <class T, int Sides>
-inline void sides_into_rows(DenseView<const T> from, index_t first, index_t rows, const T* scale, T* to) {
-  using Block = SideBlock<T>;
+template <class T, int NumRhs>
+inline void rhs_into_rows(DenseView<const T> from, index_t first, index_t rows, const T* scale, T* to) {
+  using Block = RhsBlock<T>;
   index_t row = 0;
-  if constexpr (Block::in_registers && Sides % Block::width == 0)
+  if constexpr (Block::in_registers && NumRhs % Block::width == 0)
     for (; row + Block::width <= rows; row += Block::width)
-      for (index_t side = 0; side < Sides; side += Block::width) {
+      for (index_t rhs = 0; rhs < NumRhs; rhs += Block::width) {
         Block block;
         for (int k = 0; k < Block::width; ++k)
-          block.line[k] = side + k < from.cols ? Block::L::load(from.column(side + k) + first + row)
+          block.line[k] = rhs + k < from.cols ? Block::L::load(from.column(rhs + k) + first + row)
                                                : typename Block::Vector{};
         block.transpose();
         for (int k = 0; k < Block::width; ++k)
           Block::L::store(scale != nullptr ? block.line[k] * scale[row + k] : block.line[k],
-                          to + (row + k) * Sides + side);
+                          to + (row + k) * NumRhs + rhs);
       }
   for (; row < rows; ++row)
-    for (index_t side = 0; side < Sides; ++side) {
-      const T value = side < from.cols ? from(first + row, side) : T(0);
-      to[row * Sides + side] = scale != nullptr ? product(value, scale[row]) : value;
+    for (index_t rhs = 0; rhs < NumRhs; ++rhs) {
+      const T value = rhs < from.cols ? from(first + row, rhs) : T(0);
+      to[row * NumRhs + rhs] = scale != nullptr ? product(value, scale[row]) : value;
     }
 }
 
-/// to(first + k, side) ← from[k·Sides + side] for k < rows and the columns of `to`.
-template <class T, int Sides>
-inline void rows_into_sides(const T* from, index_t rows, DenseView<T> to, index_t first) {
-  using Block = SideBlock<T>;
+/// to(first + k, rhs) ← from[k·NumRhs + rhs] for k < rows and the columns of `to`.
+template <class T, int NumRhs>
+inline void rows_into_rhs(const T* from, index_t rows, DenseView<T> to, index_t first) {
+  using Block = RhsBlock<T>;
   index_t row = 0;
-  if constexpr (Block::in_registers && Sides % Block::width == 0)
+  if constexpr (Block::in_registers && NumRhs % Block::width == 0)
     for (; row + Block::width <= rows; row += Block::width)
-      for (index_t side = 0; side < to.cols; side += Block::width) {
+      for (index_t rhs = 0; rhs < to.cols; rhs += Block::width) {
         Block block;
         for (int k = 0; k < Block::width; ++k)
-          block.line[k] = Block::L::load(from + (row + k) * Sides + side);
+          block.line[k] = Block::L::load(from + (row + k) * NumRhs + rhs);
         block.transpose();
-        for (int k = 0; k < Block::width && side + k < to.cols; ++k)
-          Block::L::store(block.line[k], to.column(side + k) + first + row);
+        for (int k = 0; k < Block::width && rhs + k < to.cols; ++k)
+          Block::L::store(block.line[k], to.column(rhs + k) + first + row);
       }
   for (; row < rows; ++row)
-    for (index_t side = 0; side < to.cols; ++side) to(first + row, side) = from[row * Sides + side];
+    for (index_t rhs = 0; rhs < to.cols; ++rhs) to(first + row, rhs) = from[row * NumRhs + rhs];
 }
 
 }  // namespace palmette::sweep
