@@ -45,7 +45,7 @@ ordered_json row_of(const std::string& path, const SolverOptions& options) {
   row["berr"] = report.verify->backward_error;
   row["verified"] = report.verify->verified;
   phases.begin();
-  const Outcome<bool> again = solver.refactor(matrix);
+  const Outcome<void> again = solver.refactor(matrix);
   if (!again) throw NumericalError(again.failure());
   phases.end("again");
   row["again_factor_s"] = solver.report().factorize->seconds;

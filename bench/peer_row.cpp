@@ -67,7 +67,7 @@ Solver<double> made(const Matrix& matrix, const SolverOptions& options) {
 }
 
 void refactor(Solver<double>& solver, const Matrix& matrix) {
-  const Outcome<bool> again = solver.refactor(matrix);
+  const Outcome<void> again = solver.refactor(matrix);
   if (!again) throw NumericalError(again.failure());
 }
 

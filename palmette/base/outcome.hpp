@@ -64,4 +64,24 @@ class [[nodiscard]] Outcome {
   std::variant<T, NumericalFailure> state_;
 };
 
+/// Whether a step that leaves no product of its own succeeded. Outcome<void>() says that it did.
+template <>
+class [[nodiscard]] Outcome<void> {
+ public:
+  Outcome() = default;
+  Outcome(NumericalFailure failure) : failure_(std::move(failure)) {}
+
+  bool ok() const { return !failure_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  /// @throws NumericalError if the step failed
+  void value() const {
+    if (!ok()) throw NumericalError(failure());
+  }
+  /// Undefined unless !ok().
+  const NumericalFailure& failure() const { return *failure_; }
+
+ private:
+  std::optional<NumericalFailure> failure_;
+};
+
 }  // namespace palmette

@@ -236,12 +236,12 @@ palmette_status refactor(palmette_solver* handle, const double* values) {
   const offset_t nnz = handle->given.in_order ? solver.matrix()->nnz() : handle->given.column_ptr.back();
   require(values != nullptr || nnz == 0, "values is NULL");
   if (handle->given.in_order) {
-    const Outcome<bool> made = solver.refactor_values({entries, entries + nnz});
+    const Outcome<void> made = solver.refactor_values({entries, entries + nnz});
     return made ? PALMETTE_OK : record(made.failure());
   }
   SparseMatrix<T> matrix = matrix_from(handle->given, entries);
   if (matrix.symmetry == Symmetry::general) matrix.symmetry = detect_symmetry(matrix);
-  const Outcome<bool> made = solver.refactor(std::make_shared<const SparseMatrix<T>>(std::move(matrix)));
+  const Outcome<void> made = solver.refactor(std::make_shared<const SparseMatrix<T>>(std::move(matrix)));
   return made ? PALMETTE_OK : record(made.failure());
 }
 

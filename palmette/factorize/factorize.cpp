@@ -111,7 +111,7 @@ constexpr double flops_of_a_long_run = 1e9;
 
 /// Write the factor. `workspace` is made where it is missing or does not fit.
 template <class T>
-Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
+Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
   const auto& [matrix, symbolic, ordering, options] = request;
   const Stopwatch watch;
   blas::use_one_thread();
@@ -141,11 +141,11 @@ Outcome<bool> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
       (options.kind == FactorKind::ldlt && (!is_complex_v<T> || factor.hermitian)))
     factor.pivots.inertia = tally.inertia;
   factor.seconds = watch.seconds();
-  return true;
+  return {};
 }
 
 template <class T>
-Outcome<bool> checked_run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace,
+Outcome<void> checked_run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace,
                           Factor<T>& factor) {
   check_arguments(request.matrix, request.symbolic.get(), request.ordering);
   try {
@@ -171,7 +171,7 @@ Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<cons
                              const Ordering& ordering, const FactorizeOptions& options) {
   Factor<T> factor;
   std::unique_ptr<Workspace<T>> workspace;
-  const Outcome<bool> done = checked_run<T>({matrix, symbolic, ordering, options}, workspace, factor);
+  const Outcome<void> done = checked_run<T>({matrix, symbolic, ordering, options}, workspace, factor);
   if (!done) return done.failure();
   return factor;
 }
@@ -185,7 +185,7 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
   const std::shared_ptr<factorizing::KeptMemory<T>>& kept = memory.kept();
   std::unique_ptr<Factor<T>> factor = kept->take_spare();
   if (!factor || factor->symbolic != symbolic) factor = std::make_unique<Factor<T>>();
-  const Outcome<bool> done = checked_run<T>({matrix, symbolic, ordering, options}, kept->workspace, *factor);
+  const Outcome<void> done = checked_run<T>({matrix, symbolic, ordering, options}, kept->workspace, *factor);
   if (!done) {
     kept->give_back(std::move(factor));
     return done.failure();

@@ -82,7 +82,7 @@ struct RankSolver<T>::State {
   RankTeam ranks() { return {transport, team, {options.watchdog_seconds}}; }
 
   /// Order, analyze, place: each rank for itself.
-  Outcome<bool> find_structure(RankProducts<T>& next) {
+  Outcome<void> find_structure(RankProducts<T>& next) {
     OrderOptions order_options;
     order_options.method = options.ordering;
     order_options.pivot_need = pivot_need(next.kind);
@@ -97,7 +97,7 @@ struct RankSolver<T>::State {
     const RankLayout layout = layout_of_ranks(*next.symbolic, options, sizeof(T), transport);
     agree_after(transport, [&] { place_into(next, layout); });
     next.report.run.analyze->seconds = watch.seconds();
-    return true;
+    return {};
   }
 
   void analyze_into(RankProducts<T>& next) {
@@ -141,20 +141,20 @@ struct RankSolver<T>::State {
                                       ": no memory for them");
   }
 
-  Outcome<bool> make(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind) {
+  Outcome<void> make(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind) {
     RankProducts<T> next;
     next.kind = kind;
     next.input = input;
     begin_report(next);
-    const Outcome<bool> structured = find_structure(next);
+    const Outcome<void> structured = find_structure(next);
     if (!structured) return structured.failure();
-    const Outcome<bool> factored = factorize_over_ranks(next);
+    const Outcome<void> factored = factorize_over_ranks(next);
     if (!factored) return factored.failure();
     made = std::move(next);
-    return true;
+    return {};
   }
 
-  Outcome<bool> factorize_over_ranks(RankProducts<T>& next) {
+  Outcome<void> factorize_over_ranks(RankProducts<T>& next) {
     const Stopwatch watch;
     std::shared_ptr<RankFactor<T>> factor;
     PivotFacts facts;
@@ -196,7 +196,7 @@ struct RankSolver<T>::State {
         options.planned);
     note_refusal(next, next.inverse->run_transport(), "solves");
     report_factor(next, std::move(facts.pivots), seconds);
-    return true;
+    return {};
   }
 
   void report_factor(RankProducts<T>& next, PivotReport pivots, double seconds) {
@@ -224,29 +224,29 @@ struct RankSolver<T>::State {
   }
 
   /// The ladder of Solver: LLᵀ, and LDLᵀ where a pivot says no.
-  Outcome<bool> prepare(const std::shared_ptr<const RankInput<T>>& input) {
+  Outcome<void> prepare(const std::shared_ptr<const RankInput<T>>& input) {
     const FactorKind first = input->choose(options.kind);
-    const Outcome<bool> done = make(input, first);
+    const Outcome<void> done = make(input, first);
     const bool another_way = !options.kind && first == FactorKind::llt && !done &&
                              done.failure().kind == FailureKind::not_positive_definite;
     if (!another_way) return done;
     return make_instead(input, FactorKind::ldlt, "LDL' instead of LL': " + done.failure().message);
   }
 
-  Outcome<bool> make_instead(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind,
+  Outcome<void> make_instead(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind,
                              const std::string& note) {
-    const Outcome<bool> done = make(input, kind);
+    const Outcome<void> done = make(input, kind);
     if (done) made.report.run.notes.push_back(note);
     return done;
   }
 
-  Outcome<bool> prepare_rows(const RowBlock<T>& block) {
+  Outcome<void> prepare_rows(const RowBlock<T>& block) {
     auto input = std::make_shared<const RowInput<T>>(block, ranks(), nullptr);
     rows = input.get();
     return prepare(input);
   }
 
-  Outcome<bool> refactor(std::shared_ptr<const RankInput<T>> input) {
+  Outcome<void> refactor(std::shared_ptr<const RankInput<T>> input) {
     RankProducts<T> next = made;
     if (!kind_fits<T>(next.kind, input->symmetry()))
       throw UsageError("refactor keeps the kind " + std::string(name_of(next.kind)) +
@@ -256,7 +256,7 @@ struct RankSolver<T>::State {
     next.report.run.matrix.symmetry = next.input->symmetry();
     next.report.run.notes.clear();
     if (!options.transport_note.empty()) next.report.run.notes.push_back(options.transport_note);
-    const Outcome<bool> factored = factorize_over_ranks(next);
+    const Outcome<void> factored = factorize_over_ranks(next);
     if (factored) made = std::move(next);
     return factored;
   }
@@ -306,7 +306,7 @@ struct RankSolver<T>::State {
   Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     Outcome<RankReport> first = answer(b, x, request);
     if (!should_try_lu(first, request)) return first;
-    const Outcome<bool> done = make_instead(made.input, FactorKind::lu,
+    const Outcome<void> done = make_instead(made.input, FactorKind::lu,
                                             "LU instead of LDL': the answer of LDL' could not be verified");
     if (done) return answer(b, x, request);
     first.value().run.notes.push_back("LU was tried as well and failed: " + done.failure().message);
@@ -366,7 +366,7 @@ Outcome<RankSolver<T>> RankSolver<T>::create(std::shared_ptr<const SparseMatrix<
       state = std::make_unique<State>(options, transport);
       input = make_whole_input(with_known_symmetry(std::move(matrix)), transport);
     });
-    const Outcome<bool> made = state->prepare(input);
+    const Outcome<void> made = state->prepare(input);
     if (!made) return made.failure();
     return RankSolver(std::move(state));
   });
@@ -382,7 +382,7 @@ Outcome<RankSolver<T>> RankSolver<T>::create_from_rows(const RowBlock<T>& rows,
       check_rank_options<T>(options, transport.num_ranks());
       state = std::make_unique<State>(options, transport);
     });
-    const Outcome<bool> made = state->prepare_rows(rows);
+    const Outcome<void> made = state->prepare_rows(rows);
     if (!made) return made.failure();
     return RankSolver(std::move(state));
   });
@@ -421,8 +421,8 @@ Outcome<RankReport> RankSolver<T>::solve_rows(DenseView<const T> b, DenseView<T>
 }
 
 template <class T>
-Outcome<bool> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
-  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<bool> {
+Outcome<void> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix) {
+  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<void> {
     std::shared_ptr<const RankInput<T>> input;
     agree_after(state_->transport, [&] {
       if (state_->rows != nullptr)
@@ -437,13 +437,13 @@ Outcome<bool> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> mat
 }
 
 template <class T>
-Outcome<bool> RankSolver<T>::refactor_rows(const RowBlock<T>& rows) {
-  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<bool> {
+Outcome<void> RankSolver<T>::refactor_rows(const RowBlock<T>& rows) {
+  return with_memory_errors(no_memory_to_make, [&]() -> Outcome<void> {
     if (state_->rows == nullptr)
       throw UsageError("this solver was made from a whole matrix: give refactor a new one");
     auto input = std::make_shared<const RowInput<T>>(rows, state_->ranks(), state_->rows);
     const RowInput<T>* const next = input.get();
-    const Outcome<bool> done = state_->refactor(std::move(input));
+    const Outcome<void> done = state_->refactor(std::move(input));
     if (done) state_->rows = next;
     return done;
   });

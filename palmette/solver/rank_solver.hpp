@@ -142,8 +142,8 @@ class RankSolver {
   /// that was made from rows gets rows.
   /// @returns true, or the failure, the same on all ranks; the solver then keeps its former factor
   /// @throws UsageError on all ranks if the pattern differs, or the kind does not fit the new values
-  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
-  Outcome<bool> refactor_rows(const RowBlock<T>& rows);
+  Outcome<void> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
+  Outcome<void> refactor_rows(const RowBlock<T>& rows);
 
   /// Report of the phases so far, without solve and verify; its pivots hold the determinant.
   RankReport report() const;

@@ -146,7 +146,7 @@ struct Solver<T>::State {
 
   /// Factor `matrix`, that is made.factored_matrix(), with the ordering and structure in `made`.
   /// @param at_most  threads; 0: as the options say
-  Outcome<bool> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most = 0) {
+  Outcome<void> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most = 0) {
     InverseOptions inverse_options;
     inverse_options.mixed_precision = options.mixed_precision;
     inverse_options.structure = made.structure;
@@ -164,7 +164,7 @@ struct Solver<T>::State {
     made.inverse = std::move(inverse).value();
     const ThreadTeam* used = inverse_options.factorize.team;
     report_factor(made, used != nullptr ? used->size() : 1);
-    return true;
+    return {};
   }
 
   static void report_factor(Products<T>& made, int threads) {
@@ -273,26 +273,26 @@ struct Solver<T>::State {
     made.ordering = std::make_shared<const Ordering>(std::move(found).value());
     made.report.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
     analyze_into(made);
-    const Outcome<bool> factored = factorize_into(made, *matrix);
+    const Outcome<void> factored = factorize_into(made, *matrix);
     if (!factored) return factored.failure();
     return made;
   }
 
-  Outcome<bool> adopt_if_made(Outcome<Products<T>> made, const std::string& note) {
+  Outcome<void> adopt_if_made(Outcome<Products<T>> made, const std::string& note) {
     if (!made) return made.failure();
     if (!note.empty()) made.value().report.notes.push_back(note);
     adopt(std::move(made).value());
-    return true;
+    return {};
   }
 
-  Outcome<bool> prepare_first(const KnownMatrix<T>& known) {
+  Outcome<void> prepare_first(const KnownMatrix<T>& known) {
     // The matrix's symmetry has been looked for: general is certain here.
     const bool must_be_lu = !options.kind && known.symmetry == Symmetry::general;
     const FactorKind first =
         must_be_lu ? FactorKind::lu : choose_kind(*known.matrix, known.symmetry, options.kind);
     if (std::optional<Products<T>> thin = make_column_products(known, first)) {
       adopt(*std::move(thin));
-      return true;
+      return {};
     }
     Outcome<Products<T>> made = make_products(known, first);
     const bool another_way = !options.kind && first == FactorKind::llt && !made &&
@@ -303,19 +303,19 @@ struct Solver<T>::State {
   }
 
   /// LDLᵀ could not be verified: pivots inside supernodes alone were too weak for this matrix.
-  Outcome<bool> change_to_lu() {
+  Outcome<void> change_to_lu() {
     const std::lock_guard alone(writer);
     const auto now = products();
-    if (now->kind != FactorKind::ldlt) return true;  // another thread was here first
+    if (now->kind != FactorKind::ldlt) return {};  // another thread was here first
     return adopt_if_made(make_products(now->known, FactorKind::lu),
                          "LU instead of LDL': the answer of LDL' could not be verified");
   }
 
   /// The answer by columns could not be verified: matching, scaling and static pivoting may do better.
-  Outcome<bool> change_to_supernodes() {
+  Outcome<void> change_to_supernodes() {
     const std::lock_guard alone(writer);
     const auto now = products();
-    if (!now->columns) return true;  // another thread was here first
+    if (!now->columns) return {};  // another thread was here first
     return adopt_if_made(make_products(now->known, now->kind),
                          "by supernodes: the answer by columns could not be verified");
   }
@@ -333,7 +333,7 @@ struct Solver<T>::State {
     return shown_;
   }
 
-  Outcome<bool> refactor(const KnownMatrix<T>& known, int at_most) {
+  Outcome<void> refactor(const KnownMatrix<T>& known, int at_most) {
     const std::lock_guard alone(writer);
     Products<T> made = *products();
     check_same_pattern(made.known.matrix->pattern, known.matrix->pattern);
@@ -345,8 +345,8 @@ struct Solver<T>::State {
     made.report.matrix.symmetry = known.symmetry;
     if (made.columns && !factorize_by_columns(made, made.columns->structure().order))
       return adopt_if_made(make_products(made.known, made.kind), "");
-    const Outcome<bool> factored =
-        made.columns ? Outcome<bool>(true) : factorize_into(made, *made.factored_matrix(), at_most);
+    const Outcome<void> factored =
+        made.columns ? Outcome<void>() : factorize_into(made, *made.factored_matrix(), at_most);
     if (factored) adopt(std::move(made));
     return factored;
   }
@@ -411,7 +411,7 @@ Outcome<Solver<T>> Solver<T>::create(std::shared_ptr<const SparseMatrix<T>> matr
                             [&]() -> Outcome<Solver<T>> {
                               check_system(matrix, options);
                               auto state = std::make_unique<State>(matrix->rows(), options);
-                              const Outcome<bool> made = state->prepare_first(know_matrix(std::move(matrix)));
+                              const Outcome<void> made = state->prepare_first(know_matrix(std::move(matrix)));
                               if (!made) return made.failure();
                               return Solver(std::move(state));
                             });
@@ -427,7 +427,7 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     Outcome<Report> answer = state_->answer(rhs, x, request);
     if (answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 &&
         state_->products()->columns) {
-      const Outcome<bool> made = state_->change_to_supernodes();
+      const Outcome<void> made = state_->change_to_supernodes();
       if (made) answer = state_->answer(rhs, x, request);
       else
         answer.value().notes.push_back("supernodes were tried as well and failed: " + made.failure().message);
@@ -435,7 +435,7 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     const bool try_lu = answer && asks_for_more(*answer.value().verify) && request.max_refine_steps != 0 &&
                         !state_->options.kind && answer.value().factorize->kind == FactorKind::ldlt;
     if (!try_lu) return answer;
-    const Outcome<bool> made = state_->change_to_lu();
+    const Outcome<void> made = state_->change_to_lu();
     if (made) return state_->answer(rhs, x, request);
     answer.value().notes.push_back("LU was tried as well and failed: " + made.failure().message);
     return answer;
@@ -443,8 +443,8 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
 }
 
 template <class T>
-Outcome<bool> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads) {
-  return with_memory_errors("out of memory while new values were factorized", [&]() -> Outcome<bool> {
+Outcome<void> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads) {
+  return with_memory_errors("out of memory while new values were factorized", [&]() -> Outcome<void> {
     check_threads(threads);
     check_system(matrix, state_->options);
     return state_->refactor(know_matrix(std::move(matrix)), threads);
@@ -452,7 +452,7 @@ Outcome<bool> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix,
 }
 
 template <class T>
-Outcome<bool> Solver<T>::refactor_values(std::vector<T> values, int threads) {
+Outcome<void> Solver<T>::refactor_values(std::vector<T> values, int threads) {
   const SparsityPattern& pattern = state_->products()->known.matrix->pattern;
   if (static_cast<offset_t>(values.size()) != pattern.nnz())
     throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " +

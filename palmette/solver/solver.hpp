@@ -79,10 +79,10 @@ class Solver {
   ///   differs
   /// @param threads  at most so many, where the options allow more; 0: as those say
   /// @returns true, or the failure; the solver then keeps its former factor
-  Outcome<bool> refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads = 0);
+  Outcome<void> refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads = 0);
   /// The same by values alone, in the order of the pattern that the solver holds: by columns, rows ascending.
   /// @throws DimensionError unless there is one for each entry
-  Outcome<bool> refactor_values(std::vector<T> values, int threads = 0);
+  Outcome<void> refactor_values(std::vector<T> values, int threads = 0);
 
   /// Report of the phases so far, without solve and verify.
   Report report() const;

@@ -119,11 +119,11 @@ class SuperLU:
 
     @property
     def perm_r(self) -> np.ndarray:
-        return self._extracted()[2]
+        return _held_by(self, self._extracted()[2])
 
     @property
     def perm_c(self) -> np.ndarray:
-        return self._extracted()[3]
+        return _held_by(self, self._extracted()[3])
 
     def solve(self, rhs: np.ndarray, trans: str = "N") -> np.ndarray:
         """Solve A x = rhs, or the transposed system.
@@ -500,6 +500,19 @@ def _in_given_order(L: csc_array, U: csc_array, perm_r: np.ndarray, perm_c: np.n
     if scipy.sparse.triu(restored[0], 1).nnz or scipy.sparse.tril(restored[1], -1).nnz:
         return L, U, perm_r, perm_c
     return restored[0], restored[1], order[perm_r], np.arange(len(order), dtype=np.int32)
+
+
+class _Holder:
+    """The memory of an array, for NumPy to make another array of that keeps `owner` alive."""
+
+    def __init__(self, owner: Any, array: np.ndarray) -> None:
+        self.__array_interface__ = array.__array_interface__
+        self.owner = owner
+
+
+def _held_by(owner: Any, array: np.ndarray) -> np.ndarray:
+    """An array in the memory of `array` that refers to `owner`, as those of SciPy's SuperLU refer to it."""
+    return np.asarray(_Holder(owner, array))
 
 
 def _replaced_pivots(solver: Solver) -> int:

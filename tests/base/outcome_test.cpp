@@ -28,6 +28,18 @@ TEST(outcome, holds_its_product) {
   EXPECT_EQ(outcome.value(), "factor");
 }
 
+TEST(outcome, of_a_step_without_a_product_says_whether_it_succeeded) {
+  const Outcome<void> done;
+  EXPECT_TRUE(done.ok());
+  EXPECT_NO_THROW(done.value());
+  NumericalFailure failure;
+  failure.column = 3;
+  const Outcome<void> failed(failure);
+  EXPECT_FALSE(failed);
+  EXPECT_EQ(failed.failure().column, 3);
+  EXPECT_THROW(failed.value(), NumericalError);
+}
+
 TEST(scalars, finite_tells_nan_and_infinity_in_either_part) {
   const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(is_finite(std::complex<double>(1e308, -1e308)));

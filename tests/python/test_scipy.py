@@ -1,7 +1,9 @@
 """palmette.scipy against scipy.sparse.linalg: the same inputs give the same answers, types, warnings and
 errors."""
 
+import gc
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -336,3 +338,25 @@ def test_the_factors_are_of_the_matrix_as_it_was():
     P = kept[np.argsort(lu.perm_r)][:, np.argsort(lu.perm_c)]
     assert abs(P - lu.L @ lu.U).max() <= 1e-12
     assert np.abs(kept @ lu.solve(rhs) - rhs).max() <= 1e-12
+
+
+def test_permutations_refer_to_the_factorization_as_those_of_scipy_do():
+    for module in (ours, theirs):
+        lu = module.splu(A)
+        before = sys.getrefcount(lu)
+        for name in ("perm_r", "perm_c"):
+            permutation = getattr(lu, name)
+            assert permutation.dtype == np.int32
+            assert sys.getrefcount(lu) == before + 1
+            del permutation
+            assert sys.getrefcount(lu) == before
+    kept, expected = ours.splu(A).perm_c, ours.splu(A).perm_c.copy()
+    gc.collect()
+    assert np.array_equal(kept, expected)
+
+
+@pytest.mark.parametrize("shape", [(2,), (4,), (4, 2), (1, 3), (3, 2, 1), ()])
+def test_a_right_hand_side_of_another_size_is_refused_as_by_scipy(shape):
+    for module in (ours, theirs):
+        with pytest.raises(ValueError):
+            module.splu(A).solve(np.ones(shape))

@@ -492,7 +492,7 @@ TEST(rank_rows,
     EXPECT_THROW((void)solver.refactor_rows(moved.block()), UsageError);
     EXPECT_THROW((void)solver.refactor_rows(rows_of(*unsymmetric, mine).block()), UsageError);
     EXPECT_THROW((void)solver.refactor(matrix), UsageError);
-    const Outcome<bool> failed = solver.refactor_rows(rows_of(*not_definite, mine).block());
+    const Outcome<void> failed = solver.refactor_rows(rows_of(*not_definite, mine).block());
     ASSERT_FALSE(failed.ok());
     EXPECT_EQ(failed.failure().kind, FailureKind::not_positive_definite);
     DenseMatrix<double> side = part_of(some_right_hand_sides<double>(25, 1), mine);

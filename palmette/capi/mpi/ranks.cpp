@@ -134,7 +134,7 @@ palmette_status refactor(palmette_rank_solver* handle, const double* values) {
   RankSolver<T>& solver = typed_solver<T>(handle);
   agree_after(*handle->exchange.transport,
               [&] { require(values != nullptr || handle->given.column.empty(), "values is NULL"); });
-  const Outcome<bool> made = solver.refactor_rows(handle->given.with(reinterpret_cast<const T*>(values)));
+  const Outcome<void> made = solver.refactor_rows(handle->given.with(reinterpret_cast<const T*>(values)));
   if (!made) return record(made.failure());
   handle->last = solver.report();
   return PALMETTE_OK;
