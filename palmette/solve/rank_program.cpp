@@ -396,7 +396,7 @@ void check_sides(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<
                          std::to_string(x.cols));
   if (b.cols > max_rhs)
     throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
-                         std::to_string(max_rhs) + ": solve them in parts, or set most_sides");
+                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                          \

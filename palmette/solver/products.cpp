@@ -1,0 +1,198 @@
+// Orders, analyzes and factorizes for Solver, by supernodes or by columns.
+#include "palmette/solver/products.hpp"
+
+#include <cstdio>
+
+#include "palmette/solver/checks.hpp"
+#include "palmette/solver/hall.hpp"
+
+namespace palmette {
+namespace {
+
+/// Resident memory before the factor is made; the last figure known is good enough beside a small factor.
+std::int64_t known_resident_bytes(offset_t factor_entries) {
+  return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes()
+                                                     : resident_memory_bytes();
+}
+
+template <class T>
+std::string note_on_symmetry(const KnownMatrix<T>& known) {
+  char part[32];
+  std::snprintf(part, sizeof(part), "%.1e", known.asymmetry);
+  const std::string turned = known.symmetry == Symmetry::hermitian ? "A^H" : "A^T";
+  return std::string(name_of(known.symmetry)) + " up to rounding: |A - " + turned + "| <= " + part +
+         " |A| in every entry; (A + " + turned + ") / 2 was factored, answers are verified against A";
+}
+
+template <class T>
+Products<T> begun(const KnownMatrix<T>& known, FactorKind kind) {
+  Products<T> made;
+  const SparseMatrix<T>& matrix = *known.matrix;
+  made.report.matrix = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, known.symmetry};
+  made.report.version = version();
+  made.known = known;
+  made.kind = kind;
+  return made;
+}
+
+template <class T>
+void report_factor(Products<T>& made, int threads) {
+  FactorizeReport& factorized = made.report.factorize.emplace();
+  made.null_space = std::make_shared<NullSpaceOnDemand<T>>();
+  factorized.kind = made.kind;
+  factorized.structural_deficiency = static_cast<index_t>(made.completion.size());
+  factorized.scalar = made.inverse->factor_scalar();
+  factorized.threads = threads;
+  factorized.seconds = made.inverse->factor_seconds();
+  factorized.gflops = factorization_gflops<T>(made.report.analyze->flops, factorized.seconds);
+  factorized.pivots = made.inverse->pivots();
+  factorized.memory_bytes = made.inverse->factor_bytes();
+  made.report.notes.clear();
+  if (made.known.up_to_rounding() && made.kind != FactorKind::lu)
+    made.report.notes.push_back(note_on_symmetry(made.known));
+  note_replaced_pivots(factorized, made.report.notes);
+}
+
+}  // namespace
+
+template <class T>
+bool ProductMaker<T>::asks_for_the_usual() const {
+  AnalyzeOptions analyze_options = options_.analyze;
+  analyze_options.symmetric_pattern = false;  // set by the maker itself
+  return options_.ordering == OrderingMethod::automatic && options_.method == SolveMethod::automatic &&
+         !options_.mixed_precision && options_.tiny_pivot == 0 && analyze_options == AnalyzeOptions();
+}
+
+template <class T>
+Outcome<Ordering> ProductMaker<T>::order_for(const SparseMatrix<T>& matrix, FactorKind kind) {
+  tell("order", 0);
+  OrderOptions order_options;
+  order_options.method = options_.ordering;
+  order_options.pivot_need = pivot_need(kind);
+  order_options.user = options_.user_ordering;
+  order_options.threads = team_.size();
+  Outcome<Ordering> found = order(matrix, order_options);
+  tell("order", 1);
+  return found;
+}
+
+template <class T>
+void ProductMaker<T>::analyze_into(Products<T>& made) {
+  tell("analyze", 0);
+  const Stopwatch watch;
+  AnalyzeOptions analyze_options = options_.analyze;
+  analyze_options.symmetric_pattern = made.completion.empty() && made.known.symmetry != Symmetry::general;
+  made.symbolic = std::make_shared<const SymbolicFactor>(
+      analyze(made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern,
+              *made.ordering, analyze_options));
+  AnalyzeReport analyzed = analyze_report(*made.symbolic, made.kind);
+  analyzed.seconds = watch.seconds();
+  const offset_t before = known_resident_bytes(made.symbolic->panel_entries());
+  made.structure = plan_structure(made.symbolic, factor_scalar());
+  analyzed.memory_bytes_predicted = predicted_peak_bytes(
+      *made.symbolic, *made.structure, {made.kind, factor_scalar(), team_.size(), 1, before});
+  made.report.analyze = analyzed;
+  tell("analyze", 1);
+}
+
+template <class T>
+Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMatrix<T>& matrix,
+                                            int at_most) {
+  InverseOptions inverse_options;
+  inverse_options.mixed_precision = options_.mixed_precision;
+  inverse_options.structure = made.structure;
+  inverse_options.factorize.kind = made.kind;
+  inverse_options.factorize.tiny_pivot = options_.tiny_pivot;
+  inverse_options.factorize.team =
+      team_.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team, at_most);
+  inverse_options.factorize.progress = options_.progress;
+  const bool left_behind = memory_mutex_.lock();
+  const std::lock_guard alone(memory_mutex_, std::adopt_lock);
+  // somebody factorizes in it, in the process that this one comes from
+  if (left_behind) memory_ = InverseMemory<T>();
+  auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory_);
+  if (!inverse) return inverse.failure();
+  made.inverse = std::move(inverse).value();
+  const ThreadTeam* used = inverse_options.factorize.team;
+  report_factor(made, used != nullptr ? used->size() : 1);
+  return {};
+}
+
+template <class T>
+std::optional<Products<T>> ProductMaker<T>::make_by_columns(const KnownMatrix<T>& known, FactorKind kind) {
+  const SparsityPattern& pattern = known.matrix->pattern;
+  if (kind == FactorKind::ldlt || !asks_for_the_usual() || !may_be_thin(pattern)) return std::nullopt;
+  tell("order", 0);
+  const Stopwatch watch;
+  std::optional<BlockOrdering> order = order_by_columns(pattern, kind == FactorKind::llt);
+  if (!order || !is_thin(*order)) return std::nullopt;
+  OrderReport ordered{order->dense ? OrderingMethod::natural : OrderingMethod::amd, false, watch.seconds()};
+  tell("order", 1);
+  std::optional<Products<T>> made(begun(known, kind));
+  made->report.order = ordered;
+  made->report.analyze.emplace().diagonal_blocks = order->num_blocks();
+  if (!factorize_by_columns(*made, std::make_shared<const BlockOrdering>(std::move(*order))))
+    return std::nullopt;
+  return made;
+}
+
+template <class T>
+bool ProductMaker<T>::factorize_by_columns(Products<T>& made, std::shared_ptr<const BlockOrdering> order) {
+  tell("factorize", 0);
+  const Stopwatch watch;
+  const auto matrix = matrix_to_factor(made.known, made.kind);
+  std::shared_ptr<const ColumnFactor<T>> factor;
+  if (made.columns) factor = made.columns->refactor(*matrix);
+  if (!factor) factor = ColumnFactor<T>::create(*matrix, std::move(order), made.kind);
+  if (!factor) return false;
+  made.columns = factor;
+  AnalyzeReport& analyzed = *made.report.analyze;
+  analyzed.nnz_factor = factor->entries();
+  analyzed.flops = factor->flops();
+  made.inverse = inverse_by_columns<T>(std::move(factor), watch.seconds());
+  analyzed.memory_bytes_predicted =
+      known_resident_bytes(analyzed.nnz_factor) + made.inverse->factor_bytes();
+  report_factor(made, 1);
+  tell("factorize", 1);
+  return true;
+}
+
+template <class T>
+Outcome<Products<T>> ProductMaker<T>::make(const KnownMatrix<T>& known, FactorKind kind) {
+  Products<T> made = begun(known, kind);
+  auto matrix = made.factored_matrix();
+  Outcome<Ordering> found = order_for(*matrix, kind);
+  if (!found && options_.singular != SingularAnswer::raise &&
+      options_.kind.value_or(FactorKind::lu) == FactorKind::lu) {
+    made.completion = places_to_complete(found.failure(), most_null_directions);
+    if (!made.completion.empty()) {
+      made.kind = FactorKind::lu;
+      matrix = made.factored_matrix();
+      found = order_for(*matrix, made.kind);
+    }
+  }
+  if (!found) return found.failure();
+  made.ordering = std::make_shared<const Ordering>(std::move(found).value());
+  made.report.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
+  analyze_into(made);
+  const Outcome<void> factored = factorize_into(made, *matrix, 0);
+  if (!factored) return factored.failure();
+  return made;
+}
+
+template <class T>
+Outcome<Products<T>> ProductMaker<T>::refactor(Products<T> made, int at_most) {
+  if (made.columns) {
+    if (factorize_by_columns(made, made.columns->structure().order)) return made;
+    return make(made.known, made.kind);
+  }
+  const Outcome<void> factored = factorize_into(made, *made.factored_matrix(), at_most);
+  if (!factored) return factored.failure();
+  return made;
+}
+
+#define PALMETTE_INSTANTIATE(T) template class ProductMaker<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

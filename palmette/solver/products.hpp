@@ -1,0 +1,99 @@
+// What is made of a matrix before its solves: ordering, structure and factor, by supernodes or by columns.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "palmette/solver/columns_first.hpp"
+#include "palmette/solver/complete_pattern.hpp"
+#include "palmette/solver/inverse.hpp"
+#include "palmette/solver/known_matrix.hpp"
+#include "palmette/solver/null_space.hpp"
+#include "palmette/solver/solver.hpp"
+#include "palmette/solver/team_on_demand.hpp"
+
+namespace palmette {
+
+/// Factors of fewer bytes leave the memory figures of the process practically unchanged.
+inline constexpr offset_t bytes_worth_a_reading = 1 << 20;
+
+/// The null space of one matrix, looked for when first somebody needs it.
+template <class T>
+class NullSpaceOnDemand {
+ public:
+  const NullSpace<T>& get(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
+    std::call_once(looked_for_, [&] { found_ = find_null_space(matrix, symmetry, apply); });
+    return found_;
+  }
+
+ private:
+  std::once_flag looked_for_;
+  NullSpace<T> found_;
+};
+
+/// A matrix and what the phases before the solve have made of it: constant once made, replaced as a whole or
+/// not at all.
+template <class T>
+struct Products {
+  KnownMatrix<T> known;
+  FactorKind kind = FactorKind::llt;
+  std::shared_ptr<const Ordering> ordering;
+  std::shared_ptr<const SymbolicFactor> symbolic;   // null where `columns` factored
+  std::shared_ptr<const PlanStructure> structure;   // of the solves, likewise
+  std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
+  std::shared_ptr<const Inverse<T>> inverse;
+  std::shared_ptr<NullSpaceOnDemand<T>> null_space;
+  /// Where the pattern has no transversal: places that were filled for the factorization, which is then that
+  /// of another matrix.
+  std::vector<MatrixPlace> completion;
+  Report report;
+
+  std::shared_ptr<const SparseMatrix<T>> factored_matrix() const {
+    return completion.empty() ? matrix_to_factor(known, kind) : completed(*known.matrix, completion);
+  }
+};
+
+/// Makes the products of a solver, with its options, threads and memory.
+template <class T>
+class ProductMaker {
+ public:
+  ProductMaker(const SolverOptions& options, TeamOnDemand& team) : options_(options), team_(team) {}
+
+  /// By columns where the factor is thin; nothing where it is not, where a pivot is doubtful, or where the
+  /// options ask for something else.
+  std::optional<Products<T>> make_by_columns(const KnownMatrix<T>& known, FactorKind kind);
+
+  /// By supernodes. Where the pattern has no transversal and the options allow that, it is completed first.
+  Outcome<Products<T>> make(const KnownMatrix<T>& known, FactorKind kind);
+
+  /// Factor new values, made.known's, with the ordering and structure in `made`; from the beginning, by
+  /// supernodes, where a pivot of a factor by columns becomes doubtful.
+  /// @param at_most  threads; 0: as the options say
+  Outcome<Products<T>> refactor(Products<T> made, int at_most);
+
+  void tell(std::string_view phase, double fraction) const {
+    if (options_.progress) options_.progress(phase, fraction);
+  }
+
+ private:
+  ScalarType factor_scalar() const {
+    return options_.mixed_precision ? ScalarTraits<with_precision_t<T, float>>::type : ScalarTraits<T>::type;
+  }
+  bool asks_for_the_usual() const;
+  Outcome<Ordering> order_for(const SparseMatrix<T>& matrix, FactorKind kind);
+  void analyze_into(Products<T>& made);
+  /// @param matrix  made.factored_matrix()
+  Outcome<void> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most);
+  /// @returns false if a pivot is doubtful
+  bool factorize_by_columns(Products<T>& made, std::shared_ptr<const BlockOrdering> order);
+
+  const SolverOptions& options_;
+  TeamOnDemand& team_;
+  ProcessMutex memory_mutex_;  // a structure that is only shown is factored without the writer's lock
+  InverseMemory<T> memory_;    // guarded by memory_mutex_
+};
+
+}  // namespace palmette

@@ -1,0 +1,176 @@
+// Orders, analyzes, places and factorizes for RankSolver.
+#include "palmette/solver/rank_products.hpp"
+
+#include <cmath>
+
+#include "palmette/solver/checks.hpp"
+#include "palmette/solver/hall.hpp"
+#include "palmette/solver/rank_layers.hpp"
+
+namespace palmette {
+namespace {
+
+/// Whether rows and columns are exchanged against each other oddly often.
+bool has_odd_order(const SymbolicFactor& symbolic) {
+  const std::vector<index_t>&place_of_row = symbolic.row.old_to_new(), &row_at = symbolic.column.new_to_old();
+  return is_odd_permutation(row_at.size(), [&](std::size_t place) {
+    return place_of_row[row_at[place]];
+  });
+}
+
+template <class T>
+void note_refusal(RankProducts<T>& made, const RunTransport& run, const char* what) {
+  if (run.refused())
+    made.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what +
+                                    ": no memory for them");
+}
+
+}  // namespace
+
+template <class T>
+Outcome<RankProducts<T>> RankProductMaker<T>::make(const std::shared_ptr<const RankInput<T>>& input,
+                                                   FactorKind kind) {
+  RankProducts<T> made;
+  made.kind = kind;
+  made.input = input;
+  begin_report(made);
+  const Outcome<void> structured = find_structure(made);
+  if (!structured) return structured.failure();
+  const Outcome<void> factored = factorize_into(made);
+  if (!factored) return factored.failure();
+  return made;
+}
+
+template <class T>
+void RankProductMaker<T>::begin_report(RankProducts<T>& made) {
+  RankReport& report = made.report;
+  const SparsityPattern& pattern = made.input->pattern();
+  report.run.matrix = {pattern.rows, pattern.cols, pattern.nnz(), ScalarTraits<T>::type,
+                       made.input->symmetry()};
+  report.run.version = version();
+  report.num_ranks = transport_.num_ranks();
+  report.trees = options_.trees;
+  report.delivery = options_.delivery;
+  report.transport = options_.transport_name;
+  report.threads = team_.size();
+  if (!options_.transport_note.empty()) report.run.notes.push_back(options_.transport_note);
+}
+
+template <class T>
+Outcome<void> RankProductMaker<T>::find_structure(RankProducts<T>& made) {
+  OrderOptions order_options;
+  order_options.method = options_.ordering;
+  order_options.pivot_need = pivot_need(made.kind);
+  order_options.matching = options_.matching;
+  order_options.user = options_.user_ordering;
+  order_options.threads = team_.size();
+  Outcome<Ordering> found = made.input->order(order_options);
+  if (!found) return found.failure();
+  made.ordering = std::make_shared<const Ordering>(std::move(found).value());
+  const Stopwatch watch;
+  agree_after(transport_, [&] { analyze_into(made); });
+  const RankLayout layout = layout_of_ranks(*made.symbolic, options_, sizeof(T), transport_);
+  agree_after(transport_, [&] { place_into(made, layout); });
+  made.report.run.analyze->seconds = watch.seconds();
+  return {};
+}
+
+template <class T>
+void RankProductMaker<T>::analyze_into(RankProducts<T>& made) {
+  Report& run = made.report.run;
+  run.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
+  AnalyzeOptions analyze_options = options_.analyze;
+  analyze_options.symmetric_pattern = made.input->symmetry() != Symmetry::general;
+  made.symbolic = std::make_shared<const SymbolicFactor>(
+      analyze(made.input->pattern(), *made.ordering, analyze_options));
+  run.analyze = analyze_report(*made.symbolic, made.kind);
+}
+
+template <class T>
+void RankProductMaker<T>::place_into(RankProducts<T>& made, const RankLayout& layout) {
+  made.layers = layers_of(*made.symbolic, layout, options_.whole);
+  made.placement =
+      std::make_shared<const Placement>(placement_of(*made.symbolic, made.layers, layout, options_.whole));
+  made.report.grid = layout.ranks.grid;
+  made.report.map = layout.map;
+  report_layers(*made.symbolic, made.layers, made.kind, sizeof(T), made.report);
+}
+
+template <class T>
+std::shared_ptr<RankFactor<T>> RankProductMaker<T>::factorize_part(RankProducts<T>& made, PivotFacts& facts) {
+  std::shared_ptr<RankFactor<T>> factor;
+  const OwnEntries<T> entries =
+      made.input->own_entries(made.symbolic, *made.placement, made.kind, *made.ordering);
+  RunTransport blocks(options_.planned, transport_, [&] {
+    const Traffic pushed = predicted_fan_out_traffic(*made.symbolic, *made.placement, made.kind, sizeof(T));
+    if (options_.delivery == Delivery::push) return transport_plan(pushed);
+    return pulled_plan(pushed, predicted_offered_bytes(*made.symbolic, *made.placement, made.kind, sizeof(T),
+                                                       offer_line_bytes));
+  });
+  note_refusal(made, blocks, "factorization");
+  exchange(transport_, [&] {
+    Transport& run = blocks.begin();
+    RankFactorizeOptions factorize_options;
+    factorize_options.kind = made.kind;
+    factorize_options.tiny_pivot = options_.tiny_pivot;
+    factorize_options.threads = team_.size();
+    factorize_options.delivery = options_.delivery;
+    RankFactorization<T> part(
+        {*entries.matrix, made.symbolic, made.placement, *made.ordering, entries.largest}, factorize_options,
+        run);
+    drive(part.program(), run, team_, patience());
+    facts.pivots = part.pivots();
+    if (part.bad_supernode() >= 0) facts.failure = part.failure();
+    factor = std::make_shared<RankFactor<T>>(part.take());
+  });
+  exchange(transport_, [&] { facts = joined_over_ranks(facts, transport_, team_, patience()); });
+  return factor;
+}
+
+template <class T>
+Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
+  const Stopwatch watch;
+  PivotFacts facts;
+  std::shared_ptr<RankFactor<T>> factor = factorize_part(made, facts);
+  if (facts.failure) return *facts.failure;
+  factor = handed_to_layer<T>(ranks(), made.layers, options_.planned, std::move(*factor));
+  const double seconds = watch.seconds();
+  RankPlanOptions plan_options;
+  plan_options.trees = options_.trees;
+  plan_options.max_rhs = options_.max_rhs;
+  plan_options.threads = team_.size();
+  made.inverse = std::make_shared<RankInverse<T>>(
+      ranks(), RankSolveParts<T>{made.symbolic, made.layers, std::move(factor)}, plan_options,
+      options_.planned);
+  note_refusal(made, made.inverse->run_transport(), "solves");
+  report_factor(made, std::move(facts.pivots), seconds);
+  return {};
+}
+
+template <class T>
+void RankProductMaker<T>::report_factor(RankProducts<T>& made, PivotReport pivots, double seconds) {
+  if (has_odd_order(*made.symbolic)) pivots.determinant_sign = -pivots.determinant_sign;
+  for (const double scale : made.ordering->row_scale) pivots.log_abs_determinant -= std::log(scale);
+  for (const double scale : made.ordering->column_scale) pivots.log_abs_determinant -= std::log(scale);
+  Report& run = made.report.run;
+  FactorizeReport& factorized = run.factorize.emplace();
+  factorized.kind = made.kind;
+  factorized.scalar = ScalarTraits<T>::type;
+  factorized.threads = team_.size();
+  factorized.seconds = seconds;
+  factorized.gflops = factorization_gflops<T>(run.analyze->flops, seconds);
+  factorized.pivots = std::move(pivots);
+  exchange(transport_, [&] {
+    made.report.memory_bytes = figure_of_ranks(static_cast<double>(made.inverse->memory_bytes()), transport_,
+                                               team_, patience());
+  });
+  factorized.memory_bytes = std::llround(transport_.sum(static_cast<double>(made.inverse->memory_bytes())));
+  made.guarded_blocks = static_cast<index_t>(std::lround(transport_.sum(made.inverse->guarded_blocks())));
+  note_replaced_pivots(factorized, run.notes);
+}
+
+#define PALMETTE_INSTANTIATE(T) template class RankProductMaker<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

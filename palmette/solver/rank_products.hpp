@@ -1,0 +1,56 @@
+// What is made of a matrix over ranks before its solves: ordering, structure, placement and factor.
+#pragma once
+
+#include <memory>
+
+#include "palmette/solver/rank_facts.hpp"
+#include "palmette/solver/rank_input.hpp"
+#include "palmette/solver/rank_inverse.hpp"
+#include "palmette/solver/rank_solver.hpp"
+
+namespace palmette {
+
+/// What was made of the matrix with one kind of factorization.
+template <class T>
+struct RankProducts {
+  FactorKind kind = FactorKind::llt;
+  std::shared_ptr<const Ordering> ordering;
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  RankLayers layers;
+  std::shared_ptr<const Placement> placement;
+  std::shared_ptr<const RankInput<T>> input;
+  std::shared_ptr<RankInverse<T>> inverse;
+  index_t guarded_blocks = 0;  // of all ranks
+  RankReport report;
+};
+
+/// Makes the products of a solver over ranks. All ranks must call each function.
+template <class T>
+class RankProductMaker {
+ public:
+  RankProductMaker(const RankSolverOptions& options, Transport& transport, ThreadTeam& team)
+      : options_(options), transport_(transport), team_(team) {}
+
+  Outcome<RankProducts<T>> make(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind);
+
+  /// Factor made.input with the structure in `made`, and plan its solves.
+  Outcome<void> factorize_into(RankProducts<T>& made);
+
+ private:
+  DriveOptions patience() const { return {options_.watchdog_seconds}; }
+  RankTeam ranks() { return {transport_, team_, patience()}; }
+  void begin_report(RankProducts<T>& made);
+  /// Order, analyze and place: each rank for itself.
+  Outcome<void> find_structure(RankProducts<T>& made);
+  void analyze_into(RankProducts<T>& made);
+  void place_into(RankProducts<T>& made, const RankLayout& layout);
+  /// This rank's part of the factor, before layers take theirs; null and facts.failure if that failed.
+  std::shared_ptr<RankFactor<T>> factorize_part(RankProducts<T>& made, PivotFacts& facts);
+  void report_factor(RankProducts<T>& made, PivotReport pivots, double seconds);
+
+  const RankSolverOptions& options_;
+  Transport& transport_;
+  ThreadTeam& team_;
+};
+
+}  // namespace palmette
