@@ -30,7 +30,7 @@ if(PALMETTE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(PALMETTE_SANITIZE)
-  add_compile_options(-fsanitize=${PALMETTE_SANITIZE} -fno-omit-frame-pointer -g -fno-sanitize-recover=all)
+  add_compile_options(-fsanitize=${PALMETTE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${PALMETTE_SANITIZE})
 endif()
 

@@ -7,7 +7,6 @@
 namespace palmette {
 namespace {
 
-bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
 bool is_relay(SolvePart part) {
   return part == SolvePart::forward_relay || part == SolvePart::backward_relay;
 }

@@ -129,7 +129,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
     const double rows = static_cast<double>(met_rows_[thread]);
     if (rows == 0) return sweeps_.last_task(thread);
     const double num_rhs = stride_;
-    return {"between_layers",
+    return {name_of(SolvePart::layers_meet),
             SweepPhase::between,
             0,
             {2 * rows * num_rhs * sizeof(T), rows * num_rhs, 0, 0, num_rhs}};

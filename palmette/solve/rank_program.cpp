@@ -62,10 +62,10 @@ void RankSolveProgram<T>::start() {
   load();
   const std::lock_guard lock(mutex_);
   for (std::size_t at = 0; at < exchange_.wholes.size(); ++at)
-    push(RankTask::whole_forward, static_cast<index_t>(at));
+    push(SolvePart::whole_forward, static_cast<index_t>(at));
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at)
     if (exchange_.tops[at].row_sum != -1 && row_waits_[at] == 0)
-      push(RankTask::row_sum, static_cast<index_t>(at));
+      push(SolvePart::row_sum, static_cast<index_t>(at));
 }
 
 template <class T>
@@ -126,21 +126,21 @@ void RankSolveProgram<T>::release_column(index_t number) {
 }
 
 template <class T>
-void RankSolveProgram<T>::push(RankTask task, index_t number) {
-  const bool whole = task == RankTask::whole_forward || task == RankTask::whole_backward;
+void RankSolveProgram<T>::push(SolvePart task, index_t number) {
+  const bool whole = task == SolvePart::whole_forward || task == SolvePart::whole_backward;
   const Urgency& urgency =
       whole ? exchange_.wholes[number].urgency : top(number).urgency;
-  ready_.push({task <= RankTask::column_product ? urgency.forward : urgency.backward, task, number});
+  ready_.push({is_forward(task) ? urgency.forward : urgency.backward, task, number});
 }
 
 template <class T>
 SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
-  if (next.task == RankTask::whole_forward || next.task == RankTask::whole_backward)
+  if (next.task == SolvePart::whole_forward || next.task == SolvePart::whole_backward)
     return whole_work_[next.number];
   const TopSupernode& one = top(next.number);
   SolveTask work;
   work.number = one.supernode;
-  if (next.task == RankTask::row_sum || next.task == RankTask::column_sum) {
+  if (next.task == SolvePart::row_sum || next.task == SolvePart::column_sum) {
     const double width = plan_.factor->symbolic->width(one.supernode);
     // The triangle of what another layer sweeps is not read.
     if (one.owns_diagonal && !plan_.role(next.number).is_given)
@@ -161,13 +161,11 @@ double RankSolveProgram<T>::last_cost() const {
 
 template <class T>
 TaskNote RankSolveProgram<T>::last_task(int thread) const {
-  static constexpr std::string_view names[] = {"whole_forward", "row_sum",     "column_product",
-                                               "column_sum",    "row_product", "whole_backward"};
   const Ready& last = last_[thread];
   const SolveTask work = work_of(last);
   const double num_rhs = b_.cols;
-  return {names[static_cast<std::size_t>(last.task)],
-          last.task <= RankTask::column_product ? SweepPhase::forward : SweepPhase::backward,
+  return {name_of(last.task),
+          is_forward(last.task) ? SweepPhase::forward : SweepPhase::backward,
           work.number,
           {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * num_rhs, work.panels,
            work.rows, num_rhs, work.columns}};
@@ -177,7 +175,7 @@ template <class T>
 void RankSolveProgram<T>::run(const Ready& next, int thread) {
   const RankTasks<T> all = tasks();
   switch (next.task) {
-    case RankTask::whole_forward: {
+    case SolvePart::whole_forward: {
       all.whole_forward(next.number, thread);
       const WholeUnit& unit = exchange_.wholes[next.number];
       const std::lock_guard lock(mutex_);
@@ -185,13 +183,17 @@ void RankSolveProgram<T>::run(const Ready& next, int thread) {
         row_contribution(exchange_.own[at].row_top);
       return whole_needs_less(next.number);
     }
-    case RankTask::row_sum: return finish_row(next.number, thread);
-    case RankTask::column_product: return multiply_column(next, thread);
-    case RankTask::column_sum: return finish_column(next.number, thread);
-    case RankTask::row_product: return multiply_row(next, thread);
-    case RankTask::whole_backward:
+    case SolvePart::row_sum: return finish_row(next.number, thread);
+    case SolvePart::column_product: return multiply_column(next, thread);
+    case SolvePart::column_sum: return finish_column(next.number, thread);
+    case SolvePart::row_product: return multiply_row(next, thread);
+    case SolvePart::whole_backward:
       all.whole_backward(next.number, thread);
       return store_group(plan_.structure.group_of_whole[next.number]);
+    // Relays are done as their message arrives, and the meetings of layers by the program around this one.
+    case SolvePart::forward_relay:
+    case SolvePart::backward_relay:
+    case SolvePart::layers_meet: return;
   }
 }
 

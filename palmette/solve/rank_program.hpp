@@ -9,14 +9,6 @@
 
 namespace palmette::sweep {
 
-enum class RankTask : char {
-  whole_forward,
-  row_sum,
-  column_product,
-  column_sum,
-  row_product,
-  whole_backward
-};
 enum class RankMessage : char { row_sum, forward_value, column_sum, backward_value };
 constexpr std::int64_t kinds_of_message = 4;
 
@@ -101,7 +93,7 @@ class RankSolveProgram final : public RankProgram {
  private:
   struct Ready {
     double priority = 0;
-    RankTask task = RankTask::whole_forward;
+    SolvePart task = SolvePart::whole_forward;
     index_t number = 0;
     index_t portion = 0;  ///< of products
     bool operator<(const Ready& other) const {
@@ -117,25 +109,25 @@ class RankSolveProgram final : public RankProgram {
   const TopSupernode& top(index_t number) const { return exchange_.tops[number]; }
 
   // With mutex_ held.
-  void push(RankTask task, index_t number);
+  void push(SolvePart task, index_t number);
   void row_contribution(index_t number) {
-    if (--row_waits_[number] == 0) push(RankTask::row_sum, number);
+    if (--row_waits_[number] == 0) push(SolvePart::row_sum, number);
   }
   void column_contribution(index_t number) {
-    if (--column_waits_[number] == 0) push(RankTask::column_sum, number);
+    if (--column_waits_[number] == 0) push(SolvePart::column_sum, number);
   }
   void forward_value_is_there(index_t number) {
     const auto& portions = top(number).column_portions;
     for (std::size_t k = 0; k < portions.size(); ++k)
-      ready_.push({portions[k].urgency, RankTask::column_product, number, static_cast<index_t>(k)});
+      ready_.push({portions[k].urgency, SolvePart::column_product, number, static_cast<index_t>(k)});
   }
   void backward_value_is_there(index_t number) {
     const auto& portions = top(number).row_portions;
     for (std::size_t k = 0; k < portions.size(); ++k)
-      ready_.push({portions[k].urgency, RankTask::row_product, number, static_cast<index_t>(k)});
+      ready_.push({portions[k].urgency, SolvePart::row_product, number, static_cast<index_t>(k)});
   }
   void whole_needs_less(index_t whole) {
-    if (--whole_waits_[whole] == 0) push(RankTask::whole_backward, whole);
+    if (--whole_waits_[whole] == 0) push(SolvePart::whole_backward, whole);
   }
 
   /// What a task reads and takes up.
@@ -145,7 +137,7 @@ class RankSolveProgram final : public RankProgram {
   void finish_column(index_t number, int thread);
   const Portion& portion_of(const Ready& next) const {
     const TopSupernode& one = top(next.number);
-    return (next.task == RankTask::column_product ? one.column_portions
+    return (next.task == SolvePart::column_product ? one.column_portions
                                                   : one.row_portions)[next.portion];
   }
   void multiply_column(const Ready& next, int thread);

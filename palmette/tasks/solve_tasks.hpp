@@ -22,6 +22,8 @@ enum class SolvePart : char {
   layers_meet,       ///< add, take or send rows that two layers hold
 };
 std::string_view name_of(SolvePart part);
+/// Whether the part belongs to the forward sweep; not asked of layers_meet, which comes between.
+constexpr bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
 
 struct SolveTask {
   SolvePart part = SolvePart::whole_forward;
