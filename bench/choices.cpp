@@ -43,7 +43,7 @@ Json layout_json(const GridChoice& one) {
           {"grid_cols", one.grid.cols},
           {"map", name_of(one.map)},
           {"layers", one.layers},
-          {"method", name_of(rank_method(one.layers, one.method))},
+          {"method", name_of(solve_method(one.layers, one.method))},
           {"predicted_s", one.seconds}};
 }
 
@@ -77,7 +77,7 @@ void simulate_layouts(const ModelCase& what, const std::string& machine, index_t
     given.ranks = {one.grid, one.layers};
     given.map = one.map;
     given.whole = question.whole;
-    given.method = rank_method(one.layers, one.method);
+    given.method = solve_method(one.layers, one.method);
     Json line = {{"what", with_layers ? "layers" : "grids"},
                  {"simulated", true},
                  {"machine", machine},
@@ -99,7 +99,7 @@ void measure_methods(const ModelCase& what, int threads) {
   DenseMatrix<double> b(all.matrix.rows(), 1), x(all.matrix.rows(), 1);
   for (index_t row = 0; row < all.matrix.rows(); ++row) b.view()(row, 0) = 1;
   std::vector<std::pair<std::string, SolveMethod>> methods = {{"auto", SolveMethod::automatic}};
-  for (const SolveMethodInfo& info : solve_method_list())
+  for (const SolveMethodInfo& info : solve_method_list(SolveWhere::one_machine))
     methods.push_back({std::string(info.name), info.method});
   std::vector<std::vector<double>> seconds(methods.size());
   SolveRun first;

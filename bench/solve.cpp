@@ -161,7 +161,7 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick,
     const SolveCost cost = plan.cost(num_rhs);
     // Many counts are there to be compared with each other, not to compare methods.
     const bool counts_only = options.num_rhs.size() > 8;
-    for (const SolveMethodInfo& method : solve_method_list()) {
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
       if (counts_only && method.method != SolveMethod::serial && method.method != SolveMethod::sync_free)
         continue;
       for (int threads = 1; threads <= (method.threaded ? options.threads : 1); ++threads) {

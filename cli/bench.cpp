@@ -76,7 +76,7 @@ std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>
   for (const int threads : thread_counts(number_of_threads(command.threads))) {
     const double stream_gbs = stream_bandwidth(threads);
     ThreadTeam team(threads);
-    for (const SolveMethodInfo& info : solve_method_list()) {
+    for (const SolveMethodInfo& info : solve_method_list(SolveWhere::one_machine)) {
       if (!info.threaded && threads > 1) continue;
       for (std::size_t place = 0; place < command.num_rhs.size(); ++place) {
         progress.begin(info.name);

@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/matrix_figures.hpp"
+#include "cli/rank_options.hpp"
 #include "cli/report_json.hpp"
 #include "cli/report_table.hpp"
 #include "cli/structure.hpp"
@@ -121,19 +122,52 @@ std::string compiler() {
 #endif
 }
 
+/// With the reason where this build cannot run one.
+std::vector<std::string> method_names(SolveWhere where) {
+  std::vector<std::string> names;
+  for (const SolveMethodInfo& info : solve_method_list(where))
+    names.push_back(info.available() ? std::string(info.name)
+                                     : fmt::format("{} (absent: {})", info.name, info.unavailable));
+  return names;
+}
+
+Json methods_json() {
+  Json methods = Json::array();
+  for (const SolveMethodInfo& info : solve_method_list())
+    methods.push_back({{"name", info.name},
+                       {"where", name_of(info.where)},
+                       {"engine", info.engine},
+                       {"delivery", info.delivery},
+                       {"available", info.available()},
+                       {"reason", info.unavailable},
+                       {"summary", info.summary}});
+  return methods;
+}
+
+Json transports_json() {
+  Json transports = Json::object();
+  for (const RankTransport transport : rank_transports)
+    transports[transport_name(transport)] = missing_for(transport).empty();
+  return transports;
+}
+
 std::string build_text(const Machine& machine) {
-  std::vector<std::string> orderings, methods;
+  std::vector<std::string> orderings, transports;
   for (const OrderingMethodInfo& info : ordering_method_list())
     orderings.push_back(fmt::format("{}{}", name_of(info.method), info.available ? "" : " (absent)"));
-  for (const SolveMethodInfo& info : solve_method_list()) methods.emplace_back(info.name);
+  for (const RankTransport transport : rank_transports) {
+    const std::string reason = missing_for(transport);
+    transports.push_back(transport_name(transport) + (reason.empty() ? "" : " (absent: " + reason + ")"));
+  }
   FactList facts(16);
   facts.add("build", fmt::format("{}, {}{}", compiler(), PALMETTE_BUILD_TYPE,
                                  PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
   facts.add("BLAS", PALMETTE_BLAS_NAME);
   facts.add("orderings", fmt::format("{}", fmt::join(orderings, ", ")));
-  facts.add("solve methods", fmt::format("{}", fmt::join(methods, ", ")));
-  facts.add("transports", "loopback (one process)");
-  facts.add("devices", "host");
+  for (const SolveWhere where : {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers})
+    facts.add(where == SolveWhere::one_machine ? "solve methods" : "",
+              fmt::format("{}: {}", name_of(where), fmt::join(method_names(where), ", ")));
+  facts.add("transports", fmt::format("{}", fmt::join(transports, ", ")));
   facts.add("processor", fmt::format("{}, {} for this process", machine.processor,
                                      plural(available_processors(), "processor")));
   facts.add("last-level cache", machine.last_level_cache_bytes > 0
@@ -147,14 +181,14 @@ std::string build_text(const Machine& machine) {
 }
 
 Json build_json(const Machine& machine) {
-  Json orderings = Json::object(), methods = Json::array();
+  Json orderings = Json::object();
   for (const OrderingMethodInfo& info : ordering_method_list())
     orderings[std::string(name_of(info.method))] = info.available;
-  for (const SolveMethodInfo& info : solve_method_list()) methods.push_back(info.name);
   Json document;
   document["build"] = {
       {"compiler", compiler()},     {"type", PALMETTE_BUILD_TYPE}, {"native", bool(PALMETTE_NATIVE_BUILD)},
-      {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings},      {"solve_methods", methods}};
+      {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings},      {"solve_methods", methods_json()},
+      {"transports", transports_json()}};
   document["machine"] = {{"processor", machine.processor},
                          {"processors", available_processors()},
                          {"threads", machine.threads},

@@ -56,6 +56,10 @@ std::string joined(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string bars(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
 std::size_t choose_name(std::string_view option, const std::string& text,
                         const std::vector<std::string>& names) {
   const auto found = std::find(names.begin(), names.end(), text);

@@ -16,10 +16,26 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& ca
 
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& names);
+/// "a|b|c", as help shows what an option takes.
+std::string bars(const std::vector<std::string>& names);
 
 /// Place of `text` in `names`. @throws UsageError naming the option, the nearest name and all names
 std::size_t choose_name(std::string_view option, const std::string& text,
                         const std::vector<std::string>& names);
+
+/// Names of a list of the library's, for choose_name and for help.
+template <class Choices>
+std::vector<std::string> names_of(const Choices& choices) {
+  std::vector<std::string> names;
+  for (const auto choice : choices) names.emplace_back(name_of(choice));
+  return names;
+}
+
+/// That of `choices` whose name is `text`. @throws UsageError as choose_name
+template <class Choices>
+auto choose_of(std::string_view option, const std::string& text, const Choices& choices) {
+  return choices[choose_name(option, text, names_of(choices))];
+}
 
 /// The whole text as a decimal integer. @throws UsageError naming the option, the text and the range
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t smallest,

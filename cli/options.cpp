@@ -105,7 +105,7 @@ void add_threads(CLI::App& app, const std::string& title, int& threads) {
               });
 }
 
-void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mixed_precision) {
+void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matrix) {
   OptionGroup system(app, "System");
   system.text(
       {"--rhs", "FILE|ones|random[:SEED]",
@@ -122,15 +122,18 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mix
 
   OptionGroup method(app, "Method");
   std::vector<std::string> names = {"auto"};
-  for (const SolveMethodInfo& info : solve_method_list()) names.emplace_back(info.name);
-  method.value({"--method", fmt::format("{}", fmt::join(names, "|")),
-                "how the solve is scheduled; all give the same bits (default: auto)"},
+  for (const SolveMethodInfo& info : solve_method_list())
+    if (whole_matrix || info.where == SolveWhere::one_machine) names.emplace_back(info.name);
+  method.value({"--method", bars(names),
+                std::string("how the solve is scheduled; methods of one machine all give the same bits") +
+                    (whole_matrix ? "; message_driven is for ranks, the last two are for layers of ranks" : "") +
+                    " (default: auto)"},
                [&options, names](const std::string& text) {
                  choose_name("--method", text, names);
                  options.method = solve_method(text);
                });
   add_threads(app, "Method", options.threads);
-  add_precision(method, options, offers_mixed_precision);
+  add_precision(method, options, whole_matrix);
   add_refinement(method, options.request);
   OptionGroup report(app, "Report");
   report.value({"--repeat", "N", "time N solves without refinement and report the median (default: 1)"},

@@ -44,7 +44,7 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// @param order_option  names of the option that chooses the ordering
 void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string& order_option = "--order");
 void add_threads(CLI::App& app, const std::string& title, int& threads);
-void add_solving_options(CLI::App& app, SolvingOptions& options, bool offers_mixed_precision);
+void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matrix);
 
 /// --singular, of solve.
 void add_singular(CLI::App& app, SingularAnswer& singular);

@@ -50,7 +50,7 @@ PathParts path_parts(const Schedule& schedule, const SolveTasks& tasks) {
 }
 
 struct Row {
-  RankMethod method = RankMethod::message_driven;
+  SolveMethod method = SolveMethod::message_driven;
   SolvePrediction prediction;
   PathParts parts;
   Spread busy;      // seconds in tasks, over ranks
@@ -166,7 +166,7 @@ std::string path_sentence(const Row& row) {
   return facts.text();
 }
 
-Row row_of(LayeredSolveCase given, RankMethod method, const Cluster& cluster) {
+Row row_of(LayeredSolveCase given, SolveMethod method, const Cluster& cluster) {
   Row row;
   row.method = method;
   if (given.placement.ranks.layers == 1) {

@@ -16,7 +16,8 @@ namespace {
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names = {"auto"};
-  for (const RankMethodInfo& info : rank_method_list()) names.emplace_back(info.name);
+  for (const SolveWhere where : {SolveWhere::ranks, SolveWhere::layers})
+    for (const SolveMethodInfo& info : solve_method_list(where)) names.emplace_back(info.name);
   return names;
 }
 
@@ -60,11 +61,10 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                 options.chooses_grid = text == "auto";
                 if (!options.chooses_grid) options.grid = parse_grid(text);
               });
-  group.value({"--map", "block_cyclic|subtree_to_subcube",
+  group.value({"--map", bars(names_of(placement_maps)),
                "which rank owns which block (default: subtree_to_subcube)"},
               [&options](const std::string& text) {
-                const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
-                options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
+                options.map = choose_of("--map", text, placement_maps);
               });
   group.value({"--layers", "L,L,...|A:B|auto",
                "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers "
@@ -80,10 +80,10 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
               [&options](const std::string& text) {
                 options.method = method_names()[choose_name("--method", text, method_names())];
               });
-  group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
+  group.value({"--trees", bars(names_of(tree_shapes)),
+               "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
-                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary
-                                                                                      : TreeShape::flat;
+                options.trees = choose_of("--trees", text, tree_shapes);
               });
   OptionGroup system(app, "System");
   system.value({"--num-rhs", "K", "right-hand sides (default: 1)"}, [&options](const std::string& text) {
@@ -104,8 +104,8 @@ namespace {
 /// Methods of several layers that are left to choose from.
 std::vector<LayeredMethod> layered_methods(const std::string& name) {
   if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
-  const RankMethod method = rank_method(name);
-  if (method == RankMethod::message_driven) return {};
+  const SolveMethod method = solve_method(name);
+  if (method == SolveMethod::message_driven) return {};
   return {layered_method(method)};
 }
 
@@ -135,8 +135,8 @@ Layout layout_for(const PlacementOptions& options, const GridQuestion& question,
     throw UsageError(fmt::format("--method {} has one layer, --layers asks for {}; leave out either",
                                  options.method, question.layers.back()));
   const GridChoice found = choose(options, question, cluster);
-  const RankMethod method =
-      options.method == "auto" ? rank_method(found.layers, found.method) : rank_method(options.method);
+  const SolveMethod method =
+      options.method == "auto" ? solve_method(found.layers, found.method) : solve_method(options.method);
   return {{found.grid, found.layers}, found.map, question.whole, method};
 }
 

@@ -16,7 +16,7 @@ struct PlacementOptions {
   std::optional<PlacementMap> map;  ///< empty: subtree_to_subcube, or with --grid auto the better one
   std::vector<index_t> layers = {1};
   bool chooses_layers = false;  ///< --layers auto
-  /// of rank_method_list; auto: message_driven for one layer, for several what is predicted to be faster
+  /// of ranks or layers; auto: message_driven for one layer, for several what is predicted to be faster
   std::string method = "auto";
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
@@ -35,7 +35,7 @@ struct Layout {
   LayeredGrid ranks;
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;
-  RankMethod method = RankMethod::message_driven;
+  SolveMethod method = SolveMethod::message_driven;
 };
 
 /// One for each number of ranks and each number of layers that divides it.

@@ -1,4 +1,4 @@
-// Reads --transport, --grid, --layered-method, --map, --trees, and the environment of launchers.
+// Reads --transport, --grid, --map, --trees, and the environment of launchers.
 #include "cli/rank_options.hpp"
 
 #include <cstdlib>
@@ -35,13 +35,16 @@ void read_transport(const std::string& text, RankOptions& options) {
   } else if (text == "threads") {
     throw UsageError("--transport threads needs the number of ranks: threads:4, for example");
   } else {
-    constexpr RankTransport choices[] = {RankTransport::loopback, RankTransport::mpi_two_sided,
-                                         RankTransport::mpi_rma, RankTransport::mpi_rma_counter};
+    std::vector<RankTransport> choices;
     std::vector<std::string> names;
-    for (const RankTransport choice : choices) names.push_back(transport_name(choice));
+    for (const RankTransport choice : rank_transports) {
+      if (choice == RankTransport::threads) continue;
+      choices.push_back(choice);
+      names.push_back(transport_name(choice));
+    }
     names.push_back("threads:N");
     const std::size_t choice = choose_name("--transport", text, names);
-    if (choice == std::size(choices))
+    if (choice == choices.size())
       throw UsageError("--transport threads:N: put a number for N, as in threads:4");
     options.transport = choices[choice];
   }
@@ -77,6 +80,16 @@ std::string transport_name(RankTransport transport) {
   }
   return "";
 }
+
+std::string missing_for(RankTransport transport) {
+#ifdef PALMETTE_COMMAND_HAS_MPI
+  (void)transport;
+  return "";
+#else
+  return is_mpi(transport) ? "built without MPI" : "";
+#endif
+}
+
 bool is_mpi(RankTransport transport) {
   return transport != RankTransport::loopback && transport != RankTransport::threads;
 }
@@ -99,7 +112,7 @@ LayeredGrid parse_layered_grid(const std::string& text) {
 }
 
 bool RankOptions::wanted() const {
-  return transport || grid || chooses_grid || layered_method || map || trees || delivery ||
+  return transport || grid || chooses_grid || map || trees || delivery ||
          launched_ranks() > 0;
 }
 
@@ -119,31 +132,21 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               "the machine that --grid auto predicts for: " + joined(machine_names()) +
                   ", a file of their form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
-  group.value(
-      {"--layered-method", "one_sync_3d|baseline_3d",
-       "how layers solve: they meet once in each solve, or at each level of the tree in each sweep (default: "
-       "one_sync_3d)"},
-      [&options](const std::string& text) {
-        const std::size_t choice = choose_name("--layered-method", text, {"one_sync_3d", "baseline_3d"});
-        options.layered_method = choice == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d;
-      });
-  group.value({"--map", "block_cyclic|subtree_to_subcube",
+  group.value({"--map", bars(names_of(placement_maps)),
                "which rank owns which block (default: subtree_to_subcube)"},
               [&options](const std::string& text) {
-                const std::size_t choice = choose_name("--map", text, {"block_cyclic", "subtree_to_subcube"});
-                options.map = choice == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube;
+                options.map = choose_of("--map", text, placement_maps);
               });
-  group.value({"--trees", "binary|flat", "trees in which ranks pass values on (default: binary)"},
+  group.value({"--trees", bars(names_of(tree_shapes)),
+               "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
-                options.trees = choose_name("--trees", text, {"binary", "flat"}) == 0 ? TreeShape::binary
-                                                                                      : TreeShape::flat;
+                options.trees = choose_of("--trees", text, tree_shapes);
               });
   group.value(
-      {"--delivery", "push|pull",
+      {"--delivery", bars(names_of(block_deliveries)),
        "blocks of the factor are sent to the ranks that use them, or fetched by them (default: push)"},
       [&options](const std::string& text) {
-        options.delivery =
-            choose_name("--delivery", text, {"push", "pull"}) == 0 ? Delivery::push : Delivery::pull;
+        options.delivery = choose_of("--delivery", text, block_deliveries);
       });
   group.value({"--watchdog", "SECONDS",
                "silence after which a rank that waits ends the run and says for what; 0: it waits for ever "

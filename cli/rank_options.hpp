@@ -8,7 +8,12 @@
 namespace palmette::cli {
 
 enum class RankTransport { loopback, threads, mpi_two_sided, mpi_rma, mpi_rma_counter };
+inline constexpr RankTransport rank_transports[] = {RankTransport::loopback, RankTransport::threads,
+                                                    RankTransport::mpi_two_sided, RankTransport::mpi_rma,
+                                                    RankTransport::mpi_rma_counter};
 std::string transport_name(RankTransport transport);
+/// What this build lacks for it; empty if nothing.
+std::string missing_for(RankTransport transport);
 /// The processes of a launcher, not threads of this one.
 bool is_mpi(RankTransport transport);
 
@@ -19,10 +24,9 @@ struct RankOptions {
   bool chooses_grid = false;    ///< --grid auto: by prediction
   index_t chosen_layers = 1;    ///< of such a grid; 0: these too
   std::string machine = "this";  ///< that predictions are made for
-  std::optional<LayeredMethod> layered_method;
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
-  std::optional<Delivery> delivery;
+  std::optional<BlockDelivery> delivery;
   double watchdog_seconds = 600;
   bool checked = false;
 

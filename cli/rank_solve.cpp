@@ -12,14 +12,26 @@
 namespace palmette::cli {
 namespace {
 
+bool is_layered(SolveMethod method) {
+  return method == SolveMethod::one_sync_3d || method == SolveMethod::baseline_3d;
+}
+
+/// Layers of the grid, as far as the options say; 0: prediction chooses.
+index_t given_layers(const RankOptions& ranks) {
+  if (ranks.chooses_grid) return ranks.chosen_layers;
+  return ranks.grid ? ranks.grid->layers : 1;
+}
+
+void check_method(const RankSolveRequest& request) {
+  const index_t layers = given_layers(request.ranks);
+  if (layers == 0 && is_layered(request.solving.method)) return;
+  check_solve_method(request.solving.method, layers > 1 ? SolveWhere::layers : SolveWhere::ranks);
+}
+
 void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_processes) {
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");
-  if (request.solving.method != SolveMethod::automatic)
-    throw UsageError(
-        fmt::format("--method {} schedules the threads of one process; over ranks the messages schedule the "
-                    "solve, leave it out",
-                    name_of(request.solving.method)));
+  check_method(request);
   if (several_processes && (request.matrix.path == "-" || request.solving.rhs == "-"))
     throw UsageError("several processes cannot read one standard input; give a file");
 }
@@ -29,15 +41,18 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
   const auto cluster =
       is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
   const RankOptions ranks = request.ranks;
-  options.choose_layout = [cluster, ranks, num_rhs = options.max_rhs, trees = options.trees](
+  options.choose_layout = [cluster, ranks, method = request.solving.method, num_rhs = options.max_rhs,
+                            trees = options.trees](
                               const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
     GridQuestion question{
         symbolic, num_ranks,   {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees,
         num_rhs,  scalar_bytes};
     if (ranks.map) question.maps = {*ranks.map};
-    if (ranks.layered_method) question.methods = {*ranks.layered_method};
-    question.layers =
-        ranks.chosen_layers == 0 ? doubling_layers(num_ranks) : std::vector<index_t>{ranks.chosen_layers};
+    if (is_layered(method)) question.methods = {layered_method(method)};
+    question.layers = {ranks.chosen_layers};
+    if (ranks.chosen_layers == 0)
+      question.layers =
+          method == SolveMethod::message_driven ? std::vector<index_t>{1} : doubling_layers(num_ranks);
     const GridChoice best = chosen_layout(question, *cluster);
     return RankLayout{{best.grid, best.layers}, best.map, best.method};
   };
@@ -53,10 +68,10 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   const LayeredGrid grid = request.ranks.grid.value_or(LayeredGrid{{0, 0}, 1});
   options.grid = grid.grid;
   options.layers = grid.layers;
-  options.layered_method = request.ranks.layered_method.value_or(LayeredMethod::one_sync_3d);
+  if (is_layered(request.solving.method)) options.layered_method = layered_method(request.solving.method);
   options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
-  options.delivery = request.ranks.delivery.value_or(Delivery::push);
+  options.delivery = request.ranks.delivery.value_or(BlockDelivery::push);
   // no memory for sides that never come
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
   options.threads = std::max(1, request.solving.threads);

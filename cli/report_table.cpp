@@ -80,9 +80,8 @@ void add_factor_phases(PhaseTable& table, const Report& report) {
 
 void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigures& figures) {
   const int repeat = figures.repeat;
-  const std::string_view method = figures.ranks != nullptr ? "by messages" : name_of(solve.method);
   table.phase("solve", solve.seconds,
-              fmt::format("{}, {}, {}, {} moved", method, plural(solve.threads, "thread"),
+              fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
                           plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
   if (solve.stream_gbs > 0 && solve.seconds > 0) {
     table.more(
@@ -104,8 +103,7 @@ void add_ranks(PhaseTable& table, const RankReport& report) {
                          report.grid.rows, report.grid.cols, name_of(report.map), name_of(report.trees),
                          report.transport));
   if (report.layers > 1)
-    table.more(fmt::format("{} layers, {}: {} in a solve, {} replicated", report.layers,
-                           name_of(report.layered_method), plural(report.synchronizations, "synchronization"),
+    table.more(fmt::format("{} layers: {} in a solve, {} replicated", report.layers, plural(report.synchronizations, "synchronization"),
                            format_bytes(static_cast<double>(report.replicated_bytes))));
   table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}",
                          format_bytes(report.memory_bytes.least), format_bytes(report.memory_bytes.most),

@@ -8,7 +8,7 @@ int main() {
   const auto matrix = std::make_shared<const SparseMatrix<double>>(generate({"elasticity3d", 8}));
   DenseMatrix<double> b(matrix->rows(), 50), first;
   for (std::size_t i = 0; i < b.values.size(); ++i) b.values[i] = 1.0 / double(1 + i % 97);
-  for (const SolveMethodInfo& info : solve_method_list()) {
+  for (const SolveMethodInfo& info : solve_method_list(SolveWhere::one_machine)) {
     SolverOptions options;
     options.method = info.method;
     Solver<double> solver = Solver<double>::create(matrix, options).value();

@@ -55,7 +55,7 @@ class FanOutProgram final : public RankProgram {
         placement_(placement),
         transport_(transport),
         numbers_(work.symbolic),
-        pulls_(options.delivery == Delivery::pull),
+        pulls_(options.delivery == BlockDelivery::pull),
         panels_(fan_.owned.panel.size()),
         blocks_(fan_.used_block.size()),
         missing_(fan_.steps.size()),
@@ -433,10 +433,10 @@ class FanOutProgram final : public RankProgram {
 
 }  // namespace factorizing
 
-std::string_view name_of(Delivery delivery) { return delivery == Delivery::push ? "push" : "pull"; }
+std::string_view name_of(BlockDelivery delivery) { return delivery == BlockDelivery::push ? "push" : "pull"; }
 
-Delivery delivery(std::string_view name) {
-  for (const Delivery one : {Delivery::push, Delivery::pull})
+BlockDelivery delivery(std::string_view name) {
+  for (const BlockDelivery one : {BlockDelivery::push, BlockDelivery::pull})
     if (name == name_of(one)) return one;
   throw UsageError("no delivery is called \"" + std::string(name) + "\"; there are push and pull");
 }

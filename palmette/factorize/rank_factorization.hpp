@@ -10,19 +10,20 @@
 namespace palmette {
 
 /// How a finished block reaches the ranks that use it.
-enum class Delivery {
+enum class BlockDelivery {
   push,  ///< its owner sends it
   pull,  ///< its owner signals, and they fetch it: one copy lies with the owner, for however many
 };
-std::string_view name_of(Delivery delivery);
+inline constexpr BlockDelivery block_deliveries[] = {BlockDelivery::push, BlockDelivery::pull};
+std::string_view name_of(BlockDelivery delivery);
 /// @throws UsageError listing the names
-Delivery delivery(std::string_view name);
+BlockDelivery delivery(std::string_view name);
 
 struct RankFactorizeOptions {
   FactorKind kind = FactorKind::llt;
   double tiny_pivot = 0;  ///< as FactorizeOptions
   int threads = 1;        ///< threads that will drive the program
-  Delivery delivery = Delivery::push;
+  BlockDelivery delivery = BlockDelivery::push;
 };
 
 /// What is factorized, as each rank knows it.

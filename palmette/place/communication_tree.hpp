@@ -14,6 +14,7 @@ enum class TreeShape {
   binary,  ///< depth ⌈log2⌉, two messages for each rank
   flat,    ///< the root talks to each
 };
+inline constexpr TreeShape tree_shapes[] = {TreeShape::binary, TreeShape::flat};
 std::string_view name_of(TreeShape shape);
 /// @throws UsageError listing the names
 TreeShape tree_shape(std::string_view name);

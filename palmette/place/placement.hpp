@@ -24,6 +24,8 @@ enum class PlacementMap {
   /// disjoint subtrees on disjoint ranks, in proportion to their work, as far down as ranks suffice
   subtree_to_subcube,
 };
+inline constexpr PlacementMap placement_maps[] = {PlacementMap::block_cyclic,
+                                                  PlacementMap::subtree_to_subcube};
 std::string_view name_of(PlacementMap map);
 /// @throws UsageError listing the names
 PlacementMap placement_map(std::string_view name);

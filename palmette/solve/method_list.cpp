@@ -5,16 +5,57 @@
 
 namespace palmette {
 
+namespace {
+
+constexpr std::string_view shared_memory = "shared memory";
+constexpr std::string_view rank_transports = "two-sided messages, checksum queues or counter queues";
+
+std::string names_in(SolveWhere where) {
+  std::string names = "auto";
+  for (const SolveMethodInfo& info : solve_method_list(where)) names += ", " + std::string(info.name);
+  return names;
+}
+
+const SolveMethodInfo* find(SolveMethod method) {
+  for (const SolveMethodInfo& info : solve_method_list())
+    if (info.method == method) return &info;
+  return nullptr;
+}
+
+}  // namespace
+
 const std::vector<SolveMethodInfo>& solve_method_list() {
+  using enum SolveMethod;
+  using enum SolveWhere;
   static const std::vector<SolveMethodInfo> list = {
-      {SolveMethod::serial, "serial", false, "one thread, tasks in order: the judge of the others"},
-      {SolveMethod::level_set, "level_set", true, "level after level of the task graph, a barrier between"},
-      {SolveMethod::sync_free, "sync_free", true,
+      {serial, "serial", "order of the tasks", shared_memory, one_machine, false, "",
+       "one thread, tasks in order: the reference for the others"},
+      {level_set, "level_set", "barriers", shared_memory, one_machine, true, "",
+       "level after level of the task graph, a barrier between"},
+      {sync_free, "sync_free", "flags", shared_memory, one_machine, true, "",
        "each task waits for the flags of its predecessors; no barriers, no locks"},
-      {SolveMethod::task_driven, "task_driven", true,
+      {task_driven, "task_driven", "counters and a queue", shared_memory, one_machine, true, "",
        "dependency counters and a queue, costliest remaining path first"},
+      {message_driven, "message_driven", "messages and a queue", rank_transports, ranks, true, "",
+       "ranks in one layer: values and contributions travel along trees [Ding et al. 2020]"},
+      {one_sync_3d, "one_sync_3d", "messages and a queue", rank_transports, layers, true, "",
+       "layers of ranks that meet once in a solve [Liu et al. 2023]"},
+      {baseline_3d, "baseline_3d", "messages and a queue", rank_transports, layers, true, "",
+       "layers of ranks that meet at each level of the cut, in each sweep"},
   };
   return list;
+}
+
+const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where) {
+  static const auto rows_of = [](SolveWhere place) {
+    std::vector<SolveMethodInfo> rows;
+    for (const SolveMethodInfo& info : solve_method_list())
+      if (info.where == place) rows.push_back(info);
+    return rows;
+  };
+  static const std::vector<SolveMethodInfo> rows[] = {
+      rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers)};
+  return rows[static_cast<std::size_t>(where)];
 }
 
 SolveMethod solve_method(std::string_view name) {
@@ -27,10 +68,43 @@ SolveMethod solve_method(std::string_view name) {
   throw UsageError("there is no solve method '" + std::string(name) + "'; choose one of " + known);
 }
 
+SolveMethod solve_method(std::string_view name, SolveWhere where) {
+  const SolveMethod method = solve_method(name);
+  check_solve_method(method, where);
+  return method;
+}
+
+void check_solve_method(SolveMethod method, SolveWhere where) {
+  const SolveMethodInfo* const info = find(method);
+  if (info == nullptr || info->where == where) return;
+  throw UsageError("the solve method " + std::string(info->name) + " is for " +
+                   std::string(name_of(info->where)) + "; for " + std::string(name_of(where)) +
+                   " choose one of " + names_in(where));
+}
+
 std::string_view name_of(SolveMethod method) {
-  for (const SolveMethodInfo& info : solve_method_list())
-    if (info.method == method) return info.name;
-  return "auto";
+  const SolveMethodInfo* const info = find(method);
+  return info != nullptr ? info->name : "auto";
+}
+
+std::string_view name_of(SolveWhere where) {
+  switch (where) {
+    case SolveWhere::one_machine: return "one machine";
+    case SolveWhere::ranks: return "ranks in one layer";
+    case SolveWhere::layers: return "several layers of ranks";
+  }
+  return "";
+}
+
+SolveMethod solve_method(index_t layers, LayeredMethod of_several) {
+  if (layers == 1) return SolveMethod::message_driven;
+  return of_several == LayeredMethod::one_sync_3d ? SolveMethod::one_sync_3d : SolveMethod::baseline_3d;
+}
+
+LayeredMethod layered_method(SolveMethod method) {
+  if (method == SolveMethod::one_sync_3d) return LayeredMethod::one_sync_3d;
+  if (method == SolveMethod::baseline_3d) return LayeredMethod::baseline_3d;
+  throw UsageError("the method " + std::string(name_of(method)) + " has no layers: choose a layered method");
 }
 
 namespace sweep {
@@ -43,7 +117,10 @@ constexpr double least_bytes_saved = 2 * 1024 * 1024;
 }  // namespace
 
 SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads) {
-  if (wanted != SolveMethod::automatic) return wanted;
+  if (wanted != SolveMethod::automatic) {
+    check_solve_method(wanted, SolveWhere::one_machine);
+    return wanted;
+  }
   if (threads <= 1) return SolveMethod::serial;
   const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;
@@ -56,6 +133,10 @@ int run_sweep(SolveMethod method, const SweepRun& run) {
     case SolveMethod::level_set: return run_level_set(run);
     case SolveMethod::sync_free: return run_sync_free(run);
     case SolveMethod::task_driven: return run_task_driven(run);
+    // Rank programs, which do not run on the sweeps of one machine; refused before a plan is made.
+    case SolveMethod::message_driven:
+    case SolveMethod::one_sync_3d:
+    case SolveMethod::baseline_3d: break;
   }
   return 1;
 }

@@ -16,21 +16,52 @@
 
 namespace palmette {
 
-/// Who runs next. The arithmetic of a task is the same for all, so all give the same bits for any number of
-/// threads.
-enum class SolveMethod { automatic, serial, level_set, sync_free, task_driven };
+/// How the tasks of a solve are scheduled. On one machine the arithmetic of a task is the same for all
+/// methods, so all give the same bits for any number of threads.
+enum class SolveMethod {
+  automatic,
+  serial,
+  level_set,
+  sync_free,
+  task_driven,
+  message_driven,
+  one_sync_3d,
+  baseline_3d,
+};
+
+/// Where a method runs: the threads of one process, ranks, or layers of ranks.
+enum class SolveWhere : char { one_machine, ranks, layers };
+std::string_view name_of(SolveWhere where);
 
 struct SolveMethodInfo {
   SolveMethod method;
   std::string_view name;
-  bool threaded;
+  std::string_view engine;       ///< what starts a task
+  std::string_view delivery;     ///< how a task's result reaches the tasks that need it
+  SolveWhere where;
+  bool threaded;                 ///< uses several threads of a process
+  std::string_view unavailable;  ///< why this build cannot run it; empty if it can
   std::string_view summary;
+
+  bool available() const { return unavailable.empty(); }
 };
-/// The one list that names every method (automatic is not in it): command, Python and tests loop over it.
+/// The one list that names every method (automatic is not in it). The command, Python, benchmarks and tests
+/// loop over it.
 const std::vector<SolveMethodInfo>& solve_method_list();
+/// Its rows for one place.
+const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where);
 /// @throws UsageError listing the names ("auto" and those of the list) if there is no such method
 SolveMethod solve_method(std::string_view name);
+/// @throws UsageError also if the method runs elsewhere, saying where and which ones run here
+SolveMethod solve_method(std::string_view name, SolveWhere where);
+/// @throws UsageError if the method runs elsewhere; `automatic` runs everywhere
+void check_solve_method(SolveMethod method, SolveWhere where);
 std::string_view name_of(SolveMethod method);
+
+/// The method of several layers; message_driven for one layer.
+SolveMethod solve_method(index_t layers, LayeredMethod of_several);
+/// How the layers of this method work together. @throws UsageError for a method without layers
+LayeredMethod layered_method(SolveMethod method);
 
 /// What one solve costs at least; see docs/guide for the model.
 struct SolveCost {

@@ -60,12 +60,13 @@ Placement placement_of(const SymbolicFactor& symbolic, const RankLayers& layers,
 void report_layers(const SymbolicFactor& symbolic, const RankLayers& layers, FactorKind kind,
                    int scalar_bytes, RankReport& report) {
   report.layers = 1;
+  report.method = SolveMethod::message_driven;
   report.synchronizations = 0;
   report.replicated_bytes = 0;
   if (!layers.several()) return;
   const LayerSystem& first = layers.systems[0];
   report.layers = first.ranks.layers;
-  report.layered_method = first.method;
+  report.method = solve_method(report.layers, first.method);
   report.synchronizations = layer_synchronizations(*first.layering, first.method);
   report.replicated_bytes = replication_of(symbolic, *first.layering, first.method).extra_entries() *
                             scalar_bytes * (kind == FactorKind::lu ? 2 : 1);

@@ -103,7 +103,7 @@ std::shared_ptr<RankFactor<T>> RankProductMaker<T>::factorize_part(RankProducts<
       made.input->own_entries(made.symbolic, *made.placement, made.kind, *made.ordering);
   RunTransport blocks(options_.planned, transport_, [&] {
     const Traffic pushed = predicted_fan_out_traffic(*made.symbolic, *made.placement, made.kind, sizeof(T));
-    if (options_.delivery == Delivery::push) return transport_plan(pushed);
+    if (options_.delivery == BlockDelivery::push) return transport_plan(pushed);
     return pulled_plan(pushed, predicted_offered_bytes(*made.symbolic, *made.placement, made.kind, sizeof(T),
                                                        offer_line_bytes));
   });

@@ -33,7 +33,7 @@ void visit(const RankReport& report, ReportVisitor& visitor) {
   visitor.field("grid_rows", std::int64_t{report.grid.rows});
   visitor.field("grid_cols", std::int64_t{report.grid.cols});
   visitor.field("layers", std::int64_t{report.layers});
-  visitor.field("layered_method", name_of(report.layered_method));
+  visitor.field("method", name_of(report.method));
   visitor.field("synchronizations", std::int64_t{report.synchronizations});
   visitor.field("replicated_bytes", report.replicated_bytes);
   visitor.field("map", name_of(report.map));

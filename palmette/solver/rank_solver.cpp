@@ -102,7 +102,7 @@ struct RankSolver<T>::State {
     made.input->attach(source);
     source.apply = [this](Operation operation, DenseView<const T> in, DenseView<T> out) {
       made.inverse->apply(operation, in, out);
-      return SolveTrace{SolveMethod::task_driven, team.size()};
+      return SolveTrace{made.report.method, team.size()};
     };
     source.cost = cost(b.cols);
     source.guarded_blocks = made.guarded_blocks;

@@ -47,7 +47,7 @@ struct RankSolverOptions {
   std::function<RankLayout(const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes)>
       choose_layout;
   TreeShape trees = TreeShape::binary;
-  Delivery delivery = Delivery::push;  ///< of the factorization's blocks
+  BlockDelivery delivery = BlockDelivery::push;  ///< of the factorization's blocks
   /// right-hand sides that are solved together, for which the plan holds memory; >= 1
   index_t max_rhs = 64;
   int threads = 1;            ///< threads of each rank, at most 4096
@@ -68,12 +68,12 @@ struct RankReport {
   index_t num_ranks = 1;
   ProcessGrid grid;           ///< of one layer
   index_t layers = 1;
-  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< of several layers
+  SolveMethod method = SolveMethod::message_driven;  ///< of its solves
   index_t synchronizations = 0;     ///< of layers in each solve, both sweeps
   std::int64_t replicated_bytes = 0;  ///< of the factor, beyond one copy
   PlacementMap map = PlacementMap::block_cyclic;
   TreeShape trees = TreeShape::binary;
-  Delivery delivery = Delivery::push;
+  BlockDelivery delivery = BlockDelivery::push;
   std::string transport;
   int threads = 1;
   RankFigure memory_bytes;
@@ -81,7 +81,7 @@ struct RankReport {
 };
 
 /// As visit of the Report, and a section
-/// ranks{num_ranks,grid_rows,grid_cols,layers,layered_method,synchronizations,replicated_bytes,map,trees,
+/// ranks{num_ranks,grid_rows,grid_cols,layers,method,synchronizations,replicated_bytes,map,trees,
 ///       delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
 /// times{…}}; times has, for each phase that occurs (forward, between, backward), work, messages and waiting,
 /// each with least, mean and most.

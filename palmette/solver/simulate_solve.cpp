@@ -34,7 +34,7 @@ class Simulation {
     const Stopwatch setup;
     options_.trees = given_.trees;
     options_.max_rhs = given_.num_rhs;
-    if (given_.method == RankMethod::message_driven) plan_flat();
+    if (given_.method == SolveMethod::message_driven) plan_flat();
     else plan_layered();
     result_.setup_seconds = setup.seconds();
     sum_memory();
@@ -198,43 +198,6 @@ class Simulation {
 };
 
 }  // namespace
-
-const std::vector<RankMethodInfo>& rank_method_list() {
-  static const std::vector<RankMethodInfo> list = {
-      {RankMethod::message_driven, "message_driven", false},
-      {RankMethod::one_sync_3d, name_of(LayeredMethod::one_sync_3d), true},
-      {RankMethod::baseline_3d, name_of(LayeredMethod::baseline_3d), true}};
-  return list;
-}
-
-std::string_view name_of(RankMethod method) {
-  for (const RankMethodInfo& info : rank_method_list())
-    if (info.method == method) return info.name;
-  return "";
-}
-
-RankMethod rank_method(std::string_view name) {
-  std::string known;
-  for (const RankMethodInfo& info : rank_method_list()) {
-    if (info.name == name) return info.method;
-    known += (known.empty() ? "" : ", ") + std::string(info.name);
-  }
-  throw UsageError("no method of ranks is called \"" + std::string(name) + "\"; there are " + known);
-}
-
-RankMethod rank_method(index_t layers, LayeredMethod of_several) {
-  if (layers == 1) return RankMethod::message_driven;
-  return of_several == LayeredMethod::one_sync_3d ? RankMethod::one_sync_3d : RankMethod::baseline_3d;
-}
-
-LayeredMethod layered_method(RankMethod method) {
-  switch (method) {
-    case RankMethod::one_sync_3d: return LayeredMethod::one_sync_3d;
-    case RankMethod::baseline_3d: return LayeredMethod::baseline_3d;
-    case RankMethod::message_driven: break;
-  }
-  throw UsageError("the method " + std::string(name_of(method)) + " has one layer: choose a layered method");
-}
 
 template <class T>
 SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor,

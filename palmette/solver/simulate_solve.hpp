@@ -9,34 +9,14 @@
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/order/order.hpp"
 #include "palmette/place/place.hpp"
+#include "palmette/solve/solve.hpp"
 #include "palmette/transport/transport.hpp"
 
 namespace palmette {
 
-/// How ranks solve together.
-enum class RankMethod {
-  message_driven,  ///< one layer: values and contributions go by trees ([Ding et al. 2020], §3)
-  one_sync_3d,     ///< layers that meet once [Liu et al. 2023]
-  baseline_3d,     ///< layers that meet at each level of the cut
-};
-struct RankMethodInfo {
-  RankMethod method;
-  std::string_view name;
-  bool layered;
-};
-/// All of them.
-const std::vector<RankMethodInfo>& rank_method_list();
-std::string_view name_of(RankMethod method);
-/// @throws UsageError listing the names
-RankMethod rank_method(std::string_view name);
-/// What solves over so many layers: the method of several layers, or message_driven for one, which has nobody
-/// to meet.
-RankMethod rank_method(index_t layers, LayeredMethod of_several);
-/// How the layers of this method work together. @throws UsageError for message_driven, which has none
-LayeredMethod layered_method(RankMethod method);
-
 struct SimulatedCase {
-  RankMethod method = RankMethod::message_driven;
+  /// message_driven, or one of several layers
+  SolveMethod method = SolveMethod::message_driven;
   LayeredGrid ranks;
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;

@@ -17,7 +17,8 @@ nb::list generators() {
 nb::list methods() {
   nb::list list;
   for (const SolveMethodInfo& info : solve_method_list())
-    list.append(nb::make_tuple(text(info.name), info.threaded, text(info.summary)));
+    list.append(nb::make_tuple(text(info.name), info.threaded, text(info.summary), text(name_of(info.where)),
+                               text(info.engine), text(info.delivery), info.available()));
   return list;
 }
 

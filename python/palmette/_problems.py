@@ -21,11 +21,15 @@ class Generator(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A way to solve with triangular factors."""
+    """A way to solve with triangular factors; `where` is "one machine" for those that `Solver` takes."""
 
     name: str
     threaded: bool
     summary: str
+    where: str
+    engine: str
+    delivery: str
+    available: bool
 
 
 class OrderingMethod(NamedTuple):
@@ -41,9 +45,18 @@ def generators() -> List[Generator]:
     return [Generator(*entry) for entry in _core.generators()]
 
 
-def methods() -> List[Method]:
-    """All solve methods. All give the same x, bit for bit, with any number of threads."""
-    return [Method(*entry) for entry in _core.methods()]
+def methods(where: Optional[str] = "one machine") -> List[Method]:
+    """The solve methods.
+
+    Those of one machine give the same x, bit for bit, with any number of threads.
+
+    Parameters
+    ----------
+    where : str or None
+        "one machine", "ranks in one layer" or "several layers of ranks"; None for all methods.
+    """
+    rows = [Method(*entry) for entry in _core.methods()]
+    return [row for row in rows if where is None or row.where == where]
 
 
 def orderings() -> List[OrderingMethod]:

@@ -35,11 +35,28 @@ def test_overview_names_every_command(palmette):
 def test_help_of_solve_names_every_method_and_ordering(palmette):
     text = "".join(palmette("solve", "--help").out.split())
     for word in [
-        "auto|serial|level_set|sync_free|task_driven",
+        "auto|serial|level_set|sync_free|task_driven|message_driven|one_sync_3d|baseline_3d",
         "auto|amd|nd|metis|scotch|natural|FILE",
         "random[:SEED]",
     ]:
         assert word in text
+
+
+def test_every_method_of_the_list_solves_where_it_says_and_is_named_in_the_report(palmette, spd):
+    places = {
+        "one machine": [],
+        "ranks in one layer": ["--transport", "threads:2"],
+        "several layers of ranks": ["--transport", "threads:2", "--grid", "1x1x2"],
+    }
+    rows = palmette("info", "--json", "-").json["build"]["solve_methods"]
+    assert {row["where"] for row in rows} == set(places)
+    for row in rows:
+        for where, options in places.items():
+            done = palmette("solve", spd, *options, "--method", row["name"], "--json", "-")
+            if where != row["where"]:
+                done.fails_with(2, f"{row['name']} is for {row['where']}")
+            elif row["available"]:
+                assert done.code == 0 and done.json["solve"]["method"] == row["name"]
 
 
 def test_order_reports_what_the_ordering_leads_to(palmette, spd):
@@ -159,7 +176,9 @@ def test_info_reads_every_small_file(palmette):
 
 def test_info_without_a_file_tells_of_build_and_machine(palmette):
     document = palmette("info", "--json", "-").json
-    assert document["build"]["orderings"]["amd"] is True and "serial" in document["build"]["solve_methods"]
+    assert document["build"]["orderings"]["amd"] is True and set(document["build"]["transports"]) >= {"loopback", "threads", "mpi_rma"}
+    methods = {row["name"]: row for row in document["build"]["solve_methods"]}
+    assert methods["serial"]["where"] == "one machine" and methods["baseline_3d"]["available"] is True
     assert document["machine"]["stream_bandwidth_gbs"] > 0 and document["machine"]["processors"] >= 1
     text = palmette("info").out
     for word in ["BLAS", "orderings", "processor", "stream"]:

@@ -85,7 +85,7 @@ def test_report_tells_of_ranks(palmette, spd):
     assert 0 < memory["least"] <= memory["mean"] <= memory["most"]
     table = palmette("solve", spd, "--transport", "threads:2")
     assert table.code == 0 and table.err == ""
-    assert "2 ranks, grid 2 x 1" in table.out and "by messages" in table.out and "Verified" in table.out
+    assert "2 ranks, grid 2 x 1" in table.out and "message_driven" in table.out and "Verified" in table.out
     assert max(map(len, table.out.splitlines())) <= 80 or "spd.mtx" in max(table.out.splitlines(), key=len)
 
 
@@ -104,7 +104,7 @@ def test_layers_of_ranks(palmette, spd, tmp_path):
             f"threads:{ranks}",
             "--grid",
             grid,
-            "--layered-method",
+            "--method",
             method,
             "--out",
             "x.mtx",
@@ -114,11 +114,12 @@ def test_layers_of_ranks(palmette, spd, tmp_path):
         assert done.code == 0, done.err
         told = done.json["ranks"]
         assert done.json["verify"]["verified"] is True
-        assert (told["layers"], told["layered_method"], told["synchronizations"]) == (
+        assert (told["layers"], told["method"], told["synchronizations"]) == (
             3,
             method,
             1 if method == "one_sync_3d" else 4,
         )
+        assert done.json["solve"]["method"] == method
         assert told["grid_rows"] * told["grid_cols"] * 3 == ranks and told["replicated_bytes"] >= 0
         texts.setdefault(method, set()).add((tmp_path / "x.mtx").read_text())
     assert all(len(same) == 1 for same in texts.values())
@@ -161,7 +162,13 @@ def test_wrong_options_are_refused_in_one_sentence(palmette, spd):
     palmette("solve", spd, "--map", "cyclic").fails_with(2, "block_cyclic")
     palmette("solve", spd, "--trees", "binari").fails_with(2, "did you mean 'binary'")
     palmette("solve", spd, "--transport", "threads:2", "--precision", "mixed").fails_with(2, "mixed")
-    palmette("solve", spd, "--transport", "threads:2", "--method", "serial").fails_with(2, "--method serial")
+    threads = ["solve", spd, "--transport", "threads:2"]
+    palmette(*threads, "--method", "serial").fails_with(2, "serial is for one machine")
+    palmette(*threads, "--method", "one_sync_3d").fails_with(2, "one_sync_3d is for several layers of ranks")
+    palmette(*threads, "--grid", "1x1x2", "--method", "message_driven").fails_with(
+        2, "message_driven is for ranks in one layer", "one_sync_3d, baseline_3d"
+    )
+    palmette("solve", spd, "--method", "message_driven").fails_with(2, "choose one of auto, serial")
 
 
 def test_failures_are_told_once_with_the_usual_exit_codes(palmette, tmp_path):

@@ -75,7 +75,7 @@ RankSystem<T> system_of(const Problem<T>& problem, const std::shared_ptr<const P
 template <class T>
 struct SimulatedRun {
   SimulatedRun(const Problem<T>& problem, FactorKind kind, std::shared_ptr<const Placement> placement,
-               const SimulationOptions& simulation, Delivery delivery = Delivery::push)
+               const SimulationOptions& simulation, BlockDelivery delivery = BlockDelivery::push)
       : world(placement->num_ranks(), simulation) {
     for (index_t rank = 0; rank < placement->num_ranks(); ++rank) {
       parts.emplace_back(system_of(problem, placement), RankFactorizeOptions{kind, 0, 1, delivery},
@@ -99,10 +99,10 @@ Traffic signals_of(Traffic traffic) {
 /// it.
 template <class T>
 void expect_predicted_traffic(const SimulationResult& result, const Problem<T>& problem,
-                              const Placement& placement, FactorKind kind, Delivery delivery) {
+                              const Placement& placement, FactorKind kind, BlockDelivery delivery) {
   const Traffic pushed = predicted_fan_out_traffic(*problem.symbolic, placement, kind, sizeof(T));
-  EXPECT_EQ(result.traffic, delivery == Delivery::push ? pushed : signals_of(pushed));
-  EXPECT_EQ(result.fetched, delivery == Delivery::pull ? pushed : make_traffic(placement.num_ranks(), {}));
+  EXPECT_EQ(result.traffic, delivery == BlockDelivery::push ? pushed : signals_of(pushed));
+  EXPECT_EQ(result.fetched, delivery == BlockDelivery::pull ? pushed : make_traffic(placement.num_ranks(), {}));
 }
 
 template <class T>
@@ -118,7 +118,7 @@ void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid 
   simulation.slow_ranks = 0.3;
   simulation.slowness = 100;
   simulation.idle_wakeups = 0.2;
-  for (const Delivery delivery : {Delivery::push, Delivery::pull}) {
+  for (const BlockDelivery delivery : {BlockDelivery::push, BlockDelivery::pull}) {
     SimulatedRun<T> run(problem, kind, placement, simulation, delivery);
     const SimulationResult result = run.world.run(run.programs);
     offset_t blocks = 0;
@@ -197,9 +197,9 @@ TEST(ranks, threads_and_wrappers_change_no_bit) {
   ASSERT_TRUE(whole.ok());
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
     for (const auto& [wanted, delivery] :
-         {std::pair{1, Delivery::push}, {2, Delivery::push}, {1, Delivery::pull}, {2, Delivery::pull}}) {
+         {std::pair{1, BlockDelivery::push}, {2, BlockDelivery::push}, {1, BlockDelivery::pull}, {2, BlockDelivery::pull}}) {
       const int threads = wanted;
-      const Delivery way = delivery;
+      const BlockDelivery way = delivery;
       const auto placement = std::make_shared<const Placement>(
           place(*problem.symbolic, nearly_square_grid(ranks), PlacementMap::subtree_to_subcube, {true, 100}));
       ThreadWorld world(ranks);
@@ -229,9 +229,9 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
   // six in a tree have fewer, and on the largest only the first thousand are tried.
   const std::vector<index_t> chain = {1, 2, 3, 4, 5, -1}, star = {5, 5, 5, 5, 5, -1},
                              binary = {2, 2, 5, 4, 5, -1};
-  for (const auto& [kind, delivery] : {std::pair{FactorKind::llt, Delivery::push},
-                                       {FactorKind::lu, Delivery::push},
-                                       {FactorKind::llt, Delivery::pull}})
+  for (const auto& [kind, delivery] : {std::pair{FactorKind::llt, BlockDelivery::push},
+                                       {FactorKind::lu, BlockDelivery::push},
+                                       {FactorKind::llt, BlockDelivery::pull}})
     for (const Tiny& tiny : {Tiny{{2, 1}, 3, 1},
                              {{2, 1}, 4, 2},
                              {{1, 2}, 5, 2},
@@ -268,7 +268,7 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
       };
       const RankFactorizeOptions factorize_options{kind, 0, 1, delivery};
       const Exploration result =
-          explore_orders(grid.num_ranks(), factorize_options.delivery == Delivery::push ? tiny.tried : 1000,
+          explore_orders(grid.num_ranks(), factorize_options.delivery == BlockDelivery::push ? tiny.tried : 1000,
                          [&](SimulatedWorld& world) {
                            ExploredRun run;
                            std::vector<Held*> held;
@@ -285,7 +285,7 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
                          });
       EXPECT_GT(result.orders, 1);
       // Pulled, each block comes in two steps: far more orders, of which the first thousand are tried.
-      EXPECT_TRUE(result.complete || delivery == Delivery::pull || tiny.tried == 1000) << result.orders;
+      EXPECT_TRUE(result.complete || delivery == BlockDelivery::pull || tiny.tried == 1000) << result.orders;
     }
 }
 
@@ -300,7 +300,7 @@ TEST(ranks, a_bad_pivot_is_reported_as_on_one_rank_and_every_message_still_comes
   ASSERT_FALSE(alone.ok());
   const auto placement = std::make_shared<const Placement>(
       place(*problem.symbolic, {2, 2}, PlacementMap::block_cyclic, {false}));
-  for (const Delivery delivery : {Delivery::push, Delivery::pull}) {
+  for (const BlockDelivery delivery : {BlockDelivery::push, BlockDelivery::pull}) {
     SimulatedRun<double> run(problem, FactorKind::llt, placement, {}, delivery);
     const SimulationResult result = run.world.run(run.programs);
     index_t bad = problem.symbolic->num_supernodes();
@@ -345,7 +345,7 @@ TEST(ranks, what_is_offered_is_predicted) {
   ThreadWorld world(6);
   world.run([&](Transport& plain) {
     Counting transport(plain, offered[plain.rank()]);
-    RankFactorization<double> part(system_of(problem, placement), {FactorKind::ldlt, 0, 1, Delivery::pull},
+    RankFactorization<double> part(system_of(problem, placement), {FactorKind::ldlt, 0, 1, BlockDelivery::pull},
                                    transport);
     ThreadTeam team(1);
     drive(part.program(), transport, team, {60});

@@ -141,7 +141,7 @@ TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
     for (const LayeredGrid& ranks :
          {LayeredGrid{{1, 1}, 2}, LayeredGrid{{2, 1}, 3}, LayeredGrid{{1, 2}, 4}, LayeredGrid{{1, 1}, 8}}) {
       SimulatedCase given;
-      given.method = rank_method(ranks.layers, method);
+      given.method = solve_method(ranks.layers, method);
       given.ranks = ranks;
       const SimulatedSolve real = simulated(system, given, cluster);
       const auto cut = std::make_shared<const Layering>(cut_into_layers(*system.symbolic, ranks.layers));
@@ -159,9 +159,9 @@ TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
 
 TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_time_goes) {
   const System system = grid(60);
-  for (const RankMethodInfo& info : rank_method_list())
+  for (const SolveMethodInfo& info : solve_method_list())
     for (const index_t layers : {1, 2, 3}) {
-      if (!info.layered && layers > 1) continue;
+      if (info.where == SolveWhere::one_machine || (info.where == SolveWhere::ranks && layers > 1)) continue;
       SimulatedCase given;
       given.method = info.method;
       given.ranks = {{2, 1}, layers};
@@ -193,15 +193,22 @@ TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_tim
     }
 }
 
-TEST(rank_method, is_found_by_its_name_and_by_what_its_layers_do) {
-  for (const RankMethodInfo& info : rank_method_list()) {
+TEST(solve_method, is_found_by_its_name_and_by_what_its_layers_do) {
+  for (const SolveMethodInfo& info : solve_method_list()) {
     EXPECT_EQ(name_of(info.method), info.name);
-    EXPECT_EQ(rank_method(info.name), info.method);
-    if (info.layered) EXPECT_EQ(rank_method(2, layered_method(info.method)), info.method);
-    else EXPECT_THROW(layered_method(info.method), UsageError);
+    EXPECT_EQ(solve_method(info.name), info.method);
+    if (info.where == SolveWhere::layers) {
+      EXPECT_EQ(solve_method(2, layered_method(info.method)), info.method);
+    } else {
+      EXPECT_THROW(layered_method(info.method), UsageError);
+    }
+    for (const SolveWhere where : {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers}) {
+      if (info.where == where) EXPECT_EQ(solve_method(info.name, where), info.method);
+      else EXPECT_THROW(solve_method(info.name, where), UsageError) << info.name;
+    }
   }
-  EXPECT_EQ(rank_method(1, LayeredMethod::baseline_3d), RankMethod::message_driven);
-  EXPECT_THROW(rank_method("two_sync_3d"), UsageError);
+  EXPECT_EQ(solve_method(1, LayeredMethod::baseline_3d), SolveMethod::message_driven);
+  EXPECT_THROW(solve_method("two_sync_3d"), UsageError);
 }
 
 TEST(simulate_solve, several_layers_need_a_layered_method) {

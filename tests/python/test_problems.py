@@ -86,7 +86,12 @@ def test_unknown_generators_and_sizes_are_refused():
 def test_the_lists_name_what_there_is():
     names = [method.name for method in palmette.methods()]
     assert names[0] == "serial" and len(set(names)) == len(names) >= 4
-    assert not palmette.methods()[0].threaded and all(method.summary for method in palmette.methods())
+    assert not palmette.methods()[0].threaded and all(method.summary for method in palmette.methods(None))
+    everywhere = {(method.name, method.where) for method in palmette.methods(None) if method.available}
+    assert {(name, "one machine") for name in names} < everywhere
+    assert ("one_sync_3d", "several layers of ranks") in everywhere
+    with pytest.raises(palmette.UsageError, match="message_driven is for ranks"):
+        palmette.Solver(palmette.generate("poisson2d5", 4), method="message_driven")
     assert {"amd", "natural"} <= {entry.name for entry in palmette.orderings() if entry.available}
 
 

@@ -55,7 +55,7 @@ void find_expected(SharedCase& shared) {
 
 void find_places(SharedCase& shared) {
   const SimulatedCase& what = shared.what;
-  if (what.method == RankMethod::message_driven) {
+  if (what.method == SolveMethod::message_driven) {
     shared.placement =
         std::make_shared<const Placement>(place(*shared.symbolic, what.ranks.grid, what.map, what.whole));
     shared.structures.push_back(
@@ -89,7 +89,7 @@ SharedCase make_case(const std::vector<std::string>& words, std::shared_ptr<cons
   SimulatedCase& what = shared.what;
   const std::vector<std::string> grid = split(words.at(3), 'x');
   const auto rhs = [&](std::size_t at) { return static_cast<index_t>(std::atoi(grid.at(at).c_str())); };
-  what.method = rank_method(words.at(2));
+  what.method = solve_method(words.at(2));
   what.ranks = {{rhs(0), rhs(1)}, rhs(2)};
   what.whole = subtrees_for(*shared.symbolic, what.ranks.num_ranks());
   what.num_rhs = static_cast<index_t>(std::atoi(words.at(4).c_str()));

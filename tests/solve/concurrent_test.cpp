@@ -30,7 +30,7 @@ TEST(concurrent_solves, on_one_plan_from_several_threads_give_the_bits_of_one) {
       for (int repeat = 0; repeat < 40; ++repeat) {
         const std::size_t which = static_cast<std::size_t>(caller + repeat) % b.size();
         const SolveMethodInfo& method =
-            solve_method_list()[static_cast<std::size_t>(repeat) % solve_method_list().size()];
+            solve_method_list(SolveWhere::one_machine)[static_cast<std::size_t>(repeat) % solve_method_list(SolveWhere::one_machine).size()];
         const SolveRun run{method.method, repeat % 3 == 0 ? &shared : &own};
         if (!reference::same_bits(expected[which],
                                   reference::solved(plan, Operation::transpose, b[which], run)))
@@ -108,7 +108,7 @@ TEST(fine_groups, single_supernodes_as_tasks_give_the_same_bits_by_every_method_
     const auto judge = fine.solve(b, SolveMethod::serial, nullptr);
     for (const int threads : {2, 3, 5, 8}) {
       ThreadTeam team(threads);
-      for (const SolveMethodInfo& method : solve_method_list())
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
         for (int repeat = 0; repeat < 15; ++repeat)
           EXPECT_TRUE(reference::same_bits(judge, fine.solve(b, method.method, &team)))
               << method.name << " " << threads;

@@ -59,7 +59,7 @@ TEST(engines, every_method_runs_each_task_once_after_its_predecessors) {
       const SweepSchedule schedule =
           make_schedule(random_graph(tasks, 2.5, cost, 31 + static_cast<std::uint64_t>(tasks)));
       std::vector<double> judge;
-      for (const SolveMethodInfo& method : solve_method_list())
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
         for (const int threads : {1, 2, 3, 8}) {
           ThreadTeam team(threads);
           EngineState state(schedule);
@@ -86,7 +86,7 @@ TEST(engines, chain_and_star_and_independent_tasks_are_run) {
   ThreadTeam team(4);
   for (const std::vector<Edge>& edges : {chain, star, std::vector<Edge>{}}) {
     const SweepSchedule schedule = graph_of(50, edges);
-    for (const SolveMethodInfo& method : solve_method_list()) {
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
       EngineState state(schedule);
       WatchfulBody body(schedule.graph);
       for (int repeat = 0; repeat < 100; ++repeat) {
@@ -112,7 +112,7 @@ class FailingBody final : public SweepBody {
 TEST(engines, exception_of_a_task_reaches_the_caller_and_the_next_run_works) {
   const SweepSchedule schedule = make_schedule(random_graph(200, 3, 1e5, 5));
   ThreadTeam team(3);
-  for (const SolveMethodInfo& method : solve_method_list()) {
+  for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
     EngineState state(schedule);
     for (const index_t bad : {0, 100, 199}) {
       FailingBody failing(bad);
@@ -160,7 +160,7 @@ TEST(engines, phases_cover_all_tasks_once) {
 }
 
 TEST(method_list, names_lead_back_to_their_methods_and_unknown_names_list_all) {
-  for (const SolveMethodInfo& info : solve_method_list()) {
+  for (const SolveMethodInfo& info : solve_method_list(SolveWhere::one_machine)) {
     EXPECT_EQ(solve_method(info.name), info.method);
     EXPECT_EQ(name_of(info.method), info.name);
   }
@@ -171,7 +171,7 @@ TEST(method_list, names_lead_back_to_their_methods_and_unknown_names_list_all) {
   } catch (const UsageError& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("quick"), std::string::npos);
-    for (const SolveMethodInfo& info : solve_method_list())
+    for (const SolveMethodInfo& info : solve_method_list(SolveWhere::one_machine))
       EXPECT_NE(text.find(info.name), std::string::npos);
   }
 }

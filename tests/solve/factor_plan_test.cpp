@@ -89,7 +89,7 @@ TYPED_TEST(factor_plan, every_method_gives_the_bits_of_serial_for_any_number_of_
         }
         for (int threads = 1; threads <= 8; ++threads) {
           ThreadTeam team(threads);
-          for (const SolveMethodInfo& method : solve_method_list())
+          for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
             EXPECT_TRUE(
                 reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
                 << method.name << ", " << threads << " threads, " << num_rhs << " right-hand sides, "

@@ -87,7 +87,7 @@ TYPED_TEST(triangle_plan, every_method_gives_the_bits_of_serial_for_any_number_o
         const auto judge = reference::solved(plan, operation, b);
         for (int threads = 1; threads <= 8; threads += num_rhs == 3 ? 1 : 3) {
           ThreadTeam team(threads);
-          for (const SolveMethodInfo& method : solve_method_list())
+          for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
             EXPECT_TRUE(
                 reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
                 << method.name << ", shape " << static_cast<int>(shape) << ", " << threads << " threads, "
@@ -178,7 +178,7 @@ TEST(row_panels, are_cut_for_scattered_entries_when_threads_first_ask_and_keep_t
           plan.solve(operation, b.view(), DenseMatrix<double>(n, 1).view(), {SolveMethod::automatic, &team})
               .method,
           SolveMethod::sync_free);
-      for (const SolveMethodInfo& method : solve_method_list())
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
         EXPECT_TRUE(
             reference::same_bits(judge, reference::solved(plan, operation, b, {method.method, &team})))
             << method.name;
@@ -338,7 +338,7 @@ void expect_own_factors_solve(const OwnFactors<T>& factors) {
       const auto x = reference::solved(plan, operation, b);
       EXPECT_LE(reference::backward_error<T>(a.view(), operation, b.view(), x.view()), 200 * unit_roundoff<T>)
           << name_of(operation) << ", " << num_rhs;
-      for (const SolveMethodInfo& method : solve_method_list())
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
         EXPECT_TRUE(reference::same_bits(x, reference::solved(plan, operation, b, {method.method, &team})))
             << method.name;
       auto in_place = b;

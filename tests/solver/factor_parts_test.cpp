@@ -209,7 +209,7 @@ TEST(factor_parts, bits_do_not_depend_on_threads_or_method) {
   const auto matrix = generated<double>("poisson3d7", 12);
   const DenseMatrix<double> b = some_right_hand_sides<double>(matrix->cols(), 3);
   std::vector<double> first;
-  for (const SolveMethodInfo& info : solve_method_list())
+  for (const SolveMethodInfo& info : solve_method_list(SolveWhere::one_machine))
     for (int threads = 1; threads <= 8; threads *= 2) {
       SolverOptions options = quiet_options(threads);
       options.method = info.method;

@@ -312,7 +312,7 @@ void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, inde
           if (sizeof(real_t<T>) == 8) { EXPECT_LE(ranks.run.verify->backward_error, 1e-14); }
           EXPECT_EQ(ranks.layers, layers);
           EXPECT_EQ(ranks.grid.rows, grid.rows);
-          EXPECT_EQ(ranks.layered_method, method);
+          EXPECT_EQ(ranks.method, solve_method(2, method));
           EXPECT_EQ(ranks.synchronizations, method == LayeredMethod::one_sync_3d ? 1
                                             : layers == 2                        ? 2
                                             : layers <= 4                        ? 4
@@ -399,7 +399,7 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
   EXPECT_EQ(flat.reports[3].value().map, PlacementMap::block_cyclic);
   const Answer<double> layered = solve_over_ranks<double>(matrix, shape, chosen(2, 1, 2), 1);
   EXPECT_EQ(layered.reports[1].value().layers, 2);
-  EXPECT_EQ(layered.reports[1].value().layered_method, LayeredMethod::baseline_3d);
+  EXPECT_EQ(layered.reports[1].value().method, SolveMethod::baseline_3d);
   EXPECT_THROW(solve_over_ranks<double>(matrix, shape, chosen(3, 1, 1), 1), UsageError);
 }
 

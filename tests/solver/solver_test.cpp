@@ -187,7 +187,7 @@ TEST(solver, bits_of_the_answer_do_not_depend_on_threads_or_method) {
   const DenseMatrix<double> b = some_right_hand_sides<double>(matrix->rows(), 2);
   std::vector<double> first;
   for (const int threads : {1, 2, 3, 5, 8})
-    for (const SolveMethodInfo& method : solve_method_list()) {
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
       SolverOptions options = quiet_options(threads);
       options.method = method.method;
       auto solver = Solver<double>::create(matrix, options).value();

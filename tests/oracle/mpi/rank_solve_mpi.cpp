@@ -72,7 +72,7 @@ bool run_all(int world) {
 
 /// x of the whole hall, the same on all ranks.
 std::vector<double> hall(const std::shared_ptr<const SparseMatrix<double>>& matrix, FactorKind kind,
-                         Transport& transport, const MpiExchange* mpi, Delivery delivery, bool& good) {
+                         Transport& transport, const MpiExchange* mpi, BlockDelivery delivery, bool& good) {
   RankSolverOptions options;
   options.delivery = delivery;
   options.kind = kind;
@@ -95,10 +95,10 @@ bool run_hall(int world) {
     const auto matrix = std::make_shared<const SparseMatrix<double>>(
         random_sparse<double>(flavour_of(kind), unknowns, 1.5, 3));
     const auto alone = make_loopback();
-    const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, Delivery::push, good);
+    const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, BlockDelivery::push, good);
     for (const std::string& name : mpi_exchange_names()) {
       const MpiExchange mpi = make_mpi_exchange(world, name);
-      for (const Delivery delivery : {Delivery::push, Delivery::pull}) {
+      for (const BlockDelivery delivery : {BlockDelivery::push, BlockDelivery::pull}) {
         const std::vector<double> x = hall(matrix, kind, *mpi.transport, &mpi, delivery, good);
         good = good && x == expected && mpi.name == name;
         if (mpi.transport->rank() == 0)
