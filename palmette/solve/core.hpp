@@ -84,7 +84,7 @@ class SweepCore {
   virtual void solve(bool transposed, const CoreRun<T>& run) const = 0;
   /// out ← op(F)⁻¹·in with one factor of S. Rows that pivoting moved are moved by the run's maps.
   virtual void solve_part(FactorPart, Operation, const CoreRun<T>&) const {
-    throw UsageError("a solve with one factor needs a plan that was made from a factor");
+    throw UsageError("a solve with one factor needs a plan that was built from a factor");
   }
   virtual Relation relation() const { return Relation::general; }
   virtual SpaceNeed space_need(index_t num_rhs) const = 0;

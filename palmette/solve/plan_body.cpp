@@ -57,7 +57,7 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
                                    const SolveRun& run) const {
   check_sizes(b, x);
   if (n_ == 0) return {};
-  if (!parts_) throw UsageError("a solve with one factor needs a plan that was made from a factor");
+  if (!parts_) throw UsageError("a solve with one factor needs a plan that was built from a factor");
   const sweep::PartSides sides = parts_->sides(part, operation);
   return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
     stages_.front().core->solve_part(part, operation,

@@ -66,7 +66,7 @@ void check_options(const SolverOptions& options) {
 
 template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options) {
-  if (!matrix) throw UsageError("there is no matrix");
+  if (!matrix) throw UsageError("the matrix is null");
   if (matrix->rows() != matrix->cols())
     throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) +
                          " x " + std::to_string(matrix->cols()));

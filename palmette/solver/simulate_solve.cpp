@@ -219,7 +219,7 @@ RankMethod rank_method(std::string_view name) {
     if (info.name == name) return info.method;
     known += (known.empty() ? "" : ", ") + std::string(info.name);
   }
-  throw UsageError("no method of ranks is called \"" + std::string(name) + "\"; there are " + known);
+  throw UsageError("unknown method over ranks \"" + std::string(name) + "\"; choose one of " + known);
 }
 
 RankMethod rank_method(index_t layers, LayeredMethod of_several) {
@@ -239,7 +239,7 @@ LayeredMethod layered_method(RankMethod method) {
 template <class T>
 SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor,
                               const SimulatedCase& given, std::shared_ptr<const Cluster> cluster) {
-  if (!cluster) throw UsageError("a simulated solve was given no cluster");
+  if (!cluster) throw UsageError("a simulated solve needs a cluster, but it is null");
   if (matrix.rows() != factor.size())
     throw DimensionError("a factor of size " + std::to_string(factor.size()) + " for a matrix with " +
                          std::to_string(matrix.rows()) + " rows");

@@ -78,7 +78,7 @@ TriangularSolver<T>::~TriangularSolver() = default;
 template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                                          const TriangularOptions& options) {
-  if (!triangle) throw UsageError("there is no triangle");
+  if (!triangle) throw UsageError("the triangle is null");
   triangle = own(std::move(triangle));
   check_triangle(*triangle, options);
   Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
@@ -93,7 +93,7 @@ template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<const OwnFactors<T>> factors,
                                                                std::shared_ptr<const SparseMatrix<T>> matrix,
                                                                const TriangularOptions& options) {
-  if (!factors) throw UsageError("there are no factors");
+  if (!factors) throw UsageError("the factors are null");
   factors = own(std::move(factors));
   matrix = own(std::move(matrix));
   check_triangle(factors->lower, options);
