@@ -15,7 +15,7 @@ struct TrisolveCommand {
 
 int run_trisolve(const TrisolveCommand& command) {
   SystemRun run("trisolve", command.matrix, command.solving, command.output);
-  TriangularOptions options;
+  TriangularSolverOptions options;
   options.triangle.lower = !command.upper;
   options.triangle.unit_diagonal = command.unit_diagonal;
   options.method = command.solving.method;

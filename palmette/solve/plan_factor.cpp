@@ -101,8 +101,9 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
   if (kind == FactorKind::lu)
     memory.plan_bytes += sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
   if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
-  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, static_cast<int>(scalar_bytes),
-                                                             std::min(num_rhs, sweep::rhs_block));
+  const sweep::WorkspaceNeed need =
+      sweep::supernodal_workspace_need(structure, static_cast<int>(scalar_bytes),
+                                       std::min(num_rhs, sweep::rhs_block));
   memory.workspace_bytes = (need.work + need.boundary + need.thread) * scalar_bytes;
   return memory;
 }

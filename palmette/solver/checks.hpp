@@ -24,7 +24,7 @@ void check_options(const SolverOptions& options);
 
 /// The same for a caller's triangles and factors: present, square, well formed, finite.
 template <class T>
-void check_triangle(const SparseMatrix<T>& matrix, const TriangularOptions& options);
+void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions& options);
 
 /// @throws DimensionError with both sizes; UsageError with the entry of b that is not finite
 template <class T>

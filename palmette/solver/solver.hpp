@@ -112,7 +112,7 @@ class Solver {
   std::unique_ptr<State> state_;
 };
 
-struct TriangularOptions {
+struct TriangularSolverOptions {
   TriangleOptions triangle;
   SolveMethod method = SolveMethod::automatic;
   int threads = 0;
@@ -127,13 +127,13 @@ class TriangularSolver {
   /// The solver owns the triangle, factors and matrix, as in Solver::create.
   /// @returns the solver, or numerically_singular naming the row with a zero or missing diagonal
   static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle,
-                                          const TriangularOptions& options = {});
+                                          const TriangularSolverOptions& options = {});
   /// Solve with the product of given factors. Solutions are verified against `matrix` if there is one (then
   /// they can also be refined), otherwise against the product: |b − LUx|_i over (|L||U||x| + |b|)_i in the
   /// permuted and scaled system.
   static Outcome<TriangularSolver> from_factors(std::shared_ptr<const OwnFactors<T>> factors,
                                                 std::shared_ptr<const SparseMatrix<T>> matrix,
-                                                const TriangularOptions& options = {});
+                                                const TriangularSolverOptions& options = {});
   TriangularSolver(TriangularSolver&&) noexcept;
   TriangularSolver& operator=(TriangularSolver&&) noexcept;
   ~TriangularSolver();
