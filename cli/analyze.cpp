@@ -235,9 +235,9 @@ int run_analyze(const AnalyzeCommand& command) {
 Command add_analyze(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "analyze",
-                     "Show the structure of the factor and what solving will cost.\n"
-                     "Orders and analyzes only: entries, flops, supernodes, tree, tasks and memory are\n"
-                     "known before anything is factored.",
+                     "Show the structure of the factor and the cost of solving.\n"
+                     "Only orders and analyzes: predicts entries, flops, supernodes, tree, tasks and\n"
+                     "memory without factoring anything.",
                      "  palmette analyze A.mtx\n"
                      "  palmette analyze A.mtx --order metis --kind lu\n"
                      "  palmette analyze A.mtx --json -\n");
@@ -246,7 +246,7 @@ Command add_analyze(CLI::App& root) {
   add_kind_and_order(app, command->structure.kind_and_order);
   add_threads(app, "Method", command->structure.threads);
   OptionGroup system(app, "System");
-  system.value({"--num-rhs", "K", "right-hand sides for which memory is predicted (default: 1)"},
+  system.value({"--num-rhs", "K", "number of right-hand sides in the memory prediction (default: 1)"},
                [command](const std::string& text) {
                  command->num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 0, 2147483647));
                });

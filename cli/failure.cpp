@@ -52,7 +52,7 @@ Failure describe(const OutputError& error) {
 
 Failure out_of_memory() {
   return failure_of("memory", exit_resources,
-                    "the memory of this machine does not suffice; 'palmette analyze' predicts the need "
+                    "the memory of this machine is not sufficient; 'palmette analyze' predicts the need "
                     "before anything is computed, and "
                     "--precision mixed or another --order may lower it");
 }
@@ -63,7 +63,7 @@ const char* const exit_codes_text =
     "Exit codes:\n"
     "  0  done; an answer was verified      4  numerical failure (row and column named)\n"
     "  2  wrong usage                       5  out of memory or of another resource\n"
-    "  3  a file cannot be read or written  6  solved, but the answer is not verified\n";
+    "  3  a file cannot be read or written  6  solved, but not verified\n";
 
 Failure describe(const NumericalFailure& numerical) {
   Failure failure = failure_of(name_of(numerical.kind), exit_numerical, numerical.message);
@@ -120,7 +120,7 @@ Failure describe_current_exception() {
     return out_of_memory();
   } catch (const std::system_error& error) {
     return failure_of("resources", exit_resources,
-                      fmt::format("the system refuses a resource: {}; try fewer --threads", error.what()));
+                      fmt::format("the system denied a resource: {}; try fewer --threads", error.what()));
   } catch (const std::exception& error) {
     return failure_of(
         "internal", exit_internal,

@@ -51,13 +51,14 @@ int run_generate(const GenerateCommand& command) {
   check_writable("--json", command.output.json);
   if (command.list) return run_list(command);
   if (command.options.problem.empty())
-    throw UsageError("generate: which problem? Give a NAME; 'palmette generate --list' shows them");
+    throw UsageError("generate: the problem is missing; give a NAME; 'palmette generate --list' shows them");
   choose_name("generate", command.options.problem, generator_names());
   if (command.options.n == 0)
-    throw UsageError(fmt::format("generate {}: how large? Give --n N", command.options.problem));
+    throw UsageError(fmt::format("generate {}: the size is missing; use --n N", command.options.problem));
   if (command.out.empty())
-    throw UsageError(fmt::format("generate {}: where to? Give --out A.mtx, or --out - for standard output",
-                                 command.options.problem));
+    throw UsageError(fmt::format(
+        "generate {}: the output is missing; use --out A.mtx, or --out - for standard output",
+        command.options.problem));
   if (command.out == "-" && command.output.json == "-")
     throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
   check_apart("--out", command.out, "--json", command.output.json);
@@ -95,7 +96,7 @@ Command add_generate(CLI::App& root) {
       "  palmette generate poisson3d7 --n 30 --out A.mtx\n"
       "  palmette generate random_triangular --n 100000 --parameter 50 --seed 3 --out T.mtx.gz\n");
   const auto command = std::make_shared<GenerateCommand>();
-  add_argument(app, {"name", "NAME", "which problem: see --list"}, command->options.problem, false);
+  add_argument(app, {"name", "NAME", "name of the problem: see --list"}, command->options.problem, false);
   OptionGroup system(app, "Problem");
   system.flag("--list", "list all problems, with the meaning of --n and --parameter", command->list);
   system.value({"--n", "N", "size; its meaning is in the list"}, [command](const std::string& text) {
@@ -106,7 +107,7 @@ Command add_generate(CLI::App& root) {
         command->options.seed = static_cast<std::uint64_t>(parse_integer("--seed", text, 0, INT64_MAX));
       });
   system.value(
-      {"--parameter", "P", "its meaning and its default are in the list"},
+      {"--parameter", "P", "parameter; its meaning and default are in the list"},
       [command](const std::string& text) { command->options.parameter = parse_real("--parameter", text); });
   system.text({"--out", "A.mtx", "file to write (.gz: compressed); -: standard output"}, command->out);
   add_output_options(app, command->output);

@@ -89,13 +89,13 @@ std::string without_value(const std::string& word) { return word.substr(0, word.
 
 std::string sentence_of_unknown_word(const CLI::App& root, const CLI::App* command, const std::string& word) {
   if (!command && word[0] != '-')
-    return fmt::format("there is no command '{}'{}; the commands are {}", word,
+    return fmt::format("unknown command '{}'{}; the commands are {}", word,
                        suggestion(word, command_names(root)), joined(command_names(root)));
   const std::string name = command ? command->get_name() : std::string("palmette");
   const std::string help =
       command ? fmt::format("'palmette {} --help'", name) : std::string("'palmette --help'");
   if (word[0] != '-' || word == "-")
-    return fmt::format("{} does not know what to do with '{}'; see {}", name, word, help);
+    return fmt::format("{} has an unexpected argument '{}'; see {}", name, word, help);
   const std::string option = without_value(word);
   return fmt::format("{} has no option '{}'{}; see {}", name, option,
                      suggestion(option, option_names(command ? *command : root)), help);
@@ -137,7 +137,7 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
   for (const std::string& word : root.remaining(true))
     if (!word.empty() && word != "--") return sentence_of_unknown_word(root, command, word);
   if (!command)
-    return fmt::format("no command is given; the commands are {}; see 'palmette --help'",
+    return fmt::format("the command is missing; the commands are {}; see 'palmette --help'",
                        joined(command_names(root)));
   for (const CLI::Option* option : command->get_options())
     if (option->get_required() && option->count() == 0)
@@ -145,7 +145,7 @@ std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error) {
                          option->get_option_text(), command->get_name());
   std::string reason = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
-    reason = reason.substr(0, reason.find(':')) + " takes one value, once";
+    reason = reason.substr(0, reason.find(':')) + " takes exactly one value";
   return fmt::format("{}: {}; see 'palmette {} --help'", command->get_name(), reason, command->get_name());
 }
 

@@ -108,7 +108,7 @@ void RightHandSide::check(index_t n) const {
                     fmt::format("{} rows", rows), fmt::format("{} rows", n), fmt::format("{} rows", n)));
   if (num_rhs_ > cols)
     throw DimensionError(
-        fmt::format("--num-rhs {} asks for more than the {} columns of '{}'; ask for at most {}", num_rhs_,
+        fmt::format("--num-rhs {} is more than the {} columns of '{}'; use at most {}", num_rhs_,
                     cols, text_, cols));
 }
 

@@ -81,13 +81,13 @@ class Reader {
   }
   std::string word(const std::string& key) const {
     const Json& found = field(document_, "", key);
-    if (!found.is_string()) fail(key, "give words in quotes");
+    if (!found.is_string()) fail(key, "give a string in quotes");
     return found.get<std::string>();
   }
   void note_source(const Json& found, const std::string& place) {
     const auto source = found.find("source");
     if (source == found.end()) return;
-    if (!source->is_string()) fail(place + ".source", "give words in quotes");
+    if (!source->is_string()) fail(place + ".source", "give a string in quotes");
     sources_[place] = source->get<std::string>();
   }
   double number(const Json& from, const std::string& prefix, const std::string& key) {
@@ -177,7 +177,7 @@ MachineFile known_machine(std::string_view option, const std::string& text, std:
   if (std::filesystem::exists(text, ignored)) return read_machine(text);
   std::vector<std::string> names = std::move(also);
   for (std::string& name : machine_names()) names.push_back(std::move(name));
-  throw UsageError(fmt::format("{}: '{}' is neither a file nor a machine that palmette knows{}; it knows {}",
+  throw UsageError(fmt::format("{}: '{}' is neither a file nor a known machine{}; known machines are {}",
                                option, text, suggestion(text, names), joined(names)));
 }
 

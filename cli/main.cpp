@@ -27,14 +27,14 @@ CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::str
 namespace {
 
 constexpr const char* overview =
-    "Palmette solves sparse linear systems A x = b, and says how wrong the answer may\n"
-    "be and how near to the speed of this machine's memory it ran.";
+    "Palmette solves sparse linear systems A x = b, and reports the error of x and\n"
+    "the speed of the solve compared with that of this machine's memory.";
 
 constexpr const char* overview_footer =
     "Examples:\n"
-    "  palmette generate poisson3d7 --n 30 --out A.mtx    a model problem to try things on\n"
+    "  palmette generate poisson3d7 --n 30 --out A.mtx    a model problem to experiment with\n"
     "  palmette solve A.mtx --out x.mtx                   solve with a right-hand side of ones\n"
-    "  palmette solve A.mtx --rhs b.mtx --json -          the report for a program\n"
+    "  palmette solve A.mtx --rhs b.mtx --json -          the report as JSON\n"
     "\n"
     "'palmette COMMAND --help' explains a command, with its options and examples.\n";
 
@@ -85,7 +85,7 @@ int parse_and_run(int argc, char** argv) {
   }
   for (const Command& command : commands)
     if (command.app->parsed()) return command.run();
-  throw UsageError("no command is given; see 'palmette --help'");
+  throw UsageError("the command is missing; see 'palmette --help'");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ MachineFile as_file(const MeasuredCluster& found) {
   const std::string fitted =
       fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
   file.sources["cache_bytes"] = file.sources["lone_cache_bytes"] = fitted;
-  file.sources["cache_gbs"] = fmt::format("{}: one thread reads a quarter of it again and again", measured);
+  file.sources["cache_gbs"] = fmt::format("{}: one thread reads a quarter of it repeatedly", measured);
   file.sources["memory_gbs"] = fmt::format("{}: threads read arrays larger than the cache", measured);
   file.sources["kernel_gflops"] = fmt::format("{}: a panel of 256 x 128 times n columns", measured);
   for (const char* const group : {"overheads", "rank_overheads"})
@@ -111,7 +111,7 @@ int run_measure(const MeasureCommand& command) {
   if (launched_ranks() > 1) {
     if (launched_ranks() != 2)
       throw UsageError(fmt::format(
-          "measure takes two processes for ping-pong, the launcher has started {}: use mpiexec -n 2",
+          "measure needs two processes for ping-pong, but the launcher started {}: use mpiexec -n 2",
           launched_ranks()));
 #ifdef PALMETTE_COMMAND_HAS_MPI
     over_mpi = mpi_ping_pong();
@@ -147,8 +147,8 @@ Command add_measure(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "measure",
                      "Fit a description of this machine for predictions.\n"
-                     "Memory bandwidth by threads, dense products, what the tasks of solves cost, and\n"
-                     "ping-pong between ranks; kept for 'palmette predict --machine this'.",
+                     "Memory bandwidth by threads, dense products, costs of the tasks of solves,\n"
+                     "and ping-pong between ranks; stored for 'palmette predict --machine this'.",
                      "  palmette measure\n"
                      "  palmette measure --json mine.json\n"
                      "  mpiexec -n 2 palmette measure --json mine.json\n");

@@ -84,7 +84,7 @@ int run_one(const OrderCommand& command, const SparseMatrix<T>& matrix, Progress
 int run_order(const OrderCommand& command) {
   if (command.compare && !command.out.empty())
     throw UsageError(
-        "--compare makes several orderings, so there is none to write with --out; choose one by --method "
+        "--compare computes several orderings, so --out cannot write one; choose one by --method "
         "instead");
   if (command.out == "-" && command.output.json == "-")
     throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
@@ -108,8 +108,8 @@ Command add_order(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "order",
                      "Find an ordering that keeps the factor sparse.\n"
-                     "Reports the entries and flops of the factorization that it leads to; the file that\n"
-                     "--out writes can be given to 'palmette solve --order FILE'.",
+                     "Reports the entries and flops of the resulting factorization; the file that\n"
+                     "--out writes can be passed to 'palmette solve --order FILE'.",
                      "  palmette order A.mtx\n"
                      "  palmette order A.mtx --compare\n"
                      "  palmette order A.mtx --method metis --out p.txt\n");
@@ -119,7 +119,7 @@ Command add_order(CLI::App& root) {
   add_threads(app, "Method", command->structure.threads);
   OptionGroup report(app, "Report");
   report.flag("--compare", "a table of all orderings of this build", command->compare);
-  report.text({"--out", "FILE", "write the column order, one 1-based index a line; -: to standard output"},
+  report.text({"--out", "FILE", "write the column order, one 1-based index per line; -: to standard output"},
               command->out);
   add_output_options(app, command->output);
   return {&app, [command] { return run_order(*command); }};

@@ -15,7 +15,7 @@ struct TrisolveCommand {
 
 int run_trisolve(const TrisolveCommand& command) {
   SystemRun run("trisolve", command.matrix, command.solving, command.output);
-  TriangularOptions options;
+  TriangularSolverOptions options;
   options.triangle.lower = !command.upper;
   options.triangle.unit_diagonal = command.unit_diagonal;
   options.method = command.solving.method;
@@ -37,9 +37,9 @@ int run_trisolve(const TrisolveCommand& command) {
 Command add_trisolve(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "trisolve",
-                     "Solve T x = b with a triangular matrix, and verify the answer.\n"
-                     "The lower triangle of the file is taken (or the upper one); entries in the other\n"
-                     "triangle are ignored. A zero or missing diagonal is an error that names its row.",
+                     "Solve T x = b with a triangular matrix, and verify the solution.\n"
+                     "Uses the lower triangle of the file (or the upper one) and ignores entries in the\n"
+                     "other. A zero or missing diagonal entry is an error that names its row.",
                      "  palmette trisolve L.mtx --rhs b.mtx --out x.mtx\n"
                      "  palmette trisolve U.mtx --upper --transpose\n"
                      "  palmette trisolve L.mtx --unit-diagonal --method sync_free --repeat 9\n");

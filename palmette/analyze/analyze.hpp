@@ -15,37 +15,36 @@ namespace palmette {
 enum class FactorKind { llt, ldlt, lu };
 std::string_view name_of(FactorKind kind);
 
-/// How supernodes are formed. The defaults serve factorization and solve alike.
+/// How supernodes are formed. The defaults suit both factorization and solve.
 struct AnalyzeOptions {
   index_t max_width = 128;        ///< wider supernodes are split into panels of nearly equal width
-  bool relax = true;              ///< merge a child into its parent where few explicit zeros result
+  bool relax = true;              ///< merge a child into its parent if few explicit zeros result
   /// of the merged supernode's entries, for merged widths above relax_narrow_width
   double relax_zero_fraction = 0.10;
-  /// up to this merged width half of the entries may be zeros; up to 4 all may
+  /// up to this merged width half of the entries may be zeros; up to width 4 all may be
   index_t relax_narrow_width = 16;
-  /// a promise that the pattern is its own transpose; saves time, changes nothing
+  /// declares that the pattern is symmetric; saves time, the result is the same
   bool symmetric_pattern = false;
 
   friend bool operator==(const AnalyzeOptions&, const AnalyzeOptions&) = default;
 };
 
-/// Rows [first, first + count) of a supernode's row list that fall into one other supernode: the unit of
+/// Rows [first, first + count) of a supernode's row list that belong to one other supernode: the unit of
 /// ownership and of messages.
 struct Block {
-  index_t row_supernode;  ///< the supernode whose columns these rows are
+  index_t row_supernode;  ///< the supernode that these rows belong to
   index_t first;          ///< place in the row list
   index_t count;
 };
 
-/// Supernode `source` updates the supernode under which this stands, through its block number `block` (global
-/// number).
+/// Supernode `source` updates the supernode of this list through its block number `block` (global number).
 struct Updater {
   index_t source;
   offset_t block;
 };
 
-/// The structure of L (and of Uᵀ, which has the same) in n × n permuted numbering. Constant once made; needs
-/// no grid.
+/// The structure of L (and of Uᵀ, which has the same) in permuted order, n × n. Constant after construction;
+/// independent of the grid.
 ///
 /// Columns are postordered, so the subtree of supernode s is the supernodes [first_descendant[s], s]. A
 /// supernode of width w with r rows below has a panel of (w + r) × w entries, column-major, at panel_offset:
@@ -91,7 +90,7 @@ struct SymbolicFactor {
   /// Entries of all panels, the upper triangles of diagonal blocks and the zeros of relaxed supernodes
   /// included.
   offset_t panel_entries() const { return panel_offset.back(); }
-  /// Bytes that this product itself occupies.
+  /// Bytes of this object.
   offset_t memory_bytes() const;
 };
 
@@ -103,7 +102,7 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 
 /// Find the structure of the factor of the permuted matrix, pattern of P_r·A·P_cᵀ plus its transpose.
 ///
-/// Pairs of `ordering.paired_with_next` end up adjacent and in one supernode.
+/// Pairs of `ordering.paired_with_next` stay adjacent and in one supernode.
 /// @param pattern   n × n, any symmetry
 /// @param ordering  of the same size
 /// @throws DimensionError if sizes differ or the matrix is not square
@@ -113,13 +112,13 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering,
                        const AnalyzeOptions& options = {});
 
-/// The structure of a given lower triangular pattern, where that pattern is closed under elimination: the
-/// rows of each column, less its parent, occur in its parent's column. Factors of CHOLMOD are; ILU factors
-/// are not.
+/// The structure of a given lower triangular pattern if it is closed under elimination: the rows of each
+/// column, except its parent, occur in its parent's column. Factors of CHOLMOD are closed, ILU factors are
+/// not.
 ///
 /// `row` and `column` of the result hold the postorder. Missing diagonal entries count as present.
-/// @returns nothing if the pattern is not closed: then the triangle is solved row by row
-/// @throws DimensionError if not square; UsageError naming the entry if one lies above the diagonal
+/// @returns nothing if the pattern is not closed; then the triangle is solved row by row
+/// @throws DimensionError if not square; UsageError naming the first entry above the diagonal
 std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower,
                                                const AnalyzeOptions& options = {});
 

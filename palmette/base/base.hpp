@@ -1,5 +1,5 @@
-// The door of `base`: the words that every room shares — index types, scalars, dense views, errors, outcomes,
-// timers, progress, processors, waiting and the thread team. Depends on the standard library only.
+// The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, timers,
+// progress, processors, waiting and the thread team. Depends on the standard library only.
 #pragma once
 
 #include "palmette/base/checksum.hpp"

@@ -1,6 +1,6 @@
-// A 64-bit checksum of bytes: of messages, and of matrices that must not change. Four lanes of multiply and
+// A 64-bit checksum of bytes, for messages and for matrices that must not change. Four lanes of multiply and
 // rotate, so that it costs a few cycles for each 32 bytes; every bit of the input reaches every bit of the
-// sum. Not for secrets. Source: the construction is that of the xxHash family [Collet 2012]; the constants
+// sum. Not cryptographic. Source: the construction is that of the xxHash family [Collet 2012]; the constants
 // are odd numbers of our own choice.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A view of a dense column-major matrix in somebody else's memory, and an owning one.
+// A view of a dense column-major matrix, and a matrix that owns its memory.
 #pragma once
 
 #include <vector>

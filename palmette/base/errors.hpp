@@ -1,4 +1,4 @@
-// The exceptions of the library, one class for each kind of treatment: misuse, outside world, memory, device.
+// The exceptions of the library, one class for each way to handle them: misuse, files, memory, devices.
 // Numerical failures are values, not exceptions: see outcome.hpp.
 #pragma once
 
@@ -14,7 +14,7 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The caller asked for something that cannot be: unknown name, impossible combination, invalid index or
+/// The caller made an invalid request: an unknown name, an impossible combination, or an invalid index or
 /// value in A.
 class UsageError : public Error {
  public:
@@ -27,7 +27,7 @@ class DimensionError : public UsageError {
   using UsageError::UsageError;
 };
 
-/// A file cannot be read, written or understood. `line` is 1-based, 0 where no line is to blame.
+/// A file cannot be read, written or parsed. `line` is 1-based, or 0 if the error has no line.
 class IoError : public Error {
  public:
   IoError(const std::string& file, std::int64_t line, const std::string& what)
@@ -42,7 +42,7 @@ class IoError : public Error {
   std::int64_t line_;
 };
 
-/// Memory could not be allocated; `requested_bytes` is 0 where unknown.
+/// Memory could not be allocated; `requested_bytes` is 0 if unknown.
 class MemoryError : public Error {
  public:
   explicit MemoryError(const std::string& what, std::int64_t requested_bytes = 0)

@@ -1,4 +1,4 @@
-// Processes that fork: of all threads only the one that forked comes along into the child.
+// Support for fork: only the thread that calls fork exists in the child.
 #pragma once
 
 #include <atomic>
@@ -7,16 +7,15 @@
 
 namespace palmette {
 
-/// How often this process and those that it comes from have forked since the library was loaded. What was
-/// made under another number may have threads, and locks held by threads, that stayed behind.
+/// How often this process and its ancestors have forked since the library was loaded. An object created under
+/// another number may refer to threads, or to locks held by threads, that do not exist in this process.
 std::uint32_t fork_generation();
 
-/// Holds a lock for the few instructions in which something small is read or changed, or memory for it is
-/// got; nothing else is locked meanwhile. No process forks while one is held, so that a child finds
-/// everything whole.
+/// Holds a lock for the few instructions that read, change or allocate something small; nothing else is
+/// locked during that time. No fork happens while one is held, so a child finds consistent data.
 class BriefLock {
  public:
-  /// @param guarded  what is locked, by its place in memory; different things may share a lock
+  /// @param guarded  address of what is locked; different objects may share a lock
   explicit BriefLock(const void* guarded);
   ~BriefLock();
   BriefLock(const BriefLock&) = delete;
@@ -26,16 +25,16 @@ class BriefLock {
   std::size_t number_;
 };
 
-/// A mutex that may be held for long. In a forked process it is free, whoever held it in the parent.
+/// A mutex that may be held for a long time. In a forked process it is free, even if it was held in the
+/// parent.
 class ProcessMutex {
  public:
-  /// @returns true where the holder stayed behind in another process: what is guarded may then be half
-  ///   changed
+  /// @returns true if the holder exists only in another process; then the guarded data may be partly changed
   bool lock();
   void unlock();
 
  private:
-  std::atomic<std::uint32_t> holder_{0};  // 0: nobody; else fork_generation() + 1 of the holder's process
+  std::atomic<std::uint32_t> holder_{0};  // 0: free; else fork_generation() + 1 of the holder's process
 };
 
 }  // namespace palmette

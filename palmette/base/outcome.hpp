@@ -1,5 +1,5 @@
-// Outcome<T>: a product, or the numerical reason why there is none. Numerical failure is a value, so that a
-// caller can try another way (LDLᵀ when a Cholesky pivot says no) without catching anything.
+// Outcome<T>: a product, or the numerical reason why there is none. A numerical failure is a value, so that a
+// caller can try another method (LDLᵀ if a Cholesky pivot is not positive) without catching an exception.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ enum class FailureKind {
   no_convergence,          ///< refinement stalled above its bound
 };
 
-/// Why a numerical step failed, in the numbering of the user's matrix (0-based; −1 where not applicable).
+/// Why a numerical step failed, with indices of the user's matrix (0-based; −1 if not applicable).
 struct NumericalFailure {
   FailureKind kind = FailureKind::numerically_singular;
   index_t row = -1;
@@ -29,10 +29,10 @@ struct NumericalFailure {
   index_t supernode = -1;
   std::vector<index_t> rows;     ///< structurally_singular: all unmatched rows, ascending
   std::vector<index_t> columns;  ///< structurally_singular: all unmatched columns, ascending
-  std::string message;           ///< one sentence that names the place (1-based, as in files) and the remedy
+  std::string message;           ///< one sentence with the place (1-based, as in files) and the remedy
 };
 
-/// Thrown only by Outcome::value(): for callers who prefer exceptions.
+/// Thrown only by Outcome::value(), for callers that prefer exceptions.
 class NumericalError : public Error {
  public:
   explicit NumericalError(NumericalFailure failure) : Error(failure.message), failure_(std::move(failure)) {}

@@ -1,14 +1,14 @@
-// Processors that this process may use, and those that others keep busy.
+// Processors that this process may use, and processors that are busy.
 #pragma once
 
 namespace palmette {
 
-/// Processors that this process may run on (its affinity mask) or, where that is less, those that its control
-/// group's quota of processor time amounts to, rounded up; ≥ 1.
+/// Number of processors that this process may run on: by its affinity mask or, if that is less, by the quota
+/// of its control group, rounded up; ≥ 1.
 int available_processors();
 
-/// Processors that other threads of this machine keep busy at this moment, as far as the kernel says; 0 where
-/// this process may not use all processors, so that others may be busy elsewhere.
+/// Number of processors that other threads of this machine use at this moment, as far as the kernel reports;
+/// 0 if this process may not use all processors, since the others may run elsewhere.
 int busy_processors();
 
 }  // namespace palmette

@@ -1,4 +1,4 @@
-// How a long phase tells its caller how far it is, and how the caller stops it.
+// How a long phase reports its progress, and how the caller stops it.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace palmette {
 
-/// Called now and then, always from the caller's own thread, with the phase's name and the fraction done in
-/// [0, 1].
+/// Called from time to time, always on the caller's thread, with the name of the phase and the fraction done
+/// in [0, 1].
 using ProgressCallback = std::function<void(std::string_view phase, double fraction)>;
 
 }  // namespace palmette

@@ -1,4 +1,4 @@
-// Index types, the list of scalar types, and what a template needs to know about a scalar.
+// Index types, the list of scalar types, and traits of scalars for templates.
 #pragma once
 
 #include <complex>

@@ -8,40 +8,39 @@
 
 namespace palmette {
 
-/// Up to `size` threads: the caller is thread 0, size − 1 workers are started when they are first called, and
-/// sleep between runs.
+/// Up to `size` threads: the caller is thread 0; size − 1 workers start at the first use and sleep between
+/// runs.
 ///
-/// A thread's exception ends up in the caller, after all threads have returned; where several throw, the one
-/// with the lowest thread number wins. In a process that has forked, the child's team starts workers of its
-/// own.
+/// An exception of a thread is rethrown in the caller after all threads have returned; if several throw, that
+/// of the lowest thread number. After a fork, the team of the child starts its own workers.
 class ThreadTeam {
  public:
-  /// Whom to call: those that hand-overs make worth while at the moment, or everybody.
+  /// Which threads to call: as many as HandOvers recommends at the moment, or all.
   enum class Called { worth_calling, all };
 
-  /// @param size        number of threads, ≥ 1; 0 means one for each processor that this process may use
-  /// @param hand_overs  says how many threads are worth calling; outlives the team
+  /// @param size  number of threads, ≥ 1; 0 means one for each processor that this process may use
+  /// @param hand_overs  recommends how many threads to call; must outlive the team
   explicit ThreadTeam(int size, HandOvers& hand_overs = hand_overs_of_process());
   ~ThreadTeam();
   ThreadTeam(const ThreadTeam&) = delete;
   ThreadTeam& operator=(const ThreadTeam&) = delete;
 
-  /// Fewer than asked for, once the workers are started, where the system refuses more threads.
+  /// Number of threads; less than requested if the system refused to start more.
   int size() const;
 
   /// Threads that `share` would call now: fewer than size() while hand-overs are slow.
   int threads_now() const;
 
-  /// Call work(thread) for thread 0, the caller, and for those others that come before thread 0 has returned:
-  /// they come late where processors are busy, and nobody waits for one that has not come. So work shares out
-  /// what there is to do, and thread 0 does what nobody else has taken. A team that another thread has called
-  /// is not waited for either: the caller works alone.
-  /// @param called  `all` for long work of many pieces: which threads come must not be settled by what the
-  ///   first instant is like, and one that stands still delays only its own piece
+  /// Call work(thread) on thread 0, the caller, and on those other threads that start before thread 0
+  /// returns: on busy processors threads start late, and the caller does not wait for them. So work must
+  /// distribute tasks dynamically, and thread 0 does all tasks that no other thread takes. If another thread
+  /// is using the team, the caller works alone.
+  /// @param called  `all` for long work in many pieces: the state at the first instant must not decide how
+  ///   many threads work, and a suspended thread delays only its own piece
   /// @returns how many threads were called
   int share(const std::function<void(int thread)>& work, Called called = Called::worth_calling);
 
-  /// Call work(part) once for each part in [0, parts), by whoever comes.
+  /// Call work(part) once for each part in [0, parts), on any thread.
   template <class Work>
   int share_parts(int parts, const Work& work) {
     std::atomic<int> next{0};
@@ -53,11 +52,11 @@ class ThreadTeam {
     return share(std::ref(take));
   }
 
-  /// Start the workers, where that has not been done; @returns size(), which stays from now on.
+  /// Start the workers if they are not running. @returns size(), which does not change after that
   int muster();
 
-  /// Call work(thread) once for each thread in [0, muster()), on its own thread, all at the same time: they
-  /// may wait for each other. One run at a time: a second caller waits for the first.
+  /// Call work(thread) once for each thread in [0, muster()), on its own thread, all at the same time, so
+  /// that they may wait for each other. One run at a time: a second caller waits.
   void run(const std::function<void(int thread)>& work);
 
  private:

@@ -1,4 +1,4 @@
-// Waiting that is bounded: a short spin, then sleep until somebody rings.
+// Waiting for other threads: a short spin, then sleep until woken.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace palmette {
 
-/// Looks before a waiting thread goes to sleep: some tens of microseconds, about what waking it again costs.
+/// Checks before a waiting thread goes to sleep: tens of microseconds, about the cost of waking it.
 inline constexpr int looks_before_sleep = 1000;
 
 /// One step of a spin: tells the processor that this thread waits.
@@ -19,25 +19,25 @@ inline void processor_pause() {
 /// Nanoseconds of a monotonic clock.
 std::int64_t clock_nanoseconds();
 
-/// Who wakes others says when; who was woken counts the times at which that took suspiciously long, as it
-/// does where its processor is busy with something else.
+/// Time at which threads were woken. Each thread counts how often it was woken late, as happens if its
+/// processor is busy with something else.
 class WakeTime {
  public:
   void ringing() { rung_at_.store(clock_nanoseconds(), std::memory_order_relaxed); }
   void woken() const;
   /// Late wakes of the calling thread so far.
   static std::uint32_t late_wakes();
-  /// Later than this is late.
+  /// A wake that takes longer than this is late.
   static constexpr std::int64_t patience_ns = 300'000;
 
  private:
   std::atomic<std::int64_t> rung_at_{0};
 };
 
-/// Threads wait here for something that other threads make true.
+/// Threads wait here for a condition that other threads make true.
 class Doorbell {
  public:
-  /// Returns once ready() is true. It is asked at every look and after every ring.
+  /// Returns once ready() is true. Calls ready() at every check and after every ring.
   template <class Ready>
   void wait(const Ready& ready) {
     for (int look = 0; look < looks_before_sleep; ++look) {
@@ -53,11 +53,11 @@ class Doorbell {
     }
   }
 
-  /// To be called after something was made true that others may wait for. A single atomic operation where
-  /// nobody sleeps.
+  /// Call this after making a condition true that others may wait for. A single atomic operation if no thread
+  /// sleeps.
   void ring() {
-    // A sleeper counts itself before it looks for the last time. So either it is seen here, or it sees what
-    // was made true.
+    // A sleeper increments the count before its last check. So either it is seen here, or it sees the new
+    // condition.
     if (sleepers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
     time_.ringing();
     rings_.fetch_add(1, std::memory_order_acq_rel);
@@ -80,7 +80,7 @@ class Doorbell {
   WakeTime time_;
 };
 
-/// All threads wait here until the last has come; reusable.
+/// All threads wait here until the last one arrives; reusable.
 class Barrier {
  public:
   explicit Barrier(int threads) : threads_(threads) {}

@@ -1,5 +1,5 @@
-// The door of `blocks`: dense kernels on one block, the only room that calls BLAS and LAPACK, aligned storage
-// for panels, and the Factor made of them. All matrices are column-major with a leading dimension.
+// The door of `blocks`: dense kernels on one block (the only room that calls BLAS and LAPACK), aligned
+// storage for panels, and the Factor. All matrices are column-major with a leading dimension.
 #pragma once
 
 #include "palmette/blocks/dense_factor.hpp"

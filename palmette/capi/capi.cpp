@@ -26,7 +26,7 @@ SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values) {
       const T value = matrix.values[entry];
       if (i < j)
         throw UsageError("entry (" + std::to_string(i) + ", " + std::to_string(j) +
-                         ") lies above the diagonal, but only the lower triangle was announced");
+                         ") lies above the diagonal, but storage says lower triangle only");
       if (i == j && hermitian && std::imag(value) != 0)
         throw UsageError("diagonal entry " + std::to_string(i) + " of a Hermitian matrix is not real");
       add(i, j, value);
@@ -40,7 +40,7 @@ void require(bool condition, const char* message) {
 }
 
 std::optional<FactorKind> kind_from(palmette_kind kind) {
-  require(kind >= PALMETTE_KIND_AUTO && kind <= PALMETTE_LU, "options.kind is none of palmette_kind");
+  require(kind >= PALMETTE_KIND_AUTO && kind <= PALMETTE_LU, "options.kind is not a value of palmette_kind");
   constexpr FactorKind kinds[] = {FactorKind::llt, FactorKind::ldlt, FactorKind::lu};
   if (kind == PALMETTE_KIND_AUTO) return std::nullopt;
   return kinds[kind - 1];
@@ -48,13 +48,13 @@ std::optional<FactorKind> kind_from(palmette_kind kind) {
 
 OrderingMethod ordering_from(const char* name) {
   const OrderingMethod method = name == nullptr ? OrderingMethod::automatic : ordering_method(name);
-  require(method != OrderingMethod::user, "the ordering \"user\" is not offered in C");
+  require(method != OrderingMethod::user, "the ordering \"user\" is not available in C");
   return method;
 }
 
 Operation operation_from(palmette_operation operation) {
   require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT,
-          "operation is none of palmette_operation");
+          "operation is not a value of palmette_operation");
   constexpr Operation operations[] = {Operation::plain, Operation::transpose, Operation::adjoint};
   return operations[operation];
 }
@@ -78,7 +78,7 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;
   require(options.singular >= PALMETTE_SINGULAR_RAISE && options.singular <= PALMETTE_SINGULAR_LEAST_NORM,
-          "options.singular is none of palmette_singular");
+          "options.singular is not a value of palmette_singular");
   constexpr SingularAnswer answers[] = {SingularAnswer::raise, SingularAnswer::warn,
                                         SingularAnswer::least_norm};
   settings.solver.singular = answers[options.singular];
@@ -107,12 +107,12 @@ struct CallerArrays {
 
 template <class T>
 palmette_status create(const CallerArrays& arrays, const palmette_options* options, palmette_solver** out) {
-  require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
+  require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
   require(arrays.n >= 0, "n is negative");
   require(arrays.column_ptr != nullptr, "column_ptr is NULL");
   require(arrays.storage >= PALMETTE_FULL && arrays.storage <= PALMETTE_LOWER_HERMITIAN,
-          "storage is none of palmette_storage");
+          "storage is not a value of palmette_storage");
   require(arrays.column_ptr[0] == 0, "column_ptr[0] is not 0");
   for (int32_t j = 0; j < arrays.n; ++j)
     require(arrays.column_ptr[j] <= arrays.column_ptr[j + 1], "column_ptr decreases");
@@ -195,7 +195,7 @@ palmette_status solve_part(const palmette_solver* handle, palmette_part part, pa
   const Solver<T>& solver = typed_solver<T>(handle);
   const index_t n = solver.size();
   check_columns(columns, n);
-  require(part >= PALMETTE_PART_L && part <= PALMETTE_PART_U, "part is none of palmette_part");
+  require(part >= PALMETTE_PART_L && part <= PALMETTE_PART_U, "part is not a value of palmette_part");
   constexpr FactorPart parts[] = {FactorPart::lower, FactorPart::diagonal, FactorPart::upper};
   solver.solve_part(parts[part], operation_from(operation),
                     {reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb},
@@ -231,7 +231,7 @@ palmette_status solve(palmette_solver* handle, palmette_operation operation, con
 template <class T>
 palmette_status refactor(palmette_solver* handle, const double* values) {
   Solver<T>& solver = typed_solver<T>(handle);
-  require(!handle->given.from_file, "a handle made from a file has no arrays to take new values in");
+  require(!handle->given.from_file, "a handle created from a file cannot be refactored");
   const auto* entries = reinterpret_cast<const T*>(values);
   const offset_t nnz = handle->given.in_order ? solver.matrix()->nnz() : handle->given.column_ptr.back();
   require(values != nullptr || nnz == 0, "values is NULL");
@@ -246,7 +246,7 @@ palmette_status refactor(palmette_solver* handle, const double* values) {
 }
 
 palmette_status create_from_file(const char* path, const palmette_options* options, palmette_solver** out) {
-  require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
+  require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
   require(path != nullptr, "path is NULL");
   const Settings settings = settings_from(options);

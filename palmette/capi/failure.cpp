@@ -51,7 +51,7 @@ palmette_status record_exception() noexcept {
   } catch (const std::bad_alloc&) {
     return fail(PALMETTE_MEMORY, "out of memory");
   } catch (const std::length_error&) {
-    return fail(PALMETTE_MEMORY, "an array would be longer than this machine can hold");
+    return fail(PALMETTE_MEMORY, "an array would exceed the memory of this machine");
   } catch (const std::exception& error) {
     return fail(PALMETTE_INTERNAL, error.what());
   } catch (...) {

@@ -1,13 +1,13 @@
 /* Palmette from C: solve sparse linear systems, verified. Opaque handles, status codes, no globals beyond the
  * last error of each thread. Doubles (_d) and double complex (_z, real and imaginary parts interleaved).
  *
- * Every function returns a palmette_status; what went wrong is in palmette_last_error(). Indices count from
- * 0. Handles may be used by several threads at once for solves, by one for everything else.
+ * Every function returns a palmette_status; palmette_last_error() has the message. Indices count from
+ * 0. Several threads may solve with one handle at once; all other functions need one thread at a time.
  *
- * Who owns what: every array and string that is handed in stays the caller's. It is read, copied where it is
- * needed later, and not looked at again once the function has returned: it may then be changed or freed. What
- * comes back through a palmette_solver** is the caller's, to be freed with palmette_destroy; texts that are
- * returned are the library's. */
+ * Ownership: arrays and strings that are passed in belong to the caller. Palmette copies what it needs
+ * later; they may be changed or freed as soon as the function has returned. A solver that is returned
+ * through a palmette_solver** belongs to the caller and is freed with palmette_destroy. Returned strings
+ * belong to the library. */
 #ifndef PALMETTE_H
 #define PALMETTE_H
 
@@ -19,17 +19,17 @@ extern "C" {
 
 typedef enum {
   PALMETTE_OK = 0,            /* for solves: solved and verified */
-  PALMETTE_USAGE = 2,         /* misuse: a size, an index, an option, a value that is not finite */
-  PALMETTE_IO = 3,            /* a file could not be read or understood */
-  PALMETTE_NUMERICAL = 4,     /* singular, or not positive definite where that was demanded */
+  PALMETTE_USAGE = 2,         /* misuse: an invalid size, index, option, or value that is not finite */
+  PALMETTE_IO = 3,            /* a file could not be read or parsed */
+  PALMETTE_NUMERICAL = 4,     /* singular, or not positive definite although PALMETTE_LLT was requested */
   PALMETTE_MEMORY = 5,        /* out of memory */
   PALMETTE_NOT_VERIFIED = 6,  /* x was computed, but its backward error exceeds the bound */
   PALMETTE_INTERNAL = 7,      /* a defect of Palmette: please report it */
-  PALMETTE_BROKEN_RUN = 8     /* over ranks: another rank failed, died or fell silent */
+  PALMETTE_BROKEN_RUN = 8     /* over ranks: another rank failed, died or stopped responding */
 } palmette_status;
 
-/* The ..._MAX entries make every non-negative int a value of its enum, so that wrong ones can be refused
- * rather than be undefined behaviour. */
+/* The ..._MAX entries make every non-negative int a value of its enum, so that invalid values are detected
+ * rather than being undefined behaviour. */
 typedef enum {
   PALMETTE_KIND_AUTO = 0,
   PALMETTE_LLT = 1,
@@ -43,7 +43,7 @@ typedef enum {
   PALMETTE_ADJOINT = 2,
   PALMETTE_OPERATION_MAX = 0x7fffffff
 } palmette_operation;
-/* Which entries of A are handed over: all of them, or the lower triangle of a symmetric or Hermitian matrix.
+/* Which entries of A are passed: all of them, or the lower triangle of a symmetric or Hermitian matrix.
  */
 typedef enum {
   PALMETTE_FULL = 0,
@@ -59,17 +59,17 @@ typedef enum {
   PALMETTE_PART_U = 2,
   PALMETTE_PART_MAX = 0x7fffffff
 } palmette_part;
-/* What becomes of a system whose matrix is singular to working precision. Answers are told as
+/* What to do with a matrix that is singular to working precision. Solutions are returned with
  * PALMETTE_NOT_VERIFIED. */
 typedef enum {
-  PALMETTE_SINGULAR_RAISE = 0, /* PALMETTE_NUMERICAL, and no answer */
-  PALMETTE_SINGULAR_WARN = 1,  /* the best x, huge along null vectors where b is out of reach */
+  PALMETTE_SINGULAR_RAISE = 0, /* PALMETTE_NUMERICAL, and no solution */
+  PALMETTE_SINGULAR_WARN = 1,  /* the best x, huge along null vectors if b is not in the range of A */
   PALMETTE_SINGULAR_LEAST_NORM =
-      2, /* the shortest of the least-squares solutions, for up to 16 dependent columns */
+      2, /* the least-squares solution of least norm, for up to 16 dependent columns */
   PALMETTE_SINGULAR_MAX = 0x7fffffff
 } palmette_singular;
 
-/* Fill with palmette_default_options, then change what you like. */
+/* Initialize with palmette_default_options, then change fields. */
 typedef struct {
   palmette_kind kind;       /* default PALMETTE_KIND_AUTO */
   const char* ordering;     /* "auto" (default), "amd", "nd", "metis", "scotch", "natural" */
@@ -82,7 +82,7 @@ typedef struct {
   palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
 } palmette_options;
 
-/* Figures of the last solve; NAN where not known. */
+/* Figures of the last solve; NAN if unknown. */
 typedef struct {
   palmette_kind kind;
   int threads;
@@ -99,10 +99,9 @@ typedef struct {
   double componentwise_backward_error;
   double condition_1norm;
   double forward_error_bound;
-  double singular_distance; /* relative distance to a singular matrix, where the matrix counts as singular */
-  double
-      least_squares_error; /* PALMETTE_SINGULAR_LEAST_NORM: backward error for the part of b within reach */
-  int64_t null_directions;    /* dependent columns that were told apart; 0 for regular matrices */
+  double singular_distance; /* relative distance to a singular matrix, if A counts as singular */
+  double least_squares_error; /* PALMETTE_SINGULAR_LEAST_NORM: backward error for the part of b in range(A) */
+  int64_t null_directions;    /* dependent columns that were found; 0 for regular matrices */
 } palmette_report;
 
 typedef struct palmette_solver palmette_solver;
@@ -112,7 +111,7 @@ const char* palmette_version(void);
 
 /* The message of this thread's last failure, "" if there was none; valid until this thread's next call. */
 const char* palmette_last_error(void);
-/* Row and column of that failure, -1 where it has none. */
+/* Row and column of that failure, -1 if it has none. */
 void palmette_last_error_place(int64_t* row, int64_t* column);
 
 /* Order, analyze and factorize an n x n matrix in compressed sparse columns.
@@ -135,8 +134,8 @@ int32_t palmette_size(const palmette_solver* solver);
 int palmette_is_complex(const palmette_solver* solver);
 
 /* x <- op(A)^-1 b for num_rhs columns of leading dimensions ldb, ldx >= n (counted in scalars). x may be b.
- * PALMETTE_NOT_VERIFIED still leaves the best x found, or the answer for a singular matrix that
- * options.singular asks for. report may be NULL. */
+ * With PALMETTE_NOT_VERIFIED, x is still the best found, or the solution for a singular matrix that
+ * options.singular requests. report may be NULL. */
 palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation operation, int32_t num_rhs,
                                  const double* b, int64_t ldb, double* x, int64_t ldx,
                                  palmette_report* report);
@@ -148,7 +147,7 @@ palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation ope
  * = L U, where row i of P A is row row[i] of A, and column j of A Q' its column column[j]. Pivoting is part
  * of them, scalings are undone. */
 palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column);
-/* x <- op(F)^-1 b with one factor F alone, b and x in the order of its rows; as palmette_solve_*, but neither
+/* x <- op(F)^-1 b with a single factor F, b and x in the order of its rows; as palmette_solve_*, but neither
  * refined nor verified. */
 palmette_status palmette_solve_part_d(const palmette_solver* solver, palmette_part part,
                                       palmette_operation operation, int32_t num_rhs, const double* b,
@@ -157,23 +156,23 @@ palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_pa
                                       palmette_operation operation, int32_t num_rhs, const double* b,
                                       int64_t ldb, double* x, int64_t ldx);
 
-/* New values for the same pattern, in the order in which palmette_create_* was given them. On failure the
- * former factor stays. Not for handles made from a file. */
+/* New values for the same pattern, in the order passed to palmette_create_*. On failure the solver keeps
+ * its previous factor. Not for handles created from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);
 palmette_status palmette_refactor_z(palmette_solver* solver, const double* values);
 
-/* ---- Over MPI ranks: programs that use what follows link palmette::capi_mpi as well. MPI must have been
+/* ---- Over MPI ranks: programs that use these functions also link palmette::capi_mpi. MPI must have been
  * initialized. ----
  *
- * Each rank brings consecutive rows of the matrix and of right-hand sides, and gets those rows of x. The
- * factor is distributed; no rank holds the values of all. Every function but palmette_rank_report_json must
- * be called by all ranks of the communicator, and returns the same status on all, except that arguments which
- * one rank alone can judge (a NULL pointer) are told there, and PALMETTE_BROKEN_RUN elsewhere. */
+ * Each rank passes consecutive rows of the matrix and of right-hand sides, and gets those rows of x. The
+ * factor is distributed; no rank holds all values. All ranks of the communicator must call every function
+ * except palmette_rank_report_json. It returns the same status on all ranks, except if only one rank can
+ * check an argument (a NULL pointer): then that rank gets PALMETTE_USAGE, the others PALMETTE_BROKEN_RUN. */
 
-/* Rows [first_row, first_row + num_rows) of an n x n matrix in compressed rows; the blocks of all ranks hold
- * every row once, a block may be empty. row_ptr: num_rows + 1, from 0; column, values: row_ptr[num_rows]
- * (values: twice that many doubles for _z). Any order within a row, duplicates are summed; both triangles of
- * a symmetric matrix. */
+/* Rows [first_row, first_row + num_rows) of an n x n matrix in compressed rows; the blocks of all ranks
+ * together hold every row once, a block may be empty. row_ptr: num_rows + 1, from 0; column, values:
+ * row_ptr[num_rows] (values: twice that many doubles for _z). Any order within a row, duplicates are summed;
+ * both triangles of a symmetric matrix. */
 typedef struct {
   int32_t n;
   int32_t first_row;
@@ -193,37 +192,37 @@ typedef struct {
   int64_t ldx;
 } palmette_columns;
 
-/* Fill with palmette_default_rank_options, then change what you like. The same on all ranks. */
+/* Initialize with palmette_default_rank_options, then change fields. The same on all ranks. */
 typedef struct {
   palmette_kind kind;       /* default PALMETTE_KIND_AUTO */
   const char* ordering;     /* as palmette_options */
   const char* transport;    /* "mpi_two_sided" (default), "mpi_rma", "mpi_rma_counter" */
   const char* map;          /* "subtree_to_subcube" (default), "block_cyclic" */
   const char* trees;        /* "binary" (default), "flat" */
-  int grid_rows, grid_cols; /* of one layer; 0, 0 (default): the nearest to a square */
+  int grid_rows, grid_cols; /* of one layer; 0, 0 (default): the most nearly square */
   int layers;               /* default 1 */
   int threads;              /* of each rank; default 1 */
-  int matching; /* nonzero (default): LDL' and LU look at the size of every entry while ordering; 0: at none
+  int matching; /* nonzero (default): LDL' and LU use the size of every entry for ordering; 0: of none
                  */
   int max_refine_steps;     /* as palmette_options */
   int condition;            /* as palmette_options */
-  int most_rhs;             /* right-hand sides that are solved for together; default 64 */
-  double watchdog_seconds;  /* silence that ends the run; default 600, 0: none */
+  int most_rhs;             /* most right-hand sides that are solved together; default 64 */
+  double watchdog_seconds;  /* a rank that waits this long ends the run; default 600, 0: none */
 } palmette_rank_options;
 
 typedef struct palmette_rank_solver palmette_rank_solver;
 
 void palmette_default_rank_options(palmette_rank_options* options);
 
-/* Order, analyze and factorize. communicator: as MPI_Comm_c2f gives it; it is duplicated. The arrays are
- * copied as far as they are needed. options may be NULL. *solver is NULL on failure. */
+/* Order, analyze and factorize. communicator: from MPI_Comm_c2f; it is duplicated. The arrays are
+ * copied as far as needed. options may be NULL. *solver is NULL on failure. */
 palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator,
                                              const palmette_rank_options* options,
                                              palmette_rank_solver** solver);
 palmette_status palmette_create_over_ranks_z(const palmette_rows* rows, int communicator,
                                              const palmette_rank_options* options,
                                              palmette_rank_solver** solver);
-/* By all ranks, before MPI_Finalize. NULL is allowed. */
+/* Called by all ranks, before MPI_Finalize. NULL is allowed. */
 void palmette_destroy_over_ranks(palmette_rank_solver* solver);
 
 /* x <- op(A)^-1 b, as palmette_solve_d. report may be NULL. */
@@ -232,13 +231,12 @@ palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmet
 palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation,
                                             const palmette_columns* columns, palmette_report* report);
 
-/* New values for the same rows and pattern, in the order in which palmette_create_over_ranks_* was given
- * them. */
+/* New values for the same rows and pattern, in the order passed to palmette_create_over_ranks_*. */
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values);
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values);
 
 /* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette
- * solve --json`; valid until the next call with this solver. NULL if solver is NULL or memory has run out. */
+ * solve --json`; valid until the next call with this solver. NULL if solver is NULL or memory runs out. */
 const char* palmette_rank_report_json(palmette_rank_solver* solver);
 
 #ifdef __cplusplus

@@ -274,8 +274,8 @@ std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::create(const SparseMatri
   if (order->dense && kind != FactorKind::ldlt) return DenseColumns<T>::run(matrix, std::move(order), kind);
   if (kind == FactorKind::llt) return LltColumns<T>(matrix, std::move(order)).run();
   if (kind == FactorKind::lu) return LuColumns<T>(matrix, std::move(order)).run();
-  throw UsageError("there is no factorization of kind " + std::string(name_of(kind)) +
-                   " by columns; use llt or lu");
+  throw UsageError("no factorization of kind " + std::string(name_of(kind)) +
+                   " by columns exists; use llt or lu");
 }
 
 template <class T>

@@ -11,10 +11,11 @@
 
 namespace palmette {
 
-/// The structure of a ColumnFactor. Rows are places, that is rows of the permuted matrix. Constant once made.
+/// The structure of a ColumnFactor. Rows are places, that is rows of the permuted matrix. Constant after
+/// construction.
 ///
 /// Diagonal block b holds the places [order->block_begin[b], order->block_begin[b + 1]). L and U are those of
-/// the diagonal blocks; what A has above them is kept as it is, and never fills in.
+/// the diagonal blocks; the entries of A above them are kept unchanged, and never fill in.
 struct ColumnStructure {
   std::shared_ptr<const BlockOrdering> order;
   std::vector<index_t> row;          // length n: original row at each place, after pivoting within blocks
@@ -30,20 +31,20 @@ struct ColumnStructure {
 };
 
 /// LU with threshold pivoting inside the diagonal blocks, S = diag(row_scale)·A, or LLᵀ (LLᴴ) of A. Constant
-/// once made.
+/// after construction.
 template <class T>
 class ColumnFactor {
  public:
-  /// Factor A, or say that it takes more care than is had here.
+  /// Factor A, or return null if it needs a more careful method.
   ///
   /// LU exchanges rows within a diagonal block, diagonal entries preferred: they need only reach a tenth of
-  /// their column's largest (half of it where the diagonal was matched together). Rows are scaled by powers
-  /// of two.
+  /// the largest entry of their column (half of it if the diagonal was matched). Rows are scaled by powers of
+  /// two.
   /// @param matrix  n × n, every entry stored
   /// @param order   of its pattern; row == column for LLᵀ
   /// @param kind    llt or lu
-  /// @returns the factor; null where a pivot is not positive (LLᵀ), not finite, or below u^(2/3) times its
-  ///   column's largest entry before elimination (LU): the matrix may be singular, and wants matching,
+  /// @returns the factor; null if a pivot is not positive (LLᵀ), not finite, or below u^(2/3) times its
+  ///   column's largest entry before elimination (LU): the matrix may be singular, and needs matching,
   ///   scaling and static pivoting
   /// @cost  LU proportional to the flops; LLᵀ to the flops and entries of L. Memory: the factor and O(n)
   /// @source [Gilbert and Peierls 1988]; [Eisenstat and Liu 1992] for pruning;
@@ -51,7 +52,7 @@ class ColumnFactor {
   static std::shared_ptr<const ColumnFactor> create(const SparseMatrix<T>& matrix,
                                                     std::shared_ptr<const BlockOrdering> order,
                                                     FactorKind kind);
-  /// The same structure and pivots with new values. @returns null as `create`, or where a pivot is less than
+  /// The same structure and pivots with new values. @returns null as `create`, or if a pivot is less than
   /// 1e-4 of its column
   std::shared_ptr<const ColumnFactor> refactor(const SparseMatrix<T>& matrix) const;
 

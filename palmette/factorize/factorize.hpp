@@ -23,7 +23,7 @@ struct FactorizeOptions {
   /// to 1e-6, and stalls at 2e-14 for 1e-12 and below; at 1e-6 a good pivot of hangGlider_2 is replaced and
   /// refinement takes three steps instead of one.
   double tiny_pivot = 0;
-  ThreadTeam* team = nullptr;  ///< null: the caller's thread alone
+  ThreadTeam* team = nullptr;  ///< null: only the caller's thread
   ProgressCallback progress;   ///< may be empty
 };
 
@@ -33,16 +33,16 @@ struct FactorizeOptions {
 /// then its diagonal block is factored and its rows are finished. Subtrees are single tasks; above them,
 /// panels are cut into row chunks that several threads share.
 ///
-/// A pivot that is not positive (LLᵀ) or not finite stops what comes after its supernode; what comes before
-/// is still run, so that the failure reported is always that of the first bad supernode. Rows of a supernode
-/// are never exchanged with rows outside it (static pivoting).
-/// @param matrix    n × n, every entry stored, in the user's numbering; for LLᵀ and LDLᵀ the part that lies
-///   in the lower triangle after permutation is read
+/// A pivot that is not positive (LLᵀ) or not finite stops all later supernodes; earlier ones still run, so
+/// that the reported failure is always that of the first bad supernode. Rows of a supernode are never
+/// exchanged with rows outside it (static pivoting).
+/// @param matrix  n × n, every entry stored, in the user's order; for LLᵀ and LDLᵀ, only the entries in the
+///   lower triangle after permutation are read
 /// @param symbolic  of this matrix's pattern
 /// @param ordering  whose scalings are applied
 /// @returns the factor; or not_positive_definite with row and column (LLᵀ), numerically_singular if the
-///   matrix is zero, not_finite. An exactly singular matrix that is not zero has its zero pivots replaced:
-///   see Factor::pivots
+///   matrix is zero, not_finite. Zero pivots of an exactly singular matrix that is not zero are replaced: see
+///   Factor::pivots
 /// @throws DimensionError if sizes differ; MemoryError
 /// @cost   factorization_flops; memory: see predicted_factor_bytes
 /// @source [Ng and Peyton 1993]; [Li and Demmel 2003] for static pivoting
@@ -55,8 +55,8 @@ template <class T>
 struct KeptMemory;
 }
 
-/// Memory that one factorization leaves to the next of the same structure: tasks, the threads' workspaces,
-/// and the panels of a factor that nobody reads any more. Empty at first; one factorization at a time.
+/// Memory that the next factorization of the same structure reuses: tasks, the threads' workspaces, and the
+/// panels of a factor that is no longer used. Empty at first; one factorization at a time.
 template <class T>
 class FactorizeMemory {
  public:
@@ -70,11 +70,11 @@ class FactorizeMemory {
   std::shared_ptr<factorizing::KeptMemory<T>> kept_;
 };
 
-/// As factorize, in memory that is kept in `memory` from call to call. The factor's panels return there when
-/// the last reader lets go of it: who drops the former factor before the next call pays for no new memory,
-/// who reads it on has two.
-/// @param memory  of this structure's earlier calls; what does not fit (another structure, kind or more
-///   threads) is made anew
+/// As factorize, with memory that `memory` keeps between calls. The panels of the factor return there when
+/// its last owner releases it: callers that release the previous factor before the next call need no new
+/// memory; those that keep it hold two.
+/// @param memory  of earlier calls with this structure; what does not fit (another structure or kind, more
+///   threads) is allocated again
 template <class T>
 Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& memory,
                                                           const SparseMatrix<T>& matrix,
@@ -82,7 +82,7 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
                                                           const Ordering& ordering,
                                                           const FactorizeOptions& options = {});
 
-/// Bytes of the Factor, and of the workspace that factorize needs beside it with `threads` threads.
+/// Bytes of the Factor, and of the additional workspace of factorize with `threads` threads.
 struct FactorMemory {
   offset_t factor_bytes = 0;
   offset_t workspace_bytes = 0;

@@ -212,7 +212,7 @@ LayerFactorHanding<T>::LayerFactorHanding(RankFactor<T> factor, std::shared_ptr<
                                           Transport& transport) {
   if (!factor.symbolic || !system)
     throw UsageError(
-        "blocks are handed to layers after they were factorized: here is no factor, or no layer");
+        "the factor or the layers are missing; layers receive blocks after the factorization");
   const LayeredGrid& ranks = system->ranks;
   if (transport.num_ranks() != ranks.num_ranks() || factor.placement->num_ranks() != ranks.num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the factor " +
@@ -235,7 +235,8 @@ RankProgram& LayerFactorHanding<T>::program() {
 
 template <class T>
 RankFactor<T> LayerFactorHanding<T>::take() {
-  if (!state_->program.done()) throw UsageError("the factor of a layer is taken after its program is done");
+  if (!state_->program.done())
+    throw UsageError("the factor of a layer is not ready: its program is not done");
   return state_->program.take();
 }
 

@@ -438,7 +438,7 @@ std::string_view name_of(BlockDelivery delivery) { return delivery == BlockDeliv
 BlockDelivery delivery(std::string_view name) {
   for (const BlockDelivery one : {BlockDelivery::push, BlockDelivery::pull})
     if (name == name_of(one)) return one;
-  throw UsageError("no delivery is called \"" + std::string(name) + "\"; there are push and pull");
+  throw UsageError("unknown delivery \"" + std::string(name) + "\"; choose push or pull");
 }
 
 template <class T>
@@ -537,7 +537,8 @@ PivotReport RankFactorization<T>::pivots() const {
 
 template <class T>
 RankFactor<T> RankFactorization<T>::take() {
-  if (!state_->program->done()) throw UsageError("the factor of a rank is taken after its program is done");
+  if (!state_->program->done())
+    throw UsageError("the factor of a rank is not ready: its program is not done");
   return std::move(state_->factor);
 }
 

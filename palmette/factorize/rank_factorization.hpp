@@ -1,4 +1,4 @@
-// Part of the door of `factorize`: a factorization whose blocks lie on many ranks.
+// Part of the door of `factorize`: a factorization whose blocks are distributed over ranks.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace palmette {
 /// How a finished block reaches the ranks that use it.
 enum class BlockDelivery {
   push,  ///< its owner sends it
-  pull,  ///< its owner signals, and they fetch it: one copy lies with the owner, for however many
+  pull,  ///< its owner signals, and they fetch it: the owner keeps one copy for all
 };
 inline constexpr BlockDelivery block_deliveries[] = {BlockDelivery::push, BlockDelivery::pull};
 std::string_view name_of(BlockDelivery delivery);
@@ -26,29 +26,31 @@ struct RankFactorizeOptions {
   BlockDelivery delivery = BlockDelivery::push;
 };
 
-/// What is factorized, as each rank knows it.
+/// The matrix to factorize, on each rank.
 template <class T>
 struct RankSystem {
   const SparseMatrix<T>& matrix;  ///< n × n; only the entries of the rank's own blocks are read
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Placement> placement;
   const Ordering& ordering;
-  /// largest modulus of the scaled matrix, the same on all ranks; 0: `matrix` holds all entries, look there
+  /// largest modulus of the scaled matrix, the same on all ranks; 0: computed from `matrix`, which holds all
+  /// entries
   double largest_entry = 0;
 };
 
-/// One rank's factorization: make it, drive its program until done, take the factor.
+/// One rank's factorization: create it, drive its program until it is done, take the factor.
 ///
-/// Finished blocks go to the ranks that use them (fan-out): pushed, or pulled as in [Bellavita et al. 2023]
-/// (one signal and one get for each block and rank that uses it); a rank subtracts the updates of each of its
-/// panels in ascending order of their source, with the kernels of `factorize`: so each block has the same
-/// bits as there, for any placement, transport and number of threads. A bad pivot does not stop the exchange:
-/// what depends on it is sent without content, so that every message still comes.
+/// Finished blocks are sent to the ranks that use them (fan-out): pushed, or pulled as in
+/// [Bellavita et al. 2023] (one signal and one get for each block and rank that uses it). A rank subtracts
+/// the updates of each of its panels in ascending order of their source, with the kernels of `factorize`: so
+/// each block has the same bits as there, for any placement, transport and number of threads. A bad pivot
+/// does not stop the exchange: blocks that depend on it are sent without content, so that every message still
+/// arrives.
 template <class T>
 class RankFactorization {
  public:
   /// @param system     must outlive this
-  /// @param transport  must outlive this; carries nothing else meanwhile
+  /// @param transport  must outlive this object; nothing else may use it during that time
   /// @throws DimensionError, MemoryError; UsageError if transport and placement differ in their number of
   ///   ranks
   RankFactorization(const RankSystem<T>& system, const RankFactorizeOptions& options, Transport& transport);
@@ -58,7 +60,7 @@ class RankFactorization {
   RankProgram& program();
   /// Smallest supernode with a bad pivot among this rank's own; −1 if there is none.
   index_t bad_supernode() const;
-  /// What is wrong with that supernode, as factorize says it; only where there is one.
+  /// The failure of that supernode, as in factorize; only if there is one.
   NumericalFailure failure() const;
   /// What pivoting did in this rank's own diagonal blocks, as in Factor; after the program is done, before
   /// take. Modulus and sign of the determinant are those of the product of these pivots.

@@ -9,15 +9,15 @@
 
 namespace palmette {
 
-/// What (j, i) is when the file gives (i, j).
+/// The value of (j, i) if the file has (i, j).
 template <class T>
 T mirrored(const T& value, Symmetry symmetry) {
   if (symmetry == Symmetry::skew) return -value;
   return symmetry == Symmetry::hermitian ? conjugate(value) : value;
 }
 
-/// A header may claim sizes that the file does not prove: beyond a million rows or columns, a thousand for
-/// each entry.
+/// A header may declare sizes that the file does not support: more than a million rows or columns, plus a
+/// thousand for each entry.
 inline bool sizes_are_absurd(index_t rows, index_t cols, std::int64_t stored_entries) {
   const std::int64_t most =
       (std::int64_t{1} << 20) + 1024 * std::min<std::int64_t>(stored_entries, std::int64_t{1} << 40);
@@ -37,7 +37,7 @@ struct Assembled {
   }
 };
 
-/// Columns that hold all entries in any order → sorted, duplicates summed.
+/// Columns with all entries in any order → sorted, duplicates summed.
 template <class T>
 Assembled<T> finish_columns(SparseMatrix<T> matrix, bool duplicates_are_one) {
   const bool had_duplicates = sort_and_sum_columns(matrix);
@@ -47,8 +47,8 @@ Assembled<T> finish_columns(SparseMatrix<T> matrix, bool duplicates_are_one) {
 
 /// Compressed columns by counting: the entries are walked twice, once to count and once to place.
 ///
-/// Off the diagonal every entry of a symmetric, skew or Hermitian file also stands mirrored, whichever
-/// triangle it is in. Duplicates are summed in the order of the file, on both sides of the diagonal alike.
+/// Every off-diagonal entry of a symmetric, skew or Hermitian file is also mirrored, whichever triangle it is
+/// in. Duplicates are summed in the order of the file, on both sides of the diagonal alike.
 /// @param for_each_entry  for_each_entry(f) calls f(row, column, value) for each entry, in the same order
 ///   each time
 /// @param duplicates_are_one  a second entry at the same place changes nothing (pattern files)
@@ -62,7 +62,7 @@ Assembled<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplic
   pattern.cols = cols;
   const bool both = symmetry != Symmetry::general;
   pattern.column_ptr.assign(static_cast<std::size_t>(cols) + 1, 0);
-  // The counts stand two places further on; placing then moves each pointer up to where its column ends.
+  // The counts are stored two places later; placing then advances each pointer to the end of its column.
   std::vector<offset_t> next(static_cast<std::size_t>(cols) + 2, 0);
   for_each_entry([&](index_t row, index_t column, const T&) {
     ++next[static_cast<std::size_t>(column) + 2];

@@ -256,7 +256,7 @@ SparseMatrix<T> read_body(TextReader& reader, const BoeingHeader& header, const 
   if (sizes_are_absurd(header.file.rows, header.file.cols, stored.nnz()))
     reader.fail(3, "a matrix of " + std::to_string(header.file.rows) + " × " +
                        std::to_string(header.file.cols) + " with " + std::to_string(stored.nnz()) +
-                       " entries is refused as absurd");
+                       " entries is rejected: the size is implausible");
   reader.drain();
   if (options.progress) options.progress("read", 1.0);
   return complete(reader, header, std::move(stored));

@@ -7,8 +7,8 @@
 
 namespace palmette {
 
-/// Reads an assembled matrix; right-hand sides and whatever else follows it are skipped. Throws IoError with
-/// the line where the text is neither format.
+/// Reads an assembled matrix; right-hand sides and anything else after it are skipped. Throws IoError with
+/// the line if the text is in neither format.
 ReadResult read_boeing(TextReader& reader, const ReadOptions& options);
 
 }  // namespace palmette

@@ -1,5 +1,4 @@
-// Inside `matrix`: where bytes come from — a file, memory, or either of them through gzip — read strictly
-// forward.
+// Inside `matrix`: a source of bytes — a file, memory, or either through gzip — read strictly forward.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +15,15 @@ class ByteSource {
   virtual ~ByteSource() = default;
   /// Up to `count` bytes to `to`; 0 only at the end. @throws IoError
   virtual std::size_t read(char* to, std::size_t count) = 0;
-  /// No more than this many bytes are left, as far as the source can prove it without reading.
+  /// An upper bound of the bytes left, as far as the source knows it without reading.
   virtual std::int64_t remaining_bound() const = 0;
-  /// Fraction of the input consumed, in [0, 1], for progress; 0 where unknown.
+  /// Fraction of the input consumed, in [0, 1], for progress; 0 if unknown.
   virtual double fraction_read() const = 0;
 };
 
 /// Bytes of a file, decompressed if it begins with gzip's magic bytes. @throws IoError
 std::unique_ptr<ByteSource> open_file(const std::string& path);
-/// Bytes in memory, which must outlive the source, decompressed likewise; `name` stands for the file in
+/// Bytes in memory, which must outlive the source, decompressed in the same way; `name` is the file name in
 /// messages.
 std::unique_ptr<ByteSource> open_memory(std::string_view bytes, const std::string& name);
 

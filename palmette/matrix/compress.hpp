@@ -5,10 +5,10 @@
 
 namespace palmette {
 
-/// Sort each column by row and sum its duplicates in the order in which they stand; in place.
+/// Sort each column by row and sum its duplicates in their original order, in place.
 ///
-/// Columns that are in order already cost one comparison an entry; the others are sorted with their position
-/// as the second key, so that the sum of duplicates does not depend on the sorting algorithm.
+/// Columns that are already in order cost one comparison per entry. The others are sorted with the position
+/// as second key, so that the sum of duplicates does not depend on the sorting algorithm.
 /// @param matrix  pattern.column_ptr complete, row_index and values bucketed by column; explicit zeros are
 ///   kept
 /// @return true if there were duplicates

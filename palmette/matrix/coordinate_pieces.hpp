@@ -1,5 +1,5 @@
 // Inside `matrix`: the entries of a coordinate file between reading and assembly, and their assembly in
-// little more memory than the matrix needs: what is placed is freed.
+// little more memory than the matrix needs: entries are freed once they are placed.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace palmette {
 
-/// Rows, columns and values in the order of the file, apart from each other, so that each can be freed once
-/// it is placed; in pieces that never move: growing costs no copy and no second memory.
+/// Rows, columns and values in the order of the file, in separate arrays, so that each can be freed once it
+/// is placed. They are in pieces that never move, so that growth needs no copy.
 /// @tparam Entry  row, column and, unless it is empty, value
 template <class Entry>
 class CoordinatePieces {
@@ -19,7 +19,7 @@ class CoordinatePieces {
 
   std::int64_t total = 0;
 
-  /// @param expected  how many entries may still come, these included; bounds the size of a new piece
+  /// @param expected  the most entries still to come, including these; bounds the size of a new piece
   void append(const Entry* entries, std::size_t count, std::int64_t expected) {
     total += static_cast<std::int64_t>(count);
     while (count > 0) {
@@ -38,7 +38,7 @@ class CoordinatePieces {
     }
   }
 
-  /// True if no column number is smaller than the one before it.
+  /// True if column indices never decrease.
   bool in_column_order() const {
     index_t before = 0;
     bool ordered = true;
@@ -56,7 +56,7 @@ class CoordinatePieces {
       for (std::size_t place = 0; place < piece.count; ++place) visit(piece.column[place]);
   }
 
-  /// visit(row, column, value), value one where there is none.
+  /// visit(row, column, value), with value 1 for pattern files.
   template <class T, class Visit>
   void for_each(Visit&& visit) const {
     for (const Piece& piece : pieces_)
@@ -134,7 +134,8 @@ std::vector<offset_t> count_columns(const CoordinatePieces<Entry>& pieces, index
   return start;
 }
 
-/// Columns as they stand in the file, rows and then values: an array of the matrix grows while its pieces go.
+/// Columns in the order of the file, rows and then values: an array of the matrix grows while its pieces are
+/// freed.
 template <class T, class Entry>
 void append_columns(CoordinatePieces<Entry>& pieces, SparseMatrix<T>& matrix) {
   const auto total = static_cast<std::size_t>(pieces.total);
@@ -146,7 +147,7 @@ void append_columns(CoordinatePieces<Entry>& pieces, SparseMatrix<T>& matrix) {
   pieces.template take_values<T>([&](index_t, const T& value) { matrix.values.push_back(value); });
 }
 
-/// Columns by counting, rows first: when the values get their memory, the rows have given theirs back.
+/// Columns by counting, rows first: the pieces of the rows are freed before the values are allocated.
 template <class T, class Entry>
 void place_columns(CoordinatePieces<Entry>& pieces, SparseMatrix<T>& matrix) {
   const std::vector<offset_t>& start = matrix.pattern.column_ptr;

@@ -1,5 +1,5 @@
-// Inside `matrix`: reads a body of one entry a line, in blocks, by several threads; the result and the error
-// that is reported do not depend on their number.
+// Inside `matrix`: reads a body of one entry per line, in blocks, with several threads; the result and the
+// reported error do not depend on their number.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline const char* skip_blanks(const char* text) {
   return text;
 }
 
-/// Entries in the order of the file, in pieces that never move: growing costs no copy and no second memory.
+/// Entries in the order of the file, in pieces that never move, so that growth needs no copy.
 template <class Entry>
 struct EntryPieces {
   struct Piece {
@@ -58,11 +58,11 @@ struct EntryPieces {
   }
 };
 
-/// What one thread made of its part of a block.
+/// The result of one thread for its part of a block.
 struct PartResult {
   std::size_t entries = 0;
   std::int64_t lines = 0;            ///< lines before `stopped_at`
-  /// begin of the first wrong line, or of the first entry above the limit; else nullptr
+  /// start of the first wrong line, or of the first entry above the limit; else nullptr
   const char* stopped_at = nullptr;
 };
 
@@ -92,7 +92,7 @@ PartResult read_part(const Line& line, const char* text, const char* end, typena
   return result;
 }
 
-/// Bounds of `count` parts of a block: each begins where a line begins.
+/// Bounds of `count` parts of a block; each starts at the start of a line.
 inline std::vector<const char*> split_at_lines(const TextBlock& block, int count) {
   std::vector<const char*> bounds{block.begin};
   for (int part = 1; part < count; ++part) {
@@ -104,9 +104,9 @@ inline std::vector<const char*> split_at_lines(const TextBlock& block, int count
   return bounds;
 }
 
-/// A body of `expected` lines, each understood by a Line: `Entry`, `Pieces` (which keep them),
-/// `shortest_line` (bytes, line end included), `parse(text, entry)` (nullptr if wrong) and `describe(line)`
-/// (what is wrong, nothing if all is well).
+/// A body of `expected` lines, each parsed by a Line: `Entry`, `Pieces` (which keep them), `shortest_line`
+/// (bytes, line end included), `parse(text, entry)` (nullptr if wrong) and `describe(line)` (what is wrong,
+/// or nothing).
 template <class Line>
 class EntryLines {
  public:
@@ -133,7 +133,7 @@ class EntryLines {
   }
 
  private:
-  // milliseconds of work, beside which waking a thread is nothing
+  // milliseconds of work, compared with which waking a thread is cheap
   static constexpr std::size_t part_bytes = std::size_t{1} << 19;
 
   static int team_size(const TextReader& reader, const ReadOptions& options) {
@@ -198,11 +198,12 @@ class EntryLines {
   std::int64_t expected_;
   const ReadOptions& options_;
   ThreadTeam team_;
-  std::vector<Scratch> scratch_;  // one for each member of the team, used again for each block
+  std::vector<Scratch> scratch_;  // one for each thread, reused for each block
   typename Line::Pieces pieces_;
 };
 
-/// Reads and checks one real number; nullptr if it is none, or not finite, or not whole though it should be.
+/// Reads and checks one real number; nullptr if it is not a number, not finite, or not an integer although
+/// the field is integer.
 template <Field field>
 inline const char* parse_value(const char* text, double& value) {
   Decimal number;

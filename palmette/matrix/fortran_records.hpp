@@ -1,4 +1,4 @@
-// Inside `matrix`: fixed-width fields, one after the other over as many lines as it takes.
+// Inside `matrix`: fixed-width fields, one after another over several lines.
 #pragma once
 
 #include "palmette/matrix/fortran_format.hpp"
@@ -7,7 +7,7 @@
 
 namespace palmette {
 
-/// Hands out the fields of consecutive records. A new array begins a new record, as a Fortran READ does.
+/// Returns the fields of consecutive records. A new array starts a new record, as in a Fortran READ.
 class FortranRecords {
  public:
   FortranRecords(TextReader& reader, const std::vector<FortranField>& format, std::string what)

@@ -11,8 +11,8 @@ namespace palmette {
 
 struct GenerateOptions {
   std::string problem;     ///< one of generator_list()
-  index_t n = 0;           ///< size parameter; its meaning is in the list (grid points a side, or rows)
-  std::uint64_t seed = 1;  ///< for the random ones
+  index_t n = 0;           ///< size parameter; its meaning is in the list (grid points per side, or rows)
+  std::uint64_t seed = 1;  ///< for random problems
   double parameter = 0;    ///< meaning in the list (levels, convection strength, degree); 0 means its default
 };
 
@@ -21,16 +21,16 @@ struct GeneratorInfo {
   std::string name;
   std::string summary;
   std::string n_meaning;
-  std::string parameter_meaning;  ///< empty where there is none
+  std::string parameter_meaning;  ///< empty if there is none
   double default_parameter = 0;
 };
 
 /// All generators, in the order of the guide.
 const std::vector<GeneratorInfo>& generator_list();
 
-/// Make a model problem.
-/// @throws UsageError for an unknown name (naming the nearest one) or a size outside the generator's range,
-///   DimensionError if the matrix would have more than 2³¹ − 1 rows
+/// Generate a model problem.
+/// @throws UsageError for an unknown name (suggesting the nearest one) or a size outside the generator's
+///   range, DimensionError if the matrix would have more than 2³¹ − 1 rows
 SparseMatrix<double> generate(const GenerateOptions& options);
 
 }  // namespace palmette

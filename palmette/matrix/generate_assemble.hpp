@@ -28,7 +28,7 @@ inline void push_pair(Triplets<double>& triplets, index_t row, index_t column, d
   push_entry(triplets, column, row, value);
 }
 
-/// Zeros that keep room for the diagonal.
+/// Zeros that reserve the diagonal.
 inline void push_empty_diagonal(Triplets<double>& triplets) {
   for (index_t row = 0; row < triplets.rows; ++row) push_entry(triplets, row, row, 0.0);
 }

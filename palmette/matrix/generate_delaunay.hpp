@@ -1,4 +1,4 @@
-// Inside `matrix`: Delaunay triangulation of a square with points in it, in exact integer arithmetic.
+// Inside `matrix`: Delaunay triangulation of points in a square, in exact integer arithmetic.
 #pragma once
 
 #include <array>
@@ -31,17 +31,17 @@ bool in_circle(PlanePoint a, PlanePoint b, PlanePoint c, PlanePoint p);
 ///
 /// Points are inserted one after the other (Bowyer, Watson): the triangles whose circle holds the new point
 /// form a cavity that is star-shaped around it, and are replaced by the fan over the cavity's border. A point
-/// on the square's border makes no triangle over the edge on which it lies. Order of insertion: rounds of
+/// on the square's border forms no triangle with the edge on which it lies. Order of insertion: rounds of
 /// doubling size, each along a Hilbert curve, so that the walk to the next point is short and cavities stay
 /// small.
 /// @param points  distinct, in the square; the first four are its corners (0,0), (s,0), (s,s), (0,s)
 /// @return 2·points − 2 − (points on the border) triangles
-/// @cost O(n log n) for the sort, O(n) expected otherwise; about 70 bytes a triangle
+/// @cost O(n log n) for the sort, O(n) expected otherwise; about 70 bytes per triangle
 /// @source [Bowyer 1981]; [Watson 1981]; [Amenta et al. 2003] for the order of insertion
 std::vector<Triangle> triangulate(const std::vector<PlanePoint>& points);
 
-/// Draw points anew, strictly inside the square, until all differ; of equal points the first in the list
-/// stays.
+/// Draw points again, strictly inside the square, until all differ; of equal points the first in the list is
+/// kept.
 void separate_duplicates(std::vector<PlanePoint>& points, RandomStream& random);
 
 /// A point strictly inside the square.

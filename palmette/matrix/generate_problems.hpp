@@ -1,9 +1,9 @@
-// Inside `matrix`: the makers behind the generators' list. `options` has been checked and its default
+// Inside `matrix`: the functions of the generators' list. `options` has been checked and its default
 // parameter filled in.
 //
-// Every value is made so that its bits depend neither on libm nor on whether the compiler fuses
-// multiplications with additions: products that meet an addition are exact, or a division or a store to
-// memory stands between.
+// Every value is computed so that its bits depend neither on libm nor on whether the compiler fuses
+// multiplications with additions: a product that is added is exact, or a division or a store to memory
+// separates the two.
 #pragma once
 
 #include "palmette/matrix/generate.hpp"

@@ -23,7 +23,7 @@ struct Grid {
   index_t number(GridPoint point) const { return point.x + nx * (point.y + ny * point.z); }
 };
 
-/// A neighbour's place relative to a point.
+/// The position of a neighbour relative to a point.
 struct GridOffset {
   index_t x = 0, y = 0, z = 0;
   bool is_centre() const { return x == 0 && y == 0 && z == 0; }
@@ -49,8 +49,8 @@ void for_each_point(const Grid& grid, Visit visit) {
       for (index_t x = 0; x < grid.nx; ++x) visit(GridPoint{x, y, z});
 }
 
-/// The matrix with entry value(column's point, offset) in the row of the point `offset` away, where that is
-/// in the grid.
+/// The matrix with entry value(column's point, offset) in the row of the point `offset` away, if that is in
+/// the grid.
 ///
 /// Rows ascend within a column because the offsets are in the order of the numbering.
 /// @cost O(nnz), the result's memory and nothing else

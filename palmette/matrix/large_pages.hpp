@@ -1,5 +1,5 @@
-// Inside `matrix`: asks the system for large pages under big arrays. First touches then cost a few hundred
-// page faults instead of hundreds of thousands; where the system does not offer them, nothing happens.
+// Inside `matrix`: requests large pages for big arrays. First touches then cost a few hundred page faults
+// instead of hundreds of thousands. If the system has no large pages, nothing happens.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace palmette {
 
 inline constexpr std::size_t large_page_bytes = std::size_t{1} << 21;
 
-/// To be called after allocation and before the first touch; only whole large pages inside the range are
-/// asked for.
+/// Call this after allocation and before the first touch; it requests only whole large pages inside the
+/// range.
 inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   const auto begin =
@@ -26,8 +26,8 @@ inline void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] s
 #endif
 }
 
-/// To be called before memory is freed that the process should not hold on to, whatever the allocator keeps
-/// for later; its contents are lost.
+/// Call this before freeing memory that should go back to the system even if the allocator would keep it; its
+/// contents are lost.
 inline void give_back_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_DONTNEED)
   constexpr std::uintptr_t page = 1 << 16;  // a multiple of every page size but the large one

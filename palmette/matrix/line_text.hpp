@@ -1,5 +1,4 @@
-// Inside `matrix`: small helpers on one line of text, for headers and for messages about lines that are
-// wrong.
+// Inside `matrix`: small helpers on one line of text, for headers and for messages about wrong lines.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ std::string lower_case(std::string_view text);
 std::string quoted(std::string_view text);
 
 enum class IntegerStatus { ok, malformed, too_large };
-/// A whole word as an integer, with an optional sign; too_large where it does not fit 63 bits.
+/// A whole word as an integer, with an optional sign; too_large if it does not fit in 63 bits.
 IntegerStatus parse_integer(std::string_view word, std::int64_t& value);
 
 enum class RealStatus { ok, malformed, not_finite };

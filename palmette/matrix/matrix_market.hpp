@@ -1,5 +1,5 @@
-// Inside `matrix`: Matrix Market files. Format: [Boisvert et al. 1996].
-// Where files in the wild deviate, SciPy's reader is followed; each such place says so.
+// Inside `matrix`: Matrix Market files. Format: [Boisvert et al. 1996]. For files that deviate from it, this
+// follows SciPy's reader; comments mark these places.
 #pragma once
 
 #include "palmette/matrix/read.hpp"
@@ -23,7 +23,7 @@ struct MatrixMarketHeader {
 /// True if the text begins with the banner's first word (any case).
 bool begins_like_matrix_market(std::string_view text);
 
-/// Reads banner, comments and sizes; the reader stands at the body afterwards.
+/// Reads banner, comments and sizes; then the reader is at the body.
 MatrixMarketHeader read_matrix_market_header(TextReader& reader);
 
 /// The body of a coordinate file (header.is_array false).

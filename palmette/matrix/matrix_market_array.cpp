@@ -58,7 +58,7 @@ AnyDense read_array(TextReader& reader, const MatrixMarketHeader& header, const 
   // Entries prove the size, but where there is none (0 × n, or a skew 1 × 1) the header stands alone.
   if (sizes_are_absurd(header.rows, header.cols, pieces.total))
     reader.fail(header.size_line, "an array of " + std::to_string(header.rows) + " × " +
-                                      std::to_string(header.cols) + " is refused as absurd");
+                                      std::to_string(header.cols) + " is rejected: the size is implausible");
   DenseMatrix<T> matrix(header.rows, header.cols);
   ArrayFiller<T> filler{matrix, header.symmetry};
   pieces.for_each([&](const T& value) {

@@ -101,7 +101,7 @@ SparseMatrix<matrix_scalar<field>> read_coordinates(TextReader& reader, const Ma
   if (sizes_are_absurd(header.rows, header.cols, pieces.total))
     reader.fail(header.size_line, "a matrix of " + std::to_string(header.rows) + " × " +
                                       std::to_string(header.cols) + " with " + std::to_string(pieces.total) +
-                                      " entries is refused as absurd");
+                                      " entries is rejected: the size is implausible");
   auto assembled = assemble_pieces<T>(header.rows, header.cols, header.symmetry, std::move(pieces));
   if (!assembled.sums_are_finite()) reader.fail(0, "the sum of duplicate entries overflows");
   return std::move(assembled.matrix);

@@ -1,4 +1,4 @@
-// A square matrix that several processes hold together, each its rows and its columns.
+// A square matrix that is distributed over several processes, by rows and by columns.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace palmette {
 
-/// What one process holds of A (n × n): rows [first, first + count), and the columns of the same numbers, so
-/// that it can compute its entries of A·x, Aᵀ·x and Aᴴ·x alone. Vectors are whole on every process. Constant
-/// once made.
+/// The part of A (n × n) that one process holds: rows [first, first + count), and the columns with the same
+/// indices, so that it can compute its entries of A·x, Aᵀ·x and Aᴴ·x without other processes. Every process
+/// has whole vectors. Constant after construction.
 template <class T>
 struct MatrixShare {
   index_t first = 0;
   SparseMatrix<T> rows;     ///< n × count: column k is row first + k of A
   SparseMatrix<T> columns;  ///< n × count: column k is column first + k of A
-  /// `items` is n items of so many bytes. Every process has written those of its rows; afterwards every
-  /// process has all. All must call it.
+  /// `items` is n items of item_bytes bytes. Before the call every process has written those of its rows;
+  /// after it every process has all. All must call it.
   std::function<void(std::span<std::byte> items, std::size_t item_bytes)> share;
 
   index_t size() const { return rows.rows(); }
@@ -31,7 +31,7 @@ struct MatrixShare {
 /// As multiply_add for the whole matrix, with the same bits; every process must call it, with the same x and
 /// y.
 /// @param x  n × k, y: n × k
-/// @cost 2·nnz·k flops shared by all processes; y is brought together once for each column
+/// @cost 2·nnz·k flops divided among all processes; y is gathered once for each column
 template <class T>
 void multiply_add(const MatrixShare<T>& matrix, Operation operation, T alpha, DenseView<const T> x,
                   DenseView<T> y);

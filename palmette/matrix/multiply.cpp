@@ -80,7 +80,7 @@ void multiply_add(const SparseMatrix<T>& matrix, Operation operation, T alpha, D
     throw DimensionError("y += op(A)·x with A " + text(matrix.rows(), matrix.cols()) + ", op " +
                          std::string(name_of(operation)) + ", x " + text(x.rows, x.cols) + " and y " +
                          text(y.rows, y.cols) + " does not fit; x must have " + std::to_string(x_rows) +
-                         " rows, y " + std::to_string(y_rows) + " and both as many columns");
+                         " rows, y " + std::to_string(y_rows) + " and both the same number of columns");
   for (index_t column = 0; column < x.cols; ++column) {
     const T* from = x.column(column);
     T* to = y.column(column);
@@ -97,7 +97,7 @@ void multiply_add(const MatrixShare<T>& matrix, Operation operation, T alpha, De
   if (x.rows != n || y.rows != n || x.cols != y.cols)
     throw DimensionError("y += op(A)·x with A " + text(n, n) + ", x " + text(x.rows, x.cols) + " and y " +
                          text(y.rows, y.cols) + " does not fit; x and y must have " + std::to_string(n) +
-                         " rows and both as many columns");
+                         " rows and both the same number of columns");
   for (index_t column = 0; column < x.cols; ++column) {
     const T* from = x.column(column);
     T* to = y.column(column) + matrix.first;

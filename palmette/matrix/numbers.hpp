@@ -1,8 +1,8 @@
 // Inside `matrix`: decimal text to integers and correctly rounded doubles, fast enough that reading is bound
 // by memory.
 //
-// Every scanner needs text that ends in a byte that is no part of a number, with `number_padding` readable
-// bytes behind.
+// Every scanner needs text that ends in a byte that is not part of a number, followed by `number_padding`
+// readable bytes.
 #pragma once
 
 #include <bit>

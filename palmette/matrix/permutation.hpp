@@ -7,13 +7,13 @@
 
 namespace palmette {
 
-/// Constant once made. `new_to_old()[k]` is the old index that stands at new place k; `old_to_new()` is its
+/// Constant after construction. `new_to_old()[k]` is the old index at new place k; `old_to_new()` is its
 /// inverse.
 class Permutation {
  public:
   Permutation() = default;
   /// @param new_to_old  length n, each of 0 … n−1 once
-  /// @throws UsageError naming the place if an index is out of range or stands twice
+  /// @throws UsageError naming the place if an index is out of range or occurs twice
   explicit Permutation(std::vector<index_t> new_to_old);
   static Permutation identity(index_t n);
 

@@ -99,7 +99,8 @@ AnyDense read_any_dense(TextReader& reader) {
     if (static_cast<std::int64_t>(header.rows) * header.cols > most)
       reader.fail(header.size_line, "a dense matrix of " + std::to_string(header.rows) + " × " +
                                         std::to_string(header.cols) + " with only " +
-                                        std::to_string(header.entries) + " entries is refused as absurd");
+                                        std::to_string(header.entries) + " entries is rejected: the size is "
+                                           "implausible");
     return std::visit([](const auto& sparse) -> AnyDense { return with_zeros_between(sparse); }, matrix);
   }
   if (reader.peek(1).empty()) reader.fail(0, "the file is empty");

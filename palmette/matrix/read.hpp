@@ -7,9 +7,9 @@
 
 namespace palmette {
 
-/// What the entries of a pattern-only file become.
+/// The values of the entries of a pattern-only file.
 enum class PatternValues {
-  ones,       ///< 1 everywhere, as SciPy reads them
+  ones,       ///< 1 everywhere, as in SciPy
   laplacian,  ///< −1 off the diagonal, (entries in the row off the diagonal) + 1 on it: nonsingular
 };
 
@@ -20,7 +20,7 @@ struct ReadOptions {
   ProgressCallback progress;  ///< may be empty
 };
 
-/// What a file says of itself.
+/// The header of a file.
 struct FileHeader {
   std::string
       format;  ///< "Matrix Market coordinate", "Matrix Market array", "Rutherford-Boeing", "Harwell-Boeing"
@@ -37,18 +37,18 @@ struct ReadResult {
   FileHeader header;
 };
 
-/// Read a sparse matrix; the format is told from the contents, gzip from its magic bytes.
+/// Read a sparse matrix; the format is detected from the contents, gzip from its magic bytes.
 ///
-/// Duplicates are summed, explicit zeros kept, blank lines, comments and CRLF tolerated. Memory is allocated
-/// as the file proves its sizes, never from the header alone. The second triangle of symmetric, skew and
-/// Hermitian files is added; an off-diagonal entry in their upper triangle is mirrored too, as SciPy does.
-/// Duplicates of pattern files stay 1. Dense (array) files become sparse with every entry stored. Sizes
-/// beyond 2²⁰ + 1024·entries are refused as absurd.
+/// Duplicates are summed, explicit zeros kept, blank lines, comments and CRLF tolerated. Memory grows with
+/// the contents of the file and is never allocated by the header alone. The second triangle of symmetric,
+/// skew and Hermitian files is added; an off-diagonal entry in their upper triangle is mirrored too, as SciPy
+/// does. Duplicates of pattern files stay 1. Dense (array) files become sparse with every entry stored. Sizes
+/// beyond 2²⁰ + 1024·entries are rejected as implausible.
 /// @throws IoError naming file and line: unreadable, malformed, truncated, index out of range, NaN or Inf,
 ///   sizes above 2³¹ − 1 rows; UsageError for a negative number of threads; MemoryError if an allocation
 ///   fails
 /// @cost one pass over the file; in memory at most 2.1 times the matrix (1.7 times for symmetric files, 1.5
-///   for others whose columns stand in order)
+///   for others with columns in order)
 ReadResult read_matrix(const std::string& path, const ReadOptions& options = {});
 /// The same from memory; `name` stands for the file in messages.
 ReadResult read_matrix_text(std::string_view text, const std::string& name, const ReadOptions& options = {});
@@ -58,8 +58,8 @@ ReadResult read_matrix_text(std::string_view text, const std::string& name, cons
 AnyDense read_dense(const std::string& path);
 AnyDense read_dense_text(std::string_view text, const std::string& name);
 
-/// Read a permutation: n integers separated by white space (0-based or 1-based, told by whether 0 occurs), or
-/// a Matrix Market integer array n × 1. @throws IoError naming file and line
+/// Read a permutation: n integers separated by white space (0-based if 0 occurs, otherwise 1-based), or a
+/// Matrix Market integer array n × 1. @throws IoError naming file and line
 Permutation read_permutation(const std::string& path);
 
 }  // namespace palmette

@@ -83,7 +83,7 @@ SparseMatrix<T> from_triplets(const Triplets<T>& triplets, Symmetry symmetry) {
   if (triplets.column.size() != count || triplets.value.size() != count)
     throw DimensionError("triplets have " + std::to_string(count) + " rows, " +
                          std::to_string(triplets.column.size()) + " columns and " +
-                         std::to_string(triplets.value.size()) + " values; all must be as many");
+                         std::to_string(triplets.value.size()) + " values; the numbers must agree");
   require_sizes(triplets.rows, triplets.cols);
   SparseMatrix<T> matrix;
   SparsityPattern& pattern = matrix.pattern;

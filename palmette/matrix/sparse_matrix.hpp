@@ -1,4 +1,4 @@
-// Sparse matrices in compressed sparse column form, and what can be asked of them without solving anything.
+// Sparse matrices in compressed sparse column form, and operations on them other than solves.
 #pragma once
 
 #include <span>
@@ -27,8 +27,8 @@ struct SparsityPattern {
   }
 };
 
-/// A sparse matrix. Every entry is stored, both triangles of a symmetric matrix too; `symmetry` is a promise
-/// about the values (hermitian is never used for real scalars: those are symmetric).
+/// A sparse matrix. Every entry is stored, also both triangles of a symmetric matrix; `symmetry` declares a
+/// property of the values (hermitian is never used for real scalars: those are symmetric).
 template <class T>
 struct SparseMatrix {
   SparsityPattern pattern;
@@ -40,7 +40,7 @@ struct SparseMatrix {
   offset_t nnz() const { return pattern.nnz(); }
 };
 
-/// A matrix whose scalar type is known at run time only.
+/// A matrix whose scalar type is known only at run time.
 using AnyMatrix = std::variant<SparseMatrix<float>, SparseMatrix<double>, SparseMatrix<std::complex<float>>,
                                SparseMatrix<std::complex<double>>>;
 using AnyDense = std::variant<DenseMatrix<float>, DenseMatrix<double>, DenseMatrix<std::complex<float>>,
@@ -64,7 +64,7 @@ struct Triplets {
 template <class T>
 SparseMatrix<T> from_triplets(const Triplets<T>& triplets, Symmetry symmetry = Symmetry::general);
 
-/// Compressed columns from somebody's CSC arrays: checked, sorted, duplicates summed.
+/// Compressed columns from a caller's CSC arrays: checked, sorted, duplicates summed.
 /// @param column_ptr  length cols + 1; row_index, values: length column_ptr[cols]
 /// @throws UsageError naming the column if pointers decrease or an index is out of range
 template <class T>
@@ -76,7 +76,7 @@ template <class T>
 SparseMatrix<T> transpose(const SparseMatrix<T>& matrix);
 SparsityPattern transpose(const SparsityPattern& pattern);
 
-/// Rows and columns moved: entry (row.new_to_old[i], column.new_to_old[j]) of A becomes entry (i, j).
+/// Permute rows and columns: entry (row.new_to_old[i], column.new_to_old[j]) of A becomes entry (i, j).
 template <class T>
 SparseMatrix<T> permute(const SparseMatrix<T>& matrix, const Permutation& row, const Permutation& column);
 
@@ -84,29 +84,29 @@ SparseMatrix<T> permute(const SparseMatrix<T>& matrix, const Permutation& row, c
 template <class To, class From>
 SparseMatrix<To> convert(const SparseMatrix<From>& matrix);
 
-/// The symmetry that pattern and values have, exactly (no tolerance): symmetric, hermitian, skew or general.
-/// A real-valued symmetric complex matrix counts as hermitian, since LLᴴ may then apply. @cost O(nnz)
+/// The exact symmetry of pattern and values (no tolerance): symmetric, hermitian, skew or general. A
+/// real-valued symmetric complex matrix counts as hermitian, since LLᴴ may then apply. @cost O(nnz)
 template <class T>
 Symmetry detect_symmetry(const SparseMatrix<T>& matrix);
 
-/// The same with a tolerance, for matrices that were added up in another order on the other side of the
-/// diagonal.
+/// The same with a tolerance, for matrices whose two triangles were summed in different orders.
 struct LooseSymmetry {
   Symmetry symmetry = Symmetry::general;
-  /// largest |a_ij − a_ji| ÷ |a_ij|, Hermitian with the conjugate; 0: the symmetry is exact
+  /// largest |a_ij − a_ji| ÷ |a_ij|, Hermitian with the conjugate; 0 if the symmetry is exact
   double asymmetry = 0;
 };
 
 /// The exact symmetry if there is one; else hermitian or symmetric, if |A − Aᴴ| or |A − Aᵀ| ≤ tolerance·|A|
 /// entry by entry.
 ///
-/// The pattern must be symmetric: an entry without partner stands against zero, and no tolerance below one
-/// forgives that. There is no loose skew symmetry. @cost one walk over the entries, given up at the first
-/// that rules out every symmetry
+/// The pattern must be symmetric: an entry without a counterpart is compared with zero, which no tolerance
+/// below one allows. There is no loose skew symmetry. @cost one pass over the entries, which stops at the
+/// first that rules out every symmetry
 template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance);
 
-/// (A + Aᴴ) / 2 for hermitian, (A + Aᵀ) / 2 for symmetric: exactly of that symmetry, and promised.
+/// (A + Aᴴ) / 2 for hermitian, (A + Aᵀ) / 2 for symmetric: with exactly that symmetry, which is also
+/// declared.
 /// @param matrix  of symmetric pattern @param symmetry  symmetric or hermitian @throws UsageError otherwise
 /// @cost O(nnz); one more matrix
 template <class T>

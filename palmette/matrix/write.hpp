@@ -1,4 +1,4 @@
-// Writers of Matrix Market files. Values are printed so that reading them back gives the same bits.
+// Writers of Matrix Market files. Values are printed such that reading them back gives the same bits.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ void write_matrix(const std::string& path, const SparseMatrix<T>& matrix, const 
 /// Write in Matrix Market array form, column by column.
 template <class T>
 void write_dense(const std::string& path, DenseView<const T> matrix, const std::string& comment = "");
-/// Write a permutation, one 1-based index a line (new_to_old order).
+/// Write a permutation, one 1-based index per line (new_to_old order).
 void write_permutation(const std::string& path, const Permutation& permutation);
 
 }  // namespace palmette

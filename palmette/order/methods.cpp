@@ -27,7 +27,7 @@ OrderingMethod ordering_method(std::string_view name) {
     if (name == name_of(info.method)) return info.method;
     names += (names.empty() ? "" : ", ") + std::string(name_of(info.method));
   }
-  throw UsageError("there is no ordering method '" + std::string(name) + "'; there are " + names);
+  throw UsageError("unknown ordering method '" + std::string(name) + "'; choose one of " + names);
 }
 
 const std::vector<OrderingMethodInfo>& ordering_method_list() {

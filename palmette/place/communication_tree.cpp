@@ -8,7 +8,7 @@ std::string_view name_of(TreeShape shape) { return shape == TreeShape::binary ? 
 TreeShape tree_shape(std::string_view name) {
   for (const TreeShape shape : {TreeShape::binary, TreeShape::flat})
     if (name == name_of(shape)) return shape;
-  throw UsageError("no tree is called \"" + std::string(name) + "\"; there are binary and flat");
+  throw UsageError("unknown tree \"" + std::string(name) + "\"; choose binary or flat");
 }
 
 CommunicationTree communication_tree(TreeShape shape, index_t root, std::vector<index_t> members) {

@@ -15,13 +15,13 @@ struct ProcessGrid {
   index_t num_ranks() const { return rows * cols; }
 };
 
-/// The grid of num_ranks ranks that is nearest to a square, rows ≥ columns.
+/// The most nearly square grid of num_ranks ranks, rows ≥ columns.
 /// @throws UsageError if num_ranks < 1
 ProcessGrid nearly_square_grid(index_t num_ranks);
 
 enum class PlacementMap {
   block_cyclic,         ///< every block on the whole grid
-  /// disjoint subtrees on disjoint ranks, in proportion to their work, as far down as ranks suffice
+  /// disjoint subtrees on disjoint ranks, in proportion to their work, down to one rank
   subtree_to_subcube,
 };
 inline constexpr PlacementMap placement_maps[] = {PlacementMap::block_cyclic,
@@ -30,7 +30,8 @@ std::string_view name_of(PlacementMap map);
 /// @throws UsageError listing the names
 PlacementMap placement_map(std::string_view name);
 
-/// Consecutive ranks first … first + grid.num_ranks() − 1 arranged as a grid, row by row; blocks go round it.
+/// Consecutive ranks first … first + grid.num_ranks() − 1 arranged as a grid, row by row; blocks are
+/// distributed cyclically.
 struct RankGrid {
   index_t first = 0;
   ProcessGrid grid;
@@ -41,19 +42,19 @@ struct RankGrid {
   bool contains(index_t rank) const { return rank >= first && rank < first + grid.num_ranks(); }
 };
 
-/// Owners of blocks. Constant once made.
+/// Owners of blocks. Constant after construction.
 struct Placement {
   ProcessGrid grid;
   index_t num_supernodes = 0;
   PlacementMap map = PlacementMap::block_cyclic;
-  std::vector<RankGrid> grids;   ///< those that occur; empty: the whole one alone
-  /// length num_supernodes: number of the grid of its columns; empty: the whole one
+  std::vector<RankGrid> grids;   ///< those that occur; empty: only the whole grid
+  /// length num_supernodes: number of the grid of its columns; empty: the whole grid
   std::vector<index_t> grid_of;
-  /// Groups of supernodes; those that are whole subtrees lie on one rank each, the others are single
+  /// Groups of supernodes. Those that are whole subtrees are on one rank each; the others are single
   /// supernodes. The same for any grid.
   TreePartition units;
   std::vector<char> is_whole;    ///< length units
-  /// length num_supernodes: by which its blocks go round a grid; empty: its own
+  /// length num_supernodes: number for the cyclic distribution of its blocks; empty: its own
   std::vector<index_t> number;
 
   RankGrid grid_of_column(index_t supernode) const {
@@ -68,7 +69,7 @@ struct Placement {
     return grid_of_column(column_supernode).owner(number_of(row_supernode), number_of(column_supernode));
   }
   index_t num_ranks() const { return grid.num_ranks(); }
-  /// Is the supernode part of a subtree that is never dealt out?
+  /// Whether the supernode is part of a subtree that is not distributed.
   bool lies_whole(index_t supernode) const {
     const std::vector<index_t>& begin = units.group_begin;
     const auto unit =
@@ -77,9 +78,9 @@ struct Placement {
   }
 };
 
-/// Which subtrees lie on one rank each, so that their messages stay at home.
+/// Which subtrees are on one rank each, so that they need no messages.
 struct WholeSubtrees {
-  bool kept = true;        ///< false: none, every supernode is dealt out
+  bool kept = true;        ///< false: none, every supernode is distributed
   double max_entries = 0;  ///< as sweep_groups
 };
 

@@ -1,6 +1,6 @@
-// The door of `predict`: structure + placement + machine → what a solve will cost before anything is
-// factored: bounds, the model of [Ding et al. 2020], a schedule, memory and messages. Runs nothing over
-// ranks, reads no values.
+// The door of `predict`: structure + placement + machine → the cost of a solve, before anything is factored:
+// bounds, the model of [Ding et al. 2020], a schedule, memory and messages. Runs nothing over ranks and reads
+// no values.
 #pragma once
 
 #include <string>
@@ -15,27 +15,26 @@
 
 namespace palmette {
 
-/// Times below which no solve over this placement can be, in seconds. Each stands alone; the largest is the
-/// bound.
+/// Lower bounds of the time of a solve over this placement, in seconds. The largest is the bound.
 struct SolveBound {
   /// a node reads the parts of the factor that its ranks hold, once for each sweep
   double read_seconds = 0;
-  double rank_seconds = 0;     ///< a rank reads its part, and takes the overhead of its messages
+  double rank_seconds = 0;     ///< a rank reads its part, and has the overhead of its messages
   double path_seconds = 0;     ///< tasks and messages along the costliest path of the graph
   double link_seconds = 0;     ///< what leaves or enters a node
   double seconds() const;
 };
 
-/// Of a node or rank: the largest and the mean.
+/// The largest and the mean over nodes or ranks.
 struct Spread {
   double least = 0;
   double mean = 0;
   double most = 0;
 };
-/// @param values  by node or rank; none gives zeros
+/// @param values  by node or rank; empty gives zeros
 Spread spread_of(const std::vector<double>& values);
 
-/// What one solve, both sweeps, costs.
+/// The cost of one solve, both sweeps.
 struct SolvePrediction {
   index_t num_ranks = 1;
   ProcessGrid grid;           ///< of one layer
@@ -45,14 +44,14 @@ struct SolvePrediction {
   TreeShape trees = TreeShape::binary;
   PathModel model;            ///< [Ding et al. 2020]; of one layer
   SolveBound bound;
-  SolveTasks tasks;           ///< that the schedule's path speaks of
+  SolveTasks tasks;           ///< that the path of the schedule refers to
   Schedule schedule;          ///< its `seconds` are the predicted time
   std::int64_t messages = 0;
   std::int64_t message_bytes = 0;
   Spread factor_bytes;        ///< over ranks: the blocks that they hold
 };
 
-/// The case that a prediction is asked for.
+/// The case to predict.
 struct SolveCase {
   const SymbolicFactor& symbolic;
   const Placement& placement;
@@ -64,8 +63,8 @@ struct SolveCase {
 
 /// Predict a solve over the ranks of the placement by the message-driven method.
 ///
-/// The schedule charges the very tasks that the rank programs run, in their order of priority, as a simulated
-/// cluster would, but without arithmetic; the bound holds for any order of tasks.
+/// The schedule charges the tasks that the rank programs run, in their order of priority, as a simulated
+/// cluster does, but without arithmetic; the bound holds for any order of tasks.
 /// @throws UsageError from check(Cluster)
 /// @cost   solve_tasks; O(tasks·log tasks + messages)
 /// @source [Ding et al. 2020], §6
@@ -82,12 +81,12 @@ struct LayeredSolveCase {
   int scalar_bytes = 8;
 };
 
-/// The same for layers; the level model of [Ding et al. 2020] is left empty.
+/// The same for layers; the level model of [Ding et al. 2020] stays empty.
 /// @throws UsageError from check(Cluster), and as layer_systems
 /// @cost   layered_solve_tasks; O(tasks·log tasks + messages)
 SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Cluster& cluster);
 
-/// The bound alone, for tasks that are known already.
+/// Only the bound, for known tasks.
 SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates);
 
 }  // namespace palmette

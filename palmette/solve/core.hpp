@@ -18,7 +18,7 @@ inline constexpr index_t rhs_block = 64;
 inline constexpr std::size_t states_of_stage = 4;
 
 /// Scalars that one solve with a block of right-hand sides needs.
-struct SpaceNeed {
+struct WorkspaceNeed {
   offset_t work = 0;      ///< shared by all threads: the vectors between the sweeps
   offset_t boundary = 0;  ///< shared: what groups hand to their parents
   offset_t thread = 0;    ///< for each thread
@@ -26,17 +26,17 @@ struct SpaceNeed {
 
 /// Workspace of one solve at a time; kept by the plan for the next one.
 template <class T>
-struct SolveSpace {
+struct SolveWorkspace {
   PanelArray<T> work;
   PanelArray<T> boundary;
   PanelArray<T> threads;
   PanelArray<T> middle;  ///< n × block: the vector between two stages
-  offset_t member_stride = 0;
+  offset_t thread_stride = 0;
   int most_called = 1;  ///< the most threads that were called to a sweep of this solve
   std::vector<std::unique_ptr<EngineState>> states;  // states_of_stage for each stage
 
   void called(int count) { most_called = std::max(most_called, count); }
-  T* thread(int number) { return threads.data() + number * member_stride; }
+  T* thread(int number) { return threads.data() + number * thread_stride; }
   EngineState& state(index_t slot, const SweepSchedule& schedule) {
     if (!states[slot]) states[slot] = std::make_unique<EngineState>(schedule);
     return *states[slot];
@@ -48,8 +48,8 @@ template <class T>
 struct CoreRun {
   Reader<T> in;
   Writer<T> out;  ///< out.to.cols right-hand sides; may be the memory that `in` reads
-  SolveSpace<T>& space;
-  index_t slot = 0;  ///< of the core's engine states in space.states
+  SolveWorkspace<T>& workspace;
+  index_t slot = 0;  ///< of the core's engine states in workspace.states
   SolveMethod method = SolveMethod::serial;
   ThreadTeam* team = nullptr;
 
@@ -84,10 +84,10 @@ class SweepCore {
   virtual void solve(bool transposed, const CoreRun<T>& run) const = 0;
   /// out ← op(F)⁻¹·in with one factor of S. Rows that pivoting moved are moved by the run's maps.
   virtual void solve_part(FactorPart, Operation, const CoreRun<T>&) const {
-    throw UsageError("a solve with one factor needs a plan that was made from a factor");
+    throw UsageError("a solve with one factor needs a plan that was built from a factor");
   }
   virtual Relation relation() const { return Relation::general; }
-  virtual SpaceNeed space_need(index_t num_rhs) const = 0;
+  virtual WorkspaceNeed workspace_need(index_t num_rhs) const = 0;
   virtual CoreCost cost() const = 0;
   virtual index_t guarded_blocks() const { return 0; }
   virtual offset_t memory_bytes() const = 0;

@@ -278,9 +278,9 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
 
 template <class T>
 void check_is_of(const std::shared_ptr<const RankFactor<T>>& factor, const LayerSystem* system) {
-  if (system == nullptr) throw UsageError("a plan over layers was given no system of a layer");
+  if (system == nullptr) throw UsageError("the system of a plan over layers is null");
   if (factor && factor->symbolic != system->symbolic)
-    throw UsageError("a plan over layers was given the factor of another system");
+    throw UsageError("the factor of a plan over layers belongs to another system");
 }
 
 }  // namespace

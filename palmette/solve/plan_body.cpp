@@ -45,10 +45,11 @@ void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
 template <class T>
 SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
                               const SolveRun& run) const {
-  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
+  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen,
+                                    Workspace& workspace) {
     run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count),
                x.columns(first, count), chosen.method, chosen.team},
-              space);
+              workspace);
   });
 }
 
@@ -57,13 +58,14 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
                                    const SolveRun& run) const {
   check_sizes(b, x);
   if (n_ == 0) return {};
-  if (!parts_) throw UsageError("a solve with one factor needs a plan that was made from a factor");
+  if (!parts_) throw UsageError("a solve with one factor needs a plan that was built from a factor");
   const sweep::PartSides sides = parts_->sides(part, operation);
-  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen, Space& space) {
+  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen,
+                                    Workspace& workspace) {
     stages_.front().core->solve_part(part, operation,
                                      {{b.columns(first, count), sides.in},
                                       {x.columns(first, count), sides.out},
-                                      space,
+                                      workspace,
                                       0,
                                       chosen.method,
                                       chosen.team});
@@ -84,13 +86,14 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
   SolveTrace trace{method, sweep::member_count(team)};
   if (n_ == 0 || b.cols == 0) return trace;
   try {
-    std::unique_ptr<Space> space = borrow_space(std::min(b.cols, sweep::rhs_block), trace.threads);
+    std::unique_ptr<Workspace> workspace =
+        borrow_workspace(std::min(b.cols, sweep::rhs_block), trace.threads);
     for (index_t first = 0; first < b.cols; first += sweep::rhs_block) {
       const index_t count = std::min(sweep::rhs_block, b.cols - first);
-      each(first, count, SolveRun{method, team}, *space);
+      each(first, count, SolveRun{method, team}, *workspace);
     }
-    trace.threads = space->most_called;
-    give_back(std::move(space));
+    trace.threads = workspace->most_called;
+    give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +
                       " right-hand sides");
@@ -99,12 +102,12 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
 }
 
 template <class T>
-void PlanBody<T>::run_chain(const Chain& chain, Space& space) const {
-  for (std::size_t place = 0; place < stages_.size(); ++place) run_stage(chain, place, space);
+void PlanBody<T>::run_chain(const Chain& chain, Workspace& workspace) const {
+  for (std::size_t place = 0; place < stages_.size(); ++place) run_stage(chain, place, workspace);
 }
 
 template <class T>
-void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space) const {
+void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const {
   // The transpose of a product is the product of the transposes in reverse order, each with its sides
   // exchanged.
   const std::size_t number = chain.transposed ? stages_.size() - 1 - place : place;
@@ -115,12 +118,12 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space)
     transposed = false;
     if (stage.core->relation() == sweep::Relation::hermitian) conjugated = !conjugated;
   }
-  const DenseView<T> middle{space.middle.data(), n_, chain.x.cols, n_};
+  const DenseView<T> middle{workspace.middle.data(), n_, chain.x.cols, n_};
   const bool last = place + 1 == stages_.size();
   sweep::CoreRun<T> run{{place == 0 ? chain.b : DenseView<const T>(middle),
                          chain.transposed ? stage.domain : stage.range, conjugated},
                         {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
-                        space,
+                        workspace,
                         static_cast<index_t>(sweep::states_of_stage * number),
                         chain.method,
                         chain.team};
@@ -128,44 +131,45 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Space& space)
 }
 
 template <class T>
-std::unique_ptr<typename PlanBody<T>::Space> PlanBody<T>::borrow_space(index_t num_rhs, int threads) const {
-  std::unique_ptr<Space> space;
+std::unique_ptr<typename PlanBody<T>::Workspace> PlanBody<T>::borrow_workspace(index_t num_rhs,
+                                                                              int threads) const {
+  std::unique_ptr<Workspace> workspace;
   {
     const BriefLock lock(&pool_);
     if (!pool_.empty()) {
-      space = std::move(pool_.back());
+      workspace = std::move(pool_.back());
       pool_.pop_back();
     }
   }
-  if (!space) space = std::make_unique<Space>();
-  prepare(*space, num_rhs, threads);
-  return space;
+  if (!workspace) workspace = std::make_unique<Workspace>();
+  prepare(*workspace, num_rhs, threads);
+  return workspace;
 }
 
 template <class T>
-void PlanBody<T>::give_back(std::unique_ptr<Space> space) const {
+void PlanBody<T>::give_back(std::unique_ptr<Workspace> workspace) const {
   const BriefLock lock(&pool_);
-  pool_.push_back(std::move(space));
+  pool_.push_back(std::move(workspace));
 }
 
 template <class T>
-void PlanBody<T>::prepare(Space& space, index_t num_rhs, int threads) const {
-  space.most_called = 1;
-  space.states.resize(sweep::states_of_stage * stages_.size());
-  sweep::SpaceNeed need;
+void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) const {
+  workspace.most_called = 1;
+  workspace.states.resize(sweep::states_of_stage * stages_.size());
+  sweep::WorkspaceNeed need;
   for (const sweep::Stage<T>& stage : stages_) {
-    const sweep::SpaceNeed own = stage.core->space_need(num_rhs);
+    const sweep::WorkspaceNeed own = stage.core->workspace_need(num_rhs);
     need.work = std::max(need.work, own.work);
     need.boundary = std::max(need.boundary, own.boundary);
     need.thread = std::max(need.thread, own.thread);
   }
-  grow(space.work, need.work);
-  grow(space.boundary, need.boundary);
+  grow(workspace.work, need.work);
+  grow(workspace.boundary, need.boundary);
   // A page apart: threads must not share cache lines.
   const offset_t stride = (need.thread + 1023) / 512 * 512;
-  if (space.member_stride < stride) space.member_stride = stride;
-  grow(space.threads, space.member_stride * threads);
-  if (stages_.size() > 1) grow(space.middle, offset_t{n_} * num_rhs);
+  if (workspace.thread_stride < stride) workspace.thread_stride = stride;
+  grow(workspace.threads, workspace.thread_stride * threads);
+  if (stages_.size() > 1) grow(workspace.middle, offset_t{n_} * num_rhs);
 }
 
 template <class T>

@@ -28,24 +28,24 @@ class PlanBody {
   offset_t memory_bytes() const;
 
  private:
-  using Space = sweep::SolveSpace<T>;
+  using Workspace = sweep::SolveWorkspace<T>;
   struct Chain;  // one block of right-hand sides on its way through the stages
 
   void check_sizes(DenseView<const T> b, DenseView<T> x) const;
   /// Calls each(first column, columns, method, team, workspace) for blocks of right-hand sides.
   template <class Each>
   SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Each& each) const;
-  std::unique_ptr<Space> borrow_space(index_t num_rhs, int threads) const;
-  void give_back(std::unique_ptr<Space> space) const;
-  void prepare(Space& space, index_t num_rhs, int threads) const;
-  void run_chain(const Chain& chain, Space& space) const;
-  void run_stage(const Chain& chain, std::size_t place, Space& space) const;
+  std::unique_ptr<Workspace> borrow_workspace(index_t num_rhs, int threads) const;
+  void give_back(std::unique_ptr<Workspace> workspace) const;
+  void prepare(Workspace& workspace, index_t num_rhs, int threads) const;
+  void run_chain(const Chain& chain, Workspace& workspace) const;
+  void run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const;
   sweep::SweepWork work(index_t num_rhs) const;
 
   index_t n_;
   std::vector<sweep::Stage<T>> stages_;
   std::unique_ptr<const sweep::PartMaps<T>> parts_;
-  mutable std::vector<std::unique_ptr<Space>> pool_;  // under a brief lock: workspaces that no solve uses now
+  mutable std::vector<std::unique_ptr<Workspace>> pool_;  // under a brief lock: unused workspaces
 };
 
 }  // namespace palmette::detail

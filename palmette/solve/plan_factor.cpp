@@ -50,7 +50,7 @@ sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, cons
 
 std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic,
                                                     ScalarType scalar) {
-  if (!symbolic) throw UsageError("plan_structure was given no structure: analyze first");
+  if (!symbolic) throw UsageError("plan_structure: the structure is null; call analyze first");
   return std::make_shared<const PlanStructure>(std::move(symbolic), bytes_of(scalar));
 }
 
@@ -58,7 +58,7 @@ template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
                         std::shared_ptr<const PlanStructure> structure) {
   if (!factor || !factor->symbolic)
-    throw UsageError("plan_solve was given no factor: factorize first, and check that it succeeded");
+    throw UsageError("plan_solve: the factor is null; call factorize first and check that it succeeded");
   blas::use_one_thread();
   try {
     sweep::Stage<T> stage;
@@ -101,8 +101,9 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
   if (kind == FactorKind::lu)
     memory.plan_bytes += sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
   if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
-  const sweep::SpaceNeed need = sweep::supernodal_space_need(structure, static_cast<int>(scalar_bytes),
-                                                             std::min(num_rhs, sweep::rhs_block));
+  const sweep::WorkspaceNeed need =
+      sweep::supernodal_workspace_need(structure, static_cast<int>(scalar_bytes),
+                                       std::min(num_rhs, sweep::rhs_block));
   memory.workspace_bytes = (need.work + need.boundary + need.thread) * scalar_bytes;
   return memory;
 }

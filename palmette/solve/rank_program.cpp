@@ -351,7 +351,8 @@ index_t widest(const SymbolicFactor& symbolic) {
 template <class T>
 RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options) {
   if (!factor || !factor->symbolic)
-    throw UsageError("a plan over ranks was given no factor: factorize first, and check that it succeeded");
+    throw UsageError("the factor of a plan over ranks is null; call factorize first and check that it "
+                     "succeeded");
   if (options.max_rhs < 1)
     throw UsageError("a plan for " + std::to_string(options.max_rhs) +
                      " right-hand sides; there must be at least 1");

@@ -1,4 +1,4 @@
-// Part of the door of `solve`: solves with a factor whose blocks lie on many ranks.
+// Part of the door of `solve`: solves with a factor whose blocks are distributed over ranks.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,18 @@ struct RankPlanOptions {
   PlanOptions plan;
   index_t max_rhs = 64;  ///< right-hand sides of one solve
   int threads = 1;          ///< threads that will drive a solve
-  /// Of the factor's structure and placement, with these trees: shared by the plans of ranks that one process
-  /// plays. Null: made anew.
+  /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
+  /// Null: built for this plan.
   std::shared_ptr<const SolveStructure> structure = nullptr;
 };
 
-/// One rank's part of the solves with a factor: made once for it, with all memory that a solve needs.
+/// One rank's part of the solves with a factor: built once, with all memory that a solve needs.
 ///
-/// Message-driven: a value goes down its column to the ranks that have blocks there, contributions go up to
-/// the rank of their row; a task runs as soon as what it reads has come. Contributions are added in an order
-/// that depends on the structure alone (a contribution that may not be added yet is passed on as it is), so x
-/// has the same bits for any placement with the same units, any tree, transport and number of threads.
+/// Message-driven: a value is sent down its column to the ranks that have blocks there, contributions are
+/// sent to the rank of their row; a task runs as soon as its input has arrived. Contributions are added in an
+/// order that depends only on the structure (a contribution that may not be added yet is passed on
+/// unchanged), so x has the same bits for any placement with the same units, any tree, transport and number
+/// of threads.
 template <class T>
 class RankSolvePlan {
  public:
@@ -37,14 +38,14 @@ class RankSolvePlan {
   ~RankSolvePlan();
   RankSolvePlan(RankSolvePlan&&) noexcept;
 
-  /// Rows of the permuted matrix whose values this rank brings and gets, ascending. Each row belongs to one
-  /// rank.
+  /// Rows of the permuted matrix whose values this rank provides and receives, ascending. Each row belongs to
+  /// one rank.
   std::span<const index_t> rows() const;
   index_t max_rhs() const;
 
   /// Begin to solve op(S)·x = b, S being the permuted and scaled matrix that was factored. Drive the program
-  /// until done; then all ranks must agree on something before the next solve begins, so that no message of
-  /// one meets the other.
+  /// until done; then all ranks must agree on something before the next solve begins, so that messages of the
+  /// two do not mix.
   ///
   /// @param b, x  rows().size() × k, k ≤ max_rhs(); may be the same memory; must live until the program is
   ///   done
@@ -54,7 +55,7 @@ class RankSolvePlan {
 
   /// Diagonal blocks of this rank that were not inverted since their inverse would grow too much.
   index_t guarded_blocks() const;
-  /// Bytes that the plan holds beyond the factor.
+  /// Bytes that the plan holds in addition to the factor.
   offset_t memory_bytes() const;
 
  private:

@@ -179,7 +179,7 @@ const RowSweep<T>& RowCore<T>::sweep(bool transposed) const {
 }
 
 template <class T>
-SpaceNeed RowCore<T>::space_need(index_t num_rhs) const {
+WorkspaceNeed RowCore<T>::workspace_need(index_t num_rhs) const {
   return {0, 0, offset_t{n_} * (num_rhs == 1 ? 1 : strip_width<T>(num_rhs))};
 }
 
@@ -210,18 +210,18 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
     const auto take_rhs = [&](int thread) {
       const index_t begin = side_begin<T>(thread, threads, run.num_rhs()),
                     end = side_begin<T>(thread + 1, threads, run.num_rhs());
-      over_strips(begin, end, run.space.thread(thread), [&](auto&& body) {
+      over_strips(begin, end, run.workspace.thread(thread), [&](auto&& body) {
         for (index_t task = 0; task < schedule.graph.num_tasks(); ++task) body.run_task(task, thread);
       });
     };
-    return run.space.called(run.team->share_parts(threads, take_rhs));
+    return run.workspace.called(run.team->share_parts(threads, take_rhs));
   }
   if (threads > 1 && run.method != SolveMethod::serial && run.num_rhs() == 1 && rows.scaled &&
       rows.rows.panels.panel_bits != PanelChoice::none)
     return solve_by_panels(transposed, run);
-  EngineState& state = run.space.state(run.slot + (transposed ? 1 : 0), schedule);
-  over_strips(0, run.num_rhs(), run.space.thread(0), [&](auto&& body) {
-    run.space.called(run_sweep(run.method, {schedule, state, body, run.team}));
+  EngineState& state = run.workspace.state(run.slot + (transposed ? 1 : 0), schedule);
+  over_strips(0, run.num_rhs(), run.workspace.thread(0), [&](auto&& body) {
+    run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));
   });
 }
 
@@ -237,9 +237,11 @@ void RowCore<T>::solve_by_panels(bool transposed, const CoreRun<T>& run) const {
     }
   }
   const SweepSchedule& schedule = panels.sweep.rows.schedule;
-  EngineState& state = run.space.state(run.slot + 2 + (transposed ? 1 : 0), schedule);
-  with_body(panels.sweep, run, {0, 1}, run.space.thread(0),
-            [&](auto&& body) { run.space.called(run_sweep(run.method, {schedule, state, body, run.team})); });
+  EngineState& state = run.workspace.state(run.slot + 2 + (transposed ? 1 : 0), schedule);
+  with_body(panels.sweep, run, {0, 1}, run.workspace.thread(0),
+            [&](auto&& body) {
+              run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));
+            });
 }
 
 template <class T>

@@ -21,7 +21,7 @@ class RowCore final : public SweepCore<T> {
   RowCore(LowerTriangle<T> triangle, bool transposed_first);
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
-  SpaceNeed space_need(index_t num_rhs) const override;
+  WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
   offset_t memory_bytes() const override;
 

@@ -1,5 +1,5 @@
-// The door of `solve`: Factor + b → x. A SolvePlan is made once for a factor (or for somebody else's
-// triangular matrices) and serves many solves by any method of the list.
+// The door of `solve`: Factor + b → x. A SolvePlan is built once for a factor (or for a caller's triangular
+// matrices) and used for many solves by any method of the list.
 #pragma once
 
 #include <memory>
@@ -50,7 +50,7 @@ struct SolveMethodInfo {
 const std::vector<SolveMethodInfo>& solve_method_list();
 /// Its rows for one place.
 const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where);
-/// @throws UsageError listing the names ("auto" and those of the list) if there is no such method
+/// @throws UsageError listing the names ("auto" and those of the list) if the name is unknown
 SolveMethod solve_method(std::string_view name);
 /// @throws UsageError also if the method runs elsewhere, saying where and which ones run here
 SolveMethod solve_method(std::string_view name, SolveWhere where);
@@ -63,28 +63,28 @@ SolveMethod solve_method(index_t layers, LayeredMethod of_several);
 /// How the layers of this method work together. @throws UsageError for a method without layers
 LayeredMethod layered_method(SolveMethod method);
 
-/// What one solve costs at least; see docs/guide for the model.
+/// The least cost of one solve; see docs/guide for the model.
 struct SolveCost {
   double flops = 0;
   /// factor read once for each sweep and block of right-hand sides, b and x once
   double bytes = 0;
-  /// bytes of the costliest path of tasks: no number of threads moves less one after another
+  /// bytes of the costliest path of tasks: a lower bound of the sequential traffic for any number of threads
   double critical_path_bytes = 0;
 };
 
 struct SolveRun {
   SolveMethod method = SolveMethod::automatic;
-  ThreadTeam* team = nullptr;  ///< null: the caller's thread alone
+  ThreadTeam* team = nullptr;  ///< null: only the caller's thread
 };
 
 /// What a solve did.
 struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
-  /// threads that were called to it: fewer than the team's while hand-overs are slow
+  /// threads that were called: fewer than the team's while hand-overs are slow
   int threads = 1;
 };
 
-/// One of the matrices whose product a factored matrix is: L; D of LDLᵀ; U of LU.
+/// One of the factors of a matrix: L; D of LDLᵀ; U of LU.
 enum class FactorPart { lower, diagonal, upper };
 
 /// What pivoting inside supernodes did: row k of the factors is row result[k] of the structure.
@@ -99,7 +99,7 @@ namespace sweep {
 class SweepStructure;
 }
 
-/// Made once, constant, and safe to use from several threads at once (each solve has its own workspace).
+/// Constant after construction and thread-safe (each solve has its own workspace).
 template <class T>
 class SolvePlan {
  public:
@@ -114,20 +114,20 @@ class SolvePlan {
   /// x ← op(A)⁻¹·b, A being the matrix that was factored (or the given triangle, or the product of given
   /// factors).
   ///
-  /// @param b  n × k in the user's numbering, k ≥ 0
+  /// @param b  n × k in the user's order, k ≥ 0
   /// @param x  n × k; may be the same memory as b
   /// @throws DimensionError if sizes differ; MemoryError
   /// @cost  cost(k) flops and bytes; workspace O(n·min(k, 64))
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
 
-  /// x ← op(F)⁻¹·b with one factor by itself, of a plan that plan_solve made.
+  /// x ← op(F)⁻¹·b with a single factor, for a plan from plan_solve.
   ///
   /// The factors are those of the matrix with rows and columns permuted, pivoting included, and scalings
   /// undone: P·A·Pᵀ = L·Lᴴ or L·D·Lᴴ (complex symmetric: L·D·Lᵀ), P·A·Qᵀ = L·U; with P =
   /// row.then(pivoted_places) and Q = column of the structure. Scalings are powers of two: undoing them
   /// rounds nothing. D of LLᵀ is the identity.
-  /// @param b  n × k in the numbering of the factors; x: n × k, likewise; may be the same memory as b
-  /// @throws DimensionError; UsageError for a part that the factorization has not; MemoryError
+  /// @param b  n × k in the order of the factors; x: the same; may be the same memory as b
+  /// @throws DimensionError; UsageError for a part that the factorization does not have; MemoryError
   /// @cost   half of cost(k), for D O(n·k)
   SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
                         const SolveRun& run = {}) const;
@@ -135,22 +135,22 @@ class SolvePlan {
   SolveCost cost(index_t num_rhs) const;
   /// Diagonal blocks that were not inverted since their inverse would grow too much.
   index_t guarded_blocks() const;
-  /// Bytes that the plan holds beyond the factor.
+  /// Bytes that the plan holds in addition to the factor.
   offset_t memory_bytes() const;
 
  private:
   std::unique_ptr<const detail::PlanBody<T>> body_;
 };
 
-/// What a plan knows from the structure alone: tasks, and the places of rows. Constant; all plans for factors
-/// with this structure, and with scalars of this size, may share one.
+/// The part of a plan that depends only on the structure: tasks, and the places of rows. Constant; all plans
+/// for factors with this structure, and with scalars of this size, may share one.
 using PlanStructure = sweep::SweepStructure;
 std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic,
                                                     ScalarType scalar);
 
 /// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep,
 /// and the task graphs of both sweeps. The plan keeps the factor alive.
-/// @param structure  of the factor's symbolic and scalar; made where it is missing or another's
+/// @param structure  of the factor's symbolic and scalar; built if it is null or belongs to another
 /// @throws MemoryError
 /// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are
 ///   copied
@@ -158,8 +158,8 @@ template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {},
                         std::shared_ptr<const PlanStructure> structure = nullptr);
 
-/// Bytes that plan_solve will hold beyond the factor, and the workspace of one solve with num_rhs right-hand
-/// sides.
+/// Bytes that plan_solve will hold in addition to the factor, and the workspace of one solve with num_rhs
+/// right-hand sides.
 struct PlanMemory {
   offset_t plan_bytes = 0;
   offset_t structure_bytes = 0;  ///< of these, what plan_structure holds
@@ -167,7 +167,7 @@ struct PlanMemory {
 };
 PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
                                 index_t num_rhs);
-/// The same, with a structure that is at hand.
+/// The same for a known structure.
 PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar,
                                 index_t num_rhs);
 
@@ -177,7 +177,7 @@ struct TriangleOptions {
   PlanOptions plan;
 };
 
-/// Prepare solves with a sparse triangular matrix as it is. Entries in the other triangle are ignored, as
+/// Prepare solves with a given sparse triangular matrix. Entries in the other triangle are ignored, as
 /// scipy.sparse.linalg.spsolve_triangular and LAPACK do. A pattern that is closed under elimination (a factor
 /// of a direct method) is solved by supernodes, any other (an ILU factor) row by row.
 /// @returns the plan, or numerically_singular naming the first row whose diagonal is zero or missing
@@ -185,8 +185,8 @@ struct TriangleOptions {
 template <class T>
 Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const TriangleOptions& options = {});
 
-/// Somebody's factors of A: with S = diag(row_scale)·A·diag(column_scale),
-///   S(row.new_to_old[i], column.new_to_old[j]) = (L·U)(i, j).
+/// A caller's factors of A: with S = diag(row_scale)·A·diag(column_scale), S(row.new_to_old[i],
+///   column.new_to_old[j]) = (L·U)(i, j).
 /// Empty U: L·Lᵀ (L·Lᴴ when `hermitian`). Empty permutations: identity. Empty scales: one.
 template <class T>
 struct OwnFactors {
@@ -199,8 +199,8 @@ struct OwnFactors {
   bool lower_unit_diagonal = false;
   bool upper_unit_diagonal = false;
   bool hermitian = false;
-  /// Inverted diagonal blocks lose digits where they grow; without A at hand nothing refines them again, so
-  /// that the limit is low here.
+  /// Inverted diagonal blocks lose digits if they grow. Without A, refinement cannot recover them, so the
+  /// limit is low here.
   PlanOptions plan{true, 1e2};
 };
 

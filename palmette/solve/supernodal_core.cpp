@@ -17,18 +17,18 @@ offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 template <class T>
 struct SweepRhs {
   const SupernodalTriangle<T>& triangle;
-  SolveSpace<T>& space;
+  SolveWorkspace<T>& workspace;
   index_t stride;  ///< of the rows of right-hand sides
 
   const SweepStructure& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
-  RhsRows<T> local(int thread) const { return {space.thread(thread), stride}; }
+  RhsRows<T> local(int thread) const { return {workspace.thread(thread), stride}; }
   RhsRows<T> boundary(index_t group) const {
-    return {space.boundary.data() + structure().boundary_offset(group) * stride, stride};
+    return {workspace.boundary.data() + structure().boundary_offset(group) * stride, stride};
   }
   /// The vector in the sweep's own numbering.
-  RhsRows<T> kept() const { return {space.work.data(), stride}; }
+  RhsRows<T> kept() const { return {workspace.work.data(), stride}; }
 
   void read_columns(const Reader<T>* in, index_t first, index_t columns, RhsRows<T> into) const {
     if (in != nullptr) load_rhs(*in, first, columns, into);
@@ -36,7 +36,7 @@ struct SweepRhs {
   }
   SupernodeVectors<T> vectors(index_t s, index_t first_column, int thread) const {
     const SweepStructure& known = structure();
-    T* const spare = space.thread(thread) + padded(known.longest_local()) * stride;
+    T* const spare = workspace.thread(thread) + padded(known.longest_local()) * stride;
     const RhsRows<T> values = local(thread);
     return {known.local_rows(s),
             values.from(symbolic().supernode_begin[s] - first_column),
@@ -161,7 +161,7 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   };
   const bool spreads = collide(run.in.from.ld) && run.in.map.back != nullptr;
   const bool collects = collide(run.out.to.ld) && run.out.map.back != nullptr;
-  const RhsRows<T> kept{run.space.work.data(), stride};
+  const RhsRows<T> kept{run.workspace.work.data(), stride};
   if (spreads)
     over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_rhs(run.in, begin, end, kept); });
   forward(transposed, run, spreads ? nullptr : &run.in, nullptr);
@@ -200,7 +200,7 @@ void SupernodalCore<T>::divide_by_diagonal(Operation operation, CoreRun<T> run) 
   run.in.conjugated = run.out.conjugated =
       operation == (parts_.adjoint ? Operation::transpose : Operation::adjoint);
   const index_t n = parts_.structure->symbolic().n;
-  const RhsRows<T> kept{run.space.work.data(), padded_rhs(sizeof(T), run.num_rhs())};
+  const RhsRows<T> kept{run.workspace.work.data(), padded_rhs(sizeof(T), run.num_rhs())};
   load_rhs(run.in, 0, n, kept);
   if (parts_.diagonal) parts_.diagonal->solve(0, n, kept);
   store_rhs<T>(run.out, 0, n, kept);
@@ -216,8 +216,9 @@ template <class T>
 void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run,
                                    const Reader<T>* in, const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->forward();
-  ForwardBody<T> body({triangle, run.space, padded_rhs(sizeof(T), run.num_rhs())}, in, out);
-  run.space.called(run_sweep(run.method, {schedule, run.space.state(run.slot, schedule), body, run.team}));
+  ForwardBody<T> body({triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs())}, in, out);
+  run.workspace.called(
+      run_sweep(run.method, {schedule, run.workspace.state(run.slot, schedule), body, run.team}));
 }
 
 template <class T>
@@ -231,15 +232,15 @@ template <class T>
 void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in,
                                  const Writer<T>* out) const {
   const SweepSchedule& schedule = parts_.structure->backward();
-  BackwardBody<T> body({way.triangle, run.space, padded_rhs(sizeof(T), run.num_rhs())}, in, way.diagonal,
+  BackwardBody<T> body({way.triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs())}, in, way.diagonal,
                        out, way.adjoint);
-  run.space.called(
-      run_sweep(run.method, {schedule, run.space.state(run.slot + 1, schedule), body, run.team}));
+  run.workspace.called(
+      run_sweep(run.method, {schedule, run.workspace.state(run.slot + 1, schedule), body, run.team}));
 }
 
-SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
+WorkspaceNeed supernodal_workspace_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
   const offset_t stride = padded_rhs(scalar_bytes, std::max<index_t>(num_rhs, 1));
-  SpaceNeed need;
+  WorkspaceNeed need;
   need.work = structure.symbolic().n * stride;
   need.boundary = structure.total_boundary() * stride;
   need.thread = (padded(structure.longest_local()) + padded(structure.widest_supernode())) * stride +
@@ -248,8 +249,8 @@ SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_byte
 }
 
 template <class T>
-SpaceNeed SupernodalCore<T>::space_need(index_t num_rhs) const {
-  return supernodal_space_need(*parts_.structure, sizeof(T), num_rhs);
+WorkspaceNeed SupernodalCore<T>::workspace_need(index_t num_rhs) const {
+  return supernodal_workspace_need(*parts_.structure, sizeof(T), num_rhs);
 }
 
 template <class T>

@@ -34,7 +34,7 @@ class SupernodalCore final : public SweepCore<T> {
     if (parts_.upper || parts_.lower_only) return Relation::general;
     return parts_.adjoint && is_complex_v<T> ? Relation::hermitian : Relation::symmetric;
   }
-  SpaceNeed space_need(index_t num_rhs) const override;
+  WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
   index_t guarded_blocks() const override {
     return parts_.lower->guarded_blocks() + (parts_.upper ? parts_.upper->guarded_blocks() : 0);
@@ -57,6 +57,6 @@ class SupernodalCore final : public SweepCore<T> {
 };
 
 /// Scalars that one solve needs, from the structure alone.
-SpaceNeed supernodal_space_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs);
+WorkspaceNeed supernodal_workspace_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs);
 
 }  // namespace palmette::sweep

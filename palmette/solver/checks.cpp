@@ -67,7 +67,7 @@ void check_options(const SolverOptions& options) {
 
 template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options) {
-  if (!matrix) throw UsageError("there is no matrix");
+  if (!matrix) throw UsageError("the matrix is null");
   if (matrix->rows() != matrix->cols())
     throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) +
                          " x " + std::to_string(matrix->cols()));
@@ -77,7 +77,7 @@ void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const So
 }
 
 template <class T>
-void check_triangle(const SparseMatrix<T>& matrix, const TriangularOptions& options) {
+void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions& options) {
   if (matrix.rows() != matrix.cols())
     throw DimensionError("a triangular solve needs a square matrix, this one is " +
                          std::to_string(matrix.rows()) + " x " + std::to_string(matrix.cols()));
@@ -130,7 +130,7 @@ DenseMatrix<T> copy_if_overlapping(DenseView<const T> b, DenseView<T> x) {
 #define PALMETTE_INSTANTIATE(T)                                                                    \
   template void check_system(const std::shared_ptr<const SparseMatrix<T>>&, const SolverOptions&); \
   template void check_options<T>(const SolverOptions&);                                            \
-  template void check_triangle(const SparseMatrix<T>&, const TriangularOptions&);                  \
+  template void check_triangle(const SparseMatrix<T>&, const TriangularSolverOptions&);                  \
   template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                 \
   template std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(                             \
       std::shared_ptr<const SparseMatrix<T>>);                                                     \

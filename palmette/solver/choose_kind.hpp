@@ -1,4 +1,4 @@
-// Which factorization a matrix gets, and what that asks of its ordering.
+// Chooses the factorization of a matrix, and the kind of pivots that its ordering must provide.
 #pragma once
 
 #include <optional>
@@ -8,18 +8,18 @@
 
 namespace palmette {
 
-/// The wanted kind if it fits; without a wish LLᵀ for symmetric (Hermitian) matrices with positive diagonal,
-/// LDLᵀ for other symmetric ones, LU for the rest. A symmetry other than general is taken at its word,
-/// general is looked into as know_matrix does.
-/// @throws UsageError if the wanted kind does not fit, naming one that does
+/// The wanted kind if it fits. If none is given, LLᵀ for symmetric (Hermitian) matrices with positive
+/// diagonal, LDLᵀ for other symmetric ones, LU for the rest. A declared symmetry is trusted; a matrix marked
+/// general is examined as in know_matrix.
+/// @throws UsageError if the wanted kind does not fit, naming one that fits
 template <class T>
 FactorKind choose_kind(const SparseMatrix<T>& matrix, std::optional<FactorKind> wanted = {});
 
-/// The same for a matrix whose symmetry has been looked for.
+/// The same for a matrix whose symmetry is already known.
 template <class T>
 FactorKind choose_kind(const SparseMatrix<T>& matrix, Symmetry symmetry, std::optional<FactorKind> wanted);
 
-/// The same by what has been seen of the matrix. @param positive_diagonal  real and positive, everywhere
+/// The same from known properties. @param positive_diagonal every diagonal entry is real and positive
 template <class T>
 FactorKind choose_kind(Symmetry symmetry, bool positive_diagonal, std::optional<FactorKind> wanted);
 

@@ -1,4 +1,4 @@
-// The way by columns: whether a matrix takes it, and what the hall needs of it.
+// Factorization by columns: when it is used, and its interface to the solver.
 #pragma once
 
 #include <memory>
@@ -8,20 +8,19 @@
 
 namespace palmette {
 
-/// Can the factor of this matrix be so thin that columns beat supernodes? Small matrices may; among larger
-/// ones triangular ones, those with no more entries than a tree, and those whose rows differ in length, as
-/// those of circuits, power grids and other networks do and those of meshes do not.
+/// Whether the factor of this matrix may be so thin that columns are faster than supernodes. True for small
+/// matrices. Among larger ones, true for triangular matrices, for those with no more entries than a tree, and
+/// for those whose rows differ in length, as in circuits, power grids and other networks, but not in meshes.
 bool may_be_thin(const SparsityPattern& pattern);
 
-/// The order of a matrix that is to be factored by columns: its own as a dense matrix where it is tiny, that
-/// of order_blocks otherwise; nothing where that finds none.
+/// The order of a matrix for the factorization by columns: the natural order, as a dense matrix, if it is
+/// tiny, otherwise that of order_blocks; nothing if order_blocks finds none.
 std::optional<BlockOrdering> order_by_columns(const SparsityPattern& pattern, bool symmetric);
 
-/// Decided by the counts: few flops, in all or for each entry of the factor, leave supernodes nothing to
-/// gain.
+/// Decides by counts: with few flops, in total or per entry of the factor, supernodes gain nothing.
 bool is_thin(const BlockOrdering& order);
 
-/// The factor as the hall sees it; factor() is null.
+/// The factor as an Inverse; its factor() is null.
 template <class T>
 std::shared_ptr<const Inverse<T>> inverse_by_columns(std::shared_ptr<const ColumnFactor<T>> factor,
                                                      double seconds);

@@ -1,4 +1,4 @@
-// Inside `solver`: entries for places where a structurally singular matrix lacks them.
+// Inside `solver`: fills in the entries that a structurally singular matrix lacks.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,11 @@ struct MatrixPlace {
   index_t column = 0;
 };
 
-/// The rows and columns of a structurally_singular failure in pairs; empty where there are more than `most`
-/// of them.
+/// The rows and columns of a structurally_singular failure in pairs; empty if there are more than `most`.
 std::vector<MatrixPlace> places_to_complete(const NumericalFailure& failure, std::size_t most);
 
-/// The matrix with its largest modulus (one, if that is zero) at these places: of full structural rank, and
-/// off the given one by a matrix of their number as rank, so that GMRES needs but a few steps more. Its
+/// The matrix with its largest modulus (1 if that is 0) at these places. It has full structural rank, and
+/// differs from the given matrix by one of rank places.size(), so GMRES needs only a few more steps. Its
 /// symmetry is marked general.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> completed(const SparseMatrix<T>& matrix,

@@ -124,7 +124,7 @@ FactorOrder order_of(const Factor<T>& factor) {
 template <class T>
 ExtractedLdl<T> extract_ldl(const Factor<T>& factor) {
   if (factor.kind == FactorKind::lu)
-    throw UsageError("L and D are asked of a factor of kind lu, which has L and U");
+    throw UsageError("a factor of kind lu has no L and D; extract L and U");
   ExtractedLdl<T> result;
   if (!factor.symbolic) return result;
   const Permutation pivoting(pivoted_places(factor));
@@ -138,7 +138,7 @@ ExtractedLdl<T> extract_ldl(const Factor<T>& factor) {
 template <class T>
 ExtractedLu<T> extract_lu(const Factor<T>& factor) {
   if (factor.kind != FactorKind::lu)
-    throw UsageError("L and U are asked of a factor of kind " + std::string(name_of(factor.kind)) +
+    throw UsageError("a factor of kind " + std::string(name_of(factor.kind)) + " is not L·U"
                      "; factorize with kind lu");
   ExtractedLu<T> result;
   if (!factor.symbolic) return result;

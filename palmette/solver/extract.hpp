@@ -1,4 +1,4 @@
-// The factors L, D and U as plain sparse matrices, for who wants to look at them or hand them on.
+// The factors L, D and U as plain sparse matrices, for inspection and for use elsewhere.
 #pragma once
 
 #include "palmette/blocks/blocks.hpp"
@@ -14,12 +14,12 @@ struct ExtractedLu {
   Permutation column;     ///< length n
 };
 
-/// Take L and U out of a factor.
+/// Extract L and U from a factor.
 ///
 /// The factor holds P·R·A·C·Qᵀ = L·U with scalings R and C. Let D be the diagonal of R in the order of the
 /// pivoted rows; then L' = D⁻¹·L·D is unit lower triangular, U' = D⁻¹·U·C⁻¹, and L'·U' = P·A·Qᵀ. R and C hold
-/// powers of two, so nothing is rounded. Entries that are exactly zero are left out, the zeros of relaxed
-/// supernodes among them; where pivots were replaced, L'·U' is the matrix that was factored in A's stead.
+/// powers of two, so nothing is rounded. Entries that are exactly zero are omitted, including those of
+/// relaxed supernodes. If pivots were replaced, L'·U' is the matrix that was factored instead of A.
 /// @throws UsageError if the factor is not of kind LU
 /// @cost  O(panel entries) time; the result and one more copy of L and of U in memory
 template <class T>
@@ -34,8 +34,8 @@ struct ExtractedLdl {
   Permutation order;         ///< length n: ordering, postorder, and the pivoting inside supernodes
 };
 
-/// Take L and D out of a factor of kind LLᵀ or LDLᵀ; scalings undone as by extract_lu: L' = R⁻¹·L·R, D' =
-/// R⁻¹·D·R⁻¹.
+/// Extract L and D from a factor of kind LLᵀ or LDLᵀ. Scalings are undone as in extract_lu: L' = R⁻¹·L·R, D'
+/// = R⁻¹·D·R⁻¹.
 /// @throws UsageError if the factor is of kind LU
 /// @cost  as extract_lu
 template <class T>

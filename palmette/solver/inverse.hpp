@@ -8,14 +8,14 @@
 
 namespace palmette {
 
-/// Constant once made.
+/// Constant after construction.
 template <class T>
 class Inverse {
  public:
   virtual ~Inverse() = default;
   virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
                            const SolveRun& run) const = 0;
-  /// As SolvePlan::solve_part. @throws UsageError where there is no factor by supernodes in working precision
+  /// As SolvePlan::solve_part. @throws UsageError if there is no supernodal factor in working precision
   virtual SolveTrace solve_part(FactorPart, Operation, DenseView<const T>, DenseView<T>,
                                 const SolveRun&) const {
     throw UsageError("in mixed precision there is no factor in working precision");
@@ -33,11 +33,11 @@ class Inverse {
 
 struct InverseOptions {
   FactorizeOptions factorize;
-  std::shared_ptr<const PlanStructure> structure;  ///< of the solves; made where it is missing
+  std::shared_ptr<const PlanStructure> structure;  ///< of the solves; built if null
   bool mixed_precision = false;
 };
 
-/// What the factorizations of one Solver leave to each other.
+/// What successive factorizations of one Solver reuse.
 template <class T>
 struct InverseMemory {
   using Low = with_precision_t<T, float>;

@@ -1,5 +1,5 @@
-// Part of the door of `solver`: this computer as a Cluster of one node, by measuring what predictions charge
-// for.
+// Part of the door of `solver`: measures this computer as a Cluster of one node, with the costs that
+// predictions use.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 namespace palmette {
 
 struct ClusterMeasurement {
-  /// processors that may run ranks or threads; memory is measured with 1, 2, 4, … up to so many
+  /// processors that may run ranks or threads; memory is measured with 1, 2, 4, … threads up to this number
   int threads = 1;
-  bool quick = false;     ///< fewer repeats and smaller problems: for tests of the form, not of the figures
+  bool quick = false;  ///< fewer repeats and smaller problems, for tests of the format, not of the figures
 };
 
-/// Half of a round trip of so many bytes between two ranks, seconds.
+/// Half the time of a round trip of a message of `bytes` between two ranks.
 struct PingPong {
   std::size_t bytes = 0;
   double seconds = 0;
 };
 
-/// One solve of a model problem that the overheads were fitted to.
+/// One solve of a model problem, used to fit the overheads.
 struct FittedSolve {
   std::string problem;
   double measured_seconds = 0;
@@ -30,22 +30,24 @@ struct FittedSolve {
 };
 
 struct MeasuredCluster {
-  Cluster cluster;                 ///< network as on_node: one node knows of no other
-  std::vector<PingPong> ping_pong;  ///< ranks as threads
+  Cluster cluster;                  ///< network equals on_node, because there is only one node
+  std::vector<PingPong> ping_pong;  ///< between ranks that are threads
   std::vector<FittedSolve> solves;
 };
 
-/// Memory by number of threads, products by number of columns, overheads of tasks fitted to solves of model
-/// problems (relative least squares, none below 0), ping-pong between two ranks that are threads.
+/// Measures memory bandwidth by number of threads, products by number of columns, and ping-pong between two
+/// ranks that are threads. Fits the overheads of tasks to solves of model problems (relative least squares,
+/// not below 0).
 /// @throws UsageError if threads < 1
-/// @cost  some ten seconds; for a moment three arrays of eight times the last-level cache, up to 256 MB, or
+/// @cost  about ten seconds; temporarily three arrays of eight times the last-level cache, up to 256 MB, or
 ///   of 16 MB for each thread
 MeasuredCluster measure_cluster(const ClusterMeasurement& options);
 
-/// Ping-pong between ranks 0 and 1 of any transport; both call it, and others not. Only rank 0 gets figures.
+/// Ping-pong between ranks 0 and 1 of any transport. Only these two call it, and only rank 0 gets the
+/// figures.
 std::vector<PingPong> ping_pong(Transport& transport, bool quick = false);
 
-/// The link that such figures come from: latency and bandwidth by least relative squares, overheads as given.
+/// The link that fits these figures: latency and bandwidth by least relative squares, overheads as given.
 Link fitted_link(const std::vector<PingPong>& figures, double overhead_us);
 
 }  // namespace palmette

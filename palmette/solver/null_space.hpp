@@ -1,4 +1,4 @@
-// Which directions a matrix maps to rounding level, from both sides.
+// The left and right null spaces of a matrix, up to rounding.
 #pragma once
 
 #include "palmette/refine/refine.hpp"
@@ -6,17 +6,17 @@
 
 namespace palmette {
 
-/// More dependent columns than this are not told apart.
+/// The largest dimension of a null space that is computed.
 inline constexpr index_t most_null_directions = 16;
 
-/// Orthonormal bases of what A and Aᴴ map to rounding level.
+/// Orthonormal bases of the directions that A and Aᴴ map to rounding level.
 template <class T>
 struct NullSpace {
   DenseMatrix<T> right;  ///< n × k: A·right ≈ 0
   /// n × k: Aᴴ·left ≈ 0; equal to right for symmetric and Hermitian A (conjugated for complex symmetric A)
   DenseMatrix<T> left;
   /// k × k: the inverse of leftᴴ·A·right, none of its singular values above 1/(u·‖A‖∞). right·growth·leftᴴ·b
-  /// is what A⁻¹·b has along the null vectors; Hermitian (symmetric) where A is.
+  /// is the part of A⁻¹·b along the null vectors; Hermitian (symmetric) where A is.
   DenseMatrix<with_precision_t<T, double>> growth;
   double distance = 1;     ///< smallest ‖S·z‖∞ / (‖S‖∞·‖z‖∞) found, S being A equilibrated
   /// of the largest entry of the weakest direction, equilibrated: it depends on the other columns

@@ -36,16 +36,16 @@ void check_partition(const std::vector<RowsOfRank>& rows, index_t size) {
   for (std::size_t place = 0; place < order.size(); ++place) {
     const RowsOfRank& here = rows[order[place]];
     if (here.first > next)
-      throw UsageError("no rank brings " + rows_text(next, here.first) +
+      throw UsageError("no rank has " + rows_text(next, here.first) +
                        " (counted from 0); every row must be brought by one");
     if (here.first < next)
       throw UsageError(name_of_rank(order[place - 1]) + " and " + name_of_rank(order[place]) +
-                       " both bring row " + std::to_string(here.first) +
+                       " both have row " + std::to_string(here.first) +
                        " (counted from 0); every row must be brought by one rank only");
     next = here.first + here.count;
   }
   if (next < size)
-    throw UsageError("no rank brings " + rows_text(next, size) + " (counted from 0) of a matrix of " +
+    throw UsageError("no rank has " + rows_text(next, size) + " (counted from 0) of a matrix of " +
                      std::to_string(size) + " columns; every row must be brought by one rank");
 }
 
@@ -93,10 +93,10 @@ SparseMatrix<T> checked_rows(const RowBlock<T>& rows) {
   const index_t count = rows.num_rows();
   if (rows.size < 0 || rows.first_row < 0)
     throw DimensionError("rows from " + std::to_string(rows.first_row) + " on of a matrix of " +
-                         std::to_string(rows.size) + " columns cannot be");
+                         std::to_string(rows.size) + " columns is invalid");
   if (std::int64_t{rows.first_row} + count > rows.size && count > 0)
-    throw DimensionError(rows_text(rows.first_row, rows.first_row + count) +
-                         " (counted from 0) are brought, but the matrix has " + std::to_string(rows.size) +
+    throw DimensionError("the block has " + rows_text(rows.first_row, rows.first_row + count) +
+                         " (counted from 0), but the matrix has " + std::to_string(rows.size) +
                          " columns; a solve needs a square matrix");
   const offset_t nothing[] = {0};
   const std::span<const offset_t> pointers =
@@ -144,7 +144,7 @@ std::vector<RowsOfRank> agreed_rows(const RankTeam& ranks, index_t size, RowsOfR
     std::memcpy(of_rank, pieces[rank].data(), sizeof of_rank);
     if (rank == 0) size_of_first = of_rank[0];
     if (of_rank[0] != size_of_first)
-      throw DimensionError("rank 0 brings rows of " + std::to_string(size_of_first) + " columns, " +
+      throw DimensionError("rank 0 has rows of " + std::to_string(size_of_first) + " columns, " +
                            name_of_rank(rank) + " rows of " + std::to_string(of_rank[0]) +
                            "; all must belong to one matrix");
     rows.push_back({of_rank[1], of_rank[2]});

@@ -1,4 +1,4 @@
-// Inside `solver`: arguments that each rank brings for itself, refused by all ranks together.
+// Inside `solver`: checks of arguments of each rank; if one fails, all ranks throw.
 #pragma once
 
 #include <functional>
@@ -9,9 +9,9 @@
 
 namespace palmette {
 
-/// Work that needs no other rank and may refuse its arguments. Every rank must call it.
-/// @throws where any rank's work threw: on every rank the same UsageError, DimensionError or MemoryError,
-///   which names the first such rank
+/// Runs work that needs no other rank and may throw. Every rank must call it.
+/// @throws if the work of any rank threw: on every rank the same UsageError, DimensionError or MemoryError,
+///   naming the first such rank
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
 
 /// Rows [first, first + count) of a rank.

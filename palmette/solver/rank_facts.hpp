@@ -1,4 +1,4 @@
-// What each rank knows of the factor, joined so that all know the same.
+// Combines what each rank knows about the factor, so that all ranks know the same.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace palmette {
 
-/// Pivots of a rank's own diagonal blocks, or where they say that the factorization cannot go on.
+/// Pivots of a rank's own diagonal blocks, or the failure found in them.
 struct PivotFacts {
   PivotReport pivots;
   std::optional<NumericalFailure> failure;

@@ -20,13 +20,13 @@ class WholeInput final : public RankInput<T> {
     check_pattern_unchanged();
     if (is_shared_ && fingerprint_of_values() != values_came_as_)
       throw UsageError(
-          "the values of the matrix were changed after a solver over ranks was made of it, which shares it; "
+          "the values of the matrix were changed after a solver over ranks was created that shares it; "
           "call refactor first");
   }
   void check_pattern_unchanged() const override {
     if (is_shared_ && fingerprint_of_pattern() != pattern_came_as_)
       throw UsageError(
-          "the pattern of the matrix was changed after a solver over ranks was made of it, which shares it; "
+          "the pattern of the matrix was changed after a solver over ranks was created that shares it; "
           "make a new solver");
   }
   void attach(AnswerSource<T>& source) const override { source.matrix = matrix_.get(); }

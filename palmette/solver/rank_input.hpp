@@ -1,4 +1,4 @@
-// A matrix over ranks as the hall works with it: whole on every rank, or some rows of it on each.
+// The matrix of a solver over ranks: whole on every rank, or some of its rows on each.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ struct OwnEntries {
   double largest = 0;
 };
 
-/// Constant once made. Every rank must call every function, but for the three that only look.
+/// Constant after construction. All ranks must call each function, except the three that only read.
 template <class T>
 class RankInput {
  public:
@@ -23,10 +23,10 @@ class RankInput {
   /// Of the whole matrix.
   virtual const SparsityPattern& pattern() const = 0;
   virtual Symmetry symmetry() const = 0;
-  /// @throws UsageError if the caller has changed a matrix that is shared with it
+  /// @throws UsageError if the caller has changed a shared matrix
   virtual void check_unchanged() const {}
   virtual void check_pattern_unchanged() const {}
-  /// Let an answer be verified against this matrix.
+  /// Make `source` verify its solution against this matrix.
   virtual void attach(AnswerSource<T>& source) const = 0;
 
   /// As choose_kind. @throws as that, on all ranks
@@ -38,21 +38,21 @@ class RankInput {
                                     const Ordering& ordering) const = 0;
 };
 
-/// Every rank brings the whole matrix. @param matrix  checked, its symmetry known
+/// Every rank holds the whole matrix. @param matrix checked, with known symmetry
 template <class T>
 std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>> matrix,
                                                Transport& transport);
 
-/// Every rank brings its rows.
+/// Every rank provides its rows.
 ///
-/// The pattern comes to all ranks, since analysis is replicated. Values do not: a rank keeps its rows and the
-/// columns of the same numbers (for products with A, Aᵀ and Aᴴ), and sends each entry once to the rank whose
-/// block it belongs to, when factors are made.
+/// All ranks receive the pattern, since analysis is replicated, but not the values: a rank keeps its rows and
+/// the columns with the same indices (for products with A, Aᵀ and Aᴴ). When the matrix is factored, it sends
+/// each entry once to the rank that owns its block.
 template <class T>
 class RowInput final : public RankInput<T> {
  public:
   /// @param former  input of the same pattern by the same ranks, or null
-  /// @throws UsageError, DimensionError, MemoryError: all ranks the same
+  /// @throws UsageError, DimensionError or MemoryError, the same on all ranks
   RowInput(const RowBlock<T>& rows, const RankTeam& ranks, const RowInput* former);
   RowInput(const RowInput&) = delete;
   RowInput& operator=(const RowInput&) = delete;
@@ -69,7 +69,7 @@ class RowInput final : public RankInput<T> {
   index_t num_rows() const { return share_.count(); }
   /// By rank.
   const std::vector<RowsOfRank>& ranges() const { return ranges_; }
-  /// Every rank brings its rows of n × k columns; @returns all of them
+  /// Every rank passes its rows of n × k columns; @returns all rows
   DenseMatrix<T> whole_columns(DenseView<const T> own) const;
 
  private:

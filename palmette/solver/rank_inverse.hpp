@@ -1,4 +1,4 @@
-// A matrix factored over ranks as a function: op(A)⁻¹ of whole vectors, which every rank brings and gets.
+// A matrix factored over ranks as a function: op(A)⁻¹ of whole vectors, which every rank passes and receives.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace palmette {
 
-/// How a rank takes part: its transport, its threads and its patience.
+/// What a rank works with: its transport, its threads and its watchdog.
 struct RankTeam {
   Transport& transport;
   ThreadTeam& team;
@@ -18,14 +18,14 @@ struct RankTeam {
 
 /// The layers of a run.
 struct RankLayers {
-  std::vector<LayerSystem> systems = {};  // empty: there is but one
+  std::vector<LayerSystem> systems = {};  // empty: there is only one layer
   bool several() const { return !systems.empty(); }
   const LayerSystem& of(index_t rank) const {
     return systems[rank / systems[0].ranks.grid.num_ranks()];
   }
 };
 
-/// What solves go by: a rank's part of a factor, in the system of its layer or the only one.
+/// What a rank solves with: its part of the factor, in the system of its layer or in the only one.
 template <class T>
 struct RankSolveParts {
   std::shared_ptr<const SymbolicFactor> symbolic;  ///< of the whole
@@ -33,17 +33,17 @@ struct RankSolveParts {
   std::shared_ptr<const RankFactor<T>> factor;
 };
 
-/// Constant but for its workspace: one apply at a time, on all ranks together.
+/// Constant except for its workspace: one apply at a time, on all ranks together.
 template <class T>
 class RankInverse {
  public:
   /// Every rank must call it.
-  /// @param planned  makes what solves go through; empty: the transport of `ranks`
+  /// @param planned  makes the transport of the solves; empty: the transport of `ranks`
   /// @throws MemoryError
   RankInverse(const RankTeam& ranks, const RankSolveParts<T>& parts, const RankPlanOptions& options,
               const PlannedTransports& planned = {});
 
-  /// x ← op(A)⁻¹·b; every rank must call it, with the same b, and gets the same x.
+  /// x ← op(A)⁻¹·b; every rank must call it with the same b, and all get the same x.
   /// @param b  n × k; x: n × k, may be b's memory
   void apply(Operation operation, DenseView<const T> b, DenseView<T> x);
 
@@ -59,11 +59,11 @@ class RankInverse {
     return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes());
   }
   const RunTransport& run_transport() const { return *run_; }
-  /// Of this rank, in all applies so far: the solves themselves, without bringing the pieces of x to all.
+  /// Of this rank, in all applies so far: the solves only, without the gathering of x.
   RankTimes times() const { return record_.times(); }
 
  private:
-  /// Where a row of the permuted system stands in the user's numbering, and what it is scaled by there.
+  /// The user's index of each row of the permuted system, and the scale of that row.
   struct Side {
     const std::vector<index_t>& place;
     const std::vector<double>& scale;  // empty: ones
@@ -85,11 +85,11 @@ class RankInverse {
   std::shared_ptr<const SymbolicFactor> symbolic_;
   index_t max_rhs_;
   Plan plan_;
-  // by rank: the rows of the permuted system whose values it brings and gets
+  // by rank: the rows of the permuted system whose values it provides and receives
   std::vector<std::vector<index_t>> rows_;
   std::optional<RunTransport> run_;
   RankRecord record_;
-  DenseMatrix<T> own_;                      // this rank's rows × max_rhs, made when first needed
+  DenseMatrix<T> own_;                      // this rank's rows × max_rhs, allocated when first needed
   BytePool pool_;
 };
 

@@ -143,7 +143,7 @@ struct RankSolver<T>::State {
       throw DimensionError("b is " + std::to_string(b.rows) + " x " + std::to_string(b.cols) + " and x is " +
                            std::to_string(x.rows) + " x " + std::to_string(x.cols) + ", but this rank has " +
                            std::to_string(expected) +
-                           " rows of the matrix; both need as many rows, and as many columns as each other");
+                           " rows of the matrix; both need this number of rows, and equally many columns");
     });
     const index_t most = transport.agree(b.cols);
     check_on_all(ranks(), [&] {
@@ -242,7 +242,7 @@ Outcome<void> RankSolver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> mat
     std::shared_ptr<const RankInput<T>> input;
     agree_after(state_->transport, [&] {
       if (state_->rows != nullptr)
-        throw UsageError("this solver was made from rows: give refactor_rows new ones");
+        throw UsageError("this solver was created from rows; use refactor_rows");
       state_->made.input->check_pattern_unchanged();
       check_system(matrix, as_solver_options(state_->options));
       check_same_pattern(state_->made.input->pattern(), matrix->pattern);
@@ -256,7 +256,7 @@ template <class T>
 Outcome<void> RankSolver<T>::refactor_rows(const RowBlock<T>& rows) {
   return with_memory_errors(no_memory_to_make, [&]() -> Outcome<void> {
     if (state_->rows == nullptr)
-      throw UsageError("this solver was made from a whole matrix: give refactor a new one");
+      throw UsageError("this solver was created from a whole matrix; use refactor");
     auto input = std::make_shared<const RowInput<T>>(rows, state_->ranks(), state_->rows);
     const RowInput<T>* const next = input.get();
     const Outcome<void> done = state_->refactor(std::move(input));

@@ -1,4 +1,4 @@
-// Part of the door of `solver`: the hall over ranks.
+// Part of the door of `solver`: the solver over ranks.
 #pragma once
 
 #include <functional>
@@ -28,41 +28,40 @@ struct RankSolverOptions {
   OrderingMethod ordering = OrderingMethod::automatic;
   Permutation user_ordering;  ///< for OrderingMethod::user
   double tiny_pivot = 0;      ///< as FactorizeOptions
-  /// LDLᵀ and LU: bring large entries to the diagonal and scale by weighted matching. With rows as input each
-  /// rank then learns the size of every entry (a logarithm, 4 bytes) while it orders, no values. false: scale
-  /// by the largest entries of rows and columns, and let the diagonal be where the pattern has it; then
-  /// nothing is said of values, and matrices with small diagonals may fail.
+  /// LDLᵀ and LU: bring large entries to the diagonal and scale by weighted matching. With rows as input,
+  /// each rank then receives the size of every entry (a logarithm, 4 bytes) during ordering, but no values.
+  /// false: scale by the largest entries of rows and columns, and keep the diagonal of the pattern; then
+  /// nothing about values is sent, and matrices with small diagonals may fail.
   bool matching = true;
   AnalyzeOptions analyze;
   ProcessGrid grid{0, 0};     ///< of one layer; 0 × 0: the nearly square one
-  /// >= 1; with several, what lies high in the elimination tree is replicated; x has other last bits for each
+  /// >= 1; with several, the top of the elimination tree is replicated; the last bits of x depend on the
   /// number
   index_t layers = 1;
-  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< how several layers solve
+  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< if there are several layers
   PlacementMap map = PlacementMap::subtree_to_subcube;
-  WholeSubtrees whole;        ///< as place; another choice gives x other bits
-  /// Set: says, once the structure is known, what grid, layers, layered_method and map say otherwise; for
-  /// scalars of so many bytes. Every rank must have one, but only that of rank 0 is asked (chosen_layout of
-  /// `predict` can answer); an arrangement of another number of ranks is a UsageError.
+  WholeSubtrees whole;        ///< as in `place`; the last bits of x depend on it
+  /// If set, chooses grid, layers, layered_method and map once the structure is known, for scalars of the
+  /// given number of bytes. Every rank must set it, but only that of rank 0 is called (chosen_layout of
+  /// `predict` can be used). A layout for another number of ranks is a UsageError.
   std::function<RankLayout(const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes)>
       choose_layout;
   TreeShape trees = TreeShape::binary;
   BlockDelivery delivery = BlockDelivery::push;  ///< of the factorization's blocks
-  /// right-hand sides that are solved together, for which the plan holds memory; >= 1
+  /// most right-hand sides that are solved together; the plan holds memory for them; >= 1
   index_t max_rhs = 64;
   int threads = 1;            ///< threads of each rank, at most 4096
-  /// silence after which a rank that waits ends the run; 0: it waits for ever
+  /// a rank that waits this long without a message ends the run; 0: it waits forever
   double watchdog_seconds = 600;
   std::string transport_name;     ///< for the report
   std::string transport_note;     ///< for the report's notes, as MpiExchange::note; empty: none
-  /// makes what factorization and solves go through; empty: the transport that create is given
+  /// makes the transport of factorization and solves; empty: the transport that is passed to create
   PlannedTransports planned;
 };
 
-/// A Report, and what there is to say of ranks. Seconds are those of the rank that reports.
-/// factorize.memory_bytes is the sum over ranks of factor and plan; memory_bytes is the same for each.
-/// solve.bytes counts panels, read once for each sweep and block of right-hand sides; no peak of memory is
-/// predicted.
+/// A Report with figures about ranks. Seconds are those of the reporting rank. factorize.memory_bytes is the
+/// sum over ranks of factor and plan; memory_bytes is the same for each rank. solve.bytes counts panels,
+/// which are read once for each sweep and block of right-hand sides. Peak memory is not predicted.
 struct RankReport {
   Report run;
   index_t num_ranks = 1;
@@ -77,44 +76,43 @@ struct RankReport {
   std::string transport;
   int threads = 1;
   RankFigure memory_bytes;
-  std::vector<RankTimes> times;  ///< by rank: where the time of its solves (those of refinement too) went
+  std::vector<RankTimes> times;  ///< by rank: time of its solves by phase, refinement included
 };
 
-/// As visit of the Report, and a section
+/// As visit of the Report, with an additional section
 /// ranks{num_ranks,grid_rows,grid_cols,layers,method,synchronizations,replicated_bytes,map,trees,
 ///       delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
-/// times{…}}; times has, for each phase that occurs (forward, between, backward), work, messages and waiting,
+/// times{…}}. For each phase that occurs (forward, between, backward), times has work, messages and waiting,
 /// each with least, mean and most.
 void visit(const RankReport& report, ReportVisitor& visitor);
 
-/// One rank's part of a solver whose factor lies on many ranks.
+/// One rank's part of a solver whose factor is distributed over ranks.
 ///
-/// The matrix is brought by every rank as a whole, or by each some of its rows; so are right-hand sides and
-/// solutions. Order and analyze are run by each rank, with the same result; the factor is distributed, no
-/// rank holds all of it. x has the same bits for any grid (of a layer; several layers have others, for each
-/// number of them and each method), map, transport and number of threads, and for any way to bring the matrix
-/// (with matching = false and a pattern that lacks diagonal entries, LU alone takes another order for rows).
-/// Every function but those that are const must be called by all ranks; what it throws for wrong arguments
-/// all throw.
+/// Each rank provides either the whole matrix or some of its rows; the same holds for right-hand sides and
+/// solutions. Every rank runs order and analyze, with the same result. The factor is distributed: no rank
+/// holds all of it. x has the same bits for any grid of one layer, map, transport and number of threads, and
+/// for either form of input (except LU with matching = false and a pattern that lacks diagonal entries, which
+/// orders rows differently). With several layers, its last bits depend on their number and on the method. All
+/// ranks must call every function that is not const; if arguments are wrong, all ranks throw.
 template <class T>
 class RankSolver {
  public:
-  /// Order, analyze and place; factorize and plan the solves over ranks. As Solver::create, without the way
-  /// by columns.
-  /// @param matrix     the same on all ranks; shared with the caller, since ranks of one process may share
-  ///   one. A solve refuses a matrix whose fingerprint is no longer that of its first day; values may change
-  ///   before a refactor with the same pointer
-  /// @param transport  must outlive this; carries nothing else meanwhile
+  /// Order, analyze and place; factorize and plan the solves over ranks. As Solver::create, but never by
+  /// columns.
+  /// @param matrix  the same on all ranks; shared with the caller, since ranks of one process may share one.
+  ///   A solve throws if the matrix has changed, by its fingerprint; values may change before a refactor with
+  ///   the same pointer
+  /// @param transport  must outlive this object; nothing else may use it during that time
   /// @returns the solver, or the failure, the same on all ranks
-  /// @throws as Solver::create; UsageError if the grid has not as many ranks as the transport; BrokenRun
+  /// @throws as Solver::create; UsageError if grid and transport have different numbers of ranks; BrokenRun
   static Outcome<RankSolver> create(std::shared_ptr<const SparseMatrix<T>> matrix,
                                     const RankSolverOptions& options, Transport& transport);
 
-  /// The same from rows. No rank ever holds the values of all: a rank keeps those of its rows and of the
-  /// columns of the same numbers, and sends each entry to the rank in whose block it is factored. The pattern
-  /// comes to all ranks: 4 bytes for each entry, besides what order and analyze need for them.
-  /// @throws as create; UsageError, DimensionError unless the blocks of all ranks hold every row of a square
-  ///   matrix once
+  /// The same from rows. No rank ever holds all values: a rank keeps those of its rows and of the columns
+  /// with the same indices, and sends each entry to the rank that factors its block. All ranks receive the
+  /// pattern: 4 bytes for each entry, in addition to what order and analyze need.
+  /// @throws as create; UsageError, DimensionError unless the blocks of all ranks together hold every row of
+  ///   a square matrix once
   static Outcome<RankSolver> create_from_rows(const RowBlock<T>& rows, const RankSolverOptions& options,
                                               Transport& transport);
 
@@ -123,7 +121,7 @@ class RankSolver {
   ~RankSolver();
 
   index_t size() const;
-  /// Rows that this rank has brought; all of them where the matrix came whole.
+  /// The rows that this rank provided; all rows if it provided the whole matrix.
   index_t first_row() const;
   index_t num_rows() const;
 
@@ -133,19 +131,19 @@ class RankSolver {
   /// @throws as Solver::solve; BrokenRun
   Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 
-  /// The same with each rank's rows of b and x. Vectors are whole on every rank meanwhile: twice n × k
+  /// The same with each rank's rows of b and x. Each rank temporarily holds the whole vectors: twice n × k
   /// scalars.
   /// @param b  num_rows() × k; x: num_rows() × k, may be b's memory; the same k on all ranks
   Outcome<RankReport> solve_rows(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 
-  /// New values in the same pattern: factorize again with the same order, scaling and structure. A solver
-  /// that was made from rows gets rows.
-  /// @returns true, or the failure, the same on all ranks; the solver then keeps its former factor
-  /// @throws UsageError on all ranks if the pattern differs, or the kind does not fit the new values
+  /// Factorize again with new values in the same pattern, with the same order, scaling and structure. A
+  /// solver created from rows takes rows.
+  /// @returns success, or the failure, the same on all ranks; then the solver keeps its previous factor
+  /// @throws UsageError on all ranks if the pattern differs or the kind does not fit the new values
   Outcome<void> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
   Outcome<void> refactor_rows(const RowBlock<T>& rows);
 
-  /// Report of the phases so far, without solve and verify; its pivots hold the determinant.
+  /// Report of the phases so far, without solve and verify.
   RankReport report() const;
   /// As Solver::slogdet and Solver::inertia.
   std::pair<std::complex<double>, double> slogdet() const;

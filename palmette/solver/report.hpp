@@ -1,5 +1,4 @@
-// What a run tells of itself: one struct for each phase, and one walk over all fields that every printer
-// shares.
+// The report of a run: one struct for each phase, and one walk over all fields, which all printers use.
 #pragma once
 
 #include <cstdint>
@@ -32,20 +31,20 @@ struct AnalyzeReport {
   double seconds = 0;
   offset_t nnz_factor = 0;  ///< factor_entries: L, or L and U with one diagonal
   double flops = 0;         ///< factorization_flops
-  index_t supernodes = 0;       ///< 0: factored column by column, since the factor is too thin for supernodes
-  index_t diagonal_blocks = 1;  ///< of the block triangular form; 1 where none was looked for
+  index_t supernodes = 0;       ///< 0: factored by columns, because the factor is too thin for supernodes
+  index_t diagonal_blocks = 1;  ///< of the block triangular form; 1 if it was not computed
   offset_t memory_bytes_predicted = 0;  ///< peak of the whole process through factorization and one solve
 };
 
 struct FactorizeReport {
   FactorKind kind = FactorKind::llt;
   ScalarType scalar = ScalarType::float64;  ///< float32 or complex64 in mixed precision
-  int threads = 1;    ///< one where the work would be over before the others have woken up
+  int threads = 1;    ///< 1 if the work is too small for several threads
   double seconds = 0;
   /// 10⁹ flops/s, counting AnalyzeReport::flops (a complex multiplication and addition as 8)
   double gflops = 0;
   PivotReport pivots;
-  /// rows, and columns, that no nonzero entries match: entries were put there for the factorization
+  /// number of rows, and of columns, without a matching nonzero; the factorization used added entries there
   index_t structural_deficiency = 0;
   offset_t memory_bytes = 0;
 };
@@ -54,24 +53,23 @@ struct SolveReport {
   SolveMethod method = SolveMethod::serial;
   int threads = 1;
   index_t num_rhs = 0;
-  /// one solve without refinement: the median of the repeats, the first being a warm-up if there are several
+  /// one solve without refinement: the median of the repeats; with several, one more runs first as a warm-up
   double seconds = 0;
   double bytes = 0;         ///< SolveCost::bytes
   double bandwidth_gbs = 0; ///< bytes / seconds
-  /// measured stream bandwidth of this machine with these threads; 0 where not measured
+  /// measured stream bandwidth of this machine with this number of threads; 0 if not measured
   double stream_gbs = 0;
-  /// least possible seconds by stream bandwidth over measured seconds; 0 where not measured
+  /// shortest possible seconds by stream bandwidth over measured seconds; 0 if not measured
   double roofline_fraction = 0;
-  /// bytes of the critical path over stream bandwidth; 0 where not measured
+  /// bytes of the critical path over stream bandwidth; 0 if not measured
   double critical_path_seconds = 0;
   index_t guarded_blocks = 0;
 };
 
-/// Everything about one run. Constant copies are handed out; `notes` holds what a user should know, worst
-/// first.
+/// Everything about one run. `notes` lists what a user should know, the most important first.
 struct Report {
   MatrixReport matrix;
-  // order, analyze, factorize: absent for given triangles and factors
+  // order, analyze, factorize: absent for a caller's triangles and factors
   std::optional<OrderReport> order;
   std::optional<AnalyzeReport> analyze;
   std::optional<FactorizeReport> factorize;
@@ -82,7 +80,7 @@ struct Report {
   std::string version;
 };
 
-/// Receives a Report's fields in order: sections open and close around their fields. Absent figures come as
+/// Receives the fields of a Report in order: sections open and close around their fields. Absent figures are
 /// null.
 class ReportVisitor {
  public:
@@ -108,7 +106,7 @@ class ReportVisitor {
 /// verify{backward_error,componentwise_backward_error,condition_1norm,forward_error_bound,refine_steps,
 ///        bound,verified,singular_distance,null_directions,least_squares_error},
 /// notes, peak_memory_bytes, version. perturbed_columns are 0-based. inertia is null where it is not defined.
-/// Sections of phases that did not take place (trisolve has no order; no solve yet) come as null.
+/// Sections of phases that did not run (trisolve has no order; no solve yet) are null.
 void visit(const Report& report, ReportVisitor& visitor);
 
 /// Version of the library, "major.minor.patch".

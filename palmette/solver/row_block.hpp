@@ -1,4 +1,4 @@
-// Part of the door of `solver`: the rows of a matrix that one rank brings.
+// Part of the door of `solver`: the rows of a matrix that one rank provides.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 namespace palmette {
 
 /// Consecutive rows of an n × n matrix in compressed rows; refers to the caller's arrays. The blocks of all
-/// ranks hold every row once; which rank has which is free, and a block may be empty.
+/// ranks together hold every row once, in any assignment to ranks; a block may be empty.
 template <class T>
 struct RowBlock {
   index_t size = 0;                   ///< n

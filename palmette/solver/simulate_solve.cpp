@@ -202,7 +202,7 @@ class Simulation {
 template <class T>
 SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor,
                               const SimulatedCase& given, std::shared_ptr<const Cluster> cluster) {
-  if (!cluster) throw UsageError("a simulated solve was given no cluster");
+  if (!cluster) throw UsageError("a simulated solve needs a cluster, but it is null");
   if (matrix.rows() != factor.size())
     throw DimensionError("a factor of size " + std::to_string(factor.size()) + " for a matrix with " +
                          std::to_string(matrix.rows()) + " rows");

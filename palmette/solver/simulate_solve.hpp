@@ -1,5 +1,5 @@
-// Part of the door of `solver`: a solve on a cluster that is not there: the rank programs that run over MPI,
-// with real arithmetic, in virtual time.
+// Part of the door of `solver`: simulates a solve on a cluster: runs the programs that run over MPI, with
+// real arithmetic, in virtual time.
 #pragma once
 
 #include <memory>
@@ -25,21 +25,21 @@ struct SimulatedCase {
   bool keeps_timeline = false;
 };
 
-/// What layers cost besides: messages as recorded, synchronizations and copies as the structure says.
+/// The additional cost of layers: messages as recorded, synchronizations and copies by structure.
 struct LayerFacts {
   std::int64_t messages = 0;          ///< between ranks of different layers
   std::int64_t bytes = 0;             ///< of these messages
-  /// of these, sent by one rank: at most 2·⌈log2 layers⌉ with one_sync_3d
+  /// most of these sent by one rank: at most 2·⌈log2 layers⌉ with one_sync_3d
   std::int64_t most_messages = 0;
   std::int64_t unpacked_messages =
-      0;  ///< what there would be between layers with one for each supernode instead of packed ones
-  index_t synchronizations = 0;       ///< of layers that follow each other in one solve
-  double replicated_share = 0;        ///< entries of the factor held more than once, over those of one copy
+      0;  ///< number of messages between layers if each supernode had its own instead of packed ones
+  index_t synchronizations = 0;       ///< of layers in one solve, one after another
+  double replicated_share = 0;        ///< entries of the factor beyond one copy, over those of one copy
 };
 
 struct SimulatedSolve {
   SimulationResult run;             ///< of one solve, both sweeps
-  std::vector<double> read_gbs;     ///< by rank: what it read in a second
+  std::vector<double> read_gbs;     ///< by rank: its read rate
   double backward_error = 0;        ///< ‖b − A·x‖∞ / (‖A‖∞·‖x‖∞ + ‖b‖∞), the largest over right-hand sides
   offset_t rank_bytes_least = 0;    ///< factor and plan of a rank
   offset_t rank_bytes_most = 0;
@@ -49,11 +49,11 @@ struct SimulatedSolve {
   double setup_seconds = 0;         ///< cutting the factor and planning
 };
 
-/// Solve A·X = B, all ones, with a factor that is cut into the ranks' parts; the factorization is not
-/// simulated.
+/// Solve A·X = B, with all ones in B, with a factor that is split into the ranks' parts. The factorization is
+/// not simulated.
 /// @param factor  of this matrix by this ordering
 /// @throws UsageError if the method has one layer and the grid several; as SimulatedWorld
-/// @cost   a copy of the factor, and of what layers hold besides; one thread
+/// @cost  a copy of the factor, and the copies that layers hold; one thread
 template <class T>
 SimulatedSolve simulate_solve(const SparseMatrix<T>& matrix, const Factor<T>& factor,
                               const SimulatedCase& given, std::shared_ptr<const Cluster> cluster);

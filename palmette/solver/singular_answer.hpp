@@ -1,4 +1,4 @@
-// Inside `solver`: answers to systems whose matrix is singular to working precision.
+// Inside `solver`: solutions of systems whose matrix is singular to working precision.
 #pragma once
 
 #include "palmette/solver/null_space.hpp"
@@ -6,7 +6,7 @@
 
 namespace palmette {
 
-/// A system and what is known of its matrix. Refers to the caller's objects.
+/// A system and the null space of its matrix. Refers to the caller's objects.
 template <class T>
 struct SingularSystem {
   const SparseMatrix<T>& matrix;
@@ -16,14 +16,15 @@ struct SingularSystem {
   bool pivots_replaced = false;  ///< in the factor behind `apply`
 };
 
-/// x ← A⁺·b for `least_norm`; for `warn` besides what A⁻¹·b has along the null vectors (see
-/// NullSpace::growth): a linear function of b, of backward error about u, huge where b is out of A's range.
-/// Inverse iteration and shift-invert live on that.
+/// x ← A⁺·b for `least_norm`; `warn` adds the part of A⁻¹·b along the null vectors (see NullSpace::growth).
+/// That is a linear function of b with a backward error of about u, and huge if b is not in the range of A,
+/// as inverse iteration and shift-invert require.
 ///
-/// The inverse is used between two projections: b loses what no A·x can reach, x what A does not see. On
-/// these complements A is regular. For `warn` x comes in with the usual answer, whose columns stay where no
-/// pivot was replaced and their residuals are smaller by a digit.
-/// @param x  n × k; for `warn` in: the answer without projections; out: the answer
+/// The inverse is applied between two projections: one removes from b its part outside the range of A, the
+/// other removes from x its part in the null space. On these complements A is regular. For `warn`, x holds
+/// the usual solution on entry; its columns are kept if no pivot was replaced and their residuals are smaller
+/// by a digit.
+/// @param x  n × k; on entry, for `warn`: the solution without projections; on return: the solution
 /// @returns the errors; `verified` is false
 /// @cost  one solve, and refinement as for regular matrices; 16·n flops for each null vector and projection
 template <class T>

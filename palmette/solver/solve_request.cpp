@@ -18,7 +18,7 @@ SingularAnswer singular_answer(std::string_view name) {
   for (const SingularAnswer answer :
        {SingularAnswer::raise, SingularAnswer::warn, SingularAnswer::least_norm})
     if (name == name_of(answer)) return answer;
-  throw UsageError("there is no answer to singular systems named '" + std::string(name) +
+  throw UsageError("unknown treatment of singular systems '" + std::string(name) +
                    "'; use raise, warn or least_norm");
 }
 

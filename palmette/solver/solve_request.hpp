@@ -1,4 +1,4 @@
-// What is asked of a solve.
+// Options of a solve.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace palmette {
 
-/// What becomes of a system whose matrix is singular to working precision.
+/// What to do with a system whose matrix is singular to working precision.
 enum class SingularAnswer {
-  raise,       ///< no answer: the failure names row and column
-  /// the best x: it solves what can be solved, and is huge along null vectors where b asks for that; never
-  /// verified
+  raise,       ///< fail, naming row and column
+  /// the best x: solves the system as far as possible, and is huge along null vectors if b is not in the
+  /// range of A; never verified
   warn,
-  least_norm,  ///< the shortest x among those of least residual, x = A⁺·b; never verified
+  least_norm,  ///< the least-squares solution of least norm, x = A⁺·b; never verified
 };
 std::string_view name_of(SingularAnswer answer);
 /// "raise", "warn", "least_norm". @throws UsageError listing them
@@ -21,11 +21,12 @@ SingularAnswer singular_answer(std::string_view name);
 
 struct SolveRequest {
   Operation operation = Operation::plain;
-  /// −1: as many as help (GMRES included), none where the first answer is verified; 0: none; N: up to N
+  /// −1: as many as help (GMRES included), none if the first solution is verified; 0: none; N: up to N
   int max_refine_steps = -1;
   bool condition = false;     ///< estimate condition and forward error bound as well
-  int repeat = 1;             ///< time so many solves (without refinement) and report the median
-  int threads = 0;            ///< at most so many, where the solver's options allow more; 0: as those say
+  int repeat = 1;             ///< time this number of solves (without refinement) and report the median
+  /// at most this many, and no more than the solver's options allow; 0: as the options say
+  int threads = 0;
 };
 
 }  // namespace palmette

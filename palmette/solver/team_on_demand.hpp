@@ -1,4 +1,4 @@
-// The threads that a solver's options allow, called where there is work for them.
+// The threads that a solver's options allow, started when there is enough work for them.
 #pragma once
 
 #include <atomic>
@@ -9,12 +9,11 @@
 
 namespace palmette {
 
-/// Fewer flops (of a factorization) or bytes (of a solve) are over before a team has woken up.
+/// Below these flops (of a factorization) or bytes (of a solve), waking a team takes longer than the work.
 inline constexpr double flops_worth_a_team = 2e7;
 inline constexpr double bytes_worth_a_team = 1 << 20;
 
-/// A team whose threads are started when they are first called, and smaller ones for requests that allow
-/// fewer.
+/// A team whose threads start at the first use, and smaller teams for requests that allow fewer threads.
 class TeamOnDemand {
  public:
   explicit TeamOnDemand(int threads) : largest_(threads) {}
@@ -27,7 +26,7 @@ class TeamOnDemand {
   int size() const { return largest_.size(); }
 
   /// @param at_most  threads; 0: all
-  /// @returns the team, or null where one thread is to do it
+  /// @returns the team, or null if one thread should do the work
   ThreadTeam* for_work(bool worth_a_team, int at_most = 0) {
     if (!worth_a_team || at_most == 1 || size() == 1) return nullptr;
     return at_most == 0 || at_most >= size() ? &largest_ : &smaller(at_most);
@@ -41,7 +40,7 @@ class TeamOnDemand {
     Smaller* next;
   };
 
-  /// Without a lock, which a thread that stays behind in another process might hold.
+  /// Lock-free: after a fork, a lock could be held by a thread that does not exist in this process.
   ThreadTeam& smaller(int threads) {
     Smaller* first = smaller_.load(std::memory_order_acquire);
     for (Smaller* known = first; known != nullptr; known = known->next)

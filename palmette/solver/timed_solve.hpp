@@ -1,4 +1,4 @@
-// Timing of solves and what the figures mean against the machine's bandwidth.
+// Timing of solves, and comparison with the machine's bandwidth.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ struct TimedSolve {
 /// Run solve_once `repeat` times (once more first, as a warm-up, if repeat > 1) and take the median.
 TimedSolve time_solves(int repeat, const std::function<SolveTrace()>& solve_once);
 
-/// Remembers the stream bandwidth of this machine for each thread count that was asked for.
+/// Caches the stream bandwidth of this machine for each number of threads.
 class BandwidthMemory {
  public:
   BandwidthMemory(bool measure, std::string cache_folder)
       : measure_(measure), cache_folder_(std::move(cache_folder)) {}
-  /// 10⁹ bytes/s; 0 if measuring is switched off. Thread-safe.
+  /// The bandwidth in 10⁹ bytes/s; 0 if measuring is switched off. Thread-safe.
   ///
-  /// Where a solve that cannot live in the cache was clearly faster than the figure at hand, that figure was
-  /// taken on a busy machine: it is measured anew, once.
+  /// If a solve that does not fit in the cache was clearly faster than the cached figure, that figure was
+  /// measured on a busy machine, and is measured again, once.
   double stream_gbs(int threads, const SolveCost& cost, double seconds);
 
  private:

@@ -61,7 +61,7 @@ struct TriangularSolver<T>::State {
   BandwidthMemory bandwidth;
   Report report;
 
-  State(SolvePlan<T> p, const TriangularOptions& options)
+  State(SolvePlan<T> p, const TriangularSolverOptions& options)
       : plan(std::move(p)), method(options.method), team(options.threads),
         bandwidth(options.measure, options.cache_folder) {}
 };
@@ -77,8 +77,8 @@ TriangularSolver<T>::~TriangularSolver() = default;
 
 template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
-                                                         const TriangularOptions& options) {
-  if (!triangle) throw UsageError("there is no triangle");
+                                                         const TriangularSolverOptions& options) {
+  if (!triangle) throw UsageError("the triangle is null");
   triangle = own(std::move(triangle));
   check_triangle(*triangle, options);
   Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
@@ -92,8 +92,8 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
 template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<const OwnFactors<T>> factors,
                                                                std::shared_ptr<const SparseMatrix<T>> matrix,
-                                                               const TriangularOptions& options) {
-  if (!factors) throw UsageError("there are no factors");
+                                                               const TriangularSolverOptions& options) {
+  if (!factors) throw UsageError("the factors are null");
   factors = own(std::move(factors));
   matrix = own(std::move(matrix));
   check_triangle(factors->lower, options);

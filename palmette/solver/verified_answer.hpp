@@ -1,4 +1,4 @@
-// From "apply the inverse" to a verified answer with its report: shared by factored matrices and given
+// From "apply the inverse" to a verified solution with its report. Used for factored matrices and for given
 // triangles.
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace palmette {
 
-/// What an answer is made from. The pointers outlive the call.
+/// What a solution is computed from. The pointers must outlive the call.
 template <class T>
 struct AnswerSource {
-  /// What the answer is verified against: the matrix, or this rank's share of it. Both null: `verify_product`
-  /// does it.
+  /// What the solution is verified against: the matrix, or this rank's share of it. If both are null,
+  /// `verify_product` verifies it.
   const SparseMatrix<T>* matrix = nullptr;
   const MatrixShare<T>* share = nullptr;
   std::function<SolveTrace(Operation, DenseView<const T>, DenseView<T>)> apply;
@@ -22,28 +22,28 @@ struct AnswerSource {
   SolveCost cost;  ///< for this number of right-hand sides
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
-  /// the factor is so small that no solve with it can change the process's peak memory much
+  /// the factor is so small that solves with it hardly change the peak memory of the process
   bool small = false;
   bool mixed_precision = false;
-  bool factored = false;  ///< by Palmette, of `matrix`: singularity is then looked for
-  bool pivots_replaced = false;  ///< then the matrix may be singular: look closer
+  bool factored = false;  ///< Palmette factored `matrix`: singularity is then checked
+  bool pivots_replaced = false;  ///< the matrix may be singular and is examined
   bool has_weak_pivot = false;   ///< so weak that the matrix may be singular
   SingularAnswer singular = SingularAnswer::raise;
-  /// Of `matrix`, found once and kept; needed unless `singular` is raise.
+  /// The null space of `matrix`, computed once and kept; needed unless `singular` is raise.
   std::function<const NullSpace<T>&(const ApplyInverse<T>&)> null_space;
 
   bool has_matrix() const { return matrix != nullptr || share != nullptr; }
-  /// work(matrix) with whichever there is.
+  /// Calls work with the matrix or the share, whichever is set.
   template <class Work>
   auto with_matrix(const Work& work) const {
     return share != nullptr ? work(*share) : work(*matrix);
   }
 };
 
-/// Solve, time, refine, verify; fills solve, verify, notes and peak memory of a copy of `report`.
-/// @returns the report; or numerically_singular where the answer or the pivots made that likely and the
-///   matrix proved to be, unless `singular` wants an answer: that is told as not verified. least_norm fails
-///   beyond most_null_directions
+/// Solve, time, refine and verify; fill solve, verify, notes and peak memory of a copy of `report`.
+/// @returns the report; or numerically_singular if the solution or the pivots suggested it and the matrix
+///   proved to be singular, unless `singular` asks for a solution, which is then reported as not verified.
+///   least_norm fails beyond most_null_directions
 template <class T>
 Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b,
                             DenseView<T> x, const SolveRequest& request);

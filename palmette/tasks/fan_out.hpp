@@ -1,6 +1,6 @@
-// Part of the door of `tasks`: a factorization over ranks, seen from one of them. A finished block goes to
-// every rank that uses it (fan-out); a rank applies the updates of each of its panels in ascending order of
-// their source, so that the bits do not depend on the ranks.
+// Part of the door of `tasks`: a factorization over ranks, from the view of one rank. A finished block is
+// sent to every rank that uses it (fan-out); a rank applies the updates of each of its panels in ascending
+// order of their source, so that the bits do not depend on the ranks.
 #pragma once
 
 #include <span>
@@ -31,7 +31,7 @@ struct UpdateStep {
   offset_t right = 0;     ///< block of rows `target` in the columns of `source`
 };
 
-/// What a rank owns, does and tells. Constant once made.
+/// What a rank owns, computes and sends. Constant after construction.
 struct FanOut {
   OwnedBlocks owned;
   index_t num_ranks = 1;
@@ -52,7 +52,7 @@ struct FanOut {
   // length own: place in used_block, −1 if no step of this rank reads it
   std::vector<offset_t> own_used;
 
-  // Where finished blocks go, this rank apart.
+  // Destinations of finished blocks, other than this rank.
   std::vector<offset_t> goes_ptr = {0};          // length own + 1
   std::vector<index_t> goes_to;                  // ranks, ascending
   std::vector<offset_t> diagonal_goes_ptr = {0}; // length panels + 1
@@ -71,19 +71,19 @@ struct FanOut {
 };
 
 /// @throws UsageError if there is no such rank
-/// @cost   Σ over supernodes of the square of their number of blocks; every rank looks at the whole structure
+/// @cost  Σ over supernodes of the square of their number of blocks; every rank reads the whole structure
 /// @source [Jacquelin et al. 2016]
 FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank);
 
 /// Scalars of a message with this block: rows of L (and of Uᵀ), for LDLᵀ D as well.
 offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block);
-/// Bytes of a message; the diagonal block of LDLᵀ and LU brings its pivoting order along.
+/// Bytes of a message; the diagonal block of LDLᵀ and LU includes its pivoting order.
 offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block,
                        offset_t scalar_bytes);
 /// All messages of a factorization, from structure alone.
 Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
                                   offset_t scalar_bytes);
-/// What each rank offers where blocks are pulled, each block once and rounded up to whole lines of `line`
+/// Bytes that each rank offers if blocks are pulled: each block once, rounded up to whole lines of `line`
 /// bytes; length num_ranks.
 std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement,
                                                   FactorKind kind, offset_t scalar_bytes, offset_t line);

@@ -1,6 +1,6 @@
-// Part of the door of `tasks`: what ranks of different layers tell each other in a solve. At each node of the
-// cut above a layer, the first layers of its two halves are partners: rank (r, c) of the one and rank (r, c)
-// of the other pass on, packed into one message, all rows that both halves hold and that the two ranks own.
+// Part of the door of `tasks`: messages between ranks of different layers in a solve. At each node of the cut
+// above a layer, the first layers of its two halves are partners: rank (r, c) of one and rank (r, c) of the
+// other exchange all rows that both halves hold and that the two ranks own, packed into one message.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace palmette {
 
-/// A rank's meeting with its partner at one node: up, the second half's rank sends; down, the first half's.
+/// An exchange of a rank with its partner at one node: upwards, the rank of the second half sends; downwards,
+/// that of the first half.
 struct LayerStep {
   index_t node = 0;
   index_t partner = 0;                 ///< rank of the whole run
@@ -21,13 +22,13 @@ struct LayerStep {
   offset_t rows = 0;                   ///< of these supernodes
 };
 
-/// Meetings of one rank, deepest node first; those without rows are left out. All receive upwards but perhaps
-/// the last. At most ⌈log2 layers⌉ of them, hence as many messages sent and received by a rank in each of the
-/// two phases.
+/// Exchanges of one rank, deepest node first; those without rows are omitted. All receive upwards, except
+/// perhaps the last. There are at most ⌈log2 layers⌉, so a rank sends and receives at most that many messages
+/// in each of the two phases.
 /// @param rank  within the layer
 std::vector<LayerStep> layer_steps(const LayerSystem& system, index_t rank);
 
-/// Synchronizations of layers that follow each other in one solve (both sweeps): one for one_sync_3d, one for
+/// Synchronizations of layers in one solve (both sweeps), one after another: one for one_sync_3d, one for
 /// each level of the cut and each sweep for baseline_3d; none for one layer.
 index_t layer_synchronizations(const Layering& layering, LayeredMethod method);
 
@@ -46,11 +47,11 @@ LayeredTraffic predicted_layered_traffic(const std::vector<LayerSystem>& systems
 std::vector<index_t> layer_holders(const LayerSystem& system, index_t row_supernode,
                                    index_t column_supernode);
 
-/// Bytes of a block that is handed to a layer: rows of L (and of Uᵀ); with a diagonal block its pivots and
+/// Bytes of a block that is sent to a layer: rows of L (and of Uᵀ); for a diagonal block also its pivots and
 /// their order.
 offset_t handed_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block, offset_t scalar_bytes);
 
-/// All messages that hand finished replicated blocks from a factorization on `placement` to the layers: one
+/// All messages that send finished replicated blocks from a factorization on `placement` to the layers: one
 /// for each pair of ranks.
 /// @param system     of any layer
 /// @param placement  layered_placement of these systems

@@ -8,10 +8,10 @@
 
 namespace palmette {
 
-/// Both sweeps of all layers, and their meetings in between (one_sync_3d) or at each level of the cut
-/// (baseline_3d); ranks are those of the whole run, supernodes those of the whole structure. Each meeting of
-/// a rank is a task for each direction, its rows read and written once.
-/// @param systems  of all layers, as layer_systems makes them
+/// Both sweeps of all layers, and their exchanges in between (one_sync_3d) or at each level of the cut
+/// (baseline_3d). Ranks are numbered in the whole run, supernodes in the whole structure. Each exchange of a
+/// rank is a task for each direction, which reads and writes its rows once.
+/// @param systems  of all layers, from layer_systems
 /// @throws UsageError if there are none
 /// @cost   solve_tasks and layer_steps for every layer
 SolveTasks layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees);

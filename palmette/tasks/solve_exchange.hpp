@@ -1,7 +1,7 @@
-// Part of the door of `tasks`: a solve over ranks, seen from one of them: what it owns, adds up, and tells
-// whom. Values go down the column of a block by a broadcast tree, contributions along its row by a reduction
-// tree; both trees have only the ranks that take part, and serve both sweeps: backward, the row broadcasts
-// and the column reduces.
+// Part of the door of `tasks`: a solve over ranks, from the view of one rank: what it owns, sums, and sends
+// to whom. Values travel down the column of a block along a broadcast tree, contributions along its row up a
+// reduction tree. Both trees contain only the ranks that take part, and both sweeps use them: backward, the
+// row broadcasts and the column reduces.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace palmette {
 
-/// Rows of a vector that stand for some rows of another: k-th to row place(k).
+/// A mapping of the rows of a vector to rows of another: the k-th to row place(k).
 struct PartRows {
-  offset_t list = 0;   ///< begin in SolveExchange::places; −1: consecutive rows from `start` on
+  offset_t list = 0;   ///< start in SolveExchange::places; −1: consecutive rows from `start` on
   index_t start = 0;
   index_t count = 0;
 };
@@ -24,10 +24,10 @@ struct PartRows {
 /// A vector of some rows in the rank's store of contributions.
 struct StoredPart {
   offset_t at = 0;   ///< first row in the store
-  PartRows rows;     ///< where its rows lie in what it is added to (or, outgoing, only their number)
+  PartRows rows;     ///< its rows in the vector that it is added to (outgoing: only their number)
 };
 
-/// Sum made on this rank: what stands at `at` becomes the sum of the parts, from left to right.
+/// A sum computed on this rank: the vector at `at` becomes the sum of the parts, from left to right.
 struct MadeSum {
   offset_t at = 0;
   index_t rows = 0;
@@ -37,7 +37,7 @@ struct MadeSum {
 /// A rank's share of a reduction.
 struct Reduction {
   index_t supernode = 0;
-  index_t parent = -1;              ///< rank to send to; −1: here is the root
+  index_t parent = -1;              ///< rank to send to; −1: this rank is the root
   index_t num_waits = 0;            ///< own contributions and messages
   struct Incoming {
     index_t rank;
@@ -51,8 +51,8 @@ struct Reduction {
   offset_t outgoing_rows = 0;
 };
 
-/// One block below the diagonal, or a whole subtree's boundary in one supernode: where its contributions are
-/// put.
+/// Where the contributions of one block below the diagonal, or of a whole subtree's boundary in one
+/// supernode, are stored.
 struct OwnContribution {
   index_t column = 0;       ///< panel number of the rank's OwnedBlocks, or (whole) number in `wholes`
   offset_t own = 0;         ///< number in OwnedBlocks::own, or (whole) first row of the boundary
@@ -61,12 +61,12 @@ struct OwnContribution {
   index_t column_top = -1;  ///< blocks only: number in `tops` of its column
   index_t count = 0;        ///< rows
   offset_t forward_at = 0;  ///< `count` rows of the store
-  offset_t backward_at = 0; ///< blocks only: as many rows as the column is wide
+  offset_t backward_at = 0; ///< blocks only: one row for each column of the block
 };
 
-/// Of tasks that are ready the one with the largest number runs first. Forward: entries of the factor from a
-/// supernode to the root, which come after it; all forward tasks go before backward ones, whose (negative)
-/// numbers grow with the entries on the longest way down from a supernode.
+/// The ready task with the largest number runs first. Forward: entries of the factor on the path from a
+/// supernode to the root. All forward tasks run before backward ones, whose (negative) numbers grow with the
+/// entries on the longest path down from a supernode.
 struct Urgency {
   double forward = 0;
   double backward = 0;
@@ -75,14 +75,14 @@ struct Urgency {
 /// A whole subtree of this rank.
 struct WholeUnit {
   index_t unit = 0;
-  /// rows of the permuted matrix beyond it that it touches, ascending
+  /// rows of the permuted matrix outside it that it updates, ascending
   std::vector<index_t> boundary;
   std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
   Urgency urgency;
 };
 
-/// Blocks that are multiplied in one go: what the nearest supernode waits for is not held up by what others
-/// need later.
+/// Blocks that are multiplied in one task: contributions that the nearest supernode waits for do not wait for
+/// those that are needed later.
 struct Portion {
   index_t begin = 0, end = 0;   ///< of in_column or in_row
   double urgency = 0;           ///< as Urgency, of the sweep in which it is multiplied
@@ -91,7 +91,7 @@ struct Portion {
   index_t blocks = 0;
 };
 
-/// A supernode above the whole subtrees that this rank has to do with.
+/// A supernode above the whole subtrees in which this rank takes part.
 struct TopSupernode {
   index_t supernode = 0;
   bool owns_diagonal = false;
@@ -101,14 +101,14 @@ struct TopSupernode {
   std::vector<index_t> row_children;     ///< ranks
   std::vector<index_t> column_children;  ///< ranks
   std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
-  /// blocks left of it, the most urgent first, and subtrees that touch it: numbers in `own`
+  /// blocks left of it, the most urgent first, and subtrees that update it: numbers in `own`
   std::vector<index_t> in_row;
   std::vector<Portion> column_portions;  ///< of in_column
   std::vector<Portion> row_portions;     ///< of in_row
   Urgency urgency;
 };
 
-/// Constant once made.
+/// Constant after construction.
 struct SolveExchange {
   index_t rank = 0;
   index_t num_units = 0;
@@ -122,7 +122,7 @@ struct SolveExchange {
   offset_t backward_rows = 0;
   offset_t value_rows = 0;
 
-  /// Number in tops of a supernode that is there.
+  /// Number in `tops` of a supernode that it contains.
   index_t top_of(index_t supernode) const {
     const auto found = std::lower_bound(tops.begin(), tops.end(), supernode,
                                         [](const TopSupernode& one, index_t s) { return one.supernode < s; });
@@ -131,7 +131,7 @@ struct SolveExchange {
   offset_t memory_bytes() const;
 };
 
-/// What the exchanges of all ranks are made of: where one process plays many ranks, it is made once.
+/// The common part of the exchanges of all ranks: if one process runs many ranks, it is built once.
 class SolveStructure {
  public:
   /// @param symbolic, placement  must outlive this

@@ -1,5 +1,5 @@
-// Part of the door of `tasks`: both sweeps of a solve over ranks as one graph: the tasks that the programs of
-// all ranks run, after what, and what goes over the network in between.
+// Part of the door of `tasks`: both sweeps of a solve over ranks as one graph: the tasks of the programs of
+// all ranks, their dependencies, and the messages between them.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ namespace palmette {
 enum class SolvePart : char {
   whole_forward,     ///< y of a whole subtree
   row_sum,           ///< add up contributions to a block row; on the diagonal's rank also y of the supernode
-  forward_relay,     ///< a value has come and is passed on: no work
+  forward_relay,     ///< a value arrives and is passed on: no work
   column_product,    ///< a portion of this rank's blocks below a supernode
   column_sum,
   backward_relay,
   row_product,
   whole_backward,
-  layers_meet,       ///< add, take or send rows that two layers hold
+  layers_meet,       ///< add, receive or send rows that two layers hold
 };
 std::string_view name_of(SolvePart part);
 /// Whether the part belongs to the forward sweep; not asked of layers_meet, which comes between.
@@ -30,20 +30,20 @@ struct SolveTask {
   index_t rank = 0;
   index_t number = 0;   ///< supernode; of a whole subtree the last one
   double entries = 0;   ///< of the factor that the task reads
-  double panels = 0;    ///< panels and blocks that it takes up
+  double panels = 0;    ///< panels and blocks that it reads
   double rows = 0;      ///< rows that it gathers or scatters
   double columns = 0;   ///< of diagonal blocks
-  double urgency = 0;   ///< as Urgency; layers meet before anything else is done
+  double urgency = 0;   ///< as Urgency; exchanges of layers run before all other tasks
 };
 
-/// From one task to one after it; between two ranks it is one message.
+/// From one task to a later one; between two ranks it is one message.
 struct SolveEdge {
   index_t from = 0;
   index_t to = 0;
   offset_t message_rows = 0;  ///< 0 on one rank
 };
 
-/// Tasks are numbered so that every edge goes to a larger number. Constant once made.
+/// Tasks are numbered so that every edge goes to a larger number. Constant after construction.
 struct SolveTasks {
   index_t num_ranks = 1;
   std::vector<SolveTask> tasks;
@@ -63,8 +63,8 @@ SolveTasks with_sorted_edges(SolveTasks tasks);
 /// @cost  solve_exchange for every rank; memory for all tasks and edges
 SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
 
-/// Panels and rows below of the supernodes [begin, end), and the entries of their triangles and rows: what
-/// one sweep over them costs.
+/// Panels and rows below of the supernodes [begin, end), and the entries of their triangles and rows: the
+/// cost of one sweep over them.
 SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end);
 
 }  // namespace palmette

@@ -1,4 +1,4 @@
-// Inside `tasks`: in what order the contributions to one block row (or column) are added, whichever ranks
+// Inside `tasks`: the order in which the contributions to one block row (or column) are added, whatever ranks
 // they come from.
 #pragma once
 
@@ -9,8 +9,8 @@
 namespace palmette {
 
 /// Nodes are numbered so that children come before their parents. A leaf is a contribution; any other node is
-/// the sum of its children from left to right. What is wanted are the sums `tops`, added from left to right.
-/// Depends on the structure alone.
+/// the sum of its children from left to right. The result is the sum of `tops`, added from left to right.
+/// Depends only on the structure.
 struct SumTree {
   std::vector<index_t> contributor;      // length nodes: of a leaf; −1 for a sum
   std::vector<index_t> shape;            // length nodes: contributor whose rows the node has
@@ -30,14 +30,14 @@ struct SumTree {
 SumTree sum_along_forest(const std::vector<index_t>& parent);
 
 /// Backward: contributors are row blocks, by number modulo 48: first those that agree modulo 3 and 16, in
-/// ascending order, then pairs of classes modulo 16, 8, 4, 2, then the three modulo 3. So ranks dealt round
-/// in twos, threes, fours, sixes, eights … hold whole sums: three at most.
+/// ascending order, then pairs of classes modulo 16, 8, 4, 2, then the three modulo 3. So ranks in a cyclic
+/// distribution over 2, 3, 4, 6, 8, … hold whole sums, at most three.
 SumTree sum_by_classes(const std::vector<index_t>& row_block);
 
-/// What one participant makes of what it has.
+/// The sums that one participant can form from what it has.
 struct PartialSums {
   std::vector<index_t> made;      ///< sums that it can add up, ascending
-  std::vector<index_t> outgoing;  ///< nodes that are left, ascending
+  std::vector<index_t> outgoing;  ///< remaining nodes, ascending
 };
 /// @param have  nodes, in any order, each once; no node and its ancestor both
 PartialSums partial_sums(const SumTree& tree, const std::vector<index_t>& have);

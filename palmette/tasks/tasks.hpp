@@ -1,5 +1,5 @@
-// The door of `tasks`: Placement → TaskGraph: what must be done, after what, and how urgent it is.
-// Factorization, solves and prediction read the same kind of graph.
+// The door of `tasks`: Placement → TaskGraph: tasks, their dependencies and their priorities. Factorization,
+// solves and prediction use the same kind of graph.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@ struct Edge {
   index_t to;
 };
 
-/// A directed acyclic graph of tasks, numbered so that every edge goes to a larger number. Constant once
-/// made.
+/// A directed acyclic graph of tasks, numbered so that every edge goes to a larger number. Constant after
+/// construction.
 struct TaskGraph {
   std::vector<Task> tasks;
   std::vector<offset_t> successor_ptr = {0};    // length num_tasks + 1
@@ -59,7 +59,7 @@ struct TaskGraph {
             static_cast<std::size_t>(predecessor_ptr[task + 1] - predecessor_ptr[task])};
   }
   double total_cost() const;
-  /// Cost of the costliest path: no number of threads can do it for less.
+  /// Cost of the costliest path: a lower bound for any number of threads.
   double critical_path() const;
 };
 
@@ -67,7 +67,7 @@ struct TaskGraph {
 /// @throws UsageError if an edge runs backwards or out of range
 TaskGraph make_task_graph(std::vector<Task> tasks, std::vector<Edge> edges);
 
-/// The same tasks with every edge turned round, numbered from the end: task t becomes num_tasks − 1 − t.
+/// The same tasks with every edge reversed, numbered from the end: task t becomes num_tasks − 1 − t.
 TaskGraph reversed(const TaskGraph& graph);
 
 /// Levels: level of a task = 1 + largest level of its predecessors. Tasks of level k are
@@ -104,15 +104,15 @@ FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Pla
                                        FactorKind kind);
 
 /// The tasks that are ready to run, highest priority first, and the counters of those that are not.
-/// Thread-safe; made anew (or reset) for each run of a graph.
+/// Thread-safe; created (or reset) for each run of a graph.
 class ReadyTasks {
  public:
   explicit ReadyTasks(const TaskGraph& graph);
-  /// Back to the beginning: counters full, sources ready.
+  /// Reset to the initial state: counters full, sources ready.
   void reset();
   /// The ready task of highest priority (lowest number among equals); −1 if none is ready.
   index_t take();
-  /// Task has run: its successors' counters fall, those that reach zero become ready.
+  /// Mark a task as done: decrements the counters of its successors; those that reach zero become ready.
   void finish(index_t task);
   /// True once every task has finished.
   bool all_finished() const { return unfinished_.load(std::memory_order_acquire) == 0; }

@@ -217,7 +217,7 @@ std::string OneSidedQueue::state() const {
                        memory_.read_word(receiving_[place].next) == key(run_, receiving_[place].received);
     if (begun)
       text += (text.empty() ? "message " : "; message ") + std::to_string(receiving_[place].received) +
-              " of rank " + std::to_string(regions[place].source) + " has come, but not whole or damaged";
+              " of rank " + std::to_string(regions[place].source) + " has arrived incomplete or damaged";
   }
   return text;
 }

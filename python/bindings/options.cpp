@@ -51,8 +51,8 @@ SolverOptions solver_options(const nb::dict& given) {
   return options;
 }
 
-TriangularOptions triangular_options(const nb::dict& given) {
-  TriangularOptions options;
+TriangularSolverOptions triangular_options(const nb::dict& given) {
+  TriangularSolverOptions options;
   options.method = solve_method(get<std::string>(given, "method"));
   options.threads = get<int>(given, "threads");
   options.measure = get<bool>(given, "measure");

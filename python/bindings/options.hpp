@@ -8,7 +8,7 @@ namespace palmette::python {
 
 std::optional<FactorKind> factor_kind(const std::string& name);
 SolverOptions solver_options(const nb::dict& given);
-TriangularOptions triangular_options(const nb::dict& given);
+TriangularSolverOptions triangular_options(const nb::dict& given);
 /// "N", "T" or "H"
 Operation operation(const std::string& name);
 SolveRequest solve_request(const nb::dict& given);

@@ -6,7 +6,7 @@ namespace {
 
 template <class T>
 TriangularSolver<T> create(MatrixHandle<T>& triangle, const nb::dict& given) {
-  TriangularOptions options = triangular_options(given);
+  TriangularSolverOptions options = triangular_options(given);
   options.triangle.lower = nb::cast<bool>(given["lower"]);
   options.triangle.unit_diagonal = nb::cast<bool>(given["unit_diagonal"]);
   std::shared_ptr<const SparseMatrix<T>> taken = triangle.take();
@@ -34,7 +34,7 @@ std::shared_ptr<const SparseMatrix<T>> matrix(const nb::dict& given, const char*
 
 template <class T>
 TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given) {
-  const TriangularOptions options = triangular_options(given);
+  const TriangularSolverOptions options = triangular_options(given);
   auto own = std::make_shared<OwnFactors<T>>();
   own->lower = *matrix<T>(factors, "L");
   if (const auto upper = matrix<T>(factors, "U")) own->upper = *upper;

@@ -4,8 +4,9 @@
 >>> A = palmette.generate("poisson2d5", 30)
 >>> x = palmette.solve(A, A @ ([1.0] * 900))
 
-`solve` for one system, `Solver` for many with the same matrix, `TriangularSolver` and `from_factors` for what
-somebody else factorized; `palmette.scipy` has the functions of `scipy.sparse.linalg`, `palmette.plots` draws.
+Use `solve` for one system, `Solver` for many with the same matrix, and `TriangularSolver` and `from_factors`
+for factors computed elsewhere. `palmette.scipy` has the functions of `scipy.sparse.linalg`; `palmette.plots`
+draws.
 """
 
 from ._load import __version__

@@ -1,5 +1,5 @@
-"""A x = b in one call of the library: for small systems, of which Python's own steps would take the greater
-part of the time."""
+"""Solve A x = b in one call of the library, for small systems, for which the Python code would take most of
+the time."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _SOLVE = {
     np.dtype(name): getattr(_core, f"solve_at_once_{name}")
     for name in ("float32", "float64", "complex64", "complex128")
 }
-# What cannot be answered at once is factored again in the long way: up to so many entries that takes no time.
+# Systems that this path cannot solve are factored again by the general path; up to this number of entries
+# that time is negligible.
 _FEW_ENTRIES = 4096
 
 
 def solve_at_once(A: Any, b: Any) -> Optional[np.ndarray]:
-    """x of a system that is small or diagonal, and has nothing unusual about it; None for the long way to see
-    to.
+    """x of an ordinary system that is small or diagonal; None if the general path must handle it.
 
     A is stored by columns or rows, in one of four scalar types, and b is a vector of the same type. x is
-    verified; it has the same bits as in the long way. Whatever cannot be answered like that (singular, not
-    finite, not of matching sizes) is not told of here.
+    verified; it has the same bits as in the general path. Errors (singular, not finite, sizes that do not
+    match) are not reported here.
     """
     by_rows = _BY_ROWS.get(type(A))
     if by_rows is None or type(b) is not np.ndarray or A.shape != b.shape + b.shape:

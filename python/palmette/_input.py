@@ -1,5 +1,5 @@
-"""From what users hold (NumPy arrays, SciPy sparse matrices of any format) to what the library takes, and
-back.
+"""Conversion of user data (NumPy arrays, SciPy sparse matrices of any format) to the types of the library,
+and back.
 
 The library takes compressed columns with 64-bit pointers and 32-bit rows, in one of four scalar types, and
 dense columns in Fortran order.
@@ -28,7 +28,7 @@ def core_class(stem: str, dtype: Any) -> Any:
 
 
 def is_sparse(A: Any) -> bool:
-    """Whether A is one of SciPy's sparse arrays or matrices."""
+    """Whether A is a SciPy sparse array or matrix."""
     return bool(sparse.issparse(A))
 
 
@@ -43,7 +43,7 @@ def square_shape(A: Any, name: str = "A") -> Tuple[int, int]:
 
 
 def working_dtype(dtype: Any, name: str) -> np.dtype:
-    """The scalar type in which data of this type are worked with."""
+    """The scalar type of the library for data of this type."""
     dtype = np.dtype(dtype).newbyteorder("=")
     if dtype.char in _SCALARS:
         return dtype
@@ -58,7 +58,7 @@ def working_dtype(dtype: Any, name: str) -> np.dtype:
 
 
 def as_csc(A: Any, name: str = "A") -> Any:
-    """A in compressed columns and a working scalar type; the caller's own object where it is that already."""
+    """A in compressed columns with one of the four scalar types; the caller's object if it already is."""
     if not is_sparse(A):
         A = np.asarray(A)
         dtype = working_dtype(A.dtype, name)
@@ -99,7 +99,7 @@ def from_core(arrays: tuple) -> sparse.csc_array:
 
 
 def as_order(order: Any, n: int, name: str) -> np.ndarray:
-    """A permutation as the library takes it: element k is the old index at new place k."""
+    """A permutation for the library: element k is the old index at new place k."""
     order = np.asarray(order)
     if order.shape != (n,):
         raise DimensionError(f"{name} has shape {order.shape}, but the matrix has {n} rows")
@@ -119,7 +119,7 @@ def as_scale(scale: Any, n: int, name: str) -> np.ndarray:
 
 
 class RightHandSides(NamedTuple):
-    """b as the library takes it, and what is needed to give x its shape."""
+    """b in the form of the library, and what is needed to give x its shape."""
 
     columns: np.ndarray  # n × k in Fortran order, or n × 2k: real parts, then imaginary parts
     shape: tuple
@@ -153,13 +153,13 @@ def as_right_hand_sides(b: Any, n: int, dtype: np.dtype) -> RightHandSides:
 
 
 def dense(b: Any) -> np.ndarray:
-    """b as a dense array of a working scalar type."""
+    """b as a dense array with one of the four scalar types."""
     b = b.toarray() if is_sparse(b) else np.asarray(b)
     return b.astype(working_dtype(b.dtype, "b"), copy=False)
 
 
 def common_dtype(A: Any, b: np.ndarray) -> np.dtype:
-    """The type A must have so that x has the precision of A and b together; A stays real where it is real."""
+    """The type of A that gives x the precision of A and b together; a real A stays real."""
     precision = np.result_type(A.dtype, b.dtype.type(0).real.dtype)
     return np.dtype(precision)
 

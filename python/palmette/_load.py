@@ -1,8 +1,8 @@
-"""Loads the library, without the threads that OpenBLAS would start as it is loaded.
+"""Loads the library without the threads that OpenBLAS would start at load time.
 
-Palmette keeps OpenBLAS to one thread. The others would look for work for about a tenth of a second before
-they sleep, on processors that the first solve needs. OpenBLAS reads its variable only while it is loaded, so
-that it is set for that moment.
+Palmette uses one thread of OpenBLAS. The others would spin for about a tenth of a second before they sleep,
+on processors that the first solve needs. OpenBLAS reads its variable only while it is loaded, so it is set
+only for that moment.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a factorization is made of: L, D, U and permutations, and solves with one of them."""
+"""The factors L, D, U and permutations of a factorization, and solves with a single factor."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class FactorParts:
     "lu"    ``A[row_perm][:, col_perm] == L @ U``
     ======  ==========================================================================================
 
-    up to the rounding of the factorization. D of "llt" is the identity; that of "ldlt" is diagonal but for
-    pivots of two rows. Where pivots had to be replaced (``report["factorize"]["perturbed_pivots"]``), the
-    product is a matrix near A, and an `UnverifiedWarning` says so. Solves with one factor are neither refined
-    nor verified. What was factored without supernodes, and in "mixed" precision, see `structure`: the former
-    is factored again, by supernodes, when one of these is first asked for; the latter raises UsageError.
+    up to the rounding of the factorization. D of "llt" is the identity; that of "ldlt" is diagonal except for
+    pivots of two rows. If pivots were replaced (``report["factorize"]["perturbed_pivots"]``), the product is
+    a matrix near A, with an `UnverifiedWarning`. Solves with one factor are neither refined nor verified. A
+    matrix that was factored without supernodes (see `structure`) is factored again, by supernodes, at the
+    first access. In "mixed" precision, access raises UsageError.
     """
 
     _core: Any
@@ -45,8 +45,8 @@ class FactorParts:
 
     @property
     def col_perm(self) -> np.ndarray:
-        """Column j of the factors is column ``col_perm[j]`` of A; `row_perm` but for LU. int32, shape
-        (n,)."""
+        """Column j of the factors is column ``col_perm[j]`` of A; equal to `row_perm` except for LU. int32,
+        shape (n,)."""
         return self._orders()[1]
 
     def P(self) -> np.ndarray:
@@ -55,13 +55,13 @@ class FactorParts:
         Raises
         ------
         UsageError
-            For LU, whose rows and columns go different ways.
+            For LU, whose rows and columns have different permutations.
         """
         self._needs_symmetric_kind("P()", "row_perm and col_perm")
         return self.row_perm
 
     def L(self) -> Any:
-        """The lower factor as a csc_array: with unit diagonal but for "llt"."""
+        """The lower factor as a csc_array, with unit diagonal except for "llt"."""
         return _input.from_core(self._extracted()[0])
 
     def D(self) -> Any:
@@ -77,7 +77,7 @@ class FactorParts:
         return _input.from_core(self._extracted()[1])
 
     def L_D(self) -> Tuple[Any, Any]:
-        """L and D, which `L` and `D` find one at a time."""
+        """L and D together, with one extraction."""
         self._needs_symmetric_kind("L_D()", "L() and U()")
         lower, diagonal = self._extracted()
         return _input.from_core(lower), _input.from_core(diagonal)
@@ -101,7 +101,7 @@ class FactorParts:
         return self._rows_of(b)[self.col_perm]
 
     def apply_Qt(self, y: Any) -> np.ndarray:
-        """Undo `apply_Q`: what solves with U give, in the order of A's columns."""
+        """Undo `apply_Q`: the result of solves with U in the order of A's columns."""
         return self._placed(y, self.col_perm)
 
     def solve_L(self, b: Any) -> np.ndarray:
@@ -109,7 +109,7 @@ class FactorParts:
 
         Examples
         --------
-        Whitening: covariance A, so that y has the identity as covariance where b has A.
+        Whitening: if b has covariance A, then y has the identity as covariance.
 
         >>> import numpy as np, palmette
         >>> solver = palmette.Solver(np.array([[4.0, 2.0], [2.0, 5.0]]))
@@ -133,7 +133,7 @@ class FactorParts:
         return self.solve_D(self.solve_L(b))
 
     def solve_DLt(self, b: Any) -> np.ndarray:
-        """Solve D Lᴴ x = b, with the transpose that `solve_Lt` takes."""
+        """Solve D Lᴴ x = b, with the same transpose as `solve_Lt`."""
         return self.solve_Lt(self.solve_D(b))
 
     def solve_LDLt(self, b: Any) -> np.ndarray:
@@ -149,7 +149,7 @@ class FactorParts:
         return self._solve_part("U", b, "T")
 
     def solve_A(self, b: Any) -> np.ndarray:
-        """Solve A x = b, refined and verified: `solve`, under the name that scikit-sparse gives it."""
+        """Solve A x = b, refined and verified: `solve`, under its name in scikit-sparse."""
         return self.solve(b)  # type: ignore[attr-defined, no-any-return]
 
     def _solve_part(self, part: str, b: Any, trans: str = "N") -> np.ndarray:

@@ -1,5 +1,5 @@
-"""Matrices with infinite diagonal entries, as those who pin an unknown write them: x is zero there, the
-others are solved for."""
+"""Matrices with infinite diagonal entries, a way to pin an unknown: x is zero there, and the other unknowns
+are solved."""
 
 from __future__ import annotations
 
@@ -30,8 +30,7 @@ def pinned_unknowns(A: Any) -> np.ndarray:
 
 
 class PinnedSolver:
-    """Solves with A in the limit of diagonal entries that grow beyond bounds: without the rows and columns of
-    those."""
+    """Solves with A in the limit of infinite diagonal entries: without their rows and columns."""
 
     def __init__(self, A: Any, pinned: np.ndarray, **options: Any) -> None:
         self._kept = np.flatnonzero(~pinned)

@@ -1,4 +1,4 @@
-"""Matrices from files and generators, and the lists that name what there is."""
+"""Matrices from files and generators, and the lists of generators, methods and orderings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Generator(NamedTuple):
     name: str
     summary: str
     n_meaning: str
-    parameter_meaning: str  # empty where there is none
+    parameter_meaning: str  # empty if there is none
     default_parameter: float
 
 
@@ -33,7 +33,7 @@ class Method(NamedTuple):
 
 
 class OrderingMethod(NamedTuple):
-    """A way to order rows and columns; `available` is False where this build lacks its library."""
+    """A way to order rows and columns; `available` is False if this build lacks its library."""
 
     name: str
     available: bool
@@ -41,7 +41,7 @@ class OrderingMethod(NamedTuple):
 
 
 def generators() -> List[Generator]:
-    """All model problems that `generate` makes."""
+    """All model problems of `generate`."""
     return [Generator(*entry) for entry in _core.generators()]
 
 
@@ -65,16 +65,16 @@ def orderings() -> List[OrderingMethod]:
 
 
 def generate(name: str, n: int, seed: int = 1, parameter: Optional[float] = None) -> sparse.csc_array:
-    """Make a model problem; the same arguments give the same matrix on every machine.
+    """Generate a model problem; the same arguments give the same matrix on every machine.
 
     Parameters
     ----------
     name : str
         One of `generators()`.
     n : int
-        Its size; what it counts is in the list (mostly grid points a side).
+        Its size; its meaning is in the list (usually grid points per side).
     seed : int
-        For problems with something random in them.
+        Seed of random problems.
     parameter : float, optional
         Its meaning is in the list; None means its default.
 
@@ -85,7 +85,7 @@ def generate(name: str, n: int, seed: int = 1, parameter: Optional[float] = None
     Raises
     ------
     UsageError
-        For an unknown name (the nearest is named) or a size out of range.
+        For an unknown name (the message suggests the nearest) or a size out of range.
 
     Examples
     --------
@@ -99,8 +99,8 @@ def generate(name: str, n: int, seed: int = 1, parameter: Optional[float] = None
 def read(path: Any, *, threads: int = 1) -> sparse.csc_array:
     """Read a Matrix Market, Rutherford-Boeing or Harwell-Boeing file, plain or gzip-compressed.
 
-    The format is told from the contents. Both triangles of symmetric matrices are there; duplicates are
-    summed, explicit zeros kept; entries of pattern-only files are 1.
+    The format is detected from the contents. Symmetric matrices have both triangles; duplicates are summed,
+    explicit zeros kept; entries of pattern-only files are 1.
 
     Parameters
     ----------

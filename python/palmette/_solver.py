@@ -32,48 +32,48 @@ class Inertia(NamedTuple):
 class Solver(VerifiedSolves, FactorParts):
     """A factored matrix, ready to solve.
 
-    Orders, analyzes and factorizes A on creation. Solves may be called from several threads at once. A is
-    copied: what is done to it afterwards changes nothing here. |A − Aᴴ| or |A − Aᵀ| ≤ 8 u |A| in every entry
-    counts as symmetric: then (A + Aᴴ) / 2 is factored, a note of the report says so, and answers are verified
-    against A. `L`, `D`, `U`, `P` and solves with one factor are those of scikit-sparse's factors.
+    Orders, analyzes and factorizes A on creation. Solves are thread-safe. A is copied: later changes of A
+    have no effect. |A − Aᴴ| or |A − Aᵀ| ≤ 8 u |A| in every entry counts as symmetric: then (A + Aᴴ) / 2 is
+    factored, a note of the report says so, and solutions are verified against A. `L`, `D`, `U`, `P` and
+    solves with one factor are those of scikit-sparse's factors.
 
     Parameters
     ----------
     A : array_like or any SciPy sparse array or matrix, shape (n, n)
-        float32, float64, complex64 and complex128 are worked with as they are; integers and booleans become
-        float64. Duplicate entries are summed.
+        float32, float64, complex64 and complex128 are used unchanged; integers and booleans become float64.
+        Duplicate entries are summed.
     kind : {"auto", "llt", "ldlt", "lu"}
-        "auto": LLᵀ for a symmetric (Hermitian) matrix with positive diagonal, then LDLᵀ when a pivot says no;
-        LDLᵀ for other symmetric ones; LU for all others, and where LDLᵀ cannot be verified.
+        "auto": LLᵀ for a symmetric (Hermitian) matrix with positive diagonal, and LDLᵀ if that meets a pivot
+        that is not positive; LDLᵀ for other symmetric matrices; LU for all others, or if the LDLᵀ solution
+        fails verification.
     ordering : str or array_like of n integers
         One of `orderings()`, "auto", or a permutation: element k is the column that is eliminated k-th.
     method : str
         Solve method: one of `methods()`, or "auto".
     threads : int, optional
-        None: as `get_num_threads` says, all processors that this process may use unless something else was
-        set.
+        None: `get_num_threads()`, which is all processors that this process may use unless set otherwise.
     precision : {"working", "mixed"}
-        "mixed": factorize in single precision, refine to double.
+        "mixed": factorize in single precision and refine to double.
     singular : {"raise", "warn", "least_norm"}
-        What becomes of systems with a matrix that is singular to working precision. "raise": `SingularError`.
-        "warn": the best x, huge along null vectors where b is not within reach, as inverse iteration wants
-        it. "least_norm": the shortest of the least-squares solutions, A⁺b, for up to 16 dependent columns.
-        Both warn with `SingularWarning`, and ``report["verify"]`` says ``verified: False`` and tells how near
-        to singular the matrix is.
+        What to do with a matrix that is singular to working precision. "raise": `SingularError`. "warn": the
+        best x, huge along null vectors if b is not in the range of A, as inverse iteration requires.
+        "least_norm": the least-squares solution of least norm, A⁺b, for up to 16 dependent columns. Both warn
+        with `SingularWarning`, and ``report["verify"]`` has ``verified: False`` and the distance to a
+        singular matrix.
     measure : bool
         Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a
-        second) and remembered in the user's cache folder.
+        second) and stored in the user's cache folder.
 
     Raises
     ------
     DimensionError
         If A is not square.
     UsageError
-        If a value of A is not finite (the message names its place), or for an option that cannot be.
+        If a value of A is not finite (the message names its place), or an option is invalid.
     SingularError
         If A is singular; its attributes name row and column. `StructurallySingularError` lists all of them.
     NotPositiveDefiniteError
-        If ``kind="llt"`` was asked for, and a pivot is not positive.
+        If ``kind="llt"`` was requested and a pivot is not positive.
 
     Examples
     --------
@@ -117,8 +117,7 @@ class Solver(VerifiedSolves, FactorParts):
         self._precision = precision
         self._refactoring, self._told_threads = lock_for(self), threads is not None
         self._nnz, self._entries = matrix.nnz, int(A.indptr[-1])
-        # Copies: what a user does to A afterwards (sorting its indices, say) must not change what values mean
-        # here.
+        # Copies, so that later changes of A by the user (such as sorting its indices) have no effect here.
         self._pattern = None if matrix.in_order else (A.indptr.copy(), A.indices[:self._entries].copy())
         self._core = _input.core_class("Solver", A.dtype).create(matrix, options)
         self._told = self._core.report()
@@ -131,18 +130,18 @@ class Solver(VerifiedSolves, FactorParts):
     def refactor(self, A: Any) -> None:
         """Factorize a matrix of the same pattern again, with the same ordering, scaling and structure.
 
-        Solves of other threads that are under way end first. If it fails, the former factorization stays.
+        Waits for solves in other threads to finish. If it fails, the solver keeps its previous factorization.
 
         Parameters
         ----------
         A : sparse matrix of the pattern of the first one, or array of its values
-            An array of shape (nnz,) holds the values in the order that the ``data`` of the first matrix had
-            when the solver was made, in compressed columns.
+            An array of shape (nnz,) holds the values in the order of the ``data`` of the first matrix when
+            the solver was created, in compressed columns.
 
         Raises
         ------
         UsageError
-            If the pattern is another, or a value is not finite.
+            If the pattern differs or a value is not finite.
         NumericalError
             As on creation.
         """
@@ -198,7 +197,7 @@ class Solver(VerifiedSolves, FactorParts):
         -------
         sign : float or complex
         logabsdet : float
-            ``sign * exp(logabsdet)`` is the determinant, where that does not overflow.
+            ``sign * exp(logabsdet)`` is the determinant, unless that overflows.
         """
         with self._refactoring:
             sign, logarithm = self._core.slogdet()
@@ -210,7 +209,7 @@ class Solver(VerifiedSolves, FactorParts):
     def inertia(self) -> Inertia:
         """Numbers of positive, negative and zero eigenvalues of a symmetric or Hermitian matrix.
 
-        Pivots that had to be replaced count as zero.
+        Replaced pivots count as zero.
 
         Raises
         ------
@@ -235,8 +234,8 @@ class Solver(VerifiedSolves, FactorParts):
             return self._core.structure()
 
     def _extract_lu(self) -> tuple:
-        """(L, U, row, column, replaced) of an LU factorization: (L U)[i, j] = A[row[i], column[j]] but for so
-        many replaced pivots."""
+        """(L, U, row, column, replaced) of an LU factorization: (L U)[i, j] = A[row[i], column[j]] except for
+        this number of replaced pivots."""
         with self._refactoring:
             lower, upper, row, column, replaced = self._core.extract_lu()
         return _input.from_core(lower), _input.from_core(upper), row, column, replaced

@@ -1,5 +1,5 @@
-"""How many threads solvers use that were not told: a context's number, else the module's, else
-OMP_NUM_THREADS, else all processors."""
+"""The default number of threads of solvers: that of a context, else that of the module, else OMP_NUM_THREADS,
+else all processors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _checked(count: Any) -> int:
 
 
 def _of_environment(text: str) -> int:
-    """The first number of OMP_NUM_THREADS; 0 where it is none that can be."""
+    """The first number of OMP_NUM_THREADS; 0 if it is invalid."""
     first = text.split(",")[0].strip()
     return min(int(first), _MOST_THREADS) if first.isascii() and first.isdigit() else 0
 
@@ -42,24 +42,24 @@ _of_context: contextvars.ContextVar[int] = contextvars.ContextVar("palmette_thre
 
 
 def allowed_threads() -> int:
-    """The number that holds here and now, 0 where none was set."""
+    """The number that is currently set; 0 if none is."""
     return _of_context.get() or _of_module
 
 
 def set_num_threads(count: Optional[int]) -> None:
-    """Set how many threads solvers use that are made without ``threads=``, in all threads of the program.
+    """Set the number of threads of solvers created without ``threads=``, in all threads of the program.
 
     Parameters
     ----------
     count : int or None
-        None: as at the beginning, which is the first number of the environment variable ``OMP_NUM_THREADS``,
-        or all processors that the process may use.
+        None: the default, which is the first number of the environment variable ``OMP_NUM_THREADS``, or all
+        processors that the process may use.
 
     Notes
     -----
-    It holds for solvers that exist already as well: they then solve with no more. A solver never uses more
-    than were allowed when it was made. The argument ``threads=`` of a solver, and the context `threads`, come
-    before this setting.
+    It also limits existing solvers. A solver never uses more threads than were allowed when it
+    was created. The argument ``threads=`` of a solver and the context `threads` take precedence over this
+    setting.
 
     Examples
     --------
@@ -74,16 +74,16 @@ def set_num_threads(count: Optional[int]) -> None:
 
 
 def get_num_threads() -> int:
-    """Threads that a solver uses at most if it is made here and now without ``threads=``."""
+    """The most threads of a solver that is created now without ``threads=``."""
     return allowed_threads() or _core.available_processors()
 
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """A context in which solvers made without ``threads=`` use at most so many threads, for making them and
-    for solving.
+    """A context in which solvers created without ``threads=`` use at most this many threads, to factorize and
+    to solve.
 
-    It holds for the thread, or the asynchronous task, that entered it, and for no other.
+    It applies only to the thread, or the asynchronous task, that entered it.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def threads(count: int) -> Iterator[None]:
 
 
 def _register_with(threadpoolctl: Any) -> None:
-    """Have threadpoolctl list the library, and set its limits."""
+    """Register the library with threadpoolctl, which then lists it and sets its limits."""
     if not hasattr(threadpoolctl, "LibController"):  # before version 3.2
         return
 
@@ -155,7 +155,7 @@ _holders: "weakref.WeakSet[Any]" = weakref.WeakSet()
 
 def lock_for(holder: Any) -> threading.Lock:
     """A lock for holder._refactoring. A forked process gets a new one, since the thread that holds the old
-    one stays behind."""
+    one does not exist there."""
     _holders.add(holder)
     return threading.Lock()
 

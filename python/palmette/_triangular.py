@@ -1,4 +1,4 @@
-"""Solvers for what somebody else computed: a triangle, or the factors of a matrix."""
+"""Solvers for triangular matrices and for factors computed elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TriangularSolver(VerifiedSolves):
     T : array_like or any SciPy sparse array or matrix, shape (n, n)
         Entries in the other triangle are ignored, as SciPy and LAPACK do.
     lower : bool
-        Which triangle is meant.
+        Whether T is lower or upper triangular.
     unit_diagonal : bool
         Take the diagonal as one, whatever is stored.
     method, threads, measure
@@ -54,7 +54,7 @@ class TriangularSolver(VerifiedSolves):
 
 
 class FactoredMatrix(VerifiedSolves):
-    """A matrix by its factors, ready to solve. Made by `from_factors`."""
+    """A matrix given by its factors, ready to solve. Created by `from_factors`."""
 
     def __init__(self, factors: Dict[str, Any], shape: Tuple[int, int], dtype: Any, options: Dict[str, Any],
                  told_threads: bool) -> None:
@@ -81,7 +81,7 @@ def from_factors(
     threads: Optional[int] = None,
     measure: bool = True,
 ) -> FactoredMatrix:
-    """Solve with factors that somebody else computed.
+    """Solve with factors computed elsewhere.
 
     The factors are those of A with rows and columns scaled and permuted, in the convention of NumPy's
     indexing::
@@ -91,8 +91,8 @@ def from_factors(
     Parameters
     ----------
     superlu : SuperLU object, optional
-        From `scipy.sparse.linalg.splu`, `spilu` or `palmette.scipy.splu`; then L, U and the permutations are
-        its.
+        From `scipy.sparse.linalg.splu`, `spilu` or `palmette.scipy.splu`; L, U and the permutations are taken
+        from it.
     L : sparse or array_like, shape (n, n)
         Lower triangular.
     U : sparse or array_like, shape (n, n), optional
@@ -105,8 +105,8 @@ def from_factors(
     hermitian : bool
         See U.
     A : sparse or array_like, shape (n, n), optional
-        The matrix itself: answers are then verified against it and refined, else against the product of the
-        factors.
+        The matrix itself. With it, solutions are refined and verified against it; otherwise they are verified
+        against the product of the factors.
     method, threads, measure
         See `Solver`.
 
@@ -120,7 +120,7 @@ def from_factors(
     SingularError
         If a diagonal entry of a factor is zero or missing; ``row`` names the first one.
     DimensionError, UsageError
-        For sizes that do not agree, and entries on the wrong side of the diagonal.
+        If sizes do not agree, or entries are on the wrong side of the diagonal.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def from_factors(
 
 
 def _factors_of_superlu(superlu: Any, given: tuple) -> tuple:
-    """SuperLU's permutations send old to new: row i of A became row perm_r[i] of L U."""
+    """SuperLU's permutations map old to new: row i of A became row perm_r[i] of L U."""
     if any(part is not None for part in given):
         raise UsageError("give either an object of splu or L, U and permutations, not both")
     if not all(hasattr(superlu, name) for name in ("L", "U", "perm_r", "perm_c")):

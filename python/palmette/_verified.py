@@ -1,4 +1,4 @@
-"""What every solver does with a right-hand side: checks it, solves, and warns where the answer is not
+"""What every solver does with a right-hand side: checks it, solves, and warns if the solution is not
 verified."""
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _refine_steps(refine: Union[str, int]) -> int:
 
 
 def _frames_to_the_user() -> int:
-    """The stack level, seen from the caller, of the first frame outside this package: whose line a warning
-    should name."""
+    """The stack level, seen from the caller, of the first frame outside this package, for the line of a
+    warning."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
         level, frame = level + 1, frame.f_back
@@ -60,7 +60,7 @@ def _frames_to_the_user() -> int:
 
 
 class SolveOptions(NamedTuple):
-    """How one right-hand side, or several, are solved for."""
+    """Options of a solve."""
 
     trans: str = "N"
     refine: Union[str, int] = "auto"
@@ -84,14 +84,14 @@ class VerifiedSolves:
     _dtype: np.dtype
     _shape: Tuple[int, int]
     _nnz: int
-    _told: Any  # the report as the library gave it; a dict once somebody has asked for it
+    _told: Any  # the report of the library; a dict after the first access
     _refactoring: threading.Lock
-    _told_threads: bool  # by an argument, which comes before all settings
-    # once for each factorization is enough: who asks for answers of singular systems gets many
+    _told_threads: bool  # set by an argument, which takes precedence over all settings
+    # once for each factorization is enough: solves of singular systems would warn each time
     tell_singular = True
 
     def _most_threads(self) -> int:
-        """At most so many threads may solve now; 0: as many as the solver has."""
+        """The most threads that may solve now; 0: as many as the solver has."""
         return 0 if self._told_threads else allowed_threads()
 
     @property
@@ -101,7 +101,7 @@ class VerifiedSolves:
 
     @property
     def dtype(self) -> np.dtype:
-        """Scalar type that is worked in: float32, float64, complex64 or complex128."""
+        """Scalar type of the solver: float32, float64, complex64 or complex128."""
         return self._dtype
 
     @property
@@ -111,11 +111,11 @@ class VerifiedSolves:
 
     @property
     def report(self) -> Dict[str, Any]:
-        """What the phases and the last solve tell of themselves, as a dict of dicts with the names of the
-        command's JSON.
+        """The report of all phases and of the last solve, as a dict of dicts with the names of the command's
+        JSON.
 
-        Sections of phases that did not take place are None. With several threads that solve at once, it is
-        the report of the solve that ended last.
+        Sections of phases that did not run are None. If several threads solve at once, it is the report of
+        the solve that finished last.
         """
         return self._report
 
@@ -127,7 +127,7 @@ class VerifiedSolves:
         return told
 
     def _of_report(self, section: str, name: str) -> Any:
-        """One number of the report, without making a dict of all."""
+        """One number of the report, without building the whole dict."""
         told = self._told
         return told[section][name] if isinstance(told, dict) else getattr(told, name)
 
@@ -135,22 +135,21 @@ class VerifiedSolves:
               repeat: int = 1) -> np.ndarray:
         """Solve op(A) x = b, refine x and verify it.
 
-        May be called from several threads at once; the interpreter lock is released meanwhile.
+        Thread-safe; releases the global interpreter lock.
 
         Parameters
         ----------
         b : array_like or sparse, shape (n,) or (n, k)
-            Right-hand side, or k of them. Brought to the precision of the solver; a complex b of a real
-            matrix is solved for by its real and imaginary parts.
+            Right-hand side, or k of them. Converted to the precision of the solver. For a real matrix and a
+            complex b, the real and imaginary parts are solved as two right-hand sides.
         trans : {"N", "T", "H"}
             op(A) is A, its transpose, or its conjugate transpose.
         refine : "auto", "off" or int
-            "auto" corrects x only as long as it is not verified; a number asks for up to so many corrections,
-            as long as they help.
+            "auto" corrects x until it is verified; a number is the most corrections, as long as they help.
         condition : bool
             Estimate the 1-norm condition and a bound of the forward error too (in ``report["verify"]``).
         repeat : int
-            Time so many solves and report their median, to measure speed.
+            Time this number of solves and report their median, to measure speed.
 
         Returns
         -------
@@ -163,8 +162,7 @@ class VerifiedSolves:
         UsageError
             If a value of b is not finite (the message names its place), or for an option that cannot be.
         SingularError
-            If pivots had to be replaced and the condition says that the matrix is singular to working
-            precision.
+            If pivots were replaced and the matrix proves to be singular to working precision.
 
         Warns
         -----
@@ -192,9 +190,9 @@ class VerifiedSolves:
         """The inverse as a `scipy.sparse.linalg.LinearOperator`: ``solver.aslinearoperator() @ b`` is
         ``solver.solve(b)``.
 
-        What iterative solvers take as preconditioner ``M`` and eigensolvers as ``OPinv``.
+        Iterative solvers take it as preconditioner ``M``, eigensolvers as ``OPinv``.
         `scipy.sparse.linalg.aslinearoperator` of the solver is the same, but solves for several right-hand
-        sides one at a time. Answers are verified, and warnings come, as in `solve`.
+        sides one at a time. Verifies solutions and warns as `solve`.
 
         Examples
         --------
@@ -217,7 +215,7 @@ class VerifiedSolves:
         )
 
     def matvec(self, b: Any) -> np.ndarray:
-        """The inverse of A as a linear operator: x of A x = b."""
+        """Apply the inverse of A: x of A x = b."""
         return self._answer(b, USUAL_OPTIONS)
 
     def rmatvec(self, b: Any) -> np.ndarray:
@@ -240,7 +238,7 @@ class VerifiedSolves:
         return x
 
     def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Any]:
-        """x and its report, without a warning where it is not verified."""
+        """x and its report, without a warning if x is not verified."""
         if (
             options is USUAL_OPTIONS
             and type(b) is np.ndarray
@@ -257,13 +255,13 @@ class VerifiedSolves:
             request["trans"] = "T"
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
         with self._refactoring:
-            pass  # a refactor that waits for solves to end goes before those that have not begun
+            pass  # a waiting refactor runs before solves that have not started
         told = self._told = self._core.solve(rhs.columns, x, request)
         return rhs.answer(x), told
 
     def _solve_vector(self, b: np.ndarray) -> Optional[Tuple[np.ndarray, Any]]:
-        """The short way for a vector that the library can take as it is; None where it cannot: the long way
-        then says why."""
+        """The fast path for a vector that the library can use without conversion; None if it cannot: then the
+        slow path raises the error."""
         x = np.empty(b.shape, dtype=self._dtype)
         with self._refactoring:
             pass

@@ -1,7 +1,7 @@
-"""Exceptions and warnings of Palmette, each a subclass of what Python users catch for its kind already.
+"""Exceptions and warnings of Palmette, each a subclass of the matching standard exception.
 
-Rows and columns in attributes count from 0, as everything in Python; messages that come from the library
-count from 1, as matrix files do, and say both.
+Rows and columns in attributes count from 0, as in Python. Messages of the library count from 1, as matrix
+files do, and give both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """The caller asked for what cannot be: an unknown name, a value in A that is not finite, an impossible
+    """The caller made an invalid request: an unknown name, a value in A that is not finite, or an impossible
     combination."""
 
 
@@ -41,14 +41,14 @@ class DimensionError(UsageError):
 
 
 class IoError(Error, OSError):
-    """A file cannot be read, written or understood.
+    """A file cannot be read, written or parsed.
 
     Attributes
     ----------
     file : str
         Path of the file.
     line : int or None
-        Line to blame, counted from 1; None where no line is.
+        Line of the error, counted from 1; None if it has no line.
     """
 
     def __init__(self, message: str, file: str = "", line: int = 0) -> None:
@@ -66,7 +66,7 @@ class OutOfMemoryError(Error, MemoryError):
     Attributes
     ----------
     requested_bytes : int
-        Size of the allocation that failed; 0 where unknown.
+        Size of the allocation that failed; 0 if unknown.
     """
 
     def __init__(self, message: str, requested_bytes: int = 0) -> None:
@@ -83,7 +83,7 @@ class NumericalError(Error, LinAlgError):
         "structurally_singular", "numerically_singular", "not_positive_definite", "not_finite" or
         "no_convergence".
     row, column : int or None
-        Place in the matrix, counted from 0; None where no place is to blame.
+        Place in the matrix, counted from 0; None if the error has no place.
     rows, columns : tuple of int
         Structurally singular matrices: all rows and columns that cannot be matched, counted from 0; otherwise
         empty.
@@ -125,13 +125,13 @@ class ConvergenceError(NumericalError):
 
 
 class UnverifiedWarning(RuntimeWarning):
-    """An answer was returned whose backward error exceeds its bound: it must not be trusted without a look at
-    the report."""
+    """The backward error of a returned solution exceeds its bound: check the report before using the
+    solution."""
 
 
 class SingularWarning(UnverifiedWarning):
-    """An answer was returned although its matrix is singular to working precision: it is one of many, or the
-    least-norm one."""
+    """A solution was returned although the matrix is singular to working precision: it is one of many
+    solutions, or that of least norm."""
 
 
 _CLASS_OF_KIND = {

@@ -1,9 +1,9 @@
-"""Systems over MPI ranks: each process brings some rows of the matrix and of the right-hand sides, and gets
+"""Systems over MPI ranks: each process passes some rows of the matrix and of the right-hand sides, and gets
 those rows of x.
 
 Run it under ``mpiexec -n P python program.py``; needs mpi4py, and a build of Palmette that found MPI. The
-factor is distributed, no process holds the values of all. Every function here is called by all processes of
-the communicator.
+factor is distributed; no process holds all values. All processes of the communicator must call every function
+here.
 
 >>> from mpi4py import MPI
 >>> import palmette.mpi, scipy.sparse
@@ -43,7 +43,8 @@ __all__ = ["RowSolver", "solve"]
 
 
 def _together(comm: Any, work: Callable[[], Any]) -> Any:
-    """work() of this process; where it raised on any, the error of the first such process on all."""
+    """Run work() on this process. If it raised on any process, raise the error of the first such process on
+    all."""
     result, error = None, None
     try:
         result = work()
@@ -58,7 +59,7 @@ def _together(comm: Any, work: Callable[[], Any]) -> Any:
 
 
 def _as_csr(A: Any) -> Any:
-    """A process's rows in compressed rows and a working scalar type."""
+    """The rows of a process in compressed rows, with one of the four scalar types."""
     if not _input.is_sparse(A):
         A = np.asarray(A)
     if A.ndim != 2:
@@ -82,7 +83,7 @@ def _grid(grid: Any) -> Tuple[int, ...]:
 
 
 class RowSolver:
-    """A matrix factored over MPI ranks, each of which has brought some of its rows.
+    """A matrix factored over MPI ranks, each of which provides some of its rows.
 
     Parameters
     ----------
@@ -90,33 +91,34 @@ class RowSolver:
         This process's rows, all columns: both triangles of a symmetric matrix. A process may have none: shape
         (0, n).
     comm : mpi4py.MPI.Comm, optional
-        The processes; MPI.COMM_WORLD unless given. It is duplicated.
+        The processes; default MPI.COMM_WORLD. It is duplicated.
     first_row : int, optional
-        Number of the first of these rows, from 0. None on all processes: rows follow one another by rank.
+        Index of the first of these rows, from 0. None on all processes: rows are numbered in the order of
+        ranks.
     kind, ordering : str
         As `palmette.Solver`; orderings are methods, not permutations.
     matching : bool
-        LDLᵀ and LU: let every process learn the size of every entry (no values) while it orders, for the
-        matching that makes pivots large. False: rows and columns are scaled by their largest entries, and the
-        diagonal is where the pattern has it.
+        LDLᵀ and LU: send the size of every entry (no values) to every process during ordering, for the
+        matching that makes pivots large. False: scale rows and columns by their largest entries, and keep the
+        diagonal of the pattern.
     grid : (int, int) or (int, int, int), optional
-        Grid of processes: rows and columns, and how many layers of such grids (one). None: the nearest to a
-        square.
+        Grid of processes: rows, columns and number of layers of such grids (default 1). None: the most nearly
+        square grid.
     map : {"subtree_to_subcube", "block_cyclic"}
     trees : {"binary", "flat"}
     transport : {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}
     threads : int
         Of each process.
     watchdog : float
-        Seconds of silence after which a process that waits ends the run; 0: it waits for ever.
+        A process that waits this many seconds for a message ends the run; 0: it waits forever.
 
     Raises
     ------
     DimensionError, UsageError, NumericalError
-        As `palmette.Solver`, on all processes; and unless the rows of all make a square matrix, each row
-        brought once.
+        As `palmette.Solver`, on all processes; and if the rows of all processes do not form a square matrix,
+        each row once.
     Error
-        If the run is broken: another process has died, or fell silent.
+        If another process has died or stopped responding.
 
     Examples
     --------
@@ -196,7 +198,7 @@ class RowSolver:
 
     @property
     def dtype(self) -> np.dtype:
-        """Scalar type that is worked in: the widest of all processes."""
+        """Scalar type of the solver: the widest of all processes."""
         return self._dtype
 
     @property
@@ -206,8 +208,8 @@ class RowSolver:
 
     @property
     def report(self) -> Dict[str, Any]:
-        """What the phases and the last solve tell of themselves, with the names of the command's JSON;
-        ``ranks`` is about all processes."""
+        """The report of all phases and of the last solve, with the names of the command's JSON; ``ranks`` is
+        about all processes."""
         return self._report
 
     def solve(
@@ -224,7 +226,7 @@ class RowSolver:
         Parameters
         ----------
         b : array_like, shape (rows,) or (rows, k)
-            This process's rows of the right-hand sides, as many columns on all processes.
+            This process's rows of the right-hand sides, with the same number of columns on all processes.
         trans, refine, condition, repeat
             As `palmette.Solver.solve`.
 
@@ -256,7 +258,7 @@ class RowSolver:
         """Factorize a matrix of the same rows and pattern again, with the same ordering, scaling and
         structure.
 
-        If it fails, the former factorization stays.
+        If it fails, the solver keeps its previous factorization.
         """
         self._core.refactor(_together(self._comm, lambda: self._rows(self._same_shape(_as_csr(A)))))
         self._report = self._core.report()

@@ -1,9 +1,7 @@
-"""Pictures of what a solver does: sparsity, supernodes, elimination tree, and bandwidth against the machine's
-limit.
+"""Plots of sparsity, supernodes, elimination tree, and bandwidth compared with the machine's limit.
 
-Each function draws into the axes it is given, or into a new figure, and returns the axes. matplotlib is
-imported when the first picture is drawn. Matrices of any size can be drawn: large ones as densities, at most
-`PIXELS` wide.
+Each function draws into the given axes or a new figure, and returns the axes. matplotlib is imported at the
+first plot. Matrices of any size can be drawn: large ones as densities, at most `PIXELS` wide.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ def sparsity(A: Any, solver: Optional[Solver] = None, axes: Any = None) -> Any:
 
 
 def supernodes(A: Any, axes: Any = None) -> Any:
-    """Draw the blocks of the factor L; the color of each tells how many columns its supernode has.
+    """Draw the blocks of the factor L; the color of each shows the number of columns of its supernode.
 
     Parameters
     ----------
@@ -103,9 +101,9 @@ def supernodes(A: Any, axes: Any = None) -> Any:
 
 
 def elimination_tree(A: Any, axes: Any = None) -> Any:
-    """Draw the tree of supernodes, roots above; the area of a node tells the size of its panel.
+    """Draw the tree of supernodes, with roots at the top; the area of a node shows the size of its panel.
 
-    Where there are very many supernodes, small subtrees are left out: the title says how many.
+    If there are very many supernodes, small subtrees are omitted; the title says how many.
 
     Parameters
     ----------
@@ -163,13 +161,13 @@ def elimination_tree(A: Any, axes: Any = None) -> Any:
 
 
 def bandwidth(runs: Union[Solver, Mapping[str, Any]], axes: Any = None) -> Any:
-    """Draw the bandwidth that solves reached, against what this machine's memory can give.
+    """Draw the bandwidth of solves, compared with the memory bandwidth of this machine.
 
     Parameters
     ----------
     runs : Solver, or mapping of names to solvers or reports
-        Each after a solve with ``measure=True`` (the default); take ``repeat=5`` or more there, since a
-        single solve is noisy.
+        Each after a solve with ``measure=True`` (the default); use ``repeat=5`` or more, since a single solve
+        is noisy.
     axes : matplotlib axes, optional
 
     Returns
@@ -178,9 +176,9 @@ def bandwidth(runs: Union[Solver, Mapping[str, Any]], axes: Any = None) -> Any:
 
     Notes
     -----
-    The bar is the least number of bytes that a solve must move, over the time it took. The roof is the
-    measured stream bandwidth with the threads of that run, lowered where the critical path of its tasks takes
-    longer than moving the bytes. A bar may pass the roof where the factor fits into a cache.
+    The bar is the least number of bytes that a solve must move, divided by its time. The roof is the
+    measured stream bandwidth with the threads of that run, lowered if the critical path of its tasks takes
+    longer than moving the bytes. A bar may exceed the roof if the factor fits into a cache.
     """
     named = runs if isinstance(runs, Mapping) else {"": runs}
     solves = {name: _solve_section(name, run) for name, run in named.items()}
@@ -319,7 +317,7 @@ def _density(
 def _factor_density(structure: Dict[str, np.ndarray], n: int, by_width: bool = False) -> np.ndarray:
     """Entries of L in each cell, or the mean width of the supernodes that they belong to.
 
-    A row of a panel meets the cells that the columns of its supernode lie in, one after the other.
+    A row of a panel visits the cells of the columns of its supernode one after the other.
     """
     begin = structure["supernode_begin"].astype(np.int64)
     edges, widths = _bin_edges(n), np.diff(begin)
@@ -350,7 +348,7 @@ def _factor_density(structure: Dict[str, np.ndarray], n: int, by_width: bool = F
 
 
 def _draw_density(plot: Any, density: np.ndarray, n: int, color: Tuple[float, float, float]) -> None:
-    """Cells with entries, never fainter than one can see, opaque where they are full."""
+    """Cells with entries: always visible, and opaque if they are full."""
     is_large = n > PIXELS
     picture = np.empty((*density.shape, 4))
     picture[..., :3] = color
@@ -397,7 +395,7 @@ def _draw_rectangles(plot: Any, boxes: Tuple[np.ndarray, ...], colors: Any) -> N
 
 
 def _largest_subtrees(parent: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Which nodes are drawn: all, or those with the largest subtrees (with a node come all its ancestors)."""
+    """Which nodes are drawn: all, or those with the largest subtrees (always with all their ancestors)."""
     columns = widths.astype(np.int64)
     for node, above in enumerate(parent):  # children come before their parents
         if above >= 0:

@@ -1,27 +1,26 @@
 """The direct solvers of `scipy.sparse.linalg`, by Palmette: change one import.
 
-Same signatures, semantics, warnings and errors as SciPy 1.17; answers are refined and verified besides. What
-differs:
+Same signatures, semantics, warnings and errors as SciPy 1.17; solutions are also refined and verified.
+Differences:
 
 - a matrix counts as exactly singular ("Factor is exactly singular", NaN with a MatrixRankWarning) if its
-  pattern alone makes it so, or if SuperLU meets a pivot that is exactly zero: where elimination here finds a
-  zero, and for up to 2,000 unknowns wherever A proves singular to working precision, SuperLU is asked. Larger
-  matrices whose pivots rounding keeps off zero are always accepted;
+  pattern alone makes it so, or if SuperLU meets a pivot that is exactly zero: if Palmette's elimination finds
+  a zero or, for up to 2,000 unknowns, if A proves singular to working precision, SuperLU decides. Larger
+  matrices whose pivots are nonzero only by rounding are always accepted;
 - every other matrix that is singular to working precision gets a factor, as SciPy's. Its solves never raise:
-  x has a small backward error, solves what can be solved, and is huge along null vectors where b is out of
-  reach. A factor says so at its first solve, by a `palmette.SingularWarning`; `spsolve` is silent, as
-  SciPy's, since programs take its warnings for failures;
-- a diagonal entry of A that is infinite pins its unknown to zero, as SciPy does; A with NaN, or with infinity
+  x has a small backward error, solves the system as far as possible, and is huge along null vectors if b is
+  not in the range of A. The first solve of a factor warns by a `palmette.SingularWarning`; `spsolve` does not
+  warn, like SciPy's, since programs take its warnings for failures;
+- an infinite diagonal entry of A pins its unknown to zero, as SciPy does; A with NaN, or with infinity
   elsewhere, counts as exactly singular (SciPy's answer to the latter depends on the order of elimination). A
   column of b that is not finite gives a column of NaN;
 - `spsolve_triangular` raises LinAlgError for a matrix that is not triangular, as SciPy documents (but does
   not do);
-- an answer that cannot be verified comes with a `palmette.UnverifiedWarning`;
-- L and U of `splu` are found when they are first asked for; where a pivot had to be replaced, by another
-  factorization;
-- options that steer SuperLU (`relax`, `panel_size`, `diag_pivot_thresh`, `use_umfpack`) are checked, and
-  change nothing; ``permc_spec="NATURAL"`` keeps the order of the columns, any other lets Palmette choose;
-  where rows had to be exchanged, ``perm_c`` may then be a postorder of the elimination tree.
+- a solution that cannot be verified gives a `palmette.UnverifiedWarning`;
+- L and U of `splu` are computed at the first access; if a pivot was replaced, by another factorization;
+- options of SuperLU (`relax`, `panel_size`, `diag_pivot_thresh`, `use_umfpack`) are checked and ignored;
+  ``permc_spec="NATURAL"`` keeps the order of the columns, any other lets Palmette choose; if rows were
+  exchanged, ``perm_c`` may then be a postorder of the elimination tree.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ import scipy.sparse
 from numpy.linalg import LinAlgError
 from scipy.sparse import SparseEfficiencyWarning, csc_array
 from scipy.sparse.linalg import MatrixRankWarning
-# Bound now: somebody may put the functions of this module in its place later.
+# Bound at import, because users may later replace SciPy's functions by those of this module.
 from scipy.sparse.linalg import splu as _superlu
 
 from ._at_once import solve_at_once
@@ -56,9 +55,9 @@ _OPTION_NAMES = frozenset(
     ILU_FillFactor ILU_DropRule PanelSize Relax""".split()
 )
 _SINGULAR = "Factor is exactly singular"
-# Componentwise backward errors that one correction is worth: 10,000 times what the backward error may be.
+# Componentwise backward errors above which x is corrected once: 10,000 times the bound of the backward error.
 _ROW_ERROR = {"d": 1e-10, "D": 1e-10, "f": 5e-2, "F": 5e-2}
-# SuperLU factors so many unknowns in no time.
+# SuperLU factors this number of unknowns in negligible time.
 _FEW_UNKNOWNS = 2000
 # Columns of a sparse right-hand side that are dense at the same time.
 _DENSE_COLUMNS = 64
@@ -82,8 +81,8 @@ class SuperLU:
 
     def __init__(self, solver: Solver, A: Any) -> None:
         self._solver = solver
-        # A solver by columns makes its factors by supernodes when they are asked for, and may have to replace
-        # pivots then.
+        # A solver by columns factors by supernodes when the factors are requested, and may replace pivots
+        # then.
         keep = (
             isinstance(solver, PinnedSolver)
             or _replaced_pivots(solver)
@@ -98,7 +97,7 @@ class SuperLU:
 
     @property
     def _matrix(self) -> Optional[csc_array]:
-        """A as it was, where it may be needed again."""
+        """A copy of A if it may be needed again."""
         return None if self._kept is None else csc_array(self._kept, shape=self.shape)
 
     @property
@@ -146,7 +145,7 @@ class SuperLU:
             raise ValueError("trans must be N, T, or H")
         if rhs.ndim not in (1, 2):
             raise ValueError("object too deep for desired array" if rhs.ndim else "b is of incompatible size")
-        # SciPy asks for the type before the size
+        # SciPy checks the type before the size
         rhs = rhs.astype(self._solver.dtype, casting="safe", copy=False)
         if rhs.shape[0] != self.shape[0]:
             raise ValueError("b is of incompatible size")
@@ -163,8 +162,8 @@ class SuperLU:
     def _exact_factors(self) -> tuple:
         """(L, U, perm_r, perm_c) of a factorization none of whose pivots was replaced, so that L U is A.
 
-        Where this one has replaced pivots, other orderings are tried, and at last SuperLU, which pivots in
-        whole columns. Solves do without: refinement makes good what a replaced pivot has spoilt.
+        If this factorization replaced pivots, other orderings are tried, and finally SuperLU, which pivots in
+        whole columns. Solves do not need this: refinement corrects the effect of replaced pivots.
         """
         if isinstance(self._solver, PinnedSolver):
             return _factors_of_superlu(self._matrix)
@@ -202,10 +201,10 @@ def splu(
     A : sparse array or matrix, shape (n, n)
         Formats other than CSC are converted, with a SparseEfficiencyWarning.
     permc_spec : str, optional
-        "NATURAL" keeps the order of the columns, but for a postorder where rows were exchanged; for the other
-        names of SciPy Palmette chooses.
+        "NATURAL" keeps the order of the columns, except for a postorder if rows were exchanged; with any
+        other name of SciPy's, Palmette chooses.
     diag_pivot_thresh, relax, panel_size, options
-        Checked, and of no effect.
+        Checked and ignored.
 
     Returns
     -------
@@ -277,7 +276,7 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     permc_spec : str, optional
         As for `splu`.
     use_umfpack : bool
-        Of no effect.
+        Ignored.
 
     Returns
     -------
@@ -349,7 +348,7 @@ def spsolve_triangular(
     lower : bool
         Whether A is lower or upper triangular.
     overwrite_A, overwrite_b : bool
-        Allowed, and never done.
+        Accepted and ignored.
     unit_diagonal : bool
         Take the diagonal as one, whatever is stored.
 
@@ -425,7 +424,7 @@ def _check_triangular(A: Any, lower: bool) -> None:
 
 
 def _ordering(settings: Dict[str, Any]) -> str:
-    """Palmette's ordering for SuperLU's settings, which are checked as SciPy does."""
+    """Palmette's ordering for SuperLU's settings, which are checked as in SciPy."""
     for name in settings:
         if name not in _OPTION_NAMES:
             raise TypeError(f"'{name}' is an invalid keyword argument for this function")
@@ -478,7 +477,7 @@ def _factors_of_superlu(A: Any) -> tuple:
 
 
 def _exact_factors_of(solver: Solver) -> Optional[tuple]:
-    """None where pivots were replaced, so that L U is not A."""
+    """None if pivots were replaced, so that L U is not A."""
     try:
         L, U, row, column, replaced = solver._extract_lu()
     except SingularError:
@@ -487,11 +486,11 @@ def _exact_factors_of(solver: Solver) -> Optional[tuple]:
 
 
 def _in_given_order(L: csc_array, U: csc_array, perm_r: np.ndarray, perm_c: np.ndarray) -> tuple:
-    """The factors with the columns of A in their own order, where L and U are triangular then too; otherwise
-    as they are.
+    """The factors with the columns of A in their original order if L and U are then triangular; otherwise
+    unchanged.
 
-    A postorder of the elimination tree puts no row before one that it depends on, so that undoing it keeps L
-    and U triangular: unless rows were exchanged between branches that one supernode holds.
+    A postorder of the elimination tree puts no row before one that it depends on, so undoing it keeps L and U
+    triangular, unless rows were exchanged between branches within one supernode.
     """
     order = _inverse(perm_c)
     restored = [
@@ -520,8 +519,8 @@ def _replaced_pivots(solver: Solver) -> int:
 
 
 def _check_pivots(solver: Solver, A: Any, permc_spec: Any) -> None:
-    """RuntimeError if A is singular and SuperLU would say so: a pivot was replaced here, or had no place in
-    the pattern."""
+    """Raise RuntimeError if A is singular and SuperLU would report it: a pivot was replaced, or had no place
+    in the pattern."""
     if solver.report["factorize"]["structural_deficiency"]:
         raise RuntimeError(_SINGULAR)
     has_zero_pivot = solver.slogdet().sign == 0
@@ -530,7 +529,7 @@ def _check_pivots(solver: Solver, A: Any, permc_spec: Any) -> None:
         _, told = solver._solve_quietly(probe, SolveOptions())
         if not told.singular or solver.shape[0] > _FEW_UNKNOWNS:
             return
-    # spsolve hands SuperLU the rows of A as columns, if that is how they are stored.
+    # spsolve passes the rows of A to SuperLU as columns if A is stored by rows.
     columns = csc_array(A if A.format == "csc" else A.T)
     try:
         _superlu(columns, permc_spec=permc_spec)
@@ -540,14 +539,13 @@ def _check_pivots(solver: Solver, A: Any, permc_spec: Any) -> None:
 
 
 def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndarray:
-    """x of the shape of b. Columns of b that hold NaN or infinity give NaN, the others are solved for."""
+    """x in the shape of b. Columns of b with NaN or infinity give NaN; the others are solved."""
     options = USUAL_OPTIONS if trans == "N" else SolveOptions(trans)
     answer = _answer_with_small_rows if isinstance(solver, Solver) else type(solver)._answer
     if b.ndim == 1:
         try:
             return answer(solver, b, options)
-        # which is what is said of values that are not finite, and looking for them first takes as long as a
-        # solve
+        # raised for values that are not finite; checking for them first takes as long as a solve
         except UsageError:
             if np.isfinite(b).all():
                 raise
@@ -561,8 +559,8 @@ def _solve_columns(solver: VerifiedSolves, b: np.ndarray, trans: str) -> np.ndar
 
 
 def _answer_with_small_rows(solver: Solver, b: np.ndarray, options: SolveOptions) -> np.ndarray:
-    """x, once corrected where some row is solved much worse than the norm of A tells: SuperLU, which pivots
-    in whole columns, seldom leaves such rows, and programs judge ‖b − A x‖ beside ‖b‖."""
+    """x, corrected once if the error of some row is much larger than the norm of A suggests. SuperLU, which
+    pivots in whole columns, seldom leaves such rows, and programs compare ‖b − A x‖ with ‖b‖."""
     x = solver._answer(b, options)
     told = solver._told
     if told.verified and told.componentwise_backward_error > _ROW_ERROR[solver.dtype.char]:

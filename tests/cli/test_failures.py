@@ -113,7 +113,7 @@ def test_wrong_options_end_with_2_and_say_what_is_meant(palmette, spd, arguments
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        ([], ["no command", "solve"]),
+        ([], ["command is missing", "solve"]),
         (["slove", "A.mtx"], ["slove", "did you mean 'solve'"]),
         (["solve"], ["A.mtx"]),
         (["--threads", "2"], ["--threads"]),

@@ -123,12 +123,13 @@ TEST(read_errors, diagonals_must_fit_the_symmetry) {
 
 TEST(read_errors, absurd_sizes_are_refused_before_memory_is_asked_for) {
   // 2³¹ − 1 empty columns would need 16 GiB of pointers; a quintillion entries no machine has.
-  EXPECT_EQ(bad_line(real + "2147483647 2147483647 0\n", "absurd"), 2);
+  EXPECT_EQ(bad_line(real + "2147483647 2147483647 0\n", "implausible"), 2);
   EXPECT_EQ(bad_line(real + "3 3 100000000000000000\n1 1 1\n", "after 1 of 100000000000000000 entries"), 3);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2147483647 2147483647\n1\n", "after 1 of"),
             3);
-  EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n0 2147483647\n", "absurd"), 2);
-  EXPECT_EQ(line_of_error([] { read_dense_text(real + "1000000 1000000 1\n1 1 1\n", "b"); }, "absurd"), 2);
+  EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n0 2147483647\n", "implausible"), 2);
+  EXPECT_EQ(
+      line_of_error([] { read_dense_text(real + "1000000 1000000 1\n1 1 1\n", "b"); }, "implausible"), 2);
 }
 
 TEST(read_errors, dense_reader_wants_a_matrix_market_file) {

@@ -129,7 +129,7 @@ def wrong_input_is_refused_by_all():
     rows = A[first:end]
     fails(
         palmette.UsageError,
-        "no rank brings row 24",
+        "no rank has row 24",
         lambda: palmette.mpi.RowSolver(rows[:-1] if last else rows, comm),
     )
     fails(

@@ -79,23 +79,23 @@ class FineCore {
         PlanOptions{});
     parts.values = factor;
     core = std::make_unique<sweep::SupernodalCore<double>>(std::move(parts));
-    space.states.resize(2);
+    workspace.states.resize(2);
   }
   DenseMatrix<double> solve(const DenseMatrix<double>& b, SolveMethod method, ThreadTeam* team) {
-    const sweep::SpaceNeed need = core->space_need(b.cols);
-    space.member_stride = need.thread + 64;
-    space.work = PanelArray<double>(need.work);
-    space.boundary = PanelArray<double>(need.boundary + 1);
-    space.threads = PanelArray<double>(space.member_stride * 8);
+    const sweep::WorkspaceNeed need = core->workspace_need(b.cols);
+    workspace.thread_stride = need.thread + 64;
+    workspace.work = PanelArray<double>(need.work);
+    workspace.boundary = PanelArray<double>(need.boundary + 1);
+    workspace.threads = PanelArray<double>(workspace.thread_stride * 8);
     DenseMatrix<double> x(b.rows, b.cols);
-    core->solve(false, {{b.view(), {}, false}, {x.view(), {}, false}, space, 0, method, team});
+    core->solve(false, {{b.view(), {}, false}, {x.view(), {}, false}, workspace, 0, method, team});
     return x;
   }
   index_t groups = 0;
 
  private:
   std::unique_ptr<sweep::SupernodalCore<double>> core;
-  sweep::SolveSpace<double> space;
+  sweep::SolveWorkspace<double> workspace;
 };
 
 TEST(fine_groups, single_supernodes_as_tasks_give_the_same_bits_by_every_method_again_and_again) {

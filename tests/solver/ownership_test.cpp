@@ -77,7 +77,7 @@ TEST(ownership, triangles_and_factors_are_copied_where_somebody_else_can_change_
       from_triplets<double>({3, 3, {0, 1, 1, 2, 2}, {0, 0, 1, 1, 2}, {2, 1, 4, 1, 8}}));
   const auto factors = std::make_shared<OwnFactors<double>>();
   factors->lower = *triangle;
-  TriangularOptions options;
+  TriangularSolverOptions options;
   options.measure = false;
   auto by_triangle = TriangularSolver<double>::create(triangle, options).value();
   auto by_factors = TriangularSolver<double>::from_factors(factors, nullptr, options).value();

@@ -352,13 +352,13 @@ void expect_refused(const std::string& words, const Change& change) {
 }
 
 TEST(rank_rows, wrong_blocks_are_refused_by_all_ranks_with_the_same_words) {
-  expect_refused("no rank brings row 1", [](index_t rank, auto& own) {
+  expect_refused("no rank has row 1", [](index_t rank, auto& own) {
     if (rank == 1) own = {3, 0, {}, {}, {}};
   });
-  expect_refused("no rank brings rows 1 to 2", [](index_t rank, auto& own) {
+  expect_refused("no rank has rows 1 to 2", [](index_t rank, auto& own) {
     if (rank > 0) own = {3, 0, {0}, {}, {}};
   });
-  expect_refused("rank 0 and rank 2 both bring row 0", [](index_t rank, auto& own) {
+  expect_refused("rank 0 and rank 2 both have row 0", [](index_t rank, auto& own) {
     if (rank == 2) own.first = 0;
   });
   expect_refused("usage: rank 2: row 2 has the column index 3", [](index_t rank, auto& own) {
@@ -367,11 +367,11 @@ TEST(rank_rows, wrong_blocks_are_refused_by_all_ranks_with_the_same_words) {
   expect_refused("rank 1: row 1 has the column index -1", [](index_t rank, auto& own) {
     if (rank == 1) own.column[0] = -1;
   });
-  expect_refused("dimension: rank 2: row 3 (counted from 0) are brought, but the matrix has 3 columns",
+  expect_refused("dimension: rank 2: the block has row 3 (counted from 0), but the matrix has 3 columns",
                  [](index_t rank, auto& own) {
                    if (rank == 2) own.first = 3;
                  });
-  expect_refused("dimension: rank 0 brings rows of 3 columns, rank 1 rows of 4", [](index_t rank, auto& own) {
+  expect_refused("dimension: rank 0 has rows of 3 columns, rank 1 rows of 4", [](index_t rank, auto& own) {
     if (rank == 1) own.size = 4;
   });
   expect_refused("rank 1: the entry in row 2, column 2", [](index_t rank, auto& own) {

@@ -9,8 +9,8 @@ namespace {
 using testing::matrix_of;
 using testing::some_right_hand_sides;
 
-TriangularOptions quiet() {
-  TriangularOptions options;
+TriangularSolverOptions quiet() {
+  TriangularSolverOptions options;
   options.measure = false;
   options.threads = 2;
   return options;
@@ -18,7 +18,7 @@ TriangularOptions quiet() {
 
 TEST(triangular_solver, other_triangle_and_unit_diagonal_are_left_out_of_solution_and_verification) {
   // Only [1; 3 1] of it counts: x = (b1, b2 − 3·b1).
-  TriangularOptions options = quiet();
+  TriangularSolverOptions options = quiet();
   options.triangle.unit_diagonal = true;
   auto solver = TriangularSolver<double>::create(matrix_of<double>({{7, 100}, {3, 9}}), options).value();
   const DenseMatrix<double> b = some_right_hand_sides<double>(2, 1);

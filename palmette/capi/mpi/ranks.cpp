@@ -79,7 +79,7 @@ GivenRows rows_from(const palmette_rows* rows) {
 template <class T>
 palmette_status create(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
                        palmette_rank_solver** out) {
-  require(out != nullptr, "solver is NULL: there is nowhere to put the handle");
+  require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
   RankSettings settings = settings_from(options);
   MpiExchange exchange = make_mpi_exchange(communicator, settings.transport);
