@@ -117,19 +117,6 @@ struct Cluster {
 /// @throws UsageError if ranks_each < 1
 Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each);
 
-/// When messages arrive, if nodes let one message in or out at a time at their injection bandwidth; it is on
-/// its way meanwhile, so the narrowest of both doors and the link counts. One for each run.
-class NodeGates {
- public:
-  NodeGates(const Cluster& cluster, index_t num_ranks);
-  /// A message that leaves its rank at `now`; calls must come in the order of time. @returns when it arrives
-  double arrival(index_t source, index_t destination, std::size_t bytes, double now);
-
- private:
-  const Cluster* cluster_;
-  std::vector<double> out_free_, in_free_;  // by node
-};
-
 /// @throws UsageError naming the field, its value and the remedy, where a description cannot be computed with
 void check(const Cluster& cluster);
 

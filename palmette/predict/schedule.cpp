@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <queue>
 
+#include "palmette/simulate/simulate.hpp"
+
 namespace palmette {
 namespace {
 
@@ -13,16 +15,9 @@ bool is_relay(SolvePart part) {
 
 struct Event {
   enum class Kind : char { departure, arrival, turn };
-  double seconds = 0;
-  std::int64_t number = 0;  // events of one moment happen in the order in which they were planned
   Kind kind = Kind::turn;
   index_t rank = 0;   // turn
   offset_t edge = 0;  // departure, arrival
-};
-struct Later {
-  bool operator()(const Event& a, const Event& b) const {
-    return a.seconds != b.seconds ? a.seconds > b.seconds : a.number > b.number;
-  }
 };
 
 struct Ready {
@@ -46,7 +41,7 @@ class Scheduler {
   Scheduler(const SolveTasks& tasks, const RankRates& rates)
       : tasks_(tasks),
         rates_(rates),
-        gates_(rates.cluster, tasks.num_ranks),
+        interconnect_(rates.cluster, tasks.num_ranks),
         ranks_(tasks.num_ranks),
         waits_(tasks.tasks.size()),
         step_(tasks.tasks.size()),
@@ -60,13 +55,11 @@ class Scheduler {
     for (index_t task = 0; task < tasks_.num_tasks(); ++task)
       if (waits_[task] == 0) make_ready(task);
     for (index_t rank = 0; rank < tasks_.num_ranks; ++rank) plan_turn(rank, 0);
-    while (!events_.empty()) {
-      const Event event = events_.top();
-      events_.pop();
-      if (event.kind == Event::Kind::departure) depart(event);
-      else if (event.kind == Event::Kind::arrival) arrive(event);
-      else take_turn(event.rank, event.seconds);
-    }
+    events_.run([this](double now, const Event& event) {
+      if (event.kind == Event::Kind::departure) depart(now, event);
+      else if (event.kind == Event::Kind::arrival) arrive(now, event);
+      else take_turn(event.rank, now);
+    });
     find_path();
     return std::move(result_);
   }
@@ -75,15 +68,11 @@ class Scheduler {
   const SolveTask& task(index_t number) const { return tasks_.tasks[number]; }
   RankState& rank(index_t number) { return ranks_[number]; }
   PathStep& step(index_t number) { return step_[number]; }
-  void plan(Event event) {
-    event.number = planned_++;
-    events_.push(event);
-  }
   void plan_turn(index_t number, double now) {
     RankState& state = rank(number);
     if (state.turn_planned) return;
     state.turn_planned = true;
-    plan({std::max(now, state.free_at), 0, Event::Kind::turn, number, 0});
+    events_.plan(std::max(now, state.free_at), {Event::Kind::turn, number, 0});
   }
   void make_ready(index_t number) {
     const SolveTask& one = task(number);
@@ -111,20 +100,20 @@ class Scheduler {
       const double overhead = rates_.cluster.link(from, to).send_overhead_us * 1e-6;
       now += overhead;
       result_.message_seconds[from] += overhead;
-      plan({now, 0, Event::Kind::departure, from, at});
+      events_.plan(now, {Event::Kind::departure, from, at});
     }
     return now;
   }
 
-  void depart(const Event& event) {
+  void depart(double now, const Event& event) {
     const SolveEdge& edge = tasks_.edges[event.edge];
     const double arrives =
-        gates_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), event.seconds);
-    plan({arrives, 0, Event::Kind::arrival, task(edge.to).rank, event.edge});
+        interconnect_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), now);
+    events_.plan(arrives, {Event::Kind::arrival, task(edge.to).rank, event.edge});
   }
-  void arrive(const Event& event) {
+  void arrive(double now, const Event& event) {
     rank(event.rank).inbox.push_back(event.edge);
-    plan_turn(event.rank, event.seconds);
+    plan_turn(event.rank, now);
   }
 
   double handle_messages(index_t number, double now) {
@@ -187,13 +176,12 @@ class Scheduler {
 
   const SolveTasks& tasks_;
   const RankRates& rates_;
-  NodeGates gates_;
+  Interconnect interconnect_;
   std::vector<RankState> ranks_;
   std::vector<index_t> waits_;   // by task
   std::vector<PathStep> step_;   // by task
   std::vector<index_t> before_;  // by task: the one that it began after; −1
-  std::priority_queue<Event, std::vector<Event>, Later> events_;
-  std::int64_t planned_ = 0;
+  EventLoop<Event> events_;
   index_t last_ = -1;
   Schedule result_;
 };

@@ -1,8 +1,8 @@
-// The event loop of simulated ranks.
+// What simulated ranks do at each event.
 #include <algorithm>
 #include <optional>
-#include <queue>
 
+#include "palmette/simulate/simulate.hpp"
 #include "palmette/transport/simulated_state.hpp"
 
 namespace palmette {
@@ -82,18 +82,11 @@ Transport& SimulatedWorld::State::transport(index_t rank) { return *ranks[rank];
 namespace {
 
 /// Something happens to a rank: a message arrives (flight ≥ 0), or it is free to run its next task. Or a
-/// message comes to the door of its node.
+/// message comes to the gate of its node.
 struct Event {
-  double seconds = 0;
-  std::int64_t number = 0;  // events of one moment happen in the order in which they were planned
   index_t rank = 0;
   bool departs = false;     // the message is to leave for `rank`
   std::int64_t flight = -1;
-};
-struct Later {
-  bool operator()(const Event& a, const Event& b) const {
-    return a.seconds != b.seconds ? a.seconds > b.seconds : a.number > b.number;
-  }
 };
 
 void check(const SimulationOptions& options) {
@@ -108,13 +101,13 @@ void check(const SimulationOptions& options) {
 
 }  // namespace
 
-/// One run of the event loop.
+/// One run.
 struct SimulatedWorld::Run {
   SimulatedWorld::State& world;
   std::span<RankProgram* const> programs;
   std::span<Transport* const> transports;
   SimulationResult result;
-  std::priority_queue<Event, std::vector<Event>, Later> events;
+  EventLoop<Event> events;
   std::vector<Message> flights;
   std::vector<std::int64_t> free_flights;
   std::vector<double> free_at;      // length num_ranks
@@ -123,14 +116,13 @@ struct SimulatedWorld::Run {
   std::vector<double> finished;     // length num_ranks: when it did something last
   std::vector<double> read_gbs;     // length num_ranks, with a cluster
   std::vector<RankRecord> records;  // length num_ranks
-  std::optional<NodeGates> gates;   // with a cluster
-  std::int64_t planned = 0;
+  std::optional<Interconnect> interconnect;  // with a cluster
 
   Transport& transport(index_t rank) {
     return transports.empty() ? world.transport(rank) : *transports[rank];
   }
   void plan(double seconds, index_t rank, std::int64_t flight, bool departs = false) {
-    events.push({seconds, planned++, rank, departs, flight});
+    events.plan(seconds, {rank, departs, flight});
   }
   void wake(index_t rank, double now) {
     if (wake_planned[rank] != 0) return;
@@ -177,17 +169,17 @@ struct SimulatedWorld::Run {
   double late(double seconds) {
     return world.options.jitter > 0 ? world.options.jitter * seconds * world.draw() : 0;
   }
-  void leave(const Event& event) {
+  void leave(double now, const Event& event) {
     const Message& message = flights[event.flight];
-    const double arrives = gates->arrival(message.source, event.rank, message.payload.size(), event.seconds);
-    plan(arrives + late(arrives - event.seconds), event.rank, event.flight);
+    const double arrives = interconnect->arrival(message.source, event.rank, message.payload.size(), now);
+    plan(arrives + late(arrives - now), event.rank, event.flight);
   }
-  void arrive(const Event& event) {
+  void arrive(double now, const Event& event) {
     const auto rank = static_cast<std::size_t>(event.rank);
     world.inbox[rank].push_back(std::move(flights[event.flight]));
     flights[event.flight] = {};
     free_flights.push_back(event.flight);
-    wake(event.rank, event.seconds);
+    wake(event.rank, now);
   }
   double task_seconds(std::size_t rank) const {
     if (cluster() == nullptr)
@@ -209,10 +201,10 @@ struct SimulatedWorld::Run {
     if (now > begin) record(rank).handled(0, now - begin);
     return now;
   }
-  void work(const Event& event) {
+  void work(double turn, const Event& event) {
     const auto rank = static_cast<std::size_t>(event.rank);
     wake_planned[rank] = 0;
-    double now = take_messages(event.rank, event.seconds);
+    double now = take_messages(event.rank, turn);
     if (programs[rank]->run_one_task(0)) {
       const double seconds = speed[rank] * task_seconds(rank), begin = now;
       result.busy_seconds[rank] += seconds;
@@ -239,14 +231,11 @@ struct SimulatedWorld::Run {
       free_at[rank] = depart(0);
       wake(rank, 0);
     }
-    while (!events.empty()) {
-      const Event event = events.top();
-      events.pop();
-      ++result.events;
-      if (event.departs) leave(event);
-      else if (event.flight >= 0) arrive(event);
-      else work(event);
-    }
+    result.events = events.run([this](double now, const Event& event) {
+      if (event.departs) leave(now, event);
+      else if (event.flight >= 0) arrive(now, event);
+      else work(now, event);
+    });
     for (index_t rank = 0; rank < ranks; ++rank) finish(rank);
   }
   void finish(index_t rank) {
@@ -263,7 +252,7 @@ struct SimulatedWorld::Run {
     result.busy_seconds.assign(ranks, 0);
     for (std::size_t rank = 0; rank < ranks; ++rank) records.emplace_back(1, world.options.keeps_timeline);
     if (cluster() == nullptr) return;
-    gates.emplace(*cluster(), static_cast<index_t>(ranks));
+    interconnect.emplace(*cluster(), static_cast<index_t>(ranks));
     read_gbs = world.options.read_gbs;
     if (read_gbs.empty()) read_gbs.assign(ranks, cluster()->rank_memory_gbs(static_cast<index_t>(ranks)));
   }

@@ -21,7 +21,7 @@ struct SimulationOptions {
   double slowness = 1;       ///< tasks of slow ranks take so many times as long
   double idle_wakeups = 0;   ///< probability that a rank is woken once more, for nothing, after each event
   /// A machine: tasks take what Cluster::seconds says of RankProgram::last_task, messages cost both ranks
-  /// their overhead, use the link between them and pass the doors of their nodes. Then network_seconds,
+  /// their overhead, use the link between them and pass the gates of their nodes. Then network_seconds,
   /// seconds_per_cost and task_overhead_seconds are not used.
   std::shared_ptr<const Cluster> cluster = nullptr;
   /// with a cluster, by rank: what it reads in a second; empty: from memory, all ranks of its node reading

@@ -1,4 +1,4 @@
-// Descriptions of clusters: curves, shares of the memory, links and doors of nodes, and what is refused.
+// Descriptions of clusters: curves, shares of the memory, links, and what is refused.
 #include <gtest/gtest.h>
 
 #include "palmette/machine/machine.hpp"
@@ -107,21 +107,6 @@ TEST(cluster, a_rank_that_is_alone_has_more_of_the_cache) {
   EXPECT_EQ(cluster.rank_cache(4), 2e6);
   EXPECT_EQ(cluster.rank_cache(8), 1e6);
   EXPECT_EQ(cluster.rank_cache(64), 1e6) << "others are on other nodes";
-}
-
-// 1000 bytes pass a door of 1 GB/s in 1 µs, and the wire of 10 GB/s behind it meanwhile. Two messages at
-// once: the second leaves 1 µs later. Two to one node from two: the second enters later.
-TEST(node_gates, messages_of_a_node_go_one_after_the_other) {
-  Cluster cluster = two_per_node();
-  NodeGates open(cluster, 8);
-  EXPECT_NEAR(open.arrival(0, 2, 1000, 0), 2.1e-6, 1e-15);
-  EXPECT_NEAR(open.arrival(1, 4, 1000, 0), 2.1e-6, 1e-15);
-  cluster.injection_gbs = 1;
-  NodeGates gates(cluster, 8);
-  EXPECT_NEAR(gates.arrival(0, 2, 1000, 0), 3e-6, 1e-15);
-  EXPECT_NEAR(gates.arrival(1, 4, 1000, 0), 4e-6, 1e-15);
-  EXPECT_NEAR(gates.arrival(6, 3, 1000, 0), 4e-6, 1e-15);
-  EXPECT_NEAR(gates.arrival(0, 1, 1000, 0), 1.2e-6, 1e-15);  // stays at home
 }
 
 TEST(cluster, what_cannot_be_computed_with_is_refused_with_its_field) {

@@ -1,0 +1,42 @@
+// When messages arrive, and in which order events happen.
+#include <gtest/gtest.h>
+
+#include "palmette/simulate/simulate.hpp"
+
+namespace palmette {
+namespace {
+
+// 1000 bytes pass a gate of 1 GB/s in 1 µs, and the wire of 10 GB/s behind it meanwhile. Two messages at
+// once: the second leaves 1 µs later. Two to one node from two: the second enters later.
+TEST(interconnect, messages_of_a_node_go_one_after_the_other) {
+  Cluster cluster;
+  cluster.ranks_per_node = 2;
+  cluster.network = {2, 10, 0.5, 0.5};
+  cluster.on_node = {1, 5, 0.1, 0.1};
+  Interconnect open(cluster, 8);
+  EXPECT_NEAR(open.arrival(0, 2, 1000, 0), 2.1e-6, 1e-15);
+  EXPECT_NEAR(open.arrival(1, 4, 1000, 0), 2.1e-6, 1e-15);
+  cluster.injection_gbs = 1;
+  Interconnect gates(cluster, 8);
+  EXPECT_NEAR(gates.arrival(0, 2, 1000, 0), 3e-6, 1e-15);
+  EXPECT_NEAR(gates.arrival(1, 4, 1000, 0), 4e-6, 1e-15);
+  EXPECT_NEAR(gates.arrival(6, 3, 1000, 0), 4e-6, 1e-15);
+  EXPECT_NEAR(gates.arrival(0, 1, 1000, 0), 1.2e-6, 1e-15);  // stays at home
+}
+
+TEST(event_loop, events_of_one_moment_happen_in_the_order_in_which_they_were_planned) {
+  EventLoop<int> events;
+  events.plan(2, 3);
+  events.plan(1, 1);
+  events.plan(2, 4);
+  std::vector<int> seen;
+  const std::int64_t handled = events.run([&](double now, int event) {
+    seen.push_back(event);
+    if (event == 1) events.plan(now, 2);  // in the moment that is being handled
+  });
+  EXPECT_EQ(handled, 4);
+  EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace palmette
