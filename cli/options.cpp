@@ -124,10 +124,10 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
   std::vector<std::string> names = {"auto"};
   for (const SolveMethodInfo& info : solve_method_list())
     if (whole_matrix || info.where == SolveWhere::one_machine) names.emplace_back(info.name);
-  method.value({"--method", bars(names),
-                std::string("how the solve is scheduled; methods of one machine all give the same bits") +
-                    (whole_matrix ? "; message_driven is for ranks, the last two are for layers of ranks" : "") +
-                    " (default: auto)"},
+  const char* const places = whole_matrix ? ". message_driven is for ranks, the last two are for layers of "
+                                            "ranks; the others give the same bits (default: auto)"
+                                          : "; all give the same bits (default: auto)";
+  method.value({"--method", "NAME", "how the solve is scheduled: " + joined(names) + places},
                [&options, names](const std::string& text) {
                  choose_name("--method", text, names);
                  options.method = solve_method(text);

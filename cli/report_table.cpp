@@ -103,7 +103,8 @@ void add_ranks(PhaseTable& table, const RankReport& report) {
                          report.grid.rows, report.grid.cols, name_of(report.map), name_of(report.trees),
                          report.transport));
   if (report.layers > 1)
-    table.more(fmt::format("{} layers: {} in a solve, {} replicated", report.layers, plural(report.synchronizations, "synchronization"),
+    table.more(fmt::format("{} layers: {} in a solve, {} replicated", report.layers,
+                           plural(report.synchronizations, "synchronization"),
                            format_bytes(static_cast<double>(report.replicated_bytes))));
   table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}",
                          format_bytes(report.memory_bytes.least), format_bytes(report.memory_bytes.most),

@@ -35,7 +35,7 @@ def test_overview_names_every_command(palmette):
 def test_help_of_solve_names_every_method_and_ordering(palmette):
     text = "".join(palmette("solve", "--help").out.split())
     for word in [
-        "auto|serial|level_set|sync_free|task_driven|message_driven|one_sync_3d|baseline_3d",
+        "auto,serial,level_set,sync_free,task_driven,message_driven,one_sync_3d,baseline_3d",
         "auto|amd|nd|metis|scotch|natural|FILE",
         "random[:SEED]",
     ]:
@@ -176,7 +176,8 @@ def test_info_reads_every_small_file(palmette):
 
 def test_info_without_a_file_tells_of_build_and_machine(palmette):
     document = palmette("info", "--json", "-").json
-    assert document["build"]["orderings"]["amd"] is True and set(document["build"]["transports"]) >= {"loopback", "threads", "mpi_rma"}
+    assert document["build"]["orderings"]["amd"] is True
+    assert set(document["build"]["transports"]) >= {"loopback", "threads", "mpi_rma"}
     methods = {row["name"]: row for row in document["build"]["solve_methods"]}
     assert methods["serial"]["where"] == "one machine" and methods["baseline_3d"]["available"] is True
     assert document["machine"]["stream_bandwidth_gbs"] > 0 and document["machine"]["processors"] >= 1

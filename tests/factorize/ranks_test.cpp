@@ -102,7 +102,8 @@ void expect_predicted_traffic(const SimulationResult& result, const Problem<T>& 
                               const Placement& placement, FactorKind kind, BlockDelivery delivery) {
   const Traffic pushed = predicted_fan_out_traffic(*problem.symbolic, placement, kind, sizeof(T));
   EXPECT_EQ(result.traffic, delivery == BlockDelivery::push ? pushed : signals_of(pushed));
-  EXPECT_EQ(result.fetched, delivery == BlockDelivery::pull ? pushed : make_traffic(placement.num_ranks(), {}));
+  EXPECT_EQ(result.fetched,
+            delivery == BlockDelivery::pull ? pushed : make_traffic(placement.num_ranks(), {}));
 }
 
 template <class T>
@@ -196,8 +197,10 @@ TEST(ranks, threads_and_wrappers_change_no_bit) {
   const auto whole = problem.factored(FactorKind::lu);
   ASSERT_TRUE(whole.ok());
   for (const index_t ranks : {1, 2, 3, 4, 6, 8})
-    for (const auto& [wanted, delivery] :
-         {std::pair{1, BlockDelivery::push}, {2, BlockDelivery::push}, {1, BlockDelivery::pull}, {2, BlockDelivery::pull}}) {
+    for (const auto& [wanted, delivery] : {std::pair{1, BlockDelivery::push},
+                                           {2, BlockDelivery::push},
+                                           {1, BlockDelivery::pull},
+                                           {2, BlockDelivery::pull}}) {
       const int threads = wanted;
       const BlockDelivery way = delivery;
       const auto placement = std::make_shared<const Placement>(
@@ -268,7 +271,8 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
       };
       const RankFactorizeOptions factorize_options{kind, 0, 1, delivery};
       const Exploration result =
-          explore_orders(grid.num_ranks(), factorize_options.delivery == BlockDelivery::push ? tiny.tried : 1000,
+          explore_orders(grid.num_ranks(),
+                         factorize_options.delivery == BlockDelivery::push ? tiny.tried : 1000,
                          [&](SimulatedWorld& world) {
                            ExploredRun run;
                            std::vector<Held*> held;
@@ -345,8 +349,8 @@ TEST(ranks, what_is_offered_is_predicted) {
   ThreadWorld world(6);
   world.run([&](Transport& plain) {
     Counting transport(plain, offered[plain.rank()]);
-    RankFactorization<double> part(system_of(problem, placement), {FactorKind::ldlt, 0, 1, BlockDelivery::pull},
-                                   transport);
+    const RankFactorizeOptions pulling{FactorKind::ldlt, 0, 1, BlockDelivery::pull};
+    RankFactorization<double> part(system_of(problem, placement), pulling, transport);
     ThreadTeam team(1);
     drive(part.program(), transport, team, {60});
     transport.agree(0);

@@ -30,7 +30,8 @@ TEST(concurrent_solves, on_one_plan_from_several_threads_give_the_bits_of_one) {
       for (int repeat = 0; repeat < 40; ++repeat) {
         const std::size_t which = static_cast<std::size_t>(caller + repeat) % b.size();
         const SolveMethodInfo& method =
-            solve_method_list(SolveWhere::one_machine)[static_cast<std::size_t>(repeat) % solve_method_list(SolveWhere::one_machine).size()];
+            solve_method_list(SolveWhere::one_machine)[static_cast<std::size_t>(repeat) %
+                                                       solve_method_list(SolveWhere::one_machine).size()];
         const SolveRun run{method.method, repeat % 3 == 0 ? &shared : &own};
         if (!reference::same_bits(expected[which],
                                   reference::solved(plan, Operation::transpose, b[which], run)))
