@@ -21,7 +21,7 @@ PAGE = """# Beside busy processes
 Solves with one right-hand side by `Solver(A)`, with all threads, and by `Solver(A, threads=1)`, next to
 processes that never sleep, on {processors} processors. Both take turns of {seconds} s, {rounds} times; what
 counts is the mean time of a solve in a turn, and its median over the turns. A hand-over to a thread that
-has lost its processor takes milliseconds, so that members are withheld while hand-overs are slow: then a
+has lost its processor takes milliseconds, so that threads are withheld while hand-overs are slow: then a
 ratio of 1 is what can be had, and more than 1.3 is a fault. "factorize" is one whole `Solver(A)`.
 
 Made by `python bench/busy_cores.py --page {arguments}`.
