@@ -36,6 +36,19 @@ void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_proc
     throw UsageError("several processes cannot read one standard input; give a file");
 }
 
+/// Numbers of layers that prediction may choose: `given`, or all that the method allows if that is 0.
+std::vector<index_t> layers_to_choose_from(index_t given, SolveMethod method, index_t num_ranks) {
+  if (given != 0) return {given};
+  if (method == SolveMethod::message_driven) return {1};
+  std::vector<index_t> layers = doubling_layers(num_ranks);
+  if (is_layered(method)) std::erase(layers, 1);
+  if (layers.empty())
+    throw UsageError(fmt::format("--method {} needs several layers, and {} ranks cannot be several layers of "
+                                 "equal size: use message_driven, or more ranks",
+                                 name_of(method), num_ranks));
+  return layers;
+}
+
 /// Only the rank that is asked needs to know the machine.
 void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankSolverOptions& options) {
   const auto cluster =
@@ -49,10 +62,7 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
         num_rhs,  scalar_bytes};
     if (ranks.map) question.maps = {*ranks.map};
     if (is_layered(method)) question.methods = {layered_method(method)};
-    question.layers = {ranks.chosen_layers};
-    if (ranks.chosen_layers == 0)
-      question.layers =
-          method == SolveMethod::message_driven ? std::vector<index_t>{1} : doubling_layers(num_ranks);
+    question.layers = layers_to_choose_from(ranks.chosen_layers, method, num_ranks);
     const GridChoice best = chosen_layout(question, *cluster);
     return RankLayout{{best.grid, best.layers}, best.map, best.method};
   };

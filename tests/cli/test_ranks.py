@@ -169,6 +169,11 @@ def test_wrong_options_are_refused_in_one_sentence(palmette, spd):
         2, "message_driven is for ranks in one layer", "one_sync_3d, baseline_3d"
     )
     palmette("solve", spd, "--method", "message_driven").fails_with(2, "choose one of auto, serial")
+    chosen = ["--grid", "autoxauto", "--machine", "cori-haswell", "--json", "-"]
+    for method in ["message_driven", "one_sync_3d", "baseline_3d"]:
+        done = palmette("solve", spd, "--transport", "threads:4", *chosen, "--method", method)
+        assert done.code == 0 and done.json["solve"]["method"] == method, done.err
+    palmette("solve", spd, *chosen[:4], "--method", "one_sync_3d").fails_with(2, "needs several layers")
 
 
 def test_failures_are_told_once_with_the_usual_exit_codes(palmette, tmp_path):
