@@ -13,7 +13,8 @@ namespace palmette::cli {
 namespace {
 
 bool is_layered(SolveMethod method) {
-  return method == SolveMethod::one_sync_3d || method == SolveMethod::baseline_3d;
+  const auto& layered = solve_method_list(SolveWhere::layers);
+  return std::any_of(layered.begin(), layered.end(), [&](const auto& info) { return info.method == method; });
 }
 
 /// Layers of the grid, as far as the options say; 0: prediction chooses.
@@ -82,7 +83,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
   options.delivery = request.ranks.delivery.value_or(BlockDelivery::push);
-  // no memory for sides that never come
+  // no memory for right-hand sides that never come
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
   options.threads = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;

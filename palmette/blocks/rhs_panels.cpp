@@ -45,14 +45,14 @@ struct Tile {
         if constexpr (is_complex_v<T>) by_imag[k] = Vector{};
       });
     }
-    /// Row `row` += entry·num_rhs
-    PALMETTE_INLINE void add(int row, const Vector (&num_rhs)[Registers], const T& entry) {
+    /// Row `row` += entry·rhs
+    PALMETTE_INLINE void add(int row, const Vector (&rhs)[Registers], const T& entry) {
       for (int r = 0; r < Registers; ++r) {
         if constexpr (is_complex_v<T>) {
-          by_real[row * Registers + r] += num_rhs[r] * entry.real();
-          by_imag[row * Registers + r] += num_rhs[r] * entry.imag();
+          by_real[row * Registers + r] += rhs[r] * entry.real();
+          by_imag[row * Registers + r] += rhs[r] * entry.imag();
         } else {
-          by_real[row * Registers + r] += num_rhs[r] * entry;
+          by_real[row * Registers + r] += rhs[r] * entry;
         }
       }
     }
@@ -69,8 +69,8 @@ struct Tile {
       }
     }
   };
-  static PALMETTE_INLINE void load(const T* given, Vector (&num_rhs)[Registers]) {
-    for (int r = 0; r < Registers; ++r) num_rhs[r] = L::load(given + r * Width);
+  static PALMETTE_INLINE void load(const T* given, Vector (&rhs)[Registers]) {
+    for (int r = 0; r < Registers; ++r) rhs[r] = L::load(given + r * Width);
   }
 
   /// A chunk whose columns lie `step` apart, times x.
@@ -85,9 +85,9 @@ struct Tile {
     Sums<Rows> sums;
     const T* given = product.x.data;
     for (index_t column = 0; column < product.cols; ++column, given += product.x.stride, a += product.step) {
-      Vector num_rhs[Registers];
-      load(given, num_rhs);
-      for (int row = 0; row < Rows; ++row) sums.add(row, num_rhs, a[row]);
+      Vector rhs[Registers];
+      load(given, rhs);
+      for (int row = 0; row < Rows; ++row) sums.add(row, rhs, a[row]);
     }
     for (int row = 0; row < Rows; ++row) sums.put(product.into, row, place[row]);
   }
@@ -134,10 +134,10 @@ struct Tile {
     const RhsPanel<T>& panel = product.panel;
     Sums<Columns> sums;
     const auto add_row = [&](const T* a, offset_t step, index_t row) PALMETTE_INLINE {
-      Vector num_rhs[Registers];
-      load(product.x.row(product.places[row]), num_rhs);
+      Vector rhs[Registers];
+      load(product.x.row(product.places[row]), rhs);
       for (int c = 0; c < Columns; ++c)
-        sums.add(c, num_rhs, conjugated ? conjugate(a[c * step]) : a[c * step]);
+        sums.add(c, rhs, conjugated ? conjugate(a[c * step]) : a[c * step]);
     };
     if (panel.ld > 0) {
       const T* const a = panel.values + column * panel.ld;
