@@ -21,11 +21,18 @@ void take_or_stand_still(const TakeLock& take_lock) {
   }
 }
 
+/// The state with which this thread takes the lock again, while it has let go of it in the library.
+inline PyThreadState*& state_let_go() {
+  static thread_local PyThreadState* state = nullptr;
+  return state;
+}
+
 /// Other Python threads may run while this lives.
 class LockReleased {
  public:
-  LockReleased() : state_(PyEval_SaveThread()) {}
+  LockReleased() : state_(PyEval_SaveThread()), outer_(state_let_go()) { state_let_go() = state_; }
   ~LockReleased() {
+    state_let_go() = outer_;
     take_or_stand_still([this] { PyEval_RestoreThread(state_); });
   }
   LockReleased(const LockReleased&) = delete;
@@ -33,20 +40,24 @@ class LockReleased {
 
  private:
   PyThreadState* state_;
+  PyThreadState* outer_;  // of a solve in whose signal handler this one began
 };
 
-/// This thread may call the interpreter while this lives.
+/// This thread, which holds a LockReleased, may call the interpreter while this lives.
+///
+/// PyGILState_Ensure would do for any thread, but it reads a null pointer once the interpreter is gone;
+/// PyEval_RestoreThread ends the thread then, too.
 class LockTaken {
  public:
-  LockTaken() {
-    take_or_stand_still([this] { state_ = PyGILState_Ensure(); });
+  LockTaken() : state_(state_let_go()) {
+    take_or_stand_still([this] { PyEval_RestoreThread(state_); });
   }
-  ~LockTaken() { PyGILState_Release(state_); }
+  ~LockTaken() { PyEval_SaveThread(); }
   LockTaken(const LockTaken&) = delete;
   LockTaken& operator=(const LockTaken&) = delete;
 
  private:
-  PyGILState_STATE state_{};
+  PyThreadState* state_;
 };
 
 }  // namespace palmette::python

@@ -47,6 +47,16 @@ try:
 except KeyboardInterrupt:
     palmette.solve(palmette.generate("poisson2d5", 20), [1.0] * 400)
 """
+HANDLER_SOLVES = """
+import os, signal, threading, palmette
+A = palmette.generate("poisson3d7", 40)
+small, b = palmette.generate("poisson2d5", 20), [1.0] * 400
+signal.signal(signal.SIGALRM, lambda number, frame: palmette.Solver(small).solve(b))
+signal.setitimer(signal.ITIMER_REAL, {wait}, 0.01)
+palmette.Solver(A)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print("ended")
+"""
 INTERRUPTED = """
 import os, signal, threading, palmette
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -80,6 +90,11 @@ def test_an_interrupt_beside_a_factorization_ends_the_wait_and_not_the_process(w
     end = ended(INTERRUPTED_BESIDE, wait)
     assert end.returncode in (0, 42)  # 42: it was over before the interrupt came
     assert end.stderr == ""
+
+
+def test_a_signal_handler_may_solve_while_the_main_thread_is_inside_the_library():
+    end = ended(HANDLER_SOLVES, 0.01)
+    assert (end.returncode, end.stdout, end.stderr) == (0, "ended\n", "")
 
 
 def test_an_interrupt_of_a_factorization_beside_another_is_the_only_thing_that_is_told():
