@@ -64,9 +64,12 @@ PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation&
         if (tree.paired[column] && tree.parent[column] == column + 1) rank[column] = n;
     return rank;
   };
-  tree = apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
+  // Found before the tree is handed over: compilers differ in which argument they evaluate first.
+  const Permutation any_child_last = postorder(tree.parent, rank_pairs_last(tree.count));
+  tree = apply_order(std::move(tree), any_child_last);
   tree.count = column_counts(in_order(graph, start.then(tree.order)), tree.parent);
-  return apply_order(std::move(tree), postorder(tree.parent, rank_pairs_last(tree.count)));
+  const Permutation fullest_child_last = postorder(tree.parent, rank_pairs_last(tree.count));
+  return apply_order(std::move(tree), fullest_child_last);
 }
 
 void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {

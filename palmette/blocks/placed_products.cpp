@@ -166,6 +166,7 @@ void subtract_by_blas(const PlacedProduct<T>& what, DenseView<T> panel) {
 template <class T>
 void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel) {
   const index_t inner = product.a.cols;
+  if (inner == 0) return;  // the views may have no memory
   const bool tiles_fit =
       inner <= tiles::longest_inner && tiles::own_loops<T>(product.a.rows, product.b.rows, inner);
   if (!tiles_fit) return subtract_by_blas(product, panel);

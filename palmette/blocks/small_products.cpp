@@ -2,6 +2,8 @@
 // in halves, down to narrow ones whose rows stay in registers too.
 #include "palmette/blocks/small_products.hpp"
 
+#include <algorithm>
+
 #include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/product_tile.hpp"
 
@@ -37,6 +39,13 @@ inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T
   });
 }
 
+/// A sum of no terms.
+template <class T, Into into>
+void without_terms(DenseView<T> c) {
+  if constexpr (into == Into::overwrite)
+    for (index_t column = 0; column < c.cols; ++column) std::fill_n(c.column(column), c.rows, T(0));
+}
+
 /// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power
 /// of two its columns would push each other out of the first cache.
 constexpr index_t copy_pays_from = 16;
@@ -44,6 +53,8 @@ constexpr index_t copy_pays_from = 16;
 template <class T, Into into, Right right>
 void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   constexpr int full = lanes::full_width<T>, tile = full * tile_registers;
+  // Views without columns may have no memory.
+  if (a.cols == 0) return without_terms<T, into>(c);
   alignas(64) T copy[tile * longest_inner];
   index_t row = 0;
   const bool copied = c.cols >= copy_pays_from && a.cols <= longest_inner;

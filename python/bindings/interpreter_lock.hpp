@@ -43,16 +43,19 @@ class LockReleased {
   PyThreadState* outer_;  // of a solve in whose signal handler this one began
 };
 
-/// This thread, which holds a LockReleased, may call the interpreter while this lives.
+/// This thread may call the interpreter while this lives: it takes the lock again that its LockReleased let go
+/// of; where there is none, it holds the lock already.
 ///
 /// PyGILState_Ensure would do for any thread, but it reads a null pointer once the interpreter is gone;
 /// PyEval_RestoreThread ends the thread then, too.
 class LockTaken {
  public:
   LockTaken() : state_(state_let_go()) {
-    take_or_stand_still([this] { PyEval_RestoreThread(state_); });
+    if (state_ != nullptr) take_or_stand_still([this] { PyEval_RestoreThread(state_); });
   }
-  ~LockTaken() { PyEval_SaveThread(); }
+  ~LockTaken() {
+    if (state_ != nullptr) PyEval_SaveThread();
+  }
   LockTaken(const LockTaken&) = delete;
   LockTaken& operator=(const LockTaken&) = delete;
 
