@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/method_options.hpp"
 #include "cli/system_run.hpp"
 #include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
@@ -12,37 +13,24 @@
 namespace palmette::cli {
 namespace {
 
-bool is_layered(SolveMethod method) {
-  const auto& layered = solve_method_list(SolveWhere::layers);
-  return std::any_of(layered.begin(), layered.end(), [&](const auto& info) { return info.method == method; });
-}
-
 /// Layers of the grid, as far as the options say; 0: prediction chooses.
 index_t given_layers(const RankOptions& ranks) {
   if (ranks.chooses_grid) return ranks.chosen_layers;
   return ranks.grid ? ranks.grid->layers : 1;
 }
 
-void check_method(const RankSolveRequest& request) {
-  const index_t layers = given_layers(request.ranks);
-  if (layers == 0 && is_layered(request.solving.method)) return;
-  check_solve_method(request.solving.method, layers > 1 ? SolveWhere::layers : SolveWhere::ranks);
-}
-
 void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_processes) {
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");
-  check_method(request);
+  check_method(request.solving.method, given_layers(request.ranks));
   if (several_processes && (request.matrix.path == "-" || request.solving.rhs == "-"))
     throw UsageError("several processes cannot read one standard input; give a file");
 }
 
 /// Numbers of layers that prediction may choose: `given`, or all that the method allows if that is 0.
-std::vector<index_t> layers_to_choose_from(index_t given, SolveMethod method, index_t num_ranks) {
+std::vector<index_t> allowed_layers(index_t given, SolveMethod method, index_t num_ranks) {
   if (given != 0) return {given};
-  if (method == SolveMethod::message_driven) return {1};
-  std::vector<index_t> layers = doubling_layers(num_ranks);
-  if (is_layered(method)) std::erase(layers, 1);
+  std::vector<index_t> layers = layers_to_choose_from(method, num_ranks);
   if (layers.empty())
     throw UsageError(fmt::format("--method {} needs several layers, and {} ranks cannot be several layers of "
                                  "equal size: use message_driven, or more ranks",
@@ -62,8 +50,8 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
         symbolic, num_ranks,   {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees,
         num_rhs,  scalar_bytes};
     if (ranks.map) question.maps = {*ranks.map};
-    if (is_layered(method)) question.methods = {layered_method(method)};
-    question.layers = layers_to_choose_from(ranks.chosen_layers, method, num_ranks);
+    question.methods = layered_methods(method);
+    question.layers = allowed_layers(ranks.chosen_layers, method, num_ranks);
     const GridChoice best = chosen_layout(question, *cluster);
     return RankLayout{{best.grid, best.layers}, best.map, best.method};
   };
