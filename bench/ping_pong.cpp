@@ -89,6 +89,6 @@ int main() {
     std::fprintf(stderr, "usage: mpiexec -n 2 bench_ping_pong\n");
     return 2;
   }
-  for (const std::string& name : mpi_exchange_names()) measure(session.world(), name);
+  for (const MpiExchangeInfo& info : mpi_exchange_list) measure(session.world(), std::string(info.name));
   return 0;
 }

@@ -47,21 +47,23 @@ RankReport solved(RankSolver<double>& solver, const DenseMatrix<double>& b) {
 
 struct Wanted {
   RankSolverOptions options;
-  std::string transport = "mpi_two_sided";
+  std::string transport{mpi_exchange_list[0].name};
   bool ratios = false;
 };
 
 /// Options in any order, known by what they say.
 Wanted wanted(std::span<char*> arguments) {
   Wanted all;
-  const std::vector<std::string> transports = mpi_exchange_names();
   for (const std::string argument : arguments) {
+    const auto is_among = [&](const auto& choices) {
+      return std::any_of(std::begin(choices), std::end(choices),
+                         [&](const auto& choice) { return name_of(choice) == argument; });
+    };
     int rows = 0, cols = 0;
     if (argument == "ratios") all.ratios = true;
-    else if (argument == "push" || argument == "pull") all.options.delivery = delivery(argument);
-    else if (argument == "binary" || argument == "flat") all.options.trees = tree_shape(argument);
-    else if (std::find(transports.begin(), transports.end(), argument) != transports.end())
-      all.transport = argument;
+    else if (is_among(block_deliveries)) all.options.delivery = delivery(argument);
+    else if (is_among(tree_shapes)) all.options.trees = tree_shape(argument);
+    else if (is_among(mpi_exchange_list)) all.transport = argument;
     else if (std::sscanf(argument.c_str(), "%dx%d", &rows, &cols) == 2) all.options.grid = {rows, cols};
     else all.options.map = placement_map(argument);
   }
@@ -120,7 +122,9 @@ struct Bench {
     row["recorded"] = over_plain(options, recorder);
     row["unwatched"] = over_plain(unwatched, *exchange.transport);
     row["checked"] = over_plain(options, checked);
-    for (const char* const name : {"mpi_rma", "mpi_rma_counter"}) {
+    for (const MpiExchangeInfo& info : mpi_exchange_list) {
+      if (!info.queues) continue;
+      const std::string name(info.name);
       const MpiExchange one_sided = make_mpi_exchange(world, name);
       RankSolverOptions queued = options;
       queued.planned = one_sided.planned;

@@ -126,8 +126,7 @@ std::string compiler() {
 std::vector<std::string> method_names(SolveWhere where) {
   std::vector<std::string> names;
   for (const SolveMethodInfo& info : solve_method_list(where))
-    names.push_back(info.available() ? std::string(info.name)
-                                     : fmt::format("{} (absent: {})", info.name, info.unavailable));
+    names.push_back(name_and_reason(info.name, info.unavailable));
   return names;
 }
 
@@ -146,8 +145,8 @@ Json methods_json() {
 
 Json transports_json() {
   Json transports = Json::object();
-  for (const RankTransport transport : rank_transports)
-    transports[transport_name(transport)] = missing_for(transport).empty();
+  for (const RankTransport& one : rank_transports())
+    transports[std::string(one.name)] = one.unavailable.empty();
   return transports;
 }
 
@@ -155,10 +154,8 @@ std::string build_text(const Machine& machine) {
   std::vector<std::string> orderings, transports;
   for (const OrderingMethodInfo& info : ordering_method_list())
     orderings.push_back(fmt::format("{}{}", name_of(info.method), info.available ? "" : " (absent)"));
-  for (const RankTransport transport : rank_transports) {
-    const std::string reason = missing_for(transport);
-    transports.push_back(transport_name(transport) + (reason.empty() ? "" : " (absent: " + reason + ")"));
-  }
+  for (const RankTransport& one : rank_transports())
+    transports.push_back(name_and_reason(one.name, one.unavailable));
   FactList facts(16);
   facts.add("build", fmt::format("{}, {}{}", compiler(), PALMETTE_BUILD_TYPE,
                                  PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/method_options.hpp"
 #include "cli/names.hpp"
 
 namespace palmette::cli {
@@ -53,6 +54,13 @@ void add_refinement(OptionGroup& group, SolveRequest& request) {
       });
   group.flag("--condition", "estimate the condition number and bound the forward error too",
              request.condition);
+}
+
+void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWhere> places) {
+  group.value({"--method", "NAME",
+               "how the solve is scheduled: " + method_help(places) +
+                   ". Those for one machine give the same bits"},
+              [&method, places](const std::string& text) { method = read_method(text, places); });
 }
 
 }  // namespace
@@ -121,17 +129,8 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
               options.out);
 
   OptionGroup method(app, "Method");
-  std::vector<std::string> names = {"auto"};
-  for (const SolveMethodInfo& info : solve_method_list())
-    if (whole_matrix || info.where == SolveWhere::one_machine) names.emplace_back(info.name);
-  const char* const places = whole_matrix ? ". message_driven is for ranks, the last two are for layers of "
-                                            "ranks; the others give the same bits (default: auto)"
-                                          : "; all give the same bits (default: auto)";
-  method.value({"--method", "NAME", "how the solve is scheduled: " + joined(names) + places},
-               [&options, names](const std::string& text) {
-                 choose_name("--method", text, names);
-                 options.method = solve_method(text);
-               });
+  using Places = std::span<const SolveWhere>;
+  add_method(method, options.method, whole_matrix ? Places(everywhere) : Places(on_one_machine));
   add_threads(app, "Method", options.threads);
   add_precision(method, options, whole_matrix);
   add_refinement(method, options.request);

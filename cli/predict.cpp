@@ -258,6 +258,7 @@ int run_predict(const PredictCommand& command) {
   check_writable("--json", command.output.json);
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
+  check_method(command.placement);
   const MachineFile machine = machine_by_name(command.placement.machine);
   if (!command.plot.empty() &&
       (command.placement.chooses_layers || command.placement.layers != std::vector<index_t>{1}))

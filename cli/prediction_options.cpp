@@ -6,22 +6,12 @@
 #include <fmt/format.h>
 
 #include "cli/machine_file.hpp"
+#include "cli/method_options.hpp"
 #include "cli/names.hpp"
 
 namespace palmette::cli {
 
 constexpr std::int64_t most_predicted_ranks = 1 << 16;
-
-namespace {
-
-std::vector<std::string> method_names() {
-  std::vector<std::string> names = {"auto"};
-  for (const SolveWhere where : {SolveWhere::ranks, SolveWhere::layers})
-    for (const SolveMethodInfo& info : solve_method_list(where)) names.emplace_back(info.name);
-  return names;
-}
-
-}  // namespace
 
 std::vector<index_t> parse_ranks(const std::string& text) {
   std::vector<index_t> result;
@@ -76,10 +66,10 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                 else
                   options.layers = parse_ranks(text);
               });
-  group.value({"--method", "NAME", joined(method_names()) + " (default: auto, by prediction)"},
-              [&options](const std::string& text) {
-                options.method = method_names()[choose_name("--method", text, method_names())];
-              });
+  group.value({"--method", "NAME",
+               "how the solve is scheduled: " + method_help(over_ranks) +
+                   ". auto: of several the one that is predicted to be faster"},
+              [&options](const std::string& text) { options.method = read_method(text, over_ranks); });
   group.value({"--trees", bars(names_of(tree_shapes)),
                "trees in which ranks pass values on (default: binary)"},
               [&options](const std::string& text) {
@@ -91,6 +81,13 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
   });
 }
 
+void check_method(const PlacementOptions& options) {
+  if (options.chooses_layers)
+    check_method(options.method, 0);
+  else
+    for (const index_t layers : options.layers) check_method(options.method, layers);
+}
+
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
   if (!options.grid) return nearly_square_grid(ranks);
   if (options.grid->num_ranks() != ranks)
@@ -100,14 +97,6 @@ ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
 }
 
 namespace {
-
-/// Methods of several layers that are left to choose from.
-std::vector<LayeredMethod> layered_methods(const std::string& name) {
-  if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
-  const SolveMethod method = solve_method(name);
-  if (method == SolveMethod::message_driven) return {};
-  return {layered_method(method)};
-}
 
 /// The grid of --grid, or what is predicted to be the fastest.
 GridChoice choose(const PlacementOptions& options, GridQuestion question, const Cluster& cluster) {
@@ -131,13 +120,29 @@ GridChoice choose(const PlacementOptions& options, GridQuestion question, const 
 }
 
 Layout layout_for(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
-  if (question.methods.empty() && question.layers.back() > 1)
-    throw UsageError(fmt::format("--method {} has one layer, --layers asks for {}; leave out either",
-                                 options.method, question.layers.back()));
   const GridChoice found = choose(options, question, cluster);
-  const SolveMethod method =
-      options.method == "auto" ? solve_method(found.layers, found.method) : solve_method(options.method);
-  return {{found.grid, found.layers}, found.map, question.whole, method};
+  return {{found.grid, found.layers}, found.map, question.whole, solve_method(found.layers, found.method)};
+}
+
+/// Numbers of layers of so many ranks, each list for one layout.
+std::vector<std::vector<index_t>> layers_of(const PlacementOptions& options, index_t ranks) {
+  std::vector<std::vector<index_t>> result;
+  if (options.chooses_layers) {
+    result.push_back(layers_to_choose_from(options.method, ranks));
+    if (result.back().empty()) result.clear();
+  } else {
+    for (const index_t layers : options.layers)
+      if (ranks % layers == 0) result.push_back({layers});
+  }
+  return result;
+}
+
+[[noreturn]] void fail_without_layouts(const PlacementOptions& options) {
+  if (!options.chooses_layers)
+    throw UsageError("no number of --ranks is a multiple of a number of --layers");
+  throw UsageError(fmt::format("--method {} needs several layers, and no number of --ranks can be several "
+                               "layers of equal size",
+                               name_of(options.method)));
 }
 
 }  // namespace
@@ -150,18 +155,12 @@ std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFa
                           options.trees, options.num_rhs, scalar_bytes};
     question.kind = kind;
     question.methods = layered_methods(options.method);
-    if (options.chooses_layers) {
-      if (!question.methods.empty()) question.layers = doubling_layers(ranks);
-      layouts.push_back(layout_for(options, question, cluster));
-      continue;
-    }
-    for (const index_t layers : options.layers) {
-      if (ranks % layers != 0) continue;
-      question.layers = {layers};
+    for (std::vector<index_t>& layers : layers_of(options, ranks)) {
+      question.layers = std::move(layers);
       layouts.push_back(layout_for(options, question, cluster));
     }
   }
-  if (layouts.empty()) throw UsageError("no number of --ranks is a multiple of a number of --layers");
+  if (layouts.empty()) fail_without_layouts(options);
   return layouts;
 }
 

@@ -16,8 +16,8 @@ struct PlacementOptions {
   std::optional<PlacementMap> map;  ///< empty: subtree_to_subcube, or with --grid auto the better one
   std::vector<index_t> layers = {1};
   bool chooses_layers = false;  ///< --layers auto
-  /// of ranks or layers; auto: message_driven for one layer, for several what is predicted to be faster
-  std::string method = "auto";
+  /// automatic: message_driven for one layer, for several what is predicted to be faster
+  SolveMethod method = SolveMethod::automatic;
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
 };
@@ -26,6 +26,9 @@ void add_placement_options(CLI::App& app, PlacementOptions& options);
 
 /// "1,2,4", or "64:4096": each twice the one before; both may be mixed. @throws UsageError
 std::vector<index_t> parse_ranks(const std::string& text);
+
+/// --method runs on each number of --layers, as palmette solve would run it. @throws UsageError
+void check_method(const PlacementOptions& options);
 
 /// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
@@ -39,8 +42,7 @@ struct Layout {
 };
 
 /// One for each number of ranks and each number of layers that divides it.
-/// @throws UsageError if there are none, or --grid has another number of ranks, or --method another number of
-///   layers
+/// @throws UsageError if there are none, or --grid has another number of ranks
 std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFactor& symbolic,
                                FactorKind kind, int scalar_bytes, const Cluster& cluster);
 

@@ -1,6 +1,7 @@
 // Reads --transport, --grid, --map, --trees, and the environment of launchers.
 #include "cli/rank_options.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -26,27 +27,26 @@ index_t number_in_environment(std::initializer_list<const char*> names, index_t 
   return otherwise;
 }
 
+/// As --transport takes them.
+std::vector<std::string> forms_of_transports() {
+  std::vector<std::string> forms;
+  for (const RankTransport& one : rank_transports())
+    forms.push_back(fmt::format("{}{}", one.name, one.argument));
+  return forms;
+}
+
 void read_transport(const std::string& text, RankOptions& options) {
   const std::string prefix = "threads:";
   if (text.compare(0, prefix.size(), prefix) == 0) {
-    options.transport = RankTransport::threads;
+    options.transport = usual_transport(RankWorld::threads);
     options.thread_ranks = static_cast<index_t>(
         parse_integer("--transport threads:N", text.substr(prefix.size()), 1, most_thread_ranks));
   } else if (text == "threads") {
     throw UsageError("--transport threads needs the number of ranks: threads:4, for example");
   } else {
-    std::vector<RankTransport> choices;
-    std::vector<std::string> names;
-    for (const RankTransport choice : rank_transports) {
-      if (choice == RankTransport::threads) continue;
-      choices.push_back(choice);
-      names.push_back(transport_name(choice));
-    }
-    names.push_back("threads:N");
-    const std::size_t choice = choose_name("--transport", text, names);
-    if (choice == choices.size())
+    options.transport = rank_transports()[choose_name("--transport", text, forms_of_transports())];
+    if (options.transport->world == RankWorld::threads)
       throw UsageError("--transport threads:N: put a number for N, as in threads:4");
-    options.transport = choices[choice];
   }
 }
 
@@ -70,28 +70,25 @@ void read_grid(const std::string& text, RankOptions& options) {
 
 }  // namespace
 
-std::string transport_name(RankTransport transport) {
-  switch (transport) {
-    case RankTransport::loopback: return "loopback";
-    case RankTransport::threads: return "threads";
-    case RankTransport::mpi_two_sided: return "mpi_two_sided";
-    case RankTransport::mpi_rma: return "mpi_rma";
-    case RankTransport::mpi_rma_counter: return "mpi_rma_counter";
-  }
-  return "";
-}
-
-std::string missing_for(RankTransport transport) {
+const std::vector<RankTransport>& rank_transports() {
 #ifdef PALMETTE_COMMAND_HAS_MPI
-  (void)transport;
-  return "";
+  constexpr std::string_view without_mpi;
 #else
-  return is_mpi(transport) ? "built without MPI" : "";
+  constexpr std::string_view without_mpi = "built without MPI";
 #endif
+  static const std::vector<RankTransport> list = [&] {
+    std::vector<RankTransport> rows = {{"loopback", "", RankWorld::loopback, ""},
+                                       {"threads", ":N", RankWorld::threads, ""}};
+    for (const MpiExchangeInfo& exchange : mpi_exchange_list)
+      rows.push_back({exchange.name, "", RankWorld::mpi, without_mpi});
+    return rows;
+  }();
+  return list;
 }
 
-bool is_mpi(RankTransport transport) {
-  return transport != RankTransport::loopback && transport != RankTransport::threads;
+const RankTransport& usual_transport(RankWorld world) {
+  return *std::find_if(rank_transports().begin(), rank_transports().end(),
+                       [&](const RankTransport& one) { return one.world == world; });
 }
 
 ProcessGrid parse_grid(const std::string& text) {
@@ -118,7 +115,7 @@ bool RankOptions::wanted() const {
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
   OptionGroup group(app, "Ranks");
-  group.value({"--transport", "loopback|threads:N|mpi_two_sided|mpi_rma|mpi_rma_counter",
+  group.value({"--transport", bars(forms_of_transports()),
                "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the "
                "processes that mpiexec has started: by "
                "messages (default there) or by one-sided queues, published by checksum or by counter"},

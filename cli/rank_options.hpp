@@ -7,19 +7,23 @@
 
 namespace palmette::cli {
 
-enum class RankTransport { loopback, threads, mpi_two_sided, mpi_rma, mpi_rma_counter };
-inline constexpr RankTransport rank_transports[] = {RankTransport::loopback, RankTransport::threads,
-                                                    RankTransport::mpi_two_sided, RankTransport::mpi_rma,
-                                                    RankTransport::mpi_rma_counter};
-std::string transport_name(RankTransport transport);
-/// What this build lacks for it; empty if nothing.
-std::string missing_for(RankTransport transport);
-/// The processes of a launcher, not threads of this one.
-bool is_mpi(RankTransport transport);
+/// What the ranks of a run are: this process alone, its threads, or the processes of an MPI launcher.
+enum class RankWorld { loopback, threads, mpi };
+
+struct RankTransport {
+  std::string_view name;
+  std::string_view argument;  ///< what --transport takes behind the name
+  RankWorld world;
+  std::string_view unavailable;  ///< why this build lacks it; empty if it does not
+};
+/// Loopback, threads, and all of mpi_exchange_list.
+const std::vector<RankTransport>& rank_transports();
+/// The first of the list for this world.
+const RankTransport& usual_transport(RankWorld world);
 
 struct RankOptions {
   std::optional<RankTransport> transport;
-  index_t thread_ranks = 0;  ///< for RankTransport::threads
+  index_t thread_ranks = 0;  ///< for RankWorld::threads
   std::optional<LayeredGrid> grid;
   bool chooses_grid = false;    ///< --grid auto: by prediction
   index_t chosen_layers = 1;    ///< of such a grid; 0: these too

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/method_options.hpp"
 #include "cli/system_run.hpp"
 #include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
@@ -12,37 +13,24 @@
 namespace palmette::cli {
 namespace {
 
-bool is_layered(SolveMethod method) {
-  const auto& layered = solve_method_list(SolveWhere::layers);
-  return std::any_of(layered.begin(), layered.end(), [&](const auto& info) { return info.method == method; });
-}
-
 /// Layers of the grid, as far as the options say; 0: prediction chooses.
 index_t given_layers(const RankOptions& ranks) {
   if (ranks.chooses_grid) return ranks.chosen_layers;
   return ranks.grid ? ranks.grid->layers : 1;
 }
 
-void check_method(const RankSolveRequest& request) {
-  const index_t layers = given_layers(request.ranks);
-  if (layers == 0 && is_layered(request.solving.method)) return;
-  check_solve_method(request.solving.method, layers > 1 ? SolveWhere::layers : SolveWhere::ranks);
-}
-
 void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_processes) {
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");
-  check_method(request);
+  check_method(request.solving.method, given_layers(request.ranks));
   if (several_processes && (request.matrix.path == "-" || request.solving.rhs == "-"))
     throw UsageError("several processes cannot read one standard input; give a file");
 }
 
 /// Numbers of layers that prediction may choose: `given`, or all that the method allows if that is 0.
-std::vector<index_t> layers_to_choose_from(index_t given, SolveMethod method, index_t num_ranks) {
+std::vector<index_t> allowed_layers(index_t given, SolveMethod method, index_t num_ranks) {
   if (given != 0) return {given};
-  if (method == SolveMethod::message_driven) return {1};
-  std::vector<index_t> layers = doubling_layers(num_ranks);
-  if (is_layered(method)) std::erase(layers, 1);
+  std::vector<index_t> layers = layers_to_choose_from(method, num_ranks);
   if (layers.empty())
     throw UsageError(fmt::format("--method {} needs several layers, and {} ranks cannot be several layers of "
                                  "equal size: use message_driven, or more ranks",
@@ -62,14 +50,14 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
         symbolic, num_ranks,   {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees,
         num_rhs,  scalar_bytes};
     if (ranks.map) question.maps = {*ranks.map};
-    if (is_layered(method)) question.methods = {layered_method(method)};
-    question.layers = layers_to_choose_from(ranks.chosen_layers, method, num_ranks);
+    question.methods = layered_methods(method);
+    question.layers = allowed_layers(ranks.chosen_layers, method, num_ranks);
     const GridChoice best = chosen_layout(question, *cluster);
     return RankLayout{{best.grid, best.layers}, best.map, best.method};
   };
 }
 
-RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport transport,
+RankSolverOptions solver_options(const RankSolveRequest& request, const RankTransport& transport,
                                  const SystemRun& run, bool is_first = true) {
   OrderChoice choice = order_choice(request.kind_and_order.order, run.input().header.rows);
   RankSolverOptions options;
@@ -87,7 +75,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, RankTransport 
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
   options.threads = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;
-  options.transport_name = transport_name(transport);
+  options.transport_name = transport.name;
   if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);
   return options;
 }
@@ -121,14 +109,14 @@ int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>
 }
 
 int run_in_this_process(const RankSolveRequest& request) {
-  const RankTransport transport = request.ranks.transport.value_or(RankTransport::loopback);
+  const RankTransport transport = request.ranks.transport.value_or(usual_transport(RankWorld::loopback));
   refuse_what_ranks_cannot(request, false);
   SystemRun run("solve", request.matrix, request.solving, request.output);
   const RankSolverOptions options = solver_options(request, transport, run);
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& given) {
         const auto matrix = std::make_shared<const SparseMatrix<T>>(std::move(given));
-        if (transport == RankTransport::threads) return solve_by_threads<T>(run, matrix, options, request);
+        if (transport.world == RankWorld::threads) return solve_by_threads<T>(run, matrix, options, request);
         const std::unique_ptr<Transport> alone = make_loopback();
         DenseMatrix<T> solution = run.right_hand_sides<T>(matrix->rows());
         const RankReport report = solve_as_rank(matrix, options, request.solving.request, solution, *alone);
@@ -146,7 +134,7 @@ SolvingOptions without_output(SolvingOptions solving) {
 }
 
 /// Read, agree that all could, solve. @returns the exit code
-int run_as_process(const RankSolveRequest& request, RankTransport wanted, const MpiExchange& mpi) {
+int run_as_process(const RankSolveRequest& request, const RankTransport& wanted, const MpiExchange& mpi) {
   Checked checked(*mpi.transport);
   Transport& transport = request.ranks.checked ? static_cast<Transport&>(checked) : *mpi.transport;
   const bool speaks = transport.rank() == 0;
@@ -191,9 +179,9 @@ int finish_failed_together(const RankSolveRequest& request, Transport& transport
   return code;
 }
 
-int run_under_mpi(const RankSolveRequest& request, RankTransport wanted) {
+int run_under_mpi(const RankSolveRequest& request, const RankTransport& wanted) {
   const MpiSession session;
-  const MpiExchange mpi = make_mpi_exchange(session.world(), transport_name(wanted));
+  const MpiExchange mpi = make_mpi_exchange(session.world(), std::string(wanted.name));
   if (launched_ranks() > 0 && mpi.transport->num_ranks() != launched_ranks())
     throw UsageError(
         fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI "
@@ -210,7 +198,7 @@ int run_under_mpi(const RankSolveRequest& request, RankTransport wanted) {
 
 #else
 
-int run_under_mpi(const RankSolveRequest&, RankTransport) {
+int run_under_mpi(const RankSolveRequest&, const RankTransport&) {
   throw UsageError(
       "this palmette was built without MPI: --transport threads:N works, or build it with -DPALMETTE_MPI=ON");
 }
@@ -220,13 +208,14 @@ int run_under_mpi(const RankSolveRequest&, RankTransport) {
 }  // namespace
 
 int solve_over_ranks(const RankSolveRequest& request) {
-  const RankTransport usual = launched_ranks() > 0 ? RankTransport::mpi_two_sided : RankTransport::loopback;
-  const RankTransport transport = request.ranks.transport.value_or(usual);
-  if (!is_mpi(transport) && launched_ranks() > 1)
+  const RankWorld usual = launched_ranks() > 0 ? RankWorld::mpi : RankWorld::loopback;
+  const RankTransport transport = request.ranks.transport.value_or(usual_transport(usual));
+  const bool is_mpi = transport.world == RankWorld::mpi;
+  if (!is_mpi && launched_ranks() > 1)
     throw UsageError(
         fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either",
-                    transport_name(transport), launched_ranks()));
-  return is_mpi(transport) ? run_under_mpi(request, transport) : run_in_this_process(request);
+                    transport.name, launched_ranks()));
+  return is_mpi ? run_under_mpi(request, transport) : run_in_this_process(request);
 }
 
 }  // namespace palmette::cli

@@ -145,6 +145,7 @@ int run_simulate(const SimulateCommand& command) {
   check_writable("--json", command.output.json);
   check_writable("--trace", command.trace);
   check_apart("--trace", command.trace, "--json", command.output.json);
+  check_method(command.placement);
   const MachineFile machine = machine_by_name(command.placement.machine);
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);

@@ -1,8 +1,9 @@
-// The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, timers,
-// progress, processors, waiting and the thread team. Depends on the standard library only.
+// The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, names of
+// choices, timers, progress, processors, waiting and the thread team. Depends on the standard library only.
 #pragma once
 
 #include "palmette/base/checksum.hpp"
+#include "palmette/base/choices.hpp"
 #include "palmette/base/dense_view.hpp"
 #include "palmette/base/errors.hpp"
 #include "palmette/base/fork.hpp"

@@ -11,9 +11,7 @@ namespace palmette {
 std::string_view name_of(BlockDelivery delivery) { return delivery == BlockDelivery::push ? "push" : "pull"; }
 
 BlockDelivery delivery(std::string_view name) {
-  for (const BlockDelivery one : {BlockDelivery::push, BlockDelivery::pull})
-    if (name == name_of(one)) return one;
-  throw UsageError("unknown delivery \"" + std::string(name) + "\"; choose push or pull");
+  return choice_named("delivery", name, block_deliveries);
 }
 
 template <class T>

@@ -6,9 +6,7 @@ namespace palmette {
 std::string_view name_of(TreeShape shape) { return shape == TreeShape::binary ? "binary" : "flat"; }
 
 TreeShape tree_shape(std::string_view name) {
-  for (const TreeShape shape : {TreeShape::binary, TreeShape::flat})
-    if (name == name_of(shape)) return shape;
-  throw UsageError("unknown tree \"" + std::string(name) + "\"; choose binary or flat");
+  return choice_named("tree", name, tree_shapes);
 }
 
 CommunicationTree communication_tree(TreeShape shape, index_t root, std::vector<index_t> members) {

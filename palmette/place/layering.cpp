@@ -199,15 +199,4 @@ Layering cut_into_layers(const SymbolicFactor& symbolic, index_t num_layers) {
   return Cutter(symbolic, num_layers).run();
 }
 
-std::string_view name_of(LayeredMethod method) {
-  return method == LayeredMethod::one_sync_3d ? "one_sync_3d" : "baseline_3d";
-}
-
-LayeredMethod layered_method(std::string_view name) {
-  for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
-    if (name == name_of(method)) return method;
-  throw UsageError("no method over layers is called \"" + std::string(name) +
-                   "\"; there are one_sync_3d and baseline_3d");
-}
-
 }  // namespace palmette

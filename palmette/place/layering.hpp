@@ -66,7 +66,7 @@ struct Layering {
 /// @source [Sao et al. 2019]
 Layering cut_into_layers(const SymbolicFactor& symbolic, index_t num_layers);
 
-/// How the layers work together in a solve.
+/// How the layers work together in a solve; solve_method_list() names them.
 enum class LayeredMethod {
   /// each layer sweeps through all that it holds; between the sweeps, one sum of what is replicated
   one_sync_3d,
@@ -74,9 +74,6 @@ enum class LayeredMethod {
   /// sweep
   baseline_3d,
 };
-std::string_view name_of(LayeredMethod method);
-/// @throws UsageError listing the names
-LayeredMethod layered_method(std::string_view name);
 
 /// The part of a system that one layer works on, as a system of its own: its supernodes in ascending order,
 /// with rows and ranks counted from 0. Constant once made.

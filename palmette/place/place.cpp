@@ -149,10 +149,7 @@ std::string_view name_of(PlacementMap map) {
 }
 
 PlacementMap placement_map(std::string_view name) {
-  for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
-    if (name == name_of(map)) return map;
-  throw UsageError("no map is called \"" + std::string(name) +
-                   "\"; there are block_cyclic and subtree_to_subcube");
+  return choice_named("map", name, placement_maps);
 }
 
 namespace {

@@ -76,6 +76,9 @@ int run_task_driven(const SweepRun& run);
 /// @returns how many threads were called to it
 int run_sweep(SolveMethod method, const SweepRun& run);
 
+/// A row of the list may run at one of these places. @throws UsageError as check_solve_method
+void check_row(const SolveMethodInfo& info, std::initializer_list<SolveWhere> places);
+
 /// What the choice of a method looks at: the costs of all sweeps of a solve, in bytes.
 struct SweepWork {
   double bytes = 0;

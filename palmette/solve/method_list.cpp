@@ -10,10 +10,15 @@ namespace {
 constexpr std::string_view shared_memory = "shared memory";
 constexpr std::string_view rank_transports = "two-sided messages, checksum queues or counter queues";
 
-std::string names_in(SolveWhere where) {
-  std::string names = "auto";
-  for (const SolveMethodInfo& info : solve_method_list(where)) names += ", " + std::string(info.name);
-  return names;
+/// "for ranks in one layer or several layers of ranks choose one of auto, …".
+std::string advice_for(std::initializer_list<SolveWhere> places) {
+  std::string where, names = "auto";
+  for (const SolveWhere place : places) {
+    where += (where.empty() ? "" : " or ") + std::string(name_of(place));
+    for (const SolveMethodInfo& info : solve_method_list(place))
+      if (info.available()) names += ", " + std::string(info.name);
+  }
+  return "for " + where + " choose one of " + names;
 }
 
 const SolveMethodInfo* find(SolveMethod method) {
@@ -70,16 +75,12 @@ SolveMethod solve_method(std::string_view name) {
 
 SolveMethod solve_method(std::string_view name, SolveWhere where) {
   const SolveMethod method = solve_method(name);
-  check_solve_method(method, where);
+  check_solve_method(method, {where});
   return method;
 }
 
-void check_solve_method(SolveMethod method, SolveWhere where) {
-  const SolveMethodInfo* const info = find(method);
-  if (info == nullptr || info->where == where) return;
-  throw UsageError("the solve method " + std::string(info->name) + " is for " +
-                   std::string(name_of(info->where)) + "; for " + std::string(name_of(where)) +
-                   " choose one of " + names_in(where));
+void check_solve_method(SolveMethod method, std::initializer_list<SolveWhere> places) {
+  if (const SolveMethodInfo* const info = find(method)) sweep::check_row(*info, places);
 }
 
 std::string_view name_of(SolveMethod method) {
@@ -116,9 +117,18 @@ constexpr double least_bytes_saved = 2 * 1024 * 1024;
 
 }  // namespace
 
+void check_row(const SolveMethodInfo& info, std::initializer_list<SolveWhere> places) {
+  const std::string name = "the solve method " + std::string(info.name);
+  if (std::find(places.begin(), places.end(), info.where) == places.end())
+    throw UsageError(name + " is for " + std::string(name_of(info.where)) + "; " + advice_for(places));
+  if (!info.available())
+    throw UsageError(name + " cannot run here (" + std::string(info.unavailable) + "); " +
+                     advice_for(places));
+}
+
 SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads) {
   if (wanted != SolveMethod::automatic) {
-    check_solve_method(wanted, SolveWhere::one_machine);
+    check_solve_method(wanted, {SolveWhere::one_machine});
     return wanted;
   }
   if (threads <= 1) return SolveMethod::serial;

@@ -2,6 +2,7 @@
 // matrices) and used for many solves by any method of the list.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -51,10 +52,11 @@ const std::vector<SolveMethodInfo>& solve_method_list();
 const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where);
 /// @throws UsageError listing the names ("auto" and those of the list) if the name is unknown
 SolveMethod solve_method(std::string_view name);
-/// @throws UsageError also if the method runs elsewhere, saying where and which ones run here
+/// @throws UsageError also as check_solve_method
 SolveMethod solve_method(std::string_view name, SolveWhere where);
-/// @throws UsageError if the method runs elsewhere; `automatic` runs everywhere
-void check_solve_method(SolveMethod method, SolveWhere where);
+/// @throws UsageError if the method runs at none of these places, saying where it does and which ones run
+///   here, or if this build cannot run it, saying why; `automatic` runs everywhere
+void check_solve_method(SolveMethod method, std::initializer_list<SolveWhere> places);
 std::string_view name_of(SolveMethod method);
 
 /// The method of several layers; message_driven for one layer.

@@ -56,7 +56,7 @@ void check_threads(int threads) {
 template <class T>
 void check_options(const SolverOptions& options) {
   check_threads(options.threads);
-  check_solve_method(options.method, SolveWhere::one_machine);
+  check_solve_method(options.method, {SolveWhere::one_machine});
   if (!(options.tiny_pivot >= 0 && options.tiny_pivot < 1))
     throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) +
                      "; it is a fraction of the largest entry, 0 <= t < 1");
@@ -82,7 +82,7 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions
     throw DimensionError("a triangular solve needs a square matrix, this one is " +
                          std::to_string(matrix.rows()) + " x " + std::to_string(matrix.cols()));
   check_threads(options.threads);
-  check_solve_method(options.method, SolveWhere::one_machine);
+  check_solve_method(options.method, {SolveWhere::one_machine});
   check_matrix(matrix);
 }
 

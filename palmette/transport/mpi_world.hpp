@@ -2,6 +2,10 @@
 // defined in the target palmette::mpi, which only programs that use MPI link.
 #pragma once
 
+#include <optional>
+#include <string_view>
+
+#include "palmette/transport/one_sided_queue.hpp"
 #include "palmette/transport/planned.hpp"
 #include "palmette/transport/rank.hpp"
 
@@ -59,13 +63,20 @@ struct MpiExchange {
   std::unique_ptr<Transport> transport;  ///< messages: agreements, and whatever has no plan
   /// one-sided queues for runs that have one; empty where messages do it all
   PlannedTransports planned;
-  std::string name;                      ///< what is used, as in mpi_exchange_names()
+  std::string name;                      ///< what is used, as in mpi_exchange_list
   std::string note;                      ///< why it is not what was asked for; else empty
 };
 
-/// mpi_two_sided; mpi_rma (one put of payload and checksum); mpi_rma_counter (put, flush, one added to a
-/// counter).
-std::vector<std::string> mpi_exchange_names();
+struct MpiExchangeInfo {
+  std::string_view name;
+  std::optional<Publication> queues;  ///< one-sided ones, published so; empty: messages
+};
+/// The one list of exchanges between MPI processes, the default first; also for builds without MPI, which
+/// name what they lack.
+inline constexpr MpiExchangeInfo mpi_exchange_list[] = {{"mpi_two_sided", {}},
+                                                        {"mpi_rma", Publication::checksum},
+                                                        {"mpi_rma_counter", Publication::counter}};
+constexpr std::string_view name_of(const MpiExchangeInfo& exchange) { return exchange.name; }
 
 /// The exchange of this name. One-sided queues are tested first; where they fail, messages are taken instead
 /// and `note` says so. Every rank must call it, and gets the same.

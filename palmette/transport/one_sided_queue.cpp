@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-
 namespace palmette {
 
 std::string_view name_of(Publication publication) {
@@ -13,10 +12,7 @@ std::string_view name_of(Publication publication) {
 }
 
 Publication publication(std::string_view name) {
-  for (const Publication one : {Publication::checksum, Publication::counter})
-    if (name == name_of(one)) return one;
-  throw UsageError("no publication protocol is called \"" + std::string(name) +
-                   "\"; there are checksum and counter");
+  return choice_named("publication protocol", name, publications);
 }
 
 TransportPlan transport_plan(const Traffic& traffic) {

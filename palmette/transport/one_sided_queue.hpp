@@ -16,6 +16,7 @@ enum class Publication {
   checksum,  ///< one put of header, payload and their checksum: read again until it fits
   counter,   ///< put, flush, then one is added to a counter of the receiver
 };
+inline constexpr Publication publications[] = {Publication::checksum, Publication::counter};
 std::string_view name_of(Publication publication);
 /// @throws UsageError listing the names
 Publication publication(std::string_view name);

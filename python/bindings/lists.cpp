@@ -18,7 +18,8 @@ nb::list methods() {
   nb::list list;
   for (const SolveMethodInfo& info : solve_method_list())
     list.append(nb::make_tuple(text(info.name), info.threaded, text(info.summary), text(name_of(info.where)),
-                               text(info.engine), text(info.delivery), info.available()));
+                               text(info.engine), text(info.delivery), info.available(),
+                               text(info.unavailable)));
   return list;
 }
 

@@ -8,6 +8,7 @@ from typing import Any, List, NamedTuple, Optional
 import scipy.sparse as sparse
 
 from . import _core, _input
+from .errors import UsageError
 
 
 class Generator(NamedTuple):
@@ -21,7 +22,10 @@ class Generator(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A way to solve with triangular factors; `where` is "one machine" for those that `Solver` takes."""
+    """A way to solve with triangular factors; `where` is "one machine" for those that `Solver` takes.
+
+    `reason` says why this build cannot run it, where `available` is False; else it is empty.
+    """
 
     name: str
     threaded: bool
@@ -30,6 +34,7 @@ class Method(NamedTuple):
     engine: str
     delivery: str
     available: bool
+    reason: str
 
 
 class OrderingMethod(NamedTuple):
@@ -54,8 +59,16 @@ def methods(where: Optional[str] = "one machine") -> List[Method]:
     ----------
     where : str or None
         "one machine", "ranks in one layer" or "several layers of ranks"; None for all methods.
+
+    Raises
+    ------
+    UsageError
+        `where` is none of these.
     """
     rows = [Method(*entry) for entry in _core.methods()]
+    places = list(dict.fromkeys(row.where for row in rows))
+    if where is not None and where not in places:
+        raise UsageError(f"no method is for {where!r}; choose one of {', '.join(map(repr, places))}, or None")
     return [row for row in rows if where is None or row.where == where]
 
 

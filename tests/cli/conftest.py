@@ -71,6 +71,14 @@ def palmette(tmp_path, cache_folder):
     return run
 
 
+def methods_at(palmette, where):
+    """Names of the solve methods that run there, as the command lists them."""
+    rows = palmette("info", "--json", "-").json["build"]["solve_methods"]
+    names = [row["name"] for row in rows if row["where"] == where and row["available"]]
+    assert names
+    return names
+
+
 def coordinate(rows, cols, entries, field="real", symmetry="general"):
     """The text of a Matrix Market file; entries are (row, column, value), 1-based."""
     lines = [f"%%MatrixMarket matrix coordinate {field} {symmetry}", f"{rows} {cols} {len(entries)}"]

@@ -2,7 +2,7 @@
 import gzip
 
 import pytest
-from conftest import DATA, coordinate
+from conftest import DATA, coordinate, methods_at
 
 COMMANDS = ["solve", "trisolve", "order", "analyze", "info", "generate", "convert", "bench"]
 
@@ -34,8 +34,13 @@ def test_overview_names_every_command(palmette):
 
 def test_help_of_solve_names_every_method_and_ordering(palmette):
     text = "".join(palmette("solve", "--help").out.split())
+    methods = [
+        f"for{where}:" + ",".join(methods_at(palmette, where))
+        for where in ["one machine", "ranks in one layer", "several layers of ranks"]
+    ]
     for word in [
-        "auto,serial,level_set,sync_free,task_driven,message_driven,one_sync_3d,baseline_3d",
+        "auto(default);" + ";".join(methods).replace(" ", ""),
+        "loopback|threads:N|mpi_two_sided|mpi_rma|mpi_rma_counter",
         "auto|amd|nd|metis|scotch|natural|FILE",
         "random[:SEED]",
     ]:
@@ -238,7 +243,7 @@ def test_convert_gives_values_to_patterns(palmette, tmp_path):
 def test_bench_times_every_method(palmette, spd):
     document = palmette("bench", spd, "--threads", 2, "--num-rhs", "1,3", "--repeat", 2, "--json", "-").json
     lines = {(each["method"], each["threads"], each["num_rhs"]) for each in document["measurements"]}
-    for method in ["level_set", "sync_free", "task_driven"]:
+    for method in set(methods_at(palmette, "one machine")) - {"serial"}:
         assert {(method, threads, rhs) for threads in (1, 2) for rhs in (1, 3)} <= lines
     assert ("serial", 1, 1) in lines and ("serial", 2, 1) not in lines
     assert all(each["seconds"] > 0 and each["bandwidth_gbs"] > 0 for each in document["measurements"])

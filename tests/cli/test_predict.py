@@ -215,22 +215,43 @@ def test_auto_takes_a_grid_that_no_other_beats(palmette, spd):
 
 
 def test_layers_are_predicted_as_they_are_simulated(palmette, spd):
-    arguments = [spd, "--machine", "cori-knl", "--ranks", "8", "--layers", "1,2,4,8"]
+    arguments = [spd, "--machine", "cori-knl", "--ranks", "8", "--layers", "2,4,8"]
     for method in ["one_sync_3d", "baseline_3d"]:
         predicted = palmette("predict", *arguments, "--method", method, "--json", "-").json["predictions"]
         simulated = palmette("simulate-cluster", *arguments, "--method", method, "--json", "-").json[
             "simulations"
         ]
-        assert [row["layers"] for row in predicted] == [1, 2, 4, 8]
+        assert [row["layers"] for row in predicted] == [2, 4, 8]
         for one, other in zip(predicted, simulated):
             assert [one[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")] == [
                 other[key] for key in ("ranks", "layers", "grid_rows", "grid_cols", "map")
             ]
             assert (one["messages"], one["message_bytes"]) == (other["messages"], other["message_bytes"])
             assert 0.8 < one["seconds"] / other["seconds"] < 1.25
-            assert 0 < one["bound"]["seconds"] <= one["seconds"] and (one["path_model"] is None) == (
-                one["layers"] > 1
-            )
+            assert one["method"] == other["method"] == method
+            assert 0 < one["bound"]["seconds"] <= one["seconds"] and one["path_model"] is None
+
+
+@pytest.mark.parametrize("grid, layers, method, words", [
+    ("2x2", "1", "level_set", "for ranks in one layer choose one of auto, message_driven\n"),
+    ("2x1x2", "2", "level_set", "for several layers of ranks choose one of auto, one_sync_3d, baseline_3d\n"),
+    ("autoxauto", "auto", "level_set", "choose one of auto, message_driven, one_sync_3d, baseline_3d\n"),
+    ("2x2", "1", "baseline_3d", "baseline_3d is for several layers of ranks"),
+    ("2x2", "2,1", "baseline_3d", "for ranks in one layer choose one of auto, message_driven\n"),
+])
+def test_a_method_is_refused_where_it_does_not_run_as_by_solve(palmette, spd, grid, layers, method, words):
+    given = [spd, "--machine", "dgx-1", "--method", method]
+    error = palmette("solve", *given, "--transport", "threads:4", "--grid", grid).fails_with(2, words).err
+    for command in ["predict", "simulate-cluster"]:
+        assert palmette(command, *given, "--ranks", "4", "--layers", layers).fails_with(2).err == error
+
+
+def test_prediction_never_chooses_one_layer_for_a_layered_method(palmette, spd):
+    layered = ["--machine", "cori-knl", "--layers", "auto", "--method", "baseline_3d"]
+    rows = palmette("predict", spd, *layered, "--ranks", "1,2,3,4", "--json", "-").json["predictions"]
+    assert [row["ranks"] for row in rows] == [2, 4]
+    assert all(row["layers"] > 1 and row["method"] == "baseline_3d" for row in rows)
+    palmette("predict", spd, *layered, "--ranks", "1,3").fails_with(2, "baseline_3d needs several layers")
 
 
 def test_predicted_layers_have_a_table_and_refuse_what_cannot_be(palmette, spd):

@@ -174,6 +174,9 @@ def test_wrong_options_are_refused_in_one_sentence(palmette, spd):
         done = palmette("solve", spd, "--transport", "threads:4", *chosen, "--method", method)
         assert done.code == 0 and done.json["solve"]["method"] == method, done.err
     palmette("solve", spd, *chosen[:4], "--method", "one_sync_3d").fails_with(2, "needs several layers")
+    palmette("solve", spd, *chosen, "--method", "level_set").fails_with(
+        2, "level_set is for one machine", "choose one of auto, message_driven, one_sync_3d, baseline_3d"
+    )
 
 
 def test_failures_are_told_once_with_the_usual_exit_codes(palmette, tmp_path):

@@ -1,6 +1,6 @@
 """palmette solve: answers, report, and that every option changes something."""
 import pytest
-from conftest import DATA, coordinate, dense, grid, read_dense
+from conftest import DATA, coordinate, dense, grid, methods_at, read_dense
 
 SCHEMA = {
     "matrix": {"rows": int, "cols": int, "nnz": int, "scalar": str, "symmetry": str},
@@ -41,7 +41,6 @@ SCHEMA = {
         "least_squares_error": (float, type(None)),
     },
 }
-METHODS = ["serial", "level_set", "sync_free", "task_driven"]
 
 
 def close(found, expected):
@@ -140,16 +139,15 @@ def test_a_complex_right_hand_side_makes_the_solve_complex(palmette, unsymmetric
     assert close(read_dense(tmp_path / "x.mtx")[0], [1 + 1j, 0, 0])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_is_taken_and_gives_the_same_bits(palmette, spd, tmp_path, method):
+def test_every_method_is_taken_and_gives_the_same_bits(palmette, spd, tmp_path):
     found = {}
-    for name in ["serial", method]:
+    for name in methods_at(palmette, "one machine"):
         document = report(
-            palmette, spd, "--method", name, "--threads", 2, "--rhs", "random:3", "--out", f"{name}.mtx"
+            palmette, spd, "--method", name, "--threads", 2, "--rhs", "random:3", "--out", "x.mtx"
         )
         assert document["solve"]["method"] == name
-        found[name] = (tmp_path / f"{name}.mtx").read_text()
-    assert found[method] == found["serial"]
+        found[name] = (tmp_path / "x.mtx").read_text()
+    assert len(found) > 1 and all(text == found["serial"] for text in found.values())
 
 
 def test_every_ordering_is_taken(palmette, spd):

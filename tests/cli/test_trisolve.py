@@ -1,8 +1,6 @@
 """palmette trisolve: triangles as they are."""
 import pytest
-from conftest import coordinate, dense, read_dense
-
-METHODS = ["serial", "level_set", "sync_free", "task_driven"]
+from conftest import coordinate, dense, methods_at, read_dense
 
 
 def solution(palmette, tmp_path, *arguments):
@@ -45,10 +43,18 @@ def test_adjoint_conjugates(palmette, complex_matrix, tmp_path):
     assert conjugated == [value.conjugate() for value in plain] != plain
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_is_taken(palmette, lower, method):
-    document = palmette("trisolve", lower, "--method", method, "--threads", 2, "--json", "-").json
-    assert document["solve"]["method"] == method and document["verify"]["verified"] is True
+def test_every_method_is_taken(palmette, lower):
+    for method in methods_at(palmette, "one machine"):
+        document = palmette("trisolve", lower, "--method", method, "--threads", 2, "--json", "-").json
+        assert document["solve"]["method"] == method and document["verify"]["verified"] is True
+
+
+def test_a_method_of_ranks_is_refused_as_by_solve(palmette, lower, spd):
+    words = "the solve method baseline_3d is for several layers of ranks; for one machine choose one of auto,"
+    for command, matrix in [("solve", spd), ("trisolve", lower)]:
+        palmette(command, matrix, "--method", "baseline_3d").fails_with(2, words)
+    unknown = palmette("trisolve", lower, "--method", "quick").fails_with(2, "--method knows no 'quick'")
+    assert "serial" in unknown.err and "baseline_3d" not in unknown.err
 
 
 def test_report_has_no_factorization(palmette, lower):

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "palmette/capi/palmette.h"
+#include "palmette/solve/solve.hpp"
 
 namespace {
 
@@ -81,17 +82,24 @@ bool is_status(palmette_status status) {
   return status == PALMETTE_OK || (status >= PALMETTE_USAGE && status <= PALMETTE_NOT_VERIFIED);
 }
 
+/// All of the list, those that run elsewhere among them, and what is none.
+std::vector<const char*> some_methods() {
+  std::vector<const char*> names = {"auto", "nonsense", nullptr};
+  for (const palmette::SolveMethodInfo& info : palmette::solve_method_list())
+    names.push_back(info.name.data());
+  return names;
+}
+
 palmette_options some_options(FuzzedDataProvider& data) {
   palmette_options options;
   palmette_default_options(&options);
   options.threads = 1;
   if (data.ConsumeIntegralInRange(0, 3) > 0) return options;
   static const char* const orderings[] = {"auto", "amd", "natural", "metis", "nonsense", nullptr};
-  static const char* const methods[] = {"auto",        "serial",   "level_set", "sync_free",
-                                        "task_driven", "nonsense", nullptr};
+  static const std::vector<const char*> methods = some_methods();
   options.kind = static_cast<palmette_kind>(data.ConsumeIntegralInRange(0, 4));
   options.ordering = orderings[data.ConsumeIntegralInRange(0, 5)];
-  options.method = methods[data.ConsumeIntegralInRange(0, 6)];
+  options.method = methods[data.ConsumeIntegralInRange<std::size_t>(0, methods.size() - 1)];
   options.mixed_precision = data.ConsumeBool();
   options.condition = data.ConsumeBool();
   options.max_refine_steps = data.ConsumeIntegralInRange(-1, 3);

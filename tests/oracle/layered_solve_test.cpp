@@ -34,8 +34,8 @@ struct Setting {
 
 std::string text(const Setting& setting) {
   return std::to_string(setting.ranks.grid.rows) + "x" + std::to_string(setting.ranks.grid.cols) + "x" +
-         std::to_string(setting.ranks.layers) + " " + std::string(name_of(setting.method)) + " " +
-         std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
+         std::to_string(setting.ranks.layers) + " " + std::string(name_of(solve_method(2, setting.method))) +
+         " " + std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
 }
 
 /// Plans of all ranks of all layers, their factors taken out of one.
@@ -449,8 +449,8 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
         return run;
       });
       EXPECT_GT(result.orders, 1);
-      EXPECT_TRUE(result.complete) << name_of(method) << " " << result.orders << " orders with "
-                                   << tiny.ranks.num_ranks() << " ranks";
+      EXPECT_TRUE(result.complete) << name_of(solve_method(2, method)) << " " << result.orders
+                                   << " orders with " << tiny.ranks.num_ranks() << " ranks";
     }
 }
 

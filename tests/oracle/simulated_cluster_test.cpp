@@ -151,9 +151,9 @@ TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
       for (const SolveEdge& edge : tasks.edges)
         messages += tasks.tasks[edge.from].rank !=
                     tasks.tasks[edge.to].rank;
-      EXPECT_EQ(messages, real.run.traffic.messages()) << name_of(method) << " " << ranks.layers;
+      EXPECT_EQ(messages, real.run.traffic.messages()) << name_of(given.method) << " " << ranks.layers;
       const double planned = schedule_solve(tasks, rank_rates(tasks, *cluster, 1, 8)).seconds;
-      EXPECT_NEAR(real.run.seconds / planned, 1, 0.06) << name_of(method) << " " << ranks.layers;
+      EXPECT_NEAR(real.run.seconds / planned, 1, 0.06) << name_of(given.method) << " " << ranks.layers;
     }
 }
 

@@ -90,6 +90,9 @@ def test_the_lists_name_what_there_is():
     everywhere = {(method.name, method.where) for method in palmette.methods(None) if method.available}
     assert {(name, "one machine") for name in names} < everywhere
     assert ("one_sync_3d", "several layers of ranks") in everywhere
+    assert not any(method.reason for method in palmette.methods(None) if method.available)
+    with pytest.raises(palmette.UsageError, match="'nowhere'.*'ranks in one layer'"):
+        palmette.methods("nowhere")
     with pytest.raises(palmette.UsageError, match="message_driven is for ranks"):
         palmette.Solver(palmette.generate("poisson2d5", 4), method="message_driven")
     assert {"amd", "natural"} <= {entry.name for entry in palmette.orderings() if entry.available}

@@ -176,6 +176,30 @@ TEST(method_list, names_lead_back_to_their_methods_and_unknown_names_list_all) {
   }
 }
 
+/// What check_row says of this row over ranks.
+std::string refusal(const SolveMethodInfo& info) {
+  try {
+    check_row(info, {SolveWhere::ranks, SolveWhere::layers});
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(method_list, a_row_that_this_build_cannot_run_is_refused_with_its_reason) {
+  SolveMethodInfo info = solve_method_list(SolveWhere::ranks).front();
+  info.name = "by_pigeon";
+  EXPECT_EQ(refusal(info), "");
+  info.unavailable = "built without pigeons";
+  EXPECT_EQ(refusal(info),
+            "the solve method by_pigeon cannot run here (built without pigeons); for ranks in one layer or "
+            "several layers of ranks choose one of auto, message_driven, one_sync_3d, baseline_3d");
+  info.where = SolveWhere::one_machine;
+  EXPECT_EQ(refusal(info),
+            "the solve method by_pigeon is for one machine; for ranks in one layer or several layers of "
+            "ranks choose one of auto, message_driven, one_sync_3d, baseline_3d");
+}
+
 TEST(method_choice, automatic_takes_threads_only_where_they_save_enough) {
   const SweepWork small{1e5, 1e4}, large{1e8, 1e6}, chain{1e8, 1e8};
   EXPECT_EQ(choose_method(SolveMethod::automatic, large, 1), SolveMethod::serial);

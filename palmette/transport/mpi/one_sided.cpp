@@ -266,20 +266,15 @@ std::string MpiOneSided::self_test(int communicator, Publication publication, do
                     : "one-sided messages arrived changed";
 }
 
-std::vector<std::string> mpi_exchange_names() { return {"mpi_two_sided", "mpi_rma", "mpi_rma_counter"}; }
-
 MpiExchange make_mpi_exchange(int communicator, const std::string& name, double seconds) {
-  const std::vector<std::string> names = mpi_exchange_names();
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError("no exchange between MPI processes is called \"" + name +
-                     "\"; there are mpi_two_sided, mpi_rma and mpi_rma_counter");
+  const MpiExchangeInfo wanted = choice_named("exchange between MPI processes", name, mpi_exchange_list);
   MpiExchange exchange{make_mpi_two_sided(communicator), {}, name, {}};
-  if (name == "mpi_two_sided") return exchange;
-  const Publication publication = name == "mpi_rma" ? Publication::checksum : Publication::counter;
+  if (!wanted.queues) return exchange;
+  const Publication publication = *wanted.queues;
   const std::string fault = MpiOneSided::self_test(communicator, publication, seconds);
   if (!fault.empty()) {
-    exchange.name = "mpi_two_sided";
-    exchange.note = "mpi_two_sided instead of " + name + ", which failed its test at the start: " + fault;
+    exchange.name = mpi_exchange_list[0].name;
+    exchange.note = exchange.name + " instead of " + name + ", which failed its test at the start: " + fault;
     return exchange;
   }
   exchange.planned = [communicator,

@@ -97,7 +97,7 @@ bool run_case(int world, Transport& two_sided, const Case& given) {
     wrong = two_sided.sum(wrong);
     if (two_sided.rank() == 0)
       std::printf("%-18s %-5s %-12s %d x %d x %d %s\n", name, name_of(given.kind).data(),
-                  name_of(given.method).data(), given.ranks.grid.rows, given.ranks.grid.cols,
+                  name_of(solve_method(2, given.method)).data(), given.ranks.grid.rows, given.ranks.grid.cols,
                   given.ranks.layers, wrong == 0 ? "bits as on one rank for each layer" : "WRONG BITS");
     good = good && wrong == 0;
   };

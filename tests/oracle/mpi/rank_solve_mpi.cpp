@@ -96,7 +96,8 @@ bool run_hall(int world) {
         random_sparse<double>(flavour_of(kind), unknowns, 1.5, 3));
     const auto alone = make_loopback();
     const std::vector<double> expected = hall(matrix, kind, *alone, nullptr, BlockDelivery::push, good);
-    for (const std::string& name : mpi_exchange_names()) {
+    for (const MpiExchangeInfo& info : mpi_exchange_list) {
+      const std::string name(info.name);
       const MpiExchange mpi = make_mpi_exchange(world, name);
       for (const BlockDelivery delivery : {BlockDelivery::push, BlockDelivery::pull}) {
         const std::vector<double> x = hall(matrix, kind, *mpi.transport, &mpi, delivery, good);
