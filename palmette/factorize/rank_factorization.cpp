@@ -1,4 +1,4 @@
-// The state machine of one rank: panels wait for blocks, and go on as far as what has come allows.
+// The state machine of one rank: panels wait for blocks, and advance as far as the received blocks allow.
 #include "palmette/factorize/rank_factorization.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace palmette {
 namespace factorizing {
 
-/// A block that has come, or that the rank made itself.
+/// A block that was received, or that the rank computed itself.
 struct BlockState {
   bool there = false;
   bool without_content = false;  ///< its supernode depends on a bad pivot
@@ -24,7 +24,7 @@ struct BlockState {
 
 struct PanelState {
   offset_t next_step = 0;
-  bool scheduled = false;         ///< in the queue, or being run
+  bool scheduled = false;         ///< in the queue, or running
   bool assembled = false;
   bool diagonal_there = false;
   bool without_content = false;
@@ -32,12 +32,12 @@ struct PanelState {
   SharedBytes diagonal;           ///< another rank's diagonal block
 };
 
-/// Products that a task has made: flops, how many, and how large: a machine runs a product as fast as its
-/// least length lets it.
+/// The products that a task computed: their flops, number and size. The smallest dimension of a product
+/// limits the speed at which a machine computes it.
 struct DoneWork {
   double flops = 0;
   double products = 0;
-  double flops_by_length = 0;  ///< Σ flops · least length
+  double flops_by_length = 0;  ///< Σ flops · smallest dimension
   void add(double work, double length) {
     flops += work;
     flops_by_length += work * length;
@@ -172,7 +172,7 @@ class FanOutProgram final : public RankProgram {
     panel.scheduled = true;
     ready_.push({fan_.priority[p], p});
   }
-  /// @param place  in fan_.used_block; −1: nobody here reads it
+  /// @param place  in fan_.used_block; −1: nothing on this rank reads it
   void block_is_there(offset_t place, SharedBytes bytes, bool without_content) {
     if (place == -1) return;
     BlockState& state = blocks_[place];
@@ -186,7 +186,7 @@ class FanOutProgram final : public RankProgram {
       schedule_if_ready(static_cast<index_t>(after - fan_.step_ptr.begin()) - 1);
     }
   }
-  /// A step has been taken: what nobody needs any more is freed.
+  /// After a step: free the blocks that are no longer needed.
   void leave_blocks(offset_t step) {
     for (offset_t need = fan_.need_ptr[step]; need < fan_.need_ptr[step + 1]; ++need) {
       BlockState& state = blocks_[fan_.need_place[need]];
@@ -237,7 +237,7 @@ class FanOutProgram final : public RankProgram {
     for (offset_t need = begin; need < end; ++need) {
       const offset_t block = fan_.needs[need];
       const index_t row = work_.symbolic.blocks[block].row_supernode;
-      if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed as right factor only
+      if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed only as right factor
       if (!find(need, what.source, left)) panel.without_content = true;
       if (panel.without_content) continue;
       work_.subtract({p, what.source, block, what.right}, left, right, scratch);
@@ -246,7 +246,7 @@ class FanOutProgram final : public RankProgram {
     }
   }
 
-  /// @returns false if the block came without content
+  /// @returns false if the block arrived without content
   bool find(offset_t need, index_t source, FinishedBlock<T>& found) {
     const Block& shape =
         work_.symbolic.blocks[fan_.needs[need]];
@@ -302,8 +302,8 @@ class FanOutProgram final : public RankProgram {
              width);
   }
 
-  /// BLAS gives a row bits that depend on how many rows stand beside it. A panel that lies on one rank for
-  /// any grid is finished at once, others block by block: no grid cuts a block.
+  /// With BLAS the bits of a row depend on how many rows are computed with it. A panel that lies on one rank
+  /// for any grid is finished as a whole, other panels block by block: no grid cuts a block.
   void finish_below(index_t p, DenseView<T> block, RankScratch<T>& scratch) {
     const PanelParts<T> parts = work_.parts(p, block);
     const auto finish = [&](index_t first, index_t rows) {
@@ -358,7 +358,7 @@ class FanOutProgram final : public RankProgram {
     }
     deliver(number, std::move(bytes), std::span(fan_.diagonal_goes_to).subspan(first, end - first));
   }
-  /// Pulled: the signal is the offer; a block without content is a signal without offer.
+  /// If pulled, the signal carries the offer; a block without content is a signal without an offer.
   void deliver(offset_t number, SharedBytes bytes, std::span<const index_t> ranks) {
     if (pulls_ && bytes.size() > 0) {
       const Offer offer = transport_.offer(numbers_.count() + number, std::move(bytes));
@@ -380,7 +380,7 @@ class FanOutProgram final : public RankProgram {
     read(parts.d);
     read(parts.d_below);
     read(parts.place);
-    // The block is only read; PanelParts has one type of view for those who make it and those who use it.
+    // The block is only read; PanelParts has one type of view for writing and for reading.
     return {const_cast<T*>(reinterpret_cast<const T*>(bytes.data())), width, width, width};
   }
 
@@ -423,7 +423,7 @@ class FanOutProgram final : public RankProgram {
   mutable std::mutex mutex_;
   std::vector<PanelState> panels_;
   std::vector<BlockState> blocks_;       // by place in fan_.used_block
-  std::vector<offset_t> missing_;        // length steps: blocks that have not come
+  std::vector<offset_t> missing_;        // length steps: number of blocks that have not arrived
   std::priority_queue<Ready> ready_;
   std::map<index_t, PivotTally> tallies_;  // by supernode
   BadPivot failure_;
