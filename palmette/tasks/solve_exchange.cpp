@@ -1,4 +1,4 @@
-// Who takes part in which row and column, and who adds up what.
+// Which ranks take part in which row and column, and which rank adds up what.
 #include "palmette/tasks/solve_exchange.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Segment {
   offset_t block;    // number in symbolic.blocks; −1 if the unit is whole
 };
 
-/// What can be known without a rank: boundaries of units and who contributes to which row.
+/// What does not depend on a rank: boundaries of units, and who contributes to which row.
 class Structure {
  public:
   Structure(const SymbolicFactor& symbolic, const Placement& placement, TreeShape shape)
@@ -53,7 +53,7 @@ class Structure {
     return static_cast<index_t>(segment_ptr_[unit]);
   }
   const std::vector<index_t>& in_row(index_t s) const { return in_row_[s]; }
-  /// Rows of a unit beyond it.
+  /// Rows below a unit, outside it.
   std::span<const index_t> boundary(index_t unit) const {
     if (!is_whole(unit)) return symbolic_.rows_below(begin(unit));
     const auto& range = whole_boundary_[unit];
@@ -78,14 +78,15 @@ class Structure {
   SumTree row_sums(index_t s) const {
     std::vector<index_t> parent;
     const std::vector<index_t>& who = in_row(s);  // by unit, ascending
-    // −1 where the unit does not contribute.
+    // −1 if the unit does not contribute.
     const auto position = [&](index_t unit) {
       const auto found = std::lower_bound(who.begin(), who.end(), unit,
                                           [&](index_t at, index_t u) { return segment(at).unit < u; });
       return found == who.end() || segment(*found).unit != unit ? -1
                                                                 : static_cast<index_t>(found - who.begin());
     };
-    // In a layer's structure, units above need not contribute: then the next one does, or none.
+    // In a layer's structure, the unit above need not contribute: then the next contributing one is taken, or
+    // none.
     for (const index_t at : who) {
       index_t above = placement_.units.parent[segment(at).unit], place = -1;
       while (above != -1 && above < unit_of_[s] && (place = position(above)) == -1)
@@ -136,7 +137,7 @@ class Structure {
   std::vector<index_t> rows_;
 };
 
-/// What each position of a tree has and sends, from the leaves up.
+/// What each position of a tree holds and sends, from the leaves up.
 struct Flow {
   std::vector<std::vector<index_t>> own;       // by position: leaves, ascending
   std::vector<PartialSums> sums;
@@ -161,7 +162,7 @@ Flow flow(const SumTree& tree, const CommunicationTree& ranks, OwnerOf&& owner_o
   return result;
 }
 
-/// What each rank has to do with, ascending.
+/// The units and supernodes in which each rank takes part, ascending.
 struct RankLists {
   std::vector<std::vector<index_t>> segments;  // by rank
   std::vector<std::vector<index_t>> wholes;    // by rank: units
@@ -194,7 +195,7 @@ RankLists rank_lists(const SymbolicFactor& symbolic, const Placement& placement,
 std::vector<Urgency> urgencies(const SymbolicFactor& symbolic, const Structure& known) {
   const std::vector<double> entries = sweep_entries(symbolic);
   const auto supernodes = static_cast<std::size_t>(symbolic.num_supernodes());
-  std::vector<double> down(supernodes);  // on the longest way; a whole subtree is swept as one
+  std::vector<double> down(supernodes);  // on the longest path; a whole subtree is swept as one
   for (index_t unit = 0; unit < known.num_units(); ++unit) {
     const auto begin = static_cast<std::size_t>(known.begin(unit)),
                end = static_cast<std::size_t>(known.begin(unit + 1));
@@ -230,7 +231,7 @@ struct SolveStructure::State {
   class Builder;
 };
 
-/// Plans of one rank.
+/// Builds the plan of one rank.
 class SolveStructure::State::Builder {
  public:
   Builder(const State& all, index_t rank)
@@ -305,7 +306,7 @@ class SolveStructure::State::Builder {
     plan_.own_is_whole.push_back(whole ? 1 : 0);
   }
 
-  /// The rank's own contributions are numbered as its segments are.
+  /// The rank's own contributions have the same numbers as its segments.
   const OwnContribution& own_of_segment(index_t segment) const {
     return plan_.own[std::lower_bound(segments_.begin(), segments_.end(), segment) -
                                               segments_.begin()];
@@ -411,7 +412,7 @@ class SolveStructure::State::Builder {
     return static_cast<index_t>(plan_.reductions.size()) - 1;
   }
 
-  /// Where the rows of one list stand in another that has them all.
+  /// The positions of the rows of one list in another list that contains them all.
   PartRows places_of(std::span<const index_t> rows, std::span<const index_t> among) {
     PartRows result{-1, 0, static_cast<index_t>(rows.size())};
     if (rows.empty()) return result;
@@ -440,13 +441,13 @@ class SolveStructure::State::Builder {
     return double(own.count) * symbolic_.width(owned_.panel[own.column]);
   }
 
-  /// Subtrees come last.
+  /// Subtrees are last.
   double urgency_of_column(index_t at) const {
     const index_t column = plan_.own[at].column_top;
     return column == -1 ? -2 : plan_.tops[column].urgency.backward;
   }
 
-  /// The first block alone, unless all are little work; then as many as make a portion.
+  /// The first block alone, unless all blocks together are little work; then as many as fill a portion.
   std::vector<Portion> portions_of(const std::vector<index_t>& blocks, const TopSupernode& top,
                                    bool forward) const {
     const double usual = portion_entries();
@@ -476,8 +477,8 @@ class SolveStructure::State::Builder {
     return result;
   }
 
-  /// Some microseconds for one right-hand side; ranks with much to do keep longer portions, since each costs
-  /// bookkeeping and a break in reading.
+  /// Some microseconds for one right-hand side; ranks with much work have longer portions, since each portion
+  /// costs bookkeeping and interrupts the reading of memory.
   double portion_entries() const { return std::max(8192.0, static_cast<double>(owned_.entries()) / 256); }
 
   const SymbolicFactor& symbolic_;
@@ -535,7 +536,7 @@ Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement&
                                 offset_t row_bytes) {
   const Structure known(symbolic, placement, trees);
   std::vector<TrafficEntry> entries;
-  // Up the tree go partial sums, down go the supernode's own rows.
+  // Partial sums go up the tree; the supernode's own rows go down.
   const auto add = [&](index_t s, const SumTree& tree, const CommunicationTree& ranks, const Flow& flows,
                        auto&& rows_of) {
     for (index_t position = 1; position < ranks.size(); ++position) {

@@ -22,13 +22,13 @@ enum class SolvePart : char {
   layers_meet,       ///< add, receive or send rows that two layers hold
 };
 std::string_view name_of(SolvePart part);
-/// Whether the part belongs to the forward sweep; not asked of layers_meet, which comes between.
+/// Whether the part belongs to the forward sweep; not defined for layers_meet, which lies between the sweeps.
 constexpr bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
 
 struct SolveTask {
   SolvePart part = SolvePart::whole_forward;
   index_t rank = 0;
-  index_t number = 0;   ///< supernode; of a whole subtree the last one
+  index_t number = 0;   ///< supernode; for a whole subtree, the last one
   double entries = 0;   ///< of the factor that the task reads
   double panels = 0;    ///< panels and blocks that it reads
   double rows = 0;      ///< rows that it gathers or scatters
