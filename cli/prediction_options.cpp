@@ -101,7 +101,7 @@ ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks) {
 
 namespace {
 
-/// Methods of several layers that are left to choose from.
+/// Methods of several layers among which to choose.
 std::vector<LayeredMethod> layered_methods(const std::string& name) {
   if (name == "auto") return {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
   const SolveMethod method = solve_method(name);
@@ -109,7 +109,7 @@ std::vector<LayeredMethod> layered_methods(const std::string& name) {
   return {layered_method(method)};
 }
 
-/// The grid of --grid, or what is predicted to be the fastest.
+/// The grid of --grid, or the one predicted to be fastest.
 GridChoice choose(const PlacementOptions& options, GridQuestion question, const Cluster& cluster) {
   question.maps = {options.map.value_or(PlacementMap::subtree_to_subcube)};
   if (options.chooses_grid) {

@@ -16,7 +16,7 @@ struct PlacementOptions {
   std::optional<PlacementMap> map;  ///< empty: subtree_to_subcube, or with --grid auto the better one
   std::vector<index_t> layers = {1};
   bool chooses_layers = false;  ///< --layers auto
-  /// of ranks or layers; auto: message_driven for one layer, for several what is predicted to be faster
+  /// of ranks or layers; auto: message_driven for one layer; for several, the method predicted to be faster
   std::string method = "auto";
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
@@ -24,13 +24,13 @@ struct PlacementOptions {
 
 void add_placement_options(CLI::App& app, PlacementOptions& options);
 
-/// "1,2,4", or "64:4096": each twice the one before; both may be mixed. @throws UsageError
+/// "1,2,4", or "64:4096": each twice the previous one; both may be mixed. @throws UsageError
 std::vector<index_t> parse_ranks(const std::string& text);
 
 /// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
 
-/// How so many ranks are arranged, as told or as predicted to be the fastest.
+/// The arrangement of this many ranks, as given or as predicted to be fastest.
 struct Layout {
   LayeredGrid ranks;
   PlacementMap map = PlacementMap::subtree_to_subcube;
