@@ -1,5 +1,5 @@
 // Plans from factors: every method, operation, kind and scalar, judged by backward errors against dense
-// matrices and, for the methods, by the bits of the serial one.
+// matrices; all methods must give the bits of the serial one.
 #include <gtest/gtest.h>
 
 #include "palmette/solve/supernodal_core.hpp"
