@@ -8,20 +8,21 @@
 
 namespace palmette {
 
-/// One rank's part of the solves with a factor that lies on layers of ranks: made once for it, with all
-/// memory that a solve needs.
+/// One rank's part of the solves with a factor on layers of ranks: built once, with all memory that a solve
+/// needs.
 ///
-/// With one_sync_3d each layer sweeps forward through all that it holds, right-hand sides of what several
-/// layers hold being zero on all but the first; then partners add up, once, what they share; then each layer
-/// sweeps backward. With baseline_3d what several layers hold is swept by the first of them, which waits for
-/// the others' contributions, and at the way back tells them. Sums are added in the order of the cut, so x
-/// has the same bits for any grid of a layer, map, tree, transport and number of threads; but it depends, in
-/// last bits, on method and number of layers: partial sums are formed in each layer before they are added.
+/// With one_sync_3d each layer sweeps forward through everything that it holds; the right-hand sides of
+/// shared supernodes are zero on all layers except the first. Then partners add up, once, what they share,
+/// and each layer sweeps backward. With baseline_3d only the first of its layers sweeps a shared supernode:
+/// it waits for the others' contributions, and sends them the solution on the way back. Sums are added in the
+/// order of the cut, so x has the same bits for any grid of a layer, map, tree, transport and number of
+/// threads; but its last bits depend on the method and the number of layers, because each layer forms partial
+/// sums before they are added.
 template <class T>
 class LayeredSolvePlan {
  public:
-  /// @param factor  this rank's part of the layer's system, as LayerFactorHanding or rank_part makes it; the
-  ///   plan keeps it alive
+  /// @param factor  this rank's part of the layer's system, from LayerFactorHanding or rank_part; the plan
+  ///   keeps it alive
   /// @throws UsageError if the factor is not the system's; MemoryError
   /// @cost as RankSolvePlan
   LayeredSolvePlan(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> system,
@@ -29,8 +30,8 @@ class LayeredSolvePlan {
   ~LayeredSolvePlan();
   LayeredSolvePlan(LayeredSolvePlan&&) noexcept;
 
-  /// Rows of the permuted matrix whose values this rank brings and gets. Each row belongs to one rank of the
-  /// whole run.
+  /// Rows of the permuted matrix whose values this rank provides and receives. Each row belongs to one rank
+  /// of the whole run.
   std::span<const index_t> rows() const;
   index_t max_rhs() const;
 
@@ -38,7 +39,7 @@ class LayeredSolvePlan {
   RankProgram& begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);
 
   index_t guarded_blocks() const;
-  /// Bytes that the plan holds beyond the factor.
+  /// Bytes that the plan holds in addition to the factor.
   offset_t memory_bytes() const;
 
  private:

@@ -1,4 +1,4 @@
-// Plans of one rank, where there is but one layer.
+// Plans of one rank, for a single layer.
 #include "palmette/solve/rank_solve.hpp"
 
 #include "palmette/solve/rank_program.hpp"
