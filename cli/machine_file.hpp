@@ -1,6 +1,6 @@
 // Files that describe machines: JSON, every number with its source; those in data/machines are part of the
-// programs. Benchmarks and the test beside SMPI read them too (palmette_machine_files), so nothing here needs
-// the rest of the command.
+// programs. Benchmarks and the comparison with SMPI read them too (palmette_machine_files), so nothing here
+// needs the rest of the command.
 #pragma once
 
 #include <map>

@@ -99,7 +99,7 @@ class SweepCore {
 template <class T>
 struct Stage {
   std::shared_ptr<const SweepCore<T>> core;
-  bool transposed = false;  ///< the core stands in A transposed
+  bool transposed = false;  ///< the core is part of A in transposed form
   bool conjugated = false;  ///< and conjugated
   IndexMap range;
   IndexMap domain;

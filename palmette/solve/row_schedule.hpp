@@ -14,7 +14,7 @@ struct RowDependencies {
   std::span<const index_t> column;    // of row r: column[row_ptr[r] … row_ptr[r+1])
   bool ascending = true;              ///< every dependency is a smaller row (false: a larger one)
   double entry_bytes = 12;            ///< that a sweep moves for one entry
-  double row_bytes = 40;              ///< and for one row besides
+  double row_bytes = 40;              ///< and additionally for one row
 
   index_t size() const { return static_cast<index_t>(row_ptr.size()) - 1; }
   index_t row_at(index_t place) const { return ascending ? place : size() - 1 - place; }
@@ -43,7 +43,7 @@ index_t entries_outside_panel(std::span<const index_t> columns, index_t row, int
 /// Tasks of kind `rows` are places [first, last); place k is row k, or n − 1 − k when descending.
 struct RowSchedule {
   index_t size = 0;            // n
-  PanelChoice panels;          // what choose_panels says, whether the tasks are made of panels or not
+  PanelChoice panels;          // the result of choose_panels, whether the tasks use panels or not
   // tasks with chunk 0 take their rows' entries outside the panel, those with chunk 1 the others
   bool by_panels = false;
   SweepSchedule schedule;

@@ -22,7 +22,7 @@ class MpiSession {
   bool finalize_ = false;
 };
 
-/// One process's end over messages: MPI_Isend, MPI_Improbe and MPI_Imrecv. Works on a duplicate of the
+/// One process's end over messages: MPI_Isend, MPI_Improbe and MPI_Imrecv. Uses a duplicate of the
 /// communicator.
 ///
 /// abandon writes its line to stderr and ends all processes of the run by MPI_Abort, since the others may be
@@ -54,7 +54,7 @@ class MpiOneSided final : public PlannedTransport {
   std::unique_ptr<State> state_;
 };
 
-/// How the processes of a run exchange.
+/// How the processes of a run exchange messages.
 struct MpiExchange {
   std::unique_ptr<Transport> transport;  ///< messages: for agreements, and everything without a plan
   /// one-sided queues for runs that have a plan; empty if everything uses messages

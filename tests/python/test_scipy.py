@@ -252,8 +252,8 @@ def test_natural_keeps_the_order_of_columns(dtype):
 
 def test_rows_that_are_small_beside_the_norm_are_solved_as_well():
     # A stiff grid, a rigid inclusion by weak multipliers, and forces that turn and move it: ‖A‖‖x‖ is so
-    # large beside b that x counts as verified (‖b − A x‖ ≤ 10⁻¹⁴ (‖A‖‖x‖ + ‖b‖)) while rows of b are missed
-    # by 10⁻⁷ of what is in them.
+    # large compared with b that x counts as verified (‖b − A x‖ ≤ 10⁻¹⁴ (‖A‖‖x‖ + ‖b‖)) while rows of b are
+    # missed by 10⁻⁷ of what is in them.
     k = 48
     K = palmette.generate("poisson2d5", k)
     X, Y = (places.ravel() / k for places in np.meshgrid(np.arange(k), np.arange(k)))

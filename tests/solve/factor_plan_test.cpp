@@ -24,7 +24,7 @@ std::vector<Wish> all_wishes(index_t rhs) {
   return wishes;
 }
 
-/// The naive factors have growth of at most a few hundred (pivots of 2 beside entries of 9).
+/// The naive factors have growth of at most a few hundred (pivots of 2 next to entries of 9).
 template <class T>
 double bound(const Wish& wish) {
   return (wish.kind == FactorKind::ldlt ? 2e4 : 400) * unit_roundoff<T>;

@@ -119,7 +119,7 @@ TEST(columns_first, new_values_keep_the_way_as_long_as_the_pivots_are_good) {
   for (double& value : scaled->values) value *= -3;
   ASSERT_TRUE(solver.refactor(scaled).ok());
   EXPECT_TRUE(solved(solver, 1).verify->verified);
-  // Diagonal entries a million times smaller: pivots must be chosen anew.
+  // Diagonal entries a million times smaller: pivots must be chosen again.
   auto weak = std::make_shared<SparseMatrix<double>>(*first);
   for (index_t column = 0; column < weak->cols(); column += 3)
     for (offset_t entry = weak->pattern.column_ptr[column]; entry < weak->pattern.column_ptr[column + 1];

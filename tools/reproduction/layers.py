@@ -8,8 +8,8 @@ from reproduction.grids import plotting
 
 LAYERS = [2, 4, 8, 16, 32]
 RANKS = [128, 256, 512, 1024, 2048]
-# Problem, points a side (None: as asked), what it stands for, and the published speed-ups over the baseline
-# and over 2D.
+# Problem, points a side (None: as requested), the matrix that it represents, and the published speed-ups over
+# the baseline and over 2D.
 CASES = [
     ("poisson2d9", None, "s2D9pt2048", 3.45, 2.2),
     ("poisson3d27", 40, "nlpkkt80 (here a 27-point Laplacian)", 1.87, 1.1),
