@@ -141,16 +141,28 @@ class ThreadTeam::Crew {
     }
   }
 
+  /// A worker may have joined a run before its number was called: then older numbers are still to come.
+  static bool is_after(std::uint32_t call, std::uint32_t seen) {
+    return static_cast<std::int32_t>(call - seen) > 0;
+  }
+  bool called_since(std::uint32_t seen) const {
+    return is_after(calls_.load(std::memory_order_acquire), seen);
+  }
+  std::uint32_t wait_for_call(std::uint32_t seen) const {
+    std::uint32_t call = calls_.load(std::memory_order_acquire);
+    for (; !is_after(call, seen); call = calls_.load(std::memory_order_acquire))
+      calls_.wait(call, std::memory_order_acquire);
+    return call;
+  }
+
   void worker_loop(int thread) {
     std::uint32_t seen = 0;
     // A worker that is too late sleeps at once, so as to take no processor time from those that work.
     bool came_late = false;
     for (;;) {
-      for (int look = 0;
-           !came_late && look < looks_for_a_run && calls_.load(std::memory_order_acquire) == seen; ++look)
+      for (int look = 0; !came_late && look < looks_for_a_run && !called_since(seen); ++look)
         processor_pause();
-      calls_.wait(seen, std::memory_order_acquire);
-      seen = calls_.load(std::memory_order_acquire);
+      seen = wait_for_call(seen);
       if (stopping_.load(std::memory_order_relaxed)) return;
       came_late = !join(thread);
       if (came_late) continue;

@@ -8,9 +8,7 @@ namespace palmette::sweep {
 
 RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& placement,
                              const OwnedBlocks& owned, const SolveExchange& exchange, int entry_bytes) {
-  std::vector<index_t> outside;
-  for (const WholeUnit& whole : exchange.wholes)
-    outside.insert(outside.end(), whole.boundary.begin(), whole.boundary.end());
+  std::vector<index_t> outside = exchange.boundary;
   std::sort(outside.begin(), outside.end());
   outside.erase(std::unique(outside.begin(), outside.end()), outside.end());
 

@@ -18,12 +18,7 @@ RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
   left_at_start_ = 2 * static_cast<std::int64_t>(exchange_.wholes.size());
   for (const TopSupernode& top : exchange_.tops)
     left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) +
-                      static_cast<std::int64_t>(top.column_portions.size() + top.row_portions.size());
-  for (const WholeUnit& whole : exchange_.wholes) {
-    const auto& begin = plan.factor->placement->units.group_begin;
-    const auto unit = static_cast<std::size_t>(whole.unit);
-    whole_work_.push_back(sweep_work(*plan.factor->symbolic, begin[unit], begin[unit + 1]));
-  }
+                      top.column_portions.size() + top.row_portions.size();
   last_.resize(plan.options.threads);
 }
 
@@ -53,7 +48,7 @@ void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, Dense
                         (top.owns_diagonal ? 1 : 0);
   }
   for (std::size_t at = 0; at < whole_waits_.size(); ++at)
-    whole_waits_[at] = static_cast<index_t>(exchange_.wholes[at].contributions.size()) + 1;
+    whole_waits_[at] = exchange_.wholes[at].contributions.size() + 1;
 }
 
 template <class T>
@@ -77,8 +72,9 @@ void RankSolveProgram<T>::on_message(const Message& message) {
     const bool row = kind == RankMessage::row_sum;
     const Reduction& reduction =
         exchange_.reductions[row ? top.row_sum : top.column_sum];
-    const auto from = std::find_if(reduction.incoming.begin(), reduction.incoming.end(),
-                                   [&](const auto& one) { return one.rank == message.source; });
+    const auto incoming = exchange_.of(exchange_.incoming, reduction.incoming);
+    const auto from = std::find_if(incoming.begin(), incoming.end(),
+                                   [&](const IncomingSum& one) { return one.rank == message.source; });
     std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data,
                 message.payload.data(), message.payload.size());
     const std::lock_guard lock(mutex_);
@@ -86,7 +82,7 @@ void RankSolveProgram<T>::on_message(const Message& message) {
   }
   std::memcpy(tasks().value(top).data, message.payload.data(), message.payload.size());
   const bool forward = kind == RankMessage::forward_value;
-  for (const index_t child : forward ? top.column_children : top.row_children)
+  for (const index_t child : exchange_.of(exchange_.ranks, forward ? top.column_children : top.row_children))
     transport_->send(child, message.tag, message.payload);
   const std::lock_guard lock(mutex_);
   forward ? forward_value_is_there(number) : backward_value_is_there(number);
@@ -134,24 +130,22 @@ void RankSolveProgram<T>::push(SolvePart task, index_t number) {
 }
 
 template <class T>
-SolveTask RankSolveProgram<T>::work_of(const Ready& next) const {
-  if (next.task == SolvePart::whole_forward || next.task == SolvePart::whole_backward)
-    return whole_work_[next.number];
-  const TopSupernode& one = top(next.number);
-  SolveTask work;
-  work.number = one.supernode;
-  if (next.task == SolvePart::row_sum || next.task == SolvePart::column_sum) {
-    const double width = plan_.factor->symbolic->width(one.supernode);
+FactorWork RankSolveProgram<T>::work_of(const Ready& next) const {
+  switch (next.task) {
+    case SolvePart::whole_forward:
+    case SolvePart::whole_backward: return exchange_.wholes[next.number].work;
+    case SolvePart::column_product:
+    case SolvePart::row_product: return exchange_.portions[next.portion].work;
     // The triangle of a supernode that another layer sweeps is not read.
-    if (one.owns_diagonal && !plan_.role(next.number).is_given)
-      work.entries = width * (width + 1) / 2, work.panels = 1, work.columns = width;
-    return work;
+    default: return plan_.role(next.number).is_given ? FactorWork{} : top(next.number).diagonal;
   }
-  const Portion& portion = portion_of(next);
-  work.entries = portion.entries;
-  work.rows = portion.rows;
-  work.panels = portion.blocks;
-  return work;
+}
+
+template <class T>
+index_t RankSolveProgram<T>::supernode_of(const Ready& next) const {
+  if (next.task != SolvePart::whole_forward && next.task != SolvePart::whole_backward)
+    return top(next.number).supernode;
+  return plan_.factor->placement->units.group_begin[exchange_.wholes[next.number].unit + 1] - 1;
 }
 
 template <class T>
@@ -162,11 +156,11 @@ double RankSolveProgram<T>::last_cost() const {
 template <class T>
 TaskNote RankSolveProgram<T>::last_task(int thread) const {
   const Ready& last = last_[thread];
-  const SolveTask work = work_of(last);
+  const FactorWork work = work_of(last);
   const double num_rhs = b_.cols;
   return {name_of(last.task),
           is_forward(last.task) ? SweepPhase::forward : SweepPhase::backward,
-          work.number,
+          supernode_of(last),
           {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * num_rhs, work.panels,
            work.rows, num_rhs, work.columns}};
 }
@@ -177,10 +171,9 @@ void RankSolveProgram<T>::run(const Ready& next, int thread) {
   switch (next.task) {
     case SolvePart::whole_forward: {
       all.whole_forward(next.number, thread);
-      const WholeUnit& unit = exchange_.wholes[next.number];
       const std::lock_guard lock(mutex_);
-      for (const index_t at : unit.contributions)
-        row_contribution(exchange_.own[at].row_top);
+      for (const OwnContribution& one : exchange_.contributions_of(exchange_.wholes[next.number]))
+        row_contribution(one.row_top);
       return whole_needs_less(next.number);
     }
     case SolvePart::row_sum: return finish_row(next.number, thread);
@@ -240,29 +233,26 @@ void RankSolveProgram<T>::finish_column(index_t number, int thread) {
 
 template <class T>
 void RankSolveProgram<T>::multiply_column(const Ready& next, int thread) {
-  const Portion& portion = portion_of(next);
-  const std::vector<index_t>& blocks = top(next.number).in_column;
+  const Portion& portion = exchange_.portions[next.portion];
+  const index_t first = top(next.number).below.begin;
   const RankTasks<T> all = tasks();
-  for (index_t k = portion.begin; k < portion.end; ++k)
-    all.block_forward(blocks[k], thread);
+  for (index_t k = portion.begin; k < portion.end; ++k) all.block_forward(first + k, thread);
   const std::lock_guard lock(mutex_);
-  for (index_t k = portion.begin; k < portion.end; ++k)
-    row_contribution(exchange_.own[blocks[k]].row_top);
+  for (index_t k = portion.begin; k < portion.end; ++k) row_contribution(exchange_.own[first + k].row_top);
 }
 
 template <class T>
 void RankSolveProgram<T>::multiply_row(const Ready& next, int thread) {
-  const Portion& portion = portion_of(next);
-  const auto block = [&](index_t k) {
-    return static_cast<std::size_t>(top(next.number).in_row[k]);
-  };
+  const Portion& portion = exchange_.portions[next.portion];
+  const std::span<const index_t> blocks =
+      exchange_.left_of(top(next.number)).subspan(portion.begin, portion.end - portion.begin);
   const RankTasks<T> all = tasks();
-  for (index_t k = portion.begin; k < portion.end; ++k)
-    if (exchange_.own_is_whole[block(k)] == 0) all.block_backward(static_cast<index_t>(block(k)), thread);
+  for (const index_t block : blocks)
+    if (exchange_.own_is_whole[block] == 0) all.block_backward(block, thread);
   const std::lock_guard lock(mutex_);
-  for (index_t k = portion.begin; k < portion.end; ++k) {
-    const OwnContribution& own = exchange_.own[block(k)];
-    if (exchange_.own_is_whole[block(k)] != 0) whole_needs_less(own.column);
+  for (const index_t block : blocks) {
+    const OwnContribution& own = exchange_.own[block];
+    if (exchange_.own_is_whole[block] != 0) whole_needs_less(own.column);
     else column_contribution(own.column_top);
   }
 }
@@ -276,14 +266,15 @@ void RankSolveProgram<T>::send_sum(const Reduction& reduction, RhsRows<const T> 
 }
 
 template <class T>
-void RankSolveProgram<T>::send_value(index_t number, const std::vector<index_t>& children, RankMessage kind) {
-  if (children.empty()) return;
+void RankSolveProgram<T>::send_value(index_t number, ArrayPart children, RankMessage kind) {
+  if (children.size() == 0) return;
   const TopSupernode& one = top(number);
   const auto size =
       static_cast<std::size_t>(plan_.factor->symbolic->width(one.supernode) * stride_) * sizeof(T);
   const SharedBytes bytes =
       plan_.pool.copy({reinterpret_cast<const std::byte*>(tasks().value(one).data), size});
-  for (const index_t child : children) transport_->send(child, tag(kind, one.supernode), bytes);
+  for (const index_t child : exchange_.of(exchange_.ranks, children))
+    transport_->send(child, tag(kind, one.supernode), bytes);
 }
 
 template <class T>
@@ -316,9 +307,9 @@ void RankSolveProgram<T>::store_group(index_t group) {
 template <class T>
 std::string RankSolveProgram<T>::waiting_for() const {
   const std::lock_guard lock(mutex_);
-  const auto among = [](const Reduction& reduction) {
+  const auto among = [this](const Reduction& reduction) {
     std::string text;
-    for (const Reduction::Incoming& one : reduction.incoming)
+    for (const IncomingSum& one : exchange_.of(exchange_.incoming, reduction.incoming))
       text += (text.empty() ? " among them those of rank " : ", ") + std::to_string(one.rank);
     return text;
   };
@@ -349,7 +340,8 @@ index_t widest(const SymbolicFactor& symbolic) {
 }  // namespace
 
 template <class T>
-RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options) {
+RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> factor,
+                                      const RankPlanOptions& options) {
   if (!factor || !factor->symbolic)
     throw UsageError("the factor of a plan over ranks is null; call factorize first and check that it "
                      "succeeded");
@@ -378,36 +370,21 @@ RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, cons
 }
 
 template <class T>
-offset_t memory_bytes_of(const RankPlanBody<T>& body) {
-  return body.exchange.memory_bytes() + body.structure.memory_bytes() + body.vectors.memory_bytes() +
-         body.triangles.lower->memory_bytes() +
-         (body.triangles.upper ? body.triangles.upper->memory_bytes() : 0) +
-         (body.triangles.diagonal ? body.triangles.diagonal->memory_bytes() : 0);
+offset_t RankPlanBody<T>::memory_bytes() const {
+  return exchange.memory_bytes() + structure.memory_bytes() + vectors.memory_bytes() +
+         triangles.lower->memory_bytes() + (triangles.upper ? triangles.upper->memory_bytes() : 0) +
+         (triangles.diagonal ? triangles.diagonal->memory_bytes() : 0) +
+         static_cast<offset_t>(caller_row.size() * sizeof(index_t));
 }
 
 template <class T>
-index_t guarded_blocks_of(const RankPlanBody<T>& body) {
-  return body.triangles.lower->guarded_blocks() +
-         (body.triangles.upper ? body.triangles.upper->guarded_blocks() : 0);
+index_t RankPlanBody<T>::guarded_blocks() const {
+  return triangles.lower->guarded_blocks() + (triangles.upper ? triangles.upper->guarded_blocks() : 0);
 }
 
-template <class T>
-void check_sides(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x) {
-  if (b.rows != rows || x.rows != rows || b.cols != x.cols)
-    throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
-                         " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
-                         std::to_string(x.cols));
-  if (b.cols > max_rhs)
-    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
-                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
-}
-
-#define PALMETTE_INSTANTIATE(T)                                                                          \
-  template class RankSolveProgram<T>;                                                                    \
-  template RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>>, const RankPlanOptions&); \
-  template offset_t memory_bytes_of(const RankPlanBody<T>&);                                             \
-  template index_t guarded_blocks_of(const RankPlanBody<T>&);                                            \
-  template void check_sides(index_t, index_t, DenseView<const T>, DenseView<T>);
+#define PALMETTE_INSTANTIATE(T)      \
+  template class RankSolveProgram<T>; \
+  template struct RankPlanBody<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

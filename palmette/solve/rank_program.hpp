@@ -47,6 +47,10 @@ struct RankPlanBody {
   // length groups of the structure: first row of the caller's vectors, −1: another layer has it; or empty
   std::vector<index_t> caller_row = {};
 
+  /// @throws UsageError, MemoryError as RankSolvePlan
+  static RankPlanBody make(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
+  offset_t memory_bytes() const;
+  index_t guarded_blocks() const;
   TopRole role(index_t top) const { return roles.empty() ? TopRole{} : roles[top]; }
   index_t first_caller_row(index_t group) const {
     return caller_row.empty() ? structure.sweep->column_begin(group)
@@ -54,24 +58,21 @@ struct RankPlanBody {
   }
 };
 
-/// @throws UsageError, MemoryError as RankSolvePlan
+/// The program of a plan.
 template <class T>
-RankPlanBody<T> make_rank_body(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
-template <class T>
-offset_t memory_bytes_of(const RankPlanBody<T>& body);
-template <class T>
-index_t guarded_blocks_of(const RankPlanBody<T>& body);
-/// @throws DimensionError if b and x are not `rows` × k, k ≤ max_rhs
-template <class T>
-void check_sides(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x);
+class SolveProgram : public RankProgram {
+ public:
+  /// Before start.
+  virtual void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) = 0;
+};
 
+/// The transport counts ranks as the placement does.
 template <class T>
-class RankSolveProgram final : public RankProgram {
+class RankSolveProgram final : public SolveProgram<T> {
  public:
   explicit RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events = nullptr);
 
-  /// Call this before start. The transport numbers ranks like the placement.
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);
+  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override;
   void start() override;
   void on_message(const Message& message) override;
   bool run_one_task(int thread) override;
@@ -95,7 +96,7 @@ class RankSolveProgram final : public RankProgram {
     double priority = 0;
     SolvePart task = SolvePart::whole_forward;
     index_t number = 0;
-    index_t portion = 0;  ///< of products
+    index_t portion = 0;  ///< of products: number in SolveExchange::portions
     bool operator<(const Ready& other) const {
       if (priority != other.priority) return priority < other.priority;
       if (task != other.task) return task > other.task;
@@ -117,29 +118,26 @@ class RankSolveProgram final : public RankProgram {
     if (--column_waits_[number] == 0) push(SolvePart::column_sum, number);
   }
   void forward_value_is_there(index_t number) {
-    const auto& portions = top(number).column_portions;
-    for (std::size_t k = 0; k < portions.size(); ++k)
-      ready_.push({portions[k].urgency, SolvePart::column_product, number, static_cast<index_t>(k)});
+    push_portions(SolvePart::column_product, number, top(number).column_portions);
   }
   void backward_value_is_there(index_t number) {
-    const auto& portions = top(number).row_portions;
-    for (std::size_t k = 0; k < portions.size(); ++k)
-      ready_.push({portions[k].urgency, SolvePart::row_product, number, static_cast<index_t>(k)});
+    push_portions(SolvePart::row_product, number, top(number).row_portions);
+  }
+  void push_portions(SolvePart task, index_t number, ArrayPart portions) {
+    for (index_t k = portions.begin; k < portions.end; ++k)
+      ready_.push({exchange_.portions[k].urgency, task, number, k});
   }
   void whole_needs_less(index_t whole) {
     if (--whole_waits_[whole] == 0) push(SolvePart::whole_backward, whole);
   }
 
-  /// What a task reads and processes.
-  SolveTask work_of(const Ready& next) const;
+  /// What a task reads.
+  FactorWork work_of(const Ready& next) const;
+  /// Of a whole subtree the last one.
+  index_t supernode_of(const Ready& next) const;
   void run(const Ready& next, int thread);
   void finish_row(index_t number, int thread);
   void finish_column(index_t number, int thread);
-  const Portion& portion_of(const Ready& next) const {
-    const TopSupernode& one = top(next.number);
-    return (next.task == SolvePart::column_product ? one.column_portions
-                                                  : one.row_portions)[next.portion];
-  }
   void multiply_column(const Ready& next, int thread);
   void multiply_row(const Ready& next, int thread);
 
@@ -147,7 +145,7 @@ class RankSolveProgram final : public RankProgram {
     return supernode * kinds_of_message + static_cast<std::int64_t>(kind);
   }
   void send_sum(const Reduction& reduction, RhsRows<const T> store, RankMessage kind);
-  void send_value(index_t number, const std::vector<index_t>& children, RankMessage kind);
+  void send_value(index_t number, ArrayPart children, RankMessage kind);
   void load();
   void store_group(index_t group);
 
@@ -165,7 +163,6 @@ class RankSolveProgram final : public RankProgram {
   std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not arrived
   std::vector<index_t> column_waits_;
   std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
-  std::vector<SolveTask> whole_work_;  // by number of whole unit
   std::vector<Ready> last_;            // by thread: its last task
   std::priority_queue<Ready> ready_;
   std::atomic<std::int64_t> left_{0};

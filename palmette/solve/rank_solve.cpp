@@ -1,19 +1,59 @@
-// Plans of one rank, for a single layer.
+// Plans of one rank, in one layer or in one among several.
 #include "palmette/solve/rank_solve.hpp"
 
-#include "palmette/solve/rank_program.hpp"
+#include "palmette/solve/layered_program.hpp"
 
 namespace palmette {
+namespace {
+
+template <class T>
+void check_layer(const std::shared_ptr<const RankFactor<T>>& factor, const LayerSystem* layer) {
+  if (layer != nullptr && factor && factor->symbolic != layer->symbolic)
+    throw UsageError("the factor of a plan over layers belongs to another system");
+}
+
+/// @param rows, max_rhs  b and x are rows × k, k ≤ max_rhs
+template <class T>
+void check_sizes(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x) {
+  if (b.rows != rows || x.rows != rows || b.cols != x.cols)
+    throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
+                         " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
+                         std::to_string(x.cols));
+  if (b.cols > max_rhs)
+    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
+                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
+}
+
+}  // namespace
 
 template <class T>
 struct RankSolvePlan<T>::State {
+  State(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
+      : body(sweep::RankPlanBody<T>::make(std::move(factor), options)) {
+    if (const LayerSystem* const layer = options.layer.get()) {
+      rows = sweep::list_caller_rows(*layer, body);
+      program = sweep::layered_program(body, *layer);
+    } else {
+      rows = body.structure.row;
+      program = std::make_unique<sweep::RankSolveProgram<T>>(body);
+    }
+  }
+
+  index_t num_ranks() const {
+    const LayerSystem* const layer = body.options.layer.get();
+    return layer != nullptr ? layer->ranks.num_ranks() : body.factor->placement->num_ranks();
+  }
+
   sweep::RankPlanBody<T> body;
-  sweep::RankSolveProgram<T> program{body};
+  std::vector<index_t> rows;
+  std::unique_ptr<sweep::SolveProgram<T>> program;
 };
 
 template <class T>
-RankSolvePlan<T>::RankSolvePlan(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
-    : state_(new State{sweep::make_rank_body(std::move(factor), options)}) {}
+RankSolvePlan<T>::RankSolvePlan(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options) {
+  check_layer(factor, options.layer.get());
+  state_ = std::make_unique<State>(std::move(factor), options);
+}
 template <class T>
 RankSolvePlan<T>::~RankSolvePlan() = default;
 template <class T>
@@ -21,7 +61,7 @@ RankSolvePlan<T>::RankSolvePlan(RankSolvePlan&&) noexcept = default;
 
 template <class T>
 std::span<const index_t> RankSolvePlan<T>::rows() const {
-  return state_->body.structure.row;
+  return state_->rows;
 }
 
 template <class T>
@@ -32,22 +72,24 @@ index_t RankSolvePlan<T>::max_rhs() const {
 template <class T>
 RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
                                      Transport& transport) {
-  sweep::check_sides(static_cast<index_t>(rows().size()), max_rhs(), b, x);
-  if (transport.num_ranks() != state_->body.factor->placement->num_ranks())
-    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the placement " +
-                     std::to_string(state_->body.factor->placement->num_ranks()));
-  state_->program.reset(operation, b, x, transport);
-  return state_->program;
+  check_sizes(static_cast<index_t>(rows().size()), max_rhs(), b, x);
+  if (transport.num_ranks() != state_->num_ranks())
+    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the plan " +
+                     std::to_string(state_->num_ranks()));
+  state_->program->reset(operation, b, x, transport);
+  return *state_->program;
 }
 
 template <class T>
 index_t RankSolvePlan<T>::guarded_blocks() const {
-  return sweep::guarded_blocks_of(state_->body);
+  return state_->body.guarded_blocks();
 }
 
 template <class T>
 offset_t RankSolvePlan<T>::memory_bytes() const {
-  return sweep::memory_bytes_of(state_->body);
+  const LayerSystem* const layer = state_->body.options.layer.get();
+  return state_->body.memory_bytes() + static_cast<offset_t>(state_->rows.size() * sizeof(index_t)) +
+         (layer != nullptr ? layer->memory_bytes() : 0);
 }
 
 #define PALMETTE_INSTANTIATE(T) template class RankSolvePlan<T>;

@@ -15,10 +15,12 @@ struct RankPlanOptions {
   TreeShape trees = TreeShape::binary;
   PlanOptions plan;
   index_t max_rhs = 64;  ///< right-hand sides of one solve
-  int threads = 1;          ///< threads that will drive a solve
+  int threads = 1;       ///< threads that will drive a solve
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
   /// Null: built for this plan.
   std::shared_ptr<const SolveStructure> structure = nullptr;
+  /// Of the layer that the factor belongs to; null: there is one layer.
+  std::shared_ptr<const LayerSystem> layer = nullptr;
 };
 
 /// One rank's part of the solves with a factor: built once, with all memory that a solve needs.
@@ -27,19 +29,21 @@ struct RankPlanOptions {
 /// sent to the rank of their row; a task runs as soon as its input has arrived. Contributions are added in an
 /// order that depends only on the structure (a contribution that may not be added yet is passed on
 /// unchanged), so x has the same bits for any placement with the same units, any tree, transport and number
-/// of threads.
+/// of threads. On several layers of ranks its last bits also depend on the method and on the number of
+/// layers, since partial sums are formed in each layer before they are added.
 template <class T>
 class RankSolvePlan {
  public:
-  /// @param factor  this rank's; the plan keeps it alive
-  /// @throws MemoryError
+  /// @param factor  this rank's, or its part of a layer's system, as LayerFactorHanding or rank_part make it;
+  ///   the plan keeps it alive
+  /// @throws UsageError if the factor is not of options.layer; MemoryError
   /// @cost Σ w³ flops over the rank's diagonal blocks of width w; solve_exchange
   RankSolvePlan(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options = {});
   ~RankSolvePlan();
   RankSolvePlan(RankSolvePlan&&) noexcept;
 
   /// Rows of the permuted matrix whose values this rank provides and receives, ascending. Each row belongs to
-  /// one rank.
+  /// one rank of all layers.
   std::span<const index_t> rows() const;
   index_t max_rhs() const;
 
@@ -49,7 +53,8 @@ class RankSolvePlan {
   ///
   /// @param b, x  rows().size() × k, k ≤ max_rhs(); may be the same memory; must live until the program is
   ///   done
-  /// @throws DimensionError if sizes differ
+  /// @param transport  of the ranks of all layers
+  /// @throws DimensionError if sizes differ; UsageError if the transport has another number of ranks
   /// @cost 4·entries·k flops over both sweeps; allocates nothing once messages of these sizes have been sent
   RankProgram& begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);
 

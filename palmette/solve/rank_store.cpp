@@ -53,16 +53,14 @@ void RankTasks<T>::whole_forward(index_t whole, int thread) const {
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
   const RhsRows<T> local = scratch(thread), own{vectors.own.data() + offset_t{begin} * stride, stride};
   copy_rows<T>(own, columns, local);
-  std::fill_n(local.row(columns), offset_t(unit.boundary.size()) * stride, T(0));
+  std::fill_n(local.row(columns), offset_t{unit.boundary.size()} * stride, T(0));
   for (index_t s = sweep.supernode_begin(group); s < sweep.supernode_end(group); ++s) {
     first().prefetch_after(s, false);
     first().eliminate(s, vectors_of(s, begin, thread));
   }
   copy_rows<T>(local, columns, own);
-  for (const index_t at : unit.contributions) {
-    const OwnContribution& one = exchange.own[at];
+  for (const OwnContribution& one : exchange.contributions_of(unit))
     copy_rows<T>(local.from(columns + static_cast<index_t>(one.own)), one.count, forward_row(one.forward_at));
-  }
 }
 
 template <class T>
@@ -74,13 +72,13 @@ void RankTasks<T>::whole_backward(index_t whole, int thread) const {
   const RhsRows<T> local = scratch(thread), own{vectors.own.data() + offset_t{begin} * stride, stride};
   copy_rows<T>(own, columns, local);
   if (triangles.diagonal) triangles.diagonal->solve(begin, columns, local);
-  for (const index_t at : unit.contributions) {
-    const OwnContribution& one = exchange.own[at];
+  const std::span<const index_t> boundary = exchange.boundary_of(unit);
+  for (const OwnContribution& one : exchange.contributions_of(unit)) {
     const TopSupernode& top = exchange.tops[one.row_top];
     const index_t first_row = symbolic().supernode_begin[one.row_supernode];
     for (index_t k = 0; k < one.count; ++k) {
       const index_t place = static_cast<index_t>(one.own) + k;
-      copy_rows<T>(value(top).from(unit.boundary[place] - first_row), 1,
+      copy_rows<T>(value(top).from(boundary[place] - first_row), 1,
                    local.from(columns + place));
     }
   }
@@ -93,23 +91,23 @@ void RankTasks<T>::whole_backward(index_t whole, int thread) const {
 
 template <class T>
 void RankTasks<T>::add_up(const Reduction& reduction, RhsRows<T> store) const {
-  for (const MadeSum& sum : reduction.sums) {
+  for (const MadeSum& sum : exchange.of(exchange.sums, reduction.sums)) {
     const RhsRows<T> into{store.data + sum.at * stride, stride};
     std::fill_n(into.data, offset_t{sum.rows} * stride, T(0));
-    for (const StoredPart& part : sum.parts)
+    for (const StoredPart& part : exchange.of(exchange.parts, sum.parts))
       add_at<T>(places(part.rows), RhsRows<T>{store.data + part.at * stride, stride}, into);
   }
 }
 
 template <class T>
 void RankTasks<T>::add_result(const Reduction& reduction, RhsRows<const T> store, RhsRows<T> to) const {
-  for (const StoredPart& part : reduction.result)
+  for (const StoredPart& part : exchange.of(exchange.parts, reduction.result))
     add_at<T>(places(part.rows), RhsRows<const T>{store.data + part.at * stride, stride}, to);
 }
 
 template <class T>
 void RankTasks<T>::write_result(const Reduction& reduction, RhsRows<const T> store, T* to) const {
-  for (const StoredPart& part : reduction.result) {
+  for (const StoredPart& part : exchange.of(exchange.parts, reduction.result)) {
     copy_rows<T>({store.data + part.at * stride, stride}, part.rows.count, {to, stride});
     to += offset_t{part.rows.count} * stride;
   }

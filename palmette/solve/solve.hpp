@@ -8,7 +8,6 @@
 
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/matrix/matrix.hpp"
-#include "palmette/solve/layered_solve.hpp"
 #include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/rank_solve.hpp"
 #include "palmette/tasks/tasks.hpp"

@@ -143,7 +143,7 @@ double engine_seconds(const Model& model, int threads, bool quick) {
 }
 
 Sample engine_sample(const Model& model, bool quick) {
-  const SolveTask sweep = sweep_work(*model.symbolic, 0, model.symbolic->num_supernodes());
+  const FactorWork sweep = sweep_work(*model.symbolic, 0, model.symbolic->num_supernodes());
   Sample sample;
   sample.work = {2 * sweep.entries * sizeof(double),
                  4 * sweep.entries,

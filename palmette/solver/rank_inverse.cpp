@@ -7,11 +7,10 @@
 namespace palmette {
 
 template <class T>
-typename RankInverse<T>::Plan RankInverse<T>::plan_for(const RankSolveParts<T>& parts,
-                                                       const RankPlanOptions& options, index_t rank) {
-  if (!parts.layers.several()) return RankSolvePlan<T>(parts.factor, options);
-  return LayeredSolvePlan<T>(parts.factor, std::make_shared<const LayerSystem>(parts.layers.of(rank)),
-                             options);
+RankSolvePlan<T> RankInverse<T>::plan_for(const RankSolveParts<T>& parts, RankPlanOptions options,
+                                          index_t rank) {
+  if (parts.layers.several()) options.layer = std::make_shared<const LayerSystem>(parts.layers.of(rank));
+  return RankSolvePlan<T>(parts.factor, options);
 }
 
 template <class T>
@@ -91,7 +90,7 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
       DriveOptions how = ranks_.drive;
       how.record = &record_;
       RankProgram& program =
-          std::visit([&](auto& plan) -> RankProgram& { return plan.begin(operation, own, own, run); }, plan_);
+          plan_.begin(operation, own, own, run);
       drive(program, run, ranks_.team, how);
     });
     exchange(ranks_.transport, [&] {

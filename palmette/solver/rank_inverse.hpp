@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <variant>
 #include <vector>
 
 #include "palmette/solver/solver.hpp"
@@ -51,11 +50,11 @@ class RankInverse {
   index_t max_rhs() const { return max_rhs_; }
   /// Of this rank.
   index_t guarded_blocks() const {
-    return std::visit([](const auto& plan) { return plan.guarded_blocks(); }, plan_);
+    return plan_.guarded_blocks();
   }
   /// Of this rank: factor, plan and queues.
   offset_t memory_bytes() const {
-    const offset_t plan_bytes = std::visit([](const auto& plan) { return plan.memory_bytes(); }, plan_);
+    const offset_t plan_bytes = plan_.memory_bytes();
     return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes());
   }
   const RunTransport& run_transport() const { return *run_; }
@@ -72,10 +71,9 @@ class RankInverse {
     }
   };
   Side side(bool rows) const;
-  using Plan = std::variant<RankSolvePlan<T>, LayeredSolvePlan<T>>;
-  static Plan plan_for(const RankSolveParts<T>& parts, const RankPlanOptions& options, index_t rank);
+  static RankSolvePlan<T> plan_for(const RankSolveParts<T>& parts, RankPlanOptions options, index_t rank);
   std::span<const index_t> rows() const {
-    return std::visit([](const auto& plan) { return plan.rows(); }, plan_);
+    return plan_.rows();
   }
   TransportPlan transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const;
   void write_answer(const Side& out, const std::vector<SharedBytes>& pieces, DenseView<T> x) const;
@@ -84,7 +82,7 @@ class RankInverse {
   std::shared_ptr<const RankFactor<T>> factor_;
   std::shared_ptr<const SymbolicFactor> symbolic_;
   index_t max_rhs_;
-  Plan plan_;
+  RankSolvePlan<T> plan_;
   // by rank: the rows of the permuted system whose values it provides and receives
   std::vector<std::vector<index_t>> rows_;
   std::optional<RunTransport> run_;

@@ -10,19 +10,6 @@
 namespace palmette {
 namespace {
 
-/// One rank's plan of any method.
-template <class T>
-struct AnyPlan {
-  std::unique_ptr<RankSolvePlan<T>> flat;
-  std::unique_ptr<LayeredSolvePlan<T>> layered;
-  std::span<const index_t> rows() const { return flat ? flat->rows() : layered->rows(); }
-  RankProgram& begin(DenseView<T> both, Transport& transport) {
-    return flat ? flat->begin(Operation::plain, both, both, transport)
-                : layered->begin(Operation::plain, both, both, transport);
-  }
-  offset_t memory_bytes() const { return flat ? flat->memory_bytes() : layered->memory_bytes(); }
-};
-
 template <class T>
 class Simulation {
  public:
@@ -52,10 +39,8 @@ class Simulation {
     options_.structure = std::make_shared<const SolveStructure>(*factor_.symbolic, *placement_, given_.trees);
     for (index_t rank = 0; rank < given_.ranks.num_ranks(); ++rank) {
       auto part = std::make_shared<const RankFactor<T>>(without_scales(rank_part(factor_, placement_, rank)));
-      AnyPlan<T> plan;
       note_part(*part);
-      plan.flat = std::make_unique<RankSolvePlan<T>>(std::move(part), options_);
-      plans_.push_back(std::move(plan));
+      plans_.emplace_back(std::move(part), options_);
     }
   }
 
@@ -70,6 +55,7 @@ class Simulation {
     for (LayerSystem& made :
          layer_systems(*factor_.symbolic, cut, method, {given_.ranks, given_.map, given_.whole})) {
       const auto system = std::make_shared<const LayerSystem>(std::move(made));
+      options_.layer = system;
       options_.structure =
           std::make_shared<const SolveStructure>(*system->symbolic, *system->placement, given_.trees);
       for (index_t rank = 0; rank < given_.ranks.grid.num_ranks(); ++rank) {
@@ -77,10 +63,8 @@ class Simulation {
           result_.layers.unpacked_messages += static_cast<std::int64_t>(step.supernodes.size());
         auto part = std::make_shared<const RankFactor<T>>(
             without_scales(rank_part(factor_, system->symbolic, system->placement, rank, system->supernode)));
-        AnyPlan<T> plan;
         note_part(*part);
-        plan.layered = std::make_unique<LayeredSolvePlan<T>>(std::move(part), system, options_);
-        plans_.push_back(std::move(plan));
+        plans_.emplace_back(std::move(part), options_);
       }
     }
   }
@@ -135,7 +119,8 @@ class Simulation {
       for (index_t rhs = 0; rhs < num_rhs; ++rhs)
         for (std::size_t k = 0; k < rows.size(); ++k)
           own.view()(static_cast<index_t>(k), rhs) = scaled_one(rows[k]);
-      programs.push_back(&plans_[rank].begin(own.view(), world.rank(static_cast<index_t>(rank))));
+      programs.push_back(&plans_[rank].begin(Operation::plain, own.view(), own.view(),
+                                             world.rank(static_cast<index_t>(rank))));
     }
     const Stopwatch watch;
     result_.run = world.run(programs);
@@ -191,7 +176,7 @@ class Simulation {
   std::shared_ptr<const Cluster> cluster_;
   RankPlanOptions options_;
   std::shared_ptr<const Placement> placement_;
-  std::vector<AnyPlan<T>> plans_;
+  std::vector<RankSolvePlan<T>> plans_;
   std::vector<double> factor_bytes_;
   std::vector<offset_t> part_bytes_;
   SimulatedSolve result_;

@@ -27,27 +27,36 @@ struct StoredPart {
   PartRows rows;     ///< its rows in the vector that it is added to (outgoing: only their number)
 };
 
+/// Consecutive entries of one of the arrays of a SolveExchange.
+struct ArrayPart {
+  index_t begin = 0;
+  index_t end = 0;
+  index_t size() const { return end - begin; }
+};
+
 /// A sum computed on this rank: the vector at `at` becomes the sum of the parts, from left to right.
 struct MadeSum {
   offset_t at = 0;
   index_t rows = 0;
-  std::vector<StoredPart> parts;
+  ArrayPart parts;   ///< of SolveExchange::parts
+};
+
+/// What a child of a reduction tree sends.
+struct IncomingSum {
+  index_t rank = 0;
+  offset_t at = 0;   ///< first row in the store
+  index_t rows = 0;
 };
 
 /// A rank's share of a reduction.
 struct Reduction {
   index_t supernode = 0;
-  index_t parent = -1;              ///< rank to send to; −1: this rank is the root
-  index_t num_waits = 0;            ///< own contributions, then messages
-  struct Incoming {
-    index_t rank;
-    offset_t at;
-    index_t rows;
-  };
-  std::vector<Incoming> incoming;
-  std::vector<MadeSum> sums;        ///< in this order
-  /// what is sent, in this order, or (root) added to the supernode's own rows
-  std::vector<StoredPart> result;
+  index_t parent = -1;       ///< rank to send to; −1: this rank is the root
+  index_t num_waits = 0;     ///< own contributions, then messages
+  ArrayPart incoming;        ///< of SolveExchange::incoming
+  ArrayPart sums;            ///< of SolveExchange::sums, in this order
+  /// of SolveExchange::parts: what is sent, in this order, or (root) added to the supernode's own rows
+  ArrayPart result;
   offset_t outgoing_rows = 0;
 };
 
@@ -72,55 +81,84 @@ struct Urgency {
   double backward = 0;
 };
 
+/// What a task of one sweep reads.
+struct FactorWork {
+  double entries = 0;  ///< of the factor
+  double panels = 0;   ///< panels and blocks
+  double rows = 0;     ///< rows that it gathers or scatters
+  double columns = 0;  ///< of diagonal blocks
+};
+
+/// Of one sweep over the supernodes [begin, end) with their triangles and rows below.
+FactorWork sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end);
+
 /// A whole subtree of this rank.
 struct WholeUnit {
   index_t unit = 0;
-  /// rows of the permuted matrix outside it that it updates, ascending
-  std::vector<index_t> boundary;
-  std::vector<index_t> contributions;      ///< numbers in `own`, ascending by row
+  /// of SolveExchange::boundary: rows of the permuted matrix outside it that it updates, ascending
+  ArrayPart boundary;
+  ArrayPart contributions;   ///< of SolveExchange::own, ascending by row
   Urgency urgency;
+  FactorWork work;             ///< of each sweep
 };
 
 /// Blocks that are multiplied in one task: contributions that the nearest supernode waits for do not wait for
 /// those that are needed later.
 struct Portion {
-  index_t begin = 0, end = 0;   ///< of in_column or in_row
+  index_t begin = 0, end = 0;   ///< of the blocks below or left of a supernode
   double urgency = 0;           ///< as Urgency, of the sweep in which it is multiplied
-  double entries = 0;           ///< of the factor that are read
-  double rows = 0;              ///< gathered or scattered
-  index_t blocks = 0;
+  FactorWork work;
 };
 
 /// A supernode above the whole subtrees in which this rank takes part.
 struct TopSupernode {
   index_t supernode = 0;
   bool owns_diagonal = false;
-  offset_t value_at = 0;              ///< its first row in the rank's store of values
-  index_t row_sum = -1;               ///< number in `reductions`: its rows, forward; −1: takes no part
-  index_t column_sum = -1;            ///< its columns, backward
-  std::vector<index_t> row_children;     ///< ranks
-  std::vector<index_t> column_children;  ///< ranks
-  std::vector<index_t> in_column;     ///< blocks below it: numbers in `own`
-  /// blocks left of it, the most urgent first, and subtrees that update it: numbers in `own`
-  std::vector<index_t> in_row;
-  std::vector<Portion> column_portions;  ///< of in_column
-  std::vector<Portion> row_portions;     ///< of in_row
+  offset_t value_at = 0;       ///< its first row in the rank's store of values
+  index_t row_sum = -1;        ///< number in `reductions`: its rows, forward; −1: takes no part
+  index_t column_sum = -1;     ///< its columns, backward
+  ArrayPart row_children;      ///< of SolveExchange::ranks
+  ArrayPart column_children;   ///< of SolveExchange::ranks
+  ArrayPart below;             ///< of SolveExchange::own: the blocks below its diagonal block
+  /// of SolveExchange::left: the blocks left of its diagonal block, the most urgent first, and the subtrees
+  /// that update it
+  ArrayPart left;
+  ArrayPart column_portions;   ///< of SolveExchange::portions: of `below`
+  ArrayPart row_portions;      ///< of SolveExchange::portions: of `left`
   Urgency urgency;
+  FactorWork diagonal;           ///< nothing if the diagonal block is another rank's
 };
 
-/// Constant after construction.
+/// Flat arrays, so that a plan can be moved as it is. Constant after construction.
 struct SolveExchange {
   index_t rank = 0;
   index_t num_units = 0;
   std::vector<WholeUnit> wholes;
   std::vector<TopSupernode> tops;            // ascending
-  std::vector<OwnContribution> own;
+  std::vector<OwnContribution> own;          // by column
   std::vector<char> own_is_whole;            // length own
+  std::vector<index_t> left;                 // numbers in `own`
+  std::vector<Portion> portions;
   std::vector<Reduction> reductions;
+  std::vector<IncomingSum> incoming;
+  std::vector<MadeSum> sums;
+  std::vector<StoredPart> parts;
+  std::vector<index_t> ranks;
+  std::vector<index_t> boundary;
   std::vector<index_t> places;               // lists of rows
   offset_t forward_rows = 0;                 // of the store, forward
   offset_t backward_rows = 0;
   offset_t value_rows = 0;
+
+  template <class Entry>
+  static std::span<const Entry> of(const std::vector<Entry>& array, ArrayPart part) {
+    return {array.data() + part.begin, static_cast<std::size_t>(part.size())};
+  }
+  std::span<const index_t> boundary_of(const WholeUnit& one) const { return of(boundary, one.boundary); }
+  std::span<const OwnContribution> contributions_of(const WholeUnit& one) const {
+    return of(own, one.contributions);
+  }
+  std::span<const index_t> left_of(const TopSupernode& one) const { return of(left, one.left); }
 
   /// Number in `tops` of a supernode that it contains.
   index_t top_of(index_t supernode) const {

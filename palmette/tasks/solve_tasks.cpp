@@ -9,7 +9,8 @@ namespace {
 
 /// A portion of a rank's blocks in one column or row.
 struct Product {
-  SolveTask work;
+  FactorWork work;
+  double urgency = 0;
   std::vector<index_t> supernodes;  // that add up the rows
   std::vector<index_t> wholes;      // numbers of own subtrees that touch the row
   index_t task = -1;
@@ -21,6 +22,7 @@ struct Share {
   index_t rank = 0;
   bool owns_diagonal = false;
   Urgency urgency;
+  FactorWork diagonal;
   bool in_row = false, in_column = false;            // of the trees
   index_t row_parent = -1, column_parent = -1;       // ranks
   offset_t row_message = 0, column_message = 0;      // rows sent upwards
@@ -32,6 +34,7 @@ struct Whole {
   index_t unit = 0;
   index_t rank = 0;
   Urgency urgency;
+  FactorWork work;
   std::vector<index_t> rows;  // supernodes in which the rank takes part
   index_t forward = -1, backward = -1;
 };
@@ -50,8 +53,9 @@ class Builder {
       whole.unit = one.unit;
       whole.rank = exchange.rank;
       whole.urgency = one.urgency;
-      for (const index_t at : one.contributions)
-        whole.rows.push_back(exchange.own[at].row_supernode);
+      whole.work = one.work;
+      for (const OwnContribution& own : exchange.contributions_of(one))
+        whole.rows.push_back(own.row_supernode);
     }
     const OwnedBlocks owned = owned_blocks(symbolic_, placement_, exchange.rank);
     for (const TopSupernode& top : exchange.tops) add_share(exchange, owned, top, first_whole);
@@ -81,6 +85,7 @@ class Builder {
     share.rank = exchange.rank;
     share.owns_diagonal = top.owns_diagonal;
     share.urgency = top.urgency;
+    share.diagonal = top.diagonal;
     share.in_row = top.row_sum != -1;
     share.in_column = top.column_sum != -1;
     const auto reduction = [&](index_t number) -> const Reduction& {
@@ -92,16 +97,15 @@ class Builder {
     if (share.in_column)
       share.column_parent = reduction(top.column_sum).parent,
       share.column_message = reduction(top.column_sum).outgoing_rows;
-    for (const Portion& portion : top.column_portions) {
+    for (const Portion& portion : exchange.of(exchange.portions, top.column_portions)) {
       Product& product = share.below.emplace_back(product_of(portion));
       for (index_t k = portion.begin; k < portion.end; ++k)
-        product.supernodes.push_back(
-            exchange.own[top.in_column[k]].row_supernode);
+        product.supernodes.push_back(exchange.own[top.below.begin + k].row_supernode);
     }
-    for (const Portion& portion : top.row_portions) {
+    for (const Portion& portion : exchange.of(exchange.portions, top.row_portions)) {
       Product& product = share.left.emplace_back(product_of(portion));
       for (index_t k = portion.begin; k < portion.end; ++k) {
-        const index_t number = top.in_row[k];
+        const index_t number = exchange.left_of(top)[k];
         const OwnContribution& own = exchange.own[number];
         if (exchange.own_is_whole[number] != 0)
           product.wholes.push_back(first_whole + own.column);
@@ -118,11 +122,12 @@ class Builder {
     return *std::lower_bound(shares_.begin(), shares_.end(), key, before);
   }
 
-  index_t add(SolvePart part, index_t rank, index_t number, const SolveTask& work = {}) {
-    SolveTask task = work;
+  index_t add(SolvePart part, index_t rank, index_t number, const FactorWork& work = {}, double urgency = 0) {
+    SolveTask task{work};
     task.part = part;
     task.rank = rank;
     task.number = number;
+    task.urgency = urgency;
     result_.tasks.push_back(task);
     return result_.num_tasks() - 1;
   }
@@ -156,38 +161,24 @@ class Builder {
         [](const Share& one) { return one.in_column; });
   }
 
-  SolveTask diagonal_work(const Share& share, double urgency) const {
-    const double width = symbolic_.width(share.supernode);
-    SolveTask work;
-    work.urgency = urgency;
-    if (share.owns_diagonal) work.entries = width * (width + 1) / 2, work.panels = 1, work.columns = width;
-    return work;
-  }
-
-  SolveTask sweep_of(index_t begin, index_t end, double urgency) const {
-    SolveTask work = sweep_work(symbolic_, begin, end);
-    work.urgency = urgency;
-    return work;
-  }
-
   void number_forward() {
     for (Whole& whole : wholes_) {
-      const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
+      const index_t last = unit_begin(whole.unit + 1) - 1;
       whole.forward =
-          add(SolvePart::whole_forward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.forward));
+          add(SolvePart::whole_forward, whole.rank, last, whole.work, whole.urgency.forward);
     }
     for (std::size_t first = 0, end = 0; first < shares_.size(); first = end) {
       while (end < shares_.size() && shares_[end].supernode == shares_[first].supernode) ++end;
       const index_t s = shares_[first].supernode;
       for (Share* one : row_tree(first, end))
-        one->row_sum = add(SolvePart::row_sum, one->rank, s, diagonal_work(*one, one->urgency.forward));
+        one->row_sum = add(SolvePart::row_sum, one->rank, s, one->diagonal, one->urgency.forward);
       const std::vector<Share*> members = column_tree(first, end);
       for (auto next = members.rbegin(); next != members.rend(); ++next)
         (*next)->forward_value =
             (*next)->owns_diagonal ? (*next)->row_sum : add(SolvePart::forward_relay, (*next)->rank, s);
       for (Share* one : members)
         for (Product& product : one->below)
-          product.task = add(SolvePart::column_product, one->rank, s, product.work);
+          product.task = add(SolvePart::column_product, one->rank, s, product.work, product.urgency);
     }
   }
 
@@ -197,28 +188,26 @@ class Builder {
       const index_t s = shares_[first].supernode;
       for (Share* one : column_tree(first, end))
         one->column_sum =
-            add(SolvePart::column_sum, one->rank, s, diagonal_work(*one, one->urgency.backward));
+            add(SolvePart::column_sum, one->rank, s, one->diagonal, one->urgency.backward);
       const std::vector<Share*> members = row_tree(first, end);
       for (auto next = members.rbegin(); next != members.rend(); ++next)
         (*next)->backward_value =
             (*next)->owns_diagonal ? (*next)->column_sum : add(SolvePart::backward_relay, (*next)->rank, s);
       for (Share* one : members)
         for (Product& product : one->left)
-          product.task = add(SolvePart::row_product, one->rank, s, product.work);
+          product.task = add(SolvePart::row_product, one->rank, s, product.work, product.urgency);
     }
     for (Whole& whole : wholes_) {
-      const index_t begin = unit_begin(whole.unit), end = unit_begin(whole.unit + 1);
+      const index_t last = unit_begin(whole.unit + 1) - 1;
       whole.backward =
-          add(SolvePart::whole_backward, whole.rank, end - 1, sweep_of(begin, end, whole.urgency.backward));
+          add(SolvePart::whole_backward, whole.rank, last, whole.work, whole.urgency.backward);
     }
   }
 
   static Product product_of(const Portion& portion) {
     Product product;
-    product.work.entries = portion.entries;
-    product.work.panels = portion.blocks;
-    product.work.rows = portion.rows;
-    product.work.urgency = portion.urgency;
+    product.work = portion.work;
+    product.urgency = portion.urgency;
     return product;
   }
   index_t unit_begin(index_t unit) const {
@@ -272,19 +261,6 @@ std::string_view name_of(SolvePart part) {
     case SolvePart::layers_meet: return "layers_meet";
   }
   return "";
-}
-
-SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end) {
-  SolveTask work;
-  for (index_t s = begin; s < end; ++s) {
-    const double width = symbolic.width(s), below = symbolic.num_rows_below(s);
-    work.entries += width * (width + 1) / 2 + width * below;
-    work.rows += below;
-    work.columns += width;
-  }
-  work.panels = end - begin;
-  work.number = end - 1;
-  return work;
 }
 
 SolveTasks with_sorted_edges(SolveTasks tasks) {

@@ -25,14 +25,10 @@ std::string_view name_of(SolvePart part);
 /// Whether the part belongs to the forward sweep; not defined for layers_meet, which lies between the sweeps.
 constexpr bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
 
-struct SolveTask {
+struct SolveTask : FactorWork {
   SolvePart part = SolvePart::whole_forward;
   index_t rank = 0;
   index_t number = 0;   ///< supernode; for a whole subtree, the last one
-  double entries = 0;   ///< of the factor that the task reads
-  double panels = 0;    ///< panels and blocks that it reads
-  double rows = 0;      ///< rows that it gathers or scatters
-  double columns = 0;   ///< of diagonal blocks
   double urgency = 0;   ///< as Urgency; exchanges of layers run before all other tasks
 };
 
@@ -62,9 +58,5 @@ SolveTasks with_sorted_edges(SolveTasks tasks);
 
 /// @cost  solve_exchange for every rank; memory for all tasks and edges
 SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
-
-/// Panels and rows below of the supernodes [begin, end), and the entries of their triangles and rows: the
-/// cost of one sweep over them.
-SolveTask sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end);
 
 }  // namespace palmette

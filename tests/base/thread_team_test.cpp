@@ -29,6 +29,43 @@ TEST(thread_team, run_calls_each_member_exactly_once) {
   }
 }
 
+/// Takes processors away from others while it lives.
+class BusyThreads {
+ public:
+  explicit BusyThreads(int count) {
+    for (int k = 0; k < count; ++k)
+      threads_.emplace_back([this] {
+        while (!stopping_.load(std::memory_order_relaxed)) {
+        }
+      });
+  }
+  ~BusyThreads() {
+    stopping_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::atomic<bool> stopping_{false};
+  std::vector<std::thread> threads_;
+};
+
+// The caller may lose its processor while it publishes a run, which a worker that is awake has joined and
+// left by then: it must not join again.
+TEST(thread_team, no_member_joins_a_run_twice_on_busy_processors) {
+  AllCalled all;
+  ThreadTeam team(6, all);
+  const BusyThreads busy(1);
+  for (int repeat = 0; repeat < 20000; ++repeat) {
+    std::atomic<int> calls[6] = {};
+    team.share([&](int thread) {
+      ++calls[thread];
+      // A short run, so that workers are awake when the next one is published.
+      for (int look = 0; thread == 0 && look < 1000 && calls[5].load() == 0; ++look) processor_pause();
+    });
+    for (const auto& count : calls) ASSERT_LE(count.load(), 1) << "in run " << repeat;
+  }
+}
+
 TEST(thread_team, shared_parts_are_done_once_each_whoever_comes) {
   AllCalled all;
   for (int size = 1; size <= 8; ++size) {

@@ -48,12 +48,13 @@ struct Layers {
     RankPlanOptions options;
     options.trees = setting.trees;
     options.max_rhs = max_rhs;
-    for (const LayerSystem& system : systems)
-      for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank) {
-        auto part = std::make_shared<const RankFactor<T>>(
-            rank_part(factor, system.symbolic, system.placement, rank, system.supernode));
-        plans.emplace_back(std::move(part), std::make_shared<const LayerSystem>(system), options);
-      }
+    for (const LayerSystem& system : systems) {
+      options.layer = std::make_shared<const LayerSystem>(system);
+      for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank)
+        plans.emplace_back(std::make_shared<const RankFactor<T>>(rank_part(
+                               factor, system.symbolic, system.placement, rank, system.supernode)),
+                           options);
+    }
   }
 
   /// Right-hand sides of one rank.
@@ -103,7 +104,7 @@ struct Layers {
   LayeredGrid ranks;
   TreeShape trees;
   std::vector<LayerSystem> systems;
-  std::vector<LayeredSolvePlan<T>> plans;
+  std::vector<RankSolvePlan<T>> plans;
   Traffic traffic;
 };
 

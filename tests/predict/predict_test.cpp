@@ -123,7 +123,7 @@ SymbolicFactor grid_factor(index_t side) {
 
 TEST(solve_tasks, have_the_messages_of_the_exchange_and_the_entries_of_the_factor) {
   const SymbolicFactor symbolic = grid_factor(60);
-  const SolveTask all = sweep_work(symbolic, 0, symbolic.num_supernodes());
+  const FactorWork all = sweep_work(symbolic, 0, symbolic.num_supernodes());
   for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
     for (const TreeShape trees : {TreeShape::binary, TreeShape::flat})
       for (const ProcessGrid grid :
@@ -270,7 +270,7 @@ TEST(predict_on_threads, threads_share_what_the_memory_gives) {
   cluster.ranks_per_node = 2;
   cluster.memory_gbs = {{1, 10}, {2, 10}};
   const double one = predict_on_threads({symbolic, 1, 1, 8}, cluster).seconds;
-  const SolveTask all = sweep_work(symbolic, 0, symbolic.num_supernodes());
+  const FactorWork all = sweep_work(symbolic, 0, symbolic.num_supernodes());
   EXPECT_NEAR(one, 2 * all.entries * 8 / 10e9, 1e-9);
   // If one thread exhausts the memory bandwidth, a second thread gains nothing.
   EXPECT_NEAR(predict_on_threads({symbolic, 2, 1, 8}, cluster).seconds, one, 1e-9);

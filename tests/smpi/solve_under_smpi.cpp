@@ -107,34 +107,21 @@ const SharedCase& shared_case(const std::string& text, const std::shared_ptr<con
   return found->second;
 }
 
-/// One rank's plan of either kind.
-struct OwnPlan {
-  std::unique_ptr<RankSolvePlan<double>> flat;
-  std::unique_ptr<LayeredSolvePlan<double>> layered;
-
-  OwnPlan(const SharedCase& shared, index_t rank) {
-    const index_t in_layer = shared.what.ranks.grid.num_ranks(), layer = rank / in_layer;
-    RankPlanOptions options;
-    options.trees = shared.what.trees;
-    options.max_rhs = shared.what.num_rhs;
-    options.structure = shared.structures.at(static_cast<std::size_t>(layer));
-    if (shared.placement) {
-      flat = std::make_unique<RankSolvePlan<double>>(
-          std::make_shared<const RankFactor<double>>(rank_part(*shared.factor, shared.placement, rank)),
-          options);
-      return;
-    }
-    const auto& system = shared.systems.at(static_cast<std::size_t>(layer));
-    auto part = std::make_shared<const RankFactor<double>>(
-        rank_part(*shared.factor, system->symbolic, system->placement, rank % in_layer, system->supernode));
-    layered = std::make_unique<LayeredSolvePlan<double>>(std::move(part), system, options);
-  }
-  std::span<const index_t> rows() const { return flat ? flat->rows() : layered->rows(); }
-  RankProgram& begin(DenseView<double> both, Transport& transport) {
-    return flat ? flat->begin(Operation::plain, both, both, transport)
-                : layered->begin(Operation::plain, both, both, transport);
-  }
-};
+RankSolvePlan<double> own_plan(const SharedCase& shared, index_t rank) {
+  const index_t in_layer = shared.what.ranks.grid.num_ranks(), layer = rank / in_layer;
+  RankPlanOptions options;
+  options.trees = shared.what.trees;
+  options.max_rhs = shared.what.num_rhs;
+  options.structure = shared.structures.at(static_cast<std::size_t>(layer));
+  if (shared.placement)
+    return {std::make_shared<const RankFactor<double>>(rank_part(*shared.factor, shared.placement, rank)),
+            options};
+  const auto& system = shared.systems.at(static_cast<std::size_t>(layer));
+  options.layer = system;
+  return {std::make_shared<const RankFactor<double>>(rank_part(
+              *shared.factor, system->symbolic, system->placement, rank % in_layer, system->supernode)),
+          options};
+}
 
 double simulated_forward_seconds(const SimulatedSolve& found) {
   double end = 0;
@@ -146,12 +133,13 @@ double simulated_forward_seconds(const SimulatedSolve& found) {
 
 Json solve_case(const std::string& text, const std::shared_ptr<const Cluster>& cluster, Transport& wire) {
   const SharedCase& shared = shared_case(text, cluster);
-  OwnPlan plan(shared, wire.rank());
+  RankSolvePlan<double> plan = own_plan(shared, wire.rank());
   const std::span<const index_t> rows = plan.rows();
   DenseMatrix<double> mine(static_cast<index_t>(rows.size()), shared.what.num_rhs);
   std::fill(mine.values.begin(), mine.values.end(), 1.0);
   ChargedTransport transport(wire, *cluster);
-  ChargedProgram program(plan.begin(mine.view(), transport), transport, *cluster,
+  RankProgram& solve = plan.begin(Operation::plain, mine.view(), mine.view(), transport);
+  ChargedProgram program(solve, transport, *cluster,
                          shared.found.read_gbs.at(static_cast<std::size_t>(wire.rank())));
   const ChargedRun run = run_charged(program, transport);
   double error = 0;

@@ -149,7 +149,8 @@ DenseMatrix<T> dense_s(const Problem<T>& problem, const SymbolicFactor& symbolic
   return s;
 }
 
-/// The naive factorization: one supernode after the other, on the dense matrix, every loop written out.
+/// The naive factorization: one supernode after the other, on the dense matrix, every loop written out; only
+/// columns that a pivot does not change are skipped.
 template <class T>
 class NaiveFactorization {
  public:
@@ -184,8 +185,10 @@ class NaiveFactorization {
     for (index_t k = begin_; k < end_; ++k) {
       const T root = std::sqrt(a_(k, k));
       for (index_t row = k; row < n_; ++row) a_(row, k) /= root;
-      for (index_t column = k + 1; column < n_; ++column)
+      for (index_t column = k + 1; column < n_; ++column) {
+        if (a_(column, k) == T(0)) continue;
         for (index_t row = column; row < n_; ++row) a_(row, column) -= a_(row, k) * conjugate(a_(column, k));
+      }
     }
   }
 
@@ -201,8 +204,10 @@ class NaiveFactorization {
       for (index_t column = begin_; column < n_; ++column) std::swap(a_(k, column), a_(pivot, column));
       std::swap(place[k - begin_], place[pivot - begin_]);
       for (index_t row = k + 1; row < n_; ++row) a_(row, k) /= a_(k, k);
-      for (index_t column = k + 1; column < n_; ++column)
+      for (index_t column = k + 1; column < n_; ++column) {
+        if (a_(k, column) == T(0)) continue;
         for (index_t row = k + 1; row < n_; ++row) a_(row, column) -= a_(row, k) * a_(k, column);
+      }
     }
     std::copy(place.begin(), place.end(), factor_.place.begin() + begin_);
   }
@@ -245,9 +250,11 @@ class NaiveFactorization {
         a_(row, k + i) = T(0);
         for (index_t j = 0; j < size; ++j) a_(row, k + i) += old[2 * row + j] * inverse[j][i];
       }
-    for (index_t column = k + size; column < n_; ++column)
+    for (index_t column = k + size; column < n_; ++column) {
+      if (old[2 * column] == T(0) && old[2 * column + 1] == T(0)) continue;
       for (index_t row = column; row < n_; ++row)
         for (index_t i = 0; i < size; ++i) a_(row, column) -= a_(row, k + i) * op(old[2 * column + i]);
+    }
     if (size == 2) a_(k + 1, k) = T(0);
   }
 

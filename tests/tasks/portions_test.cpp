@@ -1,6 +1,8 @@
 // Portions of products over ranks, and what runs first.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "palmette/tasks/tasks.hpp"
 
 namespace palmette {
@@ -22,8 +24,8 @@ struct Seen {
   double entries = 0;
 };
 
-void look_at(const SolveExchange& exchange, const std::vector<index_t>& blocks,
-             const std::vector<Portion>& portions, Seen& seen) {
+void look_at(const SolveExchange& exchange, std::span<const index_t> blocks,
+             std::span<const Portion> portions, Seen& seen) {
   index_t next = 0;
   for (const Portion& one : portions) {
     EXPECT_EQ(one.begin, next);
@@ -31,11 +33,10 @@ void look_at(const SolveExchange& exchange, const std::vector<index_t>& blocks,
     next = one.end;
     double rows = 0;
     for (index_t k = one.begin; k < one.end; ++k) {
-      const auto at = static_cast<std::size_t>(blocks[k]);
-      if (exchange.own_is_whole[at] == 0) rows += exchange.own[at].count;
+      if (exchange.own_is_whole[blocks[k]] == 0) rows += exchange.own[blocks[k]].count;
     }
-    EXPECT_EQ(one.rows, rows);
-    seen.entries += one.entries;
+    EXPECT_EQ(one.work.rows, rows);
+    seen.entries += one.work.entries;
     ++seen.portions;
   }
   EXPECT_EQ(next, static_cast<index_t>(blocks.size()));
@@ -55,8 +56,10 @@ TEST(portions, blocks_belong_to_one_each_and_the_nearest_goes_first) {
     for (index_t rank = 0; rank < ranks; ++rank) {
       const SolveExchange exchange = structure.exchange(rank);
       for (const TopSupernode& top : exchange.tops) {
-        look_at(exchange, top.in_column, top.column_portions, below);
-        look_at(exchange, top.in_row, top.row_portions, left);
+        std::vector<index_t> column(top.below.size());
+        std::iota(column.begin(), column.end(), top.below.begin);
+        look_at(exchange, column, exchange.of(exchange.portions, top.column_portions), below);
+        look_at(exchange, exchange.left_of(top), exchange.of(exchange.portions, top.row_portions), left);
       }
     }
     double expected = 0;

@@ -30,11 +30,14 @@ Case make_case(const Problem<double>& problem, FactorKind kind, const LayeredGri
 std::vector<double> expected_answer(const Case& given) {
   const Factor<double> factor = given.problem.factored(given.kind).value();
   const Case alone = make_case(given.problem, given.kind, {{1, 1}, given.ranks.layers}, given.method);
-  std::vector<LayeredSolvePlan<double>> plans;
-  for (const LayerSystem& system : alone.systems)
+  std::vector<RankSolvePlan<double>> plans;
+  RankPlanOptions options = plan_options();
+  for (const LayerSystem& system : alone.systems) {
+    options.layer = std::make_shared<const LayerSystem>(system);
     plans.emplace_back(std::make_shared<const RankFactor<double>>(
                            rank_part(factor, system.symbolic, system.placement, 0, system.supernode)),
-                       std::make_shared<const LayerSystem>(system), plan_options());
+                       options);
+  }
   SimulatedWorld world(given.ranks.layers, {});
   std::vector<std::vector<double>> mine(plans.size());
   std::vector<RankProgram*> programs;
@@ -76,8 +79,9 @@ double wrong_values(const Case& given, const std::shared_ptr<const Placement>& p
   Transport& hands = exchange.hand();
   LayerFactorHanding<double> handing(part.take(), shared, hands);
   drive_together(handing.program(), hands);
-  LayeredSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(handing.take()), shared,
-                                plan_options());
+  RankPlanOptions options = plan_options();
+  options.layer = shared;
+  RankSolvePlan<double> plan(std::make_shared<const RankFactor<double>>(handing.take()), options);
   double wrong = 0;
   for (int time = 0; time < 2; ++time)
     wrong += values_that_differ(plan.rows(), solved(plan, exchange.solve), expected);

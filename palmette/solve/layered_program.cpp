@@ -1,16 +1,14 @@
-// A layer's sweeps, and its exchanges with other layers. Nothing blocks: a message that arrives early is
-// kept, and a step is taken when its input is there. Source: [Liu et al. 2023], Algorithm 1 for one_sync_3d,
-// section 2.2 for baseline_3d.
-#include "palmette/solve/layered_solve.hpp"
+// A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is
+// kept, and a step is taken when what it needs is there. Source: [Liu et al. 2023], Algorithm 1 for
+// one_sync_3d, section 2.2 for baseline_3d.
+#include "palmette/solve/layered_program.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 #include "palmette/solve/layer_transport.hpp"
-#include "palmette/solve/rank_program.hpp"
 
-namespace palmette {
-namespace sweep {
+namespace palmette::sweep {
 namespace {
 
 /// A LayerStep by tops of the rank's exchange.
@@ -55,10 +53,8 @@ std::vector<TopRole> roles_of(const LayerSystem& system, const SolveExchange& ex
   return roles;
 }
 
-}  // namespace
-
 template <class T>
-class LayeredSolveProgram final : public RankProgram, private RankEvents {
+class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
  public:
   LayeredSolveProgram(RankPlanBody<T>& body, const LayerSystem& system)
       : body_(body),
@@ -79,7 +75,7 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
         meetings_of_top_[top].push_back(static_cast<index_t>(at));
   }
 
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) {
+  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override {
     inside_.use(transport);
     sweeps_.reset(operation, b, x, inside_);
     stride_ = padded_rhs(sizeof(T), b.cols);
@@ -251,9 +247,8 @@ class LayeredSolveProgram final : public RankProgram, private RankEvents {
   std::vector<offset_t> met_rows_;       // by thread: of its last task, if that was a meeting
 };
 
-namespace {
+}  // namespace
 
-/// @returns rows of the whole permuted matrix that this rank provides
 template <class T>
 std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>& body) {
   const SweepStructure& sweep = *body.structure.sweep;
@@ -277,77 +272,14 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
 }
 
 template <class T>
-void check_is_of(const std::shared_ptr<const RankFactor<T>>& factor, const LayerSystem* system) {
-  if (system == nullptr) throw UsageError("the system of a plan over layers is null");
-  if (factor && factor->symbolic != system->symbolic)
-    throw UsageError("the factor of a plan over layers belongs to another system");
+std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const LayerSystem& system) {
+  return std::make_unique<LayeredSolveProgram<T>>(body, system);
 }
 
-}  // namespace
-}  // namespace sweep
-
-template <class T>
-struct LayeredSolvePlan<T>::State {
-  State(std::shared_ptr<const RankFactor<T>> factor, std::shared_ptr<const LayerSystem> of,
-        const RankPlanOptions& options)
-      : system(std::move(of)),
-        body(sweep::make_rank_body(std::move(factor), options)),
-        rows(sweep::list_caller_rows(*system, body)),
-        program(body, *system) {}
-  std::shared_ptr<const LayerSystem> system;
-  sweep::RankPlanBody<T> body;
-  std::vector<index_t> rows;
-  sweep::LayeredSolveProgram<T> program;
-};
-
-template <class T>
-LayeredSolvePlan<T>::LayeredSolvePlan(std::shared_ptr<const RankFactor<T>> factor,
-                                      std::shared_ptr<const LayerSystem> system,
-                                      const RankPlanOptions& options) {
-  sweep::check_is_of(factor, system.get());
-  state_ = std::make_unique<State>(std::move(factor), std::move(system), options);
-}
-template <class T>
-LayeredSolvePlan<T>::~LayeredSolvePlan() = default;
-template <class T>
-LayeredSolvePlan<T>::LayeredSolvePlan(LayeredSolvePlan&&) noexcept = default;
-
-template <class T>
-std::span<const index_t> LayeredSolvePlan<T>::rows() const {
-  return state_->rows;
-}
-
-template <class T>
-index_t LayeredSolvePlan<T>::max_rhs() const {
-  return state_->body.options.max_rhs;
-}
-
-template <class T>
-RankProgram& LayeredSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
-                                        Transport& transport) {
-  sweep::check_sides(static_cast<index_t>(rows().size()), max_rhs(), b, x);
-  const LayerSystem& system = *state_->system;
-  if (transport.num_ranks() != system.ranks.num_ranks())
-    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the layers " +
-                     std::to_string(system.ranks.num_ranks()));
-  state_->program.reset(operation, b, x, transport);
-  return state_->program;
-}
-
-template <class T>
-index_t LayeredSolvePlan<T>::guarded_blocks() const {
-  return sweep::guarded_blocks_of(state_->body);
-}
-
-template <class T>
-offset_t LayeredSolvePlan<T>::memory_bytes() const {
-  return sweep::memory_bytes_of(state_->body) +
-         static_cast<offset_t>((state_->rows.size() + state_->body.caller_row.size()) * sizeof(index_t)) +
-         state_->system->memory_bytes();
-}
-
-#define PALMETTE_INSTANTIATE(T) template class LayeredSolvePlan<T>;
+#define PALMETTE_INSTANTIATE(T)                                                     \
+  template std::vector<index_t> list_caller_rows(const LayerSystem&, RankPlanBody<T>&); \
+  template std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>&, const LayerSystem&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette
+}  // namespace palmette::sweep
