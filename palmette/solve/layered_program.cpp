@@ -1,6 +1,6 @@
-// A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is
-// kept, and a step is taken when what it needs is there. Source: [Liu et al. 2023], Algorithm 1 for
-// one_sync_3d, section 2.2 for baseline_3d.
+// A layer's sweeps, and its exchanges with other layers. Nothing blocks: a message that arrives early is
+// kept, and a step is taken when its input is there. Source: [Liu et al. 2023], Algorithm 1 for one_sync_3d,
+// section 2.2 for baseline_3d.
 #include "palmette/solve/layered_program.hpp"
 
 #include <algorithm>

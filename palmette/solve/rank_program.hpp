@@ -66,7 +66,7 @@ class SolveProgram : public RankProgram {
   virtual void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) = 0;
 };
 
-/// The transport counts ranks as the placement does.
+/// The transport numbers ranks like the placement.
 template <class T>
 class RankSolveProgram final : public SolveProgram<T> {
  public:
@@ -133,7 +133,7 @@ class RankSolveProgram final : public SolveProgram<T> {
 
   /// What a task reads.
   FactorWork work_of(const Ready& next) const;
-  /// Of a whole subtree the last one.
+  /// For a whole subtree, the last one.
   index_t supernode_of(const Ready& next) const;
   void run(const Ready& next, int thread);
   void finish_row(index_t number, int thread);

@@ -1,5 +1,5 @@
-// Graphs of the layers side by side, joined by their meetings: the edges are the conditions of the program of
-// a rank in a layer.
+// The graphs of the layers side by side, joined by their exchanges: the edges are the conditions of the
+// program of a rank in a layer.
 #include "palmette/tasks/layered_tasks.hpp"
 
 #include <algorithm>

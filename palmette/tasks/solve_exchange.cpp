@@ -112,7 +112,7 @@ class SolveStructure::State::Builder {
     plan_.tops.push_back(top);
   }
 
-  /// Contributions know their row and column, and these know their contributions.
+  /// Links contributions to their row and column, and these to their contributions.
   void link() {
     std::vector<std::vector<index_t>> left(plan_.tops.size());
     for (std::size_t at = 0; at < plan_.own.size(); ++at) {

@@ -129,7 +129,7 @@ struct TopSupernode {
   FactorWork diagonal;           ///< nothing if the diagonal block is another rank's
 };
 
-/// Flat arrays, so that a plan can be moved as it is. Constant after construction.
+/// Flat arrays, so that a plan can be copied to another memory unchanged. Constant after construction.
 struct SolveExchange {
   index_t rank = 0;
   index_t num_units = 0;
