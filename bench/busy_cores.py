@@ -1,6 +1,6 @@
-"""What do threads cost where other processes keep the processors busy? Solves with all threads beside solves
-with one, next to 0, 1, 2 … processes that never sleep; both take turns, so that both meet the same load.
-Prints JSON lines, or a page.
+"""What do threads cost if other processes keep the processors busy? Compares solves with all threads and with
+one, next to 0, 1, 2 … processes that never sleep; they take turns, so that both meet the same load. Prints
+JSON lines, or a page.
 
 usage: busy_cores.py [--busy 0,1,2] [--seconds 0.5] [--rounds 6] [--page] [PROBLEM:N]...
 """
@@ -48,7 +48,7 @@ def mean_ms(work, seconds):
 
 
 def medians(works, seconds, rounds):
-    """Of each work, which take turns."""
+    """Seconds of each kind of work; the kinds take turns."""
     turns = [[mean_ms(work, seconds) for work in works] for _ in range(rounds)]
     return [statistics.median(times) for times in zip(*turns)]
 

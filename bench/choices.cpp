@@ -1,5 +1,5 @@
-// Question: how near to the best is what predictions choose? One JSON object for each candidate: what is
-// predicted and what came of it.
+// Question: how near to the best is what predictions choose? One JSON object for each candidate: the
+// prediction and the result.
 //
 //   bench_choices grids MACHINE RANKS [problem:n[:kind] …]     every grid and map, SIMULATED (real rank
 //   programs in virtual time)
@@ -28,7 +28,7 @@ using bench::ModelCase;
 using bench::Products;
 
 constexpr int repeats = 30, solves_in_turn = 3;
-/// Threads of a new team may share a processor for some milliseconds, until the system sees it.
+/// Threads of a new team may share a processor for some milliseconds, until the system notices.
 constexpr double warm_seconds = 0.05;
 
 void print(const ModelCase& what, Json line) {
@@ -63,7 +63,7 @@ void simulate_layouts(const ModelCase& what, const std::string& machine, index_t
   const Products all = bench::made(what);
   GridQuestion question = question_for(*all.symbolic, ranks);
   question.whole = subtrees_for(*all.symbolic, ranks);
-  // Layers times grids times methods are many: there, the better of the maps alone.
+  // Layers times grids times methods are many: with layers, only the better map.
   if (with_layers)
     question.layers = doubling_layers(ranks), question.maps = {PlacementMap::subtree_to_subcube};
   Stopwatch watch;
@@ -91,7 +91,7 @@ void simulate_layouts(const ModelCase& what, const std::string& machine, index_t
   }
 }
 
-/// Methods take turns, so that what else the machine does meets all of them.
+/// Methods take turns, so that other load of the machine affects all of them.
 void measure_methods(const ModelCase& what, int threads) {
   const Products all = bench::made(what);
   const SolvePlan<double> plan = plan_solve<double>(all.factor);
@@ -141,8 +141,8 @@ void measure_layouts(const ModelCase& what, const Cluster& cluster, index_t rank
     for (const Stopwatch warm;
          transport.agree(transport.rank() == 0 && warm.seconds() > warm_seconds ? 1 : 0) == 0;)
       mine.front()->solve();
-    // Each layout has its own copy of the factor: the first solve of a turn brings it into the caches, as
-    // repeated solves find it.
+    // Each layout has its own copy of the factor: the first solve of a turn brings it into the caches, as in
+    // repeated solves.
     for (int turn = 0; turn < repeats; turn += solves_in_turn)
       for (std::size_t at = 0; at < mine.size(); ++at)
         for (int solve = 0; solve <= solves_in_turn; ++solve) {

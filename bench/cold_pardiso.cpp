@@ -1,5 +1,5 @@
-// What does the first answer of a process cost with MKL's PARDISO? The row of bench_cold_row, by the same
-// reader and the same verification.
+// What does the first answer of a process cost with MKL's PARDISO? Prints the row of bench_cold_row, with the
+// same reader and the same verification.
 //
 //   bench_cold_pardiso MATRIX.mtx MTYPE
 //
@@ -22,7 +22,7 @@ using PardisoCall = void (*)(void*, const int*, const int*, const int*, const in
                              int*);
 using SetThreads = void (*)(int);
 
-/// Rows of A, or of its upper triangle with every diagonal entry there.
+/// Rows of A, or of its upper triangle with every diagonal entry present.
 struct CompressedRows {
   std::vector<int> row_ptr = {0}, column;
   std::vector<double> value;

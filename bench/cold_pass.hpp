@@ -1,5 +1,4 @@
-// What both programs of cold starts share: the matrix, the right-hand side, and what each phase of a pass
-// took.
+// What both cold-start programs share: the matrix, the right-hand side, and the cost of each phase of a pass.
 #pragma once
 
 #include <sys/resource.h>

@@ -4,7 +4,7 @@
 //
 //   bench_cold_row MATRIX.mtx [ordering]
 //
-// Threads: PEERS_THREADS, 1 where absent. The rival's row is that of bench_cold_pardiso.
+// Threads: PEERS_THREADS, default 1. bench_cold_pardiso prints the row of PARDISO.
 #include <cstdio>
 
 #include "bench/cold_pass.hpp"

@@ -1,5 +1,5 @@
-// Question: how near to the processor's matrix-multiplication rate does the factorization run, and what does
-// a second thread bring? For each problem and number of threads: seconds (the best of several in the same
+// Question: how near to the processor's matrix-multiplication rate does the factorization run, and how much
+// does a second thread gain? For each problem and number of threads: seconds (the best of several in the same
 // memory), GFLOP/s of the exact structure, the fraction of the dgemm rate measured in the same run, and the
 // ratio to one thread.
 //
@@ -62,7 +62,7 @@ struct Row {
   Case what;
   int threads = 1;
   double seconds = 0, gigaflops = 0, dgemm_fraction = 0, speed_up = 1;
-  // of all threads together; tells the work where other programs share the machine
+  // of all threads together; measures the work even if other programs share the machine
   double processor_seconds = 1e30;
   index_t perturbed = 0;
   offset_t entries = 0, panel_entries = 0;

@@ -45,7 +45,7 @@ inline void add_counts(const std::string& text, std::vector<index_t>& counts) {
   for (index_t count = first; count <= last; ++count) counts.push_back(count);
 }
 
-/// `options` holds the defaults; its cases and right-hand sides stay where none are given.
+/// `options` holds the defaults; its cases and right-hand sides stay if none are given.
 inline Options parse(int argc, char** argv, Options options) {
   std::vector<index_t> num_rhs;
   std::vector<Case> cases;

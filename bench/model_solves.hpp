@@ -1,4 +1,4 @@
-// Generated problems, factored, and their solves measured: what benchmarks of predictions and choices share.
+// Factors generated problems and measures their solves: what the benchmarks of predictions and choices share.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,7 @@ inline Products made(const ModelCase& what) {
   return all;
 }
 
-/// The middle and the least of some seconds: the first is what a user sees, the second what a bound must stay
-/// below.
+/// Median and minimum of some seconds: a user sees the median; a bound must stay below the minimum.
 struct Measured {
   double median = 0, least = 0;
 };

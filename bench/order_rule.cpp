@@ -29,7 +29,7 @@ constexpr double seconds_per_entry = 1.2e-8;
 
 struct Problem {
   std::string name;
-  SparseMatrix<double> matrix;  // complex values become moduli: orderings see no more of them
+  SparseMatrix<double> matrix;  // complex values become moduli: orderings use only those
 };
 
 struct Row {
@@ -101,7 +101,7 @@ std::vector<GenerateOptions> generated(bool match) {
           problem("random_spd", 5000)};
 }
 
-/// The least of three times, or the first where that is over a second.
+/// The least of three times, or the first if that is over a second.
 template <class Work>
 double best_seconds(const Work& work) {
   double best = 1e300;

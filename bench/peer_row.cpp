@@ -1,5 +1,5 @@
-// How fast is Palmette beside other solvers? One matrix, one row: prints a JSON object with the names that
-// the other solvers' drivers use, and more (docs/results/speed.md). Threads: PEERS_THREADS, 1 where absent.
+// How fast is Palmette compared with other solvers? One matrix, one row: prints a JSON object with the names
+// that the other solvers' drivers use, and more (docs/results/speed.md). Threads: PEERS_THREADS, default 1.
 //
 //   bench_peer_row MATRIX.mtx [ordering] [--counts]
 //
@@ -30,7 +30,7 @@ using benchmarks::read_real;
 using benchmarks::right_hand_sides;
 
 constexpr double budget_seconds = 0.8;  // for the repeats of one figure, as in the other solvers' drivers
-constexpr double long_seconds = 4;      // what takes so long is not repeated as often as it should be
+constexpr double long_seconds = 4;      // work that takes this long is repeated less often
 
 double median(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
@@ -118,7 +118,7 @@ void add_first_solution(ordered_json& row, const std::string& path, const Solver
   row["analyze_s"] = row["order_s"].get<double>() + row["symbolic_s"].get<double>();
 }
 
-/// Factorize again with new values, and solve: as one, and the factorization by itself.
+/// Factorize again with new values and solve: both together, and the factorization alone.
 void add_refactor(ordered_json& row, Solver<double>& solver, const Matrix& matrix) {
   const Matrix changed = with_new_values(*matrix);
   const DenseMatrix<double> b = right_hand_sides(*matrix, 1);

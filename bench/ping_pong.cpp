@@ -1,6 +1,6 @@
-// What does a message cost between two processes: sent, and put into a one-sided queue? Half the time of a
-// round trip, and the rate of many messages one way, for each size; rank 0 prints one JSON object for each
-// (docs/results/ranks.md).
+// What does a message between two processes cost, sent or put into a one-sided queue? Measures half the time
+// of a round trip, and the rate of many messages in one direction, for each size; rank 0 prints one JSON
+// object for each (docs/results/ranks.md).
 //
 //   mpiexec -n 2 bench_ping_pong
 #include <algorithm>
@@ -64,7 +64,7 @@ void measure(int world, const std::string& name) {
     SharedBytes payload = pool.take(bytes);
     std::fill(payload.writable().begin(), payload.writable().end(), std::byte{7});
     double latency = 0, each = 0;
-    // The second time no memory is touched for the first time.
+    // In the second run, no memory is touched for the first time.
     for (int time = 0; time < 2; ++time) {
       latency = half_round_trip(run.begin(), payload);
       mpi.transport->agree(0);

@@ -1,4 +1,4 @@
-// Question: how near do predictions come? The machine is measured first, in the same run; then each problem's
+// Question: how accurate are predictions? The machine is measured first, in the same run; then each problem's
 // solve is predicted (and simulated) from structure, and run: on one thread, on all threads of the engines
 // for one machine, and on ranks that are threads. One JSON object a line.
 //
@@ -22,7 +22,7 @@ using bench::Measured;
 using bench::ModelCase;
 using bench::Products;
 
-// Threads of a new team may share a processor for some milliseconds, until the system sees it.
+// Threads of a new team may share a processor for some milliseconds, until the system notices.
 constexpr double warm_seconds = 0.05, measured_seconds = 0.15;
 constexpr std::size_t repeats = 15;
 

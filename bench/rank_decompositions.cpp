@@ -1,7 +1,7 @@
 // What do process grids do to a solve with the two extreme triangles of [Ding et al. 2020], §7.2: dense 1200
-// and bidiagonal 1000, in 1 × 1 blocks? SIMULATED: the real rank programs under virtual time. For each grid
-// the time of a solve (both sweeps), the time were arithmetic free (communication), the messages, and what
-// the paper's model (§6) says of compute and communication. One JSON object for each grid
+// and bidiagonal 1000, in 1 × 1 blocks? SIMULATED: the real rank programs under virtual time. For each grid:
+// the time of a solve (both sweeps), its time if arithmetic were free (communication), the messages, and the
+// paper's model (§6) of computation and communication. One JSON object for each grid
 // (docs/results/reproduction.md).
 //
 //   bench_rank_decompositions [MOST_RANKS]

@@ -1,4 +1,4 @@
-// How fast is Palmette over ranks beside other solvers over ranks? One matrix, one row, by mpiexec: rank 0
+// How fast is Palmette over ranks compared with other solvers? One matrix, one row, by mpiexec: rank 0
 // prints a JSON object with the names that the other solvers' drivers use (docs/results/ranks.md).
 //
 //   mpiexec -n P bench_rank_row MATRIX.mtx [RxC] [block_cyclic|subtree_to_subcube] [binary|flat] [TRANSPORT]
@@ -6,8 +6,8 @@
 //
 // Seconds are medians of warm repeats without refinement; a solve includes bringing x to every rank. With
 // `ratios` also recorded, unwatched, checked, mpi_rma, mpi_rma_counter: a solve through a recorder, without
-// watchdog, with checksums, through one-sided queues, each over a plain one, the median of ratios of
-// neighbours in time.
+// watchdog, with checksums, through one-sided queues, each divided by a plain solve; the median of ratios of
+// solves next to each other in time.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -51,7 +51,7 @@ struct Wanted {
   bool ratios = false;
 };
 
-/// Options in any order, known by what they say.
+/// Options in any order, recognized by their text.
 Wanted wanted(std::span<char*> arguments) {
   Wanted all;
   for (const std::string argument : arguments) {
@@ -70,7 +70,7 @@ Wanted wanted(std::span<char*> arguments) {
   return all;
 }
 
-/// One world of processes and what is solved in it.
+/// The processes of one run, and the system that they solve.
 struct Bench {
   Matrix matrix;
   int world;

@@ -51,7 +51,7 @@ Factored factorized(const Case& given, const std::shared_ptr<const Placement>& p
   return result;
 }
 
-/// Difference from a solution of ones, and the run.
+/// The run, and the error against a solution of ones.
 std::pair<double, SimulationResult> solved(const Case& given, const Factored& factor,
                                            const std::shared_ptr<const Placement>& placement) {
   const SymbolicFactor& symbolic = *given.symbolic;
@@ -78,7 +78,7 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
         &plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank))));
   }
   SimulationResult run = world.run(programs);
-  // b − A·x, x brought back to the matrix's own order.
+  // b − A·x, with x in the matrix's own order.
   std::vector<double> x(b.size());
   for (std::size_t rank = 0; rank < plans.size(); ++rank)
     for (std::size_t k = 0; k < mine[rank].size(); ++k)

@@ -1,15 +1,14 @@
 // Question: is a Matrix Market file read at least as fast as by fast_matrix_market, on one thread and on
 // several? Palmette's time is that of the finished matrix (compressed columns, both triangles, everything
-// checked). The rival is timed twice: up to its unsorted triplets, and with the conversion to compressed
-// columns that a solver needs. Without -DFAST_MATRIX_MARKET_INCLUDE=FOLDER the rival is a plain reader,
-// std::ifstream with operator>>, to triplets.
+// checked). The other reader is timed twice: up to its unsorted triplets, and with the conversion to
+// compressed columns that a solver needs. Without -DFAST_MATRIX_MARKET_INCLUDE=FOLDER the other reader is a
+// plain one, std::ifstream with operator>>, to triplets.
 //
 //   bench_read_matrix [--entries N] [--repeats R] [--threads T] [--json FILE] [MATRIX.mtx …]
 //   bench_read_matrix --alone [--repeats R] [--threads T] [--json FILE] MATRIX.mtx …
 //
-// --alone: the given files only and without a rival, since that takes minutes for a file of a gigabyte; with
-// the peak of
-// memory over the finished matrix.
+// --alone: only the given files, without the other reader, which takes minutes for a file of a gigabyte; also
+// prints the peak of memory relative to the finished matrix.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -46,8 +45,8 @@ struct Timing {
   std::string reader;
   int threads = 1;
   std::string product;
-  std::vector<double> seconds;      // by the clock on the wall
-  std::vector<double> cpu_seconds;  // of all threads, user and system: hardly disturbed by other programs
+  std::vector<double> seconds;      // wall-clock time
+  std::vector<double> cpu_seconds;  // user and system time of all threads: hardly disturbed by other programs
 };
 
 double median(std::vector<double> numbers) {
@@ -119,7 +118,7 @@ Triplets<T> read_rival(const std::string& path, int) {
 struct Shape {
   const char* kind;  // field and symmetry, as in the banner
   bool lower;        // lower triangle only
-  bool shuffled;     // else in column order
+  bool shuffled;     // otherwise in column order
 };
 
 /// Rows near the diagonal, 25 in a column; `body` prints the value.
@@ -204,7 +203,7 @@ std::vector<Contender> contenders_for(const std::string& path, int threads) {
   return contenders;
 }
 
-/// The contenders take turns, so that a disturbance of the machine meets all of them.
+/// The readers take turns, so that a disturbance of the machine affects all of them.
 void measure(std::vector<Contender>& contenders, int repeats) {
   for (int turn = -1; turn < repeats; ++turn)
     for (Contender& contender : contenders) {
@@ -292,7 +291,7 @@ struct Reading {
 };
 
 Reading read_alone(const std::string& path, int threads, int repeats) {
-  // forgets the peaks of earlier files, where the system allows it
+  // resets the peak of earlier files, if the system allows it
   std::ofstream("/proc/self/clear_refs") << "5\n";
   ReadOptions how;
   how.threads = threads;

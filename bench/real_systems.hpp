@@ -20,7 +20,7 @@ inline Matrix read_real(const std::string& path, int threads) {
   return std::make_shared<const SparseMatrix<double>>(std::move(*given));
 }
 
-/// b = A·x for a repeatable x with entries in [−1, 1].
+/// b = A·x for a reproducible x with entries in [−1, 1].
 inline DenseMatrix<double> right_hand_sides(const SparseMatrix<double>& matrix, index_t count) {
   DenseMatrix<double> x(matrix.cols(), count), b(matrix.rows(), count);
   std::uint64_t state = 12345;

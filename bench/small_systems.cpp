@@ -1,7 +1,7 @@
-// Is there a cliff for small and thin systems? For each family of matrices and each n, what one system costs
-// end to end (from the matrix in memory to x) and what one more right-hand side costs, here beside KLU and
-// Eigen where they are installed. Prints JSON lines; seconds are medians of warm repeats. Threads: one and
-// two for Palmette, one for the others.
+// Is there a cliff for small and thin systems? For each family of matrices and each n: the cost of one system
+// end to end (from the matrix in memory to x) and of one more right-hand side, for Palmette and, if
+// installed, KLU and Eigen. Prints JSON lines; seconds are medians of warm repeats. Threads: one and two for
+// Palmette, one for the others.
 //
 // usage: bench_small_systems [--sizes 1,10,100] [--seconds 0.02] [--palmette-only] [FAMILY | MATRIX.mtx]...
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 using namespace palmette;
 using Matrix = SparseMatrix<double>;
 
-/// A repeatable number in [−1, 1).
+/// A reproducible number in [−1, 1).
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -68,7 +68,7 @@ Matrix grid(index_t n) {
   return made.matrix(n);
 }
 
-/// Five entries a column at random places and a diagonal that need not be large.
+/// Five entries per column at random places, and a diagonal that need not be large.
 Matrix scattered(index_t n) {
   Triplets made;
   Numbers numbers(7);
@@ -131,7 +131,7 @@ double median_seconds(const std::function<void()>& work) {
   return all[all.size() / 2];
 }
 
-/// Microseconds from the matrix to x, of one more solve, and how wrong x is.
+/// Microseconds from the matrix to x, microseconds of one more solve, and the error of x.
 struct Row {
   double total = 0, first_phases = 0, factor = 0, solve = 0, backward_error = 0;
   std::string what;

@@ -1,6 +1,6 @@
-"""Is there a cliff for small and thin systems in Python? Palmette's front door beside SciPy's splu, for each
-family and size: one system end to end, and one more right-hand side; and spsolve, of columns and of rows.
-Prints JSON lines; microseconds are medians of warm repeats.
+"""Is there a cliff for small and thin systems in Python? Palmette's Python interface compared with SciPy's
+splu, for each family and size: one system end to end, and one more right-hand side; and spsolve, with
+matrices by columns and by rows. Prints JSON lines; microseconds are medians of warm repeats.
 
 usage: small_systems.py [--sizes 1,10,100] [--seconds 0.05] [FAMILY | MATRIX.npz]...
 """
@@ -62,7 +62,7 @@ def diagonal(n):
 
 
 def power_grid(n):
-    """A tree of three branches at each node, with a ring through the nodes that branch: the degrees of a
+    """A tree with three branches at each inner node, and a ring through the inner nodes: the degrees of a
     transmission grid."""
     node = np.arange(1, n)
     inner = np.arange(1, max(1, n // 3 - 1))

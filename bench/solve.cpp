@@ -50,7 +50,7 @@ struct Row {
   double seconds = 0, processor_seconds = 0, bytes = 0, gigabytes_per_second = 0, read_fraction = 0,
          gigaflops = 0, critical_fraction = 0;
   double ratio_to_serial = 0;
-  double ratio_to_loop = 0;  // triangles: simplest loop's seconds over these; 0 elsewhere
+  double ratio_to_loop = 0;  // triangles: seconds of the simplest loop ÷ seconds; 0 for other cases
 };
 
 /// Read bandwidth by number of threads, measured once.
@@ -71,7 +71,8 @@ class Yardstick {
 
 struct Timing {
   double seconds = 1e30;
-  double processor_seconds = 1e30;  // of all threads; tells the work where other programs share the machine
+  double processor_seconds = 1e30;  // of all threads; measures the work even if other programs share the
+                                    // machine
 };
 
 template <class Work>
@@ -159,7 +160,7 @@ void run_case(const Case& what, const Options& options, Yardstick& yardstick,
     std::fill(b.values.begin(), b.values.end(), 1.0);
     double serial = 0;
     const SolveCost cost = plan.cost(num_rhs);
-    // Many counts are there to be compared with each other, not to compare methods.
+    // Many numbers of right-hand sides are compared with each other; then methods are not compared.
     const bool counts_only = options.num_rhs.size() > 8;
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
       if (counts_only && method.method != SolveMethod::serial && method.method != SolveMethod::sync_free)

@@ -1,11 +1,10 @@
-// How fast are solves with a plain triangle beside the simplest loops over compressed rows and beside other
-// programs? One lower triangular matrix, one row: prints a JSON object in the form that the comparison's
-// runner collects, with the seconds of the simplest loops in the same process (csr_…) and the analysis in
-// units of one solve by such a loop.
+// How fast are solves with a plain triangle compared with the simplest loops over compressed rows and with
+// other programs? One lower triangular matrix, one row: prints a JSON object in the form that the
+// comparison's runner collects, with the seconds of the simplest loops in the same process (csr_…) and the
+// analysis in units of one solve by such a loop.
 //
-//   bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [right-hand sides]      threads: PEERS_THREADS, 1 where
-//   absent;
-//   right-hand sides: 50 where absent
+//   bench_triangle_row MATRIX.mtx|MATRIX.csc [method] [right-hand sides]      threads: PEERS_THREADS, default
+//   1; right-hand sides: default 50
 //
 // .csc: 'PEERCSC1', int64 rows columns entries kind, int64 column_ptr[], int32 row[], double value[].
 #include <algorithm>
@@ -68,7 +67,8 @@ double median_seconds(Work&& work, double budget = 0.5) {
   return seconds[seconds.size() / 2];
 }
 
-/// The rows of L as a plain loop wants them, the diagonal last; of Lᵀ (the columns of L): the diagonal first.
+/// The rows of L in the order of a plain loop, the diagonal last; for Lᵀ (the columns of L), the diagonal
+/// first.
 struct Loops {
   const Matrix& columns;
   Matrix rows;
@@ -174,7 +174,7 @@ Direction time_direction(const Setting& setting, bool transposed) {
   out.error_one = backward_error(matrix, operation, first, std::as_const(x).view().columns(0, 1));
   out.many = median_seconds([&] { solve(all); });
   out.error_many = backward_error(matrix, operation, all, std::as_const(x).view());
-  // The copy of b is part of what a loop in place has to do for the same result.
+  // A loop in place must copy b for the same result, so the copy is timed.
   std::vector<double> y(n),
       w(static_cast<std::size_t>(n) * static_cast<std::size_t>(num_rhs));
   out.loop_one = median_seconds([&] {

@@ -36,7 +36,7 @@ struct StructureFigures {
   index_t widest = 0;             // columns of the widest supernode
   offset_t largest_rows = 0;      // of the supernode with the largest panel
   index_t largest_width = 0;
-  double zero_fraction = 0;       // of the entries stored below and on the diagonal
+  double zero_fraction = 0;       // fraction of the entries stored on and below the diagonal
   std::vector<WidthBin> widths;
 };
 

@@ -33,10 +33,10 @@ struct Measurement {
   double bandwidth_gbs = 0;
   double gflops = 0;
   double stream_gbs = 0;
-  double speedup = 0;  // against serial with as many right-hand sides
+  double speedup = 0;  // relative to serial with the same number of right-hand sides
 };
 
-/// 1, 2, 4, … and the most.
+/// 1, 2, 4, … and the largest.
 std::vector<int> thread_counts(int most) {
   std::vector<int> counts;
   for (int threads = 1; threads < most; threads *= 2) counts.push_back(threads);
@@ -44,7 +44,7 @@ std::vector<int> thread_counts(int most) {
   return counts;
 }
 
-/// Median of `repeat` solves after one that warms up.
+/// Median of `repeat` solves after a warm-up.
 template <class T>
 double median_seconds(const SolvePlan<T>& plan, const SolveRun& run, index_t num_rhs, int repeat) {
   DenseMatrix<T> rhs(plan.size(), num_rhs), solution(plan.size(), num_rhs);
@@ -70,7 +70,7 @@ template <class T>
 std::vector<Measurement> measure(const BenchCommand& command, const SolvePlan<T>& plan,
                                  ProgressBar& progress) {
   std::vector<Measurement> measurements;
-  // What is measured are threads, not whether they are worth calling.
+  // We measure threads, not whether they are worth calling.
   hand_overs_of_process().call_all();
   std::vector<double> serial_seconds(command.num_rhs.size());
   for (const int threads : thread_counts(number_of_threads(command.threads))) {

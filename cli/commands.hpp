@@ -17,7 +17,7 @@ Command add_predict(CLI::App& root);
 Command add_measure(CLI::App& root);
 Command add_simulate_cluster(CLI::App& root);
 
-/// A subcommand without options yet, with its description, examples and exit codes.
+/// A subcommand with its description, examples and exit codes, still without options.
 CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description,
                          const std::string& examples);
 

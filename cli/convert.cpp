@@ -1,4 +1,4 @@
-// palmette convert: any readable file → Matrix Market.
+// palmette convert: converts a matrix file of any supported format to Matrix Market.
 #include <memory>
 
 #include <fmt/format.h>
@@ -61,8 +61,8 @@ int run_convert(const ConvertCommand& command) {
 
 Command add_convert(CLI::App& root) {
   CLI::App& app = new_subcommand(root, "convert",
-                                 "Write any readable matrix as a Matrix Market file.\n"
-                                 "Values are printed so that reading them back gives the same bits.",
+                                 "Convert a matrix file of any supported format to Matrix Market.\n"
+                                 "Reading the written values gives the same bits.",
                                  "  palmette convert bcsstk16.rb.gz bcsstk16.mtx\n"
                                  "  palmette convert A.rua A.mtx.gz\n"
                                  "  palmette convert pattern.mtx - --pattern-values laplacian\n");

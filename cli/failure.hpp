@@ -1,4 +1,4 @@
-// How a run of the command ends: its exit code, and what it tells of a failure, in words and in JSON.
+// How a run of the command ends: its exit code, and its report of a failure, in words and in JSON.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum ExitCode : int {
   exit_not_verified = 6,
 };
 
-/// The exit codes, as every help text ends with them.
+/// The exit codes, which end every help text.
 extern const char* const exit_codes_text;
 
 /// A result could not be written.
@@ -34,8 +34,8 @@ class OutputError : public Error {
   std::string file_;
 };
 
-/// A result was meant for a file that holds something else which is needed: nothing may be written there, no
-/// error either.
+/// A result was to be written to a file that holds something else that is needed: nothing may be written
+/// there, not even an error.
 class SameFileError : public UsageError {
  public:
   SameFileError(std::string file, const std::string& what) : UsageError(what), file_(std::move(file)) {}
@@ -45,8 +45,7 @@ class SameFileError : public UsageError {
   std::string file_;
 };
 
-/// What is told of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line`
-/// likewise.
+/// The report of a failure. Rows and columns are 1-based, as in files and messages; 0: none. `line` likewise.
 struct Failure {
   /// usage, dimension, file, output, memory, device, ranks, not_verified, internal, or a FailureKind's name
   std::string kind;
@@ -58,13 +57,13 @@ struct Failure {
   int exit_code = exit_internal;
 };
 
-/// To be called in a catch block: what the exception in flight means.
+/// The failure that the current exception means. Call it in a catch block.
 Failure describe_current_exception();
 Failure describe(const NumericalFailure& failure);
-/// For an answer whose backward error is above its bound.
+/// The failure of an answer whose backward error is above its bound.
 Failure describe_not_verified(const Verification& verification);
 
-/// {"kind","message","row","column","file","line","exit_code"}; what is not known is null.
+/// {"kind","message","row","column","file","line","exit_code"}; unknown members are null.
 nlohmann::ordered_json to_json(const Failure& failure);
 
 }  // namespace palmette::cli

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t help_column = 28;
 constexpr const char* group_titles[] = {"Problem", "System", "Method", "Ranks", "Report", "Options"};
 
-/// "  left      text", the text wrapped in its column, on a line of its own where the left part is too long.
+/// "  left      text", the text wrapped in its column, on a line of its own if the left part is too long.
 std::string help_line(const std::string& left, const std::string& text) {
   std::string result = "  " + left;
   bool is_first = left.size() + 4 <= help_column;

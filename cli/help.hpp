@@ -9,7 +9,7 @@
 
 namespace palmette::cli {
 
-/// An option whose value is read by `read`, which throws UsageError for a value that cannot be.
+/// An option whose value `read` reads; it throws UsageError for an invalid value.
 struct OptionText {
   std::string name;   ///< "--threads"
   std::string value;  ///< "T", as in the help
@@ -32,13 +32,13 @@ class OptionGroup {
 /// A required (or optional) positional argument.
 CLI::Option* add_argument(CLI::App& app, const OptionText& text, std::string& target, bool required = true);
 
-/// The form of all help texts.
+/// The layout of all help texts.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 /// Examples, then the exit codes.
 std::string help_footer(const std::string& examples);
 
-/// One sentence for what CLI11 found wrong, with the nearest name where a word is unknown.
+/// One sentence for an error of CLI11, with the nearest name if a word is unknown.
 std::string usage_sentence(const CLI::App& root, const CLI::ParseError& error);
 
 }  // namespace palmette::cli

@@ -1,4 +1,4 @@
-// palmette info: what a matrix file holds; without a file, what this build and this machine can do.
+// palmette info: describes a matrix file; without a file, what this build and this machine can do.
 #include <memory>
 
 #include <fmt/format.h>
@@ -122,7 +122,7 @@ std::string compiler() {
 #endif
 }
 
-/// With the reason where this build cannot run one.
+/// With the reason if this build cannot run a method.
 std::vector<std::string> method_names(SolveWhere where) {
   std::vector<std::string> names;
   for (const SolveMethodInfo& info : solve_method_list(where))

@@ -1,4 +1,4 @@
-// Reads matrices and right-hand sides, and refuses what does not fit before anything is computed.
+// Reads matrices and right-hand sides, and rejects those that do not fit before anything is computed.
 #include "cli/input.hpp"
 
 #include <cerrno>
@@ -20,7 +20,7 @@ std::string read_standard_input() {
   return text;
 }
 
-/// The same figures on every machine, unlike the distributions of the standard library.
+/// The same numbers on every machine, unlike the distributions of the standard library.
 /// @source [Steele et al. 2014]
 class RandomFigures {
  public:
@@ -65,7 +65,7 @@ DenseMatrix<T> converted(const DenseMatrix<From>& from, index_t columns) {
 template <class T, class From>
 AnyMatrix moved_or_converted(SparseMatrix<From>&& matrix) {
   if constexpr (std::is_same_v<T, From>) return std::move(matrix);
-  else if constexpr (is_complex_v<From> && !is_complex_v<T>) return std::move(matrix);  // never asked for
+  else if constexpr (is_complex_v<From> && !is_complex_v<T>) return std::move(matrix);  // never requested
   else return convert<T>(matrix);
 }
 

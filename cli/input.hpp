@@ -1,4 +1,4 @@
-// What the command reads: the matrix in the precision asked for, right-hand sides, and permutations.
+// What the command reads: the matrix in the requested precision, right-hand sides, and permutations.
 #pragma once
 
 #include "cli/options.hpp"
@@ -16,7 +16,7 @@ class RightHandSide {
   explicit RightHandSide(const SolvingOptions& options);
   bool is_complex() const;
   index_t num_rhs() const { return num_rhs_; }
-  /// n × k. @throws DimensionError if the file has another number of rows, or fewer columns than asked for
+  /// n × k. @throws DimensionError if the file has another number of rows, or fewer columns than requested
   template <class T>
   DenseMatrix<T> make(index_t n) const;
   /// The checks of make() alone.
@@ -29,7 +29,7 @@ class RightHandSide {
   std::optional<AnyDense> file_;       // neither: ones
 };
 
-/// The matrix in another precision, or complex; moved where nothing changes.
+/// The matrix in another precision, or complex; moved if nothing changes.
 AnyMatrix with_scalar(AnyMatrix matrix, bool is_complex, bool is_single);
 
 /// @throws DimensionError, naming the file and its size, unless the matrix is square

@@ -1,6 +1,6 @@
 // Files that describe machines: JSON, every number with its source; those in data/machines are part of the
-// programs. Benchmarks and the test beside SMPI read them too (palmette_machine_files), so nothing here needs
-// the rest of the command.
+// programs. Benchmarks and the comparison with SMPI read them too (palmette_machine_files), so nothing here
+// needs the rest of the command.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ struct MachineFile {
   std::map<std::string, std::string> sources;
 };
 
-/// Names of the descriptions that come with the programs.
+/// Names of the descriptions that are part of the programs.
 std::vector<std::string> machine_names();
 
 /// @param text    one of these names, or the path of a file
-/// @param option  what messages call the place where the text was given
-/// @param also    words that the caller takes as well: for the message
+/// @param option  the name of the option, for messages
+/// @param also    further words that the caller accepts, for messages
 /// @throws UsageError if it is neither; IoError with file, field and remedy
 MachineFile known_machine(std::string_view option, const std::string& text,
                           std::vector<std::string> also = {});
@@ -33,7 +33,7 @@ MachineFile known_machine(std::string_view option, const std::string& text,
 /// @throws IoError with file, field and remedy
 MachineFile read_machine(const std::string& path);
 
-/// @param name  what messages call it
+/// @param name  its name in messages
 MachineFile parse_machine(const std::string& text, const std::string& name);
 
 /// The document that parse_machine reads.

@@ -38,7 +38,8 @@ constexpr const char* overview_footer =
     "\n"
     "'palmette COMMAND --help' explains a command, with its options and examples.\n";
 
-/// A closed standard stream must not be given to the next file that is opened: it would receive our output.
+/// The next file that is opened must not take the place of a closed standard stream: it would receive our
+/// output.
 void occupy_closed_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(descriptor, F_GETFD) == -1 &&
@@ -46,7 +47,7 @@ void occupy_closed_streams() {
       return;
 }
 
-/// The destination of --json as it stands on the command line: known even if the rest cannot be understood.
+/// The destination of --json on the command line, known even if the rest cannot be parsed.
 std::string json_destination(const std::vector<std::string>& arguments) {
   for (std::size_t place = 1; place < arguments.size(); ++place) {
     if (arguments[place] == "--json" && place + 1 < arguments.size()) return arguments[place + 1];
@@ -99,7 +100,7 @@ int main(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (...) {
-    if (launched_rank() > 0) return describe_current_exception().exit_code;  // rank 0 says it for all
+    if (launched_rank() > 0) return describe_current_exception().exit_code;  // rank 0 reports for all
     return finish_failed(json_destination(std::vector<std::string>(argv, argv + argc)),
                          describe_current_exception());
   }

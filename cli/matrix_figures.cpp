@@ -8,7 +8,7 @@
 namespace palmette::cli {
 namespace {
 
-/// What is added up for each row while columns are walked.
+/// The sums of each row, updated column by column.
 struct RowSums {
   explicit RowSums(index_t rows) : entries(rows), off_diagonal(rows), diagonal(rows) {}
   std::vector<index_t> entries;      // length rows

@@ -1,4 +1,4 @@
-// What can be seen of a matrix without solving anything: for palmette info.
+// Properties of a matrix that need no solve: for palmette info.
 #pragma once
 
 #include "palmette/matrix/matrix.hpp"
@@ -12,7 +12,7 @@ struct MatrixFigures {
   index_t zero_diagonal = 0;     ///< stored, but zero
   index_t positive_diagonal = 0; ///< with positive real part
   offset_t explicit_zeros = 0;
-  double smallest_modulus = 0;   ///< of the entries that are not zero
+  double smallest_modulus = 0;   ///< of the nonzero entries
   double largest_modulus = 0;
   index_t lower_bandwidth = 0;   ///< largest row − column of an entry
   index_t upper_bandwidth = 0;

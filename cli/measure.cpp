@@ -1,4 +1,4 @@
-// palmette measure: a machine file for this computer; under mpiexec -n 2 with the link that MPI gives.
+// palmette measure: a machine file for this computer; under mpiexec -n 2, with the link that MPI provides.
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"

@@ -10,8 +10,8 @@ struct MeasureRequest {
   int threads = 0;  ///< 0: all processors
 };
 
-/// Memory by threads, dense products by size, what tasks of solves cost, ping-pong between ranks that are
-/// threads.
+/// Measures memory by threads, dense products by size, the costs of solve tasks, and a ping-pong between
+/// ranks that are threads.
 /// @cost  a few seconds
 MachineFile measured_machine(const MeasureRequest& request);
 

@@ -14,7 +14,8 @@
 namespace palmette::cli {
 namespace {
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+/// The number of insertions, deletions, replacements and swaps of adjacent letters that turn one word into
+/// the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before(to.size() + 1), row(to.size() + 1), next(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});

@@ -1,4 +1,5 @@
-// Words and numbers of the command line, read strictly; a wrong word is answered with the nearest right one.
+// Words and numbers of the command line, read strictly; the error for a wrong word suggests the nearest right
+// one.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +9,22 @@
 
 namespace palmette::cli {
 
-/// The candidate that is nearest to `text` in spelling; empty if none is near enough to be meant.
+/// The candidate nearest to `text` in spelling; empty if none is near enough.
 std::string nearest_name(std::string_view text, const std::vector<std::string>& candidates);
 
-/// " (did you mean 'x'?)", or nothing where no candidate is near.
+/// " (did you mean 'x'?)", or nothing if no candidate is near.
 std::string suggestion(std::string_view text, const std::vector<std::string>& candidates);
 
 /// "a, b, c".
 std::string joined(const std::vector<std::string>& names);
-/// "a|b|c", as help shows what an option takes.
+/// "a|b|c", as help shows the values of an option.
 std::string bars(const std::vector<std::string>& names);
 
 /// Place of `text` in `names`. @throws UsageError naming the option, the nearest name and all names
 std::size_t choose_name(std::string_view option, const std::string& text,
                         const std::vector<std::string>& names);
 
-/// Names of a list of the library's, for choose_name and for help.
+/// The names in one of the library's lists, for choose_name and for help.
 template <class Choices>
 std::vector<std::string> names_of(const Choices& choices) {
   std::vector<std::string> names;
@@ -31,7 +32,7 @@ std::vector<std::string> names_of(const Choices& choices) {
   return names;
 }
 
-/// That of `choices` whose name is `text`. @throws UsageError as choose_name
+/// The element of `choices` whose name is `text`. @throws UsageError as choose_name
 template <class Choices>
 auto choose_of(std::string_view option, const std::string& text, const Choices& choices) {
   return choices[choose_name(option, text, names_of(choices))];

@@ -1,4 +1,4 @@
-// The options that subcommands share, and what they become.
+// The options that subcommands share, and the values that they produce.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace palmette::cli {
 
-/// One subcommand: its parser, and what it does once its options are read. Returns the exit code.
+/// One subcommand: its parser, and the function that runs once its options are read and returns the exit
+/// code.
 struct Command {
   CLI::App* app;
   std::function<int()> run;
@@ -27,7 +28,7 @@ struct KindAndOrder {
 
 enum class Precision { double_precision, float_precision, mixed };
 
-/// What solve and trisolve share.
+/// The options that solve and trisolve share.
 struct SolvingOptions {
   std::string rhs = "ones";
   std::optional<index_t> num_rhs;
@@ -49,15 +50,15 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
 /// --singular, of solve.
 void add_singular(CLI::App& app, SingularAnswer& singular);
 
-/// Threads meant by --threads: 0 becomes all processors.
+/// The number of threads of --threads: 0 becomes all processors.
 int number_of_threads(int threads);
 
-/// Names that --order takes beside files.
+/// Names that --order accepts in addition to files.
 std::vector<std::string> ordering_names();
 /// The method that --order names, or nothing if it is the path of a file. @throws UsageError if it is neither
 std::optional<OrderingMethod> ordering_by_name(const std::string& text);
 
-/// $XDG_CACHE_HOME/palmette or ~/.cache/palmette; empty where neither is known.
+/// $XDG_CACHE_HOME/palmette or ~/.cache/palmette; empty if neither is known.
 std::string cache_folder();
 
 }  // namespace palmette::cli

@@ -1,5 +1,5 @@
-// palmette order: find a fill-reducing ordering, say what it leads to, and write it; or compare all of this
-// build.
+// palmette order: finds a fill-reducing ordering, reports its fill and flops, and writes it; or compares all
+// orderings of this build.
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"

@@ -1,4 +1,5 @@
-// Standard output with its errors checked, files checked early and rescued late, and the JSON document.
+// Standard output with error checks; files that are checked early and whose results are rescued if writing
+// fails; and the JSON document.
 #include "cli/output.hpp"
 
 #include <cerrno>
@@ -112,7 +113,7 @@ void check_apart(std::string_view first_name, const std::string& first, std::str
   const auto is_file = [](const std::string& path) { return !path.empty() && path != "-"; };
   if (!is_file(first) || !is_file(second)) return;
   std::error_code error;
-  // Devices such as /dev/null take everything.
+  // Devices such as /dev/null accept everything.
   if (fs::exists(first, error) && !fs::is_regular_file(first, error)) return;
   if (first != second && !fs::equivalent(first, second, error)) return;
   throw SameFileError(first, fmt::format("{} and {} are the same file, '{}'; give them different names",

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double side = 800, margin = 30;
 
-/// One block as it is seen: in tenths of a dot, so that equal ones can be told.
+/// One block as drawn, in tenths of a dot, so that equal blocks can be recognized.
 using Box = std::tuple<int, int, int, int>;
 
 class Plot {

@@ -8,9 +8,9 @@
 
 namespace palmette::cli {
 
-/// Blocks of L in grey; blocks of the path in blue, those that a process has beside them in the same level in
-/// orange, with the line from one level to the next. Blocks thinner than a dot are drawn as dots; what falls
-/// on the same dots is drawn once.
+/// Blocks of L are grey, blocks of the path blue, and further blocks of the same process and level orange,
+/// with a line from one level to the next. Blocks thinner than a dot are drawn as dots; blocks on the same
+/// dots are drawn once.
 std::string path_svg(const SymbolicFactor& symbolic, const PathModel& model, const std::string& title);
 
 }  // namespace palmette::cli

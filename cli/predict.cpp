@@ -1,4 +1,4 @@
-// palmette predict: what a solve will cost on a machine that one may not have, before anything is factored.
+// palmette predict: the cost of a solve on any described machine, before anything is factored.
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -27,7 +27,7 @@ struct PredictCommand {
   OutputOptions output;
 };
 
-/// Seconds of the schedule's path by what they were spent on.
+/// Seconds of the schedule's path, by cause.
 struct PathParts {
   double subtrees = 0, diagonals = 0, blocks = 0, layers = 0, messages = 0, waiting = 0;
   index_t steps = 0, hops = 0;
@@ -111,7 +111,7 @@ Json json_of(std::int64_t threads, const ThreadPrediction& one) {
           {"bytes", one.bytes}};
 }
 
-/// With several layers the method stands where there is room for it.
+/// With several layers, the method is put where there is room for it.
 std::string rank_table(const std::vector<Row>& rows) {
   const bool layered =
       std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.prediction.layers > 1; });
@@ -185,7 +185,7 @@ Row row_of(LayeredSolveCase given, SolveMethod method, const Cluster& cluster) {
   return row;
 }
 
-/// Who has one machine should not take the time of two for his own.
+/// A user with one machine should not mistake the time of two for its time.
 bool needs_several_of_this(const PlacementOptions& options, const Cluster& cluster) {
   return options.machine == "this" &&
          std::any_of(options.ranks.begin(), options.ranks.end(),

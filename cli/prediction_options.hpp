@@ -24,7 +24,7 @@ struct PlacementOptions {
 
 void add_placement_options(CLI::App& app, PlacementOptions& options);
 
-/// "1,2,4", or "64:4096": each twice the one before; both may be mixed. @throws UsageError
+/// "1,2,4", or "64:4096": each twice the previous one; both may be mixed. @throws UsageError
 std::vector<index_t> parse_ranks(const std::string& text);
 
 /// --method runs on each number of --layers, as palmette solve would run it. @throws UsageError
@@ -33,7 +33,7 @@ void check_method(const PlacementOptions& options);
 /// The grid of --grid, or the nearest to a square. @throws UsageError if --grid has another number of ranks
 ProcessGrid grid_of_ranks(const PlacementOptions& options, index_t ranks);
 
-/// How so many ranks are arranged, as told or as predicted to be the fastest.
+/// The arrangement of this many ranks, as given or as predicted to be fastest.
 struct Layout {
   LayeredGrid ranks;
   PlacementMap map = PlacementMap::subtree_to_subcube;

@@ -1,5 +1,4 @@
-// A thread of its own draws four times a second, so that phases that report nothing show their seconds at
-// least.
+// A separate thread draws four times a second, so that even phases that report nothing show their seconds.
 #include "cli/progress_bar.hpp"
 
 #include <algorithm>
@@ -54,7 +53,7 @@ void ProgressBar::draw_loop() {
 void ProgressBar::draw() {
   constexpr int bar_width = 40;
   std::string line = fmt::format("\r  {:<12}", phase_);
-  if (fraction_ > 0) {  // phases that only tell their beginning stay at 0
+  if (fraction_ > 0) {  // phases that report only their beginning stay at 0
     const double fraction = std::min(fraction_, 1.0);
     const int filled = static_cast<int>(fraction * bar_width);
     line += fmt::format("[{}{}] {:3.0f} %", std::string(filled, '#'), std::string(bar_width - filled, '.'),

@@ -1,4 +1,4 @@
-// A bar on standard error for phases that last longer than a second; nothing where standard error is no
+// A bar on standard error for phases that last longer than a second; nothing if standard error is not a
 // terminal.
 #pragma once
 
@@ -20,10 +20,10 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// A phase of which nothing is known but its name; it lasts until the next, or until end().
+  /// A phase of which only the name is known; it lasts until the next phase, or until end().
   void begin(std::string_view phase);
   void end();
-  /// For the library: empty where nothing would be shown.
+  /// For the library: empty if nothing would be shown.
   ProgressCallback callback();
 
  private:
@@ -39,7 +39,7 @@ class ProgressBar {
   double fraction_ = -1;  // below 0: not known
   Stopwatch since_;
   bool is_drawn_ = false;
-  std::thread drawer_;    // runs only where standard error is a terminal
+  std::thread drawer_;    // runs only if standard error is a terminal
 };
 
 }  // namespace palmette::cli

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t most_ranks = 1 << 20;
 constexpr std::int64_t most_thread_ranks = 1024;
 
-/// The first of these variables that holds a number.
+/// The value of the first of these variables that holds a number.
 index_t number_in_environment(std::initializer_list<const char*> names, index_t otherwise) {
   for (const char* const name : names) {
     const char* const text = std::getenv(name);

@@ -1,4 +1,4 @@
-// Options of a solve over ranks, and what the launcher says of them.
+// Options of a solve over ranks, and what the launcher says about them.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,8 @@ struct RankOptions {
   index_t thread_ranks = 0;  ///< for RankWorld::threads
   std::optional<LayeredGrid> grid;
   bool chooses_grid = false;    ///< --grid auto: by prediction
-  index_t chosen_layers = 1;    ///< of such a grid; 0: these too
-  std::string machine = "this";  ///< that predictions are made for
+  index_t chosen_layers = 1;    ///< layers of such a grid; 0: predicted too
+  std::string machine = "this";  ///< number of right-hand sides for predictions
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
   std::optional<BlockDelivery> delivery;
@@ -45,9 +45,9 @@ LayeredGrid parse_layered_grid(const std::string& text);
 
 void add_rank_options(CLI::App& app, RankOptions& options);
 
-/// Processes that an MPI launcher has started, by its environment; 1 without launcher.
+/// Number of processes that an MPI launcher has started, from its environment; 1 without a launcher.
 index_t launched_ranks();
-/// This process's number among them; 0 without launcher.
+/// This process's number among them; 0 without a launcher.
 index_t launched_rank();
 
 }  // namespace palmette::cli

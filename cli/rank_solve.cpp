@@ -38,7 +38,7 @@ std::vector<index_t> allowed_layers(index_t given, SolveMethod method, index_t n
   return layers;
 }
 
-/// Only the rank that is asked needs to know the machine.
+/// Only the rank that predicts needs the machine.
 void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankSolverOptions& options) {
   const auto cluster =
       is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
@@ -71,7 +71,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, const RankTran
   options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
   options.trees = request.ranks.trees.value_or(TreeShape::binary);
   options.delivery = request.ranks.delivery.value_or(BlockDelivery::push);
-  // no memory for right-hand sides that never come
+  // no memory for right-hand sides that are never read
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
   options.threads = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;
@@ -127,7 +127,7 @@ int run_in_this_process(const RankSolveRequest& request) {
 
 #ifdef PALMETTE_COMMAND_HAS_MPI
 
-/// What other processes are told to do: nothing but the solve.
+/// The options of other processes: they only solve.
 SolvingOptions without_output(SolvingOptions solving) {
   solving.out.clear();
   return solving;
@@ -167,7 +167,7 @@ int run_as_process(const RankSolveRequest& request, const RankTransport& wanted,
       *std::move(matrix));
 }
 
-/// Several ranks may fail, each in its way: the first that knows why speaks for all.
+/// Several ranks may fail, each for its own reason: the first that knows a reason reports for all.
 int finish_failed_together(const RankSolveRequest& request, Transport& transport) {
   const Failure failure = describe_current_exception();
   const bool knows_why = failure.kind != "ranks";

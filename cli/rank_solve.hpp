@@ -6,7 +6,7 @@
 
 namespace palmette::cli {
 
-/// What palmette solve was told.
+/// The options of palmette solve.
 struct RankSolveRequest {
   const MatrixOptions& matrix;
   const KindAndOrder& kind_and_order;
@@ -15,7 +15,8 @@ struct RankSolveRequest {
   const RankOptions& ranks;
 };
 
-/// Solve, write and report; of several processes only that of rank 0 does the latter. @returns the exit code
+/// Solve, write and report; of several processes, only that of rank 0 writes and reports. @returns the exit
+/// code
 int solve_over_ranks(const RankSolveRequest& request);
 
 }  // namespace palmette::cli

@@ -50,7 +50,7 @@ std::string structure_of(const AnalyzeReport& analyzed) {
          (analyzed.diagonal_blocks > 1 ? ", " + plural(analyzed.diagonal_blocks, "diagonal block") : "");
 }
 
-/// Over ranks nothing is predicted.
+/// There is no prediction for solves over ranks.
 std::string prediction_of(const AnalyzeReport& analyzed) {
   if (analyzed.memory_bytes_predicted == 0) return "";
   return fmt::format(", {} predicted", format_bytes(static_cast<double>(analyzed.memory_bytes_predicted)));

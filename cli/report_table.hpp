@@ -7,7 +7,7 @@
 
 namespace palmette::cli {
 
-/// What the command knows beside the Report.
+/// What the command knows in addition to the Report.
 struct RunFigures {
   std::string command;  ///< "solve" or "trisolve"
   std::string path;
@@ -20,8 +20,8 @@ struct RunFigures {
   const RankReport* ranks = nullptr;  ///< of a solve over ranks
 };
 
-/// One line (or a few) for each phase: its time, what it made, how near to the hardware's limit it ran; then
-/// the verdict.
+/// One line (or a few) for each phase: its time, its result, and how near it ran to the hardware's limit;
+/// then the verdict.
 std::string report_table(const Report& report, const RunFigures& figures);
 
 /// "4,884 x 4,884, 290,378 entries, real symmetric".

@@ -1,4 +1,4 @@
-// palmette simulate-cluster: solves by the real rank programs on a cluster in virtual time.
+// palmette simulate-cluster: runs the real rank programs of a solve on a cluster in virtual time.
 #include <algorithm>
 #include <fstream>
 

@@ -1,5 +1,4 @@
-// What order and analyze share: the kind of factorization that a matrix is meant for, and the structure it
-// leads to.
+// What order and analyze share: the kind of factorization for a matrix, and the structure of its factor.
 #pragma once
 
 #include "cli/input.hpp"

@@ -17,10 +17,10 @@ class SystemRun {
 
   const ReadResult& input() const { return input_; }
   ProgressBar& progress() { return progress_; }
-  /// The matrix in the precision asked for; only once.
+  /// The matrix in the requested precision. Call it only once.
   AnyMatrix take_matrix();
 
-  /// Solve with what was made of the matrix (Solver or TriangularSolver), write, report. @returns the exit
+  /// Solve with a Solver or TriangularSolver of the matrix, write, report. @returns the exit
   /// code
   template <class T, class AnySolver>
   int solve_and_report(AnySolver& solver) {
@@ -39,7 +39,7 @@ class SystemRun {
   DenseMatrix<T> right_hand_sides(index_t n) const {
     return rhs_.make<T>(n);
   }
-  /// Write and report what ranks have solved. @returns the exit code
+  /// Write and report the solution of ranks. @returns the exit code
   template <class T>
   int report_ranks(const RankReport& report, const DenseMatrix<T>& solution) {
     progress_.end();

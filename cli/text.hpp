@@ -29,7 +29,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 /// The same, every line but the first indented, joined by line breaks, one at the end.
 std::string paragraph(std::string_view first, std::string_view text);
 
-/// Rows of columns: the first row is the head, numbers stand right, words left.
+/// Rows of columns: the first row is the head; numbers are aligned to the right, words to the left.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -41,7 +41,7 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "  name  value" lines, values wrapped beside their names.
+/// "  name  value" lines, with values wrapped in their column.
 class FactList {
  public:
   explicit FactList(std::size_t name_width) : name_width_(name_width) {}

@@ -1,4 +1,4 @@
-// One file in the folder of caches.
+// One file in the cache folder.
 #include "cli/this_machine.hpp"
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 namespace palmette::cli {
 namespace {
 
-/// Empty if no folder of caches is known.
+/// Empty if no cache folder is known.
 std::string this_machine_path() {
   const std::string folder = cache_folder();
   return folder.empty() ? folder : folder + "/machine-2.json";

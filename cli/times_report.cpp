@@ -1,4 +1,4 @@
-// Figures of ranks joined.
+// Combines the figures of ranks.
 #include "cli/times_report.hpp"
 
 #include <fstream>

@@ -1,6 +1,6 @@
-# Finds a CBLAS + LAPACK and makes the target palmette::blas. Palmette runs its own threads and keeps the BLAS
-# to one (palmette/blocks), but calls it from several: Debian's serial OpenBLAS is not made for that and gives
-# wrong products, so the pthread build is taken, and calls to a serial one take turns. Set
+# Finds a CBLAS + LAPACK and defines the target palmette::blas. Palmette runs its own threads and limits the
+# BLAS to one (palmette/blocks), but calls it from several: Debian's serial OpenBLAS does not support that and
+# returns wrong products, so the pthread build is preferred, and calls to a serial one take turns. Set
 # PALMETTE_BLAS_LIBRARIES to choose another.
 set(PALMETTE_BLAS_LIBRARIES "" CACHE STRING "Libraries that provide CBLAS and LAPACK (empty: search)")
 if(PALMETTE_BLAS_LIBRARIES)
@@ -25,7 +25,7 @@ find_package_handle_standard_args(PalmetteBlas REQUIRED_VARS _palmette_blas
 if(PalmetteBlas_FOUND AND NOT TARGET palmette::blas)
   add_library(palmette::blas INTERFACE IMPORTED)
   target_link_libraries(palmette::blas INTERFACE ${_palmette_blas} ${CMAKE_DL_LIBS})
-  # Debian's builds of OpenBLAS share one soname: the run path picks the one that was found.
+  # Debian's builds of OpenBLAS share one soname: the run path selects the one that was found.
   list(GET _palmette_blas 0 _palmette_blas_first)
   if(IS_ABSOLUTE "${_palmette_blas_first}")
     get_filename_component(_palmette_blas_folder ${_palmette_blas_first} DIRECTORY)

@@ -1,5 +1,5 @@
-# Finds AMD (required), METIS and Scotch (optional) and makes the target palmette::orderings, with the
-# definitions PALMETTE_HAVE_METIS and PALMETTE_HAVE_SCOTCH where they were found.
+# Finds AMD (required), METIS and Scotch (optional) and defines the target palmette::orderings, with the
+# definitions PALMETTE_HAVE_METIS and PALMETTE_HAVE_SCOTCH if they were found.
 find_path(AMD_INCLUDE_DIR amd.h PATH_SUFFIXES suitesparse)
 find_library(AMD_LIBRARY amd)
 find_library(SUITESPARSECONFIG_LIBRARY suitesparseconfig)

@@ -1,5 +1,5 @@
 # How rooms, tests and benchmarks are built. A room is a static library whose links are its row of the table
-# in ARCHITECTURE.md; the compiler then refuses nothing, but the linker and tools/check_house.py do.
+# in ARCHITECTURE.md; the compiler does not enforce this, but the linker and tools/check_house.py do.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -14,7 +14,7 @@ if(PALMETTE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(palmette_options INTERFACE)
-# GCC 12 sees uninitialized and overlapping memory in moved variants and strings where there is none.
+# GCC 12 reports uninitialized and overlapping memory in moved variants and strings where there is none.
 target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${PALMETTE_WARNINGS_AS_ERRORS}>:-Werror>
@@ -61,7 +61,7 @@ function(palmette_room name)
 endfunction()
 
 # palmette_room_mpi(<name>): the part of a room that calls MPI, palmette/<name>/mpi, as the target
-# palmette_mpi: whoever does not link it needs no MPI at run time.
+# palmette_mpi: programs that do not link it need no MPI at run time.
 function(palmette_room_mpi name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/mpi/*.cpp)
   add_library(palmette_mpi STATIC ${sources})
@@ -116,7 +116,7 @@ function(palmette_test name)
 endfunction()
 
 # palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of
-# data/ as seeds, and tests/fuzz/<name without fuzz_read_>.dict, where there is one, as dictionary.
+# data/ as seeds, and tests/fuzz/<name without fuzz_read_>.dict, if there is one, as dictionary.
 function(palmette_fuzzer name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/fuzz/${name}.cpp)
@@ -143,7 +143,7 @@ function(palmette_install)
   set(PALMETTE_CONFIG_SCOTCH ${PALMETTE_HAVE_SCOTCH})
   install(EXPORT palmette-targets NAMESPACE palmette:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
   include(CMakePackageConfigHelpers)
-  # Paths stay out: an installed package finds its libraries again where it is used.
+  # No paths: an installed package finds its libraries again where it is used.
   configure_package_config_file(cmake/palmette-config.cmake.in palmette-config.cmake
                                 INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette
                                 NO_SET_AND_CHECK_MACRO)

@@ -1,5 +1,5 @@
 # Outside libraries. Required: threads, zlib, a CBLAS with LAPACK, AMD (SuiteSparse). Optional: METIS, Scotch,
-# MPI, CUDA; what is absent is said in the summary and in ordering_method_list().
+# MPI, CUDA; the summary and ordering_method_list() say what is absent.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PalmetteBlas REQUIRED)
@@ -24,7 +24,7 @@ if(NOT PALMETTE_MPI STREQUAL "OFF")
         "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
   endif()
 endif()
-# CUDA: no room of today needs it; found or not, the build says so.
+# CUDA: no room needs it yet; the build says whether it was found.
 set(PALMETTE_CUDA_SUMMARY "CUDA: not used by this version")
 if(PALMETTE_CUDA STREQUAL "ON")
   message(FATAL_ERROR "PALMETTE_CUDA=ON: this version has no device code yet; use AUTO or OFF")

@@ -1,4 +1,4 @@
-// Somebody else computed L and U: Palmette solves with them as they are.
+// L and U were computed elsewhere: Palmette solves with them unchanged.
 #include <cstdio>
 
 #include "palmette/solver/solver.hpp"

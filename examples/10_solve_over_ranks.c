@@ -1,4 +1,4 @@
-/* A chain of n unknowns over MPI ranks, from C: each rank brings its rows and gets its part of x. Run by:
+/* A chain of n unknowns over MPI ranks, from C: each rank passes its rows and gets its part of x. Run by:
  * mpiexec -n 3 example_10_solve_over_ranks */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-// One-sided queues for a graph of tasks that is no solver's: the edit distance of two strings, tile by tile.
-// A tile needs its left and its upper neighbour; tiles of a row lie on one rank, so that lower edges travel.
-// Run by mpiexec with any number of processes.
+// One-sided queues for a task graph other than that of a solver: the edit distance of two strings, tile by
+// tile. A tile needs its left and its upper neighbour; the tiles of a row are on one rank, so lower edges are
+// sent. Run by mpiexec with any number of processes.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -27,7 +27,7 @@ std::string some_text(std::uint64_t state) {
 
 index_t owner(int row, index_t num_ranks) { return row % num_ranks; }
 
-/// What each rank receives in a run, known beforehand: queues of these sizes need no handshake.
+/// What each rank receives in a run is known in advance, so queues of these sizes need no handshake.
 TransportPlan plan_of(index_t num_ranks) {
   std::vector<TrafficEntry> messages;
   for (int row = 0; row + 1 < tiles; ++row)
@@ -37,8 +37,8 @@ TransportPlan plan_of(index_t num_ranks) {
   return transport_plan(make_traffic(num_ranks, std::move(messages)));
 }
 
-/// A rank's rows of tiles. It never waits: it is told of edges as they come, and runs a tile whenever one is
-/// ready.
+/// A rank's rows of tiles. It never waits: it is notified of edges as they arrive, and runs a tile whenever
+/// one is ready.
 class Distance final : public RankProgram {
  public:
   Distance(const std::string& a, const std::string& b, Transport& transport)
@@ -132,7 +132,7 @@ int serial_distance(const std::string& a, const std::string& b) {
 
 int main() {
   const MpiSession session;
-  // Queues where they work here, messages where not.
+  // Queues if they work here, otherwise messages.
   const MpiExchange mpi = make_mpi_exchange(session.world(), "mpi_rma");
   const index_t num_ranks = mpi.transport->num_ranks();
   RunTransport run(mpi.planned, *mpi.transport, [&] { return plan_of(num_ranks); });
@@ -148,7 +148,7 @@ int main() {
                   program.distance());
       wrong = program.distance() == serial_distance(a, b) ? wrong : 1;
     }
-    wrong = mpi.transport->agree(wrong);  // nobody begins the next run before all have ended this one
+    wrong = mpi.transport->agree(wrong);  // no rank begins the next run before all have ended this one
   }
   return wrong;
 }

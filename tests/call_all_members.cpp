@@ -1,4 +1,4 @@
-// Tests of threads want all threads of a team at work, however busy the processors are.
+// Tests of threads need all threads of a team, however busy the processors are.
 #include "palmette/base/base.hpp"
 
 namespace {

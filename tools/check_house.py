@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the tree to the rules of the house: reads the tables in ARCHITECTURE.md, prints one line for each
-offence (path:line: rule: what: remedy), and ends with 1 if there is any. Exceptions stand in
+"""Checks the tree against the rules of the house: reads the tables in ARCHITECTURE.md, prints one line for
+each offence (path:line: rule: what: remedy), and ends with 1 if there is any. Exceptions are listed in
 tools/house_exceptions.txt.
 """
 
@@ -87,12 +87,12 @@ def apply_exceptions(findings, exceptions):
 
 
 def check(root, rules=tuple(RULES)):
-    """All findings in a tree that no exception covers, and the number of files looked at."""
+    """All findings in a tree that no exception covers, and the number of files checked."""
     tree = Tree(root)
     architecture = read_architecture(tree.text("ARCHITECTURE.md") if "ARCHITECTURE.md" in tree.files else "")
     findings = [finding for rule in rules for finding in rule(tree, architecture)]
     exceptions, offences = read_exceptions(tree)
-    if set(rules) != set(RULES):  # a part of the rules cannot tell which exceptions are needed
+    if set(rules) != set(RULES):  # some of the rules cannot tell which exceptions are needed
         exceptions = [
             exception for exception in exceptions if any(finding.rule == exception[1] for finding in findings)
         ]
@@ -100,7 +100,7 @@ def check(root, rules=tuple(RULES)):
 
 
 def write_junit(path, findings, seconds):
-    """One test case for each rule, so that the house counts in the sum of ./check."""
+    """One test case for each rule, so that the house check counts in the sum of ./check."""
     names = sorted(
         {
             "table",

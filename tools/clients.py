@@ -5,17 +5,17 @@ docs/results/clients.md.
     # everything: about 20 minutes on two cores, and 3 GB of packages
     python3 tools/clients.py
     python3 tools/clients.py --short                # a part of each suite: about 3 minutes
-    python3 tools/clients.py --only pyamg networkx  # some of them; the others' results are kept
-    python3 tools/clients.py --report               # the page again, from what is kept
+    python3 tools/clients.py --only pyamg networkx  # some suites; the results of the others are kept
+    python3 tools/clients.py --report               # only the page, from the stored results
 
-It makes two environments in --folder (by default under the system's folder for temporary files), installs the
-packages of tools/client_suites/catalog.py from the package index and Palmette from this tree (or takes the
-package in --palmette FOLDER), and runs each suite in a process of its own in which `spsolve`, `splu`,
-`factorized` and `spsolve_triangular` of `scipy.sparse.linalg` are replaced wherever they are named. Every
-library has one thread. What each test did is kept as it ends (results/*.jsonl in the folder).
+It creates two environments in --folder (by default under the system's folder for temporary files), installs
+the packages of tools/client_suites/catalog.py from the package index and Palmette from this tree (or takes
+the package in --palmette FOLDER), and runs each suite in a process of its own in which `spsolve`, `splu`,
+`factorized` and `spsolve_triangular` of `scipy.sparse.linalg` are replaced everywhere. Every library has one
+thread. The result of each test is stored when it ends (results/*.jsonl in the folder).
 
-Tests that end otherwise with Palmette than with SciPy are explained in tools/client_suites/explanations.json.
-It ends with 1 where one is not, or is ours.
+Tests with different outcomes for Palmette and SciPy are explained in tools/client_suites/explanations.json.
+The exit status is 1 if one is not explained, or is our fault.
 """
 
 import argparse

@@ -3,8 +3,8 @@
 are some).
 
 Reads lines "name, exit status, seconds, JUnit report" separated by tabs. A stage with a report counts its
-test cases; one without counts as one. A stage that failed although its report names no failure counts as one
-failure more, so that a crash between two tests cannot be lost. Ends with 1 if anything failed or nothing ran.
+test cases; one without counts as one. A stage that failed although its report lists no failure counts as one
+more failure, so that a crash between two tests is not lost. Exits with 1 if anything failed or nothing ran.
 """
 
 import sys

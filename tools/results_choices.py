@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How near to the best is what predictions and rules choose: docs/results/choices.md.
+"""How near predictions and rules come to the best choice: docs/results/choices.md.
 
     PYTHON tools/results_choices.py [--keep FOLDER]
 
 Runs build/release/bench/bench_choices (configure with -DPALMETTE_BENCH=ON): simulated grids and layers
-(virtual time: nothing disturbs them; some minutes), then methods and grids measured on this machine (two
-minutes, let it be idle). --keep FOLDER reads outputs from there, or writes them.
+(virtual time, so nothing disturbs them; some minutes), then methods and grids measured on this machine (two
+minutes; it should be idle). --keep FOLDER reads outputs from there, or writes them.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def rows_of(keep, *arguments):
 
 
 def cases(rows, *keys):
-    """Rows by problem and whatever else makes a case."""
+    """Rows by problem and everything else that defines a case."""
     groups = collections.defaultdict(list)
     for row in rows:
         groups[tuple(row[key] for key in ("problem", *keys))].append(row)
@@ -54,7 +54,7 @@ def nearest_to_square(rows):
 
 
 def verdict(ratios):
-    """Share within 10 %, mean and worst of the times over the best."""
+    """Share within 10 %, mean and worst of the times relative to the best."""
     near = sum(ratio <= NEAR for ratio in ratios)
     return f"{near} of {len(ratios)} | {sum(ratios) / len(ratios):.3f} | {max(ratios):.3f}"
 
@@ -64,7 +64,7 @@ def ratios_of(groups, choose):
 
 
 def simulated(keep, what, rules):
-    """A line for each machine, number of ranks and rule; and all cases of one machine in full."""
+    """One line for each machine, number of ranks and rule; and all cases of one machine in full."""
     lines = [
         "| machine | ranks | choice | within 10 % | mean over the best | worst |",
         "| --- | ---: | --- | ---: | ---: | ---: |",

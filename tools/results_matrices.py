@@ -3,7 +3,7 @@
 
     tools/results_matrices.py ../shared/matrices > docs/results/matrices.md
 
-Each row is one process. Ends with 1 if an answer is neither verified to 1e-14 nor an honest numerical
+Each row is one process. Exits with 1 if an answer is neither verified to 1e-14 nor a reported numerical
 failure.
 """
 

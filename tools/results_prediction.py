@@ -18,7 +18,7 @@ LOW, HIGH = 0.8, 1.25
 
 
 def table(rows):
-    """One line for each problem: predicted, measured, their ratio, bound over the least measured."""
+    """One line for each problem: predicted, measured, their ratio, bound ÷ least measured."""
     simulated = "simulated_s" in rows[0]
     head = [
         "problem",
@@ -46,7 +46,7 @@ def table(rows):
 
 
 def overheads(machine):
-    """What tasks cost besides a stream of their bytes, as fitted."""
+    """The fitted costs of tasks in addition to streaming their bytes."""
     head = {
         "task_us": "task, us",
         "panel_us": "panel, us",

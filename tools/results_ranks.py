@@ -27,7 +27,7 @@ RULES = ["square", "predicted"]
 
 
 def rows_of(keep, machine, problem, side, ranks):
-    """What the benchmark prints, one object for each number of ranks and rule."""
+    """The output of the benchmark, one object for each number of ranks and rule."""
     known = pathlib.Path(keep) / f"{machine}_{problem}_{side}_{ranks.replace(',', '-')}.txt" if keep else None
     return kept_output.rows_of(known, BENCH, machine, problem, side, ranks)
 
@@ -37,7 +37,7 @@ def grid(row):
 
 
 def table(rows):
-    """One line for each number of ranks; times over those of one rank."""
+    """One line for each number of ranks; times relative to one rank."""
     lines = [
         (
             "| ranks | grid | factor, ms | times faster | messages | solve, ms | times faster | messages |"
@@ -61,7 +61,7 @@ def table(rows):
 
 
 def weak_table(problem, keep):
-    """Efficiency: work of a rank over time, against one rank alone."""
+    """Efficiency: work of a rank per time, relative to one rank alone."""
     lines = ["| side | ranks | factor, ms | efficiency | solve, ms | efficiency |", "|" + " ---: |" * 6]
     first = None
     for side, ranks in WEAK[problem]:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What [Liu et al. 2023] and [Ding et al. 2020] published, beside our simulations:
+"""Published results of [Liu et al. 2023] and [Ding et al. 2020] compared with our simulations:
 docs/results/reproduction.md and its plots.
 
     PYTHON tools/results_reproduction.py [--long] [--build FOLDER] [--keep FOLDER]
 
 PYTHON needs matplotlib. Runs programs of FOLDER (default build/release; configure with -DPALMETTE_BENCH=ON):
 bench_rank_decompositions and `palmette simulate-cluster`. Times are virtual: they do not depend on what else
-this machine does. --long: s2D9pt 2048² instead of 1024², which wants some 20 GB. --keep: a folder where what
-was printed is kept and looked for.
+this machine does. --long: s2D9pt 2048² instead of 1024², which needs some 20 GB. --keep: a folder from which
+outputs are read, or to which they are written.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Runner:
-    """Runs a program once; remembers what it printed."""
+    """Runs a program once and stores its output."""
 
     def __init__(self, build, keep):
         self.build = pathlib.Path(build)
@@ -31,7 +31,7 @@ class Runner:
         self.keep.mkdir(parents=True, exist_ok=True)
 
     def rows(self, name, program, *arguments):
-        """One JSON object a line."""
+        """One JSON object per line."""
         return kept_output.rows_of(self.keep / name, self.build / program, *arguments)
 
     def matrix(self, problem, side):

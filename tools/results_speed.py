@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures Palmette beside its rivals on this machine and makes docs/results/speed.md with its plots, and the
+"""Compares Palmette with its rivals on this machine and makes docs/results/speed.md with its plots, and the
 table of README.md.
 
     cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset release
@@ -7,22 +7,22 @@ table of README.md.
     PYTHON tools/results_speed.py
     PYTHON tools/results_speed.py --short    # six matrices: a few minutes
     PYTHON tools/results_speed.py --long     # the big group and the slow rivals too
-    # first answers of a process beside PARDISO's, and their section alone: three minutes
+    # only first answers of a process compared with PARDISO's, and their section: three minutes
     PYTHON tools/results_speed.py --cold
 
 PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals'
 drivers come from ../shared/peers (optional third-party peers, or --peers DIR): they are copied to a scratch
-folder, built with what the system packages offer (names in the Makefile there), and run by that folder's own
-run.py, ours as one more driver. A rival that is not here stays out and the report says why. The rows of small
+folder, built with system packages (named in the Makefile there), and run by that folder's own run.py, with
+ours as one more driver. A rival that is not installed is left out, and the report says why. The rows of small
 systems from Python are those of the package in .venv (./quickstart or pip install . renew it) or of --python.
 
-Every row is one child process and is kept in SCRATCH/speed.json at once: the command can be stopped
-(--minutes stops it by itself) and goes on where it was; rows of ours that are older than our program are
-measured anew. For figures to be published delete that file first, so that all rows are of one run. --only
-NAME… restricts a run to matrices, solvers or the words limits, reading, small;
---again measures anew what is known. --report makes report and plots from what is known without measuring.
---prefix "nice -n -5" or "taskset -c 0,1" stands before each child. The machine should be idle; one thread or
-rank for each of two cores is the most that is used.
+Every row is one child process and is stored in SCRATCH/speed.json at once: the command can be stopped
+(--minutes stops it automatically) and later continues; rows of ours that are older than our program are
+measured again. For published figures delete that file first, so that all rows are from one run. --only NAME…
+restricts a run to matrices, solvers or the words limits, reading, small; --again repeats stored measurements.
+--report makes report and plots from stored rows without measuring. --prefix "nice -n -5" or "taskset -c 0,1"
+is put before each child's command. The machine should be idle; at most one thread or rank for each of two
+cores is used.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034
-# What ./quickstart and ./check share: lists of packages, and functions that install what is missing and say
-# what they do. Sourced by bash, from the root of the tree. Sets nothing that a user would have to know of.
+# What ./quickstart and ./check share: lists of packages, and functions that install what is missing and
+# report what they do. Sourced by bash, from the root of the tree. Sets nothing that users would have to know.
 
 build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev
                 libmetis-dev libscotch-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
@@ -11,9 +11,9 @@ python_modules=(numpy scipy nanobind scikit_build_core)            # to build an
 # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
 python_here=.venv/bin/python
-# How a build by CMake makes the Python module too.
+# Options for a CMake build that includes the Python module.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
-# Python sources, pyproject.toml and the library: what the installed module is made of.
+# The sources of the installed module: Python sources, pyproject.toml and the library.
 python_module_inputs=(palmette python cmake CMakeLists.txt pyproject.toml)
 
 jobs=$(nproc)
@@ -41,7 +41,7 @@ step() {
 
 seconds_since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
 
-# Those of the named Debian packages that are not installed.
+# Those of the given Debian packages that are not installed.
 missing_packages() {
   local package
   for package in "$@"; do
@@ -55,15 +55,15 @@ apt_install() {
   apt-get -o Acquire::Retries=3 -qq install -y --no-install-recommends "$@" </dev/null
 }
 
-# A Python of version 3.9 or later that can make an environment and has its headers.
+# A Python of version 3.9 or later that can create an environment and has its headers.
 is_usable_python() {
   "$1" -c 'import sys, sysconfig, os, venv, ensurepip
 ok = sys.version_info >= (3, 9) and os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))
 sys.exit(not ok)' >/dev/null 2>&1
 }
 
-# install_packages PACKAGE…: Debian packages that are not there yet, and Debian's Python where no usable one
-# is on the path.
+# install_packages PACKAGE…: installs missing Debian packages, and Debian's Python if there is no usable one
+# on the path.
 install_packages() {
   local wanted=("$@") missing
   is_usable_python python3 || wanted+=("${debian_python_packages[@]}")
@@ -107,8 +107,8 @@ install_modules() {
   fi
 }
 
-# build_step TEXT COMMAND…: as step, for a command that runs ninja; a terminal is shown how much of the build
-# is done.
+# build_step TEXT COMMAND…: as step, for a command that runs ninja; on a terminal, it shows how much of the
+# build is done.
 build_step() {
   local text=$1
   shift
@@ -143,7 +143,7 @@ configure_and_build() {
   build_step "Building build/$preset with $jobs jobs" cmake --build "build/$preset" --parallel "$jobs"
 }
 
-# A fingerprint of what the Python module is made of.
+# A fingerprint of the sources of the Python module.
 python_fingerprint() {
   { "$python_here" -V
     find "${python_module_inputs[@]}" -type f ! -path '*/__pycache__/*' -printf '%p %s %T@\n' \
@@ -151,9 +151,9 @@ python_fingerprint() {
   } | sha256sum
 }
 
-# install_python FOLDER [OPTION…]: the Python module into .venv, unless the installed one was made of the same
-# sources. pip builds in FOLDER, a build that is there already, so that nothing is compiled twice; OPTIONs are
-# those in which that build differs from `pip install .`.
+# install_python FOLDER [OPTION…]: the Python module into .venv, unless the installed one was built from the
+# same sources. pip builds in FOLDER, an existing build, so that nothing is compiled twice; OPTIONs are those
+# in which that build differs from `pip install .`.
 install_python() {
   local stamp=build/python.stamp options=() option fingerprint folder=$1
   shift

@@ -48,9 +48,9 @@ EliminationGraph in_order(const SymmetricGraph& graph, const Permutation& order)
   return {graph, order.new_to_old(), order.old_to_new()};
 }
 
-/// Postorder twice: once so that the columns can be counted, then with each vertex's fullest child last,
-/// since only the last child can share a supernode with its parent. The first of a pair always comes last: it
-/// must.
+/// Computes the postorder twice: first to count the columns, then with each vertex's fullest child last,
+/// since only the last child can share a supernode with its parent. The first vertex of a pair must always
+/// come last.
 /// @param start  the vertices' order, that of the Ordering
 PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation& start,
                                  std::vector<char> paired) {
@@ -136,7 +136,7 @@ std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, con
   natural.column = Permutation::identity(lower.cols);
   check_sizes(lower, natural);
   check_options(options);
-  offset_t entries = lower.cols;  // every diagonal entry counts
+  offset_t entries = lower.cols;  // every diagonal entry counts as present
   for (index_t column = 0; column < lower.cols; ++column)
     for (const index_t row : lower.column(column)) {
       if (row < column)

@@ -1,5 +1,5 @@
-// The structure of a supernode is the union of its columns' structures in A and of its children's, less its
-// own columns.
+// The structure of a supernode is the union of its columns' structures in A and its children's structures,
+// without its own columns.
 #include "palmette/analyze/block_structure.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct RowUnion {
   std::vector<index_t> row;
 };
 
-/// Children lists of the unsplit supernodes: first child and next sibling.
+/// Lists of children of the unsplit supernodes: first child and next sibling.
 struct ChildLists {
   std::vector<index_t> first;
   std::vector<index_t> next;

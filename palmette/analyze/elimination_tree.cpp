@@ -39,8 +39,8 @@ std::vector<index_t> sorted_by(const std::vector<index_t>& rank) {
 Permutation postorder(const std::vector<index_t>& parent, const std::vector<index_t>& rank) {
   const index_t n = static_cast<index_t>(parent.size());
   const std::vector<index_t> by_rank = sorted_by(rank);
-  // Lists of children with the lowest rank in front: insert at the front in descending rank. Place n heads
-  // the roots.
+  // Lists of children with the lowest rank in front, built by inserting at the front in descending rank.
+  // Entry n is the head of the list of roots.
   std::vector<index_t> first_child(parent.size() + 1, -1), next_sibling(parent.size(), -1);
   for (auto vertex = by_rank.rbegin(); vertex != by_rank.rend(); ++vertex) {
     const index_t above = parent[*vertex] == -1 ? n : parent[*vertex];
@@ -93,7 +93,7 @@ class RowSubtrees {
     if (previous != -1) meeting = root_of(previous);
     return true;
   }
-  /// All of column's subtree is done: paths may now lead through it.
+  /// The subtree of `column` is complete: paths may now lead through it.
   void close(index_t column) {
     if (parent_[column] != -1) ancestor_[column] = parent_[column];
   }

@@ -11,8 +11,8 @@ namespace palmette {
 /// @cost O(edges·α(n)) @source [Liu 1990]
 std::vector<index_t> elimination_tree(const EliminationGraph& graph);
 
-/// A postorder in which each vertex's children come in ascending `rank` (length n, each from 0 to n), the one
-/// of highest rank last, and otherwise in ascending order. Recursion-free. @returns new_to_old
+/// A postorder in which the children of each vertex are in ascending `rank` (length n, values from 0 to n),
+/// and children of equal rank in ascending order. Not recursive. @returns new_to_old
 /// @cost O(n)
 Permutation postorder(const std::vector<index_t>& parent, const std::vector<index_t>& rank);
 

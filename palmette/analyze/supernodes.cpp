@@ -1,5 +1,5 @@
 // Supernodes: a column joins its predecessor's supernode when it is its parent and the structures nest
-// without a gap; relaxation then merges a supernode with the one just below it where that stores few zeros.
+// without a gap; relaxation then merges a supernode with the one just below it if that stores few zeros.
 #include "palmette/analyze/supernodes.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<Candidate> fundamental_supernodes(const ColumnTree& tree) {
                        (tree.count[column - 1] == tree.count[column] + 1 || tree.stays_with_next(column - 1));
     if (joins) {
       Candidate& node = nodes.back();
-      // Only a paired column can bring zeros here: the earlier columns then carry rows that they do not have.
+      // Only a paired column can add zeros here: the earlier columns then store rows that they do not have.
       node.zeros += (node.end - node.begin) * double(tree.count[column] + 1 - tree.count[column - 1]);
       node.end = column + 1;
     } else {
@@ -82,7 +82,7 @@ std::vector<index_t> split_supernodes(const std::vector<index_t>& begin, const C
     for (index_t piece = 0; piece < pieces; ++piece) {
       index_t first = begin[node] + static_cast<index_t>(offset_t(width) * piece / pieces);
       if (piece > 0 && tree.stays_with_next(first - 1)) --first;
-      // Pairs at width 1 could leave a piece empty: then the cut is dropped.
+      // With width 1, pairs could leave a piece empty; such a cut is dropped.
       if (result.empty() || first > result.back()) result.push_back(first);
     }
   }

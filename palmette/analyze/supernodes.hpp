@@ -7,7 +7,7 @@
 
 namespace palmette {
 
-/// What the partition is made from; the numbering is a postorder.
+/// The input of the partition; the numbering is a postorder.
 struct ColumnTree {
   const std::vector<index_t>& parent;  // length n
   const std::vector<index_t>& count;   // length n

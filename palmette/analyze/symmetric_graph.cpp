@@ -1,4 +1,5 @@
-// Rows are listed by bucketing; rows and columns then meet under a stamp that tells what has been seen.
+// Rows are listed by bucketing; a stamp then tells which neighbours have been seen when rows and columns are
+// merged.
 #include "palmette/analyze/symmetric_graph.hpp"
 
 #include <numeric>

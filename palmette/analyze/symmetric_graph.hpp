@@ -1,4 +1,4 @@
-// The graph that elimination works on: the pattern of B + Bᵀ, B the permuted matrix.
+// The graph that elimination works on: the pattern of B + Bᵀ, where B is the permuted matrix.
 #pragma once
 
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace palmette {
 
-/// Neighbours of vertex j are neighbour[ptr[j] … ptr[j+1]), each once, in any order, perhaps j itself too.
+/// Neighbours of vertex j are neighbour[ptr[j] … ptr[j+1]), each once, in any order, possibly with j itself.
 struct SymmetricGraph {
   index_t n = 0;
   std::span<const offset_t> ptr;       // length n + 1
   std::span<const index_t> neighbour;  // length ptr[n]
-  std::vector<offset_t> own_ptr;       // what the spans show, unless that is the pattern given
+  std::vector<offset_t> own_ptr;       // storage of the spans, unless they refer to the pattern passed in
   std::vector<index_t> own_neighbour;
 
   std::span<const index_t> neighbours(index_t j) const {
@@ -21,15 +21,16 @@ struct SymmetricGraph {
   }
 };
 
-/// A graph whose vertices are eliminated in a given order; never renumbered, since each phase reads it only
-/// once.
+/// A graph whose vertices are eliminated in a given order. It is never renumbered, since each phase reads it
+/// only once.
 struct EliminationGraph {
   const SymmetricGraph& graph;
   const std::vector<index_t>& vertex;  // length n: at each place
   const std::vector<index_t>& place;   // length n: of each vertex
 
   index_t size() const { return graph.n; }
-  /// Call visit(place) for each neighbour of the vertex at `at`, in no order, perhaps for `at` itself too.
+  /// Call visit(place) for each neighbour of the vertex at `at`, in no particular order, possibly for `at`
+  /// itself too.
   template <class Visit>
   void for_each_neighbour(index_t at, const Visit& visit) const {
     for (const index_t other : graph.neighbours(vertex[at])) visit(place[other]);

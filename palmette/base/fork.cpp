@@ -1,4 +1,4 @@
-// Counts forks, and lets them wait for brief locks.
+// Counts forks, and makes them wait for brief locks.
 #include "palmette/base/fork.hpp"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ void palmette_in_forked_process() {
 }
 }
 
-/// From before the first thread on: a fork beside the first use of a lock would otherwise not wait for it.
+/// Created before the first thread: otherwise a fork during the first use of a lock would not wait for it.
 [[maybe_unused]] const int listening =
     pthread_atfork(palmette_before_fork, palmette_after_fork, palmette_in_forked_process);
 

@@ -1,4 +1,4 @@
-// The rule by which threads are withheld and called again.
+// The rule by which threads are paused and called again.
 #include "palmette/base/hand_overs.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace palmette {
 namespace {
 
-// Of a short run's time, what its caller may stand still without being better off alone.
+// The fraction of a short run's time during which its caller may be idle and still not be faster alone.
 constexpr double tolerable_loss = 0.15;
 constexpr int largest_pause_factor = 1024;
 constexpr std::int64_t pause_of_a_forecast_ns = 50'000'000;

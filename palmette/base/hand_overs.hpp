@@ -11,7 +11,7 @@ namespace palmette {
 /// Figures of one run of a team.
 struct RunFigures {
   int threads = 1;               ///< number of threads that were called
-  int disturbed = 0;             ///< of these, lost their processor or were woken late
+  int disturbed = 0;             ///< of these, threads that lost their processor or were woken late
   std::int64_t wall_ns = 0;      ///< from the call to its return
   std::int64_t caller_ns = 0;    ///< part of it during which the caller had a processor
 };

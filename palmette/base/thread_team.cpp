@@ -1,6 +1,6 @@
 // The thread team. A run is published in one word, which says whether it is open, for how many threads, and
-// how many have come. Who wakes up in time joins; then the caller closes the run, and waits for those that
-// joined and for nobody else.
+// how many have joined. Workers that wake up in time join; then the caller closes the run and waits only for
+// those that joined.
 #include "palmette/base/thread_team.hpp"
 
 #include <sys/resource.h>
@@ -18,10 +18,10 @@
 namespace palmette {
 namespace {
 
-/// Runs often follow each other closely: a worker looks so many times for the next one before it sleeps.
+/// Runs often follow each other closely: a worker checks this many times for the next run before it sleeps.
 constexpr int looks_for_a_run = 2000;
 
-/// How often this thread had to leave its processor to another.
+/// How often this thread lost its processor to another.
 long lost_processors() {
   rusage usage{};
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
@@ -46,7 +46,7 @@ class Disturbance {
 
 }  // namespace
 
-/// The workers of one process, and the run that they are called to.
+/// The workers of one process, and their current run.
 class ThreadTeam::Crew {
  public:
   explicit Crew(int wanted)
@@ -56,7 +56,7 @@ class ThreadTeam::Crew {
       for (int thread = 1; thread < wanted; ++thread)
         workers_.emplace_back([this, thread] { worker_loop(thread); });
     } catch (...) {
-      // The system refuses more threads: go on with those there are.
+      // The system refuses more threads: continue with the existing ones.
       size_ = static_cast<int>(workers_.size()) + 1;
     }
   }
@@ -83,7 +83,7 @@ class ThreadTeam::Crew {
     occupied_.notify_one();
   }
 
-  /// With the crew occupied. @param all  whether to wait until each of the threads has come
+  /// Call this while holding the crew. @param all  whether to wait until every thread has joined
   RunFigures call(const std::function<void(int)>& work, int threads, bool all) {
     RunFigures figures{threads, 0, -clock_nanoseconds(), -processor_nanoseconds()};
     const Disturbance disturbance;
@@ -98,7 +98,7 @@ class ThreadTeam::Crew {
     return figures;
   }
 
-  /// The exception of the lowest thread that threw, forgotten here.
+  /// Return and clear the exception of the lowest thread that threw.
   std::exception_ptr take_error() {
     std::exception_ptr first;
     if (!failed_.exchange(false, std::memory_order_relaxed)) return first;
@@ -157,7 +157,7 @@ class ThreadTeam::Crew {
 
   void worker_loop(int thread) {
     std::uint32_t seen = 0;
-    // Who came too late takes no more processor time from those who work, and sleeps at once.
+    // A worker that is too late sleeps at once, so as to take no processor time from those that work.
     bool came_late = false;
     for (;;) {
       for (int look = 0; !came_late && look < looks_for_a_run && !called_since(seen); ++look)
@@ -166,7 +166,8 @@ class ThreadTeam::Crew {
       if (stopping_.load(std::memory_order_relaxed)) return;
       came_late = !join(thread);
       if (came_late) continue;
-      // The run that was joined may be one after that which called: it stays until this thread leaves.
+      // The run that was joined may be a later one than the run that woke this thread; it lasts until this
+      // thread leaves.
       seen = number_;
       const bool late =
           clock_nanoseconds() - called_at_ns_.load(std::memory_order_relaxed) > WakeTime::patience_ns;
@@ -185,7 +186,7 @@ class ThreadTeam::Crew {
   std::atomic<std::uint32_t> calls_{0}, run_{0};
   std::atomic<int> left_{0}, disturbed_{0};
   std::atomic<std::int64_t> called_at_ns_{0};
-  const std::function<void(int)>* work_ = nullptr;  // these two: of the run that is open
+  const std::function<void(int)>* work_ = nullptr;  // both: of the open run
   std::uint32_t number_ = 0;
   Doorbell done_;
   std::vector<std::exception_ptr> errors_;  // length size
@@ -197,7 +198,7 @@ ThreadTeam::ThreadTeam(int size, HandOvers& hand_overs)
 
 ThreadTeam::~ThreadTeam() {
   Crew* const crew = crew_.load(std::memory_order_acquire);
-  // What another process made stays as it is: its threads are not here to be waited for.
+  // What another process created is left alone: its threads do not exist here, so it cannot wait for them.
   if (crew != nullptr && crew->belongs_here()) delete crew;
 }
 
@@ -208,7 +209,7 @@ ThreadTeam::Crew& ThreadTeam::crew() {
     hand_overs_.expect_busy(busy_processors() + wanted_ - available_processors(), clock_nanoseconds());
   Crew* const made = new Crew(wanted_);
   if (crew_.compare_exchange_strong(known, made, std::memory_order_acq_rel)) return *made;
-  delete made;  // another thread was here first
+  delete made;  // another thread was first
   return *known;
 }
 

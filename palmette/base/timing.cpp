@@ -14,8 +14,7 @@ namespace palmette {
 namespace {
 
 /// The value in bytes of a "Name:   123 kB" line of the process's status file; 0 if absent. Allocates
-///                                  nothing, since it is asked for
-/// in the middle of solves that allocate nothing.
+/// nothing, since it is called in the middle of solves that allocate nothing.
 std::int64_t status_bytes(const char* name) {
   char text[8192];
   std::size_t size = 0;

@@ -1,4 +1,4 @@
-// What waiting threads count and where they meet.
+// The counters of waiting threads, and the places where they wait.
 #include "palmette/base/waiting.hpp"
 
 #include <chrono>

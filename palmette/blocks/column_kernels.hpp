@@ -1,6 +1,6 @@
-// Inside `blocks`: the two loops over a panel's columns that everything small is made of. Columns are taken
-// eight, four, two and one at a time, rows a register at a time: the order of every sum is a function of the
-// shapes alone.
+// Inside `blocks`: the two loops over a panel's columns on which all small kernels are built. They take
+// columns eight, four, two and one at a time and rows a register at a time, so the order of every sum depends
+// on the shapes alone.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 
 namespace palmette::kernels {
 
-/// Columns of a group for one right-hand side, which is bound by memory. The next group is asked for
-/// meanwhile: columns of a block are short, so that the processor's own prefetching has hardly begun on one
-/// when it ends.
+/// Columns of a group for one right-hand side, where memory is the limit. The next group is prefetched
+/// meanwhile: columns of a block are so short that the processor's own prefetching has hardly begun when one
+/// ends.
 inline constexpr int most_columns = 8;
 
 /// One group of `Columns` columns of a panel against `NumRhs` right-hand sides.
 ///
-/// out(:, rhs) ← (or +=) A·x(:, rhs), A being m × Columns; coefficients x[rhs][column] are already in
+/// out(:, rhs) ← (or +=) A·x(:, rhs), where A is m × Columns; the coefficients x[rhs][column] are already in
 /// registers.
 template <class T, int Columns, int NumRhs, bool accumulate>
 inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[NumRhs][Columns], T* out,
@@ -61,8 +61,8 @@ inline void multiply_columns(bool accumulate, DenseView<const T> a, Coefficient&
     for (int rhs = 0; rhs < NumRhs; ++rhs) std::fill_n(out + rhs * ld_out, a.rows, T(0));
 }
 
-/// result[rhs][column] = Σ op(a(row, column))·x(row, rhs), op being the conjugate where asked; A has
-/// `Columns` columns, x `NumRhs`.
+/// result[rhs][column] = Σ op(a(row, column))·x(row, rhs), where op conjugates if asked; A has `Columns`
+/// columns, x has `NumRhs`.
 template <class T, int Columns, int NumRhs>
 inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const T> x,
                         T (&result)[NumRhs][Columns]) {

@@ -24,14 +24,14 @@ index_t factor_llt(DenseView<T> block);
 template <class T>
 index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block);
 
-/// What a block's pivoting did. Places count inside the block.
+/// What pivoting did in a block. Places are counted within the block.
 struct BlockPivots {
-  std::vector<index_t> perturbed;  ///< places (after pivoting) of pivots that were replaced
-  /// Smallest and largest modulus of a pivot before replacement (of a 2 × 2 one: of its eigenvalues).
+  std::vector<index_t> perturbed;  ///< places (after pivoting) of the replaced pivots
+  /// Smallest and largest modulus of a pivot before replacement (for a 2 × 2 pivot, of its eigenvalues).
   double smallest_modulus = std::numeric_limits<double>::infinity();
   double largest_modulus = 0;
-  bool odd_permutation = false;  ///< LU: the places are an odd permutation
-  /// When the first replacement was made, its whole remaining column was exactly zero: the block is singular.
+  bool odd_permutation = false;  ///< LU: the row exchanges form an odd permutation
+  /// At the first replacement, the whole remaining column was exactly zero: the block is singular.
   bool exactly_singular = false;
 
   void count(double modulus) {
@@ -44,17 +44,17 @@ struct BlockPivots {
   }
 };
 
-/// Where D goes, and the workspace.
+/// Storage for D, and workspace.
 template <class T>
 struct PairStorage {
   std::span<T> d;        ///< length w: diagonal of D
   std::span<T> d_below;  ///< length w: subdiagonal of D; nonzero at k exactly where (k, k+1) is a 2 × 2 pivot
-  std::span<T> columns = {};  ///< w·(w + 1) scalars of workspace, or empty: then it is allocated
+  std::span<T> columns = {};  ///< w·(w + 1) scalars of workspace; if empty, it is allocated
 };
 
-/// The lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), bounded
-/// Bunch–Kaufman (rook) pivoting over the whole block, D of 1 × 1 and 2 × 2 blocks; no entry of L exceeds
-/// 2.79 in modulus (4.0 as complex moduli are |re| + |im|), but for replaced pivots.
+/// Factor the lower triangle of a w × w symmetric (or Hermitian) block: P·A·Pᵀ = L·D·Lᵀ (or Lᴴ), by bounded
+/// Bunch–Kaufman (rook) pivoting over the whole block; D has 1 × 1 and 2 × 2 blocks. No entry of L exceeds
+/// 2.79 in modulus (4.0 for complex scalars, whose moduli are |re| + |im|), except below replaced pivots.
 ///
 /// On return the strict lower triangle holds unit L. A 1 × 1 pivot whose modulus is below `tiny` is replaced
 /// by tiny with its own sign (complex symmetric: its own phase; zero counts as positive) and recorded. 2 × 2

@@ -10,11 +10,11 @@
 namespace palmette {
 namespace {
 
-/// A pivot is good enough if its modulus is this times the largest of its row: the growth of one 2 × 2 step
-/// is then that of two 1 × 1 steps.
+/// A pivot is good enough if its modulus is at least this times the largest of its row: one 2 × 2 step then
+/// grows entries as much as two 1 × 1 steps.
 constexpr double pivot_ratio = 0.6403882032022076;  // (1 + √17) / 8
 
-/// The largest modulus of a column outside one place, and where it stands (−1: nowhere, all zero or NaN).
+/// The largest modulus of a column outside one place, and its row (−1 if all are zero or NaN).
 template <class T>
 struct Largest {
   real_t<T> modulus = 0;
@@ -52,7 +52,7 @@ class RookFactorization {
   }
 
  private:
-  /// Columns of L·D for the finished part; the columns behind it are the candidates'.
+  /// Columns of L·D for the finished part; the columns behind it hold the candidates.
   T* ld_column(index_t k) {
     return columns_ + static_cast<std::size_t>(k) * static_cast<std::size_t>(width_);
   }
@@ -78,8 +78,7 @@ class RookFactorization {
     return found;
   }
 
-  /// Find the next pivot and move it to place k (and k + 1); its columns stand in first_ (and second_)
-  /// afterwards.
+  /// Find the next pivot and move it to place k (and k + 1); its columns are then in first_ (and second_).
   /// @returns true for a 2 × 2 pivot
   bool choose(index_t k) {
     first_ = ld_column(k);

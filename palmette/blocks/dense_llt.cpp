@@ -1,4 +1,4 @@
-// LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that own loops
+// LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that plain loops
 // finish.
 #include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/dense_factor.hpp"
@@ -15,7 +15,7 @@ DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, 
   return {view.data + row + column * view.ld, rows, cols, view.ld};
 }
 
-/// Left-looking: column j loses L(j:, :j)·L(j, :j)ᴴ, then is divided by the root of its pivot.
+/// Left-looking: column j loses L(j:, :j)·L(j, :j)ᴴ, then is divided by the square root of its pivot.
 template <class T>
 index_t factor_narrow(DenseView<T> block) {
   for (index_t j = 0; j < block.cols; ++j) {
@@ -37,8 +37,7 @@ index_t factor_narrow(DenseView<T> block) {
 
 template <class T>
 void invert_narrow_lower(bool unit_diagonal, DenseView<T> a) {
-  // Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; the columns to its right are inverted already when j
-  // descends.
+  // Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; j descends, so the columns to its right are already inverted.
   for (index_t j = a.cols - 1; j >= 0; --j) {
     const T pivot = unit_diagonal ? T(1) : T(1) / a(j, j);
     if (!unit_diagonal) a(j, j) = pivot;
@@ -52,7 +51,7 @@ void invert_narrow_lower(bool unit_diagonal, DenseView<T> a) {
 
 template <class T>
 void invert_narrow_upper(bool unit_diagonal, DenseView<T> a) {
-  // Column j of the inverse of U is −U₁₁⁻¹·u·U_jj⁻¹; the columns to its left are inverted already.
+  // Column j of the inverse of U is −U₁₁⁻¹·u·U_jj⁻¹; the columns to its left are already inverted.
   for (index_t j = 0; j < a.cols; ++j) {
     const T pivot = unit_diagonal ? T(1) : T(1) / a(j, j);
     if (!unit_diagonal) a(j, j) = pivot;
@@ -70,7 +69,8 @@ void negate(DenseView<T> a) {
     for (index_t row = 0; row < a.rows; ++row) a(row, column) = -a(row, column);
 }
 
-/// The off-diagonal quarter first, by two triangular solves with the halves as they are, then the halves.
+/// First the off-diagonal quarter, by two triangular solves with the halves before they are inverted; then
+/// the halves.
 template <class T>
 void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
   if (a.cols <= narrow_width)

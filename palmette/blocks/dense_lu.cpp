@@ -1,4 +1,4 @@
-// P·A = L·U of one diagonal block: recursive halves by columns down to strips that own loops finish.
+// P·A = L·U of one diagonal block: recursive halves by columns down to strips that plain loops finish.
 #include <cmath>
 #include <numeric>
 
@@ -30,8 +30,8 @@ class PartialPivoting {
     return {a_.data + row + column * a_.ld, rows, cols, a_.ld};
   }
 
-  /// Columns [first, end), all columns before them finished and applied. Row exchanges reach across the whole
-  /// block at once, so that nothing has to be exchanged later.
+  /// Factor columns [first, end); all columns before them are finished and applied. Rows are exchanged across
+  /// the whole block at once, so nothing has to be exchanged later.
   void factor_columns(index_t first, index_t end) {
     if (end - first <= strip_width) return factor_strip(first, end);
     const index_t middle = first + ((end - first) / 2 + 7) / 8 * 8, rest = end - middle,
@@ -45,7 +45,7 @@ class PartialPivoting {
     factor_columns(middle, end);
   }
 
-  /// Left-looking: column j loses what the strip's earlier columns owe it, then its pivot is sought.
+  /// Left-looking: the strip's earlier columns update column j, then its pivot is chosen.
   void factor_strip(index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       T* const column = a_.column(j);

@@ -1,5 +1,5 @@
-// What a determinant is made of: moduli of pivots that neither overflow nor cost a logarithm each, and signs
-// of permutations.
+// The parts of a determinant: moduli of pivots, multiplied without overflow and without a logarithm for each,
+// and signs of permutations.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace palmette {
 
-/// The logarithm of a product of positive numbers: one logarithm for many of them, none lost to overflow or
-/// underflow.
+/// The logarithm of a product of positive numbers, with one logarithm for many of them and without overflow
+/// or underflow.
 class LogProduct {
  public:
   void multiply(double modulus) {
@@ -28,7 +28,7 @@ class LogProduct {
 
  private:
   double log_ = 0;
-  double product_ = 1;  // of numbers not in log_ yet
+  double product_ = 1;  // product of the numbers not yet in log_
 };
 
 /// Is the permutation k → image(k) of [0, n) odd?

@@ -1,4 +1,4 @@
-// What a Factor occupies.
+// The memory that a Factor occupies.
 #include "palmette/blocks/factor.hpp"
 
 namespace palmette {

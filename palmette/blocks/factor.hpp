@@ -1,5 +1,5 @@
-// Factor: the product of factorize that solve reads. It lives here, below both, since the siblings never
-// meet: it is the blocks of one rank and what pivoting did to them.
+// Factor: the product of `factorize` that `solve` reads. It is defined here, below both, because neither may
+// include the other. It holds the blocks of one rank and what pivoting did to them.
 #pragma once
 
 #include <memory>
@@ -13,19 +13,19 @@ namespace palmette {
 struct Inertia {
   index_t positive = 0;
   index_t negative = 0;
-  /// pivots that were replaced: undecided, since a tiny pivot need not be a tiny eigenvalue
+  /// replaced pivots: sign undecided, since a tiny pivot need not be a tiny eigenvalue
   index_t zero = 0;
 };
 
 /// What pivoting did, in the numbering of the user's matrix.
 struct PivotReport {
   index_t perturbed = 0;                 ///< tiny pivots replaced
-  std::vector<index_t> perturbed_columns;  ///< their original columns, ascending, the first 1000
+  std::vector<index_t> perturbed_columns;  ///< their original columns, ascending, at most the first 1000
   double smallest_pivot = 0;             ///< smallest modulus before replacement, of the scaled matrix
   double largest_pivot = 0;
   Inertia inertia;                       ///< LLᵀ, and LDLᵀ of real or Hermitian matrices; zeros otherwise
-  /// Determinant of A (scalings and permutations undone): modulus e^log_abs_determinant, sign (or phase)
-  /// apart.
+  /// Determinant of A (scalings and permutations undone): its modulus is e^log_abs_determinant; the sign (or
+  /// phase) is separate.
   double log_abs_determinant = 0;
   std::complex<double> determinant_sign = 1;  ///< modulus 1; 0 if exactly singular
 };
@@ -48,7 +48,7 @@ struct Factor {
   std::vector<T> d_below;      // LDLᵀ only, length n: subdiagonal of D, nonzero where a 2 × 2 pivot begins
   // LDLᵀ and LU, length n: P as in dense_factor.hpp, counted from the supernode's first column
   std::vector<index_t> place;
-  std::vector<double> row_scale;     // as Ordering's, length n by original row, or empty
+  std::vector<double> row_scale;     // as in Ordering, length n by original row, or empty
   std::vector<double> column_scale;  // length n by original column, or empty
   PivotReport pivots;
   double seconds = 0;

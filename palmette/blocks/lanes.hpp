@@ -1,5 +1,5 @@
-// A few scalars side by side in one vector register, and the two products that the small kernels are
-// made of. Written with the vector extension that GCC and Clang share, so that one source serves every width.
+// A few scalars side by side in one vector register, and the two products on which the small kernels are
+// built. The vector extension that GCC and Clang share lets one source serve every width.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "palmette/base/base.hpp"
 
-/// For pieces of a kernel whose sums must stay in registers: a call would put them into memory.
+/// For parts of a kernel whose sums must stay in registers: a function call would spill them to memory.
 #define PALMETTE_INLINE __attribute__((always_inline))
 
 namespace palmette::lanes {
@@ -29,13 +29,13 @@ inline constexpr int register_bytes = 32;
 inline constexpr int register_bytes = 16;
 #endif
 
-/// Scalars of type T that fill one register.
+/// Number of scalars of type T that fill one register.
 template <class T>
 inline constexpr int full_width = register_bytes / static_cast<int>(sizeof(T)) > 0
                                       ? register_bytes / static_cast<int>(sizeof(T))
                                       : 1;
 
-/// `Count` reals side by side; one real is the scalar itself.
+/// `Count` reals side by side; for one, the scalar itself.
 template <class Real, int Count>
 struct VectorOf {
   typedef Real type __attribute__((vector_size(sizeof(Real) * Count)));
@@ -59,7 +59,7 @@ struct Lanes {
   }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
 
-  /// Σ a·s for scalars s. Complex: by_real collects a·Re s, by_imag a·Im s; one crossing at the end joins
+  /// Σ a·s for scalars s. Complex: by_real collects a·Re s, by_imag a·Im s; one exchange at the end combines
   /// them.
   struct Sum {
     Vector by_real{};
@@ -78,15 +78,15 @@ struct Lanes {
     }
   };
 
-  /// Σ of a·x lane by lane: a dot product in pieces.
+  /// Σ a·x lane by lane: a dot product in pieces.
   struct Dot {
-    Vector straight{};  // complex: re·re, im·im in turn
-    Vector across{};    // complex: re·im, im·re in turn
+    Vector straight{};  // complex: re·re and im·im alternate
+    Vector across{};    // complex: re·im and im·re alternate
     void add(Vector a, Vector x) {
       straight += a * x;
       if constexpr (is_complex_v<T>) across += a * swapped(x);
     }
-    /// The sum over lanes, in the order of the lanes; the first factor conjugated where asked.
+    /// The sum over lanes, in the order of the lanes; the first factor is conjugated if asked.
     T value(bool conjugate_first) const {
       Real s[reals], c[reals];
       std::memcpy(s, &straight, sizeof s);
@@ -107,8 +107,9 @@ struct Lanes {
   };
 
  private:
-  /// a·s + sum, fused where the processor can. A compiler may sum one lane's products in vectors, unfused and
-  /// then added in order: the last rows of a panel would have other bits than the same rows elsewhere.
+  /// a·s + sum, fused where the processor can. For a plain expression a compiler may compute one lane's
+  /// products in vectors, unfused, and then add them in order; the last rows of a panel would then have other
+  /// bits than the same rows elsewhere.
   static Vector fused(Vector a, T s, Vector sum) {
 #ifdef __FMA__
     if constexpr (std::is_same_v<Vector, float>) return __builtin_fmaf(a, s, sum);
@@ -127,7 +128,7 @@ struct Lanes {
   static Vector neighbours(Vector v, std::integer_sequence<int, Lane...>) {
     return __builtin_shufflevector(v, v, (Lane ^ 1)...);
   }
-  /// Real and imaginary parts exchanged.
+  /// v with real and imaginary parts exchanged.
   static Vector swapped(Vector v) { return neighbours(v, std::make_integer_sequence<int, reals>()); }
   /// i times v.
   static Vector crossed(Vector v) {

@@ -1,13 +1,13 @@
-// BLAS-3 through CBLAS: one template a routine, the scalar's letter chosen by overload.
+// BLAS-3 through CBLAS: one template per routine; overloads choose the scalar's letter.
 #include "palmette/blocks/level3.hpp"
 
 #include <algorithm>
 #include <cblas.h>
 #include <mutex>
 
-// Each BLAS has its own word for the number of threads. Weak, so that whichever is linked answers, and found
-// where this library finds its BLAS: a look-up by name would miss it in a module that Python has loaded
-// privately.
+// Each BLAS sets its number of threads by its own function. The symbols are weak, so that the BLAS that is
+// linked answers, and they are resolved where this library resolves its BLAS: a look-up by name would miss it
+// in a module that Python has loaded privately.
 extern "C" {
 #pragma weak openblas_set_num_threads
 #pragma weak openblas_get_num_threads
@@ -27,7 +27,7 @@ namespace palmette::blas {
 namespace {
 
 /// A sequential build of OpenBLAS shares its buffers between callers without a lock and then returns wrong
-/// products, so that calls to it take turns. Any other BLAS is called by all threads at once.
+/// products, so calls to it take turns. All threads call any other BLAS at the same time.
 class Turn {
  public:
   Turn() {
@@ -53,8 +53,8 @@ CBLAS_UPLO code(Triangle triangle) { return triangle == Triangle::lower ? CblasL
 CBLAS_SIDE code(Side side) { return side == Side::left ? CblasLeft : CblasRight; }
 CBLAS_DIAG code(Diagonal diagonal) { return diagonal == Diagonal::unit ? CblasUnit : CblasNonUnit; }
 
-/// openblas_get_parallel() of a build that has threads of its own; 0 is a sequential build, 2 one that uses
-/// OpenMP's.
+/// The value of openblas_get_parallel() in a build that has threads of its own; 0 is a sequential build, 2
+/// one that uses OpenMP.
 constexpr int posix_threads = 1;
 
 /// BLAS refuses a leading dimension below max(1, rows), even of an empty matrix.
@@ -63,7 +63,7 @@ int leading(DenseView<T> view) {
   return static_cast<int>(std::max<offset_t>({1, view.rows, view.ld}));
 }
 
-/// m × n product with inner size k, as BLAS wants it.
+/// m × n product with inner size k, in the form that BLAS expects.
 struct Product {
   CBLAS_TRANSPOSE op_a, op_b;
   int m, n, k, lda, ldb, ldc;
@@ -134,7 +134,7 @@ void call_trsm(const TriangularCall& t, const ComplexDouble* a, ComplexDouble* b
   cblas_ztrsm(CblasColMajor, t.side, t.triangle, t.op, t.diagonal, t.m, t.n, &one, a, t.lda, b, t.ldb);
 }
 
-/// C ← beta·C with beta = 0 overwriting: what remains of a product whose inner size is 0.
+/// C ← beta·C, where beta = 0 overwrites: what remains of a product whose inner size is 0.
 template <class T>
 void scale(T beta, DenseView<T> c) {
   for (index_t column = 0; column < c.cols; ++column)
@@ -145,8 +145,8 @@ void scale(T beta, DenseView<T> c) {
 
 bool use_one_thread() {
   if (openblas_set_num_threads != nullptr) {
-    // Setting the number, even to what it is, starts OpenBLAS's threads again in a forked process, or where
-    // they were ended.
+    // Setting the number, even to its present value, restarts OpenBLAS's threads in a forked process, or
+    // after they were ended.
     if (openblas_get_num_threads == nullptr || openblas_get_num_threads() != 1) openblas_set_num_threads(1);
   } else if (MKL_Set_Num_Threads != nullptr) MKL_Set_Num_Threads(1);
   else if (bli_thread_set_num_threads != nullptr) bli_thread_set_num_threads(1);

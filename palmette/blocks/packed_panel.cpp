@@ -1,5 +1,5 @@
-// Packing, and one right-hand side through a packed panel: each entry is read once, in the order of memory,
-// and meets a value that is already in a register.
+// Packing, and the products of a packed panel with one right-hand side: each entry is read once, in the order
+// of memory, and multiplied by a value that is already in a register.
 #include "palmette/blocks/packed_panel.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using lanes::unrolled;
 template <class T>
 constexpr int chunk = lanes::full_width<T>;
 
-/// Columns whose sums a backward pass keeps in registers, and whose factors a forward pass does.
+/// Number of columns whose sums (in a backward pass) or factors (in a forward pass) stay in registers.
 template <class T>
 constexpr int most_columns = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
 
@@ -25,7 +25,7 @@ constexpr int longest_packed = 64;
 template <class T>
 using Full = lanes::Lanes<T, chunk<T>>;
 
-/// The first `count` lanes of v, zeros behind: what lies there may be no number.
+/// The first `count` lanes of v, then zeros: the memory behind may hold NaN.
 template <class T>
 PALMETTE_INLINE inline typename Full<T>::Vector first_lanes(typename Full<T>::Vector v, int count) {
   using Vector = typename Full<T>::Vector;
@@ -35,7 +35,7 @@ PALMETTE_INLINE inline typename Full<T>::Vector first_lanes(typename Full<T>::Ve
   return number < end ? v : Vector{};
 }
 
-/// The values at places list[0 … chunk<T>).
+/// The values at the places list[0] … list[chunk<T> − 1].
 template <class T>
 PALMETTE_INLINE inline typename Full<T>::Vector gathered(const T* from, const index_t* list) {
   if constexpr (!is_complex_v<T> && chunk<T> == 8)
@@ -64,20 +64,20 @@ PALMETTE_INLINE inline void subtract_at(T* into, const RowPlaces& places, index_
   }
 }
 
-/// Chunks that `Columns` rows fill, and the rows of chunk number `q`.
+/// Number of chunks that `Columns` rows fill, and number of rows in chunk `q`.
 template <class T, int Columns>
 constexpr int chunks_of = (Columns + chunk<T> - 1) / chunk<T>;
 template <class T, int Columns>
 constexpr int rows_of(int q) {
   return std::min(chunk<T>, Columns - q * chunk<T>);
 }
-/// Columns of chunk number q of a triangular block with `width` columns.
+/// Number of columns in chunk q of a triangular block with `width` columns.
 template <class T>
 constexpr int triangle_columns(int width, int q) {
   return std::min(width, (q + 1) * chunk<T>);
 }
 
-/// One column of a chunk, and the request for what is as far ahead.
+/// One column of a chunk; prefetches the data that lies `ahead` of it.
 template <class T>
 PALMETTE_INLINE inline typename Full<T>::Vector entries_at(const T* a, offset_t ahead) {
   __builtin_prefetch(a + ahead, 0, 3);
@@ -116,7 +116,7 @@ PALMETTE_INLINE inline void store_first(typename Full<T>::Vector v, int count, T
   std::copy_n(values, count, to);
 }
 
-/// Panels of exactly so many columns.
+/// Panels of exactly `Columns` columns.
 template <class T, int Columns, bool Square>
 void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
   T x[Columns];
@@ -134,7 +134,7 @@ void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places,
     subtract_at<T>(local, places, row, rest, chunk_product<T, Columns>(a, panel.ahead, rest, x));
 }
 
-/// The same for wider ones.
+/// The same for wider panels.
 template <class T>
 void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
   T x[longest_packed];
@@ -154,8 +154,8 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
   }
 }
 
-/// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded into one until one is
-/// left.
+/// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded together until one
+/// vector is left.
 template <class T, int Span, int... Lane>
 PALMETTE_INLINE inline auto folded_pair(typename Full<T>::Vector x, typename Full<T>::Vector y,
                                         std::integer_sequence<int, Lane...>) {
@@ -175,17 +175,17 @@ PALMETTE_INLINE inline typename Full<T>::Vector folded(const typename Full<T>::V
                                     std::make_integer_sequence<int, chunk<T>>());
 }
 
-/// `Columns` dot products on their way.
+/// Partial sums of `Columns` dot products.
 template <class T, int Columns>
 struct Dots {
   typename Full<T>::Dot dot[Columns];
 
-  // Written out: an array that is cleared as a whole would be cleared in memory.
+  // Written out, because the compiler clears an array in memory when it is cleared as a whole.
   PALMETTE_INLINE Dots() {
     unrolled<Columns>([&](auto column) PALMETTE_INLINE { dot[column] = typename Full<T>::Dot(); });
   }
   /// The first `Count` columns of a chunk with `rows` rows. The lanes of x behind them are zero, those of the
-  /// chunk anything.
+  /// chunk arbitrary.
   template <int Count, bool Whole>
   PALMETTE_INLINE void add(const T* a, offset_t ahead, int rows, typename Full<T>::Vector x) {
     unrolled<Count>([&](auto column) PALMETTE_INLINE {
@@ -210,7 +210,7 @@ struct Dots {
   }
 };
 
-/// What a backward pass reads and writes; z may be own where all columns are taken at once.
+/// What a backward pass reads and writes; z may be `own` if all columns are computed at once.
 template <class T>
 struct BackwardRun {
   bool adjoint;
@@ -221,7 +221,7 @@ struct BackwardRun {
 };
 
 /// Columns [first, first + Columns) of a panel. In a triangular block they begin in chunk first / chunk<T>,
-/// which is whole unless the columns end with the panel: all of that is known beforehand.
+/// which is complete unless the columns end with the panel, so its size is known at compile time.
 template <class T, int Columns, bool Square>
 void packed_backward_kernel(const PackedPanel<T>& panel, int first, const BackwardRun<T>& run) {
   Dots<T, Columns> dots;
@@ -266,7 +266,7 @@ using ForwardKernel = void (*)(const PackedPanel<T>&, const RowPlaces&, T*, T*);
 template <class T>
 using BackwardKernel = void (*)(const PackedPanel<T>&, int, const BackwardRun<T>&);
 
-/// Kernels for one column, two, three …, by whether the block is square.
+/// Kernels for one, two, three … columns, for square and for triangular blocks.
 template <class T, bool Square, int... Number>
 ForwardKernel<T> forward_kernel(int columns, std::integer_sequence<int, Number...>) {
   static constexpr ForwardKernel<T> kernels[] = {packed_forward_kernel<T, Number + 1, Square>...};

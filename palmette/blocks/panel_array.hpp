@@ -1,5 +1,5 @@
-// One large aligned array for the panels of a factor, allocated and freed as one; pages may be left for their
-// first writer.
+// One large aligned array for the panels of a factor, allocated and freed as a whole; its pages may stay
+// untouched until their first writer.
 #pragma once
 
 #include <cstring>
@@ -15,15 +15,15 @@
 
 namespace palmette {
 
-/// For PanelArray: the caller writes every entry before it is read.
+/// For PanelArray: the caller writes every entry before reading it.
 struct Uninitialised {};
 
-/// `size` scalars, 64-byte aligned, zero unless asked otherwise. Movable, not copyable.
+/// `size` scalars, 64-byte aligned, zero by default. Movable, not copyable.
 template <class T>
 class PanelArray {
  public:
   PanelArray() = default;
-  /// @throws MemoryError naming the bytes if the memory is not to be had
+  /// @throws MemoryError naming the bytes if the memory cannot be allocated
   explicit PanelArray(offset_t size) : PanelArray(size, Uninitialised()) {
     if (size > 0) std::memset(static_cast<void*>(data_), 0, bytes());
   }

@@ -1,5 +1,5 @@
-// A panel times one vector is bound by memory: each entry is read once, eight columns at a time, along the
-// columns. Several vectors go four at a time.
+// A panel times one vector is limited by memory: each entry is read once, along the columns, eight columns at
+// a time. Several vectors are processed four at a time.
 #include "palmette/blocks/panel_kernels.hpp"
 
 #include "palmette/blocks/column_kernels.hpp"

@@ -7,9 +7,9 @@
 namespace palmette {
 namespace {
 
-/// Columns (first, second) ← (first, second)·[[a, c], [b, d]]. In explicit sums: a compiler that chooses
-/// which of two products it fuses with the addition may choose otherwise for the last rows, and bits would
-/// depend on where a row lies.
+/// Columns (first, second) ← (first, second)·[[a, c], [b, d]]. The sums are explicit: a compiler that chooses
+/// which of two products to fuse with the addition may choose differently for the last rows, and the bits
+/// would depend on where a row lies.
 template <class T>
 struct PairProduct {
   T a, b, c, d;
@@ -34,8 +34,8 @@ PairProduct<T> pair_block(const PairDiagonal<T>& pairs, index_t k) {
   return {pairs.d[k], below, pairs.hermitian ? conjugate(below) : below, pairs.d[k + 1]};
 }
 
-/// The inverse, everything divided by the subdiagonal's modulus first: neither overflow nor cancellation,
-/// since a 2 × 2 pivot's determinant is at least (1 − α²)·|subdiagonal|².
+/// The inverse. Everything is divided by the subdiagonal's modulus first, so that nothing overflows; nothing
+/// cancels either, since the determinant of a 2 × 2 pivot is at least (1 − α²)·|subdiagonal|².
 template <class T>
 PairProduct<T> inverse_of(const PairProduct<T>& block) {
   const real_t<T> unit = std::abs(block.b);

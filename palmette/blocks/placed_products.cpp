@@ -1,5 +1,6 @@
-// Products that end in a panel: rows of A are packed a tile at a time, padded to whole registers, while the
-// next ones are fetched; runs of rows that adjoin in the panel are subtracted a register at a time.
+// Products that are subtracted from a panel: rows of A are packed one tile at a time, padded to whole
+// registers, while the next rows are prefetched; rows that are contiguous in the panel are subtracted a
+// register at a time.
 #include "palmette/blocks/placed_products.hpp"
 
 #include <algorithm>
@@ -20,15 +21,14 @@ template <class T>
 inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_t>(1,
                                                                                    line_bytes / sizeof(T)));
 
-/// Ask for `count` entries from `from` on.
+/// Prefetch `count` entries from `from` on.
 template <class T>
 inline void fetch(const T* from, index_t count) {
   for (index_t entry = 0; entry < count; entry += line_entries<T>) __builtin_prefetch(from + entry);
   __builtin_prefetch(from + count - 1);
 }
 
-/// Rows [first, first + count) of a factor, fetched in as many portions as the strips that are computed
-/// meanwhile.
+/// Rows [first, first + count) of a factor, prefetched in as many portions as strips are computed meanwhile.
 template <class T>
 struct Portions {
   DenseView<const T> rows;
@@ -48,18 +48,18 @@ DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t cou
   return {view.data + first, std::max<index_t>(0, std::min(count, view.rows - first)), view.cols, view.ld};
 }
 
-/// One tile's rows of A, packed; and whether the rows of each register adjoin in the panel.
+/// The packed rows of A for one tile, and whether the rows of each register are contiguous in the panel.
 template <class T>
 struct PackedRows {
   static constexpr int full = lanes::full_width<T>;
   static constexpr std::size_t capacity = tile_rows<T> * tiles::longest_inner;
-  // Not T: complex numbers would be set to zero for each product.
+  // Not T, since complex numbers would be set to zero for each product.
   alignas(64) real_t<T> reals[capacity * sizeof(T) / sizeof(real_t<T>)];
   T* const entries = reinterpret_cast<T*>(reals);
   bool adjoin[tile_registers];
   index_t rows = 0;
 
-  /// @returns the packed rows, rows past the end zero
+  /// @returns the packed rows; rows past the end are zero
   DenseView<const T> pack(DenseView<const T> a, const index_t* place) {
     rows = a.rows;
     const index_t registers = (rows + full - 1) / full, padded = registers * full;

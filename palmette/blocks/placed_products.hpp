@@ -1,5 +1,5 @@
-// The product that a factorization is made of: computed tile by tile and subtracted at once where its entries
-// belong.
+// The main product of a factorization: computed tile by tile, and each tile subtracted at once where its
+// entries belong.
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -8,19 +8,18 @@ namespace palmette {
 
 /// Where the entries of an m × n product belong: (i, j) at (row[i], column[j]) of a panel.
 struct ProductPlaces {
-  const index_t* row = nullptr;     // length m, ascending, each once
-  const index_t* column = nullptr;  // length n, each once
+  const index_t* row = nullptr;     // length m, ascending, without repetition
+  const index_t* column = nullptr;  // length n, without repetition
 };
 
-/// The operands of the product that will be asked for next, so that they are on their way from memory when it
-/// is.
+/// The operands of the next product, so that they can be prefetched.
 template <class T>
 struct NextOperands {
   DenseView<const T> a;  ///< 0 × 0: nothing comes next
   DenseView<const T> b;
 };
 
-/// A·Bᵀ, or A·Bᴴ where `adjoint`, and where it goes; A is m × k, B is n × k, any sizes.
+/// A·Bᵀ, or A·Bᴴ if `adjoint`, and where it goes; A is m × k, B is n × k, of any size.
 template <class T>
 struct PlacedProduct {
   bool adjoint = false;
@@ -28,7 +27,7 @@ struct PlacedProduct {
   DenseView<const T> b;
   ProductPlaces places;
   NextOperands<T> next = {};
-  T* spare = nullptr;  ///< m·n scalars of workspace; used only where the product is left to BLAS
+  T* spare = nullptr;  ///< m·n scalars of workspace, used only if BLAS computes the product
 };
 
 /// panel(row[i], column[j]) −= product(i, j).

@@ -1,14 +1,14 @@
-// Inside `blocks`: the innermost loop of every product: a tile of C stays in vector registers while all of k
-// runs.
+// Inside `blocks`: the innermost loop of every product. A tile of C stays in vector registers during the
+// whole loop over k.
 #pragma once
 
 #include "palmette/blocks/lanes.hpp"
 
 namespace palmette::tiles {
 
-/// With registers of 32 bytes and more the own loops keep up with BLAS at every size that occurs, so BLAS is
-/// left to inner sizes beyond `longest_inner`. With 16 bytes (a build for any x86-64) BLAS, which chooses its
-/// kernels at run time, pays from this many multiplications on.
+/// With registers of 32 bytes or more these loops keep up with BLAS at every size that occurs, so BLAS
+/// computes only products with inner sizes beyond `longest_inner`. With 16 bytes (a build for any x86-64),
+/// BLAS, which chooses its kernels at run time, is faster from this many multiplications on.
 inline constexpr bool wide_registers = lanes::register_bytes >= 32;
 template <class T>
 inline constexpr double blas_pays_from = is_complex_v<T> ? 4096 : 12288;
@@ -20,8 +20,8 @@ bool own_loops(index_t m, index_t n, index_t k) {
   return n <= 2 || k <= 4 || static_cast<double>(m) * n * k < blas_pays_from<T>;
 }
 
-/// Vector registers a tile of C may fill, and its shape: rows in registers, columns beside each other. A
-/// complex scalar needs two registers.
+/// Number of vector registers that a tile of C may fill, and its shape: rows lie in registers, columns in
+/// different registers. A complex scalar needs two registers.
 inline constexpr int tile_registers = lanes::register_bytes >= 32 ? 3 : 2;
 template <class T>
 inline constexpr int tile_columns = (lanes::register_bytes == 64 ? 8 : 4) / (is_complex_v<T> ? 2 : 1);

@@ -18,8 +18,8 @@ struct RankFactor {
   OwnedBlocks owned;
   PanelArray<T> lower;  // owned.entries()
   PanelArray<T> upper;  // LU only: the same layout, diagonal blocks unused
-  // Of the columns of own panels, which all ranks of a column receive with its diagonal block; length n,
-  // elsewhere zero.
+  // For the columns of own panels, which all ranks of a grid column receive with the diagonal block; length
+  // n, zero elsewhere.
   std::vector<T> d;            // LDLᵀ only
   std::vector<T> d_below;      // LDLᵀ only
   std::vector<index_t> place;  // LDLᵀ and LU

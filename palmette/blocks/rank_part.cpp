@@ -13,7 +13,7 @@ void copy_rows(DenseView<const T> from, DenseView<T> to) {
     std::copy_n(from.column(column), from.rows, to.column(column));
 }
 
-/// Entries of the columns of own panels in a vector over all columns.
+/// The entries of a vector over all columns that belong to columns of own panels.
 template <class Value>
 void copy_columns(const std::vector<Value>& from, index_t first, index_t width, index_t to_first,
                   std::vector<Value>& to) {

@@ -1,7 +1,7 @@
-// Panels times many right-hand sides that lie side by side: a register holds right-hand sides of one row,
-// entries of the panel are spread over it, and a tile of rows (or columns) by right-hand sides stays in
-// registers while the inner index runs. Rows need no gathering: each is a short vector of its own wherever it
-// lies.
+// Panels times many right-hand sides that lie side by side: a register holds several right-hand sides of one
+// row and is multiplied by one entry of the panel, and a tile of rows (or columns) by right-hand sides stays
+// in registers during the inner loop. Rows need not be gathered: each is a short contiguous vector wherever
+// it lies.
 #include <algorithm>
 
 #include "palmette/blocks/lanes.hpp"
@@ -13,13 +13,13 @@ namespace {
 template <class T>
 constexpr int chunk = lanes::full_width<T>;
 
-/// Sums that fill the registers beside what feeds them; a complex one takes two.
+/// Number of sums that fit into the registers next to their operands; a complex sum takes two.
 template <class T>
 constexpr int tile_sums = (lanes::register_bytes == 64 ? 24 : 10) / (is_complex_v<T> ? 2 : 1);
-/// Registers of right-hand sides that are worked on together.
+/// Number of registers of right-hand sides that are processed together.
 constexpr int most_registers = lanes::register_bytes == 64 ? 4 : 2;
 
-/// Rows (or columns) of a tile of so many registers.
+/// Rows (or columns) of a tile with `Registers` registers of right-hand sides.
 template <class T, int Registers>
 constexpr int tile_rows() {
   int rows = 8;
@@ -32,8 +32,8 @@ struct Tile {
   using L = lanes::Lanes<T, Width>;
   using Vector = typename L::Vector;
 
-  /// Sums of so many rows. Cleared one by one: an array that is cleared as a whole would be cleared in
-  /// memory.
+  /// The sums of `Rows` rows. They are cleared one by one, because the compiler clears an array in memory
+  /// when it is cleared as a whole.
   template <int Rows>
   struct Sums {
     Vector by_real[Rows * Registers];
@@ -113,7 +113,8 @@ struct Tile {
       for (index_t k = 0; k < rows; ++k) place[k] = out.row(places[first + k]);
       const T* const a = panel.values + (panel.ld > 0 ? first : offset_t{first} * panel.cols);
       const offset_t step = panel.ld > 0 ? panel.ld : rows;
-      // A chunk of a panel in column order is one line of each column: nothing foresees that but this.
+      // A chunk of a column-major panel is one cache line of each column, which hardware does not predict:
+      // prefetch it.
       if (panel.ld > 0)
         for (index_t column = 0; column < panel.cols; ++column)
           __builtin_prefetch(a + chunk<T> + column * step, 0, 2);
@@ -167,8 +168,8 @@ struct Tile {
   }
 };
 
-/// Calls use.template operator()<Width, Registers>(first rhs) for groups of right-hand sides that fill a
-/// stride.
+/// Calls use.template operator()<Width, Registers>(first rhs) for groups of right-hand sides that together
+/// fill a stride.
 template <class T, int Width = chunk<T>, class Use>
 inline void over_groups(index_t stride, Use&& use) {
   if constexpr (Width > 1)
@@ -193,7 +194,8 @@ RhsRows<T> rhs_from(RhsRows<T> rows, index_t rhs) {
   return {rows.data + rhs, rows.stride};
 }
 
-/// Rows of a panel in column order that go through all groups of right-hand sides while they are near.
+/// Number of rows of a column-major panel that stay in cache during the loop over all groups of right-hand
+/// sides.
 constexpr index_t strip_rows = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Products of panels: a tile of C stays in vector registers while all of k runs; and division by a triangle
-// in halves, down to narrow ones whose rows stay in registers too.
+// Products of panels: a tile of C stays in vector registers during the whole loop over k. Division by a
+// triangle, in halves, down to narrow triangles whose rows stay in registers too.
 #include "palmette/blocks/small_products.hpp"
 
 #include <algorithm>
@@ -16,13 +16,13 @@ using tiles::Right;
 using tiles::tile_registers;
 using tiles::wide_registers;
 
-/// Narrow triangles are divided by in own loops.
+/// Triangles up to this width are divided by in loops of our own.
 constexpr index_t narrow_triangle = 12;
 
-/// What becomes of C.
+/// What happens to C.
 enum class Into { overwrite, subtract };
 
-/// The rows of one tile against every column of C.
+/// The rows of one tile, for every column of C.
 template <class T, int Width, int Registers, Into into, Right right>
 inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   using L = lanes::Lanes<T, Width>;
@@ -71,8 +71,8 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   });
 }
 
-/// Column j of X·A⁻¹ needs the columns before it (A upper, or the transpose of a lower triangle): forward,
-/// each column of X loses its predecessors' shares, then is divided.
+/// Column j of X·A⁻¹ needs the columns before it (A upper, or the transpose of a lower triangle): going
+/// forward, each column of X is updated by its predecessors, then divided.
 template <class T>
 void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
   const bool plain = how.op == blas::Transpose::no;
@@ -99,7 +99,7 @@ void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T>
   });
 }
 
-/// C ← A·op(B), or C ← C − A·op(B): own loops or BLAS.
+/// C ← A·op(B), or C ← C − A·op(B), by our own loops or BLAS.
 template <class T, bool subtract>
 void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   constexpr Into into = subtract ? Into::subtract : Into::overwrite;
@@ -119,7 +119,7 @@ DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, 
   return {view.data + row + column * view.ld, rows, cols, view.ld};
 }
 
-/// The left half of X, its share of the right half, the right half.
+/// The left half of X, its update of the right half, then the right half.
 template <class T>
 void divide_halves(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
   if (x.cols <= narrow_triangle) return divide_forward(how, a, x);

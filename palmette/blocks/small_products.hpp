@@ -1,5 +1,5 @@
-// The products of a factorization at every size, and division by a triangle: own loops that need no packing,
-// or BLAS-3 where it pays. The choice is a function of the shapes alone.
+// The products of a factorization at every size, and division by a triangle: loops of our own that need no
+// packing, or BLAS-3 where it is faster. The choice depends on the shapes alone.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace palmette {
 
-/// C ← A·Bᵀ, or A·Bᴴ where `adjoint`; A is m × k, B is n × k, C is m × n and overwritten.
+/// C ← A·Bᵀ, or A·Bᴴ if `adjoint`; A is m × k, B is n × k, C is m × n and overwritten.
 template <class T>
 void multiply_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
-/// C ← C − A·Bᵀ, or A·Bᴴ where `adjoint`.
+/// C ← C − A·Bᵀ, or A·Bᴴ if `adjoint`.
 template <class T>
 void subtract_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
@@ -23,12 +23,12 @@ void multiply_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 template <class T>
 void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
-/// The lower triangle (trapezoid) of C ← C − A·A₁ᵀ, or A·A₁ᴴ where `adjoint`: C is m × n with m ≥ n, A is m ×
+/// The lower triangle (trapezoid) of C ← C − A·A₁ᵀ, or A·A₁ᴴ if `adjoint`: C is m × n with m ≥ n, A is m ×
 /// k, and A₁ its first n rows. Parts of the strict upper triangle may be written.
 template <class T>
 void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c);
 
-/// Which triangle divides the rows of a panel from the right.
+/// The triangle by which the rows of a panel are divided from the right.
 struct PanelDivision {
   blas::Triangle triangle = blas::Triangle::lower;
   blas::Transpose op = blas::Transpose::no;

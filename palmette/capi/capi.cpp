@@ -1,4 +1,4 @@
-// The C functions: arguments checked, then the hall is called.
+// The C functions: each checks its arguments, then calls the hall.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -163,7 +163,7 @@ palmette_report report_of(const Report& report) {
   return result;
 }
 
-/// @param handle  constant or not, and the solver likewise
+/// @param handle  constant or not; the solver likewise
 template <class T, class Handle>
 auto& typed_solver(Handle* handle) {
   require(handle != nullptr, "solver is NULL");

@@ -1,4 +1,5 @@
-// The last error of each thread, and the one place where exceptions are told apart before they reach C.
+// The last error of each thread, and the one function that turns exceptions into statuses before they reach
+// C.
 #include <new>
 
 #include "palmette/capi/handle.hpp"
@@ -17,7 +18,7 @@ palmette_status fail(palmette_status status, const char* message) noexcept {
   try {
     last_error.message = message;
   } catch (...) {
-    last_error.message.clear();  // no memory even for the message: the status says enough
+    last_error.message.clear();  // no memory even for the message: the status must suffice
   }
   last_error.row = last_error.column = -1;
   return status;

@@ -1,4 +1,4 @@
-// What a C handle holds: a solver for one of two scalar types, and how new values reach its matrix.
+// What a C handle holds: a solver for one of two scalar types, and how new values enter its matrix.
 #pragma once
 
 #include <variant>
@@ -8,8 +8,8 @@
 
 namespace palmette::capi {
 
-/// The caller's arrays, copied so that refactor can put new values in the same places. Empty arrays where the
-/// solver's own matrix stands in the same order.
+/// The caller's arrays, copied so that refactor can put new values in the same places. Empty if the solver's
+/// own matrix has the same order.
 struct GivenPattern {
   index_t n = 0;
   bool in_order = false;
@@ -21,7 +21,7 @@ struct GivenPattern {
 
 using AnySolver = std::variant<Solver<double>, Solver<std::complex<double>>>;
 
-/// Matrix from a caller's arrays: checked, sorted, duplicates summed, the second triangle added.
+/// The matrix of a caller's arrays: checked, sorted, duplicates summed, the second triangle added.
 template <class T>
 SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values);
 
@@ -49,7 +49,8 @@ void require(bool condition, const char* message);
 std::optional<FactorKind> kind_from(palmette_kind kind);
 OrderingMethod ordering_from(const char* name);
 Operation operation_from(palmette_operation operation);
-/// Of a solve. @returns PALMETTE_OK, or PALMETTE_NOT_VERIFIED with the report's first note recorded
+/// The status of a solve. @returns PALMETTE_OK, or PALMETTE_NOT_VERIFIED with the report's first note
+/// recorded
 palmette_status tell(const Report& report, palmette_report* to);
 
 }  // namespace palmette::capi

@@ -1,4 +1,4 @@
-// The door's functions: which factorization, the sweeps, and what a factor occupies.
+// The door's functions: the choice of the factorization, the sweeps, and the memory of a factor.
 #include "palmette/columns/columns.hpp"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace palmette {
 namespace {
 
-/// Right-hand sides that pass through the factor together.
+/// Number of right-hand sides that pass through the factor together.
 constexpr int wide = 8;
 
 /// What a sweep reads.
 template <class T>
 struct SweepParts {
   const ColumnStructure& structure;
-  // dense: null, or in the place of the three before it
+  // dense factor, which replaces the three members before it; or null
   const T *lower, *upper, *above, *dense, *inverse_pivot;
   const std::vector<real_t<T>>& row_scale;
   bool symmetric;  ///< LLᵀ: the backward sweep is with the adjoint of lower
@@ -71,7 +71,7 @@ void lower_backward_kernel(const SweepParts<T>& parts, index_t first, index_t en
   }
 }
 
-/// w ← U⁻¹·w within [first, end), then what stands above the block is taken off the rows above.
+/// w ← U⁻¹·w within [first, end), then update the rows above with the entries above the block.
 template <int count, class T>
 void upper_backward_kernel(const SweepParts<T>& parts, index_t first, index_t end, T* w) {
   const ColumnStructure& structure = parts.structure;
@@ -106,8 +106,8 @@ void upper_forward_kernel(const SweepParts<T>& parts, index_t first, index_t end
   }
 }
 
-/// Σ a_i·w_i over `rows` rows for each right-hand side, subtracted from sum; eight partial sums where there
-/// is one.
+/// Σ a_i·w_i over `rows` rows for each right-hand side, subtracted from sum; eight partial sums if there is
+/// one.
 template <int count, bool conjugated, class T>
 void subtract_dense_product(const T* a, const T* w, index_t rows, T* sum) {
   index_t row = 0;
@@ -191,8 +191,7 @@ void transposed_sweeps(const SweepParts<T>& parts, T* w) {
   }
 }
 
-/// Complex LLᴴ: the transpose's inverse is that of the conjugate, which the caller's vectors are conjugated
-/// for.
+/// Complex LLᴴ: the inverse of the transpose is that of the conjugate, so the vectors are conjugated.
 template <int count, class T>
 void symmetric_sweeps(const SweepParts<T>& parts, T* w) {
   if (parts.dense != nullptr) {
@@ -203,7 +202,7 @@ void symmetric_sweeps(const SweepParts<T>& parts, T* w) {
   lower_backward_kernel<count, true, is_complex_v<T>>(parts, 0, parts.structure.size(), w);
 }
 
-/// How the vectors on the two sides of the sweeps are numbered and scaled.
+/// How the vectors before and after the sweeps are numbered and scaled.
 template <class T>
 struct Side {
   const std::vector<index_t>& place;

@@ -52,8 +52,8 @@ class ColumnFactor {
   static std::shared_ptr<const ColumnFactor> create(const SparseMatrix<T>& matrix,
                                                     std::shared_ptr<const BlockOrdering> order,
                                                     FactorKind kind);
-  /// The same structure and pivots with new values. @returns null as `create`, or if a pivot is less than
-  /// 1e-4 of its column
+  /// The same structure and pivots with new values. @returns null null as for `create`, or if a pivot is less
+  /// than 1e-4 times its column's largest entry
   std::shared_ptr<const ColumnFactor> refactor(const SparseMatrix<T>& matrix) const;
 
   /// x ← op(A)⁻¹·b. @param b  n × k; x: n × k, may be b's memory @cost 2 flops for each entry and right-hand
@@ -63,7 +63,7 @@ class ColumnFactor {
   FactorKind kind() const { return kind_; }
   index_t size() const { return structure_->size(); }
   const ColumnStructure& structure() const { return *structure_; }
-  /// Entries of the diagonal blocks' factors and above them.
+  /// Number of entries in the factors of the diagonal blocks and above them.
   offset_t entries() const;
   double flops() const { return flops_; }  ///< multiplications and additions of the factorization
   const PivotReport& pivots() const { return pivots_; }

@@ -1,4 +1,4 @@
-// Fills a dense square, and hands it to the dense kernels of `blocks`.
+// Fills a dense matrix and passes it to the dense kernels of `blocks`.
 #include "palmette/columns/dense_columns.hpp"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ std::shared_ptr<const ColumnFactor<T>> DenseColumns<T>::run(const SparseMatrix<T
     if (factor_llt<T>(block) >= 0) return nullptr;
     structure->row = order->row;
   } else {
-    // Scaled rows have entries of size one: what is left below this is doubtful.
+    // The largest entry of each scaled row is near one: a pivot below this is doubtful.
     const auto tiny = real_t<T>(doubtful_pivot<T>());
     if (!factor_lu<T>(tiny, block, structure->row).perturbed.empty()) return nullptr;
   }

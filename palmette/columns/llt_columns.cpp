@@ -55,7 +55,7 @@ void LltColumns<T>::count_columns() {
   for (index_t place = 0; place < n; ++place) {
     met_by_[place] = place;
     for (const index_t row : matrix_.pattern.column(structure_->row[place])) {
-      // All of row `place` up to here has its parents below or at `place`: what has none yet gets it.
+      // Walk up from this entry: a vertex without a parent gets `place` as its parent.
       for (index_t at = place_of_row[row]; at < place && met_by_[at] != place; at = parent_[at]) {
         met_by_[at] = place;
         if (parent_[at] < 0) parent_[at] = place;

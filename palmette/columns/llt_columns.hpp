@@ -10,7 +10,7 @@ template <class T>
 class LltColumns {
  public:
   LltColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order);
-  /// Null where a pivot is not positive or not finite.
+  /// Null if a pivot is not positive or not finite.
   std::shared_ptr<const ColumnFactor<T>> run();
   static std::shared_ptr<const ColumnFactor<T>> run_again(const SparseMatrix<T>& matrix,
                                                           const ColumnFactor<T>& known);

@@ -1,5 +1,5 @@
-// Left-looking LU: each column is solved for with the columns before it that it reaches, found by a search
-// through L.
+// Left-looking LU: each column is solved for with the earlier columns that it reaches, which a search through
+// L finds.
 #include "palmette/columns/lu_columns.hpp"
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 namespace palmette {
 namespace {
 
-/// A diagonal entry is taken as pivot from this part of its column's largest on: its place is what the order
-/// was made for. Where the diagonal had to be matched together without looking at values, it deserves less
+/// A diagonal entry becomes the pivot if it reaches this fraction of its column's largest entry, since the
+/// order was computed for that place. A diagonal that was matched without looking at values deserves less
 /// trust.
 constexpr double diagonal_preference = 0.1, matched_preference = 0.5;
-/// With pivots chosen for other values, one that is less than this part of its column would let elements
-/// grow.
+/// With pivots chosen for other values, a pivot below this fraction of its column's largest entry would let
+/// elements grow.
 constexpr double least_kept_pivot = 1e-4;
 
 }  // namespace
@@ -53,7 +53,7 @@ double scale_rows_by_powers(const SparseMatrix<T>& matrix, std::vector<real_t<T>
     Real& largest = scale[rows[entry]];
     largest = std::max(largest, cheap_modulus(matrix.values[entry]));
   }
-  // Exponents are held where scaled entries and scales stay clear of the ends of the range.
+  // Exponents are limited so that scales and scaled entries stay away from the ends of the range.
   constexpr int limit = sizeof(Real) == 4 ? 60 : 500;
   double sum = 0;
   for (Real& value : scale) {
@@ -84,7 +84,7 @@ std::shared_ptr<const ColumnFactor<T>> LuColumns<T>::run() {
   return std::move(factor_);
 }
 
-/// A block of one row: nothing to eliminate.
+/// A block of one row has nothing to eliminate.
 template <class T>
 bool LuColumns<T>::factor_single(index_t place) {
   const Real largest = scatter(place, place);
@@ -105,7 +105,8 @@ template <class T>
 bool LuColumns<T>::factor_block(index_t first, index_t end) {
   for (index_t place = first; place < end; ++place)
     if (!factor_column(place, first, end)) return false;
-  // While a block is factored its rows of L go by their original numbers, since their places are not known.
+  // While a block is factored, its rows of L keep their original numbers, since their places are not yet
+  // known.
   for (offset_t at = structure_->lower_ptr[first]; at < lower_size_; ++at)
     structure_->lower_row[at] = place_of_row_[structure_->lower_row[at]];
   return true;
@@ -155,7 +156,7 @@ typename LuColumns<T>::Real LuColumns<T>::scatter(index_t place, index_t first) 
   return largest;
 }
 
-/// Find all columns of L that column `place` reaches from `root`: each comes before those that it leads to.
+/// Find all columns of L that column `place` reaches from `root`, each before those that it leads to.
 template <class T>
 void LuColumns<T>::search(index_t root, index_t place) {
   const offset_t* const begin = structure_->lower_ptr.data();
@@ -237,8 +238,8 @@ void LuColumns<T>::keep_column(index_t place, index_t pivot_row) {
   prune(place, pivot_row);
 }
 
-/// Where L(pivot_row, j) and U(j, place) are both there, column `place` leads to all that column j leads to
-/// beyond it: searches need only the part of column j that has become pivotal, which is moved to its front.
+/// If L(pivot_row, j) and U(j, place) are both present, column `place` leads to everything beyond it that
+/// column j leads to. Searches then need only the pivotal part of column j, which is moved to its front.
 template <class T>
 void LuColumns<T>::prune(index_t place, index_t pivot_row) {
   index_t* const rows = structure_->lower_row.data();

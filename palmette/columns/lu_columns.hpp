@@ -6,7 +6,7 @@
 
 namespace palmette {
 
-/// u^(2/3): what is left of a column below this part of its largest entry may be rounding.
+/// u^(2/3): a pivot below this fraction of its column's largest entry may be rounding error.
 template <class T>
 double doubtful_pivot() {
   static const double limit = std::cbrt(unit_roundoff<T> * unit_roundoff<T>);
@@ -21,9 +21,9 @@ double scale_rows_by_powers(const SparseMatrix<T>& matrix, std::vector<real_t<T>
 template <class T>
 class LuColumns {
  public:
-  /// Refers to the matrix; `order` outlives the factor by its pointer.
+  /// Refers to the matrix, which must outlive this object; `order` is kept alive by its pointer.
   LuColumns(const SparseMatrix<T>& matrix, std::shared_ptr<const BlockOrdering> order);
-  /// Null where a pivot is doubtful.
+  /// Null if a pivot is doubtful.
   std::shared_ptr<const ColumnFactor<T>> run();
   /// With the structure and the pivots of `known`.
   static std::shared_ptr<const ColumnFactor<T>> run_again(const SparseMatrix<T>& matrix,
@@ -46,19 +46,19 @@ class LuColumns {
   const BlockOrdering& order_;
   std::shared_ptr<ColumnStructure> structure_;
   std::shared_ptr<ColumnFactor<T>> factor_;
-  const Real preference_;  // of diagonal entries as pivots
+  const Real preference_;  // for accepting diagonal entries as pivots
   offset_t lower_size_ = 0, upper_size_ = 0;
-  // By original row: place once the row is a pivot's, else −1; last column that met it; the column being
+  // By original row: its place once it has a pivot, else −1; the last column that met it; the column being
   // eliminated.
   std::vector<index_t>& place_of_row_;
   std::vector<index_t> met_by_, initial_place_;
   std::vector<T> x_;
-  // By place: end of the part of L's column that searches need, −1 while that is all of it; the search's next
-  // entry.
+  // By place: end of the part of L's column that searches need, or −1 if they need all of it; the search's
+  // next entry.
   std::vector<offset_t> pruned_end_, next_;
-  // reached_: places, from top_ on in an order of elimination
+  // reached_: places, in an order of elimination from top_ on
   std::vector<index_t> path_, reached_, waiting_;
-  index_t top_ = 0, reached_end_ = 0, num_waiting_ = 0;  // waiting_: rows that are no pivot's yet
+  index_t top_ = 0, reached_end_ = 0, num_waiting_ = 0;  // waiting_: rows that have no pivot yet
   PivotCount count_;
 };
 

@@ -1,4 +1,4 @@
-// Inside `columns`: pivots counted as they are made, and a determinant from them.
+// Inside `columns`: counts pivots as they are computed, and forms the determinant from them.
 #pragma once
 
 #include <limits>
@@ -36,7 +36,7 @@ class PivotCount {
   std::complex<double> sign_ = 1;
 };
 
-/// Is the permutation that takes `from` to `to` odd? Both list each index once.
+/// Is the permutation from `from` to `to` odd? Both list each index once.
 inline bool is_odd(std::span<const index_t> from, std::span<const index_t> place_of_to) {
   return is_odd_permutation(from.size(), [&](std::size_t place) { return place_of_to[from[place]]; });
 }

@@ -1,4 +1,4 @@
-// Scattering the matrix's entries into panels.
+// Scatter the matrix's entries into panels.
 #include "palmette/factorize/assemble.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace palmette::factorizing {
 namespace {
 
-/// Enough that one thread which comes late or is held up leaves little to wait for.
+/// Enough that little waiting remains if one thread starts late or is interrupted.
 constexpr int parts_of_a_member = 8;
 
 template <class T>

@@ -1,4 +1,4 @@
-// Inside `factorize`: the entries of the permuted and scaled matrix, put where they belong in the panels.
+// Inside `factorize`: puts the entries of the permuted and scaled matrix where they belong in the panels.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct ScaledMatrix {
   const std::vector<double>& column_scale;  // length n by original column, or empty
 };
 
-/// Calls visit(new row, scaled value) for each entry of the column that has come to place `column`.
+/// Calls visit(new row, scaled value) for each entry of the column that is permuted to place `column`.
 template <class T, class Visit>
 void visit_column(const ScaledMatrix<T>& scaled, index_t column, Visit&& visit) {
   const SparsityPattern& pattern = scaled.matrix.pattern;
@@ -34,11 +34,11 @@ void visit_column(const ScaledMatrix<T>& scaled, index_t column, Visit&& visit) 
   }
 }
 
-/// The matrix's columns lie in its own order, anywhere in memory: those of places that come soon are sent
-/// for.
+/// In memory the matrix's columns are in their original order, so the columns of the next places are
+/// prefetched.
 template <class T>
 void fetch_ahead(const SparseMatrix<T>& matrix, const SymbolicFactor& symbolic, index_t column) {
-  constexpr index_t distance = 8;  // columns: some hundred nanoseconds of work
+  constexpr index_t distance = 8;  // columns: some hundreds of nanoseconds of work
   const SparsityPattern& pattern = matrix.pattern;
   const std::vector<index_t>& original = symbolic.column.new_to_old();
   if (column + 2 * distance >= symbolic.n) return;

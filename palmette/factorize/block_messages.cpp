@@ -87,7 +87,7 @@ SharedBytes BlockMessages<T>::packed(index_t p, const OwnBlock& block) {
   return bytes;
 }
 
-/// Pulled: the message is an offer; one without content offers nothing.
+/// If pulled, the message is an offer; a message without content offers nothing.
 template <class T>
 void BlockMessages<T>::deliver(offset_t number, SharedBytes bytes, std::span<const index_t> ranks) {
   if (pulls_ && bytes.size() > 0) {
@@ -110,7 +110,7 @@ DenseView<T> BlockMessages<T>::read_diagonal(index_t p, const SharedBytes& bytes
   read(parts.d);
   read(parts.d_below);
   read(parts.place);
-  // The block is only read; PanelParts has one type of view for those who make it and those who use it.
+  // The block is only read; PanelParts has one type of view for writing and for reading.
   return {const_cast<T*>(reinterpret_cast<const T*>(bytes.data())), width, width, width};
 }
 

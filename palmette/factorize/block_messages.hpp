@@ -1,4 +1,4 @@
-// Inside `factorize`: finished blocks as messages: what lies where in their bytes, and how they travel.
+// Inside `factorize`: finished blocks as messages: the layout of their bytes, and how they are sent.
 #pragma once
 
 #include "palmette/factorize/rank_work.hpp"
@@ -16,16 +16,17 @@ class BlockMessages {
         pulls_(delivery == BlockDelivery::pull) {}
 
   const BlockNumbers& numbers() const { return numbers_; }
-  /// If the message offers a block, begins to fetch it. @returns whether it does
+  /// If the message offers a block, start to fetch it. @returns whether it does
   bool fetches(const Message& message);
   /// Number of the block that a message holds.
   offset_t number_of(const Message& message) const {
     return message.tag >= numbers_.count() ? message.tag - numbers_.count() : message.tag;
   }
 
-  /// To all ranks that need it; without content: an empty message. @param block  diagonal block of panel p
+  /// Send it to all ranks that need it; without content, an empty message. @param block  diagonal block of
+  /// panel p
   void send_diagonal(index_t p, DenseView<const T> block, bool without_content);
-  /// The blocks below it.
+  /// Send the blocks below it.
   void send_blocks(index_t p, bool without_content);
 
   /// D and the pivoting order of panel p are read from the bytes of its diagonal block. @returns a view of

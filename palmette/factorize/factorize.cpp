@@ -17,7 +17,7 @@ using factorizing::Program;
 using factorizing::Work;
 using factorizing::Workspace;
 
-/// At most this many columns of replaced pivots are listed.
+/// At most this many columns with replaced pivots are listed.
 constexpr std::size_t listed_columns = 1000;
 
 void check_size(std::string_view what, std::int64_t size, index_t n, bool may_be_empty) {
@@ -37,7 +37,7 @@ void check_arguments(const SparseMatrix<T>& matrix, const SymbolicFactor* symbol
              true);
 }
 
-/// Bring the arrays to their sizes; those that have them stay where they are.
+/// Allocate the arrays whose size differs; keep the others.
 template <class T>
 void prepare_factor(Factor<T>& factor, const SparseMatrix<T>& matrix,
                     std::shared_ptr<const SymbolicFactor> symbolic, const Ordering& ordering,
@@ -97,7 +97,7 @@ PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool od
   return report;
 }
 
-/// What the door was given.
+/// The arguments of the call.
 template <class T>
 struct Request {
   const SparseMatrix<T>& matrix;
@@ -106,10 +106,10 @@ struct Request {
   const FactorizeOptions& options;
 };
 
-/// Takes some hundredths of a second: hand-overs are few beside it.
+/// Takes some hundredths of a second, so few hand-overs occur per unit of work.
 constexpr double flops_of_a_long_run = 1e9;
 
-/// Write the factor. `workspace` is made where it is missing or does not fit.
+/// Write the factor. `workspace` is allocated if it is missing or does not fit.
 template <class T>
 Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
   const auto& [matrix, symbolic, ordering, options] = request;

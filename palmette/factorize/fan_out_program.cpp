@@ -87,7 +87,7 @@ void FanOutProgram<T>::take_step(index_t p, offset_t step, RankScratch<T>& scrat
   for (offset_t need = begin; need < end; ++need) {
     const offset_t block = fan_.needs[need];
     const index_t row = work_.symbolic.blocks[block].row_supernode;
-    if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed as right factor only
+    if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed only as right factor
     if (!find(need, what.source, left)) panel.without_content = true;
     if (panel.without_content) continue;
     work_.subtract({p, what.source, block, what.right}, left, right, scratch);
@@ -158,8 +158,8 @@ void FanOutProgram<T>::make_diagonal(index_t p, DenseView<T> block) {
   if (failure_.supernode < 0 || bad.supernode < failure_.supernode) failure_ = bad;
 }
 
-/// BLAS gives a row bits that depend on how many rows stand beside it. A panel that lies on one rank for any
-/// grid is finished at once, others block by block: no grid cuts a block.
+/// With BLAS the bits of a row depend on how many rows are computed with it. A panel that lies on one rank
+/// for any grid is finished as a whole, other panels block by block: no grid cuts a block.
 template <class T>
 void FanOutProgram<T>::finish_below(index_t p, DenseView<T> block, RankScratch<T>& scratch) {
   const PanelParts<T> parts = work_.parts(p, block);

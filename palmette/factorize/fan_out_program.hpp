@@ -1,5 +1,5 @@
-// Inside `factorize`: the state machine of one rank: panels wait for blocks, and go on as far as what has
-// come allows.
+// Inside `factorize`: the state machine of one rank: panels wait for blocks, and advance as far as the
+// received blocks allow.
 #pragma once
 
 #include <atomic>
@@ -29,19 +29,19 @@ class FanOutProgram final : public RankProgram {
   PivotTally tally() const;
 
  private:
-  /// Products that a task has made: flops, how many, and how large: a machine runs a product as fast as its
-  /// least length lets it.
+  /// The products that a task computed: their flops, number and size. The smallest dimension of a product
+  /// limits the speed at which a machine computes it.
   struct DoneWork {
     double flops = 0;
     double products = 0;
-    double flops_by_length = 0;  // Σ flops · least length
+    double flops_by_length = 0;  // Σ flops · smallest dimension
     void add(double work, double length) {
       flops += work;
       flops_by_length += work * length;
       ++products;
     }
   };
-  /// Of the thread that has taken the panel; others read without_content once the panel is finished.
+  /// Belongs to the thread that has taken the panel; others read without_content once the panel is finished.
   struct Panel {
     bool assembled = false;
     bool without_content = false;  // it depends on a bad pivot
@@ -49,7 +49,7 @@ class FanOutProgram final : public RankProgram {
 
   DoneWork run_panel(index_t p, RankScratch<T>& scratch);
   void take_step(index_t p, offset_t step, RankScratch<T>& scratch, DoneWork& done);
-  /// @returns false if the block came without content
+  /// @returns false if the block arrived without content
   bool find(offset_t need, index_t source, FinishedBlock<T>& found) const;
   void finish_panel(index_t p, RankScratch<T>& scratch, DoneWork& done);
   /// @returns the diagonal block of panel p, if it has content

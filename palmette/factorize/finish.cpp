@@ -6,7 +6,7 @@
 namespace palmette::factorizing {
 namespace {
 
-/// The strict upper triangle holds the halves of symmetric updates that nobody needs: make it zero.
+/// Zero the strict upper triangle, which holds the unneeded halves of symmetric updates.
 template <class T>
 void clear_upper_triangle(DenseView<T> block) {
   for (index_t column = 1; column < block.cols; ++column) std::fill_n(block.column(column), column, T(0));
@@ -29,7 +29,7 @@ void tally_replaced(const PanelParts<T>& panel, const BlockPivots& pivots, Pivot
   const bool columns_move = panel.kind == FactorKind::ldlt;
   for (const index_t k : pivots.perturbed)
     tally.perturbed_columns.push_back(panel.first_column + (columns_move ? panel.place[k] : k));
-  // Behind a root block nothing can save an exactly singular one; elsewhere the rows below may.
+  // Elsewhere the rows below may make the matrix regular; below a root block there are none.
   if (pivots.exactly_singular && !panel.has_rows_below) tally.singular_root = true;
   if (!pivots.perturbed.empty() && !pivots.exactly_singular) tally.inexact_replacement = true;
   if (!pivots.perturbed.empty() && panel.has_rows_below) tally.inexact_replacement = true;
@@ -76,11 +76,12 @@ BadPivot finish_lu(const PanelParts<T>& panel, PivotTally& tally) {
   return {};
 }
 
-/// Columns of X moved: new column k is old column place[k]; cycle by cycle, a slab of rows at a time.
+/// Permute the columns of X: new column k is old column place[k]. Works cycle by cycle, a slab of rows at a
+/// time.
 template <class T>
 void permute_columns(std::span<const index_t> place, DenseView<T> x, std::vector<T>& spare) {
   for (index_t start = 0; start < x.cols; ++start) {
-    // A cycle is walked from its smallest thread only.
+    // Each cycle is walked once, from its smallest index.
     index_t thread = place[start];
     while (thread > start) thread = place[thread];
     if (thread < start || place[start] == start) continue;

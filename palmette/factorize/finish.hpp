@@ -6,22 +6,22 @@
 
 namespace palmette::factorizing {
 
-/// Where a factorization cannot go on.
+/// The place at which a factorization cannot continue.
 struct BadPivot {
   index_t supernode = -1;
   index_t column = -1;  ///< of the permuted matrix, LDLᵀ's pivoting undone
   bool finite = true;   ///< finite but not positive (LLᵀ), or not finite
 };
 
-/// The failure that this means, in the numbering of the user's matrix.
+/// The failure that this describes, in the numbering of the user's matrix.
 NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic);
 
-/// A panel as finishing sees it, wherever its rows lie.
+/// The parts of a panel that finishing it needs, wherever its rows lie.
 template <class T>
 struct PanelParts {
   FactorKind kind = FactorKind::llt;
-  bool adjoint = false;          ///< products take the conjugate transpose
-  real_t<T> tiny = 0;            ///< pivots below are replaced
+  bool adjoint = false;          ///< products use the conjugate transpose
+  real_t<T> tiny = 0;            ///< pivots below this are replaced
   index_t supernode = 0;
   index_t first_column = 0;      ///< of the permuted matrix
   bool has_rows_below = false;   ///< on any rank

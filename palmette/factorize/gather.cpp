@@ -1,5 +1,5 @@
 // One product for each descendant and slab of rows, subtracted where its rows and columns belong; the next
-// descendant's operands are fetched meanwhile.
+// descendant's operands are prefetched meanwhile.
 #include "palmette/factorize/gather.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class Gatherer {
   }
 
  private:
-  /// Row of the permuted matrix that stands at local row `local` of the target's panel; n past its end.
+  /// The row of the permuted matrix at local row `local` of the target's panel; n past its end.
   index_t global_row(index_t local) const {
     const SymbolicFactor& symbolic = work_.symbolic;
     const index_t width = symbolic.width(target_);
@@ -42,7 +42,7 @@ class Gatherer {
     return local < work_.panel_rows(target_) ? symbolic.rows_below(target_)[local - width] : symbolic.n;
   }
 
-  /// The source's rows that fall into the range; both row lists ascend.
+  /// The source's rows that fall into the range; both row lists are ascending.
   Source clipped(const Updater& updater) const {
     const index_t supernode = updater.source;
     const Block& block = work_.symbolic.blocks[updater.block];
@@ -112,7 +112,7 @@ class Gatherer {
   const Work<T>& work_;
   Scratch<T>& scratch_;
   index_t target_;
-  Source next_{};  ///< what comes after the source at hand
+  Source next_{};  ///< what follows the current source
   Target<T> sums_;
   RowRange range_;
 };

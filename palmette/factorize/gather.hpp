@@ -5,8 +5,8 @@
 
 namespace palmette::factorizing {
 
-/// Subtract from `target`, rows of the panel of s, what every descendant owes them, descendants in ascending
-/// order. scratch.mapped == s.
+/// Subtract from `target`, rows of the panel of s, the updates of every descendant, in ascending order.
+/// scratch.mapped == s.
 template <class T>
 void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target);
 

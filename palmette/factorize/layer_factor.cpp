@@ -1,4 +1,4 @@
-// Lists of blocks by partner, the same order at both ends; packed, sent, unpacked.
+// Lists of blocks for each partner, in the same order at both ends; they are packed, sent and unpacked.
 #include "palmette/factorize/layer_factor.hpp"
 
 #include <atomic>
@@ -31,7 +31,7 @@ class HandingProgram final : public RankProgram {
   void start() override {
     const auto own = own_pieces_.find(transport_.rank());
     if (own == own_pieces_.end()) return;
-    // What stays: through the same bytes, piece by piece.
+    // What stays on this rank goes through the same bytes, piece by piece.
     std::size_t at = 0;
     for (const Piece& piece : own->second) {
       SharedBytes bytes = pool_.take(static_cast<std::size_t>(bytes_of(piece)));
@@ -94,7 +94,7 @@ class HandingProgram final : public RankProgram {
     to_.column_scale = std::move(from_.column_scale);
   }
 
-  /// Blocks of the factorization, by the rank that gets them.
+  /// Blocks of the factorization, by the rank that receives them.
   void list_outgoing() {
     const OwnedBlocks& owned = from_.owned;
     const auto add = [&](index_t row, index_t s, const Piece& piece) {
@@ -113,7 +113,7 @@ class HandingProgram final : public RankProgram {
     }
   }
 
-  /// Blocks of the layer's system, by the rank that has factorized them.
+  /// Blocks of the layer's system, by the rank that factorized them.
   void list_incoming() {
     const OwnedBlocks& owned = to_.owned;
     const auto add = [&](index_t row, index_t s, const Piece& piece) {

@@ -1,4 +1,4 @@
-// What a factorization will occupy, from the structure alone.
+// The memory that a factorization will occupy, from the structure alone.
 #include <algorithm>
 
 #include "palmette/factorize/work.hpp"

@@ -1,4 +1,4 @@
-// Counters fall as blocks come.
+// Counters decrease as blocks arrive.
 #include "palmette/factorize/panel_waits.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Inside `factorize`: which panels of a rank can go on, and the blocks that they wait for. Sees no entries.
+// Inside `factorize`: which panels of a rank can continue, and the blocks that they wait for. Sees no
+// entries.
 #pragma once
 
 #include <mutex>
@@ -22,7 +23,7 @@ class PanelWaits {
   void diagonal_came(index_t p, SharedBytes bytes);
   /// @param place  in FanOut::used_block; −1: no step of this rank reads it
   void block_came(offset_t place, SharedBytes bytes);
-  /// The panel that runs first, of those that can go on; −1: there is none.
+  /// The panel that runs first among those that can continue; −1: there is none.
   index_t take();
 
   enum class Go { step, finish, wait };
@@ -30,24 +31,24 @@ class PanelWaits {
     Go go = Go::wait;
     offset_t step = -1;
   };
-  /// Of a panel that was taken; after `wait` it is no longer the caller's.
+  /// For a panel that was taken; after `wait` it no longer belongs to the caller.
   Next next(index_t p);
-  /// Blocks that no step needs any more are freed.
+  /// Frees blocks that no step needs any more.
   void step_was_taken(index_t p, offset_t step);
   void panel_is_finished(index_t p, bool without_content);
 
-  /// Of a block that is there, until the step that needs it is taken. @param need  number in FanOut::needs
+  /// For a block that is there, until the step that needs it is taken. @param need  number in FanOut::needs
   struct Arrived {
     bool without_content = false;
     const SharedBytes* bytes = nullptr;  ///< empty for own blocks
   };
   Arrived block(offset_t need) const;
   const SharedBytes& diagonal(index_t p) const { return panels_[p].diagonal; }
-  /// What the first panel that waits is waiting for.
+  /// What the first waiting panel waits for.
   std::string waiting_for() const;
 
  private:
-  /// A block that has come, or that the rank made itself.
+  /// A block that was received, or that the rank computed itself.
   struct BlockState {
     bool there = false;
     bool without_content = false;
@@ -81,7 +82,7 @@ class PanelWaits {
   mutable std::mutex mutex_;
   std::vector<PanelState> panels_;
   std::vector<BlockState> blocks_;  // by place in FanOut::used_block
-  std::vector<offset_t> missing_;   // length steps: blocks that have not come
+  std::vector<offset_t> missing_;   // length steps: number of blocks that have not arrived
   std::priority_queue<Ready> ready_;
 };
 

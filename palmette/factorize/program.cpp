@@ -1,4 +1,4 @@
-// Tasks of a factorization and what each of them does.
+// The tasks of a factorization and what each of them does.
 #include "palmette/factorize/program.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace palmette::factorizing {
 namespace {
 
-/// The caller hears of progress in steps of at least this fraction.
+/// Progress is reported in steps of at least this fraction.
 constexpr double progress_step = 0.01;
 
 template <class T>

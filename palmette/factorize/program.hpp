@@ -11,12 +11,12 @@
 namespace palmette::factorizing {
 
 /// Runs the tasks of a factorization. A bad pivot stops every task of a larger supernode; tasks of smaller
-/// ones still run, since one of them may fail too: so the failure that is reported, the one of the smallest
-/// supernode, does not depend on the number of threads.
+/// ones still run, since one of them may fail too. The reported failure, that of the smallest supernode,
+/// therefore does not depend on the number of threads.
 template <class T>
 class Program final : public RankProgram {
  public:
-  /// @param workspace  is reset
+  /// @param workspace  reset by this call
   Program(const Work<T>& work, Workspace<T>& workspace, const ProgressCallback& progress);
 
   void start() override {}
@@ -24,7 +24,7 @@ class Program final : public RankProgram {
   bool run_one_task(int thread) override;
   bool done() const override { return workspace_.ready.all_finished(); }
 
-  /// supernode −1 if every pivot was good.
+  /// The supernode is −1 if every pivot was good.
   const BadPivot& failure() const { return failure_; }
   /// All pivots, after a run without failure.
   PivotTally tally() const;

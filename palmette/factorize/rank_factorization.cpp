@@ -1,4 +1,4 @@
-// What a factorization over ranks is made of, and what it leaves.
+// The parts of a factorization over ranks, and its results.
 #include "palmette/factorize/rank_factorization.hpp"
 
 #include <algorithm>

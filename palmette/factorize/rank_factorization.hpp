@@ -22,7 +22,7 @@ BlockDelivery delivery(std::string_view name);
 struct RankFactorizeOptions {
   FactorKind kind = FactorKind::llt;
   double tiny_pivot = 0;  ///< as FactorizeOptions
-  int threads = 1;        ///< threads that will drive the program
+  int threads = 1;        ///< number of threads that will drive the program
   BlockDelivery delivery = BlockDelivery::push;
 };
 
@@ -42,7 +42,7 @@ struct RankSystem {
 ///
 /// Finished blocks are sent to the ranks that use them (fan-out): pushed, or pulled as in
 /// [Bellavita et al. 2023] (one signal and one get for each block and rank that uses it). A rank subtracts
-/// the updates of each of its panels in ascending order of their source, with the kernels of `factorize`: so
+/// the updates of each of its panels in ascending order of their source, with the kernels of `factorize`, so
 /// each block has the same bits as there, for any placement, transport and number of threads. A bad pivot
 /// does not stop the exchange: blocks that depend on it are sent without content, so that every message still
 /// arrives.
@@ -58,14 +58,14 @@ class RankFactorization {
   RankFactorization(RankFactorization&&) noexcept;
 
   RankProgram& program();
-  /// Smallest supernode with a bad pivot among this rank's own; −1 if there is none.
+  /// The smallest supernode with a bad pivot among this rank's own; −1 if there is none.
   index_t bad_supernode() const;
   /// The failure of that supernode, as in factorize; only if there is one.
   NumericalFailure failure() const;
   /// What pivoting did in this rank's own diagonal blocks, as in Factor; after the program is done, before
   /// take. Modulus and sign of the determinant are those of the product of these pivots.
   PivotReport pivots() const;
-  /// This rank's blocks. Once, after the program is done.
+  /// This rank's blocks. Call it once, after the program is done.
   RankFactor<T> take();
 
  private:

@@ -1,4 +1,4 @@
-// The arithmetic of one rank's tasks: the same kernels, in the same order for each block, as without ranks.
+// The arithmetic of one rank's tasks: the same kernels in the same order for each block as without ranks.
 #include "palmette/factorize/rank_work.hpp"
 
 #include <algorithm>

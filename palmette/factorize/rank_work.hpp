@@ -1,5 +1,5 @@
 // Inside `factorize`: what the tasks of one rank read and write, and where blocks of other ranks are kept
-// meanwhile.
+// while they are needed.
 #pragma once
 
 #include "palmette/factorize/finish.hpp"
@@ -19,14 +19,14 @@ struct FinishedBlock {
 template <class T>
 struct RankScratch {
   explicit RankScratch(const SymbolicFactor& symbolic, FactorKind kind);
-  std::vector<index_t> local_row;  // length n: row of the panel at hand, −1 where it has none
+  std::vector<index_t> local_row;  // length n: row in the current panel, −1 if it has none
   std::vector<index_t> target_row;     // length slab_rows
   std::vector<index_t> target_column;  // length tallest block
   std::vector<T> product;          // slab_rows × tallest block
   std::vector<T> scaled;           // tallest block × widest: rows of L·D
 };
 
-/// One rank's factor being made.
+/// One rank's factor while it is computed.
 template <class T>
 struct RankWork {
   const SparseMatrix<T>& matrix;
@@ -42,8 +42,8 @@ struct RankWork {
   RowRange below(index_t p) const {
     return {owns_diagonal(p) ? symbolic.width(supernode(p)) : 0, panel_rows(p)};
   }
-  /// Rows of panel p that lie together with those of `row_supernode`: its diagonal block or a block below; in
-  /// a whole subtree, all.
+  /// The rows of panel p that are stored together with those of `row_supernode`: its diagonal block or a
+  /// block below; in a whole subtree, all rows.
   RowRange part_of(index_t p, index_t row_supernode) const;
   /// Rows of a block, in the numbering of the permuted matrix.
   std::span<const index_t> rows_of_block(index_t source, offset_t block) const {
@@ -63,7 +63,7 @@ struct RankWork {
     return {factor.hermitian, std::span<const T>(factor.d).subspan(begin, width),
             std::span<const T>(factor.d_below).subspan(begin, width)};
   }
-  /// The parts of panel p that finishing it needs; `block` is its diagonal block.
+  /// The parts of panel p needed to finish it; `block` is its diagonal block.
   PanelParts<T> parts(index_t p, DenseView<T> block) const;
 
   /// local_row ← rows of panel p, and back to −1.
@@ -73,7 +73,7 @@ struct RankWork {
   void assemble_lower(index_t p, const RankScratch<T>& scratch) const;
   /// All of `upper` ← the matrix's entries above the diagonal blocks, and zeros.
   void assemble_upper() const;
-  /// Panel p loses what `left` times `right` says; its rows are mapped.
+  /// Panel p ← panel p − `left` times `right`; its rows are mapped.
   struct Update {
     index_t panel;
     index_t source;

@@ -9,7 +9,7 @@
 
 namespace palmette::factorizing {
 
-/// Source rows that one product takes at a time: the product then stays in the second cache.
+/// Number of source rows per product: the product then stays in the second-level cache.
 inline constexpr index_t slab_rows = 256;
 
 /// Local rows [first, end) of a panel, the diagonal block included.
@@ -18,8 +18,7 @@ struct RowRange {
   index_t end = 0;
 };
 
-/// Where the rows `range` of a panel are being summed up: the panel itself, or a thread's own copy of those
-/// rows.
+/// Where the rows `range` of a panel are summed: the panel itself, or a thread's own copy of those rows.
 template <class T>
 struct Target {
   RowRange range;
@@ -33,10 +32,10 @@ struct Work {
   const SparseMatrix<T>& matrix;
   const SymbolicFactor& symbolic;
   Factor<T>& factor;
-  real_t<T> tiny = 0;  ///< pivots below are replaced
+  real_t<T> tiny = 0;  ///< pivots below this are replaced
 
   FactorKind kind() const { return factor.kind; }
-  /// Products take the conjugate transpose.
+  /// Products use the conjugate transpose.
   bool adjoint() const { return factor.hermitian; }
 
   index_t first_column(index_t s) const { return symbolic.supernode_begin[s]; }
@@ -66,7 +65,7 @@ struct ScratchSizes {
   index_t widest = 0;       ///< supernode
   index_t tallest_block = 0;
   index_t chunk_rows = RowChunks().chunk_rows;
-  /// Rows of a chunk with the padding that keeps its columns out of each other's way in the caches.
+  /// Rows of a chunk, padded so that its columns do not evict each other from the caches.
   index_t staged_rows() const { return chunk_rows + 8; }
   offset_t staged_entries(FactorKind kind) const {
     return static_cast<offset_t>(staged_rows()) * widest * (kind == FactorKind::lu ? 2 : 1);
@@ -92,8 +91,8 @@ struct alignas(128) Scratch {
   std::vector<index_t> target_column;  // length tallest block
   std::vector<T> product;           // slab_rows × tallest block
   std::vector<T> scaled;            // tallest block × widest: rows of L·D
-  /// Two threads that sum up neighbouring chunks of one panel would fight for the cache lines between them:
-  /// each sums in a copy.
+  /// Two threads that sum neighbouring chunks of one panel would compete for the cache lines between them, so
+  /// each sums into a copy.
   std::vector<T> staged;            // staged_rows × widest, twice for LU
   std::vector<T> columns;           // LDLᵀ: see PairStorage
   index_t staged_rows;
@@ -106,7 +105,7 @@ struct alignas(128) Scratch {
         staged(static_cast<std::size_t>(sizes.staged_entries(kind))),
         columns(static_cast<std::size_t>(sizes.column_entries(kind))), staged_rows(sizes.staged_rows()) {}
 
-  /// Make local_row hold the rows of supernode s.
+  /// Set local_row to the rows of supernode s.
   void map(const SymbolicFactor& symbolic, index_t s) {
     if (mapped == s) return;
     const index_t begin = symbolic.supernode_begin[s], width = symbolic.width(s);

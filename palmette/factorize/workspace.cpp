@@ -1,4 +1,4 @@
-// Memory of a factorization, made once.
+// Memory of a factorization, allocated once.
 #include "palmette/factorize/workspace.hpp"
 
 #include <algorithm>

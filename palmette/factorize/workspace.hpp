@@ -1,5 +1,5 @@
-// Inside `factorize`: all that a factorization writes besides the factor, and the memory that one leaves to
-// the next.
+// Inside `factorize`: everything that a factorization writes apart from the factor, and the memory that one
+// factorization leaves for the next.
 #pragma once
 
 #include <memory>
@@ -32,19 +32,18 @@ struct Workspace {
   std::unique_ptr<Transport> transport = make_loopback();
 };
 
-/// What FactorizeMemory holds. The factor of an earlier call comes back here when its last reader lets go of
-/// it.
+/// What FactorizeMemory holds. The factor of an earlier call returns here when its last owner releases it.
 template <class T>
 struct KeptMemory {
   std::unique_ptr<Workspace<T>> workspace;
 
-  /// A factor that nobody reads, or null.
+  /// A factor that is no longer used, or null.
   std::unique_ptr<Factor<T>> take_spare();
-  /// Keeps one.
+  /// Keep a factor for reuse.
   void give_back(std::unique_ptr<Factor<T>> factor);
 
  private:
-  std::unique_ptr<Factor<T>> spare_;  // under a brief lock
+  std::unique_ptr<Factor<T>> spare_;  // locked briefly
 };
 
 }  // namespace palmette::factorizing

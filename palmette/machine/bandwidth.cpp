@@ -14,7 +14,7 @@ constexpr int least_passes = 3;
 constexpr int most_passes = 1000;
 constexpr std::size_t lanes = 32;
 
-/// Many independent sums, since one addition would have to wait for the one before it.
+/// Many independent sums, since each addition of a single sum would wait for the one before it.
 double sum(const double* values, std::size_t count) {
   std::array<double, lanes> partial{};
   std::size_t place = 0;
@@ -38,7 +38,7 @@ class Arrays {
       : team_(team), count_(std::max<offset_t>(array_bytes / 8, 1)),
         sums_(static_cast<std::size_t>(team.size()) * lanes) {
     try {
-      // Left uninitialized: who touches a page first decides in which memory it lies.
+      // Left uninitialized: the thread that first touches a page decides in which memory it lies.
       for (auto& array : arrays_) array.reset(new double[count_]);
     } catch (const std::bad_alloc&) {
       throw MemoryError(
@@ -62,7 +62,7 @@ class Arrays {
     });
   }
 
-  /// What the passes computed, so that no compiler may leave them out.
+  /// The results of the passes, so that a compiler cannot omit them.
   double evidence() const {
     double total = arrays_[0][count_ / 2];
     for (const double part : sums_) total += part;
@@ -76,7 +76,7 @@ class Arrays {
     team_.run([&](int thread) {
       const std::size_t threads = static_cast<std::size_t>(team_.size()),
                         which = static_cast<std::size_t>(thread);
-      // Whole vectors of eight, but for the last thread's rest.
+      // Multiples of eight, except for the rest, which the last thread takes.
       const std::size_t share = count_ / threads / 8 * 8;
       work(thread, which * share, which + 1 == threads ? count_ - which * share : share);
     });
@@ -85,7 +85,7 @@ class Arrays {
   ThreadTeam& team_;
   std::size_t count_;
   std::array<std::unique_ptr<double[]>, 3> arrays_;  // length count_ each
-  std::vector<double> sums_;                         // one a thread, on cache lines of their own
+  std::vector<double> sums_;                         // one per thread, each on a cache line of its own
 };
 
 template <class Pass>

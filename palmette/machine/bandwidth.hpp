@@ -1,4 +1,4 @@
-// Inside `machine`: how fast memory is read, and read and written.
+// Inside `machine`: measures how fast memory is read, and how fast it is read and written.
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -10,8 +10,8 @@ struct Bandwidth {
   double stream_gbs = 0;  ///< triad, 24 bytes an entry
 };
 
-/// The best of several passes over three arrays of `array_bytes` each, every thread of the team on its own
-/// part, which it was also the first to touch. @throws MemoryError if the arrays cannot be allocated
+/// The best of several passes over three arrays of `array_bytes` each, with every thread of the team on its
+/// own part, which it also touched first. @throws MemoryError if the arrays cannot be allocated
 Bandwidth measure_bandwidth(ThreadTeam& team, offset_t array_bytes);
 
 }  // namespace palmette

@@ -1,4 +1,4 @@
-// Curves, shares, and what a description must have.
+// Curves, shares, and the checks of a description.
 #include "palmette/machine/cluster.hpp"
 
 #include <algorithm>
@@ -91,7 +91,7 @@ double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
 
 double Cluster::solve_gbs(const TaskOverheads& besides, double cached, double memory) const {
   const double in_cache = cache_gbs > 0 ? cached : 0;
-  // What one alone leaves unused of the memory's rate, others can have.
+  // Others can use the part of the memory's rate that one rank alone leaves unused.
   const double from_memory = std::max(1 / rate_at(memory_gbs, 1) + besides.memory_byte_ns, 1 / memory);
   return 1 / (in_cache / std::max(cache_gbs, memory) + (1 - in_cache) * from_memory + besides.byte_ns);
 }

@@ -1,5 +1,5 @@
-// Part of the door of `machine`: a machine of many nodes, as predictions and simulated clusters see it: what
-// its ranks read and compute in a second, and what a message costs between two of them.
+// Part of the door of `machine`: a machine of many nodes, as predictions and simulated clusters describe it:
+// how much its ranks read and compute per second, and what a message between two of them costs.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +17,18 @@ struct RatePoint {
   double rate = 0;
 };
 
-/// Points ascending in `at`: straight lines between them, constant before the first and behind the last.
-/// Empty: not known.
+/// Points ascending in `at`, linear between them, constant before the first and after the last. Empty: not
+/// known.
 using RateCurve = std::vector<RatePoint>;
 /// @returns 0 if nothing is known
 double rate_at(const RateCurve& curve, double at);
 
-/// What one message costs: o + L + bytes / BW, the overheads on the processors of sender and receiver, the
-/// rest on the way.
+/// What one message costs: o + L + bytes / BW, the overheads occupy the processors of sender and receiver,
+/// the rest is transit.
 struct Link {
   double latency_us = 0;
   double bandwidth_gbs = 0;          ///< of one message, 10⁹ bytes/s
-  double send_overhead_us = 0;       ///< the sender computes nothing meanwhile
+  double send_overhead_us = 0;       ///< the sender cannot compute during this time
   double receive_overhead_us = 0;
   /// From leaving the sender to arrival, seconds.
   double seconds(std::size_t bytes) const {
@@ -36,75 +36,76 @@ struct Link {
   }
 };
 
-/// What tasks of a solve cost beside the bytes that they read.
+/// What the tasks of a solve cost in addition to the bytes that they read.
 struct TaskOverheads {
   double task_us = 0;   ///< taking a task from the queue and finishing it
   double panel_us = 0;  ///< a supernode's panel, or a block of one
   double row_ns = 0;    ///< a row below the diagonal, gathered or scattered
-  // What a solve is slower in reading than a stream of the same bytes.
-  double byte_ns = 0;         ///< a byte of the factor
-  /// a byte of the factor that does not stand in the cache, besides, for a reader that has the memory for
-  /// itself
+  // How much slower a solve reads than a stream of the same bytes.
+  double byte_ns = 0;         ///< per byte of the factor
+  /// in addition, per byte of the factor that is not in the cache, for a reader that has the memory to itself
   double memory_byte_ns = 0;
-  /// a column of a supernode: its entries of the vectors are brought, solved for and put back
+  /// per column of a supernode: its entries of the vectors are loaded, solved for and stored
   double column_ns = 0;
-  double handoff_us = 0;      ///< a task of several threads' engine whose results another thread takes up
+  double handoff_us = 0;      ///< a task, in an engine of several threads, whose results another thread uses
 };
 
-/// What a task does, whatever runs it.
+/// The work of a task, whatever runs it.
 struct TaskWork {
   double bytes = 0;   ///< of the factor, read once
   double flops = 0;
-  double panels = 0;  ///< panels and blocks taken up
+  double panels = 0;  ///< panels and blocks processed
   double rows = 0;    ///< rows gathered or scattered
-  double num_rhs = 1;   ///< right-hand sides: products are as wide
+  double num_rhs = 1;   ///< number of right-hand sides, the width of products
   double columns = 0; ///< of diagonal blocks
 };
 
-/// The share of `bytes` bytes, read again and again, that is found in a cache of so many; 0 of nothing. A
-/// sweep back and forth finds the end of what it read last: as much as the cache holds.
+/// The fraction of `bytes` bytes, read repeatedly, that is found in a cache of `cache_bytes`; 0 if `bytes` is
+/// 0. A sweep back and forth finds the end of what it read last, as much as the cache holds.
 double cached_share(double cache_bytes, double bytes);
 
-/// A rank is a core or a device, as the description says. Constant once made.
+/// A rank is a core or a device, as the description says. Constant after construction.
 struct Cluster {
   std::string name;
   std::string description;
   index_t ranks_per_node = 1;
   /// of a rank's share of the last-level cache while all ranks of its node read; 0: not known
   double cache_bytes = 0;
-  /// what a rank has of it at most, while others do not read; 0: no more than its share
+  /// the most of it that a rank can use while others do not read; 0: no more than its share
   double lone_cache_bytes = 0;
-  /// what one rank reads in a second while its part of the factor stands there; 0: as from memory
+  /// what one rank reads per second if its part of the factor is there; 0: as from memory
   double cache_gbs = 0;
-  /// by number of ranks (or threads) of a node that read at once: all of them together, 10⁹ bytes/s
+  /// by number of ranks (or threads) of a node that read at the same time: the sum of their rates, 10⁹
+  /// bytes/s
   RateCurve memory_gbs;
   RateCurve kernel_gflops;    ///< by size n: products of n × n blocks on one rank, 10⁹ flops/s
-  /// of the engines of one machine, and of rank programs where nothing else is known of these
+  /// of the engines of one machine, and of rank programs unless those have their own
   TaskOverheads overheads;
   std::optional<TaskOverheads> rank_overheads;  ///< of rank programs
   Link network;               ///< between two nodes
   Link on_node;               ///< between two ranks of a node
-  double injection_gbs = 0;   ///< what leaves a node, all ranks together, and what enters it; 0: not limited
+  double injection_gbs = 0;   ///< limit of what leaves a node, all ranks together, and of what enters it; 0:
+                              ///< not limited
 
   index_t node_of(index_t rank) const { return rank / ranks_per_node; }
   const Link& link(index_t source, index_t destination) const {
     return node_of(source) == node_of(destination) ? on_node : network;
   }
   const TaskOverheads& overheads_of_ranks() const { return rank_overheads ? *rank_overheads : overheads; }
-  /// What one of `ranks` ranks (or threads) has of the cache.
+  /// The part of the cache that one of `ranks` ranks (or threads) has.
   double rank_cache(index_t ranks) const;
-  /// What one of `ranks` ranks reads from memory in a second while all others of its node read too, 10⁹
+  /// What one of `ranks` ranks reads from memory per second while all others of its node read too, 10⁹
   /// bytes/s.
   double rank_memory_gbs(index_t ranks) const;
-  /// The same for a rank that reads `bytes` bytes again and again: from the cache, as far as they stand
-  /// there.
+  /// The same for a rank that reads `bytes` bytes repeatedly: from the cache, as far as they are there.
   double rank_read_gbs(index_t ranks, double bytes) const;
-  /// The same in a rank's solve, with the overheads of bytes.
+  /// The same in a rank's solve, with the overheads per byte.
   double rank_solve_gbs(index_t ranks, double bytes) const;
-  /// What a reader gets that finds this share of what it reads in the cache, where memory gives it so much.
+  /// The rate of a reader that finds this fraction of its data in the cache and reads the rest from memory at
+  /// the given rate.
   double solve_gbs(const TaskOverheads& besides, double cached, double memory_gbs) const;
-  /// What a task takes a reader that reads so fast: its bytes or its flops, whichever take longer, and what
-  /// comes on top of either.
+  /// The time of a task for a reader of this rate: that of its bytes or its flops, whichever is longer, plus
+  /// overheads.
   double seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const;
   /// The same for a rank.
   double rank_seconds(const TaskWork& work, double read_gbs) const {
@@ -112,12 +113,12 @@ struct Cluster {
   }
 };
 
-/// The same nodes with so many times as many ranks as processors, which take turns: each is as slow as if the
-/// others always had something to do.
+/// The same nodes with `ranks_each` ranks on each processor, which take turns: each is as slow as if the
+/// others always had work.
 /// @throws UsageError if ranks_each < 1
 Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each);
 
-/// @throws UsageError naming the field, its value and the remedy, where a description cannot be computed with
+/// @throws UsageError naming the field, its value and the remedy, if a description cannot be used
 void check(const Cluster& cluster);
 
 }  // namespace palmette

@@ -1,4 +1,4 @@
-// Reads /proc and sysfs; whatever is missing or odd there counts as unknown.
+// Reads /proc and sysfs; whatever is missing or malformed there counts as unknown.
 #include "palmette/machine/describe.hpp"
 
 #include <fstream>
@@ -13,7 +13,7 @@ std::string first_line(const std::filesystem::path& file) {
   return line;
 }
 
-/// "32768K", "1M" or "512" in bytes; 0 if it is none of these.
+/// "32768K", "1M" or "512" in bytes; 0 if the text has none of these forms.
 offset_t bytes_of(const std::string& text) {
   offset_t bytes = 0;
   std::size_t place = 0;

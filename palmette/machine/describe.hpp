@@ -1,4 +1,4 @@
-// Inside `machine`: what the system says of its processor.
+// Inside `machine`: what the system reports about its processor.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace palmette {
 
-/// The model name in a file of the form of /proc/cpuinfo; "unknown" if it tells none.
+/// The model name in a file of the form of /proc/cpuinfo; "unknown" if there is none.
 std::string processor_name(const std::filesystem::path& file = "/proc/cpuinfo");
 
 /// Size of the cache of the highest level that holds data, from a folder of the form of sysfs' cpu0/cache; 0

@@ -1,4 +1,4 @@
-// Recall the figures, or measure and remember them.
+// Reads the stored figures, or measures and stores them.
 #include <algorithm>
 
 #include "palmette/machine/bandwidth.hpp"
@@ -49,7 +49,7 @@ Machine measure_machine(const MeasureOptions& options) {
     machine.read_bandwidth_gbs = std::max(machine.read_bandwidth_gbs, known->read_bandwidth_gbs);
     machine.stream_bandwidth_gbs = std::max(machine.stream_bandwidth_gbs, known->stream_bandwidth_gbs);
   }
-  // Fewer threads than asked for, since the system refused: true today, but not to be remembered.
+  // Fewer threads than requested, since the system refused more: valid now, but not to be stored.
   if (!file.empty() && machine.threads == options.threads) remember_machine(file, machine, array_bytes);
   return machine;
 }

@@ -24,7 +24,7 @@ std::string text_of(double value) {
   return {buffer, end.ptr};
 }
 
-/// A rate that can be believed: all of the text is a finite positive number.
+/// A plausible rate: the whole text is a finite positive number.
 std::optional<double> rate_in(const Values& values, const std::string& key) {
   const auto found = values.find(key);
   if (found == values.end()) return std::nullopt;

@@ -18,8 +18,8 @@ std::filesystem::path remembered_file(const std::filesystem::path& folder, const
 std::optional<Machine> recall_machine(const std::filesystem::path& file, const Machine& machine,
                                       offset_t array_bytes);
 
-/// Writes the file beside its place and renames it, so that a reader sees all of it or nothing. What fails is
-/// forgotten.
+/// Writes the file under a temporary name and renames it, so that a reader sees all of it or nothing.
+/// Failures are ignored.
 void remember_machine(const std::filesystem::path& file, const Machine& machine, offset_t array_bytes);
 
 }  // namespace palmette

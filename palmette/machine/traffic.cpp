@@ -1,4 +1,4 @@
-// Traffic: sums and the one canonical form.
+// Traffic: sums and the canonical form.
 #include "palmette/machine/traffic.hpp"
 
 #include <algorithm>

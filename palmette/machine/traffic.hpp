@@ -1,4 +1,4 @@
-// Who sent what to whom: the noun that a recorder writes and predictions are compared with.
+// Which rank sent what to which: written by a recorder, compared with predictions.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct TrafficEntry {
   index_t source = 0;
   index_t destination = 0;
   std::int64_t messages = 0;
-  std::int64_t bytes = 0;  ///< payloads, without what a transport adds
+  std::int64_t bytes = 0;  ///< payloads only, without what a transport adds
 
   friend bool operator==(const TrafficEntry&, const TrafficEntry&) = default;
 };

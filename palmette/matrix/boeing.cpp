@@ -1,4 +1,4 @@
-// The two Boeing formats are alike from the third line on: sizes, Fortran formats, pointers, row indices,
+// From the third line on, the two Boeing formats are alike: sizes, Fortran formats, pointers, row indices,
 // values.
 #include "palmette/matrix/boeing.hpp"
 
@@ -37,7 +37,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// All words of the text as integers, none below 0; empty if one of them is something else.
+/// All words of the text as integers, none below 0; empty if one of them is not.
 std::vector<std::int64_t> integers_of(std::string_view text) {
   std::vector<std::int64_t> integers;
   for (const std::string_view word : words_of(text)) {
@@ -106,7 +106,7 @@ void read_type_and_sizes(TextReader& reader, BoeingHeader& header) {
   header.file.stored_entries = sizes[2];
 }
 
-/// The columns of a line that belong to one item, without the blanks around it; empty behind the end of the
+/// The columns of a line that belong to one item, without the blanks around it; empty past the end of the
 /// line.
 std::string_view columns_of(std::string_view line, std::size_t first, std::size_t width) {
   return first < line.size() ? trimmed(line.substr(first, width)) : std::string_view{};
@@ -126,7 +126,7 @@ std::vector<FortranField> format_from(const TextReader& reader, std::string_view
   return format;
 }
 
-/// Lines 1 to 4, and Harwell-Boeing's fifth where right-hand sides are announced.
+/// Lines 1 to 4, and line 5 of a Harwell–Boeing file that announces right-hand sides.
 BoeingHeader read_header(TextReader& reader) {
   BoeingHeader header;
   header.file.title = trimmed(header_line(reader).substr(0, 72));
@@ -148,7 +148,7 @@ BoeingHeader read_header(TextReader& reader) {
   return header;
 }
 
-/// Room for as many elements as are announced, but for no more than the rest of the file can hold.
+/// Room for the announced number of elements, but for no more than the rest of the file can hold.
 template <class T>
 void reserve_provable(std::vector<T>& array, std::int64_t announced, const TextReader& reader) {
   array.reserve(std::min(announced, reader.remaining_bound()));
@@ -203,7 +203,7 @@ void read_values(TextReader& reader, const BoeingHeader& header, std::vector<T>&
   }
 }
 
-/// The diagonal of skew matrices is zero, that of Hermitian ones real.
+/// The diagonal of skew matrices is zero, that of Hermitian matrices real.
 template <class T>
 void check_diagonal(const TextReader& reader, const SparseMatrix<T>& stored, Symmetry symmetry) {
   if (symmetry != Symmetry::skew && symmetry != Symmetry::hermitian) return;

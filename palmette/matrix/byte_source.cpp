@@ -116,7 +116,7 @@ class GzipSource : public ByteSource {
   std::int64_t remaining_bound() const override {
     const std::int64_t bound = compressed_->remaining_bound();
     if (bound > std::numeric_limits<std::int64_t>::max() / (2 * largest_expansion)) return bound;
-    // What inflate keeps inside is at most one window and one match.
+    // inflate buffers at most one window and one match.
     return (bound + stream_.avail_in) * largest_expansion + (1 << 16);
   }
   double fraction_read() const override { return compressed_->fraction_read(); }

@@ -34,7 +34,7 @@ bool rises_strictly(const index_t* rows, offset_t count) {
   return rises;
 }
 
-/// Moves the first of each run of equal rows to `to`, the others added to it; returns how many are left.
+/// Moves the first of each run of equal rows to `to` and adds the others to it; returns how many are left.
 template <class T>
 offset_t sum_column(const index_t* rows, const T* values, offset_t count, index_t* to_rows, T* to_values) {
   offset_t kept = 0;
@@ -62,8 +62,7 @@ bool sort_and_sum_columns(SparseMatrix<T>& matrix) {
   for (index_t column = 0; column < pattern.cols; ++column) {
     const offset_t begin = pattern.column_ptr[column];
     const offset_t count = pattern.column_ptr[column + 1] - begin;
-    // The pointer of this column is not needed in its old form any more: it moves with what was left out
-    // before it.
+    // The old pointer of this column is no longer needed: set it to where the column now begins.
     pattern.column_ptr[column] = kept;
     const bool in_order = rises_strictly(rows + begin, count);
     if (begin == kept && in_order) {

@@ -64,7 +64,7 @@ class CoordinatePieces {
         visit(piece.row[place], piece.column[place], value_at<T>(piece, place));
   }
 
-  /// visit(column, row), each piece's rows freed behind it: they cannot be visited again.
+  /// visit(column, row); the rows of each piece are freed afterwards and cannot be visited again.
   template <class Visit>
   void take_rows(Visit&& visit) {
     for (Piece& piece : pieces_) {
@@ -73,7 +73,7 @@ class CoordinatePieces {
     }
   }
 
-  /// visit(column, value), each whole piece freed behind it.
+  /// visit(column, value); each piece is freed afterwards.
   template <class T, class Visit>
   void take_values(Visit&& visit) {
     for (Piece& piece : pieces_) {
@@ -162,8 +162,8 @@ void place_columns(CoordinatePieces<Entry>& pieces, SparseMatrix<T>& matrix) {
 
 /// As `assemble`, from the entries of a file, which it uses up.
 ///
-/// @cost at the peak 1.4 times the matrix for a general file whose columns stand in order, 2 times for
-///   another one, 1.7 times for a symmetric one
+/// @cost at the peak 1.4 times the matrix for a general file with columns in order, 2 times for one without,
+///   1.7 times for a symmetric file
 template <class T, class Entry>
 Assembled<T> assemble_pieces(index_t rows, index_t cols, Symmetry symmetry, CoordinatePieces<Entry> pieces) {
   constexpr bool duplicates_are_one = !CoordinatePieces<Entry>::has_values;

@@ -28,7 +28,7 @@ struct EntryPieces {
   std::vector<Piece> pieces;
   std::int64_t total = 0;
 
-  /// @param expected  how many entries may still come, these included; bounds the size of a new piece
+  /// @param expected  the most entries still to come, including these; bounds the size of a new piece
   void append(const Entry* entries, std::size_t count, std::int64_t expected) {
     total += static_cast<std::int64_t>(count);
     while (count > 0) {
@@ -66,8 +66,7 @@ struct PartResult {
   const char* stopped_at = nullptr;
 };
 
-/// Reads the lines in [text, end) to `to`; stops at the first line that is wrong and at the entry after
-/// `limit`.
+/// Reads the lines in [text, end) to `to`; stops at the first wrong line or at the entry after `limit`.
 template <class Line>
 PartResult read_part(const Line& line, const char* text, const char* end, typename Line::Entry* to,
                      std::size_t limit) {
@@ -226,7 +225,7 @@ inline const char* parse_value(const char* text, std::complex<double>& value) {
   return text;
 }
 
-/// What is wrong with the words that should be the value (one word, or two for complex); empty if nothing is.
+/// What is wrong with the words of the value (one word, or two for complex); empty if nothing is wrong.
 template <Field field>
 std::string describe_value(const std::vector<std::string_view>& words, std::size_t first) {
   for (std::size_t place = first; place < words.size(); ++place) {

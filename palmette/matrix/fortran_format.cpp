@@ -47,7 +47,7 @@ class FormatParser {
     return value;
   }
 
-  /// Items up to the closing parenthesis, which is taken too.
+  /// Items up to and including the closing parenthesis.
   void group(int depth) {
     if (depth > deepest_group) throw FormatError{"has too many parentheses"};
     for (;;) {

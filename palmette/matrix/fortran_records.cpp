@@ -45,8 +45,8 @@ double FortranRecords::next_real() {
     fail(quoted(field_.substr(0, length_)) +
          (status == RealStatus::not_finite ? " is not finite" : " is not a number"));
   }
-  // Fortran's rules for input: an implied point where none is written, and the scale factor where no exponent
-  // is.
+  // Fortran's rules for input: an implied point if none is written, and the scale factor if there is no
+  // exponent.
   if (!number.has_point) number.exponent -= field.decimals;
   if (!number.has_exponent) number.exponent -= field.scale;
   value = to_double(number);

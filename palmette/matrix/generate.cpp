@@ -27,7 +27,7 @@ struct Generator {
   GeneratorInfo info;
   SparseMatrix<double> (*make)(const GenerateOptions&);
   Rows rows;
-  double largest_n = largest_index;  ///< where something else than the number of rows limits n
+  double largest_n = largest_index;  ///< if something other than the number of rows limits n
   double smallest_parameter = 0;
   double largest_parameter = 0;
 };
@@ -120,7 +120,7 @@ std::size_t edit_distance(const std::string& from, const std::string& to) {
     }
     names += (names.empty() ? "" : ", ") + generator.info.name;
   }
-  // A name may be of any length; what is repeated of it is not.
+  // A name may have any length; the message repeats only its beginning.
   const std::string beginning = name.size() > 40 ? name.substr(0, 40) + "..." : name;
   throw UsageError("unknown model problem '" + beginning + "': did you mean '" + nearest->info.name +
                    "'? There are " + names);

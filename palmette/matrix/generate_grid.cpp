@@ -18,7 +18,7 @@ SparseMatrix<double> laplacian(const Grid& grid, const std::vector<GridOffset>& 
   });
 }
 
-/// A flow that goes round in the x–y plane, and upwards where there is a third dimension.
+/// A flow that circulates in the x–y plane and, in three dimensions, goes upwards.
 ///
 /// On the unit square, with x = X / N: u = (4x(x−1)(1−2y), −4y(y−1)(1−2x)), divergence-free and without flow
 /// through the walls x = 0, 1 of u_x and y = 0, 1 of u_y; both lie in [−1, 1]. The numerators are exact
@@ -38,9 +38,8 @@ struct HelicalFlow {
   }
 };
 
-/// First-order upwind differences: the neighbour from which the flow comes gets the flow's speed on top of
-/// diffusion, and the diagonal what keeps the row sum zero in the interior. Rows stay dominant whatever the
-/// strength.
+/// First-order upwind differences: the upstream neighbour gets the flow's speed in addition to diffusion, and
+/// the diagonal keeps the row sum zero in the interior. Rows stay dominant for any strength.
 SparseMatrix<double> convection_diffusion(const Grid& grid, int dimensions, const HelicalFlow& flow) {
   return stencil_matrix(grid, cross_offsets(dimensions), Symmetry::general,
                         [&](GridPoint column, GridOffset offset) {

@@ -28,7 +28,7 @@ void push_branch(Triplets<double>& triplets, index_t from, index_t to, RandomStr
   push_entry(triplets, to, from, -conductance * (0.25 + 0.75 * random.fraction()));
 }
 
-/// A chain through all nodes, so that the circuit hangs together, and 1.2·n wires of power-law reach.
+/// A chain through all nodes, so that the circuit is connected, and 1.2·n wires of power-law reach.
 void push_wires(Triplets<double>& triplets, RandomStream& random) {
   const index_t n = triplets.rows;
   for (index_t node = 1; node < n; ++node) push_branch(triplets, node - 1, node, random);
@@ -109,7 +109,7 @@ class StreetMap {
     }
   }
 
-  /// Each street that is still missing is built with this probability.
+  /// Each missing street is built with this probability.
   void pave_shortcuts(double probability, RandomStream& random) {
     for (index_t crossing = 0; crossing < static_cast<index_t>(streets_.size()); ++crossing) {
       if (crossing % side_ + 1 < side_ && !(streets_[crossing] & 1) && random.fraction() < probability)

@@ -23,7 +23,7 @@ std::vector<double> draw_scales(index_t n, RandomStream& random) {
   return scales;
 }
 
-/// Makes the entry in row transversal[column] larger than all others of its column together.
+/// Makes the entry in row transversal[column] larger than the sum of all others of its column.
 void dominate_columns(SparseMatrix<double>& matrix, const std::vector<index_t>& transversal,
                       RandomStream& random) {
   for (index_t column = 0; column < matrix.cols(); ++column) {
@@ -68,7 +68,7 @@ SparseMatrix<double> make_random_spd(const GenerateOptions& options) {
 }
 
 // P·D with D strictly dominant by columns is nonsingular; so is it after rows and columns are scaled. The
-// scales hide which entries are the large ones, and the diagonal of the result is mostly empty.
+// scales hide which entries are large, and the diagonal of the result is mostly empty.
 SparseMatrix<double> make_random_unsymmetric(const GenerateOptions& options) {
   RandomStream random(options.seed);
   const index_t n = options.n;

@@ -120,7 +120,7 @@ Triplets<double> assemble(const std::vector<Triangle>& triangles, index_t n, con
   return triplets;
 }
 
-/// Fewer than four points span no square: each gets its share of the mass.
+/// Fewer than four points do not span a square: each gets its share of the mass.
 SparseMatrix<double> loose_points(index_t n, double mass) {
   Triplets<double> triplets{n, n, {}, {}, {}};
   for (index_t point = 0; point < n; ++point) {

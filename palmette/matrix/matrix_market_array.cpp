@@ -1,5 +1,5 @@
-// Bodies of Matrix Market array files: one value a line, column by column; of symmetric files the lower
-// triangle only, of skew-symmetric ones what lies strictly below the diagonal.
+// Bodies of Matrix Market array files: one value per line, column by column; symmetric files hold only the
+// lower triangle, skew-symmetric files only what lies strictly below the diagonal.
 #include "palmette/matrix/assemble.hpp"
 #include "palmette/matrix/entry_lines.hpp"
 
@@ -37,7 +37,7 @@ struct ArrayFiller {
     if (symmetry == Symmetry::general) return 0;
     return symmetry == Symmetry::skew ? of_column + 1 : of_column;
   }
-  /// False if the value cannot stand on the diagonal of a Hermitian matrix.
+  /// False if the value cannot be on the diagonal of a Hermitian matrix.
   bool put(const T& value) {
     while (row >= matrix.rows) row = first_row(++column);
     if constexpr (is_complex_v<T>)
@@ -55,7 +55,7 @@ AnyDense read_array(TextReader& reader, const MatrixMarketHeader& header, const 
   using T = typename ValueLine<field>::Entry;
   const ValueLine<field> line;
   const EntryPieces<T> pieces = EntryLines<ValueLine<field>>(reader, line, header.entries, options).read();
-  // Entries prove the size, but where there is none (0 × n, or a skew 1 × 1) the header stands alone.
+  // Entries prove the size, but without entries (0 × n, or a skew 1 × 1) there is only the header.
   if (sizes_are_absurd(header.rows, header.cols, pieces.total))
     reader.fail(header.size_line, "an array of " + std::to_string(header.rows) + " × " +
                                       std::to_string(header.cols) + " is rejected: the size is implausible");

@@ -1,8 +1,7 @@
 // Bodies of Matrix Market coordinate files: row, column, value on each line.
 //
-// Of a symmetric, skew or Hermitian file the standard allows the lower triangle only. As SciPy does, an entry
-// of the upper triangle is taken as well and stands mirrored in the other; if a file gives both, they are
-// summed.
+// In a symmetric, skew or Hermitian file the standard allows only the lower triangle. Like SciPy, we also
+// accept entries of the upper triangle, which are mirrored; if a file gives both, they are summed.
 #include "palmette/matrix/coordinate_pieces.hpp"
 #include "palmette/matrix/entry_lines.hpp"
 
@@ -24,7 +23,7 @@ struct CoordinateEntry {
   [[no_unique_address]] value_of<field> value;
 };
 
-/// Understands one line; see EntryLines.
+/// Parses one line; see EntryLines.
 template <Field field>
 struct CoordinateLine {
   using Entry = CoordinateEntry<field>;
@@ -85,7 +84,7 @@ std::string CoordinateLine<field>::describe(std::string_view line) const {
   for (const std::string& what : {describe_index(parts[0], "row", rows),
                                   describe_index(parts[1], "column", cols), describe_value<field>(parts, 2)})
     if (!what.empty()) return what;
-  // Each field is well by itself: only the place on the diagonal can be wrong.
+  // Each field is valid by itself: only the value on the diagonal can be wrong.
   if (symmetry == Symmetry::skew) return "the diagonal of a skew-symmetric matrix must be zero";
   if (symmetry == Symmetry::hermitian) return "the diagonal of a Hermitian matrix must be real";
   return {};

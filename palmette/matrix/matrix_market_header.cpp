@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view banner_word = "%%matrixmarket";
 
-/// Words that other writers use are taken in: "double" and "unsigned-integer" (as SciPy does).
+/// Words that other writers use are accepted: "double" and "unsigned-integer" (as in SciPy).
 Field field_of(const TextReader& reader, const std::string& word) {
   if (word == "real" || word == "double") return Field::real;
   if (word == "complex") return Field::complex;

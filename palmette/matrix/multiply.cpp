@@ -7,7 +7,7 @@
 namespace palmette {
 namespace {
 
-/// The textbook product: std::complex's own looks for NaN after each multiplication, which costs several
+/// The textbook product: that of std::complex checks for NaN after each multiplication, which costs several
 /// times as much.
 template <class T>
 T product(const T& left, const T& right) {
@@ -48,7 +48,7 @@ template <class T>
   y += product(value, scaled);
 }
 
-/// y += alpha·A·x for rows that stand as the columns of `rows`: each row adds up as in add_plain.
+/// y += alpha·A·x for rows that are stored as the columns of `rows`: each row is summed as in add_plain.
 template <class T>
 void add_rows(const SparseMatrix<T>& rows, T alpha, const T* x, T* y) {
   const SparsityPattern& pattern = rows.pattern;

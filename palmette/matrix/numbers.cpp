@@ -1,6 +1,6 @@
 // Decimal to double, correctly rounded: exact floating-point arithmetic where both parts are small, a 128-bit
-// product with a table of powers of five for the others, std::from_chars for what that leaves open. Sources:
-// [Clinger 1990] for the exact case; [Lemire 2021], sections 4-6, for the product.
+// product with a table of powers of five for the others, std::from_chars for the cases that this leaves
+// undecided. Sources: [Clinger 1990] for the exact case; [Lemire 2021], sections 4-6, for the product.
 #include "palmette/matrix/numbers.hpp"
 
 #include <array>
@@ -77,7 +77,7 @@ const PowerOfFive& power_of_five(int power) {
   return table[power - smallest_power];
 }
 
-/// False where the product leaves the rounding open or the result is not a normal number.
+/// False if the product does not decide the rounding or the result is not a normal number.
 bool round_product(std::uint64_t mantissa, int power, double& result) {
   const int shift = std::countl_zero(mantissa);
   mantissa <<= shift;
@@ -85,7 +85,7 @@ bool round_product(std::uint64_t mantissa, int power, double& result) {
   Wide product = static_cast<Wide>(mantissa) * five.high;
   auto high = static_cast<std::uint64_t>(product >> 64);
   auto low = static_cast<std::uint64_t>(product);
-  if ((high & 0x1FF) == 0x1FF) {  // the part below could still carry into the 55 bits that are looked at
+  if ((high & 0x1FF) == 0x1FF) {  // the part below could still carry into the 55 bits that are used
     const auto second = static_cast<std::uint64_t>(static_cast<Wide>(mantissa) * five.low >> 64);
     low += second;
     if (low < second) ++high;
@@ -106,7 +106,7 @@ bool round_product(std::uint64_t mantissa, int power, double& result) {
   return true;
 }
 
-/// By the standard library: for subnormals, numbers of more than 19 digits, and the very few undecided
+/// The standard library handles subnormals, numbers of more than 19 digits, and the very few undecided
 /// products.
 double by_standard_library(const Decimal& number) {
   std::string text;

@@ -14,12 +14,12 @@ namespace palmette {
 /// Readable bytes that must follow the text handed to the scanners (they load eight at a time).
 inline constexpr int number_padding = 16;
 
-/// A decimal number as it stands in the text: ±mantissa · 10^exponent.
+/// A decimal number as given in the text: ±mantissa · 10^exponent.
 struct Decimal {
   std::uint64_t mantissa = 0;      ///< valid unless many_digits
-  std::int32_t exponent = 0;       ///< of ten; the places behind the point are already counted
+  std::int32_t exponent = 0;       ///< of ten; already accounts for the digits after the point
   bool negative = false;
-  bool many_digits = false;        ///< more than 19 significant digits: the text must be looked at again
+  bool many_digits = false;        ///< more than 19 significant digits: the text must be read again
   bool has_point = false;
   bool has_exponent = false;
   const char* digits = nullptr;    ///< first digit or point in the text
@@ -74,8 +74,8 @@ inline const char* append_digits(const char* text, std::uint64_t& value) {
   }
 }
 
-/// An unsigned integer, an optional '+' before it. Returns nullptr if there is none; above 18 digits `value`
-/// is 2⁶⁴ − 1.
+/// An unsigned integer with an optional '+' before it. Returns nullptr if there is none; above 18 digits
+/// `value` is 2⁶⁴ − 1.
 inline const char* scan_unsigned(const char* text, std::uint64_t& value) {
   if (*text == '+') ++text;
   const DigitRun run = scan_digits(text);
@@ -91,10 +91,11 @@ inline const char* scan_unsigned(const char* text, std::uint64_t& value) {
 template <NumberStyle style = NumberStyle::plain>
 inline const char* scan_decimal(const char* text, Decimal& number);
 
-/// The double nearest to the number, ties to even; ±infinity where it is beyond the largest double.
+/// The double nearest to the number, ties to even; ±infinity if it is beyond the largest double.
 double to_double(const Decimal& number);
 
-/// Exponent behind its letter or sign; huge ones are cut at ±99999. Returns nullptr if there are no digits.
+/// The exponent after its letter or sign; huge exponents are limited to ±99999. Returns nullptr if there are
+/// no digits.
 inline const char* scan_exponent(const char* text, std::int32_t& exponent) {
   const bool negative = *text == '-';
   if (*text == '-' || *text == '+') ++text;
@@ -107,7 +108,7 @@ inline const char* scan_exponent(const char* text, std::int32_t& exponent) {
   return text;
 }
 
-/// Digits that count: those behind the leading zeros.
+/// Significant digits: those after the leading zeros.
 inline std::int64_t significant_digits(const char* digits, const char* end) {
   while (digits < end && (*digits == '0' || *digits == '.')) ++digits;
   std::int64_t count = end - digits;

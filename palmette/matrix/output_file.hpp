@@ -11,11 +11,11 @@ struct gzFile_s;
 
 namespace palmette {
 
-/// Writes to a temporary file beside the target and renames it in finish(). A target that exists and is no
+/// Writes to a temporary file beside the target and renames it in finish(). An existing target that is not a
 /// regular file (a device, a pipe) is written directly. Without finish() the temporary is removed.
 class OutputFile {
  public:
-  /// @throws IoError if the file cannot be made
+  /// @throws IoError if the file cannot be created
   explicit OutputFile(const std::string& path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -31,7 +31,7 @@ class OutputFile {
   void write_number(double value);
   void write_number(float value);
   void write_number(std::int64_t value);
-  /// Write all, close, rename. @throws IoError
+  /// Write everything, close, rename. @throws IoError
   void finish();
 
  private:
@@ -42,7 +42,7 @@ class OutputFile {
   void discard();
 
   std::string path_;
-  std::string temporary_;  // empty where the target is written directly
+  std::string temporary_;  // empty if the target is written directly
   int descriptor_ = -1;
   gzFile_s* compressed_ = nullptr;
   std::string buffer_;

@@ -1,4 +1,4 @@
-// The doors of reading: tells the format from the contents, turns failed allocations into MemoryError.
+// The entry points of reading: detect the format from the contents, turn failed allocations into MemoryError.
 #include "palmette/matrix/read.hpp"
 
 #include <new>
@@ -92,8 +92,8 @@ AnyDense read_any_dense(TextReader& reader) {
     const MatrixMarketHeader header = read_matrix_market_header(reader);
     if (header.is_array) return read_array_body(reader, header, options);
     const AnyMatrix matrix = read_coordinate_body(reader, header, options);
-    // Absent entries are zeros that no line of the file proves: a unit vector is fine, a petabyte of zeros is
-    // not.
+    // No line of the file backs absent entries, which are zeros: a unit vector is fine, a petabyte of zeros
+    // is not.
     const std::int64_t most =
         (std::int64_t{1} << 24) + 1024 * std::min<std::int64_t>(header.entries, std::int64_t{1} << 40);
     if (static_cast<std::int64_t>(header.rows) * header.cols > most)
@@ -107,7 +107,7 @@ AnyDense read_any_dense(TextReader& reader) {
   reader.fail(1, "a dense matrix is read from a Matrix Market file (banner %%MatrixMarket …); this is none");
 }
 
-/// Runs `work` and gives failed allocations the name of the file.
+/// Runs `work` and adds the name of the file to failed allocations.
 template <class Work>
 auto with_memory_errors(const std::string& name, Work&& work) {
   try {

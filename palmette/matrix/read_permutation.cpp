@@ -22,7 +22,7 @@ std::int64_t read_vector_header(TextReader& reader) {
 
 struct IndexList {
   std::vector<std::int64_t> indices;
-  std::vector<std::int64_t> lines;  // where each index stands, for messages
+  std::vector<std::int64_t> lines;  // position of each index, for messages
 };
 
 IndexList read_indices(TextReader& reader) {
@@ -43,7 +43,7 @@ IndexList read_indices(TextReader& reader) {
   return list;
 }
 
-/// The offending index is named with its line; Permutation's own check does not know lines.
+/// Names the offending index with its line, which Permutation's own check does not know.
 Permutation checked(const TextReader& reader, const IndexList& list) {
   const auto n = static_cast<std::int64_t>(list.indices.size());
   const bool from_zero = std::find(list.indices.begin(), list.indices.end(), 0) != list.indices.end();

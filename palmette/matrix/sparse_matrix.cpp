@@ -1,4 +1,4 @@
-// Sparse matrices: made from coordinates or compressed columns, transposed, permuted, converted.
+// Sparse matrices: built from coordinates or compressed columns, transposed, permuted, converted.
 #include "palmette/matrix/sparse_matrix.hpp"
 
 #include "palmette/matrix/compress.hpp"
@@ -21,12 +21,12 @@ void require_sizes(index_t rows, index_t cols) {
     throw DimensionError("a matrix cannot be " + std::to_string(rows) + " × " + std::to_string(cols));
 }
 
-/// Counts stand at [column + 1]; afterwards pointer[column] is where the column begins.
+/// Counts are at [column + 1]; afterwards pointer[column] is where the column begins.
 void accumulate(std::vector<offset_t>& pointer) {
   for (std::size_t column = 1; column < pointer.size(); ++column) pointer[column] += pointer[column - 1];
 }
 
-/// Transposed pattern; position[k] is where entry k of the transpose stands in the original (when wanted).
+/// Transposed pattern; position[k], if wanted, is the position of the transpose's entry k in the original.
 template <class Move>
 SparsityPattern transpose_with(const SparsityPattern& pattern, Move move_value) {
   SparsityPattern result;

@@ -1,4 +1,4 @@
-// What can be seen in a matrix by looking: its symmetry, and whether it is well formed.
+// Properties found by inspecting a matrix: its symmetry, and whether it is well formed.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 /// Calls compare(entry, partner) for each entry (i, j) and its partner (j, i); false as soon as a partner is
 /// missing or `compare` says so.
 ///
-/// Columns are walked in order, so the partners in column i are asked for by ascending row: one cursor a
+/// Columns are visited in order, so the partners in column i are needed by ascending row: one cursor per
 /// column suffices.
 template <class Compare>
 bool walk_pairs(const SparsityPattern& pattern, Compare compare) {
@@ -62,7 +62,7 @@ void check_column(const SparsityPattern& pattern, index_t column) {
   }
 }
 
-/// Whether all pairs seen so far agree within a part of their size, and how far they are apart.
+/// Whether all pairs seen so far agree within a fraction of their size, and how far apart they are.
 struct LooseEqual {
   double tolerance = 0;
   bool holds = true;
@@ -121,7 +121,7 @@ SparseMatrix<T> symmetric_part(const SparseMatrix<T>& matrix, Symmetry symmetry)
     throw UsageError("a matrix has a symmetric and a Hermitian part, none that is " +
                      std::string(name_of(symmetry)));
   SparseMatrix<T> part{matrix.pattern, std::vector<T>(matrix.values.size()), symmetry};
-  // Halves first: the sum cannot overflow, and is the same on both sides of the diagonal.
+  // Halve first: then the sum cannot overflow, and it is the same on both sides of the diagonal.
   const auto half = [](const T& value) { return value * real_t<T>(0.5); };
   const bool paired = walk_pairs(matrix.pattern, [&](offset_t entry, offset_t partner) {
     const T other =

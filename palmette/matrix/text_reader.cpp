@@ -17,8 +17,7 @@ constexpr std::size_t line_buffer_bytes = std::size_t{1} << 16;
 TextReader::TextReader(std::unique_ptr<ByteSource> source, std::string name)
     : source_(std::move(source)), name_(std::move(name)) {}
 
-/// Has at least `wanted` bytes in the buffer afterwards, or all that are left; false if nothing could be
-/// added.
+/// Fills the buffer with at least `wanted` bytes, or all that are left; false if nothing could be added.
 bool TextReader::fill(std::size_t wanted) {
   if (at_end_) return false;
   if (begin_ > 0) {

@@ -25,15 +25,15 @@ class TextReader {
 
   /// The next line without its end ('\n' or '\r\n'); valid until the next call. False at the end of the text.
   bool next_line(std::string_view& line);
-  /// Number of the line that next_line gave last, 1-based.
+  /// Number of the line that next_line returned last, 1-based.
   std::int64_t line_number() const { return next_line_number_ - 1; }
 
-  /// At least `wanted` bytes of whole lines (less at the end of the text), valid until the next call; lines
-  /// are counted by the caller, who says with count_lines how many there were. False at the end.
+  /// At least `wanted` bytes of whole lines (less at the end of the text), valid until the next call. The
+  /// caller counts the lines and reports their number with count_lines. False at the end.
   bool next_block(std::size_t wanted, TextBlock& block);
   void count_lines(std::int64_t lines) { next_line_number_ += lines; }
 
-  /// The first bytes of the text, at most `count`, without moving on.
+  /// The first bytes of the text, at most `count`, without consuming them.
   std::string_view peek(std::size_t count);
   /// Read to the end, so that a damaged tail of a compressed file is noticed.
   void drain();

@@ -1,4 +1,4 @@
-// Matrix Market files, written as the readers read them: the lower triangle where the rest follows from it.
+// Matrix Market files, written as the readers read them: only the lower triangle if the rest follows from it.
 #include "palmette/matrix/write.hpp"
 
 #include "palmette/matrix/output_file.hpp"
@@ -45,13 +45,13 @@ void write_sizes(OutputFile& file, std::initializer_list<std::int64_t> sizes) {
   file.write("\n");
 }
 
-/// Does an entry stand in the file, or does it follow from its mirror image?
+/// Is an entry written to the file, or does it follow from its mirror image?
 bool is_stored(Symmetry symmetry, index_t row, index_t column) {
   if (symmetry == Symmetry::general) return true;
   return symmetry == Symmetry::skew ? row > column : row >= column;
 }
 
-/// Hermitian is a word for complex matrices only; a diagonal that is not real would make the file unreadable.
+/// "hermitian" is only for complex matrices; a diagonal that is not real would make the file unreadable.
 template <class T>
 Symmetry written_symmetry(const SparseMatrix<T>& matrix) {
   if (matrix.symmetry != Symmetry::general && matrix.rows() != matrix.cols())

@@ -50,7 +50,7 @@ AmdOrder amd_order(const Graph& graph) {
     return natural;
   }
   // AMD's workspace has 1.2 entries for each stored neighbour and at most 8 for each vertex, counted in its
-  // own type.
+  // index type.
   const double workspace = 1.25 * static_cast<double>(graph.start.back()) + 8.0 * graph.n;
   return workspace < std::numeric_limits<int>::max() ? order_in_32_bits(graph) : order_in_64_bits(graph);
 }

@@ -1,5 +1,4 @@
-// Block triangular form: a matching, the strongly connected components that it leads to, and AMD inside of
-// them.
+// Block triangular form: a matching, its strongly connected components, and AMD within them.
 #include <algorithm>
 #include <numeric>
 
@@ -12,9 +11,9 @@ namespace {
 
 using namespace order_detail;
 
-/// Below, an order by degrees is as good as AMD's and takes a tenth of its time.
+/// Below this size, an order by degrees is as good as AMD's and takes a tenth of its time.
 constexpr index_t fewest_for_amd = 17;
-/// Blocks up to this size have nothing to be ordered.
+/// Blocks up to this size need no order.
 constexpr index_t trivial_block = 2;
 
 bool has_full_diagonal(const SparsityPattern& pattern) {
@@ -27,7 +26,7 @@ bool has_full_diagonal(const SparsityPattern& pattern) {
   return true;
 }
 
-/// The diagonal as far as it goes, then whatever else makes the matching perfect; empty if nothing does.
+/// The diagonal entries that exist, extended to a perfect matching; empty if there is none.
 std::vector<index_t> matched_rows(const SparsityPattern& pattern, bool full_diagonal) {
   std::vector<index_t> rows(pattern.cols);
   std::iota(rows.begin(), rows.end(), 0);
@@ -49,8 +48,8 @@ std::vector<index_t> matched_rows(const SparsityPattern& pattern, bool full_diag
 }
 
 /// The search of [Tarjan 1972], without recursion. Vertex j is column j with its matched row; it leads to the
-/// columns whose rows occur in column j. Components are completed only after all that they lead to, which is
-/// the order of an upper triangular form.
+/// columns whose rows occur in column j. A component is completed after all components that it leads to,
+/// which is the order of an upper triangular form.
 class Components {
  public:
   Components(const SparsityPattern& pattern, const std::vector<index_t>& column_of_row)
@@ -102,13 +101,13 @@ class Components {
   static constexpr index_t completed = std::numeric_limits<index_t>::max();
   const SparsityPattern& pattern_;
   const std::vector<index_t>& column_of_row_;
-  std::vector<index_t> reached_, lowest_;  // length n: number of the visit; 0 where there was none
+  std::vector<index_t> reached_, lowest_;  // length n: number of the visit; 0 if not visited
   std::vector<offset_t> next_;             // length n: the edge to follow next
   std::vector<index_t> path_, open_;
   index_t count_ = 0;
 };
 
-/// The entries inside of diagonal blocks, rows and columns numbered by place.
+/// The entries inside diagonal blocks, with rows and columns numbered by place.
 struct BlockDiagonalPattern {
   std::vector<int> start, row;
 };
@@ -131,7 +130,7 @@ BlockDiagonalPattern inside_blocks(const SparsityPattern& pattern, const std::ve
   return inside;
 }
 
-/// Move the places of each block into the order in which `order` names them.
+/// Arrange the places of each block in the order of `order`.
 void apply_within_blocks(const std::vector<int>& order, BlockOrdering& found) {
   std::vector<index_t> block_of(order.size()), next(found.block_begin.begin(), found.block_begin.end() - 1);
   for (index_t block = 0; block < found.num_blocks(); ++block)
@@ -147,18 +146,18 @@ void apply_within_blocks(const std::vector<int>& order, BlockOrdering& found) {
   found.column = std::move(column);
 }
 
-/// Half of the entries, and few enough rows for a dense factor.
+/// At least half of all entries are stored, and there are few enough rows for a dense factor.
 bool is_dense(const SparsityPattern& pattern) {
   constexpr index_t fewest = 4, most = 4096;
   return pattern.cols >= fewest && pattern.cols <= most &&
          2 * pattern.nnz() >= offset_t{pattern.cols} * pattern.cols;
 }
 
-/// Vertices with at most one neighbour left, again and again: they cause no fill. The pattern is symmetric.
-/// @returns all vertices, or as many as there are before none but cycles and what connects them is left
+/// Repeatedly takes vertices with at most one neighbour left: they cause no fill. The pattern is symmetric.
+/// @returns the vertices taken; not all of them if the graph has cycles
 std::vector<index_t> leaves_first(const SparsityPattern& pattern) {
   const auto n = static_cast<std::size_t>(pattern.cols);
-  // With one neighbour left, the exclusive or of the neighbours is that neighbour.
+  // If one neighbour is left, the exclusive or of the neighbours is that neighbour.
   std::vector<index_t> degree(n, 0), neighbours(n, 0), leaves;
   leaves.reserve(n);
   for (index_t column = 0; column < pattern.cols; ++column) {
@@ -171,7 +170,7 @@ std::vector<index_t> leaves_first(const SparsityPattern& pattern) {
   }
   for (std::size_t at = 0; at < leaves.size(); ++at) {
     const index_t leaf = leaves[at];
-    if (degree[leaf] == 0) continue;  // its neighbour went before it
+    if (degree[leaf] == 0) continue;  // its neighbour was taken before it
     const index_t other = neighbours[leaf];
     neighbours[other] ^= leaf;
     if (--degree[other] == 1) leaves.push_back(other);
@@ -179,9 +178,9 @@ std::vector<index_t> leaves_first(const SparsityPattern& pattern) {
   return leaves;
 }
 
-/// A forest is ordered from its leaves. @returns false if the graph is none
+/// Order a forest from its leaves. @returns false if the graph is not a forest
 bool order_as_forest(const SparsityPattern& pattern, BlockOrdering& found) {
-  // A forest has fewer edges than vertices, each stored twice beside the diagonal.
+  // A forest has fewer edges than vertices; each edge is stored twice, next to the diagonal entries.
   if (pattern.nnz() >= 3 * offset_t{pattern.cols}) return false;
   std::vector<index_t> leaves = leaves_first(pattern);
   if (leaves.size() < static_cast<std::size_t>(pattern.cols)) return false;
@@ -192,8 +191,8 @@ bool order_as_forest(const SparsityPattern& pattern, BlockOrdering& found) {
   return true;
 }
 
-/// Ascending degrees, counting entries of row and column: for blocks so small that nothing better is worth
-/// its time.
+/// Ascending degrees, counted as entries of row and column: for blocks so small that a better order costs
+/// more than it saves.
 void order_by_degree(const SparsityPattern& pattern, BlockOrdering& found) {
   const index_t n = pattern.cols;
   index_t degree[fewest_for_amd] = {}, place_of_row[fewest_for_amd];
@@ -245,7 +244,7 @@ std::optional<BlockOrdering> order_blocks(const SparsityPattern& pattern, bool s
     throw DimensionError("only a square matrix has a block triangular form; this one has " +
                          std::to_string(pattern.rows) + " rows and " + std::to_string(pattern.cols) +
                          " columns");
-  // AMD counts in 32 bits here.
+  // AMD uses 32-bit indices here.
   if (pattern.nnz() + 8.0 * pattern.cols > 1.5e9) return std::nullopt;
   const index_t n = pattern.cols;
   BlockOrdering found;

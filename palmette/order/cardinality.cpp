@@ -1,5 +1,5 @@
-// Hopcroft and Karp's matching: levels by breadth, then disjoint paths along levels by depth, without
-// recursion.
+// Hopcroft and Karp's matching: a breadth-first search for levels, then a depth-first search for disjoint
+// paths along them, without recursion.
 #include "palmette/order/cardinality.hpp"
 
 namespace palmette::order_detail {
@@ -20,7 +20,8 @@ class LevelSearch {
       level_[column] = matching_.row_of_column[column] < 0 ? 0 : unreached;
       if (level_[column] == 0) queue.push_back(column);
     }
-    index_t last_level = edges_.cols;  // the level that reached an unmatched row: deeper ones are of no use
+    index_t last_level = edges_.cols;  // the level that reached an unmatched row; deeper levels are not
+                                       // needed
     for (std::size_t at = 0; at < queue.size() && level_[queue[at]] <= last_level; ++at) {
       const index_t column = queue[at];
       for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge) {
@@ -36,8 +37,8 @@ class LevelSearch {
     return last_level < edges_.cols;
   }
 
-  /// Follow levels upwards from an unmatched column to an unmatched row; flip the path. Edges are tried once
-  /// in a phase.
+  /// Follow levels upwards from an unmatched column to an unmatched row; flip the path. Each edge is tried
+  /// once in a phase.
   bool augment_from(index_t root) {
     path_.assign(1, root);
     while (!path_.empty()) {
@@ -65,7 +66,7 @@ class LevelSearch {
       const index_t row = edges_.row[current_[column]];
       matching_.row_of_column[column] = row;
       matching_.column_of_row[row] = column;
-      level_[column] = unreached;  // a column lies on one path of a phase
+      level_[column] = unreached;  // a column lies on at most one path of a phase
     }
   }
 

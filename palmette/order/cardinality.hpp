@@ -1,4 +1,4 @@
-// The structural rank: how many columns can be matched at all, whatever the values.
+// The structural rank: the number of columns that can be matched, whatever the values.
 #pragma once
 
 #include "palmette/order/edge_list.hpp"
@@ -11,7 +11,7 @@ struct RowsAndColumns {
   std::vector<index_t> column_of_row;  // length rows
 };
 
-/// Extend a matching to one of largest cardinality, along shortest augmenting paths, many at a time.
+/// Extend a matching to one of maximum cardinality, along shortest augmenting paths, many at a time.
 /// @returns the number of matched columns
 /// @cost O(nnz·√n); a few passes in practice
 /// @source [Hopcroft and Karp 1973]

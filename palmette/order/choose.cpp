@@ -1,4 +1,4 @@
-// The methods behind one function, and the choice between them.
+// One function for all methods, and the choice between them.
 #include "palmette/order/choose.hpp"
 
 #include <algorithm>
@@ -14,15 +14,15 @@ namespace {
 constexpr double flops_to_pay = 1e4;      // for each vertex and entry of the merged graph
 constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
-// merged vertices ÷ vertices, above which merging is not worth its time
+// merged vertices ÷ vertices; above this, merging costs more than it saves
 constexpr double merge_ratio = 0.75;
-// growth_dimension of meshes in space; that of other graphs may be larger still
+// growth_dimension of meshes in space; other graphs may have a larger one
 constexpr double space_begins = 2.5, space_ends = 4.2;
-// of AMD, for each vertex and edge of a mesh in space: 0.7 are usual
+// flops of AMD's order ÷ (vertices · edges) of a mesh in space; usually 0.7
 constexpr double space_flops = 0.5;
-constexpr index_t most_in_space = 300000;  // vertices: looking for the dimension takes as long as AMD beyond
+constexpr index_t most_in_space = 300000;  // vertices: beyond, finding the dimension takes as long as AMD
 constexpr index_t fewest_to_dissect =
-    32;  // smaller graphs go to AMD: nothing to gain, and METIS is fragile there
+    32;  // AMD orders smaller graphs: there is nothing to gain, and METIS is fragile there
 
 std::vector<index_t> identity_order(index_t n) {
   std::vector<index_t> order(n);
@@ -52,13 +52,13 @@ MergedGraph merge(const Graph& graph) {
   return result;
 }
 
-/// Vertices with more neighbours than this say nothing about where to cut, and make dissection slow.
+/// Vertices with more neighbours than this do not help to find a cut, and slow dissection down.
 double quasi_dense_degree(const Graph& graph) {
   return std::max(64.0, 10 * std::sqrt(static_cast<double>(graph.n)));
 }
 
-/// Nested dissection of the vertices that have neighbours, but not too many; the lone ones first, the crowded
-/// ones last.
+/// Nested dissection of the vertices with neighbours, but not too many; those without neighbours are put
+/// first, those with too many last.
 template <class Dissect>
 std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   const double crowded = quasi_dense_degree(graph);
@@ -98,7 +98,7 @@ void require_available(OrderingMethod method) {
                        "-dev and configure again, or use amd or auto");
 }
 
-/// Vertices within each distance of one that lies far from the first.
+/// Number of vertices within each distance of a vertex that lies far from the first one.
 std::vector<index_t> vertices_within(const Graph& graph) {
   std::vector<index_t> reached, within;
   index_t start = 0;
@@ -134,8 +134,8 @@ double growth_dimension(const Graph& graph) {
 
 namespace {
 
-/// Whether AMD is sure to lose, so that it need not be tried: in space, and large enough for nested
-/// dissection to pay. It depends on the graph alone, as the order must.
+/// Whether AMD is certain to lose and need not be tried: a mesh in space, large enough for nested dissection
+/// to pay. Depends on the graph alone, since the order must.
 bool is_large_mesh_in_space(const Graph& graph, const Graph& merged) {
   const double least_flops =
       space_flops * static_cast<double>(graph.n) * static_cast<double>(graph.start.back());
@@ -144,7 +144,7 @@ bool is_large_mesh_in_space(const Graph& graph, const Graph& merged) {
   return dimension >= space_begins && dimension <= space_ends;
 }
 
-/// An order and what it costs.
+/// An order and its cost.
 struct Candidate {
   FillOrder order;
   double flops = 0;
@@ -156,22 +156,22 @@ Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingM
   return made;
 }
 
-/// AMD and, where it may pay, nested dissection.
+/// AMD and, if it may pay, nested dissection.
 Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, int threads) {
   const Graph& small = merged.graph_of(graph);
   if (is_large_mesh_in_space(graph, small)) return dissection_of(graph, merged, OrderingMethod::nd, threads);
   AmdOrder amd = amd_order(graph);
   Candidate best{{OrderingMethod::amd, std::move(amd.order)}, 0};
-  // AMD's own bound takes every vertex for one unknown.
+  // AMD's own bound counts every vertex as one unknown.
   best.flops = graph.weight.empty() ? amd.flops_bound : fill_count(graph, best.order.order).flops;
   if (!nested_dissection_may_pay(best.flops, small)) return {std::move(best.order), 0};
-  // exact, as what it is compared with
+  // exact, like the counts that it is compared with
   if (graph.weight.empty()) best.flops = fill_count(graph, best.order.order).flops;
   Candidate dissected = dissection_of(graph, merged, OrderingMethod::nd, threads);
   return dissected.flops < best.flops ? std::move(dissected) : std::move(best);
 }
 
-/// The order with the fewest flops of ours and, where a second opinion may pay, METIS's.
+/// The order with the fewer flops: ours or, if trying METIS may pay, that of METIS.
 FillOrder order_automatically(const Graph& graph, int threads) {
   const MergedGraph merged = merge(graph);
   const Graph& small = merged.graph_of(graph);

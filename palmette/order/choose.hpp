@@ -1,4 +1,4 @@
-// From a graph to a fill-reducing order: shrinks the graph, calls a method, expands its order; and the rule
+// From a graph to a fill-reducing order: shrinks the graph, calls a method, expands its order. Also the rule
 // of `automatic`.
 #pragma once
 
@@ -15,34 +15,35 @@ struct FillOrder {
 
 /// Order a graph by amd, nd, metis, scotch, natural or automatic.
 ///
-/// Before nested dissection, indistinguishable vertices, or else nearly so, are merged where that leaves at
-/// most 3/4 of them; vertices without neighbours are put first, and vertices with very many neighbours last.
+/// Before nested dissection, indistinguishable vertices (or, failing that, nearly indistinguishable ones) are
+/// merged if that leaves at most 3/4 of them; vertices without neighbours are put first, and vertices with
+/// very many neighbours last.
 /// @param threads  for nd; the order does not depend on it
 /// @throws UsageError for a method that this build lacks
 FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads = 1);
 
-/// The rule of `automatic`, first half: is nested dissection worth trying, once AMD has said what it would
-/// cost without?
+/// The rule of `automatic`, first half: is nested dissection worth trying, given the flops of AMD's order?
 ///
 /// Nested dissection takes about a microsecond for each vertex and entry of the (merged) graph, a
 /// factorization about a second for each 2·10¹⁰ flops, so below 10⁴ flops for each vertex and entry it could
-/// not earn its time even if it saved half of them. Very sparse factors (2D meshes, circuits, networks) stay
-/// with AMD, 3D meshes go on. Graphs of very uneven degrees (mean square over 4 × square of the mean, as in
-/// scale-free networks) have no small separators. The second half is: keep whichever order has the fewer
+/// not save its own time even if it saved half of them. Very sparse factors (2D meshes, circuits, networks)
+/// stay with AMD; 3D meshes are dissected. Graphs of very uneven degrees (mean square over 4 × square of the
+/// mean, as in scale-free networks) have no small separators. The second half: keep the order with fewer
 /// flops, counted exactly.
 ///
-/// METIS's separators are better by up to a fifth of the flops on some meshes, and it takes two to four times
-/// as long. It is asked too where a fifth of the flops are worth its time: above 1.5·10⁵ flops for each
-/// vertex and entry.
+/// On some meshes METIS finds separators that save up to a fifth of the flops, and it takes two to four times
+/// as long. It is also tried if a fifth of the flops is worth its time: above 1.5·10⁵ flops for each vertex
+/// and entry.
 ///
-/// AMD is not even tried on large meshes in space, which growth_dimension tells: there it takes a quarter to
-/// a half of the time and had 1.14 to 10 times the flops of nested dissection in all 14 that were looked at
+/// AMD is not tried on large meshes in space, which growth_dimension recognizes: there it takes a quarter to
+/// a half of the time and had 1.14 to 10 times the flops of nested dissection on all 14 that were tested
 /// (dimensions 2.6 to 4.1).
 /// @param amd_flops  AMD's bound for the whole graph
 bool nested_dissection_may_pay(double amd_flops, const Graph& merged);
 
-/// How the number of vertices within a distance grows with it: about 2 in meshes of the plane, 2.6 to 4.1 in
-/// space. 0 where the graph is too shallow to tell, or falls apart. @cost two breadth-first searches
+/// The exponent with which the number of vertices within a distance grows: about 2 for meshes in the plane,
+/// 2.6 to 4.1 in space. 0 if the graph is too shallow to tell, or not connected. @cost two breadth-first
+/// searches
 double growth_dimension(const Graph& graph);
 
 }  // namespace palmette::order_detail

@@ -8,7 +8,7 @@
 namespace palmette::order_detail {
 namespace {
 
-// vertices matched among themselves first; fixed, so that threads change nothing
+// vertices that are first matched among themselves; fixed, so that the result does not depend on threads
 constexpr index_t chunk_vertices = 8192;
 constexpr double slowest_shrinkage = 0.93; // coarser ÷ finer vertices above which coarsening stops
 constexpr index_t fewest_to_share = 20000; // smaller levels are contracted by one thread
@@ -20,7 +20,7 @@ void for_each_chunk(ThreadTeam& team, index_t chunks, const Work& work) {
   team.share_parts(chunks, work);
 }
 
-/// Clusters under construction: each vertex knows its leader, a leader is its own.
+/// Clusters under construction: each vertex stores its leader; a leader is its own leader.
 class Clusters {
  public:
   Clusters(const LevelGraph& graph, offset_t heaviest)
@@ -36,8 +36,8 @@ class Clusters {
       if (mate >= 0) pair(vertex, mate);
     }
   }
-  /// Vertices that found no mate join the cluster of a neighbour, or a vertex that waits at the same
-  /// neighbour.
+  /// Vertices that are still unmatched join the cluster of a neighbour, or another unmatched vertex of the
+  /// same neighbour.
   void place_the_rest() {
     std::vector<index_t> waiting;
     for (index_t vertex = 0; vertex < graph_.n; ++vertex) {
@@ -77,7 +77,7 @@ class Clusters {
       if (other >= begin && other < end && fits(vertex, other)) return other;
     return -1;
   }
-  /// Heavy edges between light vertices first: they leave the fewest edges for the vertices' size.
+  /// Heavy edges between light vertices first: they leave the least edge weight for the vertices' size.
   index_t best_free(index_t vertex, index_t begin, index_t end) const {
     index_t best = -1;
     float best_rating = 0;
@@ -124,7 +124,7 @@ class Clusters {
   std::vector<offset_t> weight_;  // of the cluster, by leader
 };
 
-/// Lists of the threads of each cluster, ascending.
+/// Lists of the members of each cluster, ascending.
 void list_members(const std::vector<index_t>& cluster, index_t count, LevelGraph& level) {
   level.cluster_start.assign(static_cast<std::size_t>(count) + 1, 0);
   for (const index_t c : cluster) ++level.cluster_start[c + 1];
@@ -134,16 +134,16 @@ void list_members(const std::vector<index_t>& cluster, index_t count, LevelGraph
   for (index_t vertex = 0; vertex < level.n; ++vertex) level.cluster_member[next[cluster[vertex]]++] = vertex;
 }
 
-/// The edges of a run of coarse vertices, found by one thread.
+/// The edges of a range of coarse vertices, found by one thread.
 struct EdgeRun {
-  std::vector<offset_t> end;  // by coarse vertex of the run
+  std::vector<offset_t> end;  // by coarse vertex of the range
   std::vector<index_t> neighbour, weight;
 };
 
-/// Merge the lists of each cluster's threads.
+/// Merge the lists of each cluster's members.
 void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t begin,
                         index_t end, EdgeRun& run) {
-  // by coarse vertex: where its edge stands already
+  // by coarse vertex: position of its edge, if already listed
   std::vector<index_t> seen(fine.cluster_start.size() - 1, -1);
   for (index_t coarse = begin; coarse < end; ++coarse) {
     const std::size_t first = run.neighbour.size();
@@ -167,7 +167,7 @@ void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& clus
   }
 }
 
-/// One after the other into the coarse graph's arrays.
+/// Append them in order to the coarse graph's arrays.
 void join_runs(std::vector<EdgeRun>& runs, LevelGraph& coarse) {
   coarse.own_start.reserve(static_cast<std::size_t>(coarse.n) + 1);
   coarse.own_start.push_back(0);

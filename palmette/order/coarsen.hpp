@@ -1,4 +1,4 @@
-// The hierarchy of ever smaller graphs on which dissection finds its separators.
+// The hierarchy of smaller and smaller graphs on which dissection finds its separators.
 #pragma once
 
 #include <span>
@@ -17,9 +17,9 @@ struct LevelGraph {
   std::vector<index_t> edge_weight;    // length start[n], or empty: one each
 
   std::vector<index_t> cluster_start;  // length n of the coarser level + 1
-  std::vector<index_t> cluster_member; // length n: the threads of each cluster
+  std::vector<index_t> cluster_member; // length n: the members of each cluster
 
-  std::vector<offset_t> own_start;     // what the spans show, except on the finest level
+  std::vector<offset_t> own_start;     // storage of the spans, except on the finest level
   std::vector<index_t> own_neighbour;
   std::vector<index_t> own_weight;
 
@@ -29,14 +29,15 @@ struct LevelGraph {
   }
 };
 
-/// The graph as a level by itself; shows the graph's arrays, which must outlive it.
+/// The graph as a level of its own; refers to the graph's arrays, which must outlive it.
 LevelGraph finest_level(const Graph& graph);
 
-/// The levels from the graph itself to one of about `coarsest` vertices, or to where merging no longer helps.
+/// The levels from the graph itself to a graph of about `coarsest` vertices, or to the level at which merging
+/// no longer helps.
 ///
-/// Vertices are matched with the neighbour of the heaviest edge for its weight; those left over join a
-/// neighbour's cluster or, where stars stall the matching, one another. No cluster is heavier than four times
-/// the mean. The result depends on the graph alone, not on the number of threads.
+/// Each vertex is matched with the neighbour whose edge is heaviest relative to its weight. Unmatched
+/// vertices join a neighbour's cluster or, where stars stall the matching, one another. No cluster is heavier
+/// than four times the mean. The result depends on the graph alone, not on the number of threads.
 /// @param graph  must outlive the result
 /// @cost O(n + edges), about half of it on the finest level
 /// @source [Karypis and Kumar 1998], §3.1; [LaSalle et al. 2015] for two-hop matching

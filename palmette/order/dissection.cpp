@@ -12,16 +12,17 @@
 namespace palmette::order_detail {
 namespace {
 
-constexpr index_t coarsest_vertices = 100;     // of the graph on which separators are begun
-constexpr index_t smallest_region = 200;       // smaller regions go to minimum degree
-constexpr double useless_separator = 0.4;      // separator ÷ region from which a cut is not kept
+constexpr index_t coarsest_vertices = 100;     // vertices of the graph on which separators are started
+constexpr index_t smallest_region = 200;       // minimum degree orders smaller regions
+constexpr double useless_separator = 0.4;      // separator ÷ region; above this a cut is rejected
 constexpr int deepest = 40;                    // levels of the tree
 constexpr int passes_on_a_level = 8;
-constexpr int separators_begun = 5;            // of which one is kept
-constexpr std::size_t separators_refined = 4;  // on the next finer level; on each further one half as many
+constexpr int separators_begun = 5;            // cuts, of which one is kept
+constexpr std::size_t separators_refined = 4;  // cuts on the next finer level; half as many on each further
+                                               // level
 constexpr index_t fewest_to_hand_over = 1000;  // vertices of a region that another thread may take
 
-/// A part of the graph whose order is still to be found.
+/// A part of the graph that is not yet ordered.
 struct Region {
   Graph graph;
   std::vector<index_t> vertex;  // in the whole graph, by vertex of the region
@@ -31,13 +32,13 @@ struct Region {
   bool stays_whole = false;
 };
 
-/// Memory that one thread uses again and again.
+/// Memory that one thread reuses.
 struct Workbench {
   SeparatorSearch search;
   HaloMinimumDegree minimum_degree;
 };
 
-/// The cut of the finer level that a cut of the coarser one stands for.
+/// The cut of the finer level that corresponds to a cut of the coarser one.
 void project(const LevelGraph& fine, Cut& cut) {
   std::vector<Side> side(fine.n);
   cut.separator.clear();
@@ -49,8 +50,8 @@ void project(const LevelGraph& fine, Cut& cut) {
   cut.side = std::move(side);
 }
 
-/// The best cut on the finest level: several are begun on the coarsest one, and half of them dropped on each
-/// level.
+/// The best cut on the finest level: several cuts are started on the coarsest level, and half of them are
+/// dropped on each level.
 Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
   std::vector<Cut> cuts;
   for (std::uint64_t trial = 0; trial < separators_begun; ++trial)
@@ -113,8 +114,8 @@ class Dissection {
     bench.minimum_degree.order(whole_, region.vertex, {order_.data() + region.place, region.vertex.size()});
   }
 
-  /// The two sides of a region; its separator is put in its place. One side, to stay whole, if there is no
-  /// good separator.
+  /// Split a region into its two sides and put its separator in its place. Returns one side, to stay whole,
+  /// if there is no good separator.
   std::vector<std::unique_ptr<Region>> cut(Region& region, Workbench& bench, ThreadTeam& team) {
     const Cut found = find_cut(coarsen(region.graph, coarsest_vertices, team), region.name, bench.search);
     std::vector<std::unique_ptr<Region>> sides;

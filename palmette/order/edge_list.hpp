@@ -1,4 +1,4 @@
-// The nonzero entries of a matrix with the logarithms of their moduli: all that matching and scaling look at.
+// The nonzero entries of a matrix with the logarithms of their moduli: all that matching and scaling need.
 #pragma once
 
 #include "palmette/order/exponents.hpp"
@@ -6,7 +6,7 @@
 
 namespace palmette::order_detail {
 
-/// Compressed columns; stored zeros are left out, because a zero can be neither pivot nor scale.
+/// Compressed columns; stored zeros are left out, because a zero can be neither a pivot nor a scale factor.
 struct EdgeList {
   index_t rows = 0;
   index_t cols = 0;

@@ -10,7 +10,7 @@ namespace order_detail {
 namespace {
 
 constexpr exponent_t no_entry = std::numeric_limits<exponent_t>::min();
-// the distance from one halves (in the exponent) with each pass: 2¹¹ → 2⁻⁹
+// each pass halves the distance from one (in the exponent): 2¹¹ → 2⁻⁹
 constexpr int most_passes = 20;
 constexpr exponent_t near_one = one_power / 4;    // largest entries within 2^±¼ need no further pass
 
@@ -28,8 +28,8 @@ ScalingExponents largest_entries(const EdgeList& edges, const ScalingExponents& 
   return largest;
 }
 
-/// The rows' part of it, or the columns', where the edges are those of rows (columns) from `first` on, each
-/// standing as a column; no_entry for the others.
+/// The same for rows only, or columns only, if the edges are those of the rows (columns) from `first` on,
+/// each stored as a column; no_entry for the others.
 std::vector<exponent_t> largest_of(const EdgeList& edges, const std::vector<exponent_t>& own,
                                    const std::vector<exponent_t>& others, index_t first) {
   std::vector<exponent_t> largest(own.size(), no_entry);

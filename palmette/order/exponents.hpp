@@ -14,13 +14,12 @@ namespace palmette::order_detail {
 using exponent_t = std::int64_t;
 inline constexpr exponent_t one_power = exponent_t{1} << 20;
 
-/// Scaling exponents are held within ± this bound: the product of a row's and a column's factor then is
+/// Scaling exponents are limited to ± this bound, so that the product of a row's and a column's factor is
 /// finite in T, and so is every entry scaled by that product.
 template <class T>
 inline constexpr int largest_scaling_exponent = sizeof(real_t<T>) == 4 ? 60 : 500;
 
-/// log₂|value|; any value that is not a positive finite number must have been kept out, except that Inf
-/// counts as 2¹⁰²⁵.
+/// log₂|value|. The value must be nonzero and not NaN; Inf counts as 2¹⁰²⁵.
 template <class T>
 exponent_t log2_modulus(const T& value) {
   double log;
@@ -36,10 +35,10 @@ exponent_t log2_modulus(const T& value) {
   return static_cast<exponent_t>(std::floor(log * static_cast<double>(one_power) + 0.5));
 }
 
-/// The nearest whole power, halves upwards.
+/// The nearest integer exponent; halves are rounded up.
 inline exponent_t rounded_power(exponent_t exponent) { return (exponent + one_power / 2) >> 20; }
 
-/// 2^exponent for each exponent rounded to a whole power and held within ± limit.
+/// 2^exponent for each exponent, rounded to an integer and limited to ± limit.
 std::vector<double> powers_of_two(const std::vector<exponent_t>& exponents, int limit);
 
 }  // namespace palmette::order_detail

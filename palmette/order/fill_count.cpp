@@ -1,4 +1,4 @@
-// Column counts from the leaves of row subtrees, with weighted vertices.
+// Column counts from the leaves of row subtrees, for weighted vertices.
 #include "palmette/order/fill_count.hpp"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ std::vector<index_t> postorder(const std::vector<index_t>& parent) {
   return post;
 }
 
-/// Finds the row subtrees' leaves while columns come in postorder.
+/// Finds the leaves of the row subtrees while columns are visited in postorder.
 class RowSubtrees {
  public:
   explicit RowSubtrees(std::size_t n)
@@ -97,7 +97,7 @@ class RowSubtrees {
   std::vector<index_t> first_, largest_first_, previous_leaf_, ancestor_;
 };
 
-/// Unknowns in the structure of each column, the column's own vertex included.
+/// Number of unknowns in the structure of each column, including the column's own vertex.
 std::vector<offset_t> column_counts(const Graph& graph, const std::vector<index_t>& order,
                                     const std::vector<index_t>& place, const std::vector<index_t>& parent) {
   RowSubtrees subtrees(order.size());

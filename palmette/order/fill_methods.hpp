@@ -9,7 +9,7 @@ namespace palmette::order_detail {
 
 struct AmdOrder {
   std::vector<index_t> order;  ///< length n: the vertex at each place
-  /// at least Σ (column count)², and seldom much more; comes for nothing. Weights are ignored
+  /// at least Σ (column count)², and seldom much more; costs nothing extra. Weights are ignored
   double flops_bound = 0;
 };
 
@@ -28,8 +28,8 @@ struct ThinOrder {
 ThinOrder amd_order_of_columns(int n, const int* start, const int* row);
 
 /// Nested dissection by METIS, always with the same seed: length n, the vertex at each place. Calls wait for
-/// each other, since METIS draws from the C library's one random generator; another thread of the program
-/// that calls rand() meanwhile changes the order found.
+/// each other, since METIS uses the C library's single random generator; if another thread of the program
+/// calls rand() meanwhile, the order changes.
 /// @param graph  at least one edge at each vertex
 /// @throws MemoryError; UsageError if this build has no METIS or the graph is too large for its index type
 /// @source [Karypis and Kumar 1998]

@@ -7,7 +7,7 @@
 namespace palmette::order_detail {
 namespace {
 
-/// The rows of a pattern as compressed lists of ascending columns, rows renumbered.
+/// The rows of a pattern, renumbered, as compressed lists of ascending columns.
 SparsityPattern renumbered_rows(const SparsityPattern& pattern, const std::vector<index_t>& new_row) {
   SparsityPattern rows;
   rows.rows = pattern.cols;
@@ -40,7 +40,7 @@ void append_union(std::span<const index_t> first, std::span<const index_t> secon
   }
 }
 
-/// A scrambled 64-bit word for a vertex, so that sums of words tell vertex sets apart (splitmix64's
+/// A scrambled 64-bit word for a vertex, so that sums of words distinguish sets of vertices (splitmix64's
 /// finalizer).
 std::uint64_t scramble(index_t vertex) {
   std::uint64_t word = static_cast<std::uint64_t>(vertex) + 0x9e3779b97f4a7c15ull;
@@ -141,7 +141,7 @@ Groups indistinguishable(const Graph& graph) {
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     if (taken[vertex]) continue;
     groups.member.push_back(vertex);
-    bool is_marked = false;  // the neighbours of `vertex` are marked only when a candidate turns up
+    bool is_marked = false;  // the neighbours of `vertex` are marked only when there is a candidate
     for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge) {
       const index_t other = graph.neighbour[edge];
       if (taken[other] || other < vertex || hash[other] != hash[vertex] ||

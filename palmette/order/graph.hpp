@@ -12,16 +12,16 @@ namespace palmette::order_detail {
 struct Graph {
   index_t n = 0;
   std::vector<offset_t> start = {0};  // length n + 1
-  // length 2 × edges; ascending within a vertex only where a function says so
+  // length 2 × edges; ascending within a vertex only if a function says so
   std::vector<index_t> neighbour;
-  std::vector<index_t> weight;        // length n: unknowns that a vertex stands for; empty: one each
+  std::vector<index_t> weight;        // length n: number of unknowns that a vertex represents; empty: one
+                                      // each
 
   offset_t degree(index_t vertex) const { return start[vertex + 1] - start[vertex]; }
   index_t weight_of(index_t vertex) const { return weight.empty() ? 1 : weight[vertex]; }
 };
 
-/// A partition of vertices: group g holds member[start[g] … start[g+1]), in the order in which they shall
-/// stand.
+/// A partition of vertices: group g holds member[start[g] … start[g+1]), in the order that they are to have.
 struct Groups {
   std::vector<index_t> start = {0};  // length groups + 1
   std::vector<index_t> member;       // length n
@@ -29,7 +29,7 @@ struct Groups {
   index_t count() const { return static_cast<index_t>(start.size()) - 1; }
   /// The group of each vertex, length n.
   std::vector<index_t> group_of() const;
-  /// The vertices in the order of their groups. @param order  length count(): groups, first to stand first
+  /// The vertices in the order of their groups. @param order  length count(): the groups in order
   std::vector<index_t> expand(const std::vector<index_t>& order) const;
 };
 
@@ -49,15 +49,16 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike);
 /// @source [Ashcraft 1995]
 Groups indistinguishable(const Graph& graph);
 
-/// Groups of adjacent vertices with nearly the same neighbours: of those of either, at least three in five
-/// are neighbours of both. Unknowns of one point whose couplings are not all stored are like that. Vertices
-/// of fewer than a dozen neighbours stay alone, and so do all if a sample shows that few would be grouped.
+/// Groups of adjacent vertices with nearly the same neighbours: of the neighbours of either vertex, at least
+/// three in five are neighbours of both. The unknowns of one mesh point are like this if not all of their
+/// couplings are stored. Vertices with fewer than a dozen neighbours stay single, and so do all vertices if a
+/// sample shows that few would be grouped.
 /// @cost O(n + edges) expected: only vertices with like sketches (smallest hashes of their neighbours) are
 ///   compared
 /// @source [Broder 1997], for the sketches
 Groups nearly_indistinguishable(const Graph& graph);
 
-/// The subgraph of the vertices listed, numbered as listed. @param place  length n: place in `vertices`, or
+/// The subgraph of the listed vertices, numbered as listed. @param place  length n: place in `vertices`, or
 /// −1
 Graph induced(const Graph& graph, const std::vector<index_t>& vertices, const std::vector<index_t>& place);
 

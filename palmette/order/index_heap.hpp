@@ -1,4 +1,4 @@
-// A binary heap of indices ordered by keys that lie elsewhere, with keys that may decrease.
+// A binary heap of indices, ordered by keys that are stored elsewhere and may decrease.
 #pragma once
 
 #include <utility>
@@ -8,8 +8,8 @@
 
 namespace palmette::order_detail {
 
-/// Holds indices of [0, n); the smallest key is on top. A key may be lowered while its index is inside, then
-/// `lowered` must be called before anything else.
+/// Holds indices of [0, n); the smallest key is on top. A key may be lowered while its index is in the heap;
+/// then `lowered` must be called before anything else.
 class IndexHeap {
  public:
   explicit IndexHeap(const std::vector<exponent_t>& key) : key_(key), place_(key.size(), -1) {}
@@ -61,7 +61,7 @@ class IndexHeap {
   }
 
   const std::vector<exponent_t>& key_;
-  std::vector<index_t> place_;  // length n: where in the heap, or −1
+  std::vector<index_t> place_;  // length n: position in the heap, or −1
   std::vector<index_t> heap_;
 };
 

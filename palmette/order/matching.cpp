@@ -1,5 +1,5 @@
-// Maximum-product matching: a cheap dual-feasible start, then one shortest augmenting path for each column
-// left over.
+// Maximum-product matching: a cheap dual-feasible start, then one shortest augmenting path for each unmatched
+// column.
 #include "palmette/order/matching.hpp"
 
 #include <algorithm>
@@ -13,15 +13,16 @@ namespace palmette::order_detail {
 namespace {
 
 constexpr exponent_t infinite = std::numeric_limits<exponent_t>::max();
-// edges that searches may scan before prices are mended ÷ edges
+// edges that searches may scan before prices are improved ÷ edges
 constexpr offset_t cheap_passes = 40;
-// edges that one stage of an auction may look at ÷ edges
+// edges that one stage of an auction may scan ÷ edges
 constexpr offset_t bidding_passes = 40;
 constexpr exponent_t coarsest_increment = 8 * one_power, finest_increment = one_power / 1024;
-constexpr exponent_t lone_row_raise = 64 * one_power;    // what a column with one row pays: any price will do
+constexpr exponent_t lone_row_raise = 64 * one_power;    // raise by a column with a single row: any value is
+                                                         // right
 
 /// Throughout: cost(edge) − row_dual − column_dual ≥ 0 for every edge, = 0 for matched ones (complementary
-/// slackness), so a perfect matching is a cheapest one.
+/// slackness), so a perfect matching is one of least cost.
 class Matcher {
  public:
   explicit Matcher(const EdgeList& edges);
@@ -53,7 +54,8 @@ class Matcher {
   std::vector<exponent_t> row_dual_, column_dual_;
   std::vector<index_t> row_of_column_, column_of_row_;
   std::vector<offset_t> edge_of_column_;      // the matched edge
-  std::vector<offset_t> next_free_;           // where the search for a free row in a column stopped
+  std::vector<offset_t> next_free_;           // position at which the search for a free row in a column
+                                              // stopped
   // One search; rows not in touched_ have distance infinite.
   std::vector<exponent_t> distance_;          // length n, by row
   // length n, by row: its distance is final and its column scanned
@@ -61,12 +63,12 @@ class Matcher {
   std::vector<offset_t> arriving_edge_;       // length n, by row
   std::vector<index_t> arriving_column_;      // length n, by row
   std::vector<index_t> touched_, tree_;       // rows met; rows finished
-  // rows at the current distance, to be scanned before the heap is asked
+  // rows at the current distance, to be scanned before those in the heap
   std::vector<index_t> ready_;
   IndexHeap heap_;
   exponent_t shortest_ = infinite;            // length of the shortest path to a free row found so far
   index_t end_row_ = -1;
-  offset_t scanned_ = 0;                      // edges, by all searches so far
+  offset_t scanned_ = 0;                      // edges scanned by all searches so far
 };
 
 Matcher::Matcher(const EdgeList& edges)
@@ -85,7 +87,7 @@ Matcher::Matcher(const EdgeList& edges)
       arriving_column_(edges.rows, -1),
       heap_(distance_) {}
 
-/// Row duals: the row's smallest cost; column duals: the smallest cost that is left.
+/// Row duals: the row's smallest cost. Column duals: the smallest remaining cost.
 void Matcher::start_duals() {
   for (index_t column = 0; column < n_; ++column)
     if (edges_.start[column] < edges_.start[column + 1])
@@ -136,7 +138,7 @@ void Matcher::match_greedily() {
     if (row_of_column_[column] < 0) match_in_two_steps(column);
 }
 
-/// Give `column` a row whose owner can move to a free row at no cost. Each column is searched once in all,
+/// Give `column` a row whose owner can move to a free row at no cost. Each column is searched only once,
 /// because a row never becomes free again.
 void Matcher::match_in_two_steps(index_t column) {
   for (offset_t edge = edges_.start[column]; edge < edges_.start[column + 1]; ++edge) {
@@ -151,9 +153,9 @@ void Matcher::match_in_two_steps(index_t column) {
   }
 }
 
-/// An unmatched column takes its cheapest row, from another column if need be, and raises its price (lowers
-/// its dual) to where the second cheapest is, and by `increment` more. @returns the column that has lost its
-/// row, −1 if none has
+/// An unmatched column takes its cheapest row, from another column if necessary, and raises the row's price
+/// (lowers its dual) to the level of the second cheapest, plus `increment`. @returns the column that lost its
+/// row, −1 if there is none
 index_t Matcher::bid(index_t column, exponent_t increment) {
   exponent_t cheapest = infinite, second = infinite;
   offset_t best = -1;
@@ -175,9 +177,9 @@ index_t Matcher::bid(index_t column, exponent_t increment) {
 }
 
 /// Better row duals by an auction: every column bids for rows until each has one, first with coarse
-/// increments, then with finer ones. With them the distances to free rows become short, and so do the
-/// searches. A stage whose bidding wars grow too long is cut off: any row duals are good for the searches,
-/// some only make them longer.
+/// increments, then with finer ones. They make the distances to free rows short, and with them the searches.
+/// A stage whose bidding takes too long is cut off: the searches are correct with any row duals, only longer
+/// with some.
 /// @source [Bertsekas 1988]: auction with scaled increments
 void Matcher::reprice() {
   for (exponent_t increment = coarsest_increment; increment >= finest_increment; increment /= 8) {
@@ -254,8 +256,8 @@ void Matcher::augment_from(index_t root) {
   forget_search();
 }
 
-/// Duals of the tree so that the path costs nothing; flip it. There is a path, since a perfect matching
-/// exists.
+/// Change the duals of the tree so that the path costs nothing, then flip it. There is a path, since a
+/// perfect matching exists.
 void Matcher::finish(index_t root) {
   for (const index_t row : tree_) row_dual_[row] += distance_[row] - shortest_;
   for (index_t row = end_row_, column = -1; column != root;) {
@@ -285,13 +287,13 @@ void Matcher::forget_search() {
   end_row_ = -1;
 }
 
-/// The structural rank, from a copy of the matching so far.
+/// The structural rank, computed from a copy of the current matching.
 index_t Matcher::matchable(RowsAndColumns& largest) const {
   largest = {row_of_column_, column_of_row_};
   return extend_to_largest_cardinality(edges_, largest);
 }
 
-/// A search for each column left over. Where the searches turn out long, the prices are mended once.
+/// One search for each unmatched column. If the searches turn out long, the prices are improved once.
 void Matcher::augment_all() {
   bool mended = false;
   for (index_t column = 0; column < n_; ++column) {
@@ -327,7 +329,8 @@ index_t find_root(std::vector<index_t>& parent, index_t node) {
   return node;
 }
 
-/// The component of each column (as a representative column), rows being where their matched columns are.
+/// The component of each column (as a representative column); a row is in the component of its matched
+/// column.
 std::vector<index_t> components(const EdgeList& edges, const Matching& matching) {
   std::vector<index_t> parent(edges.cols);
   std::iota(parent.begin(), parent.end(), 0);

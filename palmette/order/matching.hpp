@@ -8,7 +8,7 @@
 
 namespace palmette::order_detail {
 
-/// A matching of largest cardinality; where it is perfect, one of largest product as well.
+/// A matching of maximum cardinality and, if it is perfect, of maximum product.
 struct Matching {
   index_t size = 0;                    ///< matched columns: the structural rank
   std::vector<index_t> row_of_column;  // length n; −1 where unmatched
@@ -20,17 +20,18 @@ struct Matching {
 /// Match the rows and columns of a square matrix so that the product of the moduli of the matched entries is
 /// largest.
 ///
-/// First the largest cardinality; if that is n, shortest augmenting paths on the costs log(column's largest
-/// modulus) − log|a_ij|, with dual variables that keep all reduced costs at least zero; the dual variables of
-/// the end are the scaling. Where the paths' trees grow large, an auction with scaled increments brings the
-/// dual variables close first; the result is as exact, since the paths have the last word.
+/// First the maximum cardinality. If that is n, shortest augmenting paths on the costs log(column's largest
+/// modulus) − log|a_ij|, with dual variables that keep all reduced costs nonnegative; the final dual
+/// variables are the scaling. If the search trees grow large, an auction with scaled increments first brings
+/// the dual variables close to their final values; the result is just as exact, since the paths come last.
 /// @param edges  rows == cols
 /// @cost O(n·nnz·log n) worst case, near-linear in practice
 /// @source [Duff and Koster 2001], §3-4 (MC64, job 5)
 Matching maximum_product_matching(const EdgeList& edges);
 
-/// Shift rows against columns, in each connected component of the matrix, so that the largest exponents are
-/// as small as can be; scaled entries stay the same. Does nothing while all exponents are within ± limit.
+/// Shift rows against columns, in each connected component of the matrix, so that the largest exponents
+/// become as small as possible; scaled entries stay the same. Does nothing if all exponents are within ±
+/// limit.
 void balance(const EdgeList& edges, const Matching& matching, int limit, ScalingExponents& scaling);
 
 }  // namespace palmette::order_detail

@@ -1,4 +1,4 @@
-// The names of the ordering methods and which of them this build has.
+// The names of the ordering methods, and which of them this build has.
 #include <array>
 #include <string>
 

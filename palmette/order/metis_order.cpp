@@ -1,4 +1,4 @@
-// Nested dissection by METIS, where this build has it.
+// Nested dissection by METIS, if this build has it.
 #include "palmette/order/fill_methods.hpp"
 
 #ifdef PALMETTE_HAVE_METIS
@@ -10,9 +10,10 @@
 namespace palmette::order_detail {
 namespace {
 
-ProcessMutex one_metis_call;  // METIS seeds and draws from the C library's one generator
+ProcessMutex one_metis_call;  // METIS seeds and uses the C library's single generator
 
-/// METIS's default options, but a fixed seed, and no compression: that has been done, with weights kept.
+/// METIS's default options, but with a fixed seed, and without compression: the graph is already compressed,
+/// with weights.
 void set_options(idx_t* options) {
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_NUMBERING] = 0;

@@ -6,7 +6,7 @@
 
 namespace palmette::order_detail {
 
-/// The node of a vertex; halo vertices get theirs when they are first met.
+/// The node of a vertex; a halo vertex gets its node when it is first met.
 index_t HaloMinimumDegree::local(index_t vertex) {
   if (local_[vertex] == 0) {
     vertex_.push_back(vertex);
@@ -15,7 +15,7 @@ index_t HaloMinimumDegree::local(index_t vertex) {
   return local_[vertex] - 1;
 }
 
-/// Lists of the region's vertices, and of the halo's, which see the region only.
+/// Lists of the region's vertices, and of the halo's vertices, which contain only neighbours in the region.
 void HaloMinimumDegree::load_lists(const LevelGraph& graph, std::span<const index_t> region) {
   lists_.clear();
   begin_.clear();
@@ -101,7 +101,7 @@ index_t HaloMinimumDegree::next_pivot() {
   return pivot;
 }
 
-/// See to it that the pivot's element fits behind the lists in use; if not, close their gaps first.
+/// Ensure that the pivot's element fits behind the lists in use, by closing their gaps if necessary.
 void HaloMinimumDegree::make_room(index_t pivot) {
   offset_t needed = length_[pivot];
   for (index_t at = 0; at < elements_[pivot]; ++at) needed += length_[lists_[begin_[pivot] + at]];
@@ -129,7 +129,7 @@ void HaloMinimumDegree::add_live(index_t variable) {
   remove(variable);
 }
 
-/// The variables that the pivot and its elements see; the elements are absorbed.
+/// The variables adjacent to the pivot and its elements; the elements are absorbed.
 void HaloMinimumDegree::form_element(index_t pivot) {
   element_begin_ = used_;
   element_length_ = 0;
@@ -148,7 +148,7 @@ void HaloMinimumDegree::form_element(index_t pivot) {
   elements_[pivot] = -1;
 }
 
-/// For each element next to the new one: seen_ − mark_ becomes its weight outside the new one.
+/// For each element adjacent to the new one: seen_ − mark_ becomes its weight outside the new one.
 void HaloMinimumDegree::measure_elements() {
   for (index_t entry = 0; entry < element_length_; ++entry) {
     const index_t variable = lists_[element_begin_ + entry];
@@ -163,7 +163,7 @@ void HaloMinimumDegree::measure_elements() {
   }
 }
 
-/// Drop what is dead or covered by the new element, put that in front, and bound the degree.
+/// Drop what is dead or covered by the new element, put the new element in front, and bound the degree.
 /// @returns false if nothing but the new element is left: then the variable can be eliminated with the pivot
 bool HaloMinimumDegree::update_variable(index_t variable, index_t pivot) {
   const offset_t begin = begin_[variable], end = begin + length_[variable];
@@ -258,7 +258,7 @@ void HaloMinimumDegree::merge_alike() {
   }
 }
 
-/// Give the element's variables their degrees, and drop those that were absorbed.
+/// Set the degrees of the element's variables, and drop the absorbed ones.
 void HaloMinimumDegree::close_element(index_t pivot) {
   index_t kept = 0;
   for (index_t entry = 0; entry < element_length_; ++entry) {
@@ -277,7 +277,7 @@ void HaloMinimumDegree::close_element(index_t pivot) {
 void HaloMinimumDegree::eliminate(index_t pivot) {
   make_room(pivot);
   form_element(pivot);
-  mark_ += weight_left_ + 1;  // newer than every mark plus weight so far
+  mark_ += weight_left_ + 1;  // larger than every mark plus weight so far
   measure_elements();
   update_variables(pivot);
   weight_left_ += weight_[pivot];  // is negative

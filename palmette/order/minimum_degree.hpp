@@ -1,4 +1,4 @@
-// Approximate minimum degree of a part of a graph, with the vertices around it in view.
+// Approximate minimum degree of a part of a graph, taking the vertices around it into account.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace palmette::order_detail {
 /// @source [Amestoy et al. 1996]; [Pellegrini et al. 2000]
 class HaloMinimumDegree {
  public:
-  /// @param region  vertices, each once @param out  length of `region`: the same vertices in the order found
+  /// @param region  vertices, each once @param out  length of `region`: the same vertices in their new order
   /// @throws MemoryError
   /// @cost O(entries of the region · mean degree) in practice
   void order(const LevelGraph& graph, std::span<const index_t> region, std::span<index_t> out);
@@ -47,19 +47,19 @@ class HaloMinimumDegree {
 
   index_t inner_ = 0;         // nodes [0, inner_) are to be eliminated, the rest is halo
   index_t weight_left_ = 0;   // of all variables
-  index_t lowest_ = 0;        // no variable has a lower degree
-  mark_t mark_ = 1;           // newer than all marks
+  index_t lowest_ = 0;        // no variable has a smaller degree
+  mark_t mark_ = 1;           // larger than all marks
 
   std::vector<index_t> local_;       // by vertex of the graph: node + 1, or 0
   std::vector<index_t> vertex_;      // by node
   // By node. A node is a variable, then (eliminated) an element; absorbed ones have weight 0 or seen_ 0.
   std::vector<offset_t> begin_;      // of its list in lists_
   std::vector<index_t> length_;      // of its list: elements, then variables; of an element: its variables
-  std::vector<index_t> elements_;    // how many of a variable's list are elements; −1: is an element
+  std::vector<index_t> elements_;    // number of elements in a variable's list; −1: is an element
   std::vector<index_t> weight_;      // of a live variable; negative while in the new element
   std::vector<index_t> degree_;      // bound of a variable's external degree; weight of an element
   std::vector<mark_t> seen_;         // of an element: mark + weight outside the new one; 0: absorbed
-  std::vector<index_t> next_, previous_;       // in the list of equal degrees
+  std::vector<index_t> next_, previous_;       // links in the list of equal degrees
   std::vector<index_t> member_next_, last_member_;  // variables absorbed into this one
   std::vector<std::uint32_t> hash_;
   std::vector<index_t> alike_next_;

@@ -1,4 +1,4 @@
-// Finds vertices whose neighbours are nearly the same.
+// Finds vertices with nearly the same neighbours.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace {
 
 constexpr offset_t fewest_neighbours = 12;
 constexpr double least_overlap = 0.6;      // common ÷ all neighbours of two, each counted as its own
-constexpr int least_equal_hashes = 5;      // of 8, before two are compared
+constexpr int least_equal_hashes = 5;      // equal hashes of 8 that make two vertices worth comparing
 constexpr index_t samples = 64;
-constexpr double least_sampled = 0.5;      // of the samples that must find a like neighbour
+constexpr double least_sampled = 0.5;      // fraction of the samples that must find a similar neighbour
 constexpr index_t largest_group = 8;
-constexpr offset_t largest_sampled = 512;  // neighbours of a vertex that is worth sampling
+constexpr offset_t largest_sampled = 512;  // most neighbours of a vertex that is worth sampling
 
 using Sketch = std::array<std::uint16_t, 8>;
 
@@ -31,7 +31,7 @@ Sketch hashes(index_t vertex) {
   return sketch;
 }
 
-/// By vertex: the smallest of each hash over itself and its neighbours.
+/// By vertex: the smallest value of each hash over the vertex and its neighbours.
 std::vector<Sketch> sketches(const Graph& graph) {
   std::vector<Sketch> own(graph.n), least(own.size());
   for (index_t vertex = 0; vertex < graph.n; ++vertex) own[vertex] = hashes(vertex);
@@ -71,7 +71,7 @@ class Comparison {
 
  private:
   const Graph& graph_;
-  std::vector<index_t> marked_;  // by vertex: the last vertex whose neighbourhood it was found in
+  std::vector<index_t> marked_;  // by vertex: the last vertex in whose neighbourhood it was found
 };
 
 bool sample_is_promising(const Graph& graph) {

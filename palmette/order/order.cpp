@@ -1,4 +1,4 @@
-// Puts matching, scaling, pairing and the fill-reducing order together.
+// Combines matching, scaling, pairing and the fill-reducing order.
 #include "palmette/order/order.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace order_detail;
 
-/// A matrix as an ordering sees it; `edges` is called where sizes matter.
+/// The parts of a matrix that an ordering uses; `edges` is called if the sizes of entries matter.
 struct Subject {
   const SparsityPattern& pattern;
   Symmetry symmetry;
@@ -70,7 +70,7 @@ bool keeps_given_order(OrderingMethod method) {
   return method == OrderingMethod::user || method == OrderingMethod::natural;
 }
 
-/// PivotNeed::none, and the other needs without matching: rows go as columns.
+/// PivotNeed::none, and the other needs without matching: rows are ordered as columns.
 Ordering symmetric_ordering(const Subject& matrix, const OrderOptions& options) {
   Graph graph{matrix.pattern.cols, {}, {}, {}};
   if (!keeps_given_order(options.method)) graph = adjacency(matrix.pattern, {}, matrix.symmetric());
@@ -87,7 +87,7 @@ Ordering symmetric_ordering(const Subject& matrix, const OrderOptions& options) 
   return ordering;
 }
 
-/// Where two threads of a pair are neighbours in the order.
+/// The places at which the two members of a pair are adjacent in the order.
 std::vector<char> adjacent_pairs(const Groups& groups, const std::vector<index_t>& order) {
   const std::vector<index_t> group_of = groups.group_of();
   std::vector<char> paired(order.size(), 0);
@@ -96,7 +96,7 @@ std::vector<char> adjacent_pairs(const Groups& groups, const std::vector<index_t
   return paired;
 }
 
-/// Order whole pairs, so that their threads stay together; an order given by the caller is left as it is.
+/// Order whole pairs, so that their members stay together; an order given by the caller stays unchanged.
 FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const Groups& pairs,
                          const OrderOptions& options) {
   if (keeps_given_order(options.method)) return fill_order(Graph{pattern.cols, {}, {}, {}}, options);
@@ -107,8 +107,9 @@ FillOrder order_of_pairs(const SparsityPattern& pattern, bool symmetric, const G
   return fill;
 }
 
-/// For a symmetric matrix the mean of a row's and its column's exponent scales as well as the two do, because
-/// the transposed matching has the same product, and keeps the matrix symmetric ([Duff and Pralet 2005], §2).
+/// For a symmetric matrix, the mean of a row's and its column's exponent scales as well as the two exponents,
+/// because the transposed matching has the same product; and it keeps the matrix symmetric ([Duff and Pralet
+/// 2005], §2).
 std::vector<exponent_t> symmetric_exponents(const ScalingExponents& scaling) {
   std::vector<exponent_t> mean(scaling.row.size());
   for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = (scaling.row[at] + scaling.column[at]) / 2;

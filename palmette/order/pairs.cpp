@@ -19,8 +19,8 @@ exponent_t worst_product(const Cycle& cycle, std::size_t first, const std::vecto
   return worst;
 }
 
-/// Turn the cycle so that its vertices pair up from the front; an odd one starts with the vertex to stay
-/// single.
+/// Rotate the cycle so that its vertices pair up from the front; an odd cycle starts with the vertex that
+/// stays single.
 void turn(Cycle& cycle, const std::vector<exponent_t>& diagonal) {
   if (cycle.size() % 2 == 1) {
     const auto largest = std::max_element(cycle.begin(), cycle.end(),
@@ -31,7 +31,7 @@ void turn(Cycle& cycle, const std::vector<exponent_t>& diagonal) {
   }
 }
 
-/// partner[i] = j and partner[j] = i for the pairs of a turned cycle that are worth keeping.
+/// partner[i] = j and partner[j] = i for the pairs of a rotated cycle that are worth keeping.
 void pair_up(const Cycle& cycle, const std::vector<exponent_t>& diagonal, std::vector<index_t>& partner) {
   for (std::size_t at = cycle.size() % 2; at < cycle.size(); at += 2) {
     const index_t first = cycle[at], second = cycle[at + 1];

@@ -8,13 +8,13 @@ namespace palmette::order_detail {
 
 /// The cycles of the matching, cut into pairs and single vertices.
 ///
-/// A cycle of even length has two ways to be cut into pairs; taken is the one whose worst pair has the
-/// smaller product of diagonal moduli, since with off-diagonal entries of modulus one |det| ≥ 1 −
-/// |a_ii·a_jj|. An odd cycle leaves its vertex of largest diagonal single. Pairs whose two diagonal entries
-/// both reach 1/10 are dissolved: each is a fair 1×1 pivot, and single vertices leave the fill-reducing order
-/// more freedom.
-/// @param diagonal  length n: log₂ of the moduli of the scaled diagonal; no_diagonal where the entry is zero
-///   or absent
+/// A cycle of even length can be cut into pairs in two ways. We take the one whose worst pair has the smaller
+/// product of diagonal moduli, since |det| ≥ 1 − |a_ii·a_jj| if the off-diagonal entries have modulus one. In
+/// an odd cycle the vertex with the largest diagonal stays single. Pairs whose two diagonal entries both
+/// reach 1/10 are dissolved: each is an acceptable 1×1 pivot, and single vertices leave the fill-reducing
+/// order more freedom.
+/// @param diagonal  length n: log₂ of the moduli of the scaled diagonal; no_diagonal if the entry is zero or
+///   absent
 /// @source [Duff and Pralet 2005], §3
 Groups pivot_groups(const Matching& matching, const std::vector<exponent_t>& diagonal);
 

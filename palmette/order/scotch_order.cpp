@@ -1,4 +1,4 @@
-// Nested dissection by Scotch, where this build has it.
+// Nested dissection by Scotch, if this build has it.
 #include "palmette/order/fill_methods.hpp"
 
 #ifdef PALMETTE_HAVE_SCOTCH
@@ -22,7 +22,7 @@ void require_success(int status, const char* step) {
     throw MemoryError(std::string("Scotch could not ") + step + "; most likely it had no memory");
 }
 
-/// A Scotch graph over arrays that stay the caller's; freed at the end of the scope.
+/// A Scotch graph over arrays that the caller owns; freed at the end of the scope.
 class ScotchGraph {
  public:
   ScotchGraph() { require_success(SCOTCH_graphInit(&graph_), "start a graph"); }

@@ -1,4 +1,4 @@
-// Repeatable numbers.
+// Reproducible pseudo-random numbers.
 #pragma once
 
 #include <cstdint>

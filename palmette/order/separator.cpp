@@ -1,4 +1,4 @@
-// Greedy growth of a side, and passes of moves with undoing.
+// Greedy growth of one side, and passes of moves that can be undone.
 #include "palmette/order/separator.hpp"
 
 #include <algorithm>
@@ -8,12 +8,13 @@
 namespace palmette::order_detail {
 namespace {
 
-// A pass ends after so many moves without improvement for each vertex of the separator, within these limits.
+// A pass ends after this many moves without improvement for each vertex of the separator, within these
+// limits.
 constexpr std::size_t idle_moves_for_each = 3;
 constexpr std::size_t fewest_idle_moves = 15, most_idle_moves = 300;
 constexpr int passes_after_growth = 6;
 
-/// The numbers of a cut without its lists.
+/// The figures of a cut without its lists.
 struct CutWeights {
   explicit CutWeights(const Cut& cut)
       : side{cut.side_weight[0], cut.side_weight[1]}, separator(cut.separator_weight) {}
@@ -47,7 +48,7 @@ void SeparatorSearch::wish(index_t vertex, int side) {
   std::push_heap(wishes_.begin(), wishes_.end());
 }
 
-/// The vertex whose move to `side` saves most, or −1.
+/// The vertex whose move to `side` gains most, or −1.
 index_t SeparatorSearch::best_wish(int side) {
   while (!wishes_.empty()) {
     const Wish& top = wishes_.front();
@@ -171,7 +172,7 @@ void SeparatorSearch::improve(const LevelGraph& graph, Cut& cut, int passes) {
   for (const index_t vertex : cut.separator) states_[vertex].listed = false;
 }
 
-/// Where nothing is left to grow by, growth goes on from the first vertex of the second side.
+/// If no vertex is left to add, growth continues from the first vertex of the second side.
 void SeparatorSearch::grow(Cut& cut, index_t seed) {
   wishes_.clear();
   age_ = 0;

@@ -1,4 +1,4 @@
-// Work that makes more work, shared by a team.
+// Work items that may create further items, shared by a team.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// Names of trees, and who takes part.
+// Names of trees, and which ranks take part.
 #include "palmette/place/communication_tree.hpp"
 
 namespace palmette {

@@ -1,4 +1,5 @@
-// Part of the door of `place`: in what tree the ranks that share a row or a column of blocks pass values on.
+// Part of the door of `place`: the tree along which the ranks that share a row or a column of blocks pass
+// values on.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +13,14 @@ namespace palmette {
 
 enum class TreeShape {
   binary,  ///< depth ⌈log2⌉, two messages for each rank
-  flat,    ///< the root talks to each
+  flat,    ///< the root exchanges messages with each rank
 };
 inline constexpr TreeShape tree_shapes[] = {TreeShape::binary, TreeShape::flat};
 std::string_view name_of(TreeShape shape);
 /// @throws UsageError listing the names
 TreeShape tree_shape(std::string_view name);
 
-/// Ranks from the root on; a parent stands before its children. A broadcast runs down, a reduction up.
+/// Ranks, beginning with the root; a parent precedes its children. A broadcast goes down, a reduction up.
 struct CommunicationTree {
   TreeShape shape = TreeShape::binary;
   std::vector<index_t> ranks;  ///< the root, then ascending
@@ -43,7 +44,7 @@ struct CommunicationTree {
   }
 };
 
-/// @param members  the root among them or not, in any order, repeated or not
+/// @param members  with or without the root, in any order, repetitions allowed
 CommunicationTree communication_tree(TreeShape shape, index_t root, std::vector<index_t> members);
 
 }  // namespace palmette

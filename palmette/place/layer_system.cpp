@@ -12,7 +12,7 @@ offset_t bytes_of(const std::vector<Entry>& entries) {
   return static_cast<offset_t>(entries.size() * sizeof(Entry));
 }
 
-/// Numbers of what a layer holds.
+/// Numbers of the supernodes and rows that a layer holds.
 struct Renumbering {
   std::vector<index_t> supernode;  // −1: not held
   std::vector<index_t> row;

@@ -7,9 +7,9 @@
 namespace palmette {
 namespace {
 
-/// Subtrees of less than 1/64 of a layer's share count as dust: it fills whichever part has less.
+/// Subtrees of less than 1/64 of a layer's share are negligible: they go to whichever part has less.
 constexpr double dust_parts = 64;
-/// Parts that differ by less are even.
+/// Parts that differ by less count as equal.
 constexpr double even = 1.02;
 
 class Cutter {
@@ -54,7 +54,7 @@ class Cutter {
   }
   bool is_larger(index_t a, index_t b) const { return total(a) != total(b) ? total(a) > total(b) : a < b; }
 
-  /// Two parts being filled, each for so many layers.
+  /// Two parts that are being filled, and the number of layers of each.
   struct Halves {
     double load[2] = {0, 0};
     double layers[2] = {1, 1};
@@ -64,7 +64,7 @@ class Cutter {
     double most() const { return std::max(load[0] / layers[0], load[1] / layers[1]); }
   };
 
-  /// Subtrees in order of size, and what has been taken off them.
+  /// Subtrees in order of size, and the supernodes taken off them.
   struct Forest {
     std::vector<index_t> large;  // descending
     std::vector<index_t> dust;
@@ -97,7 +97,7 @@ class Cutter {
     return forest;
   }
 
-  /// How many supernodes to take off, so that what a layer reads is least.
+  /// The number of supernodes to take off so that a layer reads least.
   std::size_t best_count(const std::vector<index_t>& roots, Halves empty, double least) const {
     Forest forest = forest_of(roots, least);
     std::size_t best = 0;
@@ -137,8 +137,8 @@ class Cutter {
     cut({node.middle, 0, node.end, number}, std::move(part[1]), depth + 1);
   }
 
-  /// Gives each tree a half; a supernode above them goes with its children where they agree, and stays with
-  /// the node where not.
+  /// Assigns each tree to a half. A supernode above them goes with its children if they agree, and otherwise
+  /// stays with the node.
   void split(index_t number, const std::vector<index_t>& roots, std::vector<index_t> (&part)[2]) {
     const LayerNode node = result_.nodes[number];
     Halves halves;

@@ -1,5 +1,5 @@
 // Part of the door of `place`: the third dimension of process grids. The top of the elimination tree is cut
-// into one part for each layer of ranks; what lies above the cuts is replicated.
+// into one part for each layer of ranks; the supernodes above the cuts are replicated.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,9 @@ struct LayerNode {
   bool is_leaf() const { return end - first == 1; }
 };
 
-/// A binary tree over the layers, laid over the tree of supernodes. A leaf has whole subtrees of its one
-/// layer; any other node has the supernodes whose descendants lie in both of its halves, and all its layers
-/// hold these. Constant once made.
+/// A binary tree over the layers, laid over the tree of supernodes. A leaf has the whole subtrees of its one
+/// layer; any other node has the supernodes whose descendants lie in both of its halves, which all its layers
+/// hold. Constant after construction.
 struct Layering {
   index_t num_layers = 1;
   std::vector<LayerNode> nodes;     // root first, parents before their children
@@ -56,27 +56,28 @@ struct Layering {
   }
 };
 
-/// Cut the tree so that the entries which the busiest layer reads in a sweep (its own and the replicated
-/// ones) are few: supernodes are taken off the largest subtrees until the rest falls into two parts in
-/// proportion to their layers, and each part is cut again. Any number of layers, and any forest; where
-/// subtrees do not suffice, layers stay empty.
+/// Cut the tree so that the busiest layer reads few entries in a sweep (its own and the replicated ones):
+/// supernodes are taken off the largest subtrees until the rest splits into two parts in proportion to their
+/// layers, and each part is cut again. Works for any number of layers and any forest; if there are too few
+/// subtrees, some layers stay empty.
 /// @throws UsageError if num_layers < 1
-/// @cost   O(supernodes · depth), and for each supernode taken off one look at up to 64 subtrees for each
+/// @cost   O(supernodes · depth), plus, for each supernode taken off, a search among up to 64 subtrees per
 ///   layer
 /// @source [Sao et al. 2019]
 Layering cut_into_layers(const SymbolicFactor& symbolic, index_t num_layers);
 
 /// How the layers work together in a solve; solve_method_list() names them.
 enum class LayeredMethod {
-  /// each layer sweeps through all that it holds; between the sweeps, one sum of what is replicated
+  /// each layer sweeps through everything that it holds; between the sweeps, the replicated part is summed
+  /// once
   one_sync_3d,
-  /// each replicated supernode is swept by the first of its layers alone; layers meet at each level in each
+  /// only the first of its layers sweeps each replicated supernode; layers exchange at each level in each
   /// sweep
   baseline_3d,
 };
 
 /// The part of a system that one layer works on, as a system of its own: its supernodes in ascending order,
-/// with rows and ranks counted from 0. Constant once made.
+/// with rows and ranks counted from 0. Constant after construction.
 struct LayerSystem {
   LayeredMethod method = LayeredMethod::one_sync_3d;
   index_t layer = 0;
@@ -86,8 +87,8 @@ struct LayerSystem {
   // length symbolic->num_supernodes(): number in the whole structure, ascending
   std::vector<index_t> supernode;
   std::vector<index_t> row;        // length symbolic->n: row of the whole permuted matrix
-  /// Of these supernodes; row and column permutations are the identity. With the baseline, those that another
-  /// layer sweeps have no rows below.
+  /// Structure of these supernodes; row and column permutations are the identity. With the baseline,
+  /// supernodes that another layer sweeps have no rows below.
   std::shared_ptr<const SymbolicFactor> symbolic;
   std::shared_ptr<const Placement> placement;  ///< on ranks 0 … grid.num_ranks() − 1
 
@@ -102,12 +103,12 @@ struct LayerSystem {
 
 struct LayerPlacement {
   LayeredGrid ranks;
-  /// within a layer; replicated supernodes go round its whole grid
+  /// within a layer; replicated supernodes are distributed over its whole grid
   PlacementMap map = PlacementMap::block_cyclic;
   WholeSubtrees whole;
 };
 
-/// @throws UsageError if the grid has no ranks, or not as many layers as the layering
+/// @throws UsageError if the grid has no ranks, or a different number of layers than the layering
 /// @cost   a few passes over what the layer holds
 LayerSystem layer_system(const SymbolicFactor& symbolic, std::shared_ptr<const Layering> layering,
                          LayeredMethod method, const LayerPlacement& options, index_t layer);
@@ -117,18 +118,18 @@ std::vector<LayerSystem> layer_systems(const SymbolicFactor& symbolic,
                                        std::shared_ptr<const Layering> layering, LayeredMethod method,
                                        const LayerPlacement& options);
 
-/// Where a factorization has its blocks: a layer's own supernodes as its LayerSystem has them, replicated
-/// ones on all ranks that will hold them.
+/// The placement of a factorization: a layer's own supernodes as in its LayerSystem, replicated ones on all
+/// ranks that will hold them.
 Placement layered_placement(const SymbolicFactor& symbolic, const std::vector<LayerSystem>& systems);
 
-/// What layers hold beyond one copy of the factor.
+/// What the layers hold in addition to one copy of the factor.
 struct Replication {
   std::vector<offset_t> entries;             // length layers: panel entries held, replicated ones included
   std::vector<offset_t> replicated_entries;  // length layers: of supernodes that several layers hold
   offset_t factor_entries = 0;               // of one copy
   offset_t extra_entries() const;            // Σ entries − factor_entries
-  /// One sweep with one right-hand side reads each entry of the lower triangle once and multiplies and adds
-  /// with it.
+  /// One sweep with one right-hand side reads each entry of the lower triangle once, for one multiplication
+  /// and one addition.
   std::vector<double> sweep_flops;           // length layers
 };
 Replication replication_of(const SymbolicFactor& symbolic, const Layering& layering, LayeredMethod method);

@@ -1,4 +1,4 @@
-// One pass over the structure that keeps what is the rank's.
+// One pass over the structure, which keeps the rank's blocks.
 #include "palmette/place/owned_blocks.hpp"
 
 namespace palmette {

@@ -15,10 +15,10 @@ struct OwnBlock {
   index_t first_row = 0;  ///< in the rank's panel
 };
 
-/// What a rank owns. A panel is the rank's rows of one supernode's columns: first the diagonal block, where
-/// it is the rank's, then its blocks below. In whole subtrees a panel is column-major; elsewhere each of its
-/// parts is by itself, one after the other, since tasks read a part at a time and memory is fastest where it
-/// is read in one go. Constant once made.
+/// What a rank owns. A panel is the rank's rows of one supernode's columns: first the diagonal block, if the
+/// rank owns it, then its blocks below. In whole subtrees a panel is column-major; elsewhere its parts are
+/// stored separately, one after the other, since tasks read one part at a time and contiguous memory is read
+/// fastest. Constant after construction.
 struct OwnedBlocks {
   index_t rank = 0;
   std::vector<index_t> panel;                // supernodes of which the rank owns a block, ascending
@@ -29,7 +29,7 @@ struct OwnedBlocks {
   std::vector<offset_t> own_ptr = {0};       // length panels + 1
   std::vector<OwnBlock> own;                 // ascending within a panel
 
-  /// Place in `panel` of a supernode; −1 if nothing of it is owned.
+  /// Place of a supernode in `panel`; −1 if the rank owns nothing of it.
   index_t panel_number(index_t supernode) const {
     const auto found = std::lower_bound(panel.begin(), panel.end(), supernode);
     return found == panel.end() || *found != supernode ? -1 : static_cast<index_t>(found - panel.begin());

@@ -19,7 +19,8 @@ index_t number_of_grid(Placement& placement, const RankGrid& grid) {
 
 namespace {
 
-/// Multiplications of a supernode's own columns and of the updates that they cause: what is shared out.
+/// Number of multiplications of a supernode's own columns and of the updates that they cause: the work that
+/// is divided.
 std::vector<double> subtree_work(const SymbolicFactor& symbolic) {
   std::vector<double> work(symbolic.num_supernodes());
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
@@ -38,8 +39,8 @@ void give_to_one(Placement& placement, index_t unit, index_t rank) {
     placement.grid_of[s] = number;
 }
 
-/// Whole subtrees to ranks in their order, as many as make up the rank's part of the work; the rest goes
-/// round the whole grid.
+/// Assigns whole subtrees to ranks in order, as many as make up each rank's part of the work; the rest is
+/// distributed over the whole grid.
 void deal_out(const SymbolicFactor& symbolic, Placement& placement) {
   placement.grids.push_back({0, placement.grid});
   placement.grid_of.assign(symbolic.num_supernodes(), 0);
@@ -75,14 +76,14 @@ class SubtreeMapper {
     placement_.grid_of.resize(work_.size());
   }
 
-  /// @param units  whole ones get one rank each: the one in the middle of their share
+  /// @param units  whole subtrees get one rank each: the one in the middle of their share
   Placement run() {
     const double all = placement_.grid.num_ranks();
     double roots = 0;
     for (index_t s = 0; s < symbolic_.num_supernodes(); ++s)
       if (symbolic_.parent[s] == -1) roots += work_[s];
     double next_root = 0;
-    std::vector<double> next_child(work_.size());  // where the next child's share begins
+    std::vector<double> next_child(work_.size());  // the begin of the next child's share
     for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
       const auto place = static_cast<std::size_t>(s);
       const index_t parent = symbolic_.parent[s];
@@ -109,7 +110,7 @@ class SubtreeMapper {
     const double width = symbolic_.width(s), rows = width + symbolic_.num_rows_below(s);
     return width * rows * rows;
   }
-  /// The ranks that a share touches; consecutive supernodes often have the same.
+  /// The ranks that a share overlaps; consecutive supernodes often have the same ranks.
   void assign(std::size_t s) {
     const index_t ranks = placement_.grid.num_ranks();
     const auto first = std::min(static_cast<index_t>(share_[s].begin), ranks - 1);
@@ -154,7 +155,8 @@ PlacementMap placement_map(std::string_view name) {
 
 namespace {
 
-/// A unit of several supernodes is one, and so is a single leaf of the tree, unless it stands apart.
+/// A unit of several supernodes is a whole subtree, and so is a single leaf of the tree, unless it is set
+/// apart.
 std::vector<char> whole_units(const SymbolicFactor& symbolic, const TreePartition& units,
                               const std::vector<char>& apart) {
   std::vector<char> result(units.num_groups(), 0);

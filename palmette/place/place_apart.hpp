@@ -1,5 +1,5 @@
-// Inside `place`: placements in which some supernodes stand apart: they are in no whole subtree and go round
-// the whole grid.
+// Inside `place`: placements in which some supernodes are set apart: they are in no whole subtree, and are
+// distributed over the whole grid.
 #pragma once
 
 #include "palmette/place/placement.hpp"
@@ -11,11 +11,11 @@ struct Apart {
   std::vector<index_t> number;  ///< length num_supernodes: as Placement::number
 };
 
-/// As place. Everything above a supernode that stands apart must do so too.
+/// As `place`. Everything above a supernode that is set apart must be set apart too.
 Placement place_apart(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap map,
                       const WholeSubtrees& whole, Apart apart);
 
-/// Number of the grid in the placement's list, to which it is added where it is new.
+/// Number of the grid in the placement's list; a new grid is added to it.
 index_t number_of_grid(Placement& placement, const RankGrid& grid);
 
 }  // namespace palmette

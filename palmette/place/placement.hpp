@@ -78,7 +78,7 @@ struct Placement {
   }
 };
 
-/// Which subtrees are on one rank each, so that they need no messages.
+/// Which subtrees stay on one rank each and so need no messages.
 struct WholeSubtrees {
   bool kept = true;        ///< false: none, every supernode is distributed
   double max_entries = 0;  ///< as sweep_groups

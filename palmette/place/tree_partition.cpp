@@ -7,9 +7,9 @@
 namespace palmette {
 namespace {
 
-// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small
-// factors are cut finer, so that they have tasks to share at all. A function of the structure alone: results
-// keep their bits.
+// A subtree whose panels and vectors fit into a core's second-level cache is not worth cutting; small factors
+// are cut finer, so that there are tasks to share at all. The limit depends on the structure alone, so
+// results keep their bits.
 constexpr double largest_group_entries = 64 * 1024;
 constexpr double smallest_group_entries = 2 * 1024;
 constexpr double groups_wanted = 64;
@@ -30,8 +30,8 @@ TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const dou
   const std::vector<double> total = subtree_weights(symbolic, weight);
   TreePartition partition;
   std::vector<index_t> group_of(count);
-  // A supernode ends its group when its subtree is within the limit and its parent's is not; above, each
-  // stands alone.
+  // A supernode ends its group if its subtree is within the limit and its parent's is not; above, each
+  // supernode is a group of its own.
   for (index_t s = 0; s < count; ++s) {
     const bool small = total[s] <= max_weight;
     const bool parent_small = symbolic.parent[s] != -1 && total[symbolic.parent[s]] <= max_weight;

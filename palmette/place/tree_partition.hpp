@@ -10,7 +10,7 @@
 namespace palmette {
 
 /// Supernodes grouped into whole subtrees of at most `max_weight` and single supernodes above them. Depends
-/// on the structure and the weights alone, never on the number of threads: so results keep their bits.
+/// on the structure and the weights alone, never on the number of threads, so results keep their bits.
 struct TreePartition {
   std::vector<index_t> group_begin = {0};  // length num_groups + 1: supernodes of a group are consecutive
   // length num_groups: group of the parent of the group's last supernode, −1
@@ -21,22 +21,22 @@ struct TreePartition {
 TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const double> weight,
                              double max_weight);
 
-/// Neighbours that are whole small subtrees under one parent (or roots) become one group of at most
-/// `max_weight`: a forest of thousands of tiny trees must not become thousands of tasks.
+/// Adjacent small whole subtrees under one parent (or roots) become one group of at most `max_weight`: a
+/// forest of thousands of tiny trees must not become thousands of tasks.
 /// @param weight  length num_supernodes, as partition_tree had it
 TreePartition join_small_siblings(const TreePartition& cut, std::span<const double> weight,
                                   double max_weight);
 
-/// Entries that one sweep of a solve reads of each supernode: its triangle and its rows below; length
-/// num_supernodes.
+/// Number of entries that one sweep of a solve reads for each supernode, in its triangle and its rows below;
+/// length num_supernodes.
 std::vector<double> sweep_entries(const SymbolicFactor& symbolic);
 
 /// The groups of solves: subtrees that hold up to 1/64 of the factor, between 2^11 and 2^16 scalars, unless
 /// told otherwise.
 /// @param max_entries  largest subtree that is one group; 0: the default, which depends on the structure
 ///   alone
-/// @param apart        empty, or length num_supernodes: marks supernodes that stand alone, as must all above
-///   them
+/// @param apart        empty, or length num_supernodes: marks supernodes that are groups of their own, as
+///   must be all above them
 TreePartition sweep_groups(const SymbolicFactor& symbolic, double max_entries = 0,
                            std::span<const char> apart = {});
 

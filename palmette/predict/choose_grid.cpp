@@ -9,7 +9,7 @@
 namespace palmette {
 namespace {
 
-/// Numbers of layers that are kept for the second look.
+/// How many numbers of layers are kept for the second step.
 constexpr std::size_t kept_layers = 3;
 
 void check(const GridQuestion& question) {
@@ -22,7 +22,7 @@ void check(const GridQuestion& question) {
                    " ranks");
 }
 
-/// Numbers of layers and methods that there are.
+/// The available numbers of layers, and methods.
 std::vector<GridChoice> layerings(const GridQuestion& question) {
   std::vector<GridChoice> result;
   std::vector<index_t> layers = question.layers;

@@ -1,4 +1,4 @@
-// Levels, the busiest rank of each, and what its diagonal blocks pay for messages.
+// Levels, the busiest rank of each, and the costs of messages of its diagonal blocks.
 #include "palmette/predict/path_model.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Modeller {
     blocks_.clear();
     for (index_t k = 0; k < count; ++k) {
       const index_t s = forward ? k : count - 1 - k;
-      // Backward, values come from rows below: they are known already.
+      // Backward, values come from rows below, which are already known.
       if (!forward)
         for (const Block& block : symbolic_.blocks_of(s))
           raise(diagonal[s],

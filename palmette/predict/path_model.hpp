@@ -14,7 +14,7 @@ struct PathBlock {
   index_t row_supernode = 0;
   index_t column_supernode = 0;
   index_t level = 0;
-  /// on the path of the task graph alone; the others are there since their process has several in the level
+  /// on the path of the task graph itself; others are included because their process has several in the level
   bool is_initial = false;
 };
 

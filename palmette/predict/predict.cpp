@@ -24,7 +24,7 @@ double entry_bytes(FactorKind kind, int scalar_bytes) {
   return (kind == FactorKind::lu ? 2.0 : 1.0) * scalar_bytes;
 }
 
-/// What happens on each rank and at each node's door.
+/// The work of each rank and the traffic of each node.
 struct Totals {
   std::vector<double> rank_bytes, overhead_seconds;  // by rank
   std::vector<double> node_out, node_in;             // by node
@@ -53,7 +53,7 @@ Totals totals(const SolveTasks& tasks, const RankRates& rates) {
   return all;
 }
 
-/// Longest path when nothing is in the way: ranks alone at their memory, no overheads of tasks.
+/// Longest path without any interference: each rank has the memory to itself, tasks have no overheads.
 double path_seconds(const SolveTasks& tasks, const RankRates& rates, const std::vector<double>& alone_gbs) {
   std::vector<double> begin(tasks.tasks.size());
   double longest = 0;
@@ -101,7 +101,7 @@ SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
   std::vector<double> node_bytes(all.node_out.size()), node_cached(all.node_out.size());
   for (std::size_t rank = 0; rank < all.rank_bytes.size(); ++rank) {
     const double bytes = all.rank_bytes[rank];
-    // Caches may keep more than what solves usually find there: twice as much.
+    // Caches may hold more than solves usually find there: up to twice as much.
     alone_gbs.push_back(cluster.rank_read_gbs(1, bytes / 4));
     bound.rank_seconds =
         std::max(bound.rank_seconds, bytes / (alone_gbs.back() * 1e9) + all.overhead_seconds[rank]);
@@ -123,7 +123,7 @@ SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
 
 namespace {
 
-/// What follows from the tasks alone.
+/// The part of the prediction that follows from the tasks alone.
 void predict_tasks(const RankRates& rates, SolvePrediction& result) {
   result.bound = solve_bound(result.tasks, rates);
   result.schedule = schedule_solve(result.tasks, rates);

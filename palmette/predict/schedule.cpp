@@ -79,7 +79,7 @@ class Scheduler {
     rank(one.rank).ready.push({one.urgency, number});
   }
 
-  /// What came over this edge is there; `by` ended at `now`.
+  /// The message of this edge has arrived; `by` ended at `now`.
   void satisfy(const SolveEdge& edge, StepCause cause) {
     if (--waits_[edge.to] > 0) return;
     before_[edge.to] = edge.from;
@@ -87,7 +87,8 @@ class Scheduler {
     make_ready(edge.to);
   }
 
-  /// Results of a task that ended at `now` go where they are needed. @returns when the rank is free again
+  /// Send the results of a task that ended at `now` to where they are needed. @returns when the rank is free
+  /// again
   double pass_on(index_t number, double now) {
     for (offset_t at = tasks_.out_ptr[number];
          at < tasks_.out_ptr[static_cast<std::size_t>(number) + 1]; ++at) {
@@ -148,7 +149,7 @@ class Scheduler {
       mine.task = next;
       mine.begin = now;
       mine.end = now + rates_.seconds(task(next));
-      // The rank came from its last task without a rest: that is what held this one up.
+      // The rank came from its previous task without a pause, so that task delayed this one.
       if (state.last_task != -1 && turn <= state.free_at)
         before_[next] = state.last_task, mine.cause = StepCause::own_task;
       result_.busy_seconds[number] += mine.end - now;
@@ -180,7 +181,7 @@ class Scheduler {
   std::vector<RankState> ranks_;
   std::vector<index_t> waits_;   // by task
   std::vector<PathStep> step_;   // by task
-  std::vector<index_t> before_;  // by task: the one that it began after; −1
+  std::vector<index_t> before_;  // by task: the task after which it began; −1
   EventLoop<Event> events_;
   index_t last_ = -1;
   Schedule result_;

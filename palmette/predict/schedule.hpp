@@ -8,7 +8,7 @@
 
 namespace palmette {
 
-/// What a task costs a rank, and a row of a message.
+/// The cost of a task, and of a row of a message, for a rank.
 struct RankRates {
   const Cluster& cluster;
   int scalar_bytes = 8;
@@ -25,7 +25,7 @@ struct RankRates {
 };
 
 /// @param cluster  must outlive the result
-/// @param kind     an LU has two factors to be kept in a cache
+/// @param kind     LU has two factors to keep in a cache
 RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
                      FactorKind kind = FactorKind::llt);
 
@@ -50,8 +50,8 @@ struct Schedule {
   std::vector<PathStep> path;         ///< from the first to the last
 };
 
-/// Each rank runs its most urgent ready task, as the rank programs do, handles what has come in between, and
-/// passes values on as soon as it sees them.
+/// Each rank runs its most urgent ready task, as the rank programs do, handles messages that arrive in
+/// between, and passes values on as soon as it receives them.
 Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates);
 
 }  // namespace palmette

@@ -1,5 +1,5 @@
-// A list schedule in which running tasks share the bandwidth: time goes from the end of one task to the end
-// of the next.
+// A list schedule in which running tasks share the bandwidth: time advances from the end of one task to the
+// end of the next.
 #include "palmette/predict/thread_model.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace palmette {
 namespace {
 
-/// What is left of a task: first its overhead, then its bytes.
+/// The remaining cost of a task: first its overhead, then its bytes.
 struct Running {
   index_t task = 0;
   double seconds = 0;
@@ -44,7 +44,7 @@ class Sharing {
     TaskWork rest = work_[task];
     const double bytes = rest.bytes;
     rest.bytes = 0;
-    // Flops beyond what reading hides are part of the overhead.
+    // Flops that reading does not hide are part of the overhead.
     const double reading = bytes / (gbs(1) * 1e9),
                  with_flops = cluster_.seconds(rest, gbs(1), cluster_.overheads);
     rest.flops = 0;
@@ -57,7 +57,7 @@ class Sharing {
         rate_at(cluster_.memory_gbs, static_cast<double>(readers)) / static_cast<double>(readers);
     return cluster_.solve_gbs(cluster_.overheads, cached_, memory);
   }
-  /// To the next end of an overhead or a task.
+  /// Advance to the next end of an overhead or a task.
   double step() {
     const double rate = gbs(running_.size()) * 1e9;
     double length = -1;
@@ -79,7 +79,8 @@ class Sharing {
   const TaskGraph& graph_;
   const std::vector<TaskWork>& work_;
   const Cluster& cluster_;
-  // share of the factor in the caches of all threads: whichever takes a task reads it into its own
+  // fraction of the factor in the caches of all threads: the thread that takes a task reads it into its own
+  // cache
   double cached_;
   int threads_;
   ReadyTasks ready_;

@@ -23,8 +23,8 @@ struct ThreadPrediction {
   double bytes = 0;          ///< of the factor, both sweeps
 };
 
-/// Groups of supernodes (those that solves use) are tasks; as many threads as there are ready tasks share
-/// what the memory gives so many readers.
+/// Groups of supernodes (those of solves) are tasks; as many threads as there are ready tasks share the
+/// bandwidth of the memory for that many readers.
 /// @param cluster  its `ranks_per_node` is the number of processors
 ThreadPrediction predict_on_threads(const ThreadCase& given, const Cluster& cluster);
 

@@ -2,8 +2,7 @@
 //
 // Every product below is written as std::fma, never as a multiplication: a compiler that may contract a·b + c
 // into one fused operation would otherwise take the product apart from its error term, and the transformation
-// would be no longer error-free. What is left are additions, which no option short of -ffast-math lets a
-// compiler change.
+// would be no longer error-free. Only additions remain, which a compiler may not change without -ffast-math.
 #pragma once
 
 #include <cmath>
@@ -12,15 +11,15 @@
 
 namespace palmette {
 
-/// The scalar in which residuals, norms and inner products are kept: double, or complex double.
+/// The scalar of residuals, norms and inner products: double, or complex double.
 template <class T>
 using wide_t = with_precision_t<T, double>;
 
-/// A running sum of products of the numbers that a `Real` can hold.
+/// A running sum of products of numbers of type `Real`.
 template <class Real>
 struct RealSum;
 
-/// Products of two floats are exact in double; the sum is an ordinary one.
+/// Products of two floats are exact in double; their sum is an ordinary sum in double.
 template <>
 struct RealSum<float> {
   double total = 0;
@@ -48,7 +47,7 @@ struct RealSum<double> {
   double value() const { return total + low; }
 };
 
-/// A running sum of products of the scalar T, started at any value.
+/// A running sum of products of scalars T, with any initial value.
 template <class T>
 class ProductSum {
  public:

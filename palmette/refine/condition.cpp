@@ -1,5 +1,5 @@
-// The condition estimate and the forward error bound: both are 1-norms of an inverse that can only be
-// applied.
+// The condition estimate and the forward error bound: both are 1-norms of an inverse that is known only as an
+// operator.
 #include <algorithm>
 
 #include "palmette/refine/one_norm.hpp"
@@ -18,8 +18,8 @@ void conjugate_all(DenseView<T> v) {
       for (index_t row = 0; row < v.rows; ++row) v(row, column) = std::conj(v(row, column));
 }
 
-/// v ← op(A)⁻ᴴ·v. For op = transpose that is the inverse of conj(A), which `apply` offers for conjugated v
-/// only.
+/// v ← op(A)⁻ᴴ·v. For op = transpose that is the inverse of conj(A), which `apply` provides only through
+/// conjugated v.
 template <class T>
 void apply_adjoint(const InvertibleOperator<T>& inverse, DenseView<T> v) {
   if (inverse.operation == Operation::plain) return inverse.apply(Operation::adjoint, v);
@@ -35,7 +35,7 @@ void scale_rows(DenseView<T> v, const std::vector<double>& weight) {
     for (index_t row = 0; row < v.rows; ++row) v(row, column) = narrow<T>(widen(v(row, column), weight[row]));
 }
 
-/// Entries of the fullest row of op(A).
+/// Number of entries in the fullest row of op(A).
 template <class T>
 offset_t longest_row(const SystemMatrix<T>& matrix, Operation operation) {
   offset_t longest = 0;
@@ -60,7 +60,7 @@ offset_t longest_row(const SystemMatrix<T>& matrix, Operation operation) {
   return longest;
 }
 
-/// Relative to |op(A)||x| + |b|: how far a computed residual may be off, beyond its own rounding.
+/// Bound of the error of a computed residual, beyond its own rounding, relative to |op(A)||x| + |b|.
 /// @source [Ogita et al. 2005], theorem 5.4 for double; the ordinary bound of a sum in double for float
 template <class T>
 double residual_uncertainty(offset_t longest) {
@@ -99,7 +99,7 @@ double estimate_weighted_inverse(const InvertibleOperator<T>& inverse, const std
   return estimate_one_norm(map);
 }
 
-/// ‖op(A)⁻¹ r‖∞ / ‖x‖∞: the error itself, as far as the inverse is right.
+/// ‖op(A)⁻¹ r‖∞ / ‖x‖∞: the error itself, to the accuracy of the inverse.
 template <class T>
 double size_of_correction(const InvertibleOperator<T>& inverse, const Residual<T>& residual,
                           const ColumnError& error) {
@@ -115,18 +115,19 @@ double size_of_correction(const InvertibleOperator<T>& inverse, const Residual<T
   return std::ldexp(largest / solution.mantissa, exponent - solution.exponent);
 }
 
-/// The bound for the column that was evaluated last: never less than what a correction would change.
+/// The bound for the column evaluated last; never less than the change that a correction would make.
 template <class T>
 double forward_error_of_column(const InvertibleOperator<T>& inverse, const Residual<T>& residual,
                                const ColumnError& error, double uncertainty) {
   std::vector<double> weight(residual.rows());
   const ScaledNorm largest = error_weights(residual, uncertainty, weight);
   if (largest.mantissa == 0) return 0;
-  // A zero x with a residual that is not: no figure relative to x is large enough.
+  // x is zero but the residual is not: no error relative to x is large enough.
   if (error.solution_norm == 0) return infinity;
   const ScaledNorm solution = ScaledNorm::of(error.solution_norm);
   const double quotient = estimate_weighted_inverse(inverse, weight) * (largest.mantissa / solution.mantissa);
-  // The estimate is a lower bound of a bound; the correction keeps it above the error where it falls short.
+  // The estimate is a lower bound of a bound; if it falls short, the correction keeps the result above the
+  // error.
   return std::max(std::ldexp(quotient, largest.exponent - solution.exponent),
                   size_of_correction(inverse, residual, error));
 }
@@ -137,8 +138,8 @@ double condition_1norm(const SystemMatrix<T>& matrix, const ApplyInverse<T>& app
   const ScaledNorm norm = operator_norm(matrix, Operation::transpose);
   if (!norm.finite()) return infinity;
   if (matrix.rows() == 0) return 0;
-  // The inverse of A·2^−e is applied instead of that of A: it neither overflows nor underflows for a badly
-  // scaled A.
+  // Apply the inverse of A·2^−e instead of that of A: it neither overflows nor underflows for a badly scaled
+  // A.
   const int highest = std::numeric_limits<real_t<T>>::max_exponent - 2;
   const int exponent = std::clamp(norm.exponent, -highest, highest);
   const std::vector<double> factor(matrix.rows(), std::ldexp(1.0, exponent));

@@ -1,5 +1,5 @@
 // Flexible GMRES: Arnoldi by modified Gram–Schmidt, the least-squares problem by Givens rotations; all inner
-// products and the small triangular system are kept in double.
+// products and the small triangular system are computed in double.
 #include "palmette/refine/krylov.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ wide_t<T> inner_product(const std::vector<T>& left, const std::vector<T>& right)
   return sum;
 }
 
-/// ‖v‖₂, its squares kept in range by a power of two; infinity if v is not finite.
+/// ‖v‖₂, with a power of two that keeps the squares in range; infinity if v is not finite.
 template <class T>
 double two_norm(const std::vector<T>& vector) {
   double largest = 0;
@@ -98,7 +98,7 @@ class FlexibleGmres {
     else multiply_add<T>(*inverse_.matrix.whole, inverse_.operation, T(1), x, y);
   }
 
-  /// One more direction. False when the cycle is over: converged, broken down, or the direction is not
+  /// Adds one direction. False if the cycle is over: it has converged or broken down, or the direction is not
   /// usable.
   bool extend() {
     std::vector<T> direction = basis_.back();
@@ -106,7 +106,7 @@ class FlexibleGmres {
     ++applications_;
     const double length = two_norm(direction);
     if (!usable(length)) return false;
-    // Scaled to length one: what the inverse blows up would otherwise leave the range of float.
+    // Scaled to length one: otherwise vectors that the inverse enlarges could leave the range of float.
     direction = divided_by(direction, length);
     std::vector<T> image(direction.size(), T{});
     multiply(view(direction), view(image));
@@ -122,8 +122,8 @@ class FlexibleGmres {
     return true;
   }
 
-  /// Takes the basis out of `image`, twice, since once is not enough for an image that lies nearly in its
-  /// span.
+  /// Orthogonalizes `image` against the basis, twice, since once is not enough for an image that lies nearly
+  /// in its span.
   std::vector<wide_t<T>> orthogonalize(std::vector<T>& image) const {
     std::vector<wide_t<T>> column(basis_.size(), wide_t<T>{});
     for (int pass = 0; pass < 2; ++pass)
@@ -135,8 +135,8 @@ class FlexibleGmres {
     return column;
   }
 
-  /// The next column of the Hessenberg matrix, rotated to triangular form. False if it depends on those
-  /// before it.
+  /// The next column of the Hessenberg matrix, rotated to triangular form. False if it depends on the earlier
+  /// columns.
   bool append_column(std::vector<wide_t<T>> column, double subdiagonal) {
     double size = subdiagonal;
     for (const wide_t<T>& value : column) size = std::max(size, modulus(value));
@@ -154,7 +154,7 @@ class FlexibleGmres {
     return true;
   }
 
-  /// The combination of the directions that makes the residual least.
+  /// The combination of the directions that minimizes the residual.
   std::vector<T> combine() const {
     const std::size_t count = directions_.size();
     if (count == 0) return {};
@@ -175,7 +175,8 @@ class FlexibleGmres {
   index_t size_;
   int applications_ = 0;
   double start_norm_ = 0;
-  std::vector<std::vector<T>> basis_;             // orthonormal, length n each; they grow with the iterations
+  std::vector<std::vector<T>> basis_;             // orthonormal, of length n each; one more for each
+                                                  // iteration
   std::vector<std::vector<T>> directions_;        // z with op(A)z in the span of the basis
   std::vector<std::vector<wide_t<T>>> triangle_;  // column k has k + 1 entries
   std::vector<Rotation<wide_t<T>>> rotations_;

@@ -1,4 +1,4 @@
-// The block power method for the 1-norm: it climbs from one pair of columns to a better one until none is
+// The block power method for the 1-norm: it moves from one pair of columns to a better one until none is
 // better.
 #include "palmette/refine/one_norm.hpp"
 
@@ -77,8 +77,8 @@ class OneNormEstimator {
     }
   }
 
-  /// Columns: 1/n everywhere; signs/n; and the vector that alternates and grows, which defeats most matrices
-  /// that were made to defeat the first.
+  /// Columns: 1/n everywhere; signs/n; and the vector that alternates and grows, which handles most matrices
+  /// that were constructed to defeat the first.
   DenseMatrix<T> start_block() {
     DenseMatrix<T> block(n_, block_columns + 1);
     const double n = n_;
@@ -91,7 +91,7 @@ class OneNormEstimator {
     return block;
   }
 
-  /// False if this round brought nothing better, or ended in what is not finite.
+  /// False if this round found nothing better, or values that are not finite.
   bool raise_estimate(DenseMatrix<T>& block, int round) {
     double best = 0;
     std::size_t best_column = 0;
@@ -132,7 +132,7 @@ class OneNormEstimator {
     return false;
   }
 
-  /// Replaces columns that repeat others, since they would find nothing new. False if all of them were seen
+  /// Replaces columns that repeat others, since they would find nothing new. False if all columns were seen
   /// before.
   bool separate(DenseMatrix<T>& signs) {
     if constexpr (is_complex_v<T>) return true;
@@ -148,7 +148,7 @@ class OneNormEstimator {
     return repeated < signs.cols;
   }
 
-  /// The unit vectors that promise most: those of the largest rows of Bᴴ·signs. False if none is new or
+  /// The most promising unit vectors: those of the largest rows of Bᴴ·signs. False if none is new or
   /// better.
   bool choose_units(const DenseMatrix<T>& gradient, int round) {
     std::vector<double> promise(n_, 0.0);
@@ -166,7 +166,8 @@ class OneNormEstimator {
   }
 
   bool take_best_new(const std::vector<double>& promise) {
-    // At most max_rounds·block_columns units were used before, so this many candidates hold enough new ones.
+    // At most max_rounds·block_columns units were used before, so this many candidates contain enough new
+    // ones.
     const auto candidates = std::min<std::size_t>(promise.size(), max_rounds * block_columns + block_columns);
     std::vector<index_t> order(promise.size());
     std::iota(order.begin(), order.end(), 0);

@@ -1,4 +1,4 @@
-// Inside `refine`: a lower bound of ‖B‖₁, nearly always a sharp one, for a B that can only be applied.
+// Inside `refine`: a lower bound of ‖B‖₁, nearly always sharp, for a B that is known only as an operator.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,7 @@
 
 namespace palmette {
 
-/// An n × n operator known by what it does: v ← B·v and v ← Bᴴ·v, all columns of v.
+/// An n × n operator, given as functions: v ← B·v and v ← Bᴴ·v, for all columns of v.
 template <class T>
 struct LinearMap {
   index_t size = 0;
@@ -16,8 +16,8 @@ struct LinearMap {
 };
 
 /// Estimate ‖B‖₁; exact for n ≤ 4. The start vectors are always the same, so the estimate is too.
-/// @return infinity if B yields what is not finite
-/// @cost  typically 2 applications of B and of Bᴴ to two or three columns, at most 5 each
+/// @return infinity if B yields values that are not finite
+/// @cost  typically 2 applications of B and 2 of Bᴴ to two or three columns, at most 5 of each
 /// @source [Higham and Tisseur 2000], algorithm 2.4 with t = 2; the extra alternating vector is that of
 ///         LAPACK's xLACN2 [Higham 1988]
 template <class T>

@@ -1,5 +1,5 @@
-// The loop of iterative refinement: all columns that still need it are corrected together, each is judged by
-// itself.
+// The loop of iterative refinement: all columns that still need it are corrected together, and each is judged
+// separately.
 #include <algorithm>
 #include <limits>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A step that does not halve what it is to make smaller does not help.
+/// A step that does not halve the figure that it should reduce does not help.
 constexpr double least_gain = 0.5;
 
 /// GMRES restarts with a fresh residual in extended precision after each cycle.
@@ -42,10 +42,10 @@ double relative_size(const std::vector<T>& x, const T* correction, int exponent)
   return of_correction == 0 ? 0 : std::ldexp(of_correction / of_x, exponent);
 }
 
-/// A column of the right-hand side on its way to being solved.
+/// The state of one column of the right-hand side during refinement.
 struct Column {
   index_t number = 0;
-  ColumnError error;               ///< of the x that is kept
+  ColumnError error;               ///< of the best x so far
   int steps = 0;
   double last_size = infinity;     ///< relative size of the last correction
   bool stalled = false;
@@ -76,7 +76,7 @@ class Refinement {
   }
 
  private:
-  /// A column whose residual stands in a column of corrections_, waiting for the inverse.
+  /// A column whose residual is in a column of corrections_, waiting for the inverse.
   struct Waiting {
     std::size_t column;
     int exponent;
@@ -88,13 +88,13 @@ class Refinement {
       column.number = number;
       column.error = residual_.evaluate(b_.column(number), x_.column(number));
       const bool enough = options_.only_if_needed && column.error.backward <= options_.bound;
-      // Where x or b is not finite there is nothing to start from, and no way to say how far off it is.
+      // If x or b is not finite, there is no start for refinement and no way to estimate the error.
       if (enough || !column.error.finite() || options_.max_steps <= 0) continue;
       wait(static_cast<std::size_t>(number));
     }
   }
 
-  /// Puts the residual that was evaluated last behind those that wait already.
+  /// Appends the residual evaluated last to those that already wait.
   void wait(std::size_t column) {
     if (columns_[column].error.residual_norm == 0) return;
     const std::size_t place = waiting_.size() * candidate_.size();
@@ -107,15 +107,15 @@ class Refinement {
     inverse_.apply(inverse_.operation,
                    {corrections_.data(), rows, static_cast<index_t>(waiting_.size()), rows});
     const std::vector<Waiting> corrected = std::exchange(waiting_, {});
-    // The residual of a column that waits again is written to this place or to one before it: those are used
-    // up.
+    // The residual of a column that waits again is written to this place or an earlier one, which are no
+    // longer needed.
     for (std::size_t place = 0; place < corrected.size(); ++place)
       if (correct(columns_[corrected[place].column], corrections_.data() + place * candidate_.size(),
                   corrected[place].exponent))
         wait(corrected[place].column);
   }
 
-  /// Takes x + correction if that is no worse than x. True if another correction is worth its price.
+  /// Accepts x + correction if it is no worse than x. True if another correction is worth its cost.
   bool correct(Column& column, const T* correction, int exponent) {
     ++column.steps;
     T* x = x_.column(column.number);
@@ -134,7 +134,7 @@ class Refinement {
     return go_on;
   }
 
-  /// Keeps candidate_ as the column's x unless that makes the backward error worse by more than rounding.
+  /// Accepts candidate_ as the column's x unless it worsens the backward error by more than rounding.
   bool accept_candidate(Column& column) {
     const ColumnError error = residual_.evaluate(b_.column(column.number), candidate_.data());
     if (!(error.backward <= std::max(column.error.backward, unit_roundoff<T>))) return false;
@@ -182,7 +182,7 @@ class Refinement {
   RefineOptions options_;
   Residual<T> residual_;
   std::vector<Column> columns_;   // length k
-  std::vector<T> candidate_;      // length n: the x that is being judged
+  std::vector<T> candidate_;      // length n: the x being judged
   std::vector<Waiting> waiting_;  // at most k
   std::vector<T> corrections_;    // n × waiting: residuals, then corrections in their place
 };

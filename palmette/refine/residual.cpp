@@ -1,4 +1,4 @@
-// Residuals by one pass over the compressed columns: a scatter for A, inner products for Aᵀ and Aᴴ, and for
+// Residuals by one pass over the compressed columns: scatters for A, inner products for Aᵀ and Aᴴ, and for
 // the rows of a share.
 #include "palmette/refine/residual.hpp"
 
@@ -49,7 +49,7 @@ double largest_row_sum(const SparseMatrix<T>& matrix, Operation operation, doubl
   return finite ? largest : infinity;
 }
 
-/// The same for a share: each process sums its rows, in the same order.
+/// The same for a share: each process sums its own rows, in the same order.
 template <class T>
 double largest_row_sum(const SystemMatrix<T>& matrix, Operation operation, double factor) {
   if (matrix.part == nullptr) return largest_row_sum(*matrix.whole, operation, factor);
@@ -83,8 +83,8 @@ template <class T>
 ScaledNorm operator_norm(const SystemMatrix<T>& matrix, Operation operation) {
   const double norm = largest_row_sum(matrix, operation, 1.0);
   if (norm <= std::numeric_limits<double>::max()) return ScaledNorm::of(norm);
-  // A row of finite entries may sum up to more than the largest double: 2³¹ of them fit below it after this
-  // scaling.
+  // A row of finite entries may sum to more than the largest double; after this scaling, 2³¹ of them stay
+  // below it.
   constexpr int headroom = 64;
   return ScaledNorm::of(largest_row_sum(matrix, operation, power_of_two(-headroom)), headroom);
 }
@@ -198,8 +198,8 @@ void Residual<T>::complete() {
 }
 
 /// In a row whose magnitude is so small that x could not be stored accurately enough, an absolute error of
-/// `forgiven` is nobody's fault. @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), but for 0/0, which
-/// counts as 0 here
+/// `forgiven` is unavoidable. @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), except that 0/0 counts
+/// as 0 here
 template <class T>
 ColumnError Residual<T>::measure(double b_norm, double x_norm) {
   const double working_tiny = static_cast<double>(std::numeric_limits<real_t<T>>::min());
@@ -225,7 +225,7 @@ ColumnError Residual<T>::measure(double b_norm, double x_norm) {
 template <class T>
 int Residual<T>::write_scaled(T* to) const {
   const int exponent = ScaledNorm::of(error_.residual_norm).exponent;
-  // In two factors, since one power of two may lie outside the range where both together do not.
+  // In two factors, since a single power of two may lie outside the range even if the result does not.
   const double first = power_of_two(-exponent / 2), second = power_of_two(-exponent - (-exponent / 2));
   for (std::size_t row = 0; row < rows_.size(); ++row)
     to[row] = narrow<T>(rows_[row].residual.value() * first * second);

@@ -13,7 +13,7 @@ namespace palmette {
 /// A nonnegative number mantissa·2^exponent, the mantissa in [½, 1) or 0: a norm that may lie beyond the
 /// range of double.
 struct ScaledNorm {
-  double mantissa = 0;  ///< infinity if what is measured is not finite
+  double mantissa = 0;  ///< infinity if the measured values are not finite
   int exponent = 0;
 
   static ScaledNorm of(double value, int exponent = 0);
@@ -21,7 +21,7 @@ struct ScaledNorm {
   double value() const { return std::ldexp(mantissa, exponent); }
 };
 
-/// ‖op(A)‖∞, right up to the largest double in every entry. @cost O(nnz), n doubles for Operation::plain
+/// ‖op(A)‖∞, correct even if every entry is the largest double. @cost O(nnz), n doubles for Operation::plain
 template <class T>
 ScaledNorm operator_norm(const SystemMatrix<T>& matrix, Operation operation);
 template <class T>
@@ -29,24 +29,24 @@ ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation) {
   return operator_norm(SystemMatrix<T>(matrix), operation);
 }
 
-/// How wrong one column is.
+/// The errors of one column.
 struct ColumnError {
   double backward = std::numeric_limits<double>::infinity();
   double componentwise = std::numeric_limits<double>::infinity();
   double residual_norm = 0;    ///< ‖b − op(A)x‖∞·2^shift
   double solution_norm = 0;    ///< ‖x‖∞·2^shift
-  int shift = 0;               ///< 0 but for systems near the ends of the range of double
+  int shift = 0;               ///< 0 except for systems near the ends of the range of double
   bool finite() const { return backward <= std::numeric_limits<double>::max(); }
 };
 
 /// Computes residuals of one system, a column at a time, in its own scratch memory.
 ///
-/// Of a share, this process computes its own rows, and all processes bring them together: they must call
-/// evaluate together, and every row has the bits that it has for the whole matrix, since its products are
-/// summed in the same order.
+/// For a share, this process computes its own rows and gathers those of the others: all processes must call
+/// evaluate together. Every row has the same bits as for the whole matrix, since its products are summed in
+/// the same order.
 ///
-/// x and b are multiplied by 2^shift where the products would leave the range of double or come so near to
-/// its lower end that the error terms underflow; backward errors do not depend on it.
+/// x and b are multiplied by 2^shift if the products would leave the range of double, or come so near to its
+/// lower end that the error terms underflow; backward errors do not depend on it.
 template <class T>
 class Residual {
  public:
@@ -55,9 +55,9 @@ class Residual {
   /// Residual and backward errors of x. @param b  length rows(op(A)); x: length cols(op(A))
   ColumnError evaluate(const T* b, const T* x);
 
-  /// The last residual times a power of two, so that its ∞-norm lies in [½, 1): no precision that it is
-  /// handed to can overflow or underflow as a whole. @return e with residual = to·2^e; `to` is zero if the
-  /// residual is
+  /// The last residual times a power of two, so that its ∞-norm lies in [½, 1): it does not overflow, or
+  /// underflow as a whole, in any precision. @return e with residual = to·2^e; `to` is zero if the residual
+  /// is
   int write_scaled(T* to) const;
 
   index_t rows() const { return static_cast<index_t>(rows_.size()); }
@@ -73,11 +73,11 @@ class Residual {
   };
   int choose_shift(double b_norm, double x_norm) const;
   void subtract_plain();
-  /// rows: op(A)'s, each as a column; they are the rows from `first` on.
+  /// rows: the rows of op(A) from `first` on, each as a column.
   template <bool conjugated>
   void subtract_rows(const SparseMatrix<T>& rows, index_t first);
   void subtract(const SparseMatrix<T>& rows, index_t first);
-  /// The rows of all processes.
+  /// Gathers the rows of all processes.
   void complete();
   ColumnError measure(double b_norm, double x_norm);
 

@@ -1,4 +1,4 @@
-// The checks at the door of `refine`.
+// The argument checks of `refine`.
 #include "palmette/refine/system.hpp"
 
 #include <string>

@@ -1,11 +1,11 @@
-// Inside `refine`: one linear system op(A)x = b as its functions hand it around, and the checks at the door.
+// Inside `refine`: one linear system op(A)x = b, as its functions pass it on, and the argument checks.
 #pragma once
 
 #include "palmette/refine/refine.hpp"
 
 namespace palmette {
 
-/// A as refinement sees it: whole, or this process's share of it. Refers to the caller's object.
+/// A for refinement: the whole matrix, or this process's share of it. Refers to the caller's object.
 template <class T>
 struct SystemMatrix {
   const SparseMatrix<T>* whole = nullptr;
@@ -15,8 +15,7 @@ struct SystemMatrix {
   SystemMatrix(const MatrixShare<T>& matrix) : part(&matrix) {}
   index_t rows() const { return part != nullptr ? part->size() : whole->rows(); }
   index_t cols() const { return part != nullptr ? part->size() : whole->cols(); }
-  /// The rows of op(A) that this process holds of a share, each as a column; conjugated if `operation` is the
-  /// adjoint.
+  /// The rows of op(A) that this process holds, each as a column; conjugated if `operation` is the adjoint.
   const SparseMatrix<T>& own_rows(Operation operation) const {
     return operation == Operation::plain ? part->rows : part->columns;
   }

@@ -1,4 +1,4 @@
-// Backward errors of a given x, the worst over its columns.
+// Backward errors of a given x; each figure is that of the worst column.
 #include <algorithm>
 
 #include "palmette/refine/residual.hpp"

@@ -1,4 +1,4 @@
-// Part of the door of `simulate`: what happens in virtual time, one event after the other.
+// Part of the door of `simulate`: events in virtual time, handled one after the other.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace palmette {
 
-/// Events in the order of their time; those of one moment happen in the order in which they were planned, so
-/// that a run is the same on every platform.
+/// Events in the order of their time. Events at the same time are handled in the order in which they were
+/// added, so that a run is the same on every platform.
 template <class Event>
 class EventLoop {
  public:
   /// @param seconds  not before the event that is being handled
   void plan(double seconds, Event event) { events_.push({seconds, planned_++, std::move(event)}); }
-  /// Call handle(seconds, event) for each event, also for those that it plans, until there are none.
-  /// @returns how many there were
+  /// Call handle(seconds, event) for each event, including those that it adds, until none is left. @returns
+  /// the number of events
   template <class Handle>
   std::int64_t run(Handle&& handle) {
     std::int64_t handled = 0;

@@ -20,7 +20,7 @@ double Interconnect::arrival(index_t source, index_t destination, std::size_t by
   double& in = in_free_[to];
   const double leaves = std::max(now, out);
   out = leaves + passing;
-  // On its way while it passes the gates: the narrowest of the three counts.
+  // A message travels while it passes the gates: the narrowest of the three decides.
   const double arrives =
       std::max(leaves + std::max(link.seconds(bytes), link.latency_us * 1e-6 + passing), in + passing);
   in = arrives;

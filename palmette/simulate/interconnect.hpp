@@ -1,4 +1,4 @@
-// Part of the door of `simulate`: when messages arrive, as long as they share the links of a cluster.
+// Part of the door of `simulate`: when messages arrive that share the links of a cluster.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,13 @@
 namespace palmette {
 
 /// The links of a cluster during one run. Nodes let one message in or out at a time at their injection
-/// bandwidth; it is on its way meanwhile, so the narrowest of both gates and the link counts.
+/// bandwidth; the message travels meanwhile, so the narrowest of both gates and the link decides.
 class Interconnect {
  public:
   /// @param cluster  must outlive the interconnect
   Interconnect(const Cluster& cluster, index_t num_ranks);
-  /// A message that leaves its rank at `now`; calls must come in the order of time. @returns when it arrives
+  /// A message that leaves its rank at `now`; calls must come in the order of time. @returns the time of its
+  /// arrival
   double arrival(index_t source, index_t destination, std::size_t bytes, double now);
 
  private:

@@ -1,5 +1,5 @@
-// Inside `solve`: what a plan is made of. A core is a triangle, or the product of two, that can be solved
-// with; a stage says how a core takes part in A.
+// Inside `solve`: the parts of a plan. A core is a triangle, or a product of two, ready for solves; a stage
+// says how a core takes part in A.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace palmette::sweep {
 
-/// Right-hand sides that pass through a sweep together.
+/// Number of right-hand sides that pass through a sweep together.
 inline constexpr index_t rhs_block = 64;
 
 /// Engine states that a core may use, one for each of its schedules.
 inline constexpr std::size_t states_of_stage = 4;
 
-/// Scalars that one solve with a block of right-hand sides needs.
+/// Number of scalars that one solve with a block of right-hand sides needs.
 struct WorkspaceNeed {
   offset_t work = 0;      ///< shared by all threads: the vectors between the sweeps
-  offset_t boundary = 0;  ///< shared: what groups hand to their parents
+  offset_t boundary = 0;  ///< shared: what groups pass to their parents
   offset_t thread = 0;    ///< for each thread
 };
 
@@ -63,10 +63,10 @@ struct CoreCost {
   double critical_path_bytes = 0;
   /// with one right-hand side alone; never more than critical_path_bytes
   double critical_path_bytes_of_one = 0;
-  /// from so many right-hand sides on threads share them instead of tasks; 0: never
+  /// from this many right-hand sides on, threads share these instead of tasks; 0: never
   index_t rhs_to_share = 0;
 
-  /// What no number of threads can do side by side.
+  /// The sequential part, for any number of threads.
   double critical_path(index_t num_rhs) const {
     if (rhs_to_share > 0 && num_rhs >= rhs_to_share) return 0;
     return num_rhs == 1 && critical_path_bytes_of_one > 0 ? critical_path_bytes_of_one : critical_path_bytes;
@@ -80,7 +80,7 @@ template <class T>
 class SweepCore {
  public:
   virtual ~SweepCore() = default;
-  /// out ← S⁻¹·in, or S⁻ᵀ·in; only asked for the transpose if relation() is general.
+  /// out ← S⁻¹·in, or S⁻ᵀ·in; called for the transpose only if relation() is general.
   virtual void solve(bool transposed, const CoreRun<T>& run) const = 0;
   /// out ← op(F)⁻¹·in with one factor of S. Rows that pivoting moved are moved by the run's maps.
   virtual void solve_part(FactorPart, Operation, const CoreRun<T>&) const {
@@ -99,12 +99,12 @@ class SweepCore {
 template <class T>
 struct Stage {
   std::shared_ptr<const SweepCore<T>> core;
-  bool transposed = false;  ///< the core stands in A transposed
+  bool transposed = false;  ///< the core is part of A in transposed form
   bool conjugated = false;  ///< and conjugated
   IndexMap range;
   IndexMap domain;
-  std::shared_ptr<const void> maps;  ///< what owns the arrays of the maps; null: the core keeps them
-  offset_t maps_bytes = 0;           ///< of them, where this stage is the only owner
+  std::shared_ptr<const void> maps;  ///< owner of the arrays of the maps; null: the core keeps them
+  offset_t maps_bytes = 0;           ///< of them, if this stage is the only owner
 };
 
 }  // namespace palmette::sweep

@@ -1,5 +1,5 @@
-// Inside `solve`: an engine runs the tasks of any graph with any body; it only decides who runs next. What a
-// task computes is the body's business and the same for every engine, so all engines give the same bits.
+// Inside `solve`: an engine runs the tasks of any graph with any body; it only decides which task runs next.
+// The body computes, in the same way for every engine, so all engines give the same bits.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace palmette::sweep {
 
 /// What the tasks of a graph do. run_task is called once for each task, after all its predecessors have
-/// returned; `thread` tells which workspace is free, 0 ≤ thread < threads of the run.
+/// returned; `thread` is the number of a free workspace, 0 ≤ thread < threads of the run.
 class SweepBody {
  public:
   virtual ~SweepBody() = default;
@@ -23,10 +23,10 @@ class SweepBody {
 struct Phase {
   index_t begin;
   index_t end;
-  bool alone;  ///< too little to share: one thread runs them in order
+  bool alone;  ///< too little work to share: one thread runs them in order
 };
 
-/// A task graph with what the engines need to run it again and again. Constant once made.
+/// A task graph with what the engines need to run it repeatedly. Constant after construction.
 struct SweepSchedule {
   TaskGraph graph;
   LevelSets levels;
@@ -53,7 +53,7 @@ struct EngineState {
   std::unique_ptr<Transport> transport;   // likewise
 };
 
-/// One schedule with its state and body, as the engines take it.
+/// One schedule with its state and body, as passed to the engines.
 struct SweepRun {
   const SweepSchedule& schedule;
   EngineState& state;
@@ -61,9 +61,9 @@ struct SweepRun {
   ThreadTeam* team;  ///< null: the caller alone, as thread 0
 };
 
-/// Tasks in number order, by the caller.
+/// The caller runs the tasks in the order of their numbers.
 int run_serial(const SweepRun& run);
-/// Level after level, a barrier between; the tasks of a level are taken as threads become free.
+/// Level after level, with barriers between; free threads take the tasks of a level.
 int run_level_set(const SweepRun& run);
 /// Threads take tasks in a topological order and wait for the flags of their predecessors; no barriers, no
 /// locks.
@@ -73,7 +73,7 @@ int run_sync_free(const SweepRun& run);
 int run_task_driven(const SweepRun& run);
 
 /// Run all tasks by this method (not automatic). An exception of a task stops the run and is rethrown.
-/// @returns how many threads were called to it
+/// @returns the number of threads that were called
 int run_sweep(SolveMethod method, const SweepRun& run);
 
 /// A row of the list may run at one of these places. @throws UsageError as check_solve_method
@@ -84,7 +84,7 @@ struct SweepWork {
   double bytes = 0;
   double critical_path_bytes = 0;
 };
-/// The method that a solve uses: `wanted` itself, or for automatic the one that the work makes worth while.
+/// The method that a solve uses: `wanted` itself or, for automatic, the best method for this amount of work.
 SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads);
 
 inline int member_count(const ThreadTeam* team) { return team != nullptr ? team->size() : 1; }

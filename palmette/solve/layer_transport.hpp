@@ -5,7 +5,7 @@
 
 namespace palmette::sweep {
 
-/// Sends only: what comes is handed out by whoever polls the transport of all ranks.
+/// Only sends: the code that polls the transport of all ranks distributes what arrives.
 class LayerTransport final : public Transport {
  public:
   LayerTransport(index_t first, index_t num_ranks) : first_(first), num_ranks_(num_ranks) {}

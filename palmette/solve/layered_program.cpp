@@ -1,6 +1,6 @@
-// A layer's sweeps, and the meetings of layers beside them. Nobody blocks: a message that comes early is
-// kept, and a step is taken when what it needs is there. Source: [Liu et al. 2023], Algorithm 1 for
-// one_sync_3d, section 2.2 for baseline_3d.
+// A layer's sweeps, and its exchanges with other layers. Nothing blocks: a message that arrives early is
+// kept, and a step is taken when its input is there. Source: [Liu et al. 2023], Algorithm 1 for one_sync_3d,
+// section 2.2 for baseline_3d.
 #include "palmette/solve/layered_program.hpp"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
         may_advance_.store(true, std::memory_order_release);
   }
 
-  /// Take all steps that can be taken. @returns rows that were sent, added or taken
+  /// Take all steps that are possible. @returns number of rows sent, added or received
   offset_t advance() {
     const std::lock_guard lock(mutex_);
     may_advance_.store(false, std::memory_order_relaxed);
@@ -227,7 +227,7 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
   const index_t first_rank_;
   // of messages between layers: 2·node upward, 2·node + 1 downward, from here on
   const std::int64_t first_tag_;
-  const std::vector<Meeting> meetings_;  // deepest first; all receive upwards but perhaps the last
+  const std::vector<Meeting> meetings_;  // deepest first; all receive upwards, except possibly the last
   LayerTransport inside_;
   RankSolveProgram<T> sweeps_;
   BytePool pool_;

@@ -1,4 +1,4 @@
-// Inside `solve`: the program of a rank that is in one layer among several.
+// Inside `solve`: the program of a rank in one of several layers.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ namespace palmette::sweep {
 template <class T>
 std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>& body);
 
-/// With one_sync_3d each layer sweeps forward through all that it holds, right-hand sides of what several
-/// layers hold being zero on all but the first; then partners add up, once, what they share; then each layer
-/// sweeps backward. With baseline_3d what several layers hold is swept by the first of them, which waits for
-/// the contributions of the others, and sends them the solution on the way back.
+/// With one_sync_3d each layer sweeps forward through everything that it holds; the right-hand sides of
+/// shared supernodes are zero on all layers except the first. Then partners add up, once, what they share,
+/// and each layer sweeps backward. With baseline_3d only the first of its layers sweeps a shared supernode:
+/// it waits for the others' contributions, and sends them the solution on the way back.
 ///
 /// @param body, system  must outlive the program. The transport of a solve is that of all layers.
 template <class T>

@@ -1,4 +1,5 @@
-// The level-set engine: all tasks whose longest chain of predecessors has the same length may run at once.
+// The level-set engine: all tasks whose longest chain of predecessors has the same length may run at the same
+// time.
 #include <exception>
 
 #include "palmette/solve/engines.hpp"
@@ -18,7 +19,7 @@ class LevelSetRun {
     std::exception_ptr error;
     for (std::size_t phase = 0; phase < run_.schedule.phases.size(); ++phase) {
       if (phase > 0) barrier_.wait();
-      // A thread that failed still comes to every barrier, since the others wait for it there.
+      // A thread that failed still arrives at every barrier, since the others wait for it there.
       if (run_.state.failed.load(std::memory_order_relaxed)) continue;
       try {
         run_phase(phase, thread);
@@ -53,7 +54,8 @@ class LevelSetRun {
 }  // namespace
 
 int run_level_set(const SweepRun& run) {
-  // At a barrier all wait for the last: where even one thread would be withheld, the caller goes alone.
+  // At a barrier all threads wait for the last one: if even one thread would be paused, the caller works
+  // alone.
   const bool together = run.team != nullptr && run.team->threads_now() == run.team->size();
   const int threads = together ? run.team->muster() : 1;
   LevelSetRun level_set(run, threads);

@@ -1,4 +1,4 @@
-// Reading a given triangle, with every complaint that can be made about it.
+// Reads a given triangle, with all errors that it may have.
 #include "palmette/solve/lower_triangle.hpp"
 
 namespace palmette::sweep {
@@ -16,7 +16,7 @@ void check_square(index_t rows, index_t cols, const std::string& name) {
                          ": a triangle must be square");
 }
 
-/// Keeps what belongs to the triangle; complains about the rest as told.
+/// Keeps the entries of the triangle; rejects others if requested.
 template <class T>
 class TriangleReader {
  public:

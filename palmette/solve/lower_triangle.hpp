@@ -1,5 +1,5 @@
 // Inside `solve`: a given triangle taken apart and checked: the strict lower part by columns, and the
-// diagonal. An upper triangle is taken as its transpose, so that everything after sees lower ones only.
+// diagonal. An upper triangle is transposed, so that later code handles only lower ones.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct LowerTriangle {
 enum class WrongSide { ignored, refused };
 
 struct TriangleReading {
-  bool lower = true;          ///< which triangle is meant
+  bool lower = true;          ///< which triangle is used
   bool unit_diagonal = false;
-  WrongSide wrong_side = WrongSide::ignored;  ///< entries in the other triangle; zeros are never refused
-  std::string name;           ///< of the triangle in messages: "the triangle", "the lower factor"
+  WrongSide wrong_side = WrongSide::ignored;  ///< entries in the other triangle; zeros are never rejected
+  std::string name;           ///< name of the triangle in messages: "the triangle", "the lower factor"
 };
 
 /// @returns the triangle (an upper one transposed), or numerically_singular naming the first row without a
@@ -32,7 +32,7 @@ struct TriangleReading {
 template <class T>
 Outcome<LowerTriangle<T>> read_triangle(const SparseMatrix<T>& matrix, const TriangleReading& reading);
 
-/// A core that solves with the triangle, and the order in which the core wants the rows: empty, or row k of
+/// A core that solves with the triangle, and the order of the core's rows: empty, or row k of
 /// the core is row order.new_to_old[k] of the triangle.
 template <class T>
 struct TriangleCore {
@@ -40,15 +40,15 @@ struct TriangleCore {
   Permutation order;
 };
 
-/// What a triangle's core is made for.
+/// The purpose of a triangle's core.
 enum class TriangleUse {
-  plain,       ///< L⁻¹ first of all (its transpose is prepared when first needed)
-  transposed,  ///< L⁻ᵀ first of all
+  plain,       ///< mainly L⁻¹ (its transpose is prepared when first needed)
+  transposed,  ///< mainly L⁻ᵀ
   symmetric,   ///< (L·Lᵀ)⁻¹: needs a core with both sweeps, or both sweeps of a plain one
   hermitian,   ///< (L·Lᴴ)⁻¹
 };
 
-/// By supernodes where the pattern is closed under elimination and its supernodes are wide enough to pay,
+/// By supernodes if the pattern is closed under elimination and its supernodes are wide enough to pay,
 /// otherwise row by row.
 template <class T>
 TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, const PlanOptions& options);

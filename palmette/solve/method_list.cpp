@@ -111,8 +111,8 @@ LayeredMethod layered_method(SolveMethod method) {
 namespace sweep {
 namespace {
 
-// A sweep must save clearly more than what waking a team costs, up to 50 µs where its threads have gone to
-// sleep: 2 MiB take 40 µs at 50 GB/s, which one thread reads from its caches.
+// A sweep must save clearly more than the cost of waking a team, up to 50 µs if its threads sleep: 2 MiB take
+// 40 µs at 50 GB/s, which one thread reads from its caches.
 constexpr double least_bytes_saved = 2 * 1024 * 1024;
 
 }  // namespace
@@ -143,7 +143,7 @@ int run_sweep(SolveMethod method, const SweepRun& run) {
     case SolveMethod::level_set: return run_level_set(run);
     case SolveMethod::sync_free: return run_sync_free(run);
     case SolveMethod::task_driven: return run_task_driven(run);
-    // Rank programs, which do not run on the sweeps of one machine; refused before a plan is made.
+    // Rank programs, which do not run on the sweeps of one machine; rejected before a plan is built.
     case SolveMethod::message_driven:
     case SolveMethod::one_sync_3d:
     case SolveMethod::baseline_3d: break;

@@ -1,4 +1,4 @@
-// Permutations and scalings of single factors, worked out from the factor.
+// Permutations and scalings of single factors, computed from the factor.
 #include "palmette/solve/part_maps.hpp"
 
 namespace palmette {

@@ -16,7 +16,7 @@ struct PartSides {
   IndexMap out;
 };
 
-/// Made when first asked for: most plans never are. The factor holds P·R·A·C·Qᵀ = L·U (C = R for LLᵀ and
+/// Built at the first use: most plans never need them. The factor holds P·R·A·C·Qᵀ = L·U (C = R for LLᵀ and
 /// LDLᵀ). With r and c, the diagonals of R and C in the order of the pivoted rows and the columns, the
 /// factors of P·A·Qᵀ are r⁻¹·L·r (LLᵀ: r⁻¹·L), r⁻¹·D·r⁻¹ and r⁻¹·U·c⁻¹.
 template <class T>

@@ -1,5 +1,5 @@
-// SolvePlan: the door's face of PlanBody. An empty plan (default-made or moved from) is the plan of a 0 × 0
-// matrix.
+// SolvePlan: the public interface of PlanBody. An empty plan (default-constructed or moved from) is the plan
+// of a 0 × 0 matrix.
 #include "palmette/solve/plan_body.hpp"
 
 namespace palmette {

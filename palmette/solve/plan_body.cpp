@@ -108,7 +108,7 @@ void PlanBody<T>::run_chain(const Chain& chain, Workspace& workspace) const {
 
 template <class T>
 void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const {
-  // The transpose of a product is the product of the transposes in reverse order, each with its sides
+  // The transpose of a product is the product of the transposes in reverse order, each with domain and range
   // exchanged.
   const std::size_t number = chain.transposed ? stages_.size() - 1 - place : place;
   const sweep::Stage<T>& stage = stages_[number];
@@ -165,7 +165,7 @@ void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) co
   }
   grow(workspace.work, need.work);
   grow(workspace.boundary, need.boundary);
-  // A page apart: threads must not share cache lines.
+  // One page apart: threads must not share cache lines.
   const offset_t stride = (need.thread + 1023) / 512 * 512;
   if (workspace.thread_stride < stride) workspace.thread_stride = stride;
   grow(workspace.threads, workspace.thread_stride * threads);

@@ -14,7 +14,7 @@ template <class T>
 class PlanBody {
  public:
   /// @param stages  in the order of the plain solve, each n × n, one or more
-  /// @param parts   of a factor that the only stage keeps alive; null: single factors cannot be solved with
+  /// @param parts   of a factor that the only stage keeps alive; null: no solves with single factors
   PlanBody(index_t n, std::vector<sweep::Stage<T>> stages,
            std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr)
       : n_(n), stages_(std::move(stages)), parts_(std::move(parts)) {}

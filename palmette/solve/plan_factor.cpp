@@ -62,7 +62,7 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
   blas::use_one_thread();
   try {
     sweep::Stage<T> stage;
-    // Permutations and scalings stay where they are, in the factor, which the core keeps alive.
+    // Permutations and scalings stay in the factor, which the core keeps alive.
     const SymbolicFactor& symbolic = *factor->symbolic;
     if (!symbolic.row.is_identity())
       stage.range = {symbolic.row.new_to_old().data(), nullptr, symbolic.row.old_to_new().data()};

@@ -1,4 +1,4 @@
-// plan_triangle and plan_own_factors: plans from what somebody else computed.
+// plan_triangle and plan_own_factors: plans from given triangles and factors.
 #include <cmath>
 #include <new>
 
@@ -18,7 +18,7 @@ struct MapArrays {
   std::vector<double> domain_scale;
 };
 
-/// First `outer`, then the order in which the core wants the rows; empty permutations are identities.
+/// First `outer`, then the order of the core's rows; empty permutations are identities.
 Permutation composed(const Permutation& outer, const Permutation& order) {
   if (order.size() == 0) return outer.is_identity() ? Permutation() : outer;
   return outer.size() == 0 ? order : outer.then(order);

@@ -1,4 +1,4 @@
-// Part of the door of `solve`: what every plan may be told.
+// Part of the door of `solve`: options of all plans.
 #pragma once
 
 namespace palmette {
@@ -7,9 +7,10 @@ class ThreadTeam;
 
 struct PlanOptions {
   bool invert_diagonal_blocks = true;
-  /// A diagonal block whose inverse grows beyond this (‖B⁻¹‖₁·‖B‖₁ > limit) is not inverted but solved with.
+  /// A diagonal block whose inverse grows beyond this (‖B⁻¹‖₁·‖B‖₁ > limit) is not inverted; solves use
+  /// substitution.
   double inverse_growth_limit = 1e8;
-  /// shares the making of the plan, whose bits do not depend on it; null: the caller's thread alone
+  /// builds the plan, whose bits do not depend on it; null: only the caller's thread
   ThreadTeam* team = nullptr;
 };
 

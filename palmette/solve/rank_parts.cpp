@@ -1,4 +1,5 @@
-// A rank's own columns as a small factor of their own, so that the triangles of one rank serve here too.
+// A rank's own columns as a small factor of their own, so that the triangles of one rank can be used here
+// too.
 #include "palmette/solve/rank_parts.hpp"
 
 #include <algorithm>
@@ -49,7 +50,7 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
       ++top;
     }
   }
-  // Rows below, where the supernode is part of a subtree.
+  // Rows below, if the supernode is part of a subtree.
   const auto columns = static_cast<index_t>(row.size());
   local->n = columns + static_cast<index_t>(outside.size());
   const auto local_row = [&](index_t global) {

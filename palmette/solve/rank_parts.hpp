@@ -1,4 +1,5 @@
-// Inside `solve`: what one rank solves with alone: its whole subtrees, and its diagonal blocks above them.
+// Inside `solve`: the parts that one rank solves with alone: its whole subtrees, and its diagonal blocks
+// above them.
 #pragma once
 
 #include <memory>
@@ -10,8 +11,8 @@
 
 namespace palmette::sweep {
 
-/// Own columns are numbered from 0 on, in ascending order; rows beyond the rank's subtrees come behind them.
-/// A supernode above the subtrees has its diagonal block only.
+/// Own columns are numbered from 0 on, in ascending order; rows outside the rank's subtrees follow them. A
+/// supernode above the subtrees has only its diagonal block.
 struct RankStructure {
   RankStructure(const SymbolicFactor& symbolic, const Placement& placement, const OwnedBlocks& owned,
                 const SolveExchange& exchange, int entry_bytes);

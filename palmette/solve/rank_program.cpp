@@ -1,5 +1,5 @@
-// The state machine of one rank in a solve: counters fall as contributions and values come, tasks run when
-// theirs are zero.
+// The state machine of one rank in a solve: counters decrease as contributions and values arrive; a task runs
+// when its counter is zero.
 #include "palmette/solve/rank_program.hpp"
 
 #include <algorithm>
@@ -136,7 +136,7 @@ FactorWork RankSolveProgram<T>::work_of(const Ready& next) const {
     case SolvePart::whole_backward: return exchange_.wholes[next.number].work;
     case SolvePart::column_product:
     case SolvePart::row_product: return exchange_.portions[next.portion].work;
-    // The triangle of what another layer sweeps is not read.
+    // The triangle of a supernode that another layer sweeps is not read.
     default: return plan_.role(next.number).is_given ? FactorWork{} : top(next.number).diagonal;
   }
 }
@@ -183,7 +183,7 @@ void RankSolveProgram<T>::run(const Ready& next, int thread) {
     case SolvePart::whole_backward:
       all.whole_backward(next.number, thread);
       return store_group(plan_.structure.group_of_whole[next.number]);
-    // Relays are done as their message arrives, and the meetings of layers by the program around this one.
+    // Relays are handled as their message arrives, and exchanges of layers by the program around this one.
     case SolvePart::forward_relay:
     case SolvePart::backward_relay:
     case SolvePart::layers_meet: return;

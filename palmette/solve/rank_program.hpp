@@ -12,27 +12,27 @@ namespace palmette::sweep {
 enum class RankMessage : char { row_sum, forward_value, column_sum, backward_value };
 constexpr std::int64_t kinds_of_message = 4;
 
-/// What is different about the diagonal block of a supernode that other layers hold too. All is false where
-/// there is but one layer.
+/// Properties of the diagonal block of a supernode that other layers hold too. All are false if there is only
+/// one layer.
 struct TopRole {
   bool waits_after_forward = false;  ///< its part of the backward sweep begins when it is released
   /// another layer sweeps it: here contributions are only added up, and its solution is given
   bool is_given = false;
-  bool is_told = false;              ///< RankEvents hears of it
+  bool is_told = false;              ///< RankEvents is notified
   index_t more_row_waits = 0;        ///< contributions from other layers
 };
 
-/// Who hears when supernodes that several layers hold are done with.
+/// Receives notifications about supernodes that several layers hold.
 class RankEvents {
  public:
   virtual ~RankEvents() = default;
-  /// Its rows hold y; or, where it is given, what this layer adds to its right-hand side.
+  /// Its rows hold y or, if another layer sweeps it, what this layer adds to its right-hand side.
   virtual void forward_is_done(index_t top) = 0;
   /// Its rows hold x.
   virtual void backward_is_done(index_t top) = 0;
 };
 
-/// Everything that a plan holds.
+/// The contents of a plan.
 template <class T>
 struct RankPlanBody {
   std::shared_ptr<const RankFactor<T>> factor;
@@ -66,7 +66,7 @@ class SolveProgram : public RankProgram {
   virtual void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) = 0;
 };
 
-/// The transport counts ranks as the placement does.
+/// The transport numbers ranks like the placement.
 template <class T>
 class RankSolveProgram final : public SolveProgram<T> {
  public:
@@ -77,18 +77,18 @@ class RankSolveProgram final : public SolveProgram<T> {
   void on_message(const Message& message) override;
   bool run_one_task(int thread) override;
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
-  /// Of the task that the first thread ran last.
+  /// Cost of the task that the first thread ran last.
   double last_cost() const override;
   TaskNote last_task(int thread) const override;
   std::string waiting_for() const override;
 
   // For layers.
-  /// Rows of a supernode whose diagonal block is here; their writer is whoever has been told of it, until it
-  /// is released.
+  /// Rows of a supernode whose diagonal block is here; only the notified object writes them until they are
+  /// released.
   RhsRows<T> rows_of_top(index_t top) const;
-  /// A contribution from another layer has been added to them.
+  /// Call this after adding a contribution from another layer to them.
   void release_row(index_t top);
-  /// They hold all of y, or the given x.
+  /// Call this when they hold the complete y, or the given x.
   void release_column(index_t top);
 
  private:
@@ -133,7 +133,7 @@ class RankSolveProgram final : public SolveProgram<T> {
 
   /// What a task reads.
   FactorWork work_of(const Ready& next) const;
-  /// Of a whole subtree the last one.
+  /// For a whole subtree, the last one.
   index_t supernode_of(const Ready& next) const;
   void run(const Ready& next, int thread);
   void finish_row(index_t number, int thread);
@@ -160,7 +160,7 @@ class RankSolveProgram final : public SolveProgram<T> {
   index_t stride_ = 1;
   std::int64_t left_at_start_ = 0;
   mutable std::mutex mutex_;
-  std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not come
+  std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not arrived
   std::vector<index_t> column_waits_;
   std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
   std::vector<Ready> last_;            // by thread: its last task

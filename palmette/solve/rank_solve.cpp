@@ -1,4 +1,4 @@
-// Plans of one rank, in one layer or in one among several.
+// Plans of one rank, in a single layer or in one of several.
 #include "palmette/solve/rank_solve.hpp"
 
 #include "palmette/solve/layered_program.hpp"

@@ -19,7 +19,7 @@ struct RankPlanOptions {
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
   /// Null: built for this plan.
   std::shared_ptr<const SolveStructure> structure = nullptr;
-  /// Of the layer that the factor belongs to; null: there is one layer.
+  /// Of the layer to which the factor belongs; null: there is only one layer.
   std::shared_ptr<const LayerSystem> layer = nullptr;
 };
 
@@ -29,13 +29,13 @@ struct RankPlanOptions {
 /// sent to the rank of their row; a task runs as soon as its input has arrived. Contributions are added in an
 /// order that depends only on the structure (a contribution that may not be added yet is passed on
 /// unchanged), so x has the same bits for any placement with the same units, any tree, transport and number
-/// of threads. On several layers of ranks its last bits also depend on the method and on the number of
-/// layers, since partial sums are formed in each layer before they are added.
+/// of threads. With several layers, its last bits also depend on the method and the number of layers, because
+/// each layer forms partial sums before they are added.
 template <class T>
 class RankSolvePlan {
  public:
-  /// @param factor  this rank's, or its part of a layer's system, as LayerFactorHanding or rank_part make it;
-  ///   the plan keeps it alive
+  /// @param factor  this rank's, or its part of a layer's system, from LayerFactorHanding or rank_part; the
+  ///   plan keeps it alive
   /// @throws UsageError if the factor is not of options.layer; MemoryError
   /// @cost Σ w³ flops over the rank's diagonal blocks of width w; solve_exchange
   RankSolvePlan(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options = {});

@@ -1,5 +1,5 @@
-// Arithmetic of a rank's tasks. A block is multiplied alone, whatever stands beside it on this rank, so that
-// its bits do not depend on the placement.
+// Arithmetic of a rank's tasks. Each block is multiplied separately, whatever other blocks this rank has, so
+// that its bits do not depend on the placement.
 #include "palmette/solve/rank_store.hpp"
 
 #include <algorithm>

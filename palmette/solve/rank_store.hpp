@@ -1,5 +1,5 @@
-// Inside `solve`: what one solve of a rank works on, and the arithmetic of its tasks; who runs when is the
-// program's business.
+// Inside `solve`: the data of one solve of a rank, and the arithmetic of its tasks; the program decides what
+// runs when.
 #pragma once
 
 #include "palmette/solve/rank_parts.hpp"
@@ -7,14 +7,14 @@
 
 namespace palmette::sweep {
 
-/// Vectors of one rank for up to max_rhs right-hand sides. All are made with the plan.
+/// Vectors of one rank for up to max_rhs right-hand sides. All are allocated with the plan.
 template <class T>
 struct RankVectors {
   RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest, index_t stride,
               int threads);
 
   PanelArray<T> own;       // own columns
-  PanelArray<T> values;    // supernodes above the subtrees that the rank has to do with
+  PanelArray<T> values;    // supernodes above the subtrees in which the rank takes part
   PanelArray<T> forward;   // contributions
   PanelArray<T> backward;
   // for each thread: a local vector, the widest supernode twice, and rows of the tallest one
@@ -25,7 +25,7 @@ struct RankVectors {
   }
 };
 
-/// The tasks of one solve. Different tasks of a rank may run at the same time once what they read is there.
+/// The tasks of one solve. Different tasks of a rank may run at the same time once their input is there.
 template <class T>
 struct RankTasks {
   const RankFactor<T>& factor;
@@ -48,19 +48,19 @@ struct RankTasks {
   void whole_forward(index_t whole, int thread) const;
   /// x of a whole subtree from x above.
   void whole_backward(index_t whole, int thread) const;
-  /// y of a supernode above: its contributions stand in the store.
+  /// y of a supernode above: its contributions are in the store.
   void diagonal_forward(index_t top, int thread) const;
   void diagonal_backward(index_t top, int thread) const;
-  /// Contributions to a supernode that another layer sweeps, added to its rows; and its solution, made a
+  /// Adds contributions to the rows of a supernode that another layer sweeps; and stores its solution as a
   /// value for blocks here.
   void gather_forward(index_t top) const;
   void pass_on(index_t top) const;
   /// Contribution of one block to its row, or to its column.
   void block_forward(index_t own, int thread) const;
   void block_backward(index_t own, int thread) const;
-  /// Make the sums of a reduction in the store.
+  /// Form the sums of a reduction in the store.
   void add_up(const Reduction& reduction, RhsRows<T> store) const;
-  /// Copy what is sent. @returns rows
+  /// Copy the rows to send. @returns their number
   void write_result(const Reduction& reduction, RhsRows<const T> store, T* to) const;
 
  private:

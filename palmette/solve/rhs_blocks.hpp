@@ -1,5 +1,5 @@
 // Inside `solve`: right-hand sides turned from columns into rows and back: W rows × W columns at a time, in
-// registers, so that each cache line of a column is touched once however many columns there are.
+// registers, so that each cache line of a column is touched once for any number of columns.
 #pragma once
 
 #include "palmette/solve/row_kernels.hpp"
@@ -19,7 +19,8 @@ struct RhsBlock {
   void transpose() { exchange<1>(); }
 
  private:
-  /// Exchanges the lanes of line k that have bit `Distance` with those of line k + Distance that have not.
+  /// Exchanges the lanes of line k whose number has bit `Distance` with those of line k + Distance whose
+  /// number does not.
   template <int Distance>
   void exchange() {
     if constexpr (Distance < width) {

@@ -9,12 +9,12 @@
 
 namespace palmette::sweep {
 
-/// Columns that are read or written in turn for one row: their lines stay in the first cache for the next
-/// rows.
+/// Number of columns that are read or written in turn for one row: their lines stay in the first-level cache
+/// for the next rows.
 inline constexpr index_t columns_in_turn = 8;
 
-/// Rows ahead of the one at work whose lines are asked for: they lie as the permutation says, which no
-/// hardware foresees.
+/// How many rows ahead lines are prefetched: the permutation decides where they lie, which hardware cannot
+/// predict.
 inline constexpr index_t rows_ahead = 12;
 
 template <bool Write, class T>
@@ -77,7 +77,7 @@ void store_rhs(const Writer<T>& writer, index_t first, index_t count, RhsRows<co
 }
 
 /// Caller's rows [begin, end) of all right-hand sides → all.row(place of the row). The caller's columns are
-/// read in order, as pages and lines want it, and what is scattered are whole lines. For a map that knows its
+/// read in order, which suits pages and lines, and whole lines are scattered. For a map that knows its
 /// inverse.
 template <class T>
 void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> all) {

@@ -11,7 +11,8 @@
 namespace palmette::sweep {
 namespace {
 
-// Right-hand sides that pass side by side: whole registers; at most a cache line or two of each row.
+// Number of right-hand sides that pass side by side: whole registers; at most a cache line or two of each
+// row.
 template <class T>
 constexpr int narrow_strip = lanes::full_width<T> < 4 ? 4 : lanes::full_width<T>;
 template <class T>
@@ -22,7 +23,7 @@ index_t strip_width(index_t num_rhs) {
   return num_rhs <= narrow_strip<T> ? narrow_strip<T> : widest_strip<T>;
 }
 
-/// Where a thread's right-hand sides begin: full registers as long as each thread gets one.
+/// The first right-hand side of a thread: full registers as long as each thread gets one.
 template <class T>
 index_t side_begin(index_t thread, index_t threads, index_t num_rhs) {
   constexpr index_t whole = narrow_strip<T>;
@@ -36,7 +37,7 @@ RowLists<T> rows_of_columns(SparseMatrix<T> columns) {
   return {std::move(rows.pattern.column_ptr), std::move(rows.pattern.row_index), std::move(rows.values)};
 }
 
-/// The lists of the transpose, values as they were given.
+/// The lists of the transpose, with the given values.
 template <class T>
 RowLists<T> given_transpose(const RowSweep<T>& sweep, const std::vector<T>& diagonal) {
   RowLists<T> lists = lists_of(sweep, true);
@@ -71,7 +72,7 @@ class RowBody : public SweepBody {
   const CoreRun<T>& run_;
 };
 
-/// One right-hand side; in the result's own memory where that is in the triangle's numbering.
+/// One right-hand side, in place in the result if it has the triangle's numbering.
 template <class T>
 class RowBodyOfOne final : public RowBody<T> {
  public:
@@ -187,7 +188,7 @@ template <class T>
 template <class RunBody>
 void RowCore<T>::with_body(const RowSweep<T>& rows, const CoreRun<T>& run, Strip strip, T* work,
                            RunBody&& run_body) const {
-  // One right-hand side alone has kernels, and bits, of its own.
+  // A single right-hand side has its own kernels, and its own bits.
   if (run.num_rhs() == 1) return run_body(RowBodyOfOne<T>(rows, diagonal_, reciprocal_, run, work));
   if (strip.count <= narrow_strip<T>)
     return run_body(RowBodyOfStrip<T, narrow_strip<T>>(rows, diagonal_, reciprocal_, run, strip, work));
@@ -203,10 +204,9 @@ void RowCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
     for (index_t rhs = begin; rhs < end; rhs += widest_strip<T>)
       with_body(rows, run, {rhs, std::min<index_t>(widest_strip<T>, end - rhs)}, work, run_body);
   };
-  // Fewer than fill a register are one strip for one thread as well as for several.
+  // Fewer than fill a register form one strip, for one thread and for several.
   if (threads > 1 && run.num_rhs() > narrow_strip<T>) {
-    // Right-hand sides know nothing of each other: each thread takes its own through all rows, and nobody
-    // waits.
+    // Right-hand sides are independent: each thread takes its own through all rows, and none waits.
     const auto take_rhs = [&](int thread) {
       const index_t begin = side_begin<T>(thread, threads, run.num_rhs()),
                     end = side_begin<T>(thread + 1, threads, run.num_rhs());

@@ -41,7 +41,7 @@ class RowCore final : public SweepCore<T> {
   mutable ProcessMutex making_;  // second_ and panels_
   mutable std::atomic<bool> second_made_{false};
   mutable RowSweep<T> second_;
-  /// A sweep for several threads, made when one first solves so.
+  /// A sweep for several threads, built when it is first used.
   struct Panels {
     std::atomic<bool> made{false};
     RowSweep<T> sweep;

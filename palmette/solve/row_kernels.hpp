@@ -1,6 +1,6 @@
 // Inside `solve`: the arithmetic of row sweeps. Each row's sum has one order, given by its length alone, and
-// every product is fused with its sum (or none is, where the processor cannot): so no choice of layout or
-// schedule shows in the bits.
+// every product is fused with its sum (or none, if the processor cannot), so no choice of layout or schedule
+// changes the bits.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace palmette::sweep {
 
-/// sum − a·x, rounded once where the processor can.
+/// sum − a·x, rounded once if the processor can.
 template <class Real>
 inline Real minus_product_real(Real sum, Real a, Real x) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -29,7 +29,7 @@ inline T minus_product(const T& sum, const T& a, const T& x) {
   }
 }
 
-/// a·b, rounded alike wherever it stands.
+/// a·b, rounded in the same way everywhere.
 template <class T>
 inline T product(const T& a, const T& b) {
   if constexpr (is_complex_v<T>)
@@ -88,7 +88,7 @@ void equal_kernel(const RowSegment& part, const RowSweep<T>& sweep, T* x) {
   }
 }
 
-/// The row before stays in a register: one product and sum from row to row, no way through memory.
+/// The previous row stays in a register: one product and sum from row to row, without memory accesses.
 template <class T, int Length>
 void chain_kernel(const RowSegment& part, const RowSweep<T>& sweep, T* x) {
   const index_t length = Length > 0 ? Length : part.length;
@@ -148,9 +148,8 @@ void solve_segment(const RowSegment& part, const RowSweep<T>& sweep, const T* di
   }
 }
 
-/// All rows of a task for `NumRhs` right-hand sides that lie side by side in x: an entry is read once and
-/// serves them all. NumRhs fill whole registers, so that every number of them is computed by the same
-/// instructions.
+/// All rows of a task for `NumRhs` right-hand sides that lie side by side in x: an entry is read once for all
+/// of them. They fill whole registers, so that the same instructions compute any number of them.
 template <class T, int NumRhs>
 void solve_strip_kernel(const RowSweep<T>& sweep, index_t task, const T* diagonal, T* x) {
   constexpr int width = lanes::full_width<T>;

@@ -1,6 +1,6 @@
 // Lays out the rows of each task. Inside a task rows may be exchanged as long as each stays behind those that
-// it needs: rows of one level of the task and of one length go side by side; a task that is mostly a chain
-// keeps its order.
+// it needs: rows of the same level and length are put side by side; a task that is mostly a chain keeps its
+// order.
 #include "palmette/solve/row_layout.hpp"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ class LayoutBuilder {
  private:
   using Place = std::vector<index_t>::const_iterator;
 
-  /// The row with its entries outside its panel (chunk 0), inside (1), or all of them where the schedule
-  /// knows no panels.
+  /// The row with its entries outside its panel (chunk 0), inside (1), or all of them if the schedule has no
+  /// panels.
   void take(index_t row, index_t chunk) {
     const index_t all = static_cast<index_t>(lists_.ptr[row + 1] - lists_.ptr[row]);
     const index_t outside = sweep_.rows.by_panels ? outside_panel(row) : all;
@@ -130,7 +130,7 @@ class LayoutBuilder {
       for (index_t k = 0; k < length; ++k) add_entry(*begin, k);
     }
   }
-  /// Long rows of a sweep without panels are summed as those of one with panels are.
+  /// Long rows of a sweep without panels are summed like those of a sweep with panels.
   index_t parts_at(RowKind kind, index_t row) const {
     const bool two = kind == RowKind::mixed && length_of(row) >= long_row && !sweep_.rows.by_panels &&
                      sweep_.rows.panels.panel_bits != PanelChoice::none;

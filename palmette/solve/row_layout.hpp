@@ -1,6 +1,5 @@
-// Inside `solve`: how the entries of a sweep's rows lie in memory: in the order in which they are used, rows
-// of equal length side by side where they are independent, so that neither branches nor latencies stop the
-// processor.
+// Inside `solve`: how the entries of a sweep's rows lie in memory: in the order in which they are used,
+// independent rows of equal length side by side, so that neither branches nor latencies stall the processor.
 #pragma once
 
 #include "palmette/solve/lower_triangle.hpp"
@@ -36,7 +35,7 @@ struct RowSegment {
 
 /// One direction of a row sweep. Entries of a row are ordered from the farthest to the nearest, so that the
 /// sum ends with what was computed last; they are divided by the row's diagonal, so that only one product and
-/// sum stand between a row and the next one. Rows without entries have no place in the segments.
+/// sum separate a row from the next. Rows without entries are not in the segments.
 template <class T>
 struct RowSweep {
   bool ascending = true;

@@ -45,7 +45,7 @@ std::vector<Edge> task_edges(const RowDependencies& rows, const std::vector<Task
 
 constexpr double least_gain = 1.3;  // of two threads in bytes moved one after another
 constexpr int smallest_panel_bits = 10;
-constexpr double bytes_of_a_wait = 8192;  // that could be moved while a flag goes from core to core
+constexpr double bytes_of_a_wait = 8192;  // bytes that could be moved while a flag goes from core to core
 constexpr double row_again_bytes = 24;    // a row with entries inside its panel is read and written once more
 
 /// Entries, and rows, by the number of bits in which a row and what it waits for differ.

@@ -1,4 +1,4 @@
-// Makes a schedule of a task graph: levels gathered into phases, and a topological order by priority.
+// Builds a schedule of a task graph: levels gathered into phases, and a topological order by priority.
 #include <algorithm>
 #include <numeric>
 
@@ -7,7 +7,7 @@
 namespace palmette::sweep {
 namespace {
 
-// A barrier costs about as much as moving this many bytes: levels with less to share are run by one thread.
+// A barrier costs about as much as moving this many bytes: one thread runs levels with less work.
 constexpr double bytes_worth_a_barrier = 8192;
 
 bool worth_sharing(const TaskGraph& graph, const LevelSets& levels, index_t level) {

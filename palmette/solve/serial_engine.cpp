@@ -1,4 +1,4 @@
-// The serial engine: the judge of all others.
+// The serial engine: the reference for all others.
 #include "palmette/solve/engines.hpp"
 
 namespace palmette::sweep {

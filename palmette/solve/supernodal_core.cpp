@@ -1,6 +1,6 @@
-// Forward and backward sweeps, one task for each group of supernodes. Forward: y = B⁻¹·P·t, then the rows
-// below lose L_below·y; backward: the columns lose L_belowᵀ·x of the rows below, then x = Pᵀ·B⁻ᵀ·z. Source:
-// [Duff and Reid 1983].
+// Forward and backward sweeps, one task for each group of supernodes. Forward: y = B⁻¹·P·t, then L_below·y is
+// subtracted from the rows below; backward: L_belowᵀ·x of the rows below is subtracted from the columns, then
+// x = Pᵀ·B⁻ᵀ·z. Source: [Duff and Reid 1983].
 #include "palmette/solve/supernodal_core.hpp"
 
 #include <algorithm>
@@ -153,8 +153,8 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   if (parts_.lower_only)
     return transposed ? backward(transposed, run, &run.in, &run.out)
                       : forward(transposed, run, &run.in, &run.out);
-  // Within the tasks a vector passes through memory once less; but columns a multiple of a page apart all
-  // fall on the same lines of the caches, and then it pays to pass through them in their own order first.
+  // Within the tasks a vector passes through memory one time less. But columns that are a multiple of a page
+  // apart all map to the same cache lines, and then it pays to pass through them in their own order first.
   const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
   const auto collide = [&](offset_t ld) {
     return run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;

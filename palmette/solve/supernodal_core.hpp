@@ -8,7 +8,8 @@
 
 namespace palmette::sweep {
 
-/// What a core is made of. The values that the triangles point to must live as long: `values` keeps them.
+/// The parts of a core. The values to which the triangles point must live as long as the core: `values` keeps
+/// them.
 template <class T>
 struct SupernodalParts {
   std::shared_ptr<const SweepStructure> structure;
@@ -42,7 +43,7 @@ class SupernodalCore final : public SweepCore<T> {
   offset_t memory_bytes() const override;
 
  private:
-  /// One sweep; null: in or out is the vector that the core keeps between its sweeps.
+  /// One sweep; if in or out is null, it is the vector that the core keeps between its sweeps.
   void forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
   void backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
   /// A forward sweep with L or Uᵀ, a backward sweep with their transposes; out ← D⁻¹·in.

@@ -1,6 +1,6 @@
-// Inverting diagonal blocks, and solving with them. A product with an inverse has no chain of dependent
-// divisions: that is what makes narrow supernodes fast. Where the inverse would grow too much, the block is
-// solved with instead. Source of the bound: [Higham 2002], §14.2.
+// Inverts diagonal blocks, and solves with them. A product with an inverse has no chain of dependent
+// divisions, which makes narrow supernodes fast. If the inverse would grow too much, substitution is used
+// instead. Source of the bound: [Higham 2002], §14.2.
 #include "palmette/solve/supernodal_triangle.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace palmette::sweep {
 namespace {
 
-/// Rows of a triangular block that are multiplied at once: what lies beyond the diagonal of a strip is not
-/// read.
+/// Number of rows of a triangular block that are multiplied together: entries beyond the diagonal of a strip
+/// are not read.
 constexpr index_t strip_rows = 32;
 
 template <class T>
@@ -74,7 +74,7 @@ DenseView<T> one_column(T* data, index_t rows) {
   return {data, rows, 1, rows};
 }
 
-/// Ask for the first lines of something that is needed soon: panels are short, so the processor's own
+/// Prefetch the first lines of something that is needed soon: panels are short, so the processor's own
 /// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
 void prefetch(const void* from, offset_t bytes) {
   constexpr offset_t line = 64, most_lines = 64;
@@ -84,18 +84,18 @@ void prefetch(const void* from, offset_t bytes) {
 }
 
 /// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends
-/// and the diagonal blocks between them make up a good part of what is read.
+/// and the diagonal blocks between them are a large part of what is read.
 constexpr index_t packed_width = 32;
 
-/// How far ahead of its reading a packed panel is asked for: some hundred nanoseconds at the speed of memory.
+/// How far ahead a packed panel is prefetched: some hundred nanoseconds at the speed of memory.
 constexpr offset_t ahead_bytes = 6144;
 
-/// Entries that a thread makes at a time. Two threads that touch the same large page for the first time both
-/// clear one: shares of large plans are as large as these.
+/// Number of entries that a thread computes at a time. Two threads that touch the same large page for the
+/// first time both clear one, so in large plans shares are as large as such pages.
 constexpr offset_t fewest_shared = 1 << 14, most_shared = 1 << 18, shares_of_a_thread = 8;
 
-/// Where shares of about so many entries begin, and where the last one ends; `offset` holds the entries
-/// before each item.
+/// The begins of shares of about this many entries, and the end of the last one; `offset` holds the number of
+/// entries before each item.
 std::vector<index_t> equal_shares(const std::vector<offset_t>& offset, offset_t entries) {
   std::vector<index_t> begin = {0};
   const auto count = static_cast<index_t>(offset.size()) - 1;
@@ -127,7 +127,7 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepStructure& structure, const
   if (!options.invert_diagonal_blocks) return;
   values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
   std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
-  // An inverse is good for so many digits only as the precision has.
+  // An inverse has at most as many correct digits as the precision.
   fill(std::min(options.inverse_growth_limit, 0.1 / unit_roundoff<T>), options.team);
   guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
 }
@@ -146,8 +146,8 @@ void SupernodalTriangle<T>::find_places() {
   }
 }
 
-/// Each supernode's values depend on its panel alone: the threads take shares as they come, and are the first
-/// to touch their pages.
+/// Each supernode's values depend on its panel alone, so threads take shares in any order, and touch their
+/// pages first.
 template <class T>
 void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
   const offset_t threads = team != nullptr ? team->size() : 1;
@@ -240,7 +240,7 @@ void SupernodalTriangle<T>::pack(index_t s, DenseView<const T> inverse, PanelArr
   pack_panel<T>(true, top, bottom, values_.data() + offset_[s]);
 }
 
-/// The plain way, a column at a time; for few blocks, or as the judge of the others.
+/// The plain way, one column at a time; for few blocks, or as the reference for the others.
 template <class T>
 void SupernodalTriangle<T>::solve_guarded(index_t s, RhsRows<T> x) const {
   const DenseView<const T> block = stored_block(s);

@@ -1,5 +1,5 @@
-// Inside `solve`: one triangular half of a supernodal factor, ready to be solved with: its diagonal blocks
-// inverted (where the inverse is tame), its panels read where they lie.
+// Inside `solve`: one triangular half of a supernodal factor, ready for solves: its diagonal blocks inverted
+// (unless the inverse grows too much), its panels read in place.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,8 @@ namespace palmette::sweep {
 /// triangle.
 template <class T>
 struct TriangleSource {
-  const T* diagonal = nullptr;     ///< panels whose diagonal blocks are meant
-  const T* below = nullptr;        ///< panels whose rows below are meant
+  const T* diagonal = nullptr;     ///< panels whose diagonal blocks are used
+  const T* below = nullptr;        ///< panels whose rows below are used
   bool diagonal_is_upper = false;  ///< U: the block's upper triangle, transposed
   bool unit_diagonal = false;
   /// length num_supernodes: leading dimension of each panel; null: the structure's
@@ -23,7 +23,7 @@ struct TriangleSource {
   const index_t* place = nullptr;
 };
 
-/// What one solve gives a supernode to work with.
+/// The data of one solve for a supernode.
 template <class T>
 struct SupernodeVectors {
   RowPlaces rows;       ///< of the rows below, in `local`
@@ -34,22 +34,23 @@ struct SupernodeVectors {
 };
 
 /// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow
-/// supernodes, whose entries lie scattered over the lines of a factor, are packed; wide ones are read where
-/// they lie, beside their inverses.
+/// supernodes, whose entries are scattered over the lines of a factor, are packed; wide ones are read in
+/// place, in addition to their inverses.
 template <class T>
 class SupernodalTriangle {
  public:
   SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source,
                      const PlanOptions& options);
 
-  /// own ← B⁻¹·P·own, then the rows below lose C·own. @cost 2·w·(w/2 + r) flops for each right-hand side
+  /// own ← B⁻¹·P·own, then rows below ← rows below − C·own. @cost 2·w·(w/2 + r) flops for each right-hand
+  /// side
   void eliminate(index_t s, const SupernodeVectors<T>& at) const;
   /// own ← Pᵀ·B⁻ᵀ·(own − Cᵀ·rows below), or with adjoints.
   void substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
 
   const SweepStructure& structure() const { return structure_; }
   index_t guarded_blocks() const { return guarded_count_; }
-  /// Bring what follows supernode s nearer; it is read soon. Backward, what comes before it.
+  /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
   void prefetch_after(index_t s, bool backward) const;
   offset_t memory_bytes() const;
   static offset_t predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes, bool permuted);
@@ -65,7 +66,7 @@ class SupernodalTriangle {
     return source_.leading != nullptr ? source_.leading[s] : structure_.symbolic().leading_dimension(s);
   }
   PackedPanel<T> packed(index_t s, bool backward) const;
-  struct Workroom;  // of one thread that makes the triangle
+  struct Workroom;  // of one thread that builds the triangle
   void find_places();
   void fill(double growth_limit, ThreadTeam* team);
   void fill_one(index_t s, double growth_limit, Workroom& room);

@@ -1,4 +1,4 @@
-// Gathers supernodes into groups and finds every local place once, so that a sweep looks nothing up.
+// Gathers supernodes into groups and finds every local place once, so that a sweep needs no look-ups.
 #include "palmette/solve/sweep_structure.hpp"
 
 #include <algorithm>
@@ -7,20 +7,20 @@
 namespace palmette::sweep {
 namespace {
 
-// A subtree whose panels fit into a core's second-level cache beside its vectors is not worth cutting; small
-// factors are cut finer, so that they have tasks to share at all. A function of the structure alone: results
-// keep their bits.
+// A subtree whose panels and vectors fit into a core's second-level cache is not worth cutting; small factors
+// are cut finer, so that there are tasks to share at all. The limit depends on the structure alone, so
+// results keep their bits.
 constexpr double largest_group_bytes = 512 * 1024;
 constexpr double smallest_group_bytes = 16 * 1024;
 constexpr double groups_wanted = 64;
 
-/// Entries that one sweep reads of supernode s: its triangle and its rows below.
+/// Number of entries that one sweep reads for supernode s, in its triangle and its rows below.
 double entries_of(const SymbolicFactor& symbolic, index_t s) {
   const double width = symbolic.width(s);
   return width * (width + 1) / 2 + width * symbolic.num_rows_below(s);
 }
 
-/// One after another from `start` on? Then nothing is stored.
+/// Are they contiguous from `start` on? Then nothing is stored.
 offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list) {
   bool consecutive = true;
   for (std::size_t k = 1; k < found.size() && consecutive; ++k)
@@ -93,7 +93,7 @@ void SweepStructure::find_boundaries() {
   for (index_t group = 0; group < num_groups(); ++group) {
     const offset_t begin = static_cast<offset_t>(boundary_row_.size());
     index_t roots = 0;
-    // Rows beyond the group are those of its topmost supernodes: every other's occur in its parent.
+    // Rows outside the group are those of its topmost supernodes: the rows of any other occur in its parent.
     for (index_t s = supernode_begin(group); s < supernode_end(group); ++s) {
       if (symbolic_->parent[s] != -1 && symbolic_->parent[s] < supernode_end(group)) continue;
       const auto rows = symbolic_->rows_below(s);
@@ -120,7 +120,7 @@ index_t SweepStructure::local_place(index_t group, index_t row) const {
 
 void SweepStructure::find_local_rows() {
   row_start_.resize(symbolic_->num_supernodes());
-  // of boundary rows, valid for the group at hand
+  // of boundary rows, valid for the current group
   std::vector<index_t> place_of(symbolic_->n);
   std::vector<index_t> found;
   for (index_t group = 0; group < num_groups(); ++group) {

@@ -16,8 +16,8 @@ using Places = RowPlaces;
 /// A *group* is a whole subtree of supernodes (or several small ones side by side), or one supernode above
 /// them. Its task works on a local vector: the values of its own columns, then those of its *boundary*, the
 /// rows further down that its columns touch. Forward, the boundary collects what the group subtracts from its
-/// ancestors, and the parent group adds the boundaries of its children in ascending order: so the order of
-/// every sum is given by the tree.
+/// ancestors, and the parent group adds the boundaries of its children in ascending order, so the tree gives
+/// the order of every sum.
 class SweepStructure {
  public:
   /// @param entry_bytes  bytes that a sweep reads for one entry of the factor
@@ -70,7 +70,7 @@ class SweepStructure {
   offset_t memory_bytes() const;
 
  private:
-  // Start ≥ 0: one after another from there; otherwise the list begins at −1 − start.
+  // Start ≥ 0: contiguous from there; otherwise the list begins at −1 − start.
   Places places(offset_t start, const std::vector<index_t>& list, index_t count) const {
     if (start >= 0) return {static_cast<index_t>(start), nullptr, count};
     return {0, list.data() + (-1 - start), count};

@@ -1,4 +1,4 @@
-// The sync-free engine: one flag for each task takes the place of all barriers. Four verbs, as in Ginkgo
+// The sync-free engine: one flag for each task replaces all barriers. Four operations, as in Ginkgo
 // [Anzt et al. 2022] for GPUs: take a ticket, wait for a predecessor, run, mark finished. Source:
 // [Liu et al. 2016].
 #include <algorithm>
@@ -19,8 +19,8 @@ class SyncFreeRun {
 
   void run_thread(int thread) {
     try {
-      // Tickets follow a topological order: every predecessor of a taken task is finished or in the hands of
-      // a thread that waits only for tasks before it. So somebody can always go on.
+      // Tickets follow a topological order: every predecessor of a taken task is finished or taken by a
+      // thread that waits only for tasks before it, so some thread can always continue.
       for (index_t task = take(); task >= 0; task = take()) {
         for (const index_t predecessor : graph_.predecessors(task))
           if (!wait_for(predecessor)) return;
@@ -41,7 +41,7 @@ class SyncFreeRun {
     return ticket < graph_.num_tasks() ? run_.schedule.by_priority[ticket] : -1;
   }
 
-  /// False if another thread failed: then the flag may never come.
+  /// False if another thread failed: then the flag may never be set.
   bool wait_for(index_t task) {
     std::atomic<std::uint32_t>& flag = state_.finished_in_run[task];
     for (int look = 0; look < looks_before_sleep; ++look) {
@@ -52,14 +52,15 @@ class SyncFreeRun {
     return sleep_until_finished(flag);
   }
 
-  /// Who sleeps says so in the flag: whoever finishes the task finds it there, and nobody else is bothered.
+  /// A sleeping thread marks the flag: the thread that finishes the task finds the mark, and no other thread
+  /// is disturbed.
   bool sleep_until_finished(std::atomic<std::uint32_t>& flag) {
     const std::uint32_t awaited = state_.run_number | awaited_bit;
     for (;;) {
       std::uint32_t seen = flag.load(std::memory_order_acquire);
       if (seen == state_.run_number) return true;
       if (seen != awaited && !flag.compare_exchange_strong(seen, awaited)) continue;
-      // A thread that fails says so before it wakes those whose mark it finds.
+      // A thread that fails announces it before it wakes the threads whose marks it finds.
       if (state_.failed.load()) return false;
       flag.wait(awaited, std::memory_order_acquire);
       state_.wake_time.woken();
@@ -81,7 +82,7 @@ class SyncFreeRun {
     }
   }
 
-  /// The run counter has gone round after 2³¹ − 1 runs: no flag may look like one of this run.
+  /// The run counter wraps around after 2³¹ − 1 runs: no old flag may look like one of this run.
   void forget_earlier_runs() {
     for (index_t task = 0; task < graph_.num_tasks(); ++task)
       state_.finished_in_run[task].store(0, std::memory_order_relaxed);

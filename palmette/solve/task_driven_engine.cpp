@@ -1,5 +1,5 @@
-// The task-driven engine: the sweep as a RankProgram, the state machine that transports drive. One rank
-// today: nothing is sent, so no message can come; the tasks' counters alone decide.
+// The task-driven engine: the sweep as a RankProgram, the state machine that transports drive. With one rank
+// nothing is sent, so no message can arrive; only the tasks' counters decide.
 #include "palmette/solve/engines.hpp"
 
 namespace palmette::sweep {

@@ -7,8 +7,8 @@
 namespace palmette::sweep {
 namespace {
 
-// Supernodes pay where most entries lie in ones at least this wide and the panels are not much more to read
-// than the rows.
+// Supernodes pay if most entries lie in supernodes at least this wide and reading the panels does not take
+// much more than reading the rows.
 constexpr double least_mean_width = 8;
 constexpr double most_bytes_ratio = 1.2;
 
@@ -26,9 +26,9 @@ bool supernodes_pay(const SweepStructure& structure, const LowerTriangle<T>& tri
          structure.entries() * sizeof(T) <= most_bytes_ratio * row_bytes;
 }
 
-/// False if the pattern is surely not closed under elimination, or has too few entries for wide supernodes:
-/// in a closed one, all rows of a column but the first are rows of the column whose number the first is.
-/// O(n), where the whole analysis takes longer than a dozen solves.
+/// False if the pattern is certainly not closed under elimination, or has too few entries for wide
+/// supernodes: in a closed one, all rows of a column but the first are rows of the column whose number the
+/// first is. O(n), where the whole analysis takes longer than a dozen solves.
 bool may_be_closed(const SparsityPattern& strict) {
   if (static_cast<offset_t>(strict.row_index.size()) < strict.cols) return strict.cols <= 1;
   for (index_t column = 0; column < strict.cols; ++column) {

@@ -10,7 +10,7 @@ namespace palmette::sweep {
 struct IndexMap {
   const index_t* place = nullptr;  // length n; null: identity
   const double* scale = nullptr;   // length n by the caller's rows; null: ones
-  const index_t* back = nullptr;   // length n: the inverse of place where it is at hand
+  const index_t* back = nullptr;   // length n: the inverse of place, if available
 };
 
 template <class T>
@@ -28,14 +28,14 @@ inline void over_mapped_rows(const IndexMap& map, index_t first, index_t count, 
   }
 }
 
-/// The side that a sweep reads.
+/// The map of the vector that a sweep reads.
 template <class T>
 struct Reader {
   DenseView<const T> from;
   IndexMap map;
   bool conjugated = false;
 
-  /// True if row k comes from row k as it is.
+  /// True if row k is row k, unchanged.
   bool direct() const {
     return map.place == nullptr && map.scale == nullptr && !(is_complex_v<T> && conjugated);
   }
@@ -62,7 +62,7 @@ struct Reader {
   }
 };
 
-/// The side that a sweep writes.
+/// The map of the vector that a sweep writes.
 template <class T>
 struct Writer {
   DenseView<T> to;
@@ -73,7 +73,7 @@ struct Writer {
     const index_t row = map.place != nullptr ? map.place[k] : k;
     to(row, column) = mapped_value(given, map.scale != nullptr ? map.scale[row] : 1.0, conjugated);
   }
-  /// True if row k goes to row k as it is.
+  /// True if row k goes to row k, unchanged.
   bool direct() const {
     return map.place == nullptr && map.scale == nullptr && !(is_complex_v<T> && conjugated);
   }

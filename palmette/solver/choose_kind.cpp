@@ -1,4 +1,4 @@
-// The rule of `auto`, in one place for the hall and for whoever stops before the factorization.
+// The rule of `auto`, in one place for the hall and for callers that stop before the factorization.
 #include "palmette/solver/choose_kind.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool has_positive_diagonal(const SparseMatrix<T>& matrix) {
     const auto place = std::lower_bound(rows.begin(), rows.end(), j);
     if (place == rows.end() || *place != j) return false;
     const T value = matrix.values[matrix.pattern.column_ptr[j] + (place - rows.begin())];
-    // A diagonal that is real up to rounding is: the Hermitian part has the real one.
+    // A diagonal that is real up to rounding counts as real: that of the Hermitian part is exactly real.
     if (!(std::real(value) > 0) || std::abs(std::imag(value)) > symmetry_tolerance<T> * std::real(value))
       return false;
   }

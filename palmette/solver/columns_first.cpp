@@ -6,16 +6,16 @@
 namespace palmette {
 namespace {
 
-constexpr index_t tiny_matrix = 12;  // a dense factor is made before any order is found
+constexpr index_t tiny_matrix = 12;  // for these a dense factor is computed before any order
 constexpr index_t small_matrix = 5000;
-constexpr index_t small_dense = 1000;  // one thread: beyond, supernodes and all threads win
+constexpr index_t small_dense = 1000;  // on one thread: beyond, supernodes with all threads win
 constexpr double most_entries_in_a_column = 48;  // on average: more fill in at once
 // mean square ÷ square of the mean of the columns' lengths; meshes: up to 1.1
 constexpr double uneven = 1.25;
-// as many as a tree has, or a diagonal, or a chain: little can fill in
+// as many as in a tree, a diagonal matrix or a chain: little can fill in
 constexpr double tree_entries_in_a_column = 3;
 constexpr double most_flops_for_an_entry = 40;
-constexpr double flops_without_care = 2e6;       // over before matching, supernodes and tasks are set up
+constexpr double flops_without_care = 2e6;       // done before matching, supernodes and tasks would be set up
 
 template <class T>
 class ColumnInverse final : public Inverse<T> {

@@ -1,4 +1,4 @@
-// Triplets of the matrix and of what it lacks.
+// Combines triplets of the matrix and of the missing entries.
 #include "palmette/solver/complete_pattern.hpp"
 
 #include <algorithm>

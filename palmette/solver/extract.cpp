@@ -35,7 +35,7 @@ std::vector<double> permuted_scale(const std::vector<double>& scale, const Permu
   return permuted;
 }
 
-/// What both triangles are read with. Scales are powers of two: a quotient of them is exact.
+/// The maps for reading both triangles. Scales are powers of two, so their quotients are exact.
 template <class T>
 struct Reading {
   const Factor<T>& factor;

@@ -19,7 +19,7 @@ void check_same_pattern(const SparsityPattern& known, const SparsityPattern& giv
 template <class T>
 void check_kind_kept(FactorKind kind, Symmetry given);
 
-/// What the structure alone says of a factorization: everything but seconds and memory.
+/// What the structure alone says about a factorization: everything except seconds and memory.
 AnalyzeReport analyze_report(const SymbolicFactor& symbolic, FactorKind kind);
 
 /// Rate of a factorization in 10⁹ real flops a second; `flops` are those of AnalyzeReport.
@@ -50,7 +50,7 @@ Outcome<void> make_first(FactorKind first, bool kind_is_given, const Make& make)
 /// A factorization to try if the answer of the present one could not be verified.
 struct AnotherFactorization {
   std::string_view subject;  ///< begins the note on its failure: "LU was"
-  /// to the factorization that this report is of
+  /// to the factorization of this report
   std::function<bool(const Report&)> applies;
   std::function<Outcome<void>()> make;
 };

@@ -1,5 +1,5 @@
 // The two inverses. In mixed precision the matrix is scaled by powers of two before it is rounded to single
-// precision, so that its range fits, and right-hand sides are brought to size one for the same reason.
+// precision, so that its range fits, and right-hand sides are scaled to size one for the same reason.
 #include "palmette/solver/inverse.hpp"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ class MixedInverse final : public Inverse<T> {
 
 double power_of_two_near(double value) { return std::exp2(-std::round(std::log2(value))); }
 
-/// Symmetric scaling that brings the diagonal to size one; used where the ordering brings none (LLᵀ).
+/// Symmetric scaling that brings the diagonal to size one; used if the ordering provides none (LLᵀ).
 template <class T>
 std::vector<double> diagonal_scale(const SparseMatrix<T>& matrix) {
   std::vector<double> scale(matrix.cols(), 1);

@@ -1,4 +1,4 @@
-// Ownership and symmetry of a matrix that comes into the hall.
+// Ownership and symmetry of a matrix that enters the hall.
 #include "palmette/solver/known_matrix.hpp"
 
 namespace palmette {

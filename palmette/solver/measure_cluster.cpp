@@ -25,8 +25,8 @@ double best_seconds(Work&& work, double longest, int least = 5) {
   return std::max(best, 1e-9);
 }
 
-/// Caches have a share of their own in predictions, so that arrays must be many times as large here: as the
-/// last-level cache that one processor sees, and as the part that each of many has.
+/// Predictions treat caches separately, so arrays must be many times as large here as the last-level cache
+/// that one processor sees, and as the part of it that each of many has.
 offset_t array_bytes(const ClusterMeasurement& options, offset_t cache_bytes) {
   if (options.quick) return offset_t{1} << 22;
   return std::max(std::clamp(8 * cache_bytes, offset_t{1} << 26, offset_t{1} << 28),
@@ -46,7 +46,7 @@ RateCurve memory_curve(const ClusterMeasurement& options, offset_t cache_bytes) 
     curve.push_back({static_cast<double>(threads), rates[rates.size() / 2]});
     if (threads == options.threads) break;
   }
-  // One reader gets at least what each of several does.
+  // One reader gets at least as much as each of several.
   for (const RatePoint& point : curve)
     curve.front().rate = std::max(curve.front().rate, point.rate / point.at);
   return curve;
@@ -78,7 +78,7 @@ RateCurve kernel_curve(bool quick) {
   return curve;
 }
 
-/// A solve of a model problem: what it costs by structure, both sweeps, and what it took.
+/// A solve of a model problem: its cost by structure, both sweeps, and its time.
 struct Sample {
   std::string name;
   TaskWork work;
@@ -113,8 +113,8 @@ Model made(const char* name, index_t n) {
   return model;
 }
 
-/// The median of warm repeats: what a user sees. Threads of a new team may share a processor for some
-/// milliseconds, until the system sees it.
+/// The median of warm repeats, which is what a user sees. Threads of a new team may share a processor for
+/// some milliseconds, until the system notices.
 template <class Solve>
 double usual_seconds(Solve&& solve, bool quick) {
   const double warm = quick ? 0.001 : 0.03, enough = quick ? 0.005 : 0.13;
@@ -133,7 +133,7 @@ double engine_seconds(const Model& model, int threads, bool quick) {
   const SolvePlan<double> plan = plan_solve<double>(model.factor);
   DenseMatrix<double> b(model.symbolic->n, 1), x(model.symbolic->n, 1);
   for (index_t row = 0; row < model.symbolic->n; ++row) b.view()(row, 0) = 1;
-  // What is measured are threads, not whether they are worth calling.
+  // We measure threads, not whether they are worth calling.
   HandOvers all;
   all.call_all();
   ThreadTeam team(threads, all);
@@ -189,8 +189,8 @@ std::vector<Measured> samples(const ClusterMeasurement& options) {
     const char* name;
     index_t n;
   };
-  // Factors within the second-level cache, within the last one, some times as large, and near its size, where
-  // most is to be learnt of it.
+  // Factors within the second-level cache, within the last-level cache, some times larger, and near its size,
+  // where they tell most about it.
   std::vector<Problem> problems = {{"poisson2d5", 100},  {"poisson2d5", 300},   {"poisson2d5", 400},
                                    {"poisson2d9", 150},  {"poisson2d9", 200},   {"poisson2d9", 400},
                                    {"poisson3d7", 14},   {"poisson3d7", 24},    {"poisson3d7", 28},
@@ -218,7 +218,7 @@ class SmallFit {
     rows_.push_back(row);
     right_.push_back(right);
   }
-  /// The best of all choices of unknowns that are not zero, where all are positive.
+  /// The best of all choices of nonzero unknowns for which all are positive.
   Row solve() const {
     Row best{};
     double least = misfit(best);
@@ -278,7 +278,7 @@ double fitted_seconds(const Cluster& cluster, const TaskOverheads& overheads, co
   return cluster.seconds(sample.work, gbs, overheads) + (sample.tasks - 1) * overheads.task_us * 1e-6;
 }
 
-/// Overheads that explain what bytes and flops do not, and how far off the whole is then.
+/// Overheads that explain the time not explained by bytes and flops, and the remaining misfit.
 struct FittedOverheads {
   TaskOverheads overheads;
   double misfit = 0;
@@ -299,8 +299,8 @@ FittedOverheads fitted_overheads(const Cluster& cluster, const std::vector<const
   return {{found[0], found[1], found[2], found[3], found[4], found[5]}, fit.misfit(found)};
 }
 
-/// What a solve on one thread can use of a last-level cache of so many bytes (others may use it too, on a
-/// virtual machine unseen), and the overheads with it: those that misfit least.
+/// The part of a last-level cache of this many bytes that a solve on one thread can use (others may use it
+/// too, invisibly on a virtual machine), and the overheads with it: those that fit best.
 void fit_lone(Cluster& cluster, double cache_bytes, const std::vector<Measured>& measured) {
   std::vector<const Sample*> engines, ranks;
   for (const Measured& one : measured) engines.push_back(&one.engine), ranks.push_back(&one.rank);
@@ -320,8 +320,8 @@ void fit_lone(Cluster& cluster, double cache_bytes, const std::vector<Measured>&
   cluster = best;
 }
 
-/// What all threads together have of the cache, between what one has alone and as much for each, and what a
-/// handoff costs: those that misfit the solves on all threads least.
+/// The part of the cache that all threads together have, between that of one thread alone and as much for
+/// each thread, and the cost of a handoff: those that fit the solves on all threads best.
 void fit_together(Cluster& cluster, int threads, const std::vector<Measured>& measured) {
   constexpr int steps = 8;
   constexpr double step_us = 0.1;
@@ -345,7 +345,7 @@ void fit_together(Cluster& cluster, int threads, const std::vector<Measured>& me
   cluster = best;
 }
 
-/// What sending and taking a message costs a rank's thread, microseconds each.
+/// The cost of sending and of receiving a message for a rank's thread, microseconds each.
 double message_overhead_us(bool quick) {
   const std::unique_ptr<Transport> alone = make_loopback();
   BytePool pool;
@@ -419,7 +419,7 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
   small.array_bytes = offset_t{1} << 20;
   Machine machine = measure_machine(small);
   if (machine.last_level_cache_bytes > 0) {
-    // A quarter of the cache of all: beyond what a core has for itself, and there still.
+    // A quarter of the shared cache: more than a core's own caches, but still within it.
     small.array_bytes = std::max(small.array_bytes, machine.last_level_cache_bytes / 4);
     machine = measure_machine(small);
   }

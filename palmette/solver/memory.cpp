@@ -1,5 +1,4 @@
-// What a run will hold at its peak: the larger of the two moments at which most is alive, factorization and
-// solve.
+// The peak memory of a run: the larger of the peaks of factorization and solve.
 #include <algorithm>
 
 #include "palmette/solver/solver.hpp"
@@ -32,7 +31,7 @@ offset_t predicted_peak_bytes(const SymbolicFactor& symbolic, const PlanStructur
                               const RunShape& shape) {
   const FactorMemory factor = predicted_factor_bytes(symbolic, shape.kind, shape.scalar, shape.threads);
   const PlanMemory plan = predicted_plan_bytes(structure, shape.kind, shape.scalar, shape.num_rhs);
-  // Verification holds b, x, residual, correction and its accumulators: about ten vectors a right-hand side
+  // Verification holds b, x, residual, correction and its accumulators: about ten vectors per right-hand side
   // at a time.
   const offset_t vectors = (2 * offset_t(shape.num_rhs) + 10) * symbolic.n * scalar_bytes(shape.scalar);
   const offset_t kept = shape.bytes_before + factor.factor_bytes + plan.structure_bytes;

@@ -1,5 +1,5 @@
-// Candidates on the equilibrated matrix S = R·A·C, singular vectors within their span, and the way back to
-// A's own unknowns.
+// Candidates on the equilibrated matrix S = R·A·C, singular vectors within their span, and the transformation
+// back to A's own unknowns.
 #include "palmette/solver/null_space.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ class NullSearch {
   NullSearch(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply)
       : matrix_(matrix), apply_(apply), scaled_(matrix, apply) {}
 
-  /// Singular vectors of op(S), weakest first, with the distances that they prove.
+  /// Singular vectors of op(S), weakest first, with the distances from singularity that they prove.
   struct Weakest {
     DenseMatrix<T> directions;
     std::vector<double> distances;
@@ -59,8 +59,8 @@ class NullSearch {
     ++to.cols;
   }
 
-  /// Entries between −1 and 1 in no pattern that a grid could have, the same on every machine; as unknowns of
-  /// op(A).
+  /// Entries between −1 and 1 without any pattern that a grid could have, the same on every machine; as
+  /// unknowns of op(A).
   DenseMatrix<T> start_vectors(Operation operation, index_t count) const {
     DenseMatrix<T> starts(n(), count);
     std::uint64_t state = 1;
@@ -73,7 +73,7 @@ class NullSearch {
     return starts;
   }
 
-  /// z − y with op(A)·y = op(A)·z solved anew, as unknowns of op(S).
+  /// z − y, where y is a new solution of op(A)·y = op(A)·z; as unknowns of op(S).
   DenseMatrix<T> differences_of_solutions(Operation operation, DenseMatrix<T> z) const {
     DenseMatrix<T> b(n(), z.cols);
     multiply_add<T>(matrix_, operation, T(1), std::as_const(z).view(), b.view());
@@ -101,18 +101,18 @@ class NullSearch {
     return z;
   }
 
-  /// z − op(S)⁻¹·op(S)·z: nothing where the inverse is exact, z itself where S maps z to zero.
+  /// z − op(S)⁻¹·op(S)·z: zero if the inverse is exact, z itself if S maps z to zero.
   std::vector<T> without_shared_part(Operation operation, std::vector<T> z) const {
     const std::vector<T> correction = scaled_.solve(operation, scaled_.multiply(operation, z));
     for (std::size_t i = 0; i < z.size(); ++i) z[i] -= correction[i];
     return z;
   }
 
-  /// Directions this weak may be null vectors that still carry a rest of something else.
+  /// Directions this weak may be null vectors that still contain a part of something else.
   static double nearly_null() { return std::sqrt(unit_roundoff<T>); }
   static constexpr int most_corrections = 4;
 
-  /// What is not of the null space is what A and its inverse share: that is taken out of the weak directions.
+  /// The part outside the null space is what A and its inverse share: it is removed from the weak directions.
   Weakest corrected(Operation operation, const Weakest& found) const {
     DenseMatrix<T> candidates(n(), 0);
     for (index_t j = 0; j < found.below(nearly_null()); ++j)
@@ -143,7 +143,7 @@ class NullSearch {
   const ScaledMatrix<T, SparseMatrix<T>> scaled_;
 };
 
-/// Row of the first column's entry of largest modulus; −1 where there is no column.
+/// Row of the first column's entry of largest modulus; −1 if there is no column.
 template <class T>
 index_t place_of_largest(const DenseMatrix<T>& directions) {
   if (directions.cols == 0) return -1;
@@ -153,7 +153,7 @@ index_t place_of_largest(const DenseMatrix<T>& directions) {
                               directions.values.begin());
 }
 
-/// Of a symmetric matrix both sides are one, and are to have the same bits.
+/// For a symmetric matrix both sides are the same, and must have the same bits.
 template <class T>
 DenseMatrix<T> mirrored(Symmetry symmetry, DenseMatrix<T> right) {
   if (symmetry != Symmetry::hermitian)
@@ -161,8 +161,8 @@ DenseMatrix<T> mirrored(Symmetry symmetry, DenseMatrix<T> right) {
   return right;
 }
 
-/// leftᴴ·A·right. An error of a null vector enters it multiplied by an error of another: its value, far below
-/// u·‖A‖, means something, but only if the sums have more digits than the scalar.
+/// leftᴴ·A·right. Errors of null vectors enter it only as products of two errors, so its value, far below
+/// u·‖A‖, is meaningful, but only if the sums have more digits than the scalar.
 template <class T>
 DenseMatrix<with_precision_t<T, double>> small_image(const DenseMatrix<T>& left,
                                                      const SparseMatrix<T>& matrix,
@@ -188,8 +188,8 @@ DenseMatrix<with_precision_t<T, double>> growth_along(const NullSpace<T>& found,
   using Wide = with_precision_t<T, double>;
   const double least = unit_roundoff<T> * norm_infinity(matrix);
   DenseMatrix<Wide> image = small_image(found.left, matrix, found.right);
-  // Directions whose image is zero get one: the left vector that is nearest to the right one, so that
-  // symmetry is kept.
+  // Directions whose image is zero get an image: the left vector nearest to the right one, so that symmetry
+  // is kept.
   const DenseMatrix<Wide> nearest = nearest_unitary(inner_products<T>(found.left.view(), found.right.view()));
   for (std::size_t i = 0; i < image.values.size(); ++i) image.values[i] += 1e-3 * least * nearest.values[i];
   return bounded_inverse(image, least);
@@ -209,7 +209,7 @@ void fill_bases(NullSpace<T>& found, const Subject<T>& subject, const NullSearch
   typename NullSearch<T>::Weakest left;
   if (!one_side) {
     left = search.weakest(Operation::adjoint, num_starts);
-    // Singular values come in pairs: what one side sees just above the bound is not above it.
+    // Both sides have the same singular values: one that a side finds just above the bound is not above it.
     dimension = std::min<index_t>(std::max(dimension, left.num_null()),
                                   std::min(left.directions.cols, right.directions.cols));
   }

@@ -19,7 +19,7 @@ struct NullSpace {
   /// is the part of A⁻¹·b along the null vectors; Hermitian (symmetric) where A is.
   DenseMatrix<with_precision_t<T, double>> growth;
   double distance = 1;     ///< smallest ‖S·z‖∞ / (‖S‖∞·‖z‖∞) found, S being A equilibrated
-  /// of the largest entry of the weakest direction, equilibrated: it depends on the other columns
+  /// column of the largest entry of the weakest direction, equilibrated: it depends on the other columns
   index_t column = -1;
   index_t row = -1;        ///< likewise from the left
   bool too_large = false;  ///< more than most_null_directions: both bases are empty then
@@ -27,14 +27,15 @@ struct NullSpace {
   index_t dimension() const { return right.cols; }
 };
 
-/// Find them; none where A is regular to working precision. It depends on A and its inverse alone, not on a
-/// right-hand side.
+/// Find them; none if A is regular to working precision. The result depends only on A and its inverse, not on
+/// a right-hand side.
 ///
-/// Every solution y of A·y = A·z that another way than through z was found differs from z by a null vector:
-/// that of the refined solver, for a few z of no pattern, span the null space of a matrix whose pivots had to
-/// be replaced. Inverse iteration adds what it sees; the singular vectors of A within the span of all are
-/// then told apart by the size of their images. The number of z grows until some of them see nothing new.
-/// @param matrix  n × n; symmetry: its own, if only up to rounding @param apply  A⁻¹, perhaps of a slightly
+/// A solution y of A·y = A·z that is found without using z differs from z by a null vector. For a few
+/// patternless z, these differences for the refined solver span the null space of a matrix whose pivots had
+/// to be replaced. Inverse iteration adds the directions that it finds; the singular vectors of A within the
+/// span of all of them are then separated by the size of their images. The number of z grows until some of
+/// them add nothing new.
+/// @param matrix  n × n; symmetry: its own, if only up to rounding @param apply  A⁻¹, possibly of a slightly
 ///   perturbed A
 /// @cost  for each side and z about 5 solves and 20·n flops for each other z; symmetric matrices have one
 ///   side

@@ -33,7 +33,7 @@ std::vector<Out> product(const TriangleFactor<T>& factor, Operation operation, c
   return y;
 }
 
-/// The second factor as an operation on L where U is absent.
+/// The second factor as an operation on L if U is absent.
 template <class T>
 class Product {
  public:
@@ -75,7 +75,7 @@ struct Side {
   double factor(index_t k) const { return scale.empty() ? 1 : scale[place(k)]; }
 };
 
-/// In double whatever T is, so that products of single-precision factors do not overflow.
+/// Always in double, so that products of single-precision factors do not overflow.
 template <class T>
 void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b, const T* x,
                    Verification& worst) {

@@ -9,7 +9,7 @@
 namespace palmette {
 namespace {
 
-/// Resident memory before the factor is made; the last figure known is good enough beside a small factor.
+/// Resident memory before the factorization; for a small factor the last known figure is good enough.
 std::int64_t known_resident_bytes(offset_t factor_entries) {
   return factor_entries < bytes_worth_a_reading / 16 ? recent_resident_memory_bytes()
                                                      : resident_memory_bytes();
@@ -58,7 +58,7 @@ void report_factor(Products<T>& made, int threads) {
 template <class T>
 bool ProductMaker<T>::asks_for_the_usual() const {
   AnalyzeOptions analyze_options = options_.analyze;
-  analyze_options.symmetric_pattern = false;  // set by the maker itself
+  analyze_options.symmetric_pattern = false;  // set by the function that builds it
   return options_.ordering == OrderingMethod::automatic && options_.method == SolveMethod::automatic &&
          !options_.mixed_precision && options_.tiny_pivot == 0 && analyze_options == AnalyzeOptions();
 }
@@ -108,7 +108,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   inverse_options.factorize.progress = options_.progress;
   const bool left_behind = memory_mutex_.lock();
   const std::lock_guard alone(memory_mutex_, std::adopt_lock);
-  // somebody factorizes in it, in the process that this one comes from
+  // another thread factorizes in it, in the parent process
   if (left_behind) memory_ = InverseMemory<T>();
   auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory_);
   if (!inverse) return inverse.failure();

@@ -1,4 +1,5 @@
-// What is made of a matrix before its solves: ordering, structure and factor, by supernodes or by columns.
+// The products computed from a matrix before its solves: ordering, structure and factor, by supernodes or by
+// columns.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ namespace palmette {
 /// Factors of fewer bytes leave the memory figures of the process practically unchanged.
 inline constexpr offset_t bytes_worth_a_reading = 1 << 20;
 
-/// The null space of one matrix, looked for when first somebody needs it.
+/// The null space of one matrix, computed when it is first needed.
 template <class T>
 class NullSpaceOnDemand {
  public:
@@ -34,20 +35,20 @@ class NullSpaceOnDemand {
   NullSpace<T> found_;
 };
 
-/// A matrix and what the phases before the solve have made of it: constant once made, replaced as a whole or
-/// not at all.
+/// A matrix and the products of the phases before the solve: constant after construction, replaced as a whole
+/// or not at all.
 template <class T>
 struct Products {
   KnownMatrix<T> known;
   FactorKind kind = FactorKind::llt;
   std::shared_ptr<const Ordering> ordering;
-  std::shared_ptr<const SymbolicFactor> symbolic;   // null where `columns` factored
+  std::shared_ptr<const SymbolicFactor> symbolic;   // null if `columns` is the factorization
   std::shared_ptr<const PlanStructure> structure;   // of the solves, likewise
-  std::shared_ptr<const ColumnFactor<T>> columns;   // null where supernodes did
+  std::shared_ptr<const ColumnFactor<T>> columns;   // null if the factorization is by supernodes
   std::shared_ptr<const Inverse<T>> inverse;
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
-  /// Where the pattern has no transversal: places that were filled for the factorization, which is then that
-  /// of another matrix.
+  /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
+  /// another matrix.
   std::vector<MatrixPlace> completion;
   Report report;
 
@@ -56,21 +57,22 @@ struct Products {
   }
 };
 
-/// Makes the products of a solver, with its options, threads and memory.
+/// Computes the products of a solver, with its options, threads and memory.
 template <class T>
 class ProductMaker {
  public:
   ProductMaker(const SolverOptions& options, TeamOnDemand& team) : options_(options), team_(team) {}
 
-  /// By columns where the factor is thin; nothing where it is not, where a pivot is doubtful, or where the
-  /// options ask for something else.
+  /// By columns if the factor is thin; nothing if it is not, if a pivot is doubtful, or if the options
+  /// request something else.
   std::optional<Products<T>> make_by_columns(const KnownMatrix<T>& known, FactorKind kind);
 
-  /// By supernodes. Where the pattern has no transversal and the options allow that, it is completed first.
+  /// By supernodes. If the pattern has no transversal and the options allow it, the pattern is completed
+  /// first.
   Outcome<Products<T>> make(const KnownMatrix<T>& known, FactorKind kind);
 
   /// Factor new values, made.known's, with the ordering and structure in `made`; from the beginning, by
-  /// supernodes, where a pivot of a factor by columns becomes doubtful.
+  /// supernodes, if a pivot of a factor by columns becomes doubtful.
   /// @param at_most  threads; 0: as the options say
   Outcome<Products<T>> refactor(Products<T> made, int at_most);
 

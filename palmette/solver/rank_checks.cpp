@@ -1,4 +1,4 @@
-// What a rank finds wrong is told to all before any goes on.
+// An error of one rank is sent to all ranks before any continues.
 #include "palmette/solver/rank_checks.hpp"
 
 #include <algorithm>

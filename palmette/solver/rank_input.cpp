@@ -34,7 +34,7 @@ class WholeInput final : public RankInput<T> {
   FactorKind choose(std::optional<FactorKind> wanted) const override {
     FactorKind kind = FactorKind::lu;
     agree_after(transport_, [&] {
-      // The matrix's symmetry has been looked for: general is certain here.
+      // The matrix's symmetry has already been determined: here `general` is certain.
       if (wanted || matrix_->symmetry != Symmetry::general) kind = choose_kind(*matrix_, wanted);
     });
     return kind;
@@ -61,7 +61,7 @@ class WholeInput final : public RankInput<T> {
 
   const std::shared_ptr<const SparseMatrix<T>> matrix_;
   const bool is_shared_;  // with the caller, or with other ranks of this process
-  std::uint64_t pattern_came_as_ = 0, values_came_as_ = 0;  // fingerprints, where it is shared
+  std::uint64_t pattern_came_as_ = 0, values_came_as_ = 0;  // fingerprints, if it is shared
   Transport& transport_;
 };
 

@@ -1,4 +1,4 @@
-// Scale and permute, solve over ranks, bring the pieces to all, undo.
+// Scale and permute, solve over ranks, gather the pieces on all ranks, undo scaling and permutation.
 #include "palmette/solver/rank_inverse.hpp"
 
 #include <algorithm>
@@ -34,8 +34,8 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
                [&] { return transport_plan_of_solves(options.trees, parts.layers); });
 }
 
-/// For as many right-hand sides as are ever solved together; a run sends the messages of both sweeps, or the
-/// pieces of x.
+/// For the largest number of right-hand sides that are solved together; a run sends the messages of both
+/// sweeps, or the pieces of x.
 template <class T>
 TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const {
   const offset_t row_bytes =

@@ -1,4 +1,5 @@
-// One layer is the way without layers; several are cut, placed, and get their blocks after the factorization.
+// A single layer is the case without layers; several are cut, placed, and get their blocks after the
+// factorization.
 #include "palmette/solver/rank_layers.hpp"
 
 #include <cmath>

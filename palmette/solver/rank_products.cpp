@@ -10,7 +10,7 @@
 namespace palmette {
 namespace {
 
-/// Whether rows and columns are exchanged against each other oddly often.
+/// Whether the permutation of rows relative to columns is odd.
 bool has_odd_order(const SymbolicFactor& symbolic) {
   const std::vector<index_t>&place_of_row = symbolic.row.old_to_new(), &row_at = symbolic.column.new_to_old();
   return is_odd_permutation(row_at.size(), [&](std::size_t place) {

@@ -1,4 +1,5 @@
-// What is made of a matrix over ranks before its solves: ordering, structure, placement and factor.
+// The products computed from a matrix over ranks before its solves: ordering, structure, placement and
+// factor.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace palmette {
 
-/// What was made of the matrix with one kind of factorization.
+/// The products of the matrix for one kind of factorization.
 template <class T>
 struct RankProducts {
   FactorKind kind = FactorKind::llt;
@@ -24,7 +25,7 @@ struct RankProducts {
   RankReport report;
 };
 
-/// Makes the products of a solver over ranks. All ranks must call each function.
+/// Computes the products of a solver over ranks. All ranks must call each function.
 template <class T>
 class RankProductMaker {
  public:
@@ -40,11 +41,12 @@ class RankProductMaker {
   DriveOptions patience() const { return {options_.watchdog_seconds}; }
   RankTeam ranks() { return {transport_, team_, patience()}; }
   void begin_report(RankProducts<T>& made);
-  /// Order, analyze and place: each rank for itself.
+  /// Order, analyze and place, on each rank separately.
   Outcome<void> find_structure(RankProducts<T>& made);
   void analyze_into(RankProducts<T>& made);
   void place_into(RankProducts<T>& made, const RankLayout& layout);
-  /// This rank's part of the factor, before layers take theirs; null and facts.failure if that failed.
+  /// This rank's part of the factor, before it is distributed to layers; null and facts.failure if that
+  /// failed.
   std::shared_ptr<RankFactor<T>> factorize_part(RankProducts<T>& made, PivotFacts& facts);
   void report_factor(RankProducts<T>& made, PivotReport pivots, double seconds);
 

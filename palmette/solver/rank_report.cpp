@@ -1,4 +1,4 @@
-// What there is to say of ranks, after the report of any run.
+// The section on ranks, which follows the report of any run.
 #include "palmette/solver/rank_solver.hpp"
 
 namespace palmette {
@@ -12,7 +12,7 @@ void visit_figure(std::string_view name, const RankFigure& figure, ReportVisitor
   visitor.close();
 }
 
-/// Of solves: what is of no phase is no part of one.
+/// Only for solves: time outside all phases is not part of a solve.
 void visit_times(const std::vector<RankTimes>& ranks, ReportVisitor& visitor) {
   visitor.open("times");
   for (const NamedPhaseFigures& one : phase_figures(ranks)) {

@@ -1,5 +1,5 @@
-// Rows of a matrix on each rank. Whatever goes from rank to rank of its entries goes column by column, rows
-// ascending within a column: the order of the pattern, which all know, so that no index travels twice.
+// Rows of a matrix on each rank. Entries are sent column by column, with rows ascending within a column: the
+// order of the pattern, which all ranks know, so that no index is sent twice.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ std::span<const std::byte> bytes_of(const std::vector<V>& values) {
   return std::as_bytes(std::span<const V>(values));
 }
 
-/// Takes what came from each rank, one item after the other.
+/// Reads the data from each rank, one item after the other.
 template <class V>
 class Pieces {
  public:
@@ -34,7 +34,7 @@ bool has_full_diagonal(const SparsityPattern& pattern) {
   return true;
 }
 
-/// Sizes that prefer the diagonal to all else.
+/// Sizes that prefer the diagonal to all other entries.
 std::vector<entry_size_t> diagonal_first(const SparsityPattern& pattern) {
   constexpr entry_size_t half = -(1 << 20);
   std::vector<entry_size_t> sizes(pattern.nnz(), half);
@@ -44,12 +44,12 @@ std::vector<entry_size_t> diagonal_first(const SparsityPattern& pattern) {
   return sizes;
 }
 
-/// Which rank's blocks an entry of the user's matrix falls into.
+/// The rank whose blocks contain an entry of the user's matrix.
 class EntryOwner {
  public:
   EntryOwner(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind)
       : symbolic_(symbolic), placement_(placement), lower_only_(kind != FactorKind::lu) {}
-  /// −1 where no rank needs it: its mirror image across the diagonal stands for it.
+  /// −1 if no rank needs it, because its mirror image across the diagonal is used instead.
   index_t operator()(index_t row, index_t column) const {
     const index_t new_row = symbolic_.row.old_to_new()[row],
                   new_column = symbolic_.column.old_to_new()[column];
@@ -256,8 +256,8 @@ Outcome<Ordering> RowInput<T>::order(const OrderOptions& options) const {
   return *std::move(found);
 }
 
-/// Nothing of the values is known here: the diagonal stays where the pattern has it, and scaling comes from
-/// the largest entries of rows and columns, which their ranks find.
+/// The values are not known here: the diagonal of the pattern is kept, and scaling uses the largest entries
+/// of rows and columns, which their ranks determine.
 template <class T>
 Outcome<Ordering> RowInput<T>::order_by_structure(const OrderOptions& options) const {
   std::optional<Outcome<Ordering>> found;

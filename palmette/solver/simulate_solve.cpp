@@ -1,4 +1,4 @@
-// Parts of the factor, plans, one world of simulated ranks; then the residual.
+// Splits the factor, plans, runs one world of simulated ranks; then computes the residual.
 #include "palmette/solver/simulate_solve.hpp"
 
 #include <algorithm>

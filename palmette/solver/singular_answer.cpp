@@ -52,8 +52,8 @@ DenseMatrix<T> copy_of(DenseView<const T> view) {
   return copy;
 }
 
-/// The usual answer is kept where its residual is smaller by a digit: along a null vector two answers differ
-/// by anything.
+/// The usual answer is kept if its residual is smaller by a digit: along a null vector two answers may differ
+/// by any amount.
 constexpr double much_better = 0.1;
 
 template <class T>
@@ -63,7 +63,7 @@ double largest_modulus(DenseView<const T> column) {
   return largest;
 }
 
-/// ‖b − op(A)·x‖∞ of one column, but for the difference between the norms of A and op(A).
+/// ‖b − op(A)·x‖∞ of one column, except for the difference between the norms of A and op(A).
 template <class T>
 double residual_norm(const SingularSystem<T>& system, Operation operation, DenseView<const T> b,
                      DenseView<const T> x) {
@@ -71,8 +71,8 @@ double residual_norm(const SingularSystem<T>& system, Operation operation, Dense
   return backward_error * (norm_infinity(system.matrix) * largest_modulus(x) + largest_modulus(b));
 }
 
-/// Whether the usual answer in x is better than that by projections. Where a pivot was replaced its part
-/// along the null vectors is that of another matrix, and not to be compared.
+/// Whether the usual answer in x is better than that by projections. If a pivot was replaced, its part along
+/// the null vectors is that of another matrix, and cannot be compared.
 template <class T>
 bool usual_is_better(const SingularSystem<T>& system, Operation operation, DenseView<const T> usual,
                      DenseView<const T> projected, index_t j) {

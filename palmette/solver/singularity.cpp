@@ -31,14 +31,14 @@ bool normalize(std::vector<T>& z) {
   return true;
 }
 
-/// z − y with A·y = A·z solved anew: zero up to rounding if A is regular, a null vector of A if it is
-/// singular and the solver came to another solution than z. Refinement does what single corrections cannot
-/// where the inverse is poor.
+/// z − y, where y is a new solution of A·y = A·z: zero up to rounding if A is regular, a null vector of A if
+/// it is singular and the solver finds another solution than z. With a poor inverse, refinement does what
+/// single corrections cannot.
 template <class T, class Matrix>
 std::vector<T> difference_of_solutions(const Matrix& matrix, const ApplyInverse<T>& apply, index_t n) {
   DenseMatrix<T> z(n, 1), b(n, 1);
-  // Sizes between 1 and 2 in no pattern that a grid could have: multiples of the golden ratio, without their
-  // whole parts.
+  // Sizes between 1 and 2 without any pattern that a grid could have: the fractional parts of multiples of
+  // the golden ratio.
   for (index_t i = 0; i < n; ++i) {
     const double multiple = 0.6180339887498949 * (double(i) + 1);
     z.values[i] = T(real_t<T>(1 + multiple - std::floor(multiple)));
@@ -66,7 +66,7 @@ Singularity find(const Matrix& matrix, const ApplyInverse<T>& apply, Operation o
     start[i] = T(real_t<T>((i % 2 == 0 ? 1.0 : -1.0) * (1 + double(i) / double(n))));
   std::vector<T> left = scaled.solve(Operation::adjoint, start);
   if (normalize(left)) found.row = place_of_largest(left);
-  // A candidate direction with the distance that it proves.
+  // A candidate direction with the distance from singularity that it proves.
   const auto consider = [&](Operation op, const std::vector<T>& direction) {
     std::vector<T> image = scaled.multiply(op, direction);
     const double distance = largest_modulus(image) / scaled.norm();
@@ -79,7 +79,7 @@ Singularity find(const Matrix& matrix, const ApplyInverse<T>& apply, Operation o
   std::vector<T> z = scaled.solve(Operation::plain, std::move(start));
   std::vector<T> answer = scaled.scaled_solution(operation, x);
   if (normalize(answer)) consider(operation, answer);
-  // Several replaced pivots leave several directions to be told apart: go on while it helps.
+  // Several replaced pivots leave several directions to separate: continue while it helps.
   int without_gain = 0;
   for (int step = 0; step < 20 && without_gain < 4 && !is_proved() && normalize(z); ++step) {
     const double before = found.distance;

@@ -1,4 +1,4 @@
-// Names of what is asked of a solve.
+// Names of the options of a solve.
 #include "palmette/solver/solve_request.hpp"
 
 #include <string>

@@ -18,7 +18,7 @@ struct Solver<T>::State {
   TeamOnDemand team;
   BandwidthMemory bandwidth;
   ProductMaker<T> maker;
-  // one change of values or of kind at a time; solves go on with the products they have begun with
+  // one change of values or of kind at a time; solves continue with the products with which they began
   ProcessMutex writer;
 
   State(index_t order, const SolverOptions& o)
@@ -42,7 +42,7 @@ struct Solver<T>::State {
   }
 
   Outcome<void> prepare_first(const KnownMatrix<T>& known) {
-    // The matrix's symmetry has been looked for: general is certain here.
+    // The matrix's symmetry has already been determined: here `general` is certain.
     const bool must_be_lu = !options.kind && known.symmetry == Symmetry::general;
     const FactorKind first =
         must_be_lu ? FactorKind::lu : choose_kind(*known.matrix, known.symmetry, options.kind);
@@ -84,7 +84,7 @@ struct Solver<T>::State {
             [this] { return change(is_ldlt, FactorKind::lu, lu_instead_of_ldlt); }};
   }
 
-  /// The products of supernodes, for those who want to see structure and factor; made when first asked for.
+  /// The products of supernodes, for access to structure and factor; computed at the first access.
   Outcome<std::shared_ptr<const Products<T>>> supernodal() {
     auto now = products();
     if (!now->columns) return now;
@@ -107,7 +107,7 @@ struct Solver<T>::State {
     return adopt_if_made(maker.refactor(std::move(made), at_most), "");
   }
 
-  /// Null where `automatic` would leave the solve to one thread anyway: then no thread needs to be there.
+  /// Null if `automatic` would use one thread anyway: then no team is needed.
   ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs, int at_most) {
     const double sweeps = std::max(1.0, num_rhs / 4.0);
     return team.for_work(
@@ -131,8 +131,8 @@ struct Solver<T>::State {
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
     source.pivots_replaced = inverse.pivots().perturbed > 0 || !now->completion.empty();
-    // Rounding leaves about so much of a pivot that should be zero; regular matrices in mixed units have
-    // pivots that are larger, and small.
+    // Rounding leaves about this much of a pivot that should be zero; regular matrices in mixed units have
+    // small pivots too, but larger than this.
     source.has_weak_pivot =
         inverse.pivots().smallest_pivot <= 1e3 * unit_roundoff<T> * inverse.pivots().largest_pivot;
     source.singular = options.singular;

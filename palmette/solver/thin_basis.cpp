@@ -19,7 +19,7 @@ Wide<T> inner_product(DenseView<const T> left, index_t i, DenseView<const T> rig
   return sum;
 }
 
-/// target column j ← it + factor·source column i
+/// target column j ← target column j + factor·source column i
 template <class T>
 void add_multiple(DenseView<T> target, index_t j, const Wide<T>& factor, DenseView<const T> source,
                   index_t i) {
@@ -116,7 +116,7 @@ DenseMatrix<T> orthonormalized(const DenseMatrix<T>& columns) {
     const double rest = two_norm<T>(std::as_const(next).view(), 0);
     if (!(rest > 50 * unit_roundoff<T>)) continue;
     for (T& value : next.values) value = T(Wide<T>(value) / rest);
-    // Of a small rest rounding is a large part.
+    // Rounding is a large part of a small remainder.
     project_out(basis, next.view());
     const double length = two_norm<T>(std::as_const(next).view(), 0);
     if (!(length > 0.5)) continue;
@@ -154,7 +154,7 @@ DenseMatrix<Scalar> nearest_unitary(const DenseMatrix<Scalar>& matrix) {
   DenseMatrix<Scalar> right(k, k), image = matrix;
   for (index_t j = 0; j < k; ++j) right.view()(j, j) = Scalar(1);
   turn_to_singular_vectors(right, image);  // matrix·right = image = left·Σ, ascending
-  // the largest first, then unit vectors for directions that it does not have
+  // the largest first, then unit vectors for the missing directions
   DenseMatrix<Scalar> candidates(k, 2 * k);
   const double largest = k > 0 ? two_norm<Scalar>(std::as_const(image).view(), k - 1) : 0;
   index_t rank = 0;

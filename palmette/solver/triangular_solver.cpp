@@ -1,4 +1,4 @@
-// Solves with what somebody else computed: a triangle, or the factors of a matrix.
+// Solves with data from the caller: a triangle, or the factors of a matrix.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,8 +13,8 @@
 namespace palmette {
 namespace {
 
-/// The triangle that is meant: entries of the other side left out, a unit diagonal written down. Shared with
-/// the input where that is the same.
+/// The triangle in question, without entries of the other side and with an explicit unit diagonal. Shared
+/// with the input if that is the same.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> meant_triangle(std::shared_ptr<const SparseMatrix<T>> given,
                                                       const TriangleOptions& options) {

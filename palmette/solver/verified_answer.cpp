@@ -12,8 +12,8 @@ namespace palmette {
 namespace {
 
 constexpr int usual_refine_steps = 10;
-/// Each step of mixed precision gains about seven digits less those of the condition, so it may need more of
-/// them.
+/// Each step of mixed precision gains about seven digits minus those of the condition, so it may need more
+/// steps.
 constexpr int mixed_refine_steps = 30;
 
 std::string scientific(double value) {
@@ -26,7 +26,7 @@ template <class T>
 RefineOptions refine_options(const AnswerSource<T>& source, const SolveRequest& request) {
   RefineOptions options;
   options.only_if_needed = request.max_refine_steps < 0;
-  options.krylov = request.max_refine_steps < 0;  // a stated number of steps is kept
+  options.krylov = request.max_refine_steps < 0;  // a given number of steps is respected
   options.max_steps = request.max_refine_steps >= 0 ? request.max_refine_steps
                       : source.mixed_precision      ? mixed_refine_steps
                                                     : usual_refine_steps;
@@ -45,7 +45,7 @@ Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<
       [&](const auto& matrix) { return refine(matrix, request.operation, apply, b, x, options); });
 }
 
-/// Which row and column tell that a matrix is singular to working precision.
+/// The row and column that show that a matrix is singular to working precision.
 struct Dependence {
   double distance = 1;
   index_t row = -1;
@@ -89,10 +89,10 @@ void add_notes(const AnswerSource<T>& source, const Dependence& dependence, Repo
                            scientific(*verification.forward_error_bound));
 }
 
-/// ‖A‖∞·‖x‖∞ / ‖b‖∞ is no more than the condition, and of its size where b lies along the weakest direction.
+/// ‖A‖∞·‖x‖∞ / ‖b‖∞ is at most the condition, and of its size if b lies along the weakest direction.
 struct Growth {
   double largest = 0;
-  index_t column = 0;  ///< right-hand side that it belongs to
+  index_t column = 0;  ///< right-hand side to which it belongs
 };
 
 template <class T>
@@ -109,7 +109,7 @@ Growth largest_growth(double norm, DenseView<const T> b, DenseView<const T> x) {
   return growth;
 }
 
-/// Nothing where the matrix is regular, or nothing speaks against it.
+/// Nothing if the matrix is regular, or if there is no sign that it is not.
 template <class T>
 std::optional<Dependence> find_dependence(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
                                           DenseView<const T> b, DenseView<T> x, Operation operation) {
@@ -117,8 +117,8 @@ std::optional<Dependence> find_dependence(const AnswerSource<T>& source, const A
   const double norm = source.with_matrix([](const auto& matrix) { return norm_infinity(matrix); });
   const Growth growth = largest_growth(norm, b, DenseView<const T>(x));
   const bool is_suspicious = source.pivots_replaced || growth.largest * unit_roundoff<T> >= 1e-2;
-  // A right-hand side within reach need not grow: whoever asks for answers of singular systems has every weak
-  // pivot looked at.
+  // The solution for a right-hand side within the range need not grow, so if answers of singular systems are
+  // requested, every weak pivot is examined.
   if (!is_suspicious && (source.singular == SingularAnswer::raise || !source.has_weak_pivot))
     return std::nullopt;
   if (source.singular != SingularAnswer::raise) {
@@ -199,7 +199,7 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
   }
   report.verify = verification;
   add_notes(source, dependence.value_or(Dependence()), report);
-  // Measuring the machine needs memory of its own, so the peak is read before.
+  // Measuring the machine needs memory too, so the peak is read before.
   report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
   report.solve = solve_report(timed, source.cost, b.cols,
                               source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds));

@@ -1,4 +1,4 @@
-// Small parts of reductions: children, and places of rows in rows.
+// Parts of reductions: children, and positions of rows in lists of rows.
 #include "palmette/tasks/exchange_reductions.hpp"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ class ReductionBuilder {
   bool add_column(TopSupernode& top, StoredAt&& stored_at);
 
  private:
-  /// One reduction as this rank sees it.
+  /// One reduction from the view of this rank.
   struct Shared {
     index_t supernode;
     const SumTree& tree;
@@ -39,9 +39,9 @@ class ReductionBuilder {
   template <class RowsOf>
   void add_result(const Shared& shared, Reduction& result, RowsOf&& rows_of);
   ArrayPart add_children(const CommunicationTree& ranks, index_t position);
-  /// Where the rows of one list lie in another that has them all.
+  /// The positions of the rows of one list in another list that contains them all.
   PartRows places_of(std::span<const index_t> rows, std::span<const index_t> among);
-  /// Rows of a supernode itself; valid until the next call.
+  /// The rows of a supernode itself; valid until the next call.
   std::span<const index_t> rows_of_supernode(index_t s);
 
   const ExchangeStructure& known_;

@@ -67,14 +67,15 @@ CommunicationTree ExchangeStructure::column_tree(index_t s) const {
 
 SumTree ExchangeStructure::row_sums(index_t s) const {
   const std::vector<index_t>& who = in_row(s);
-  // −1 where the unit does not contribute.
+  // −1 if the unit does not contribute.
   const auto position = [&](index_t unit) {
     const auto found = std::lower_bound(who.begin(), who.end(), unit,
                                         [&](index_t at, index_t u) { return segment(at).unit < u; });
     return found == who.end() || segment(*found).unit != unit ? -1
                                                               : static_cast<index_t>(found - who.begin());
   };
-  // In a layer's structure, units above need not contribute: then the next one does, or none.
+  // In a layer's structure, the unit above need not contribute: then the next contributing one is taken, or
+  // none.
   std::vector<index_t> parent;
   for (const index_t at : who) {
     index_t above = placement_.units.parent[segment(at).unit], place = -1;
@@ -119,7 +120,7 @@ std::vector<Urgency> urgencies(const ExchangeStructure& known) {
   const SymbolicFactor& symbolic = known.symbolic();
   const std::vector<double> entries = sweep_entries(symbolic);
   const index_t supernodes = symbolic.num_supernodes();
-  std::vector<double> down(supernodes);  // on the longest way; a whole subtree is swept as one
+  std::vector<double> down(supernodes);  // on the longest path; a whole subtree is swept as one
   for (index_t unit = 0; unit < known.num_units(); ++unit) {
     const index_t last = known.begin(unit + 1) - 1;
     for (index_t s = known.begin(unit); s <= last; ++s) down[last] += entries[s];

@@ -1,5 +1,5 @@
-// Inside `tasks`: what the exchanges of all ranks have in common: the boundaries of units, who contributes to
-// which row and column, and who takes part in their trees.
+// Inside `tasks`: what the exchanges of all ranks have in common: the boundaries of units, the contributors
+// to each row and column, and the ranks in their trees.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ struct BoundarySegment {
   offset_t block;    // number in symbolic.blocks; −1 if the unit is whole
 };
 
-/// What can be known without a rank. Constant after construction.
+/// What does not depend on a rank. Constant after construction.
 class ExchangeStructure {
  public:
   /// @param symbolic, placement  must outlive this
@@ -40,7 +40,7 @@ class ExchangeStructure {
   index_t first_segment(index_t unit) const { return segment_ptr_[unit]; }
   /// Segments that contribute to the rows of a supernode, ascending by unit.
   const std::vector<index_t>& in_row(index_t s) const { return in_row_[s]; }
-  /// Rows of a unit beyond it.
+  /// Rows below a unit, outside it.
   std::span<const index_t> boundary(index_t unit) const;
   std::span<const index_t> rows(const BoundarySegment& one) const {
     return boundary(one.unit).subspan(one.first, one.count);
@@ -71,7 +71,7 @@ class ExchangeStructure {
   std::vector<index_t> rows_;
 };
 
-/// What each position of a communication tree has and sends, from the leaves up.
+/// What each position of a communication tree holds and sends, from the leaves up.
 struct SumFlow {
   std::vector<std::vector<index_t>> own;  // by position: leaves of the sum tree, ascending
   std::vector<PartialSums> sums;          // by position
@@ -97,7 +97,7 @@ SumFlow sum_flow(const SumTree& tree, const CommunicationTree& ranks, OwnerOf&& 
   return result;
 }
 
-/// What each rank has to do with, ascending.
+/// The units and supernodes in which each rank takes part, ascending.
 struct RankLists {
   std::vector<std::vector<index_t>> segments;  // by rank
   std::vector<std::vector<index_t>> wholes;    // by rank: units

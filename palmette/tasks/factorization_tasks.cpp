@@ -60,7 +60,7 @@ class Builder {
     for (index_t s = first; s < last; ++s) cost += flops_[s];
     return {add_task(TaskKind::subtree, first, last, 0, cost)};
   }
-  /// Update chunks, diagonal, panel chunks of the one supernode of a group above the subtrees.
+  /// Update chunks, diagonal and panel chunks of the single supernode of a group above the subtrees.
   std::vector<index_t> add_panel(index_t group, index_t s) {
     const index_t chunks = result_.chunks.count(symbolic_, s);
     const double width = symbolic_.width(s), below = symbolic_.num_rows_below(s);

@@ -1,4 +1,4 @@
-// Who owns, uses and receives which block.
+// Which rank owns, uses and receives which block.
 #include "palmette/tasks/fan_out.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class Builder {
     result_.diagonal_goes_ptr.push_back(static_cast<offset_t>(result_.diagonal_goes_to.size()));
   }
 
-  /// Updates of panel p that reach rows of this rank.
+  /// Updates of panel p that affect rows of this rank.
   void add_steps(index_t p) {
     const index_t target = result_.owned.panel[p];
     for (const Updater& updater : symbolic_.updaters_of(target)) {
@@ -120,7 +120,7 @@ class Builder {
     }
   }
 
-  /// A path costs what its supernodes cost alone.
+  /// The cost of a path is the sum of its supernodes' own costs.
   void add_priorities() {
     std::vector<double> path(symbolic_.num_supernodes());
     for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
@@ -185,7 +185,7 @@ offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t
 
 namespace {
 
-/// Calls say(owner, ranks that use the block, its number) for each block that is finished.
+/// Calls say(owner, ranks that use the block, its number) for each finished block.
 template <class Say>
 void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& placement, const Say& say) {
   std::vector<index_t> ranks;

@@ -25,7 +25,7 @@ struct BlockNumbers {
   offset_t count() const { return num_blocks + num_supernodes; }
 };
 
-/// One update: the rank's rows of panel `target` lose (rows of `source` below) · (rows of `right`)ᵀ.
+/// One update: subtract (rows of `source` below) · (rows of `right`)ᵀ from the rank's rows of panel `target`.
 struct UpdateStep {
   index_t source = 0;     ///< supernode
   offset_t right = 0;     ///< block of rows `target` in the columns of `source`

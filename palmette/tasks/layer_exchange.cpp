@@ -1,6 +1,6 @@
 // Partners on the way from a layer's leaf to the root of the cut: the sparse all-reduce of [Liu et al. 2023],
 // Algorithm 2, whose text exchanges senders and receivers in both phases. Their program sends each supernode
-// by itself; here a level is one message for a process.
+// separately; here each process sends one message per level.
 #include "palmette/tasks/layer_exchange.hpp"
 
 #include <algorithm>

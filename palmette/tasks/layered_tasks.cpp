@@ -1,5 +1,5 @@
-// Graphs of the layers side by side, joined by their meetings: the edges are the conditions of the program of
-// a rank in a layer.
+// The graphs of the layers side by side, joined by their exchanges: the edges are the conditions of the
+// program of a rank in a layer.
 #include "palmette/tasks/layered_tasks.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class LayeredBuilder {
       const bool sums = task.part == SolvePart::row_sum || task.part == SolvePart::column_sum;
       if (sums && task.panels > 0) {
         (task.part == SolvePart::row_sum ? row_sum : column_sum)[s] = base + number;
-        // The baseline leaves the triangle to the layer that sweeps it.
+        // In the baseline, only the layer that sweeps a supernode has its triangle.
         if (system.method == LayeredMethod::baseline_3d && !system.leads(task.number))
           task.entries = task.panels = task.columns = 0;
       }
@@ -101,7 +101,8 @@ class LayeredBuilder {
     else join_each(system, meetings);
   }
 
-  /// All that is shared has been swept forward; then all partners; then the way back.
+  /// First everything that is shared is swept forward, then the exchanges with all partners upwards, then
+  /// those downwards.
   void join_once(const LayerSystem& system, const std::vector<Meeting>& meetings) {
     for (const index_t s : meetings.front().step.supernodes) {
       edge(row_sum(system, s), meetings.front().up);
@@ -110,8 +111,8 @@ class LayeredBuilder {
     if (meetings.back().step.receives_up) edge(meetings.back().up, meetings.back().down);
   }
 
-  /// What comes up is a contribution to a row; what others sweep goes up once it is added up, and comes down
-  /// as its solution.
+  /// What arrives from below is a contribution to a row. Rows that another layer sweeps are sent up once
+  /// their sum is complete, and come down as their solution.
   void join_each(const LayerSystem& system, const std::vector<Meeting>& meetings) {
     for (const Meeting& one : meetings)
       for (const index_t s : one.step.supernodes) {

@@ -1,4 +1,4 @@
-// Counters and the ready queue. Only the queue is locked; counters are atomic.
+// Counters and the ready queue. Only the queue is locked; the counters are atomic.
 #include <algorithm>
 
 #include "palmette/tasks/tasks.hpp"
@@ -34,7 +34,7 @@ void ReadyTasks::push(index_t task) {
 }
 
 index_t ReadyTasks::take() {
-  // Looking before locking keeps idle threads from slowing the others down.
+  // Checking before locking keeps idle threads from slowing the others down.
   if (ready_count_.load(std::memory_order_acquire) == 0) return -1;
   const std::lock_guard lock(mutex_);
   if (heap_.empty()) return -1;

@@ -1,4 +1,4 @@
-// Who takes part in which row and column, and who adds up what.
+// Which ranks take part in which row and column, and which rank adds up what.
 #include "palmette/tasks/solve_exchange.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct SolveStructure::State {
   class Builder;
 };
 
-/// Plans of one rank.
+/// Builds the plan of one rank.
 class SolveStructure::State::Builder {
  public:
   Builder(const State& all, index_t rank)
@@ -94,7 +94,7 @@ class SolveStructure::State::Builder {
     plan_.own_is_whole.push_back(whole ? 1 : 0);
   }
 
-  /// The rank's own contributions are numbered as its segments are.
+  /// The rank's own contributions have the same numbers as its segments.
   const OwnContribution& own_of_segment(index_t segment) const {
     return plan_.own[std::lower_bound(segments_.begin(), segments_.end(), segment) - segments_.begin()];
   }
@@ -112,7 +112,7 @@ class SolveStructure::State::Builder {
     plan_.tops.push_back(top);
   }
 
-  /// Contributions know their row and column, and these know their contributions.
+  /// Links contributions to their row and column, and these to their contributions.
   void link() {
     std::vector<std::vector<index_t>> left(plan_.tops.size());
     for (std::size_t at = 0; at < plan_.own.size(); ++at) {
@@ -143,13 +143,13 @@ class SolveStructure::State::Builder {
     return double(own.count) * symbolic_.width(owned_.panel[own.column]);
   }
 
-  /// Subtrees come last.
+  /// Subtrees are last.
   double urgency_of_column(index_t at) const {
     const index_t column = plan_.own[at].column_top;
     return column == -1 ? -2 : plan_.tops[column].urgency.backward;
   }
 
-  /// The first block alone, unless all are little work; then as many as make a portion.
+  /// The first block alone, unless all blocks together are little work; then as many as fill a portion.
   ArrayPart add_portions(index_t count, const TopSupernode& top, bool forward) {
     const auto block = [&](index_t k) {
       return forward ? top.below.begin + k : plan_.left[top.left.begin + k];
@@ -182,8 +182,8 @@ class SolveStructure::State::Builder {
     ++work.panels;
   }
 
-  /// Some microseconds for one right-hand side; ranks with much to do keep longer portions, since each costs
-  /// bookkeeping and a break in reading.
+  /// Some microseconds for one right-hand side; ranks with much work have longer portions, since each portion
+  /// costs bookkeeping and interrupts the reading of memory.
   double portion_entries() const { return std::max(8192.0, static_cast<double>(owned_.entries()) / 256); }
 
   const SymbolicFactor& symbolic_;
@@ -237,7 +237,7 @@ Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement&
                                 offset_t row_bytes) {
   const ExchangeStructure known(symbolic, placement, trees);
   std::vector<TrafficEntry> entries;
-  // Up the tree go partial sums, down go the supernode's own rows.
+  // Partial sums go up the tree; the supernode's own rows go down.
   const auto add = [&](index_t s, const SumTree& tree, const CommunicationTree& ranks, const SumFlow& flows,
                        auto&& rows_of) {
     for (index_t position = 1; position < ranks.size(); ++position) {

@@ -1,7 +1,7 @@
-// Part of the door of `tasks`: a solve over ranks, from the view of one rank: what it owns, sums, and sends
-// to whom. Values travel down the column of a block along a broadcast tree, contributions along its row up a
-// reduction tree. Both trees contain only the ranks that take part, and both sweeps use them: backward, the
-// row broadcasts and the column reduces.
+// Part of the door of `tasks`: a solve over ranks, from the view of one rank: what it owns, what it sums, and
+// what it sends to which rank. Values travel down the column of a block along a broadcast tree, contributions
+// along its row up a reduction tree. Both trees contain only the ranks that take part, and both sweeps use
+// them: backward, the row broadcasts and the column reduces.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct IncomingSum {
 struct Reduction {
   index_t supernode = 0;
   index_t parent = -1;       ///< rank to send to; −1: this rank is the root
-  index_t num_waits = 0;     ///< own contributions and messages
+  index_t num_waits = 0;     ///< own contributions, then messages
   ArrayPart incoming;        ///< of SolveExchange::incoming
   ArrayPart sums;            ///< of SolveExchange::sums, in this order
   /// of SolveExchange::parts: what is sent, in this order, or (root) added to the supernode's own rows
@@ -114,7 +114,7 @@ struct Portion {
 struct TopSupernode {
   index_t supernode = 0;
   bool owns_diagonal = false;
-  offset_t value_at = 0;       ///< first of its rows in the rank's store of values
+  offset_t value_at = 0;       ///< its first row in the rank's store of values
   index_t row_sum = -1;        ///< number in `reductions`: its rows, forward; −1: takes no part
   index_t column_sum = -1;     ///< its columns, backward
   ArrayPart row_children;      ///< of SolveExchange::ranks
@@ -129,7 +129,7 @@ struct TopSupernode {
   FactorWork diagonal;           ///< nothing if the diagonal block is another rank's
 };
 
-/// Flat arrays, so that a plan can be moved as it is. Constant after construction.
+/// Flat arrays, so that a plan can be copied to another memory unchanged. Constant after construction.
 struct SolveExchange {
   index_t rank = 0;
   index_t num_units = 0;

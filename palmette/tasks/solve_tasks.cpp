@@ -1,4 +1,4 @@
-// Every rank's exchange becomes its tasks; who sends to whom becomes edges.
+// Turns every rank's exchange into tasks, and its messages into edges.
 #include "palmette/tasks/solve_tasks.hpp"
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace {
 struct Product {
   FactorWork work;
   double urgency = 0;
-  std::vector<index_t> supernodes;  // that add it up
+  std::vector<index_t> supernodes;  // that add up the rows
   std::vector<index_t> wholes;      // numbers of own subtrees that touch the row
   index_t task = -1;
 };
 
-/// What one rank has to do with one supernode above the subtrees.
+/// The part of one rank in one supernode above the subtrees.
 struct Share {
   index_t supernode = 0;
   index_t rank = 0;
@@ -35,7 +35,7 @@ struct Whole {
   index_t rank = 0;
   Urgency urgency;
   FactorWork work;
-  std::vector<index_t> rows;  // supernodes that it touches
+  std::vector<index_t> rows;  // supernodes in which the rank takes part
   index_t forward = -1, backward = -1;
 };
 
@@ -133,7 +133,7 @@ class Builder {
   }
   void edge(index_t from, index_t to, offset_t rows = 0) { result_.edges.push_back({from, to, rows}); }
 
-  /// Shares of one supernode from the leaves of its tree to the root.
+  /// The ranks' parts in one supernode, from the leaves of its tree to the root.
   template <class Parent, class Takes>
   std::vector<Share*> from_leaves(std::size_t first, std::size_t end, Parent&& parent, Takes&& takes) {
     std::vector<std::pair<index_t, Share*>> by_depth;

@@ -22,13 +22,13 @@ enum class SolvePart : char {
   layers_meet,       ///< add, receive or send rows that two layers hold
 };
 std::string_view name_of(SolvePart part);
-/// Whether the part belongs to the forward sweep; not asked of layers_meet, which comes between.
+/// Whether the part belongs to the forward sweep; not defined for layers_meet, which lies between the sweeps.
 constexpr bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
 
 struct SolveTask : FactorWork {
   SolvePart part = SolvePart::whole_forward;
   index_t rank = 0;
-  index_t number = 0;   ///< supernode; of a whole subtree the last one
+  index_t number = 0;   ///< supernode; for a whole subtree, the last one
   double urgency = 0;   ///< as Urgency; exchanges of layers run before all other tasks
 };
 

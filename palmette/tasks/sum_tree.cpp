@@ -1,4 +1,4 @@
-// Trees of sums, and what can be added where.
+// Trees of sums, and which sums a participant can form.
 #include "palmette/tasks/sum_tree.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ namespace {
 
 constexpr index_t thirds = 3, powers = 16;
 
-/// One node for several, if there are several.
+/// Replaces several nodes by one; a single node stays as it is.
 index_t joined(SumTree& tree, const std::vector<index_t>& nodes) {
   std::vector<index_t> some;
   for (const index_t node : nodes)

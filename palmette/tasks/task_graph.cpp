@@ -1,4 +1,4 @@
-// Building, turning round and levelling task graphs.
+// Builds and reverses task graphs, and computes their levels.
 #include <algorithm>
 #include <numeric>
 
@@ -7,7 +7,7 @@
 namespace palmette {
 namespace {
 
-/// Lists by key of the other ends of the edges, which are sorted by (from, to) and unique.
+/// For each vertex, the other ends of its edges. The edges are sorted by (from, to) and unique.
 void fill_lists(const std::vector<Edge>& edges, index_t num_tasks, TaskGraph& graph) {
   graph.successor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);
   graph.predecessor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);

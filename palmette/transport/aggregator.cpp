@@ -1,5 +1,5 @@
-// Small messages travel together. A packet is a row of records: tag (8 bytes), size (8 bytes), payload padded
-// to 8 bytes. Tag `packet_tag` marks packets; a message that travels alone keeps its own tag.
+// Small messages are sent together. A packet is a sequence of records: tag (8 bytes), size (8 bytes), payload
+// padded to 8 bytes. Tag `packet_tag` marks packets; a message that is sent alone keeps its own tag.
 #include <cstring>
 #include <limits>
 #include <map>
@@ -26,7 +26,7 @@ struct Aggregator::State {
   BytePool pool;
   std::mutex mutex;
   std::map<index_t, Packet> open;  // by destination
-  // The packet that poll is reading, its reader's alone.
+  // The packet that poll is reading; only its reader uses it.
   Message opened;
   std::size_t read_at = 0;
 

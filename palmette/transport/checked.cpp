@@ -1,4 +1,4 @@
-// Payloads with their checksum behind them.
+// Payloads followed by their checksum.
 #include <cstring>
 
 #include "palmette/transport/wrappers.hpp"

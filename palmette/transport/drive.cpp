@@ -1,4 +1,4 @@
-// The driver of one rank: threads run tasks while there are any and look for messages in between.
+// The driver of one rank: threads run tasks while there are any and check for messages in between.
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -51,7 +51,7 @@ bool take_messages(RankProgram& program, Transport& transport, RankRecord* recor
   return any;
 }
 
-/// A turn of one thread, with the clock.
+/// One turn of a thread, timed.
 class TimedTurn {
  public:
   TimedTurn(RankProgram& program, Transport& transport, RankRecord& record, int thread)
@@ -120,8 +120,8 @@ int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const Dr
   program.start();
   std::atomic<bool> failed{false};
   Doorbell bell;
-  // Who waits for messages rests at the transport, and who watches the time does not sleep; the others do
-  // until a task has been run.
+  // The thread that polls for messages rests at the transport, and the one that watches the time does not
+  // sleep; the others sleep until a task has been run.
   const bool first_sleeps = transport.num_ranks() == 1 && options.watchdog_seconds <= 0;
   const auto drive_member = [&](int thread) {
     Watchdog watchdog(program, transport, thread == 0 ? options.watchdog_seconds : 0);

@@ -1,13 +1,13 @@
-// Every order of deliveries and tasks. Only what one rank sees can matter to it, so orders that differ merely
-// in which of two ranks acts first are tried once: the rank of lowest number that can act and has not been
-// put off acts, or is put off until another message is sent to it.
+// Every order of deliveries and tasks. A rank depends only on what it sees itself, so orders that differ only
+// in which of two ranks acts first are tried once: the lowest rank that can act and has not been deferred
+// either acts, or is deferred until another message is sent to it.
 #include <algorithm>
 
 #include "palmette/transport/simulated_state.hpp"
 
 namespace palmette {
 
-/// The choices of one order, and from them those of the next: the last choice that has an alternative is
+/// The choices of one order, from which the next order follows: the last choice that has an alternative is
 /// changed.
 struct OrderExplorer {
   struct Choice {
@@ -37,7 +37,7 @@ struct OrderExplorer {
     bool can_act() const { return awake || !coming.empty(); }
   };
 
-  /// Messages sent just now are on their way to their ranks, which need no longer be put off.
+  /// Messages were just sent to these ranks, which are no longer deferred.
   static void depart(SimulatedWorld::State& world, std::vector<Side>& sides) {
     for (transporting::Flight& flight : world.sent) {
       Side& side = sides[flight.destination];
@@ -47,7 +47,7 @@ struct OrderExplorer {
     world.sent.clear();
   }
 
-  /// @returns false if this order does not occur: all that can act were put off for ever
+  /// @returns false if this order does not occur: all ranks that can act were deferred for ever
   bool run_one_order(SimulatedWorld::State& world, std::span<RankProgram* const> programs) {
     std::vector<Side> sides(programs.size());
     for (RankProgram* program : programs) {

@@ -1,4 +1,4 @@
-// Inside `transport`: offers of one rank, held where the ranks of a process or its messages find them.
+// Inside `transport`: the offers of one rank, stored where the ranks of its process or messages find them.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The transport of a rank that is alone in the world.
+// The transport of a single rank.
 #include <deque>
 #include <mutex>
 

@@ -1,4 +1,4 @@
-// Ranks that are MPI processes. Declared without mpi.h, so that whoever includes the door needs no MPI;
+// Ranks that are MPI processes. Declared without mpi.h, so that code which includes the door needs no MPI;
 // defined in the target palmette::mpi, which only programs that use MPI link.
 #pragma once
 
@@ -11,22 +11,22 @@
 
 namespace palmette {
 
-/// MPI from here to the end of the scope: initialized (MPI_THREAD_MULTIPLE is asked for) unless it is
-/// already, finalized if initialized here.
+/// MPI during the lifetime of this object: initialized (requesting MPI_THREAD_MULTIPLE) unless it already is,
+/// and finalized if it was initialized here.
 class MpiSession {
  public:
   MpiSession();
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
-  /// MPI_COMM_WORLD as MPI_Comm_c2f gives it: how communicators pass this door.
+  /// MPI_COMM_WORLD as MPI_Comm_c2f returns it, the form in which communicators pass this door.
   int world() const;
 
  private:
   bool finalize_ = false;
 };
 
-/// One process's end over messages: MPI_Isend, MPI_Improbe and MPI_Imrecv. Works on a duplicate of the
+/// One process's end over messages: MPI_Isend, MPI_Improbe and MPI_Imrecv. Uses a duplicate of the
 /// communicator.
 ///
 /// abandon writes its line to stderr and ends all processes of the run by MPI_Abort, since the others may be
@@ -41,16 +41,16 @@ std::unique_ptr<Transport> make_mpi_two_sided(int communicator);
 class MpiOneSided final : public PlannedTransport {
  public:
   /// Every rank must call it, with the same plan.
-  /// @throws MemoryError on all ranks if a window of these sizes cannot be had
+  /// @throws MemoryError on all ranks if windows of these sizes cannot be allocated
   MpiOneSided(int communicator, const TransportPlan& plan, Publication publication);
   ~MpiOneSided() override;
   void begin_run() override;
   Transport& transport() override;
   std::size_t memory_bytes() const override;
 
-  /// Whether messages that are put really arrive here, whole and in time: each rank sends to its neighbours,
-  /// a few sizes, and waits at most `seconds`. Every rank must call it, and gets the same answer: empty, or
-  /// what did not work.
+  /// Test whether messages that are put really arrive, complete and in time: each rank sends messages of a
+  /// few sizes to its neighbours, and waits at most `seconds`. Every rank must call it, and gets the same
+  /// answer: empty, or what did not work.
   static std::string self_test(int communicator, Publication publication, double seconds = 10);
 
  private:
@@ -58,10 +58,10 @@ class MpiOneSided final : public PlannedTransport {
   std::unique_ptr<State> state_;
 };
 
-/// How the processes of a run exchange.
+/// How the processes of a run exchange messages.
 struct MpiExchange {
-  std::unique_ptr<Transport> transport;  ///< messages: agreements, and whatever has no plan
-  /// one-sided queues for runs that have one; empty where messages do it all
+  std::unique_ptr<Transport> transport;  ///< messages: for agreements, and everything without a plan
+  /// one-sided queues for runs that have a plan; empty if everything uses messages
   PlannedTransports planned;
   std::string name;                      ///< what is used, as in mpi_exchange_list
   std::string note;                      ///< why it is not what was asked for; else empty
@@ -78,10 +78,10 @@ inline constexpr MpiExchangeInfo mpi_exchange_list[] = {{"mpi_two_sided", {}},
                                                         {"mpi_rma_counter", Publication::counter}};
 constexpr std::string_view name_of(const MpiExchangeInfo& exchange) { return exchange.name; }
 
-/// The exchange of this name. One-sided queues are tested first; where they fail, messages are taken instead
-/// and `note` says so. Every rank must call it, and gets the same.
-/// @param communicator  as MPI_Comm_c2f gives it; must outlive what is made
-/// @param seconds       patience of that test
+/// The exchange of this name. One-sided queues are tested first; if they fail, messages are used instead and
+/// `note` says so. Every rank must call it, and gets the same.
+/// @param communicator  as MPI_Comm_c2f gives it; must outlive the result
+/// @param seconds       time limit of that test
 /// @throws UsageError listing the names
 MpiExchange make_mpi_exchange(int communicator, const std::string& name, double seconds = 10);
 

@@ -18,7 +18,7 @@ Publication publication(std::string_view name) {
 TransportPlan transport_plan(const Traffic& traffic) {
   TransportPlan plan;
   plan.inbound.resize(traffic.num_ranks);
-  // Entries are sorted by source, so each list comes out ascending.
+  // Entries are sorted by source, so each list is ascending.
   for (const TrafficEntry& one : traffic.entries)
     plan.inbound[one.destination].push_back({one.source, one.messages, one.bytes});
   return plan;
@@ -59,7 +59,7 @@ constexpr std::size_t header_words = 4;
 constexpr std::size_t header_bytes = header_words * word;
 /// Regions start on cache lines, so that two senders never write to the same one.
 constexpr std::size_t line = 64;
-/// Origins of puts are kept until so much waits for a flush.
+/// Origins of puts are kept until this much data waits for a flush.
 constexpr std::size_t most_in_flight_bytes = std::size_t{1} << 22;
 
 std::size_t padded(std::size_t bytes, std::size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -172,7 +172,7 @@ bool OneSidedQueue::take(const QueueLayout::Region& region, Receiving& from, Mes
   if (header.words[0] != key(run_, from.received)) return false;
   memory_.read(from.next, std::as_writable_bytes(std::span(header.words)));
   const std::uint64_t size = header.words[2];
-  // A size that came before the rest of its record may be an old one.
+  // A size that arrives before the rest of its record may be an old one.
   if (size > region.end - from.next - header_bytes || record_bytes(size) > region.end - from.next)
     return false;
   SharedBytes bytes = pool_.take(padded(size, word));

@@ -14,14 +14,14 @@ namespace palmette {
 /// How the receiver learns that a message is complete.
 enum class Publication {
   checksum,  ///< one put of header, payload and their checksum: read again until it fits
-  counter,   ///< put, flush, then one is added to a counter of the receiver
+  counter,   ///< put, flush, then increment a counter of the receiver
 };
 inline constexpr Publication publications[] = {Publication::checksum, Publication::counter};
 std::string_view name_of(Publication publication);
 /// @throws UsageError listing the names
 Publication publication(std::string_view name);
 
-/// What one rank receives in one run at most.
+/// The most that one rank receives in one run.
 struct Inbound {
   index_t source = 0;
   std::int64_t messages = 0;
@@ -46,7 +46,8 @@ TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_
 
 namespace transporting {
 
-/// Where the regions lie. Computed from the plan alone, so that sender and receiver agree without talking.
+/// Where the regions lie. Computed from the plan alone, so that sender and receiver agree without
+/// communication.
 class QueueLayout {
  public:
   QueueLayout() = default;
@@ -72,31 +73,30 @@ class QueueLayout {
   std::vector<std::size_t> bytes_;
 };
 
-/// One rank's queues. One thread at a time. Runs are numbered alike on all ranks; between two runs every rank
-/// must know that every other has finished the earlier one (a barrier).
+/// One rank's queues. One thread at a time. Runs have the same numbers on all ranks; between two runs every
+/// rank must know that every other has finished the earlier one (a barrier).
 class OneSidedQueue {
  public:
   OneSidedQueue(RemoteMemory& memory, const TransportPlan& plan, Publication publication);
   virtual ~OneSidedQueue() = default;
 
-  /// Begin run number `run` ≥ 1, larger than the one before: regions are filled from their beginnings again.
+  /// Begin run number `run` ≥ 1, larger than the one before: regions are filled again from their beginning.
   void begin(std::uint32_t run);
   /// @throws UsageError if the plan has no room for this message
   void send(index_t destination, std::int64_t tag, const SharedBytes& payload);
   /// The next complete message of any source; sources take turns.
   bool poll(Message& message);
   void flush();
-  /// "message 3 of rank 5 has not come whole" for sources of which something is missing; for the watchdog.
+  /// "message 3 of rank 5 has not come whole" for sources whose messages are incomplete; for the watchdog.
   std::string state() const;
 
  protected:
-  /// Make a record known to its receiver; overridden by tests that show what goes wrong with less.
+  /// Make a record known to its receiver; overridden by tests that show what fails with less.
   virtual void publish(index_t destination, const QueueLayout::Region& region, std::size_t offset,
                        std::span<const std::byte> record);
-  /// Is a payload with this checksum the one that was sent? Anything less than equality is for the same
-  /// tests.
+  /// Is a payload with this checksum the one that was sent? Overridden by the same tests.
   virtual bool intact(std::uint64_t expected, std::uint64_t found) const { return expected == found; }
-  /// May message `number` of this region be looked at?
+  /// May message `number` of this region be read?
   virtual bool announced(const QueueLayout::Region& region, std::int64_t number);
   RemoteMemory& memory() { return memory_; }
   Publication publication() const { return publication_; }

@@ -1,5 +1,5 @@
-// Inside `transport`: the queue in remote memory as a Transport. Sums and agreements come from whoever made
-// the memory.
+// Inside `transport`: the queue in remote memory as a Transport. The creator of the memory provides sums and
+// agreements.
 #pragma once
 
 #include <mutex>
@@ -8,7 +8,7 @@
 
 namespace palmette::transporting {
 
-/// The verbs that a queue does not have.
+/// The operations that a queue does not have.
 class Gathering {
  public:
   virtual ~Gathering() = default;
@@ -18,13 +18,13 @@ class Gathering {
   virtual void abandon(const std::string& why) = 0;
 };
 
-/// Finished bytes that others read by themselves, and what is on its way from others.
+/// Finished bytes that other ranks read themselves, and bytes in transit from others.
 class OneSidedOffers {
  public:
   virtual ~OneSidedOffers() = default;
   virtual Offer hold(std::int64_t tag, const SharedBytes& bytes) = 0;
   virtual void get(index_t source, const Offer& offer) = 0;
-  /// The next bytes that have come.
+  /// The next bytes that have arrived.
   virtual bool poll(Message& message) = 0;
 };
 

@@ -1,4 +1,4 @@
-// A transport made for what one kind of run will send: queues are sized once, and used run after run.
+// A transport for the messages of one kind of run: queues are sized once, and used for every run.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,12 @@
 
 namespace palmette {
 
-/// Made from a TransportPlan; a run exchanges no more than it allows.
+/// Created from a TransportPlan; a run exchanges no more than it allows.
 class PlannedTransport {
  public:
   virtual ~PlannedTransport() = default;
-  /// Begin the next run. Every rank must call it, and all must have agreed on something since the run before,
-  /// so that nobody still reads what it sent.
+  /// Begin the next run. Every rank must call it, and all must have agreed on something since the previous
+  /// run, so that no rank still reads its messages.
   virtual void begin_run() = 0;
   virtual Transport& transport() = 0;
   /// Memory of this rank's queues.
@@ -21,15 +21,15 @@ class PlannedTransport {
 };
 
 /// Makes such a transport; every rank must call it with the same plan. @returns null, on all ranks, if there
-/// is no memory for it
+/// is not enough memory
 using PlannedTransports = std::function<std::unique_ptr<PlannedTransport>(const TransportPlan& plan)>;
 
-/// The transport of one kind of run: planned where it can be, else the general one.
+/// The transport of one kind of run: planned if possible, otherwise the general one.
 class RunTransport {
  public:
   /// @param make     empty: the general one
   /// @param general  must outlive this
-  /// @param plan     asked for only where `make` is given
+  /// @param plan     used only if `make` is given
   RunTransport(const PlannedTransports& make, Transport& general, const std::function<TransportPlan()>& plan)
       : general_(&general), planned_(make ? make(plan()) : nullptr), refused_(make && !planned_) {}
   /// As PlannedTransport::begin_run. @returns what the run goes through
@@ -38,7 +38,7 @@ class RunTransport {
     planned_->begin_run();
     return planned_->transport();
   }
-  /// A planned transport was asked for, but could not be made.
+  /// A planned transport was requested, but could not be created.
   bool refused() const { return refused_; }
   std::size_t memory_bytes() const { return planned_ ? planned_->memory_bytes() : 0; }
 

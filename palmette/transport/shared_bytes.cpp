@@ -1,4 +1,4 @@
-// Counted buffers on shelves by size, each size a power of two.
+// Reference-counted buffers on shelves by size; each size is a power of two.
 #include "palmette/transport/shared_bytes.hpp"
 
 #include <array>
@@ -107,7 +107,7 @@ SharedBytes BytePool::take(std::size_t size) {
       buffer = free.back();
       free.pop_back();
     } else {
-      // Room for its way back is made now, so that giving back never allocates and never fails.
+      // Reserves its place on the shelf now, so that returning it never allocates and never fails.
       free.reserve(++shelf_->made[size_class]);
       ++shelf_->made_in_all;
     }

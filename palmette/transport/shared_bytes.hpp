@@ -1,5 +1,5 @@
-// Bytes of a message, held by several at once: a block that is sent to ten ranks of one process is stored
-// once. Buffers come from a pool and go back to it, so that a solve that has run before allocates nothing.
+// Bytes of a message with several owners: a block that is sent to ten ranks of one process is stored once.
+// Buffers come from a pool and go back to it, so that a solve that has run before allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace palmette {
 
 class BytePool;
 
-/// A counted reference to a buffer. Whoever took it from the pool may write until it is first shared;
+/// A counted reference to a buffer. The code that took it from the pool may write until it is first shared;
 /// afterwards it is constant.
 class SharedBytes {
  public:
@@ -35,7 +35,7 @@ class SharedBytes {
   /// `size` of these bytes from `at` on, in the same buffer.
   SharedBytes part(std::size_t at, std::size_t size) const;
   SharedBytes first(std::size_t size) const { return part(0, size); }
-  /// The same bytes to write, for the one who took them and has not yet shared them.
+  /// The same bytes for writing, for the code that took them and has not yet shared them.
   std::span<std::byte> writable() { return {bytes_, size_}; }
   /// How many references there are.
   int holders() const;

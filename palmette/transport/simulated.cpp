@@ -81,8 +81,8 @@ Transport& SimulatedWorld::State::transport(index_t rank) { return *ranks[rank];
 
 namespace {
 
-/// Something happens to a rank: a message arrives (flight ≥ 0), or it is free to run its next task. Or a
-/// message comes to the gate of its node.
+/// An event of a rank: a message arrives (flight ≥ 0), the rank is free to run its next task, or a message
+/// reaches the gate of its node.
 struct Event {
   index_t rank = 0;
   bool departs = false;     // the message is to leave for `rank`
@@ -112,7 +112,7 @@ struct SimulatedWorld::Run {
   std::vector<std::int64_t> free_flights;
   std::vector<double> free_at;      // length num_ranks
   std::vector<char> wake_planned;   // length num_ranks
-  std::vector<double> speed;        // length num_ranks: tasks take so many times their cost
+  std::vector<double> speed;        // length num_ranks: tasks take this many times their cost
   std::vector<double> finished;     // length num_ranks: when it did something last
   std::vector<double> read_gbs;     // length num_ranks, with a cluster
   std::vector<RankRecord> records;  // length num_ranks
@@ -146,7 +146,7 @@ struct SimulatedWorld::Run {
     flights[place] = std::move(message);
     return place;
   }
-  /// Messages sent just now leave at `now`, or, on a cluster, one after the other. @returns when the rank is
+  /// Messages just sent leave at `now` or, on a cluster, one after the other. @returns when the rank is
   /// free again
   double depart(double now) {
     for (transporting::Flight& flight : world.sent) {
@@ -187,7 +187,7 @@ struct SimulatedWorld::Run {
              world.options.task_overhead_seconds;
     return cluster()->rank_seconds(programs[rank]->last_task(0).work, read_gbs[rank]);
   }
-  /// @returns when the rank has handled them and passed on what they make it send
+  /// @returns when the rank has handled them and sent the resulting messages
   double take_messages(index_t rank, double now) {
     const double begin = now;
     Message message;

@@ -1,30 +1,29 @@
 // Many ranks in one thread under virtual time. The order in which messages arrive is drawn from a seed, or
-// every order is tried: so protocols are proved by those who wish to break them, and clusters are studied on
-// a laptop.
+// every order is tried, to test protocols under adverse conditions and to study clusters on a laptop.
 #pragma once
 
 #include "palmette/transport/timeline.hpp"
 
 namespace palmette {
 
-/// How virtual time passes. All times in seconds of the simulated machine.
+/// How virtual time passes. All times are in seconds of the simulated machine.
 struct SimulationOptions {
   std::uint64_t seed = 1;
   /// From the end of the sending task to arrival; empty: one microsecond for every message.
   std::function<double(index_t source, index_t destination, std::size_t bytes)> network_seconds;
   double seconds_per_cost = 1e-9;   ///< of RankProgram::last_cost
   double task_overhead_seconds = 0; ///< added for each task
-  /// Each message is late by up to this many times its network time, at random: then messages overtake each
-  /// other.
+  /// Each message is delayed at random by up to this many times its network time, so that messages overtake
+  /// each other.
   double jitter = 0;
   double slow_ranks = 0;     ///< probability that a rank is slow
-  double slowness = 1;       ///< tasks of slow ranks take so many times as long
-  double idle_wakeups = 0;   ///< probability that a rank is woken once more, for nothing, after each event
+  double slowness = 1;       ///< tasks of slow ranks take this many times as long
+  double idle_wakeups = 0;   ///< probability that a rank is woken once more, without reason, after each event
   /// A machine: tasks take what Cluster::seconds says of RankProgram::last_task, messages cost both ranks
   /// their overhead, use the link between them and pass the gates of their nodes. Then network_seconds,
   /// seconds_per_cost and task_overhead_seconds are not used.
   std::shared_ptr<const Cluster> cluster = nullptr;
-  /// with a cluster, by rank: what it reads in a second; empty: from memory, all ranks of its node reading
+  /// with a cluster, by rank: what it reads per second; empty: from memory, while all ranks of its node read
   std::vector<double> read_gbs = {};
   bool keeps_timeline = false;        ///< every task and message
 };
@@ -41,7 +40,7 @@ struct SimulationResult {
 
 struct Exploration;
 
-/// Ranks without threads. sum and agree are for the setting up of plans, which is not simulated: they throw
+/// Ranks without threads. sum and agree are for setting up plans, which is not simulated: they throw
 /// UsageError.
 class SimulatedWorld {
  public:
@@ -50,10 +49,11 @@ class SimulatedWorld {
   ~SimulatedWorld();
   index_t num_ranks() const;
   Transport& rank(index_t rank);
-  /// Run programs[r] on rank r until all are done. Each must be driven through rank(r) alone, or through
-  /// wrappers of it. `flush[r]`, where given, is flushed whenever rank r has nothing to do, as a driver
-  /// would.
-  /// @throws BrokenRun if nothing more can happen and a rank is not done: names who waits for what
+  /// Run programs[r] on rank r until all are done. Each must be driven only through rank(r), or through
+  /// wrappers of it. `flush[r]`, if given, is flushed whenever rank r has nothing to do, as a driver would
+  /// do.
+  /// @throws BrokenRun if nothing more can happen and a rank is not done: names the ranks and what they wait
+  ///   for
   SimulationResult run(std::span<RankProgram* const> programs, std::span<Transport* const> transports = {});
 
  private:
@@ -65,21 +65,21 @@ class SimulatedWorld {
   std::unique_ptr<State> state_;
 };
 
-/// What came of trying delivery orders.
+/// The result of trying delivery orders.
 struct Exploration {
   std::int64_t orders = 0;   ///< tried
   bool complete = false;     ///< there are no others
 };
 
-/// Programs of one run and whatever they live in.
+/// The programs of one run and the objects that they need.
 struct ExploredRun {
   std::vector<std::unique_ptr<RankProgram>> programs;
   std::function<void()> check;  ///< called when all are done
 };
 
 /// Run the programs that `make` returns once for each order in which messages can arrive and tasks can run,
-/// as far as a rank can tell them apart, but at most `most_orders` times.
-/// @throws BrokenRun from the first order that ends in silence; whatever a program or check throws
+/// as far as a rank can distinguish them, but at most `most_orders` times.
+/// @throws BrokenRun from the first order that deadlocks; whatever a program or check throws
 Exploration explore_orders(index_t num_ranks, std::int64_t most_orders,
                            const std::function<ExploredRun(SimulatedWorld& world)>& make);
 

@@ -12,11 +12,11 @@ namespace palmette {
 
 namespace transporting {
 
-/// A message on its way.
+/// A message in transit.
 struct Flight {
   index_t destination = 0;
   Message message;
-  bool fetched = false;  ///< its receiver had to ask for it
+  bool fetched = false;  ///< its receiver requested it
 };
 
 /// "rank 3 waits for …" for every rank that is not done, at most ten of them.

@@ -1,4 +1,4 @@
-// Ranks that are threads: a mailbox for each, and one place where all meet for sums.
+// Ranks that are threads: a mailbox for each, and one meeting point for sums.
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
@@ -11,11 +11,11 @@
 namespace palmette {
 namespace {
 
-/// Some tens of microseconds: to be woken takes as long as a small solve.
+/// Some tens of microseconds: waking a thread takes as long as a small solve.
 constexpr int turns_before_sleep = 1000;
 constexpr auto longest_sleep = std::chrono::milliseconds(1);
 
-/// Messages in the order of arrival. Two arrays change places, so that in the long run none is allocated.
+/// Messages in the order of arrival. Two arrays are swapped, so that in the long run none is allocated.
 class Mailbox {
  public:
   void put(Message message) {
@@ -60,13 +60,13 @@ class Mailbox {
   std::size_t next_ = 0;
 };
 
-/// Where all ranks meet: each brings a value, each sees all.
+/// Where all ranks meet: each contributes a value, each sees all.
 class Meeting {
  public:
   explicit Meeting(index_t num_ranks)
       : values_(num_ranks), here_(values_.size(), 0) {}
 
-  /// @param seconds  patience; 0: no end of it
+  /// @param seconds  time limit; 0: none
   template <class Join>
   double exchange(index_t rank, double value, double seconds, const Join& join) {
     std::unique_lock lock(mutex_);
@@ -82,7 +82,7 @@ class Meeting {
       all_here_.notify_all();
       return result_;
     }
-    // The others are often near.
+    // The others often arrive soon.
     lock.unlock();
     for (int turns = 0; turns < turns_before_sleep && round_.load(std::memory_order_acquire) == round &&
                         !broken_.load(std::memory_order_relaxed);
@@ -127,7 +127,8 @@ class Meeting {
   std::vector<char> here_;
   std::size_t arrived_ = 0;
   std::atomic<std::uint64_t> round_{0};
-  // Nobody can begin a later round before all have left this one with its result: a round needs every rank.
+  // No later round can begin before all ranks have left this one with its result, since a round needs every
+  // rank.
   double result_ = 0;
   std::string why_;
   std::atomic<bool> broken_{false};
@@ -217,7 +218,7 @@ Transport& ThreadWorld::rank(index_t rank) {
 
 void ThreadWorld::run(const std::function<void(Transport&)>& work) {
   std::mutex mutex;
-  // the first of each: a rank that gave up because another did must not hide why
+  // the first of each kind: a rank that stopped because another did must not hide the cause
   std::exception_ptr cause, consequence;
   std::vector<std::thread> threads;
   const auto keep = [&](std::exception_ptr& kept, Transport& transport, const std::exception& error) {

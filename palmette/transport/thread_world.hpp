@@ -16,9 +16,9 @@ class ThreadWorld {
   ~ThreadWorld();
   index_t num_ranks() const;
   Transport& rank(index_t rank);
-  /// Call work(transport) on one thread for each rank and wait for all. Where a rank throws, the others find
-  /// BrokenRun at their next poll or sum; the first exception is rethrown here, a BrokenRun only where there
-  /// is no other. A world that was broken stays so.
+  /// Call work(transport) on one thread for each rank and wait for all. If a rank throws, the others get
+  /// BrokenRun at their next poll or sum; the first exception is rethrown here, a BrokenRun only if there is
+  /// no other. A broken world stays broken.
   void run(const std::function<void(Transport&)>& work);
 
  private:

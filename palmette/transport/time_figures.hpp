@@ -21,21 +21,21 @@ struct RankFigure {
 /// @param by_rank  none gives zeros; the mean is summed in this order
 RankFigure figure_of(std::span<const double> by_rank);
 
-/// What the seconds of a phase went into.
+/// How the seconds of a phase were spent.
 struct PartFigure {
   std::string_view name;  ///< of the member of PhaseTimes
   RankFigure seconds;
 };
 using PhaseFigures = std::array<PartFigure, 3>;  // work, messages, waiting
 
-/// Those of all phases together.
+/// The figures of all phases together.
 PhaseFigures total_figures(std::span<const RankTimes> ranks);
 
 struct NamedPhaseFigures {
   SweepPhase phase = SweepPhase::none;
   PhaseFigures parts;
 };
-/// Phases in which some rank spent time, in the order in which a solve has them.
+/// Phases in which some rank spent time, in the order of a solve.
 std::vector<NamedPhaseFigures> phase_figures(std::span<const RankTimes> ranks);
 
 }  // namespace palmette

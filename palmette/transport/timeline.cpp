@@ -48,7 +48,7 @@ struct RankRecord::State {
   struct Member {
     RankTimes times;
     double since = 0;    // the end of the last task
-    double handled = 0;  // in messages since then: belongs to the phase of the next task
+    double handled = 0;  // spent on messages since then: belongs to the phase of the next task
     SweepPhase phase = SweepPhase::none;
     std::vector<TimedTask> tasks;
   };
@@ -139,7 +139,7 @@ void SendClock::send(index_t destination, std::int64_t tag, SharedBytes payload)
 
 namespace {
 
-/// Microseconds since the first event of all, as the format wants them.
+/// Microseconds since the first event of all, as the format requires.
 class TraceText {
  public:
   explicit TraceText(std::span<const RankTimeline> ranks) {
@@ -168,7 +168,7 @@ class TraceText {
         task.thread, microseconds(task.begin), 1e6 * (task.end - task.begin),
         static_cast<long long>(task.number));
   }
-  /// An arrow begins with "s" where the message leaves and ends with "f" where it is taken; both carry the
+  /// An arrow begins with "s" where the message leaves and ends with "f" where it is received; both have the
   /// same id.
   void message(std::size_t rank, const TimedMessage& one) {
     const auto other = static_cast<std::size_t>(one.other);

@@ -1,5 +1,5 @@
 // Part of the door of `transport`: where the time of a rank goes, and when each of its tasks and messages
-// was. The same for real ranks, whose driver asks the clock, and for simulated ones.
+// was. The same for real ranks, whose driver reads the clock, and for simulated ones.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ namespace palmette {
 
 std::string_view name_of(SweepPhase phase);
 
-/// Seconds of one rank in one phase; with several threads those of all together.
+/// Seconds of one rank in one phase; with several threads, their sum.
 struct PhaseTimes {
   double work = 0;      ///< in tasks
-  double messages = 0;  ///< sending, taking and passing on messages
-  double waiting = 0;   ///< for what the next task of this phase needed
+  double messages = 0;  ///< sending, receiving and passing on messages
+  double waiting = 0;   ///< waiting for the input of the next task of this phase
   double total() const { return work + messages + waiting; }
   PhaseTimes& operator+=(const PhaseTimes& other);
   PhaseTimes& operator-=(const PhaseTimes& other);
@@ -31,7 +31,7 @@ struct RankTimes {
   const PhaseTimes& of(SweepPhase which) const { return phase[static_cast<std::size_t>(which)]; }
   PhaseTimes total() const;
 };
-/// What came between two looks at the same rank.
+/// What happened between two observations of the same rank.
 RankTimes operator-(const RankTimes& later, const RankTimes& earlier);
 
 struct TimedTask {
@@ -42,7 +42,7 @@ struct TimedTask {
   int thread = 0;
 };
 
-/// A message leaves its sender, or is taken by its receiver.
+/// A message leaves its sender, or its receiver takes it.
 struct TimedMessage {
   double seconds = 0;
   bool is_sent = false;
@@ -56,20 +56,20 @@ struct RankTimeline {
   std::vector<TimedMessage> messages;
 };
 
-/// What is written down of one rank while it runs. Each thread writes to its own part.
+/// The record of one rank while it runs. Each thread writes to its own part.
 class RankRecord {
  public:
   /// @param keeps_timeline  every task and message, not only sums
   explicit RankRecord(int threads = 1, bool keeps_timeline = false);
   ~RankRecord();
   RankRecord(RankRecord&&) noexcept;
-  /// A task ran from `begin` to `end`; `sending` seconds of it went into messages. What has gone since the
-  /// thread's last task (or start), less what was handled, it waited.
+  /// A task ran from `begin` to `end`; `sending` seconds of it were spent on messages. The time since the
+  /// thread's last task (or start), without the time spent on messages, counts as waiting.
   void task(int thread, const TaskNote& note, double begin, double end, double sending);
   void start(int thread, double now);
-  /// So many seconds went into messages since the last task.
+  /// Adds seconds spent on messages since the last task.
   void handled(int thread, double seconds);
-  /// Nothing more comes.
+  /// Ends the record.
   void finish(int thread, double now);
   /// From any thread.
   void message(const TimedMessage& message);
@@ -86,7 +86,7 @@ class RankRecord {
   std::unique_ptr<State> state_;
 };
 
-/// Writes down when messages are sent, and what that takes. For one thread of one rank (others may send,
+/// Records when messages are sent, and how long that takes. For one thread of one rank (others may send;
 /// their time counts as work).
 class SendClock final : public TransportWrapper {
  public:

@@ -1,4 +1,4 @@
-// Agreement as a status, pieces as one message to each other rank.
+// Agreement by a status; pieces by one message to each other rank.
 #include "palmette/transport/together.hpp"
 
 #include <exception>
@@ -6,7 +6,7 @@
 namespace palmette {
 namespace {
 
-/// Done when a piece of every rank has come.
+/// Done when a piece of every rank has arrived.
 class Gather final : public RankProgram {
  public:
   /// @param piece_for  what each rank gets; called with every rank
@@ -22,7 +22,7 @@ class Gather final : public RankProgram {
     has_come_.assign(pieces_.size(), 0);
     has_come_[rank] = 1;
     missing_.store(num_ranks - 1, std::memory_order_release);
-    // Each begins with its neighbour, so that not all messages go to rank 0 first.
+    // Each rank begins with its neighbour, so that not all messages go to rank 0 first.
     for (index_t step = 1; step < num_ranks; ++step) {
       const index_t other = (rank + step) % num_ranks;
       transport_.send(other, 0, std::move(outgoing_[other]));

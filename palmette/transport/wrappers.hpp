@@ -1,11 +1,11 @@
-// Transports around a transport: one counts, one packs, one looks for damage.
+// Transports that wrap a transport: one counts, one packs, one detects damage.
 #pragma once
 
 #include "palmette/transport/rank.hpp"
 
 namespace palmette {
 
-/// Forwards everything: whoever derives from it says only what it does otherwise.
+/// Forwards everything: derived classes define only what they change.
 class TransportWrapper : public Transport {
  public:
   explicit TransportWrapper(Transport& inner) : inner_(inner) {}
@@ -28,7 +28,7 @@ class TransportWrapper : public Transport {
   Transport& inner_;
 };
 
-/// Counts what passes through another transport.
+/// Counts the messages of another transport.
 class Recorder final : public TransportWrapper {
  public:
   explicit Recorder(Transport& inner);
@@ -45,8 +45,8 @@ class Recorder final : public TransportWrapper {
   std::unique_ptr<Counts> counts_;
 };
 
-/// Packs small messages to one destination into one. A packet leaves when it holds `packet_bytes`, and all
-/// leave at flush and when the rank has nothing to do. Both ends of a run must use it.
+/// Packs small messages to one destination into one. A packet is sent when it holds `packet_bytes`; all
+/// packets are sent at flush and when the rank has nothing to do. Both ends of a run must use it.
 class Aggregator final : public TransportWrapper {
  public:
   struct Options {
@@ -66,8 +66,8 @@ class Aggregator final : public TransportWrapper {
   std::unique_ptr<State> state_;
 };
 
-/// Adds a 64-bit checksum to every payload and looks at it on arrival, so that a damaged message is never
-/// computed with. Both ends of a run must use it.
+/// Adds a 64-bit checksum to every payload and checks it on arrival, so that a damaged message is never used.
+/// Both ends of a run must use it.
 class Checked final : public TransportWrapper {
  public:
   explicit Checked(Transport& inner) : TransportWrapper(inner) {}

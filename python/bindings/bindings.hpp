@@ -1,5 +1,5 @@
-// What the files of the bindings share: conversions between Python's words and the library's. No logic lives
-// here: Python prepares the arguments (palmette/_input.py), the library does the work.
+// What the files of the bindings share: conversions between Python's names and the library's. There is no
+// logic here: Python prepares the arguments (palmette/_input.py), the library does the work.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,13 +23,13 @@ namespace nb = nanobind;
 template <class T>
 struct MatrixHandle {
   std::shared_ptr<const SparseMatrix<T>> matrix;
-  bool in_order = false;  ///< entry k of the arrays is entry k of the matrix: rows ascend, none stands twice
+  bool in_order = false;  ///< entry k of the arrays is entry k of the matrix: rows ascend, without duplicates
 
   const SparseMatrix<T>& held() const {
     if (!matrix) throw UsageError("this matrix has been handed over to a solver");
     return *matrix;
   }
-  /// Handed over: the solver is its only owner, and copies nothing.
+  /// Hands the matrix over: the solver is its only owner, and copies nothing.
   std::shared_ptr<const SparseMatrix<T>> take() {
     held();
     return std::move(matrix);
@@ -56,7 +56,7 @@ DenseView<T> view_of(const Array& array) {
   return {array.data(), rows, static_cast<index_t>(array.shape(1)), rows};
 }
 
-/// A NumPy array that takes the vector over; nothing is copied.
+/// A NumPy array that takes over the vector; nothing is copied.
 template <class V>
 nb::object to_numpy(std::vector<V>&& values) {
   auto* kept = new std::vector<V>(std::move(values));
@@ -76,7 +76,7 @@ nb::tuple to_arrays(SparseMatrix<T>&& matrix) {
                         to_numpy(std::move(matrix.pattern.row_index)), to_numpy(std::move(matrix.values)));
 }
 
-/// "Solver_float64" and the like: one class for each scalar.
+/// "Solver_float64" etc.: one class for each scalar.
 template <class T>
 std::string class_name(const char* stem) {
   return std::string(stem) + "_" + std::string(ScalarTraits<T>::name);
@@ -85,7 +85,7 @@ std::string class_name(const char* stem) {
 nb::dict to_dict(const Report& report);
 nb::dict to_dict(const RankReport& report);
 
-/// A report that becomes a dict when somebody looks at it: for a small system that takes longer than the
+/// A report that becomes a dict at the first access: for a small system the conversion takes longer than the
 /// solve.
 struct ReportHandle {
   Report report;

@@ -1,5 +1,5 @@
-// Compressed columns or rows as SciPy holds them, with indices of 32 or 64 bits, become a matrix of the
-// library in one step.
+// Converts SciPy's compressed columns or rows, with indices of 32 or 64 bits, to a matrix of the library in
+// one step.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace palmette::python {
 
-/// Somebody's arrays, read where they stand. A line is a column, or a row where `by_rows`.
+/// The caller's arrays, read in place. A line is a column, or a row if `by_rows`.
 template <class T>
 struct CompressedArrays {
   using Indices = std::variant<std::span<const std::int32_t>, std::span<const std::int64_t>>;
@@ -23,12 +23,12 @@ struct CompressedArrays {
   Indices line_ptr;           // length lines + 1: line k is [line_ptr[k], line_ptr[k + 1])
   // row in its column, or column in its row, in any order; at least line_ptr.back() of them
   Indices index;
-  std::span<const T> values;  // at least as many; what lies behind the last line is not looked at
+  std::span<const T> values;  // at least as many; entries behind the last line are ignored
 };
 
 namespace detail {
 
-/// The same integers as `Wanted`: in place where they are that already, else in `kept`.
+/// The same integers as `Wanted`: in place if they already have this type, else in `kept`.
 template <class Wanted, class Given>
 std::span<const Wanted> as_integers(std::span<const Given> given, std::vector<Wanted>& kept) {
   if constexpr (std::is_same_v<Given, Wanted>) {
@@ -69,7 +69,7 @@ void check_indices(std::span<const Index> index, index_t length) {
                      std::to_string(length - 1));
 }
 
-/// Does a place stand twice in columns whose rows do not descend?
+/// Is there a duplicate in columns whose rows do not descend?
 inline bool has_duplicates(const SparsityPattern& pattern) {
   for (index_t column = 0; column < pattern.cols; ++column)
     for (offset_t entry = pattern.column_ptr[column] + 1; entry < pattern.column_ptr[column + 1]; ++entry)
@@ -97,7 +97,7 @@ SparseMatrix<T> from_rows(const CompressedArrays<T>& arrays, std::span<const Poi
       matrix.pattern.row_index[place] = row;
       matrix.values[place] = arrays.values[entry];
     }
-  // Each pointer has moved on to where the next column begins.
+  // Each pointer has advanced to the begin of the next column.
   std::move_backward(ptr.begin(), ptr.end() - 1, ptr.end());
   ptr.front() = 0;
   if (!has_duplicates(matrix.pattern)) return matrix;
@@ -106,11 +106,11 @@ SparseMatrix<T> from_rows(const CompressedArrays<T>& arrays, std::span<const Poi
 
 }  // namespace detail
 
-/// The matrix by columns: checked, sorted, duplicates summed in the order given; from rows the same as from
-/// the columns that a stable conversion makes of them.
+/// The matrix by columns: checked, sorted, duplicates summed in the order given; rows give the same matrix as
+/// the columns of a stable conversion.
 /// @throws DimensionError if the lengths do not fit; UsageError naming the line if pointers decrease or an
 ///   index is out of range
-/// @cost O(nnz + rows + cols); from columns a logarithm more for those that are not in order
+/// @cost O(nnz + rows + cols); with an additional logarithm for columns that are not in order
 template <class T>
 SparseMatrix<T> from_compressed_arrays(const CompressedArrays<T>& arrays) {
   if (arrays.rows < 0 || arrays.cols < 0)

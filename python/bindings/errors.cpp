@@ -1,4 +1,4 @@
-// Exceptions of the library become those of palmette.errors, with their places.
+// Turns exceptions of the library into those of palmette.errors, with their places.
 #include <new>
 
 #include "bindings.hpp"

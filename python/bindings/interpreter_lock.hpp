@@ -1,8 +1,8 @@
-// The interpreter's lock, let go of and taken again, in threads that may outlive the interpreter.
+// Releases and takes the interpreter's lock, in threads that may outlive the interpreter.
 //
-// An interpreter that ends takes every thread that asks for its lock out of the world, by pthread_exit: the
-// stack is unwound through C++ frames that nothing may unwind, and the process would abort. Such a thread
-// stands still instead: whatever it holds is kept until the process is gone.
+// An interpreter that ends terminates every thread that requests its lock, by pthread_exit: that would unwind
+// the stack through C++ frames that must not be unwound, and abort the process. Such a thread is suspended
+// instead: what it holds is kept until the process ends.
 #pragma once
 
 #include <Python.h>
@@ -16,18 +16,18 @@ void take_or_stand_still(const TakeLock& take_lock) {
   try {
     take_lock();
   } catch (...) {
-    // The unwinding that ends a thread must not go further than this, and may not be dropped either.
+    // The unwinding that ends a thread must not go further than this, and must not be swallowed either.
     for (;;) ::pause();
   }
 }
 
-/// The state with which this thread takes the lock again, while it has let go of it in the library.
+/// The state with which this thread takes the lock again, while it has released it in the library.
 inline PyThreadState*& state_let_go() {
   static thread_local PyThreadState* state = nullptr;
   return state;
 }
 
-/// Other Python threads may run while this lives.
+/// Other Python threads may run during the lifetime of this object.
 class LockReleased {
  public:
   LockReleased() : state_(PyEval_SaveThread()), outer_(state_let_go()) { state_let_go() = state_; }
@@ -40,14 +40,14 @@ class LockReleased {
 
  private:
   PyThreadState* state_;
-  PyThreadState* outer_;  // of a solve in whose signal handler this one began
+  PyThreadState* outer_;  // of a solve whose signal handler started this one
 };
 
 /// This thread may call the interpreter while this lives: it takes the lock again that its LockReleased let go
 /// of; where there is none, it holds the lock already.
 ///
-/// PyGILState_Ensure would do for any thread, but it reads a null pointer once the interpreter is gone;
-/// PyEval_RestoreThread ends the thread then, too.
+/// PyGILState_Ensure would work for any thread, but it reads a null pointer once the interpreter is gone;
+/// PyEval_RestoreThread then ends the thread too.
 class LockTaken {
  public:
   LockTaken() : state_(state_let_go()) {

@@ -1,4 +1,4 @@
-// The lists that name everything there is: generators, solve methods, orderings.
+// The lists of generators, solve methods and orderings.
 #include "bindings.hpp"
 
 namespace palmette::python {

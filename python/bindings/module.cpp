@@ -2,12 +2,12 @@
 // package.
 #include "bindings.hpp"
 
-/// By this name threadpoolctl knows this module from others whose files are called _core.
+/// By this name threadpoolctl distinguishes this module from others whose files are called _core.
 extern "C" __attribute__((visibility("default"))) int palmette_python_module() { return 1; }
 
 NB_MODULE(_core, module) {
-  // A thread that works here when the program ends stands still from then on, with all that it holds: no
-  // fault to be told of.
+  // A thread that works here when the program ends is suspended with everything that it holds: this is not an
+  // error to report.
   palmette::python::nb::set_leak_warnings(false);
   namespace python = palmette::python;
   module.doc() =

@@ -1,4 +1,4 @@
-// One place where each option's Python name meets its C++ name.
+// Maps the Python name of each option to its C++ name.
 #include "options.hpp"
 
 namespace palmette::python {

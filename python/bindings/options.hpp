@@ -1,5 +1,4 @@
-// Options as Python hands them down: dicts with a fixed set of keys (see palmette/_solver.py) → the library's
-// structs.
+// Options from Python, dicts with a fixed set of keys (see palmette/_solver.py), → the library's structs.
 #pragma once
 
 #include "bindings.hpp"

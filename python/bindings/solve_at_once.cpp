@@ -1,5 +1,5 @@
-// A x = b in one call, from the arrays of a SciPy matrix to x: what stands between Python and a small system
-// costs more than its solution.
+// A x = b in one call, from the arrays of a SciPy matrix to x: for a small system, the general path from
+// Python costs more than the solution.
 #include "bindings.hpp"
 #include "compressed_arrays.hpp"
 
@@ -17,8 +17,8 @@ std::optional<typename CompressedArrays<T>::Indices> indices_of(const IndexArray
   return std::nullopt;
 }
 
-/// Rows solved so much worse than the norm of A tells are for palmette.scipy to correct: its own bounds are
-/// no tighter.
+/// palmette.scipy corrects rows whose errors are this much larger than the norm of A suggests: its own bounds
+/// are no tighter.
 template <class T>
 constexpr double usual_row_error = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-10;
 
@@ -27,7 +27,7 @@ template <class T>
 bool answer_at_once(const CompressedArrays<T>& arrays, DenseView<const T> b, DenseView<T> x) {
   SolverOptions options;
   options.measure = false;
-  options.threads = 1;  // no team is waited for, and none started
+  options.threads = 1;  // waits for no team, and starts none
   try {
     auto solver =
         Solver<T>::create(std::make_shared<const SparseMatrix<T>>(from_compressed_arrays(arrays)), options);
@@ -41,7 +41,7 @@ bool answer_at_once(const CompressedArrays<T>& arrays, DenseView<const T> b, Den
   }
 }
 
-/// The arrays of a square SciPy matrix; nothing where they are not quite as they usually are.
+/// The arrays of a square SciPy matrix; nothing if they are unusual in any way.
 template <class T>
 std::optional<CompressedArrays<T>> arrays_of(const nb::object& A, bool by_rows, index_t n) {
   IndexArray line_ptr, index;
@@ -55,8 +55,8 @@ std::optional<CompressedArrays<T>> arrays_of(const nb::object& A, bool by_rows, 
 }
 
 /// A x = b for n × n compressed columns or rows; x of length n. One thread.
-/// @returns true: x is the verified answer. False: something is not as it usually is; it is for the long way
-///   to deal with that, or to refuse
+/// @returns true: x is the verified answer. False: something is unusual, and the general path must handle or
+///   reject it
 template <class T>
 bool solve_at_once(const nb::object& A, bool by_rows, const nb::object& b, ArrayOut<T> x) {
   const auto n = static_cast<index_t>(x.size());

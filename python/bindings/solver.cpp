@@ -1,4 +1,4 @@
-// Solver, once for each scalar. The interpreter lock is released wherever the library works.
+// Solver, once for each scalar. The interpreter lock is released while the library works.
 #include <algorithm>
 
 #include "options.hpp"

@@ -1,4 +1,4 @@
-// TriangularSolver, once for each scalar: somebody's triangle, or somebody's factors.
+// TriangularSolver, once for each scalar, from a given triangle or given factors.
 #include "options.hpp"
 
 namespace palmette::python {
@@ -26,7 +26,7 @@ std::vector<double> scale(const nb::dict& given, const char* name) {
   return {factors.begin(), factors.end()};
 }
 
-/// The matrix under that name, handed over; nothing where it is None.
+/// Takes over the matrix under that name; nothing if it is None.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> matrix(const nb::dict& given, const char* name) {
   return given[name].is_none() ? nullptr : nb::cast<MatrixHandle<T>&>(given[name]).take();

@@ -160,7 +160,7 @@ class VerifiedSolves:
         DimensionError
             If b does not have n rows.
         UsageError
-            If a value of b is not finite (the message names its place), or for an option that cannot be.
+            If a value of b is not finite (the message names its place), or if an option is invalid.
         SingularError
             If pivots were replaced and the matrix proves to be singular to working precision.
 

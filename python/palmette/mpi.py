@@ -7,7 +7,7 @@ here.
 
 >>> from mpi4py import MPI
 >>> import palmette.mpi, scipy.sparse
->>> A = scipy.sparse.eye_array(4, format="csr") * 2          # one process brings all rows, where there is one
+>>> A = scipy.sparse.eye_array(4, format="csr") * 2          # with a single process, it has all rows
 >>> palmette.mpi.solve(A, [2.0, 4.0, 6.0, 8.0], MPI.COMM_SELF)
 array([1., 2., 3., 4.])
 """

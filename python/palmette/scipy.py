@@ -10,7 +10,7 @@ Differences:
 - every other matrix that is singular to working precision gets a factor, as SciPy's. Its solves never raise:
   x has a small backward error, solves the system as far as possible, and is huge along null vectors if b is
   not in the range of A. The first solve of a factor warns by a `palmette.SingularWarning`; `spsolve` does not
-  warn, like SciPy's, since programs take its warnings for failures;
+  warn, like SciPy's, since programs treat its warnings as failures;
 - an infinite diagonal entry of A pins its unknown to zero, as SciPy does; A with NaN, or with infinity
   elsewhere, counts as exactly singular (SciPy's answer to the latter depends on the order of elimination). A
   column of b that is not finite gives a column of NaN;
@@ -91,8 +91,8 @@ class SuperLU:
         self._kept = (A.data.copy(), A.indices.copy(), A.indptr.copy()) if keep else None
         self._factors: Optional[tuple] = None
 
-    # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which asks for
-    # this where the type itself is another, is nevertheless true. ``type(lu)`` says what it is.
+    # SciPy's class cannot be derived from; ``isinstance(lu, scipy.sparse.linalg.SuperLU)``, which checks
+    # ``__class__`` if the type differs, is nevertheless true. ``type(lu)`` is the real type.
     __class__ = property(lambda self: scipy.sparse.linalg.SuperLU)  # type: ignore[assignment]
 
     @property

@@ -1,7 +1,6 @@
 // Memory that runs out at any moment: every allocation of a run is made to fail in turn. Each failure must
-// come back as MemoryError or bad_alloc, leak nothing, and leave the library usable. And memory that is not
-// asked for: factorizations of a known structure use what they have. A program of its own, since it replaces
-// operator new.
+// come back as MemoryError or bad_alloc, leak nothing, and leave the library usable. Also: factorizations of
+// a known structure allocate nothing. This is a separate program, since it replaces operator new.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -112,7 +111,7 @@ TEST_P(AllocationFailure, each_one_is_an_error_that_leaks_nothing) {
     } catch (const std::bad_alloc&) {
       failed = true;
     }
-    // Where the failure struck something that can do without (a thread, a message), the run ends well.
+    // If the failure hit something optional (a thread, a message), the run succeeds.
     finished = finished && allocations_until_failure.load() >= 0;
     allocations_until_failure.store(-1);
     failures += failed;
@@ -150,7 +149,7 @@ TEST(allocation, a_factorization_of_known_structure_asks_for_its_owner_count_alo
     const Ordering ordering = order(*matrix, order_options).value();
     const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix->pattern, ordering));
     ThreadTeam team(2);
-    team.muster();  // else workers would be started by whichever factorization finds the processors free
+    team.muster();  // otherwise any factorization that finds the processors free would start workers
     FactorizeOptions options;
     options.kind = what.kind;
     options.team = &team;
@@ -170,7 +169,7 @@ TEST(allocation, ten_thousand_refactorizations_leave_nothing_behind) {
   SolverOptions options;
   options.threads = 1;
   options.measure = false;
-  options.ordering = OrderingMethod::amd;  // asked for, so that supernodes factor
+  options.ordering = OrderingMethod::amd;  // given explicitly, so that supernodes factor
   Solver<double> solver = Solver<double>::create(matrix, options).value();
   DenseMatrix<double> b(matrix->rows(), 1), x(matrix->rows(), 1);
   for (double& value : b.values) value = 1;

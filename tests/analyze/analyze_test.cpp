@@ -30,7 +30,7 @@ SparsityPattern pattern_of(index_t n, const std::vector<std::pair<index_t, index
   return from_triplets(triplets).pattern;
 }
 
-/// Everything that must hold of any SymbolicFactor, against the naive fill in its own final numbering.
+/// Everything that must hold for any SymbolicFactor, against the naive fill in its own final numbering.
 void expect_lawful(const SymbolicFactor& symbolic, const std::vector<std::vector<char>>& filled,
                    bool relaxed) {
   const index_t n = symbolic.n;
@@ -119,7 +119,7 @@ TEST(analyze, counts_flops_and_rows_are_exact_on_random_patterns) {
 }
 
 // The arrow with its point last, n = 4: columns 0, 1, 2 hold {j, 3}, column 3 holds {3}: no fill, nnz(L) = 7,
-// Σ c² = 4 + 4 + 4 + 1 = 13. Point first: everything fills, nnz(L) = 10, Σ c² = 16 + 9 + 4 + 1 = 30.
+// Σ c² = 4 + 4 + 4 + 1 = 13. With the point first, everything fills: nnz(L) = 10, Σ c² = 16 + 9 + 4 + 1 = 30.
 TEST(analyze, promise_of_a_symmetric_pattern_changes_nothing) {
   const SparsityPattern grid =
       pattern_of(6, {{0, 0}, {0, 1}, {1, 0}, {1, 2}, {2, 1}, {3, 0}, {0, 3}, {4, 5}, {5, 4}, {2, 5}, {5, 2}});

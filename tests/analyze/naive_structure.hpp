@@ -1,4 +1,4 @@
-// The judge of the symbolic analysis: elimination of a boolean dense matrix, entry by entry.
+// The reference for the symbolic analysis: elimination of a boolean dense matrix, entry by entry.
 #pragma once
 
 #include <vector>
@@ -27,7 +27,8 @@ inline std::vector<std::vector<char>> naive_fill(const SparsityPattern& pattern,
   return filled;
 }
 
-/// A random square pattern with about `degree` off-diagonal entries a column; a little generator of our own.
+/// A random square pattern with about `degree` off-diagonal entries per column, from a small generator of our
+/// own.
 class RandomPatterns {
  public:
   explicit RandomPatterns(std::uint64_t seed) : state_(seed) {}

@@ -1,4 +1,4 @@
-// What a forked process finds of the locks of its parent.
+// The locks of the parent in a forked process.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ TEST(process_mutex, in_a_forked_process_it_is_free_and_says_that_its_holder_stay
   EXPECT_EQ(code_of_child([&] {
     if (!mutex.lock()) return 1;
     mutex.unlock();
-    if (mutex.lock()) return 2;  // nobody stayed behind with it this time
+    if (mutex.lock()) return 2;  // this time no thread of the parent held it
     return 42;
   }), 42);
   mutex.unlock();

@@ -1,4 +1,4 @@
-// When threads are withheld, and when they are called again. The clock is the test's.
+// When threads are paused, and when they are called again. The test provides the clock.
 #include <gtest/gtest.h>
 
 #include "palmette/base/base.hpp"

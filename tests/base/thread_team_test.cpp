@@ -1,4 +1,5 @@
-// The thread team: who is called, who is waited for, and that exceptions reach the caller.
+// The thread team: which threads are called, which the caller waits for, and that exceptions reach the
+// caller.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,7 +93,7 @@ TEST(thread_team, share_calls_no_member_twice_and_always_the_caller) {
   }
 }
 
-// Both workers of the team are held up in an earlier run of another thread's: they can come to nothing else.
+// Both workers of the team are busy in an earlier run by another thread: they cannot join anything else.
 TEST(thread_team, a_member_that_has_not_come_is_not_waited_for) {
   AllCalled all;
   ThreadTeam team(2, all);
@@ -234,7 +235,7 @@ TEST(thread_team, a_team_in_the_middle_of_a_run_can_be_used_and_ended_in_a_forke
   pid_t child = -1;
   std::atomic<bool> forked{false};
   // Both threads must rest inside before the fork: a thread that still starts may hold a lock of the address
-  // sanitizer's allocator, which the child would find locked for ever.
+  // sanitizer's allocator, which would stay locked for ever in the child.
   std::latch inside(2);
   std::thread runs([&] {
     team->run([&](int) {

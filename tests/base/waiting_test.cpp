@@ -1,4 +1,4 @@
-// Barriers and doorbells: nobody goes on too early, and nobody sleeps for ever.
+// Barriers and doorbells: no thread continues too early, and none sleeps for ever.
 #include <gtest/gtest.h>
 
 #include <thread>

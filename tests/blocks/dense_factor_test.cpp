@@ -1,4 +1,4 @@
-// Dense factorizations of one block, judged by what their factors multiply to.
+// Dense factorizations of one block, judged by the product of their factors.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Dense matrices for the tests of blocks: random ones, naive products, and a norm.
+// Dense matrices for the tests of blocks: random matrices, naive products, and a norm.
 #pragma once
 
 #include <cmath>

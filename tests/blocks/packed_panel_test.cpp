@@ -1,5 +1,5 @@
-// Packed panels against their definition: every scalar, widths below and above what registers hold, tails of
-// chunks, rows that lie together or scattered, one right-hand side or many.
+// Packed panels against their definition: every scalar type, widths that fit and do not fit into registers,
+// tails of chunks, contiguous and scattered rows, one right-hand side and many.
 #include <gtest/gtest.h>
 
 #include "tests/blocks/dense_testing.hpp"
@@ -38,7 +38,7 @@ struct Case {
         length(w + 3 * r + 40) {
     if (!square)
       for (index_t column = 0; column < w; ++column) std::fill_n(top.view().column(column), column, T(0));
-    // What lies behind a panel is not its own, and must not show even if it is no number.
+    // The memory behind a panel does not belong to it, and must not affect the result even if it is NaN.
     std::fill(packed.begin(), packed.end(), T(std::numeric_limits<real_t<T>>::quiet_NaN()));
     pack_panel<T>(square, std::as_const(top).view(), std::as_const(bottom).view(), packed.data());
     for (index_t k = 0; k < r; ++k) list.push_back(w + 2 + 2 * k + k % 2);
@@ -47,7 +47,7 @@ struct Case {
   RowPlaces places() const { return {width + 3, scattered ? list.data() : nullptr, below}; }
 };
 
-/// Largest difference from what `run` should have made of `before`, for one right-hand side of `after`.
+/// Largest difference between `after` and the correct result of `run` for `before`, for one right-hand side.
 template <class T>
 double forward_error(const Case<T>& given, const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<T> expected = before;

@@ -1,5 +1,5 @@
-// Products and triangular solves against the definition, every scalar, shapes from nothing to beyond every
-// threshold.
+// Products and triangular solves against the definition, for every scalar type and shapes from empty to
+// beyond every threshold.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -102,8 +102,8 @@ TYPED_TEST(Products, placed_products_arrive_at_their_places_and_nowhere_else) {
 
 TYPED_TEST(Products, placed_products_have_the_same_bits_in_any_rows) {
   using T = TypeParam;
-  // Where registers are narrow, larger products are left to BLAS by their shape, and other rows are another
-  // shape.
+  // With narrow registers the shape decides whether BLAS computes a larger product, and other rows make
+  // another shape.
   const index_t m = 101, n = 13, k = lanes::register_bytes >= 32 ? 40 : 4;
   const std::vector<index_t> row = some_places(m, 1), column = some_places(n, 2);
   const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4),
@@ -234,7 +234,7 @@ TYPED_TEST(Products, dividing_a_panel_by_a_triangle_leaves_a_small_residual) {
             auto a = random_dense<T>(w, w, 41);
             for (T& value : a.values) value *= real_t<T>(0.5 / (w + 1));
             for (index_t k = 0; k < w; ++k) a.view()(k, k) += T(2);
-            DenseMatrix<T> dense(w, w);  // the triangle that is meant, all entries written out
+            DenseMatrix<T> dense(w, w);  // the triangle in question, with all entries written out
             for (index_t j = 0; j < w; ++j)
               for (index_t i = 0; i < w; ++i) {
                 const bool inside = triangle == blas::Triangle::lower ? i > j : i < j;

@@ -180,7 +180,7 @@ static void arrays_stay_the_callers(palmette_storage storage, int in_order) {
   palmette_destroy(solver);
 }
 
-/* Solving with each factor in turn, in permuted order, is solving. */
+/* Solving with each factor in turn, in permuted order, solves the system. */
 static void half_solves(palmette_kind kind) {
   /* [4 2 0; 2 5 3; 0 3 6]: A·(1, 2, 3) = (8, 21, 24). */
   const int64_t ptr[] = {0, 2, 5, 7};

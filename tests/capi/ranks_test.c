@@ -1,6 +1,6 @@
 /* The C functions over ranks, run by mpiexec with any number of processes: complex systems, transposes, two
- * sides, new values, misuse. Every expectation is checked on every rank; a line WRONG and exit status 1 where
- * one fails. */
+ * sides, new values, misuse. Every expectation is checked on every rank; if one fails, a line WRONG and
+ * exit status 1. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void complex_systems(int rank, int ranks, int communicator) {
   palmette_destroy_over_ranks(solver);
 }
 
-/* diag(1, …, n), spoilt in some way on the last rank. */
+/* diag(1, …, n), made invalid in some way on the last rank. */
 static void misuse(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
   int64_t row_ptr[n + 1] = {0};

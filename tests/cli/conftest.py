@@ -35,7 +35,7 @@ class Transcript:
         return json.loads(self.out)
 
     def fails_with(self, code, *words):
-        """One sentence on standard error, with these words, and nothing that looks like a trace."""
+        """One sentence on standard error, with these words, and nothing that looks like a stack trace."""
         assert self.code == code, (self.code, self.out, self.err)
         lines = self.err.splitlines()
         assert len(lines) == 1 and lines[0].startswith("palmette: error: "), self.err

@@ -1,4 +1,4 @@
-"""How the command ends where something is wrong: the exit code, one sentence, and the JSON."""
+"""How the command fails: the exit code, one sentence, and the JSON."""
 import json
 import os
 import subprocess

@@ -1,5 +1,5 @@
-"""palmette predict and palmette measure: forms of tables, JSON and plots, and what is refused. Figures are
-the library's tests' business."""
+"""palmette predict and palmette measure: forms of tables, JSON and plots, and rejected options. The library's
+tests check the figures."""
 
 import json
 

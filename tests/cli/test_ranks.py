@@ -1,4 +1,4 @@
-"""palmette solve over ranks: as threads of one process always, under mpiexec where it is there."""
+"""palmette solve over ranks: always as threads of one process, and under mpiexec if it is installed."""
 import json
 import os
 import re
@@ -12,7 +12,7 @@ from conftest import coordinate, read_dense
 
 
 def launcher():
-    """mpiexec, with what it needs as root on few cores; skip where there is none."""
+    """mpiexec, with the options that it needs as root on few cores; skip if there is none."""
     mpiexec = shutil.which("mpiexec")
     if mpiexec is None:
         pytest.skip("no mpiexec")
@@ -28,7 +28,7 @@ def launcher():
 
 
 def launched(palmette, *arguments, ranks=2):
-    """Run under mpiexec; skip where the command was built without MPI."""
+    """Run under mpiexec; skip if the command was built without MPI."""
     done = subprocess.run(
         [*launcher(), "-n", str(ranks), palmette.command, *map(str, arguments)],
         capture_output=True,
@@ -193,7 +193,7 @@ def test_mpiexec_gives_the_bits_of_threads(palmette, spd, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Verified") == 1 and "mpi_two_sided" in done.stdout
     assert two.read_text() == one.read_text()
-    # One process under a launcher goes the same way.
+    # One process under a launcher takes the same path.
     done = launched(palmette, "solve", spd, "--out", two, ranks=1)
     assert done.returncode == 0 and "mpi_two_sided" in done.stdout, done.stderr
     assert two.read_text() == one.read_text()
@@ -268,7 +268,7 @@ def test_checksums_of_messages_change_no_bit(palmette, spd, tmp_path):
 
 
 def descendants(process):
-    """Numbers of all processes under this one."""
+    """Process numbers of all descendants of this process."""
     parents = {}
     for entry in os.listdir("/proc"):
         try:
@@ -283,7 +283,7 @@ def descendants(process):
 
 
 def ranks_of(palmette, run):
-    """Processes of the command, once all of them are there."""
+    """Processes of the command, once all of them have started."""
     command = os.path.realpath(palmette.command)
     for _ in range(200):
         time.sleep(0.05)
@@ -296,8 +296,8 @@ def ranks_of(palmette, run):
 
 
 def disturbed(palmette, matrix, what, *arguments, ranks=3):
-    """Begin a run of minutes, send `what` to one of its ranks when it is well under way. Returns code,
-    seconds after that, stderr."""
+    """Start a run of minutes and send `what` to one of its ranks when it is well under way. Returns the exit
+    code, the seconds after that, and stderr."""
     if "MPICH" in subprocess.run(
         [launcher()[0], "--version"], capture_output=True, text=True
     ).stdout or not os.path.isdir("/proc/self"):

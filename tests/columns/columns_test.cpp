@@ -8,7 +8,7 @@
 namespace palmette {
 namespace {
 
-/// A number in [−1, 1), with an imaginary part where there can be one.
+/// A number in [−1, 1), with an imaginary part if the scalar is complex.
 template <class T>
 class Values {
  public:
@@ -28,7 +28,7 @@ class Values {
   std::uint64_t state_;
 };
 
-/// Random entries; the diagonal is left out where that keeps the matrix regular (a cyclic shift stands in for
+/// Random entries; the diagonal is omitted where the matrix stays regular without it (a cyclic shift replaces
 /// it).
 template <class T>
 SparseMatrix<T> scattered(index_t n, bool with_diagonal, std::uint64_t seed) {
@@ -194,7 +194,7 @@ TEST(order_blocks, a_permuted_triangle_is_all_blocks_of_one) {
 }
 
 TEST(order_blocks, blocks_are_the_strongly_connected_components) {
-  // 1 ⇄ 2, 3 ⇄ 4, the first pair depends on the second, 5 and 6 stand alone.
+  // 1 ⇄ 2, 3 ⇄ 4, the first pair depends on the second, 5 and 6 are single.
   const SparseMatrix<double> matrix = of_rows({{1, 2, 0, 3, 0, 0},
                                                {2, 1, 0, 0, 0, 0},
                                                {0, 0, 1, 2, 0, 0},

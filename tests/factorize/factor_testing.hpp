@@ -19,7 +19,7 @@ T scalar(double re, double im) {
 
 enum class Flavour { positive_definite, symmetric, hermitian, unsymmetric };
 
-/// That this kind of factorization is for.
+/// The PivotNeed of this kind of factorization.
 inline Flavour flavour_of(FactorKind kind) {
   return kind == FactorKind::llt    ? Flavour::positive_definite
          : kind == FactorKind::ldlt ? Flavour::symmetric
@@ -41,9 +41,9 @@ inline SparseMatrix<double> tree_matrix(const std::vector<index_t>& parent, bool
   return from_triplets(entries, symmetric ? Symmetry::symmetric : Symmetry::general);
 }
 
-/// A random sparse matrix with about `per_column` entries beside the diagonal. Positive definite by a
-/// dominant diagonal; the others have a diagonal of which every third entry is missing, but a full cyclic
-/// diagonal beside it.
+/// A random sparse matrix with about `per_column` entries per column off the diagonal. Positive definite
+/// matrices have a dominant diagonal; for the others every third diagonal entry is missing, but a cyclic
+/// diagonal next to it is full.
 template <class T>
 SparseMatrix<T> random_sparse(Flavour flavour, index_t n, double per_column, unsigned seed) {
   std::mt19937 generator(seed);
@@ -130,7 +130,7 @@ DenseMatrix<Wide> factored_matrix(const SparseMatrix<T>& matrix, const Factor<T>
   return result;
 }
 
-/// A = left·right with P worked into left: the definition of Factor, written out.
+/// A = left·right with P included in left: the definition of Factor, written out.
 struct DenseFactors {
   DenseMatrix<Wide> left, right;
 };

@@ -1,5 +1,5 @@
-// Factorizations judged by what their factors multiply to: every kind and scalar, many patterns; and their
-// determinants.
+// Factorizations judged by the product of their factors, for every kind, scalar type and many patterns; and
+// their determinants.
 #include <gtest/gtest.h>
 
 #include "tests/factorize/factor_testing.hpp"
@@ -175,8 +175,8 @@ TEST(factorize, inertia_of_complex_symmetric_and_of_lu_is_not_claimed) {
 }
 
 TEST(factorize, tiny_pivots_are_replaced_and_named_by_their_original_columns) {
-  // Diagonal, so every pivot stands alone: columns 3 and 5 lie below 1e-3 of the largest entry. No scaling,
-  // no ordering.
+  // A diagonal matrix, so every pivot is independent: columns 3 and 5 are below 1e-3 times the largest entry.
+  // No scaling, no ordering.
   const auto matrix = from_triplets<double>(
       {6, 6, {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {1, 2, -3, 1e-5, 4, -1e-5}}, Symmetry::symmetric);
   Ordering ordering;

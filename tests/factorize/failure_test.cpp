@@ -17,7 +17,7 @@ SparseMatrix<double> with_diagonal(SparseMatrix<double> matrix, index_t at, doub
 }
 
 TEST(factorize_failure, llt_of_a_negative_diagonal_names_its_column_and_the_remedy) {
-  // A negative diagonal entry makes the very pivot of its column negative, since updates only lower it.
+  // A negative diagonal entry makes the pivot of its own column negative, since updates only lower it.
   for (const index_t bad : {0, 57, 99}) {
     const auto matrix = with_diagonal(generate({"poisson2d5", 10}), bad, -1);
     const auto outcome = Problem<double>(matrix, FactorKind::llt).factored(FactorKind::llt);
@@ -54,7 +54,7 @@ TEST(factorize_failure, nan_in_the_matrix_is_not_finite_for_every_kind) {
       const Problem<double> problem(generate({"poisson2d5", 9}), kind);
       for (const offset_t entry : {offset_t(0), problem.matrix.nnz() / 2, problem.matrix.nnz() - 1}) {
         SparseMatrix<double> matrix = problem.matrix;
-        // Both mirror images, since LLᵀ and LDLᵀ read one of them only.
+        // Both mirror images, since LLᵀ and LDLᵀ read only one of them.
         const index_t row = matrix.pattern.row_index[entry];
         index_t column = 0;
         while (matrix.pattern.column_ptr[column + 1] <= entry) ++column;

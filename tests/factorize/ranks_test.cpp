@@ -1,5 +1,5 @@
-// A factorization over ranks: every block has the bits that one rank alone gives it, messages are as many as
-// the structure says, in any order of delivery, and a bad pivot ends in an answer, not in silence.
+// A factorization over ranks: in any order of delivery, every block has the same bits as on one rank, and the
+// number of messages is that of the structure; a bad pivot leads to an answer, not to a deadlock.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -88,15 +88,14 @@ struct SimulatedRun {
   std::vector<RankProgram*> programs;
 };
 
-/// As many messages, of this size each.
+/// This many messages, each of this size.
 Traffic signals_of(Traffic traffic) {
   for (TrafficEntry& entry : traffic.entries)
     entry.bytes = entry.messages * static_cast<std::int64_t>(sizeof(Offer));
   return traffic;
 }
 
-/// Messages as predicted; where blocks are pulled, one signal and one get for each block and rank that uses
-/// it.
+/// Messages as predicted; if blocks are pulled, one signal and one get for each block and rank that uses it.
 template <class T>
 void expect_predicted_traffic(const SimulationResult& result, const Problem<T>& problem,
                               const Placement& placement, FactorKind kind, BlockDelivery delivery) {
@@ -228,8 +227,8 @@ TEST(ranks, every_order_of_delivery_gives_the_same_bits) {
     std::vector<index_t> tree = {};
     std::int64_t tried = 20000;
   };
-  // Orders grow fast: three full supernodes on four ranks have thousands, five have more than can be tried;
-  // six in a tree have fewer, and on the largest only the first thousand are tried.
+  // The number of orders grows fast: three full supernodes on four ranks have thousands, five have too many
+  // to try; six in a tree have fewer, and on the largest only the first thousand are tried.
   const std::vector<index_t> chain = {1, 2, 3, 4, 5, -1}, star = {5, 5, 5, 5, 5, -1},
                              binary = {2, 2, 5, 4, 5, -1};
   for (const auto& [kind, delivery] : {std::pair{FactorKind::llt, BlockDelivery::push},
@@ -324,7 +323,7 @@ TEST(ranks, what_is_offered_is_predicted) {
                                 narrow);
   const auto placement = std::make_shared<const Placement>(
       place(*problem.symbolic, {2, 3}, PlacementMap::block_cyclic, {false}));
-  /// Adds up what passes.
+  /// Counts the messages that pass.
   struct Counting final : Transport {
     Counting(Transport& one, std::int64_t& sum_of_bytes) : inner(one), bytes(sum_of_bytes) {}
     index_t rank() const override { return inner.rank(); }

@@ -42,8 +42,8 @@ void compare_threads(const std::string& problem_name, index_t n, FactorKind kind
   }
 }
 
-/// The same values, then others, then the same again, in kept memory: as in fresh memory, and in the same
-/// place.
+/// The same values, then others, then the same again, in reused memory: the bits are those of new memory, and
+/// the addresses stay the same.
 void compare_again(const std::string& problem_name, index_t n, FactorKind kind) {
   const Problem<double> problem(generate({problem_name, n}), kind);
   SparseMatrix<double> other = problem.matrix;

@@ -1,5 +1,5 @@
 // Fuzzes the C interface: arbitrary arrays, options and calls must end in a status, never in a crash; an
-// answer that is called verified must have a small backward error by a dense computation of its own.
+// answer reported as verified must have a small backward error by an independent dense computation.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <cmath>
@@ -38,7 +38,7 @@ T some_scalar(FuzzedDataProvider& data) {
   }
 }
 
-/// Mostly well formed, sometimes not: pointers that decrease or rows out of range must be refused.
+/// Mostly well formed, sometimes not: decreasing pointers or rows out of range must be rejected.
 template <class T>
 System<T> some_system(FuzzedDataProvider& data) {
   System<T> system{data.ConsumeIntegralInRange<int32_t>(0, 9), {0}, {}, {}};
@@ -130,7 +130,7 @@ void run(FuzzedDataProvider& data, Create create, Solve solve, Refactor refactor
   const palmette_status status = solve(solver, operation, 1, reinterpret_cast<const double*>(b.data()),
                                        system.n, reinterpret_cast<double*>(x.data()), system.n, &report);
   require(is_status(status));
-  // Products near the ends of the range overflow in this plain check: it judges the usual sizes only.
+  // Products near the ends of the range overflow in this plain check, so it judges only the usual sizes.
   const bool usual = [&] {
     for (const T& value : system.values)
       if (std::abs(value) > 1e100 || (value != T(0) && std::abs(value) < 1e-100)) return false;

@@ -1,5 +1,5 @@
-// libFuzzer entry: the readers, on any bytes, either give a well-formed matrix or throw one of Palmette's own
-// errors.
+// libFuzzer entry: for any bytes, the readers either return a well-formed matrix or throw one of Palmette's
+// own errors.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-"""Each rule of the house catches its offence in a tiny wrong tree, and says nothing about the clean one."""
+"""Each rule of the house finds its offence in a tiny wrong tree, and nothing in the clean one."""
 import gzip
 import subprocess
 import sys

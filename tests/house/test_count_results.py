@@ -7,14 +7,14 @@ SCRIPT = Path(__file__).resolve().parents[2] / "tools" / "count_results.py"
 # One passed, one failed, one skipped, as ctest writes them.
 CTEST = """<testsuite name="t"><testcase name="a" status="run"/><testcase name="b" status="fail"><failure message=""/></testcase>
 <testcase name="c" status="notrun"><skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/></testcase></testsuite>"""
-# Two passed, one error while it was set up, as pytest writes them.
+# Two passed, one error during setup, as pytest writes them.
 PYTEST = """<testsuites><testsuite><testcase name="a"/><testcase name="b"/><testcase name="c"><error message="x"/></testcase>
 </testsuite></testsuites>"""
 PASSED = '<testsuite><testcase name="a"/></testsuite>'
 
 
 def count(tmp_path, stages):
-    """The last line and the exit status for stages given as (exit status, text of the report or None)."""
+    """The last line and the exit status, for stages given as (exit status, text of the report or None)."""
     lines = []
     for number, (status, text) in enumerate(stages):
         report = tmp_path / f"{number}.xml"

@@ -1,4 +1,4 @@
-"""What programs print is run for once and read again."""
+"""A program runs once, and its stored output is read afterwards."""
 import subprocess
 import sys
 from pathlib import Path

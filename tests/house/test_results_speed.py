@@ -1,4 +1,4 @@
-"""The report of speeds computes its figures from rows, and says who is absent."""
+"""The report of speeds computes its figures from rows, and lists missing rivals."""
 import sys
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-// Descriptions of clusters: curves, shares of the memory, links, and what is refused.
+// Descriptions of clusters: curves, shares of the memory, links, and what is rejected.
 #include <gtest/gtest.h>
 
 #include "palmette/machine/machine.hpp"
@@ -48,8 +48,8 @@ TEST(cluster, a_solve_reads_more_slowly_than_a_stream_by_what_its_bytes_cost) {
   cluster.overheads.byte_ns = 0.01;
   cluster.overheads.memory_byte_ns = 0.02;
   EXPECT_NEAR(cluster.rank_solve_gbs(2, 1e6), 1 / (1 / 40.0 + 0.01), 1e-9);
-  // A byte from memory takes one alone 0.1 + 0.02 ns, and each of two at least 0.125: half of them from the
-  // cache, 0.0125 + 0.0625 + 0.01.
+  // A byte from memory takes one rank alone 0.1 + 0.02 ns, and each of two ranks at least 0.125: half of them
+  // from the cache, 0.0125 + 0.0625 + 0.01.
   EXPECT_NEAR(cluster.rank_solve_gbs(2, 2e6), 1 / 0.085, 1e-9);
   EXPECT_NEAR(cluster.rank_solve_gbs(1, 2e6), 1 / 0.0825, 1e-9) << "0.0125 + 0.06 + 0.01";
   cluster.overheads.memory_byte_ns = 0.1;

@@ -1,4 +1,4 @@
-// What is made of the files in which a system describes its processor.
+// Reading the files in which a system describes its processor.
 #include <gtest/gtest.h>
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Rates are positive and remembered; what a cache file says is believed only if all of it fits.
+// Rates are positive and stored; a cache file is used only if all of it is consistent.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -42,7 +42,7 @@ class machine : public ::testing::Test {
     text << std::ifstream(file).rdbuf();
     return text.str();
   }
-  /// The file with the value of one key replaced.
+  /// Replaces the value of one key in the file.
   void plant(const fs::path& file, const std::string& key, const std::string& value) const {
     std::istringstream lines(text_of(file));
     std::ofstream to(file);

@@ -60,7 +60,7 @@ inline std::string file_text(const std::string& path) {
   return text.str();
 }
 
-/// The line that the IoError names, −1 if there was none; its text must contain `part`.
+/// The line of the IoError, −1 if none was thrown; its text must contain `part`.
 template <class Work>
 std::int64_t line_of_error(Work&& work, const std::string& part) {
   try {

@@ -1,5 +1,5 @@
-// Fortran formats as matrix files use them: fields, widths, offsets, scale factors; what is not understood is
-// said.
+// Fortran formats as matrix files use them: fields, widths, offsets, scale factors; unsupported formats are
+// reported.
 #include <gtest/gtest.h>
 
 #include "palmette/matrix/fortran_format.hpp"

@@ -50,7 +50,7 @@ void expect_delaunay(const std::vector<PlanePoint>& points) {
         ++border_edges;
         continue;
       }
-      // The neighbour has the same edge the other way round, and this triangle across it.
+      // The neighbour has the same edge in the opposite direction, and this triangle across it.
       const Triangle& other = triangles[t.neighbour[side]];
       const auto back =
           std::find(other.neighbour.begin(), other.neighbour.end(), static_cast<index_t>(number));
@@ -72,7 +72,8 @@ TEST(predicates, know_left_from_right_to_the_last_unit) {
 }
 
 TEST(predicates, know_inside_from_outside_to_the_last_unit) {
-  // The circle through three corners of the square passes through the fourth; one unit further in is inside.
+  // The circle through three corners of the square passes through the fourth; a point one unit further in is
+  // inside.
   const auto c = corners();
   EXPECT_FALSE(in_circle(c[0], c[1], c[2], c[3]));
   EXPECT_TRUE(in_circle(c[0], c[1], c[2], {1, square_side}));

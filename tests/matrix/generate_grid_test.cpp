@@ -1,4 +1,5 @@
-// The grid problems: closed formulas for rows and entries, and what the equations say about rows.
+// The grid problems: closed formulas for rows and entries, and properties of rows that follow from the
+// equations.
 #include <gtest/gtest.h>
 
 #include "tests/matrix/generate_support.hpp"

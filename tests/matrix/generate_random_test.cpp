@@ -126,7 +126,7 @@ TEST(circuit, has_dense_rows_dominant_rows_and_an_unsymmetric_pattern) {
 }
 
 TEST(circuit, has_as_many_rails_as_asked) {
-  // Twelve rails more, each with up to 2·(n/25) = 160 entries.
+  // Twelve more rails, each with up to 2·(n/25) = 160 entries.
   EXPECT_GT(make("circuit", 2000, 1, 18).nnz(), make("circuit", 2000, 1, 6).nnz() + 12 * 120);
 }
 

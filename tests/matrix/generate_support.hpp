@@ -1,4 +1,4 @@
-// What the tests of the generators share: a dense judge (Cholesky, LU), a fingerprint of a matrix, a short
+// What the tests of the generators share: dense references (Cholesky, LU), a fingerprint of a matrix, a short
 // call.
 #pragma once
 

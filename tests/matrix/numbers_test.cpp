@@ -1,5 +1,5 @@
-// Decimal text to double: every path must give what the standard library gives, and the scanners must stop
-// where they should.
+// Decimal text to double: every path must agree with the standard library, and the scanners must stop where
+// they should.
 #include <gtest/gtest.h>
 
 #include <charconv>

@@ -1,5 +1,5 @@
-// Every one of the optional third-party matrices (../shared/matrices) is read with the order and the number
-// of entries that the table in its README states. Skipped, aloud, where the collection is absent.
+// Each of the optional third-party matrices (../shared/matrices) is read with the order and the number of
+// entries that the table in its README states. Skipped, with a message, if the collection is absent.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -66,8 +66,8 @@ TEST(read_collection, every_matrix_has_the_order_and_entries_of_the_table) {
           EXPECT_NO_THROW(check_matrix(matrix));
           const Symmetry expected = symmetry_in_words(row.type);
           const Symmetry detected = detect_symmetry(matrix);
-          // The file may leave unsaid what the table knows (cg20 and qc324 are stored unsymmetric), never the
-          // reverse.
+          // The file may omit a symmetry that the table lists (cg20 and qc324 are stored unsymmetric), never
+          // the reverse.
           EXPECT_EQ(detected, expected);
           if (matrix.symmetry != Symmetry::general) {
             EXPECT_EQ(matrix.symmetry, detected);

@@ -1,4 +1,4 @@
-// The files in data/ become the matrices that stand here as dense rows.
+// The files in data/ are read as the matrices that are given here as dense rows.
 #include "tests/matrix/expect_matrix.hpp"
 
 namespace palmette {

@@ -122,7 +122,7 @@ TEST(read_errors, diagonals_must_fit_the_symmetry) {
 }
 
 TEST(read_errors, absurd_sizes_are_refused_before_memory_is_asked_for) {
-  // 2³¹ − 1 empty columns would need 16 GiB of pointers; a quintillion entries no machine has.
+  // 2³¹ − 1 empty columns would need 16 GiB of pointers; no machine can hold a quintillion entries.
   EXPECT_EQ(bad_line(real + "2147483647 2147483647 0\n", "implausible"), 2);
   EXPECT_EQ(bad_line(real + "3 3 100000000000000000\n1 1 1\n", "after 1 of 100000000000000000 entries"), 3);
   EXPECT_EQ(bad_line("%%MatrixMarket matrix array real general\n2147483647 2147483647\n1\n", "after 1 of"),
@@ -181,11 +181,11 @@ std::string long_file(std::int64_t entries, std::int64_t announced, std::int64_t
 
 TEST(read_errors, line_is_the_same_for_any_number_of_threads) {
   const std::int64_t entries = 200000;
-  // line of the file, were there no blank lines: entry 150000, with 150 blank lines before it
+  // line of entry 150000, with 150 blank lines before it
   const std::int64_t bad = 150003;
   const std::string wrong = long_file(entries, entries, bad, "7 7 x"),
                     too_many = long_file(entries, 150000, 0, "");
-  // Too many entries come before the wrong line, so they are what is reported.
+  // Too many entries come before the wrong line, so that error is reported.
   const std::string both = long_file(entries, 149999, bad, "7 7 x"),
                     too_few = long_file(entries, entries + 1, 0, "");
   for (int threads = 1; threads <= 8; ++threads) {

@@ -1,5 +1,5 @@
-// What must hold for every file: the threads do not change the matrix, and damaged files end in an error of
-// our own or in a well-formed matrix.
+// Properties of every file: the number of threads does not change the matrix, and a damaged file gives one of
+// our own errors or a well-formed matrix.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -60,8 +60,7 @@ struct Line {
   std::string text;
 };
 
-/// Lines whose places occur about twice each; equal places keep their order in every arrangement that sorts
-/// stably.
+/// Lines in which each place occurs about twice; a stable sort keeps the order of equal places.
 std::vector<Line> lines_with_duplicates() {
   std::mt19937_64 random(6);
   std::vector<Line> lines;
@@ -197,7 +196,7 @@ TEST(read_properties, twenty_thousand_damaged_files_are_refused_or_give_well_for
     } catch (const Error&) {
     }
   }
-  // Both must happen often, or the test tests nothing.
+  // Both must happen often, or the test is void.
   EXPECT_GT(refused, 5000);
   EXPECT_GT(accepted, 1000);
 }

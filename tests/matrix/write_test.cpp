@@ -1,4 +1,4 @@
-// Writing and reading back: the same bits, the lower triangle only where that suffices, and no partial files.
+// Writing and reading back: the same bits, only the lower triangle if that suffices, and no partial files.
 #include <sys/stat.h>
 #include <unistd.h>
 

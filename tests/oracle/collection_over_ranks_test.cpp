@@ -1,5 +1,5 @@
-// Real matrices over ranks: small backward errors, the same bits for any number of ranks as threads and under
-// virtual time, as many messages as the structure says, and the same failure where there is one.
+// Real matrices over ranks: small backward errors, the same bits for any number of ranks, as threads and
+// under virtual time, the number of messages that the structure gives, and the same failure if there is one.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ constexpr index_t rank_counts[] = {1, 3, 4};  // all of them take minutes, and t
 constexpr index_t rank_counts[] = {1, 2, 3, 4, 6, 8};
 #endif
 
-/// Small files of this tree and of the collection beside it.
+/// Small files of this tree and of the collection next to it.
 std::vector<fs::path> small_files() {
   std::vector<fs::path> files;
   for (const fs::path& folder :
@@ -50,7 +50,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// x of all ranks, or what is wrong with the matrix; backward errors are looked at.
+/// x of all ranks, or what is wrong with the matrix; checks the backward errors.
 template <class T>
 std::variant<std::vector<T>, std::string> through_the_hall(
     const std::shared_ptr<const SparseMatrix<T>>& matrix, Transport& transport) {
@@ -180,7 +180,7 @@ void expect_predicted_messages(const SparseMatrix<T>& matrix) {
   OrderOptions how;
   how.pivot_need = kind == FactorKind::lu ? PivotNeed::unsymmetric : PivotNeed::indefinite;
   Outcome<Ordering> found = order(matrix, how);
-  if (!found) return;  // singular in structure: the hall has said so
+  if (!found) return;  // structurally singular: the hall has reported it
   Programs<T> programs(matrix, kind, std::move(found).value());
   std::optional<std::map<index_t, T>> first;
   for (const index_t ranks : rank_counts) {

@@ -1,6 +1,6 @@
 // Solves over layers of ranks: small backward error, the same bits for any grid of a layer, map, tree,
-// transport and order of delivery, and as many messages, synchronizations and replicated entries as the
-// structure says.
+// transport and order of delivery, and the numbers of messages, synchronizations and replicated entries that
+// the structure gives.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,7 +38,7 @@ std::string text(const Setting& setting) {
          " " + std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
 }
 
-/// Plans of all ranks of all layers, their factors taken out of one.
+/// Plans of all ranks of all layers, with their factors taken from a single factor.
 template <class T>
 struct Layers {
   Layers(const Factor<T>& factor, const Setting& setting, index_t max_rhs)
@@ -158,8 +158,8 @@ TYPED_TEST(LayeredSolve,
   }
 }
 
-/// Blocks of the factor that a rank holds, with the pivots of its diagonal blocks, against those taken out of
-/// the whole factor.
+/// Compares the blocks that a rank holds, with the pivots of its diagonal blocks, with those of the whole
+/// factor.
 template <class T>
 void expect_same_part(const RankFactor<T>& mine, const RankFactor<T>& expected) {
   ASSERT_EQ(mine.owned.entries(), expected.owned.entries());

@@ -1,5 +1,5 @@
 // Solves over ranks: small backward error, the same bits for any grid, map, tree, transport and order of
-// delivery, and as many messages as the structure says.
+// delivery, and the number of messages that the structure gives.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -243,8 +243,8 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
     std::vector<index_t> tree = {};
     std::int64_t tried = 20000;
   };
-  // Orders grow fast: three full supernodes on four ranks have thousands, five have more than can be tried;
-  // six in a tree have fewer, and on the largest only the first thousand are tried.
+  // The number of orders grows fast: three full supernodes on four ranks have thousands, five have too many
+  // to try; six in a tree have fewer, and on the largest only the first thousand are tried.
   const std::vector<index_t> chain = {1, 2, 3, 4, 5, -1}, star = {5, 5, 5, 5, 5, -1},
                              binary = {2, 2, 5, 4, 5, -1};
   for (const FactorKind kind : {FactorKind::llt, FactorKind::lu})
@@ -328,7 +328,7 @@ TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) 
       const Placement placement = place(symbolic, grid, PlacementMap::block_cyclic, {false});
       return predicted_solve_traffic(symbolic, placement, TreeShape::binary, 8).messages();
     };
-    // Both sweeps: what goes forward comes back.
+    // Both sweeps: every message of the forward sweep has one in the backward sweep.
     EXPECT_EQ(messages({root * root, 1}), 2 * 999);
     EXPECT_EQ(messages({1, root * root}), 2 * 999);
     EXPECT_EQ(messages({root, root}), 4 * 999);

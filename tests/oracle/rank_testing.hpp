@@ -1,4 +1,4 @@
-// What tests of solves over ranks share: right-hand sides, adverse worlds, backward errors.
+// What tests of solves over ranks share: right-hand sides, transports with adverse delivery, backward errors.
 #pragma once
 
 #include <gtest/gtest.h>

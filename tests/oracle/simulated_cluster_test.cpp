@@ -1,5 +1,5 @@
 // Solves on simulated clusters: against closed forms, against the schedule that is predicted from structure
-// alone, and what the records of ranks say.
+// alone, and against the records of ranks.
 #include <gtest/gtest.h>
 
 #include "palmette/factorize/factorize.hpp"
@@ -123,7 +123,8 @@ TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alon
         given.trees = trees;
         const double real = simulated(system, given, cluster).run.seconds,
                      planned = predicted(system, given, *cluster).seconds;
-        // Where two tasks are equally urgent either may go first: with many ranks and few tasks that is seen.
+        // If two tasks are equally urgent, either may go first; with many ranks and few tasks that is
+        // visible.
         EXPECT_NEAR(real / planned, 1, shape.num_ranks() < 16 ? 0.03 : 0.15)
             << shape.rows << " x " << shape.cols << " " << name_of(trees) << " n " << system.matrix.rows();
       }
@@ -183,7 +184,7 @@ TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_tim
         EXPECT_GT(found.run.times[rank].of(SweepPhase::backward).work, 0);
       }
       EXPECT_EQ(between > 0, layers > 1) << info.name << " " << layers;
-      // Half a microsecond at both ends of each.
+      // Half a microsecond at each end of every message.
       EXPECT_NEAR(messages, 1e-6 * static_cast<double>(found.run.traffic.messages()), 1e-9);
       std::size_t sent = 0, taken = 0;
       for (const RankTimeline& line : found.run.timelines)

@@ -1,5 +1,5 @@
-// A solve over one-sided queues in memory that tears whatever is put: ours has the bits of messages; a signal
-// after a local flush is caught.
+// A solve over one-sided queues in memory that tears every put: our protocol gives the same bits as messages;
+// a signal after a local flush is detected.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -57,7 +57,7 @@ struct Solve {
   }
 };
 
-/// Remembers what was sent, so that what never was is known before a program believes it.
+/// Records what was sent, so that data that was never sent is detected before a program uses it.
 class Remembering final : public Transport {
  public:
   using Sent = std::multiset<std::tuple<index_t, index_t, std::int64_t, std::vector<std::byte>>>;
@@ -89,7 +89,7 @@ class Remembering final : public Transport {
   Sent& sent_;
 };
 
-/// @returns whether x has the bits that it has over messages
+/// @returns whether x has the same bits as over messages
 template <class Queue>
 bool solves(Publication publication, std::uint64_t seed) {
   AnalyzeOptions narrow;
@@ -126,7 +126,7 @@ bool solves(Publication publication, std::uint64_t seed) {
   }
   Solve solve(plans, [&](index_t rank) -> Transport& { return *transports[rank]; });
   for (RankProgram* const program : solve.programs) program->start();
-  // All words arrive in the end with probability 1; so many turns without it are a fault.
+  // All words arrive in the end with probability 1; this many turns without it are a fault.
   for (int turn = 0; turn < 200000; ++turn) {
     const auto rank = static_cast<std::size_t>(fabric.random()() % static_cast<std::uint64_t>(ranks));
     Message message;

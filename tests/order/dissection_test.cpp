@@ -32,7 +32,8 @@ SparseMatrix<double> cube(index_t side) {
   return from_edges(side * side * side, edges);
 }
 
-/// Vertex k is joined to three earlier ones, early ones more often: few hubs, many vertices of low degree.
+/// Vertex k is joined to three earlier vertices, preferably early ones: few hubs, many vertices of low
+/// degree.
 SparseMatrix<double> scale_free(index_t n) {
   Dice dice(5);
   Edges edges;
@@ -48,7 +49,7 @@ SparseMatrix<double> scale_free(index_t n) {
   return from_edges(n, edges);
 }
 
-/// 40 stars of 200 leaves, their hubs in a ring: matching finds a mate for one leaf of each star only.
+/// 40 stars of 200 leaves, their hubs in a ring: matching can match only one leaf of each star.
 SparseMatrix<double> ring_of_stars() {
   Edges edges;
   for (index_t hub = 0; hub < 40; ++hub) {
@@ -149,8 +150,8 @@ TEST(MinimumDegree, vertex_next_to_a_large_halo_comes_after_those_inside) {
   EXPECT_TRUE((order[3] == 0 && order[4] == 4) || (order[3] == 4 && order[4] == 0));
 }
 
-/// side³ points of a 27-point torus with three unknowns each; a coupling of different unknowns is left out
-/// now and then. Points side by side share half of their neighbours.
+/// side³ points of a 27-point torus with three unknowns each; some couplings of different unknowns are
+/// omitted. Adjacent points share half of their neighbours.
 SparseMatrix<double> thinned_elasticity(index_t side) {
   Dice dice(3);
   Edges edges;

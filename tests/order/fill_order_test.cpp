@@ -1,4 +1,4 @@
-// Every fill-reducing method on every awkward graph, merging of indistinguishable vertices, exact fill
+// Every fill-reducing method on every difficult graph, merging of indistinguishable vertices, exact fill
 // counts, and the rule of `automatic`.
 #include <gtest/gtest.h>
 
@@ -248,7 +248,7 @@ TEST(Automatic, does_not_dissect_a_graph_without_small_separators) {
   generator.n = 20000;
   const Graph graph = graph_of(generate(generator));
   const AmdOrder amd = amd_order(graph);
-  // it would pay by the flops
+  // by the flops, it would pay
   EXPECT_GT(amd.flops_bound, 1e4 * static_cast<double>(graph.n + graph.start.back()));
   EXPECT_FALSE(nested_dissection_may_pay(amd.flops_bound, graph));
 }
@@ -294,7 +294,7 @@ TEST(Automatic, growth_tells_meshes_of_the_plane_from_those_in_space) {
   EXPECT_EQ(growth_dimension(Graph{3, {0, 0, 0, 0}, {}, {}}), 0) << "falls apart";
 }
 
-// AMD's order of the smaller mesh is good enough, and the larger one is dissected without asking AMD.
+// AMD's order of the smaller mesh is good enough; the larger one is dissected without trying AMD.
 TEST(Automatic, order_of_a_mesh_in_space_does_not_depend_on_the_threads) {
   const std::vector<std::pair<index_t, OrderingMethod>> cases{{16, OrderingMethod::amd},
                                                               {30, OrderingMethod::nd}};

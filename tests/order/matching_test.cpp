@@ -136,8 +136,8 @@ TEST(MatchingTest, long_alternating_path_needs_no_recursion) {
 }
 
 TEST(MatchingTest, auction_keeps_the_matching_exact_where_searches_are_long) {
-  // Large enough, and with few enough entries, that the searches give way to the auction. Optimality is shown
-  // by the duals: all scaled entries at most one, matched ones one.
+  // Large enough, and with few enough entries, that the auction replaces the searches. The duals prove
+  // optimality: all scaled entries at most one, matched ones one.
   const index_t n = 20000;
   Dice dice(8);
   const std::vector<index_t> hidden = dice.permutation(n).new_to_old();

@@ -294,7 +294,7 @@ TEST(Order, stored_zero_is_no_pivot) {
 }
 
 TEST(Order, singular_symmetric_matrix_names_rows_and_columns) {
-  // Arrow without diagonal but for the tip: unknowns 2 and 3 both depend on unknown 1 alone.
+  // Arrow without diagonal, except for the tip: unknowns 2 and 3 both depend on unknown 1 alone.
   const SparseMatrix<double> matrix =
       from_dense<double>({{1, 1, 1}, {1, 0, 0}, {1, 0, 0}}, Symmetry::symmetric);
   OrderOptions options;

@@ -55,7 +55,7 @@ inline SparseMatrix<double> clique(index_t n) {
   return from_edges(n, edges);
 }
 
-/// side × side grid, 5-point, each point standing for `unknowns` fully coupled unknowns, numbered point by
+/// side × side grid, 5-point, where each point has `unknowns` fully coupled unknowns, numbered point by
 /// point.
 inline SparseMatrix<double> grid(index_t side, index_t unknowns = 1) {
   Edges edges;
@@ -121,7 +121,7 @@ inline std::vector<OrderingMethod> available_methods() {
   return methods;
 }
 
-/// A generator of repeatable numbers (splitmix64).
+/// A generator of reproducible numbers (splitmix64).
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}

@@ -1,4 +1,4 @@
-# Installs the build into a new folder, moves it, refuses paths of the build in it, then builds and runs
+# Installs the build into a new folder, moves it, rejects paths of the build in it, then builds and runs
 # tests/package/user against it.
 set(work ${BUILD_FOLDER}/tests/package/work)
 file(REMOVE_RECURSE ${work})

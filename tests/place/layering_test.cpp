@@ -1,5 +1,5 @@
-// Layers: every supernode is held by the layers whose subtrees reach it, balanced work, and structures of
-// layers that are those of the whole.
+// Layers: the layers whose subtrees reach a supernode hold it, work is balanced, and the structures of layers
+// are those of the whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>

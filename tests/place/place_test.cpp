@@ -1,4 +1,4 @@
-// Placement: every block has exactly one owner, and that owner exists.
+// Placement: every block has exactly one owner, which is a rank of the grid.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// Predictions against closed forms (chains, stars, dense triangles) and against what the exchange says of
-// messages.
+// Predictions against closed forms (chains, stars, dense triangles) and against the messages of the exchange.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -195,8 +194,8 @@ TEST(ranked_grids, two_branches_want_two_layers) {
   const std::vector<GridChoice> choices = ranked_grids(question, simple_cluster());
   ASSERT_EQ(choices.size(), 4u);  // 1 × 2 and 2 × 1, and two layers by either method
   EXPECT_EQ(choices.front().layers, 2);
-  // Chains of 30 diagonals and blocks, then the hub; in between its row goes up and comes down: 6 µs, and
-  // reading and writing it costs 2 entries, at both ends.
+  // Chains of 30 diagonals and blocks, then the hub; in between, its row goes up and comes down: 6 µs each
+  // way, plus the cost of reading and writing 2 entries at both ends.
   EXPECT_NEAR(choices.front().seconds, (2 * (30 + 30 + 1) + 2 * (6 + 2 + 2)) * microsecond, 3 * microsecond);
   EXPECT_EQ(predicted_seconds(question, choices.front(), simple_cluster()), choices.front().seconds);
   EXPECT_EQ(chosen_layout(question, simple_cluster()).seconds, choices.front().seconds);
@@ -273,7 +272,7 @@ TEST(predict_on_threads, threads_share_what_the_memory_gives) {
   const double one = predict_on_threads({symbolic, 1, 1, 8}, cluster).seconds;
   const FactorWork all = sweep_work(symbolic, 0, symbolic.num_supernodes());
   EXPECT_NEAR(one, 2 * all.entries * 8 / 10e9, 1e-9);
-  // A memory that one thread exhausts gains nothing from a second.
+  // If one thread exhausts the memory bandwidth, a second thread gains nothing.
   EXPECT_NEAR(predict_on_threads({symbolic, 2, 1, 8}, cluster).seconds, one, 1e-9);
   cluster.memory_gbs = {{1, 10}, {2, 20}};
   const ThreadPrediction two = predict_on_threads({symbolic, 2, 1, 8}, cluster);

@@ -1,5 +1,5 @@
-// What tests of predictions and of simulated solves share: a cluster on which times can be counted by hand,
-// and matrices of which they can.
+// What tests of predictions and of simulated solves share: a cluster and matrices for which times can be
+// computed by hand.
 #pragma once
 
 #include <algorithm>

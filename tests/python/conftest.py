@@ -1,4 +1,4 @@
-"""What the tests of the Python package share: matrices of every kind that are quickly solved."""
+"""What the tests of the Python package share: matrices of every kind that are solved quickly."""
 
 import warnings
 
@@ -13,7 +13,7 @@ DTYPES = ("float32", "float64", "complex64", "complex128")
 
 @pytest.fixture(autouse=True)
 def cache_of_the_test(tmp_path_factory, monkeypatch):
-    """The measured bandwidth is remembered for the session of tests, not in the user's own cache."""
+    """The measured bandwidth is stored for the test session, not in the user's own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
 
 
@@ -31,7 +31,7 @@ def backward_error(A, x, b):
 
 
 def bound(dtype):
-    """Ten unit roundoffs: what refined answers keep."""
+    """Ten unit roundoffs: the accuracy of refined answers."""
     return 10 * np.finfo(np.dtype(dtype)).eps
 
 
@@ -61,7 +61,7 @@ def indefinite(n=12, dtype="float64"):
 
 
 def outcome(call):
-    """What a caller sees: the answer or the error, and the warnings."""
+    """The results of a call: the answer or the error, and the warnings."""
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:

@@ -1,5 +1,5 @@
-"""Run by mpiexec with any number of processes (test_mpi.py does): palmette.mpi on every process. Ends with 1
-where an assertion fails."""
+"""Run by mpiexec with any number of processes (test_mpi.py does): palmette.mpi on every process. Exits with 1
+if an assertion fails."""
 
 import doctest
 import hashlib
@@ -36,7 +36,7 @@ def unsymmetric(dtype="float64"):
 
 
 def fails(error, words, call):
-    """All processes are told the same."""
+    """All processes get the same result."""
     try:
         call()
         text = "nothing"
@@ -93,7 +93,7 @@ def scalars_transposes_and_refactor():
     assert solver.kind == "llt" and solver.inertia == (64, 0, 0)
     x = solver.solve(np.full(end - first, 1j))  # a complex right-hand side of a real matrix
     assert np.allclose(A[first:end] @ whole(x), 1j)
-    # One process alone has a complex right-hand side.
+    # Only one process has a complex right-hand side.
     x = solver.solve(np.full(end - first, 1j if comm.rank == 0 else 1.0))
     assert x.dtype == "complex128"
 

@@ -1,5 +1,5 @@
-"""Small systems answered in one call of the library: the same bits as in the long way, which all that is
-unusual is left to."""
+"""Small systems solved in one call of the library: the same bits as by the long way, which handles everything
+unusual."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def right_hand_side(n, dtype):
 
 
 def with_indices(A, index_dtype):
-    """The same matrix, each line from its end to its beginning, and every tenth entry in two halves."""
+    """The same matrix, with each line in reverse order, and every tenth entry in two halves."""
     lines = [np.arange(A.indptr[k], A.indptr[k + 1])[::-1] for k in range(len(A.indptr) - 1)]
     lines = [np.repeat(line, np.where(line % 10 == 0, 2, 1)) for line in lines]
     entries, pointers = np.concatenate(lines), np.concatenate([[0], np.cumsum([len(line) for line in lines])])

@@ -1,5 +1,5 @@
 """The comparison of other projects' suites: outcomes are compared test by test, differences are explained or
-told, calls are counted."""
+reported, calls are counted."""
 
 import json
 import subprocess

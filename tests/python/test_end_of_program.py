@@ -1,5 +1,5 @@
-"""The program ends, or is interrupted, while a thread works in the library: the process ends as if it had not
-been there."""
+"""The program ends, or is interrupted, while a thread works in the library: the process ends as if there were
+no such thread."""
 
 import signal
 import subprocess

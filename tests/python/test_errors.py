@@ -185,7 +185,7 @@ def test_sizes_beyond_32_bits_are_refused_before_anything_is_allocated():
     A = sparse.coo_array(([1.0], ([0], [0])), shape=(2**31, 2**31))
 
     class Huge:
-        """A matrix of compressed columns that claims a size; its pointers would be 16 GB."""
+        """A matrix of compressed columns that claims a size whose pointers would take 16 GB."""
 
     from palmette import _input
     Huge.shape = A.shape

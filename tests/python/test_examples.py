@@ -1,4 +1,4 @@
-"""The numbered Python examples run as they stand."""
+"""The numbered Python examples run unchanged."""
 import pathlib
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Triangles and factors that somebody else computed."""
+"""Triangles and factors that other programs computed."""
 
 import numpy as np
 import pytest

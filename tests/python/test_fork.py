@@ -1,5 +1,5 @@
-"""Processes that fork: what was factorized before is solved with in the child, and nothing that stayed behind
-is waited for."""
+"""Processes that fork: the child solves with earlier factorizations, and waits for nothing that exists only
+in the parent."""
 
 import multiprocessing
 import os
@@ -33,7 +33,7 @@ def test_a_pool_of_forked_processes_solves_with_factors_made_before():
 
 
 def child_of(program):
-    """Exit code of a process that runs a program in which `child()` forks and says whether it is the
+    """Exit code of a process that runs a program in which `child()` forks and returns whether it is the
     child."""
     preamble = """
 import os, sys, threading, time, numpy as np, palmette

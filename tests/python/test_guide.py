@@ -1,4 +1,4 @@
-"""The guide and the docstrings are transcripts: they run, and print what they say."""
+"""The guide and the docstrings are transcripts: their code runs and prints the output shown."""
 
 import doctest
 import importlib

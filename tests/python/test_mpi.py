@@ -1,5 +1,4 @@
-"""palmette.mpi: under mpiexec where it, mpi4py and a build with MPI are there; else only what it says
-then."""
+"""palmette.mpi: under mpiexec if it, mpi4py and a build with MPI are available; otherwise only its error."""
 
 import pathlib
 import re
@@ -13,7 +12,7 @@ PROGRAM = pathlib.Path(__file__).with_name("rank_program.py")
 
 
 def launched(ranks):
-    """The program's output under mpiexec; skips where it cannot run."""
+    """The program's output under mpiexec; skips if it cannot run."""
     pytest.importorskip("mpi4py", exc_type=ImportError)
     mpiexec = shutil.which("mpiexec")
     if mpiexec is None:

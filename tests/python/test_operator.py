@@ -1,4 +1,4 @@
-"""Solvers as linear operators: the inverse, where SciPy's iterative and eigenvalue solvers take one."""
+"""Solvers as linear operators: the inverse, for SciPy's iterative and eigenvalue solvers."""
 
 import numpy as np
 import palmette

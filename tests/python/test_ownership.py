@@ -1,4 +1,4 @@
-"""What a solver keeps is its own: whatever is done to arrays and matrices afterwards changes no answer."""
+"""A solver owns what it keeps: later changes to arrays and matrices change no answer."""
 
 import numpy as np
 import palmette
@@ -9,8 +9,8 @@ from conftest import backward_error, bound, random_unsymmetric, spd
 
 
 def shuffled(A, seed=0, duplicates=False):
-    """A with the rows of each column in another order, as many assemblers leave them, and entries in two
-    parts if asked for."""
+    """A with the rows of each column in another order, as many assemblers leave them, and with entries in two
+    parts if requested."""
     rng, A = np.random.default_rng(seed), sparse.csc_matrix(A)
     pieces, rows, data = [0], [], []
     for j in range(A.shape[1]):
@@ -40,7 +40,7 @@ def test_indices_sorted_after_creation_change_nothing_about_refactor(n, duplicat
     A = shuffled(random_unsymmetric(n), duplicates=duplicates)
     values, exact, b = A.data.copy(), A.toarray(), np.ones(n)
     solver = palmette.Solver(A)
-    A.sum_duplicates()  # in place, as printing, slicing, adding and other solvers do; sorts too
+    A.sum_duplicates()  # in place, as printing, slicing, adding and other solvers do; this sorts too
     solver.refactor(values)
     assert backward_error(exact, solver.solve(b), b) < bound("float64")
     solver.refactor(-2 * values)

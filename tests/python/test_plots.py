@@ -1,4 +1,4 @@
-"""Pictures: what they show is held against the matrix; how they look is for eyes."""
+"""Pictures: their content is compared with the matrix; their looks are not tested."""
 
 import subprocess
 import sys

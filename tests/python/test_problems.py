@@ -1,4 +1,4 @@
-"""Files, generators, and the lists of what there is."""
+"""Files, generators, and the lists of what is available."""
 
 import gzip
 import os

@@ -24,12 +24,12 @@ one, two = np.ones(3), np.arange(6.0).reshape(3, 2)
 
 
 def assert_same(call):
-    """`call` takes one of both modules."""
+    """Compares both modules; `call` takes one of them."""
     (expected, expected_warnings), (found, found_warnings) = outcome(lambda: call(theirs)), outcome(
         lambda: call(ours)
     )
     assert [seen[:2] for seen in found_warnings] == [seen[:2] for seen in expected_warnings]
-    assert all(filename == __file__ for _, _, filename in found_warnings)  # they point at the user's own line
+    assert all(filename == __file__ for _, _, filename in found_warnings)  # they point to the user's own line
     if isinstance(expected, Exception):
         assert isinstance(found, type(expected)), found
         assert str(found) == str(expected)
@@ -251,9 +251,9 @@ def test_natural_keeps_the_order_of_columns(dtype):
 
 
 def test_rows_that_are_small_beside_the_norm_are_solved_as_well():
-    # A stiff grid, a rigid inclusion by weak multipliers, and what turns and moves it: ‖A‖‖x‖ is so large
-    # beside b that x counts as verified (‖b − A x‖ ≤ 10⁻¹⁴ (‖A‖‖x‖ + ‖b‖)) while rows of b are missed by 10⁻⁷
-    # of what is in them.
+    # A stiff grid, a rigid inclusion by weak multipliers, and forces that turn and move it: ‖A‖‖x‖ is so
+    # large compared with b that x counts as verified (‖b − A x‖ ≤ 10⁻¹⁴ (‖A‖‖x‖ + ‖b‖)) while rows of b are
+    # missed by 10⁻⁷ of what is in them.
     k = 48
     K = palmette.generate("poisson2d5", k)
     X, Y = (places.ravel() / k for places in np.meshgrid(np.arange(k), np.arange(k)))

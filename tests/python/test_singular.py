@@ -1,4 +1,4 @@
-"""Systems with singular matrices: as SciPy under palmette.scipy, and as asked for with
+"""Systems with singular matrices: as in SciPy under palmette.scipy, and as requested with
 `Solver(singular=...)`."""
 
 import warnings
@@ -109,7 +109,7 @@ def test_the_default_refuses_and_warn_answers():
         palmette.solve(K, b)
     with pytest.warns(palmette.SingularWarning, match="NOT VERIFIED.*singular to working precision"):
         x = palmette.solve(K, b, singular="warn")
-    # b has a part out of reach: x is huge, and constant but for a small rest.
+    # b has a part outside the range: x is huge, and constant except for a small rest.
     assert abs(x).max() > 1e12 and np.ptp(x) < 1e-10 * abs(x).max() and backward_error(K, x, b) < 1e-14
     with pytest.raises(palmette.UsageError, match="'raise', 'warn' or 'least_norm'"):
         palmette.Solver(K, singular="ignore")
@@ -139,7 +139,7 @@ def test_inverse_iteration_converges_to_the_null_vector():
     shifted = (generator - 1e-15 * sparse.eye_array(200)).tocsc()
     x = np.ones(200) / 200
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # programs take warnings of spsolve for failures
+        warnings.simplefilter("error")  # programs treat warnings of spsolve as failures
         for _ in range(3):
             x = ours.spsolve(shifted, x)
             x /= x.sum()
@@ -249,7 +249,7 @@ def test_infinity_off_the_diagonal_counts_as_singular():
 
 
 def test_these_functions_may_stand_in_scipys_place(monkeypatch):
-    """SuperLU is asked for factors of matrices with replaced pivots, and must be SciPy's own then."""
+    """For factors of matrices with replaced pivots SuperLU is called, which must be SciPy's own."""
     monkeypatch.setattr(theirs, "splu", ours.splu)
     met = 0
     for seed in range(60):
@@ -274,8 +274,8 @@ def test_these_functions_may_stand_in_scipys_place(monkeypatch):
 @pytest.mark.parametrize("m", [2, 5])
 def test_an_answer_without_replaced_pivots_stays_where_its_residual_is_the_smallest(m):
     """Constraints that are nearly dependent, as those of an interior-point method. Elimination makes no error
-    here, for all multiples of powers of two are exact. The backward error of a residual of 1/2 would be u as
-    well, but clients look at b − A x.
+    here, since all multiples by powers of two are exact. The backward error of a residual of 1/2 would be u
+    too, but clients check b − A x.
     """
     J = np.eye(m)
     J[:, 0], J[0, 1:], J[1, 1] = 1, 0, 2.0**-25

@@ -58,7 +58,7 @@ def test_long_indices_unsorted_rows_and_duplicates_are_taken():
     solver = palmette.Solver(A)
     assert solver.nnz == 3
     assert np.allclose(solver.solve([3.0, 3.0]), [1, 1], atol=1e-15)
-    assert list(A.indices) == [1, 0, 0, 1] and A.nnz == 4  # the user's matrix is as it was
+    assert list(A.indices) == [1, 0, 0, 1] and A.nnz == 4  # the user's matrix is unchanged
 
 
 @pytest.mark.parametrize(

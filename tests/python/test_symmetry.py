@@ -1,5 +1,5 @@
-"""Matrices that are symmetric up to rounding are factored as symmetric ones, say so, and are verified as they
-are."""
+"""Matrices that are symmetric up to rounding are factored as symmetric and reported as such, and answers are
+verified against the given matrix."""
 
 import numpy as np
 import palmette

@@ -22,14 +22,14 @@ def default_again():
 
 @pytest.fixture
 def solver():
-    """A solver of two threads that uses all it may for every solve."""
+    """A solver of two threads that uses all of them for every solve."""
     palmette.set_num_threads(2)
     return palmette.Solver(spd(40), method="level_set", measure=False)
 
 
 def threads_of(solver):
-    """The most that a few solves used: a single one may find another's processes on its processors and go
-    alone."""
+    """The most threads that a few solves used: a single solve may find other processes on its processors and
+    use one thread."""
     def of_one():
         solver.solve(np.ones(solver.shape[0]))
         return solver.report["solve"]["threads"]

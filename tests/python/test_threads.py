@@ -1,5 +1,5 @@
-"""Several Python threads: the interpreter lock is released while the library works, and solves may run side
-by side."""
+"""Several Python threads: the interpreter lock is released while the library works, and solves may run
+concurrently."""
 
 import signal
 import subprocess
@@ -18,10 +18,11 @@ from conftest import backward_error, bound, random_unsymmetric, spd
 
 @pytest.fixture
 def advances_during():
-    """Whether another Python thread makes a step while `call` runs; it may be called often, until one does.
+    """Whether another Python thread makes progress while `call` runs; `call` may be called repeatedly until
+    one does.
 
-    The interpreter takes the lock from no thread by itself here (the switch interval is a minute), so that
-    the other thread can only run where `call` lets go of the lock.
+    The interpreter does not switch threads by itself here (the switch interval is a minute), so the other
+    thread can run only where `call` releases the lock.
     """
     steps, stop = [0], threading.Event()
 
@@ -70,7 +71,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     core = palmette._core
     assert advances_during(lambda: core.generate("poisson3d7", 14, 1, 0.0))
     assert advances_during(lambda: core.Matrix_float64.from_csc(*A.shape, pointers, rows, A.data))
-    # a matrix belongs to the solver that it was given to
+    # a matrix belongs to the solver to which it was given
     handed_over = [_input.to_core(A) for _ in range(400)]
     assert advances_during(lambda: core.Solver_float64.create(handed_over.pop(), options))
     assert advances_during(lambda: solver._core.solve(b, x, request))
@@ -81,8 +82,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
 
 
 def test_a_call_that_keeps_the_lock_lets_no_other_thread_run(advances_during):
-    # The counterpart that shows that the test above can fail: sorting a list of integers is one call that
-    # keeps the lock.
+    # Shows that the test above can fail: sorting a list of integers is one call that keeps the lock.
     numbers = list(range(20000, 0, -1))
     assert not advances_during(lambda: sorted(numbers))
 
@@ -148,7 +148,7 @@ def test_an_error_in_one_thread_leaves_the_others_alone():
 
 
 def test_an_interrupt_ends_a_factorization():
-    # A shell that starts its jobs in the background has them ignore interrupts: ask for them.
+    # A shell makes background jobs ignore interrupts: enable them again.
     program = ("import palmette, signal, sys\n"
                "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                "A = palmette.generate('poisson3d7', 60)\n"

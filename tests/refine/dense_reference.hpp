@@ -1,5 +1,5 @@
-// The judge of the tests of `refine`: dense elimination with partial pivoting in any precision, and random
-// systems.
+// The reference for the tests of `refine`: dense elimination with partial pivoting in any precision, and
+// random systems.
 #pragma once
 
 #include <cmath>
@@ -133,7 +133,8 @@ class Numbers {
   std::uint64_t state_;
 };
 
-/// Random entries, `per_column` in a column besides the diagonal, which has modulus `diagonal` at least.
+/// Random entries, `per_column` in a column in addition to the diagonal, whose modulus is at least
+/// `diagonal`.
 template <class T>
 SparseMatrix<T> random_matrix(index_t n, index_t per_column, double diagonal, std::uint64_t seed) {
   Numbers numbers(seed);

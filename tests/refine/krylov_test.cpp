@@ -1,5 +1,5 @@
-// GMRES behind plain refinement: what a factorization with lost pivots still gives, and how it ends when it
-// must.
+// GMRES after plain refinement: what it reaches with a factorization with lost pivots, and how it ends when
+// it cannot converge.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Refinement: when it acts, what it reaches, what it leaves alone.
+// Refinement: when it acts, what it reaches, what it does not change.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -176,7 +176,7 @@ TYPED_TEST(refine_all, each_column_gets_the_bits_that_it_gets_alone) {
   options.only_if_needed = false;
   System<T> together(hilbert<T>(6), 4);
   together.solve();
-  // One column is zero, one is solved already: the places of the others among the corrections shift.
+  // One column is zero, one is already solved: the places of the others among the corrections shift.
   for (index_t row = 0; row < 6; ++row) together.b.view()(row, 1) = together.x.view()(row, 1) = T{};
   const DenseMatrix<T> start = together.x;
   together.refine(options);
@@ -240,7 +240,7 @@ TYPED_TEST(refine_all, zero_right_hand_side_with_a_wrong_x_is_brought_to_zero) {
   RefineOptions options;
   options.max_steps = 100;
   const Verification result = system.refine(options);
-  // Whatever is left of x, relative to itself it is either zero or wrong: that is reported.
+  // Whatever remains of x is either zero or wrong relative to itself, and this is reported.
   const Verification check = verify<T>(system.matrix, system.operation, system.b.view(), system.x.view());
   EXPECT_EQ(result.backward_error, check.backward_error);
   for (const T& value : system.x.values) EXPECT_LT(std::abs(value), 1e-5);
@@ -263,7 +263,7 @@ TYPED_TEST(refine_all, not_a_number_in_x_or_b_is_reported_and_left_alone) {
     }
 }
 
-/// Inverses that do harm.
+/// Inverses that make x worse.
 template <class T>
 std::vector<ApplyInverse<T>> bad_inverses() {
   const auto each = [](auto change) {

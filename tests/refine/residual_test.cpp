@@ -1,4 +1,4 @@
-// Residuals are right to twice the working precision, and stay in range.
+// Residuals are accurate to twice the working precision, and stay in range.
 #include <gtest/gtest.h>
 
 #include "palmette/refine/residual.hpp"
@@ -24,8 +24,7 @@ TEST(compensated, sum_keeps_what_an_ordinary_sum_loses) {
 }
 
 TEST(compensated, many_products_that_cancel_leave_the_exact_rest) {
-  // Pairs +p and −p of products with 106 bits, in an order that mixes them; what is left is the one number
-  // 2⁻⁷⁰.
+  // Pairs +p and −p of products with 106 bits, in a mixed order; only the number 2⁻⁷⁰ remains.
   Numbers numbers(3);
   std::vector<double> left, right;
   for (int pair = 0; pair < 500; ++pair) {

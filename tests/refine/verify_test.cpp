@@ -1,5 +1,5 @@
-// What `verify` says of given answers: figures derived by hand, and the cases where figures must not be
-// believed.
+// The figures of `verify` for given answers, derived by hand, and the cases in which figures must not be
+// trusted.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// When messages arrive, and in which order events happen.
+// When messages arrive, and in which order events are handled.
 #include <gtest/gtest.h>
 
 #include "palmette/simulate/simulate.hpp"
@@ -6,8 +6,8 @@
 namespace palmette {
 namespace {
 
-// 1000 bytes pass a gate of 1 GB/s in 1 µs, and the wire of 10 GB/s behind it meanwhile. Two messages at
-// once: the second leaves 1 µs later. Two to one node from two: the second enters later.
+// 1000 bytes pass a gate of 1 GB/s in 1 µs and, at the same time, the wire of 10 GB/s behind it. Two messages
+// at once: the second leaves 1 µs later. Two to one node from two: the second enters later.
 TEST(interconnect, messages_of_a_node_go_one_after_the_other) {
   Cluster cluster;
   cluster.ranks_per_node = 2;
@@ -32,7 +32,7 @@ TEST(event_loop, events_of_one_moment_happen_in_the_order_in_which_they_were_pla
   std::vector<int> seen;
   const std::int64_t handled = events.run([&](double now, int event) {
     seen.push_back(event);
-    if (event == 1) events.plan(now, 2);  // in the moment that is being handled
+    if (event == 1) events.plan(now, 2);  // at the time that is being handled
   });
   EXPECT_EQ(handled, 4);
   EXPECT_EQ(seen, (std::vector<int>{1, 2, 3, 4}));

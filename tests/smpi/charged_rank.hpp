@@ -1,5 +1,4 @@
-// A rank under SimGrid: the program and the transport of production, with the machine's seconds charged
-// between them.
+// A rank under SimGrid: the real program and transport, with the machine's seconds charged between them.
 #pragma once
 
 #include <algorithm>
@@ -12,20 +11,20 @@
 
 namespace palmette::testing {
 
-/// SimGrid's clock goes on by so much for this rank. Hosts of the platform compute 10⁹ flops/s.
+/// Advances SimGrid's clock by this many seconds for this rank. Hosts of the platform compute 10⁹ flops/s.
 inline void pass(double seconds) {
   if (seconds > 0) smpi_execute_flops(seconds * 1e9);
 }
 
-/// Holds what a task sends until the task has been paid for; then each message costs its sender the overhead
-/// of its link.
+/// Holds the messages of a task until the task has been charged; then each message costs its sender the
+/// overhead of its link.
 class ChargedTransport final : public TransportWrapper {
  public:
   ChargedTransport(Transport& inner, const Cluster& cluster) : TransportWrapper(inner), cluster_(cluster) {}
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
     held_.push_back({destination, tag, std::move(payload)});
   }
-  /// Time must go on while a rank has nothing to do.
+  /// Time must advance while a rank has nothing to do.
   void rest(int) override { pass(nap); }
 
   void release() {

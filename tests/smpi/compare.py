@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds simulated clusters against SimGrid's SMPI: writes the platform of a machine file, runs the rank
-programs under smpirun, prints both times beside each other, and ends with 1 where they differ by more than 15
-%, or in the number of messages, or where x is wrong.
+"""Compares simulated clusters with SimGrid's SMPI: writes the platform of a machine file, runs the rank
+programs under smpirun, prints both times side by side, and exits with 1 if they differ by more than 15 %, or
+in the number of messages, or if x is wrong.
 
     python3 tests/smpi/compare.py build/check/tests/smpi/libsolve_under_smpi.so [--machine NAME|FILE]
     [--per-node N] [--ranks 1,2,4] [CASE…]
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST = 0.15
 ERROR = 1e-10
 # Without these SMPI's times are wrong: it would time this computer, start transfers when they are received,
-# and take latencies twice (its defaults fit an Ethernet cluster); and a turn of polling would take 0.1 ms.
+# and take latencies twice (its defaults fit an Ethernet cluster); and each poll would take 0.1 ms.
 SETTINGS = {
     "smpi/simulate-computation": "no",
     "smpi/grow-injected-times": "no",
@@ -49,14 +49,14 @@ USUAL = [
 
 
 def nearly_square(ranks):
-    """As nearly_square_grid."""
+    """Same as nearly_square_grid."""
     rows = max(r for r in range(1, ranks + 1) if r * r <= ranks and ranks % r == 0)
     return rows, ranks // rows
 
 
 def platform_text(machine, ranks):
-    """One host for each rank; a message passes the door of its node, the wire, and the other door, or the
-    memory of its node."""
+    """One host for each rank; a message passes the gate of its node, the wire, and the gate of the other
+    node, or the memory of its node."""
     per_node, injection = machine["ranks_per_node"]["value"], machine["injection_gbs"]["value"]
     lines = [
         "<?xml version='1.0'?>",
@@ -91,7 +91,7 @@ def platform_text(machine, ranks):
 
 
 def machine_of(name, per_node):
-    """A shipped machine, or a file."""
+    """A machine of the project, or a file."""
     path = Path(name) if name.endswith(".json") else ROOT / "data/machines" / f"{name}.json"
     machine = json.loads(path.read_text())
     if per_node:
@@ -100,7 +100,7 @@ def machine_of(name, per_node):
 
 
 def case_for(case, ranks):
-    """With its grid written out; None if these ranks cannot be so many layers."""
+    """The case with its grid written out; None if these ranks cannot form that many layers."""
     words = case.split(":")
     if words[0] == "ping_pong":
         return case if ranks > 1 else None

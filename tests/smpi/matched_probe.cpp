@@ -1,6 +1,6 @@
 // SimGrid's MPI (3.32) declares matched probes but aborts when they are called, and its MPI_Iprobe finds
-// messages that are still on their way: who then receives one waits for it, with tasks ready to run. These
-// stand in for both calls: a message is found once it has arrived.
+// messages that are still in transit: a rank that then receives one waits for it although tasks are ready to
+// run. These replace both calls: a message is found once it has arrived.
 #include <mpi.h>
 
 #include <cstring>
@@ -17,7 +17,7 @@ struct Coming {
   int source = 0;
 };
 
-/// Ranks share these: they are actors of one process, which change only inside MPI.
+/// Shared by all ranks, which are actors of one process and switch only inside MPI.
 using Place = std::pair<int, MPI_Comm>;
 std::map<Place, std::vector<std::unique_ptr<Coming>>> coming;
 

@@ -1,9 +1,9 @@
-// Run by smpirun: the rank programs and the two-sided transport of production on SimGrid's network, beside
-// the same on a simulated cluster of our own. One JSON object a line from rank 0.
+// Run by smpirun: the real rank programs and the two-sided transport on SimGrid's network, compared with the
+// same on our own simulated cluster. Rank 0 prints one JSON object per line.
 //
 //   solve_under_smpi MACHINE.json CASE…      ping_pong:BYTES or problem:n:method:RxCxL:right-hand sides
 //
-// Needs smpirun -no-privatize: ranks are actors of one process and share what is static.
+// Needs smpirun -no-privatize: ranks are actors of one process and share static data.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +30,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   return parts;
 }
 
-/// What all ranks share: whoever comes first makes it.
+/// Data that all ranks share; the first rank that needs it creates it.
 struct SharedCase {
   SparseMatrix<double> matrix;
   std::shared_ptr<const SymbolicFactor> symbolic;
@@ -158,7 +158,7 @@ Json solve_case(const std::string& text, const std::shared_ptr<const Cluster>& c
           {"error", largest(error)}};
 }
 
-/// Two ranks send a message to and fro; the others look on.
+/// Two ranks send a message back and forth; the others do nothing.
 class PingPong final : public RankProgram {
  public:
   PingPong(Transport& transport, index_t other, std::size_t bytes)

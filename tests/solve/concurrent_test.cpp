@@ -1,5 +1,5 @@
-// One plan, many callers: concurrent solves, workspaces kept and shared by nobody, structures cut as fine as
-// can be.
+// One plan, many callers: concurrent solves, workspaces that are kept but never shared, structures cut as
+// finely as possible.
 #include <gtest/gtest.h>
 
 #include <thread>

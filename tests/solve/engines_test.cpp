@@ -1,4 +1,4 @@
-// The engines alone, on random graphs with a body that notices when a task runs too early, twice or never.
+// The engines alone, on random graphs, with a body that detects tasks that run too early, twice or never.
 #include "palmette/solve/engines.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace palmette::sweep {
 namespace {
 
-/// Each task looks whether all its predecessors have run in this run.
+/// Each task checks that all its predecessors are done in this run.
 class WatchfulBody final : public SweepBody {
  public:
   explicit WatchfulBody(const TaskGraph& graph)

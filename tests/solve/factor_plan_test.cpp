@@ -1,5 +1,5 @@
 // Plans from factors: every method, operation, kind and scalar, judged by backward errors against dense
-// matrices and, for the methods, by the bits of the serial one.
+// matrices; all methods must give the bits of the serial one.
 #include <gtest/gtest.h>
 
 #include "palmette/solve/supernodal_core.hpp"
@@ -24,7 +24,7 @@ std::vector<Wish> all_wishes(index_t rhs) {
   return wishes;
 }
 
-/// The naive factors have growth of at most a few hundred (pivots of 2 beside entries of 9).
+/// The naive factors have growth of at most a few hundred (pivots of 2 next to entries of 9).
 template <class T>
 double bound(const Wish& wish) {
   return (wish.kind == FactorKind::ldlt ? 2e4 : 400) * unit_roundoff<T>;

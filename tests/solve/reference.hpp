@@ -51,7 +51,7 @@ DenseMatrix<T> dense_of(const SparseMatrix<T>& matrix) {
   return dense;
 }
 
-/// What the matrices of the tests shall be.
+/// The properties of a test matrix.
 struct Wish {
   FactorKind kind = FactorKind::llt;
   bool hermitian = false;  ///< LDLᵀ of complex matrices
@@ -199,7 +199,7 @@ class NaiveFactorization {
       index_t pivot = k;
       for (index_t row = k; row < end_; ++row)
         if (std::abs(a_(row, k)) > std::abs(a_(pivot, k))) pivot = row;
-      // Every third pivot is taken elsewhere, so that permutations are there to be tested.
+      // Every third pivot is taken from another row, so that there are permutations to test.
       if (k % 3 == 0 && k + 1 < end_ && std::abs(a_(k + 1, k)) > real_t<T>(0.3)) pivot = k + 1;
       for (index_t column = begin_; column < n_; ++column) std::swap(a_(k, column), a_(pivot, column));
       std::swap(place[k - begin_], place[pivot - begin_]);
@@ -212,8 +212,8 @@ class NaiveFactorization {
     std::copy(place.begin(), place.end(), factor_.place.begin() + begin_);
   }
 
-  /// LDLᵀ with 2 × 2 pivots (k, k + 1) where the entry between them is large, rows k and k + 1 exchanged now
-  /// and then.
+  /// LDLᵀ with 2 × 2 pivots (k, k + 1) where the entry between them is large; rows k and k + 1 are sometimes
+  /// exchanged.
   void ldlt() {
     for (index_t k = begin_; k < end_; ++k) factor_.place[k] = k - begin_;
     for (index_t k = begin_; k < end_;) {

@@ -1,4 +1,4 @@
-// Plans from plain sparse triangles and from somebody's factors.
+// Plans from plain sparse triangles and from given factors.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -78,7 +78,7 @@ TYPED_TEST(triangle_plan, serial_solves_every_shape_side_and_operation) {
 }
 
 TYPED_TEST(triangle_plan, every_method_gives_the_bits_of_serial_for_any_number_of_threads) {
-  const index_t n = 4000;  // several chunks and, where there is any, parallelism
+  const index_t n = 4000;  // several chunks and, if possible, parallelism
   for (const Shape shape : {Shape::ilu_like, Shape::wide_levels, Shape::band, Shape::bidiagonal}) {
     const auto plan = plan_triangle<TypeParam>(make_triangle<TypeParam>(shape, n, true, 4)).value();
     for (const index_t num_rhs : {0, 1, 3, 50}) {
@@ -105,7 +105,7 @@ TYPED_TEST(triangle_plan, rows_of_every_length_and_any_number_of_sides_are_solve
   entries.rows = entries.cols = n;
   for (index_t row = 0; row < n; ++row)
     for (index_t column = 0; column <= row; ++column) {
-      // Up to 70 entries: rows that are summed in parts among rows that are not.
+      // Up to 70 entries: some rows are summed in parts, others are not.
       if (row != column && (row * 7) % 70 <= static_cast<index_t>(random() % static_cast<unsigned>(row)))
         continue;
       entries.row.push_back(row), entries.column.push_back(column);
@@ -299,7 +299,7 @@ TEST(triangle_plan_errors, rectangular_and_not_finite_triangles_are_refused_by_p
   }
 }
 
-/// Dense A from own factors, by the definition in the door.
+/// Dense A from given factors, by the definition in the door.
 template <class T>
 DenseMatrix<T> product_of(const OwnFactors<T>& factors, const DenseMatrix<T>& l, const DenseMatrix<T>& u) {
   const index_t n = l.rows;
@@ -410,7 +410,7 @@ TEST(own_factors_errors, name_the_factor_and_the_place) {
     EXPECT_NE(std::string(error.what()).find("upper factor"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("(2, 1)"), std::string::npos);
   }
-  // a zero there is no matter
+  // a zero there does not matter
   factors.upper = from_triplets(Triplets<double>{2, 2, {0, 1, 1}, {0, 0, 1}, {1, 0, 1}});
   EXPECT_TRUE(plan_own_factors(factors).ok());
   factors.upper = from_triplets(Triplets<double>{3, 3, {0}, {0}, {1}});

@@ -1,5 +1,5 @@
-// The way by columns in the hall: who takes it, that it answers as supernodes do, and what happens where it
-// cannot.
+// Factorization by columns in the hall: which matrices take it, that its answers agree with those of
+// supernodes, and what happens if it fails.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,7 +52,7 @@ TYPED_TEST(EveryScalarByColumns, thin_factors_are_made_by_columns_and_answer_as_
   }
 }
 
-/// Diagonal entries of 20, and −1 at each of the places that `below` names for a column; its mirror too where
+/// Diagonal entries of 20, and −1 at each of the places that `below` lists for a column; also mirrored if
 /// symmetric.
 SparseMatrix<double> with_entries_below(index_t n, bool symmetric,
                                         const std::function<std::vector<index_t>(index_t)>& below) {
@@ -104,7 +104,7 @@ TEST(columns_first, diagonals_chains_triangles_and_power_grids_are_factored_by_c
 TEST(columns_first, few_flops_in_all_are_thin_and_many_for_each_entry_are_not) {
   BlockOrdering order;
   order.entries = 1e4;
-  order.flops = 1e6;  // 100 for each entry, and over in a millisecond
+  order.flops = 1e6;  // 100 for each entry, and done in a millisecond
   EXPECT_TRUE(is_thin(order));
   order.flops = 1e7;
   EXPECT_FALSE(is_thin(order));
@@ -119,7 +119,7 @@ TEST(columns_first, new_values_keep_the_way_as_long_as_the_pivots_are_good) {
   for (double& value : scaled->values) value *= -3;
   ASSERT_TRUE(solver.refactor(scaled).ok());
   EXPECT_TRUE(solved(solver, 1).verify->verified);
-  // Diagonal entries a million times smaller: pivots must be chosen anew.
+  // Diagonal entries a million times smaller: pivots must be chosen again.
   auto weak = std::make_shared<SparseMatrix<double>>(*first);
   for (index_t column = 0; column < weak->cols(); column += 3)
     for (offset_t entry = weak->pattern.column_ptr[column]; entry < weak->pattern.column_ptr[column + 1];
@@ -134,7 +134,7 @@ TEST(columns_first, new_values_keep_the_way_as_long_as_the_pivots_are_good) {
 }
 
 TEST(columns_first, a_doubtful_pivot_sends_the_matrix_to_the_supernodes) {
-  // Rows 1 and 2 differ by 1e-13: regular, but what elimination leaves of them is below u^(2/3).
+  // Rows 1 and 2 differ by 1e-13: regular, but after elimination the pivot is below u^(2/3).
   const auto near_singular = matrix_of<double>({{1, 2, 3}, {1 + 1e-13, 2, 3}, {0, 1, 5}});
   auto solver = Solver<double>::create(near_singular, quiet_options()).value();
   EXPECT_GT(solver.report().analyze->supernodes, 0);

@@ -1,4 +1,4 @@
-// L and U taken out of a factor: (L·U)(i, j) = A(row[i], column[j]), with scalings and pivoting undone
+// L and U extracted from a factor: (L·U)(i, j) = A(row[i], column[j]), with scalings and pivoting undone
 // exactly.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ ExtractedLu<T> extracted(std::shared_ptr<const SparseMatrix<T>> matrix, FactorKi
   return extract_lu(*Solver<T>::create(std::move(matrix), options).value().factor());
 }
 
-/// n·u·(|L||U|) in each entry is what elimination may be off by ([Higham 2002], theorem 9.3).
+/// The error of elimination is at most n·u·(|L||U|) in each entry ([Higham 2002], theorem 9.3).
 template <class T>
 void expect_product_is_the_permuted_matrix(const SparseMatrix<T>& matrix, const ExtractedLu<T>& factors) {
   const index_t n = matrix.rows();
@@ -85,8 +85,8 @@ TYPED_TEST(Extract, lower_times_upper_is_the_matrix_without_its_scalings) {
 }
 
 TYPED_TEST(Extract, wide_supernodes_pivot_inside_and_below) {
-  // Dense, hence one chain of supernodes of at most 128 columns: 150 columns make two, the second below the
-  // first.
+  // Dense, hence a chain of supernodes of at most 128 columns: 150 columns make two, the second above the
+  // first in the tree.
   const index_t n = 150;
   std::mt19937 random(7);
   std::uniform_real_distribution<double> value(-1, 1);

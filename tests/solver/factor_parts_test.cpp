@@ -1,5 +1,5 @@
-// The factors one by one: their product is the permuted matrix, and solving with each is what its entries
-// say.
+// The factors one by one: their product is the permuted matrix, and a solve with each agrees with its
+// entries.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,7 +31,7 @@ DenseMatrix<T> turned(const DenseMatrix<T>& matrix, bool conjugated) {
   return result;
 }
 
-/// Product, and the product of the moduli: what rounding errors are measured by.
+/// The product, and the product of the moduli, which scales rounding errors.
 template <class T>
 std::pair<DenseMatrix<T>, DenseMatrix<real_t<T>>> product(const DenseMatrix<T>& left,
                                                           const DenseMatrix<T>& right) {
@@ -142,8 +142,8 @@ TYPED_TEST(FactorParts, lower_factor_is_triangular_and_diagonal_has_blocks_of_tw
   }
 }
 
-/// ‖b − op(F)·x‖ ≤ c·n·u·(|op(F)||x| + |b|) in each row: what substitution, and inverted diagonal blocks with
-/// bounded growth, keep.
+/// ‖b − op(F)·x‖ ≤ c·n·u·(|op(F)||x| + |b|) in each row: substitution satisfies this, and so do inverted
+/// diagonal blocks with bounded growth.
 template <class T>
 void expect_solved(const DenseMatrix<T>& factor, const DenseMatrix<T>& x, const DenseMatrix<T>& b,
                    const std::string& what) {

@@ -1,4 +1,5 @@
-// Symmetric up to rounding is symmetric: factored as such, said, and verified against the matrix as given.
+// A matrix that is symmetric up to rounding is factored as symmetric, reported as such, and verified against
+// the matrix as given.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The form of a measured description; its figures are what the machine was in that moment.
+// The form of a measured description; its figures depend on the state of the machine.
 #include <gtest/gtest.h>
 
 #include "palmette/solver/measure_cluster.hpp"

@@ -1,4 +1,4 @@
-// What a solver keeps is its own: a caller who changes what he gave changes no answer.
+// A solver owns what it keeps: changing the caller's data afterwards changes no answer.
 #include <gtest/gtest.h>
 
 #include "tests/solver/systems.hpp"
@@ -63,7 +63,7 @@ TEST(ownership, values_alone_are_taken_in_the_order_of_the_solvers_matrix) {
   auto solver = Solver<double>::create(matrix, quiet_options()).value();
   const DenseMatrix<double> one = answer(solver);
   std::vector<double> values = matrix->values;
-  for (double& value : values) value *= -2;  // a power of two: x is halved and turned, bit by bit
+  for (double& value : values) value *= -2;  // a power of two: x is halved and its sign changes, bit by bit
   ASSERT_TRUE(solver.refactor_values(values).ok());
   DenseMatrix<double> half = answer(solver);
   for (double& value : half.values) value *= -2;

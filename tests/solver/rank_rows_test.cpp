@@ -1,5 +1,5 @@
-// A matrix that ranks bring by rows: the same bits as where each brings all of it, however rows are dealt
-// out; refusals that all ranks agree on; new values.
+// A matrix whose rows come from different ranks: the same bits as if each rank had all of it, for any
+// distribution of rows; errors on which all ranks agree; new values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -265,7 +265,7 @@ TEST(rank_rows, over_layers_too) {
 }
 
 TEST(rank_rows, a_diagonal_that_the_pattern_lacks_is_found_without_matching) {
-  // A cyclic shift: only entries (i, i + 1) and (n − 1, 0), and some beside them.
+  // A cyclic shift: the entries (i, i + 1) and (n − 1, 0), and some further ones.
   const auto matrix = matrix_of<double>({{0, 2, 0, 1}, {0, 0, 3, 0}, {1, 0, 0, 4}, {5, 0, 1, 0}});
   RankSolverOptions options = some_options(FactorKind::lu);
   options.matching = false;
@@ -320,7 +320,7 @@ TEST(rank_rows, unsorted_columns_and_duplicates_are_what_they_sum_up_to) {
   });
 }
 
-/// What each rank says to its block; "" where it is taken.
+/// The error of each rank for its block; "" if the block is accepted.
 template <class Rows>
 std::vector<std::string> refusals(index_t ranks, const Rows& rows_of_rank) {
   std::vector<std::string> said(ranks);
@@ -463,8 +463,8 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
       std::copy_n(side.values.data(), mine.count, x.values.data() + mine.first);
       if (transport.rank() == 0) x_whole = whole_side;
     });
-    // Scalings are powers of two of the first matrix, which LU's report would show; x itself differs by
-    // nothing but rounding.
+    // The scalings are powers of two from the first matrix, which the report of LU would show; x itself
+    // differs only by rounding.
     const auto close = [&](const DenseMatrix<double>& found) {
       for (std::size_t i = 0; i < found.values.size(); ++i)
         EXPECT_NEAR(found.values[i], expected.x[i], 1e-12);

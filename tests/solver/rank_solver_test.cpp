@@ -22,7 +22,8 @@ struct Shape {
   PlacementMap map = PlacementMap::subtree_to_subcube;
   TreeShape trees = TreeShape::binary;
   int threads = 1;
-  bool whole_subtrees = false;  // else every block is dealt out, so that small matrices have many messages
+  bool whole_subtrees = false;  // otherwise every block is distributed, so that small matrices have many
+                                // messages
 };
 
 template <class T>
@@ -164,7 +165,7 @@ TEST(rank_solver, empty_and_one_by_one_systems_and_no_right_hand_sides) {
 }
 
 TEST(rank_solver, a_singular_matrix_gives_the_same_failure_on_all_ranks) {
-  // Column 2 is empty: rows 1 and 3 have only column 1 and 3 to be matched with.
+  // Column 2 is empty: rows 1 and 3 can be matched only with columns 1 and 3.
   const auto structurally = matrix_of<double>({{1, 0, 2}, {3, 0, 1}, {0, 0, 1}});
   // The third row is the sum of the first two.
   const auto numerically = matrix_of<double>({{1, 2, 3}, {4, 5, 6}, {5, 7, 9}});
@@ -289,7 +290,7 @@ TEST(rank_solver, misuse_is_refused_by_all_ranks) {
       DimensionError);
 }
 
-/// One grid after the other in each layer, and both methods; the report says what the structure says.
+/// Every grid in each layer, and both methods; the report agrees with the structure.
 template <class T>
 void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, index_t num_rhs,
                                   const SolveRequest& request = {}) {
@@ -326,7 +327,7 @@ void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, inde
     }
 }
 
-/// What a solve says after `change`; empty where it is verified.
+/// The error of a solve after `change`; empty if it is verified.
 std::string said_after(const std::function<void(SparseMatrix<double>&)>& change, bool refactor) {
   auto changeable = std::make_shared<SparseMatrix<double>>(*generated<double>("convection_diffusion2d", 6));
   const Shared<double> matrix = changeable;
@@ -380,7 +381,7 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
   const Shape shape{4};
   const auto chosen = [](index_t rows, index_t cols, index_t layers) {
     RankSolverOptions options = options_of<double>({4}, FactorKind::llt);
-    // Asked of any other rank it would be another, so that ranks would wait for each other for ever.
+    // On any other rank it would differ, and ranks would wait for each other for ever.
     options.choose_layout = [=, asked = std::make_shared<std::atomic<int>>(0)](
                                 const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
       EXPECT_EQ(asked->fetch_add(1), 0);

@@ -6,7 +6,7 @@
 namespace palmette {
 namespace {
 
-/// Writes the fields' paths down.
+/// Records the paths of the fields.
 class Paths final : public ReportVisitor {
  public:
   void open(std::string_view section) override { prefix_ = std::string(section) + "."; }

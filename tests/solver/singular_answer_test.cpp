@@ -18,7 +18,7 @@ Solver<double> solver_of(const Shared<double>& matrix, SingularAnswer singular, 
   return Solver<double>::create(matrix, options).value();
 }
 
-/// The Laplacian of a path of n, which the constant vector spans the null space of.
+/// The Laplacian of a path of n vertices; the constant vector spans its null space.
 Shared<double> path(index_t n) {
   std::vector<std::vector<double>> rows(n, std::vector<double>(n, 0));
   for (index_t i = 0; i + 1 < n; ++i) {
@@ -95,8 +95,8 @@ TEST(singular_answer, refactor_looks_for_null_vectors_anew) {
 }
 
 TEST(singular_answer, missing_entries_are_completed_for_the_factorization_only) {
-  // Column 2 and row 1 are empty: x₂ is free and 0 in the shortest solution; row 1 cannot be reached. Left:
-  // 2·x₀ = 4, 5·x₁ = 10.
+  // Column 2 and row 1 are empty: x₂ is free and 0 in the shortest solution; row 1 cannot be satisfied. What
+  // remains: 2·x₀ = 4, 5·x₁ = 10.
   auto solver = solver_of(matrix_of<double>({{2, 0, 0}, {0, 0, 0}, {0, 5, 0}}), SingularAnswer::least_norm);
   DenseMatrix<double> b(3, 1), x(3, 1);
   b.values = {4, 7, 10};

@@ -236,7 +236,7 @@ TEST(solver, mixed_precision_reaches_the_double_bound_or_says_that_it_cannot) {
 }
 
 TEST(solver, mixed_precision_that_stalls_is_not_passed_off_as_solved) {
-  // Hilbert's matrix of order 12 has condition 1.7e16: single precision knows nothing of its small
+  // Hilbert's matrix of order 12 has condition 1.7e16: single precision does not resolve its small
   // eigenvalues, and one step of refinement gains nothing.
   std::vector<std::vector<double>> rows(12, std::vector<double>(12));
   for (int i = 0; i < 12; ++i)

@@ -1,4 +1,4 @@
-// Given triangles and factors: solved, verified against what was given, refused where a diagonal vanishes.
+// Given triangles and factors: solved, verified against the given data, rejected if a diagonal entry is zero.
 #include <gtest/gtest.h>
 
 #include "tests/solver/systems.hpp"
@@ -17,7 +17,7 @@ TriangularSolverOptions quiet() {
 }
 
 TEST(triangular_solver, other_triangle_and_unit_diagonal_are_left_out_of_solution_and_verification) {
-  // Only [1; 3 1] of it counts: x = (b1, b2 − 3·b1).
+  // Only the part [1; 3 1] is used: x = (b1, b2 − 3·b1).
   TriangularSolverOptions options = quiet();
   options.triangle.unit_diagonal = true;
   auto solver = TriangularSolver<double>::create(matrix_of<double>({{7, 100}, {3, 9}}), options).value();

@@ -1,4 +1,4 @@
-// Order of sums: each contribution is added once, wherever it comes from, in the same association.
+// Order of sums: each contribution is added once, in the same association, wherever it comes from.
 #include <gtest/gtest.h>
 
 #include "palmette/tasks/sum_tree.hpp"
@@ -6,7 +6,7 @@
 namespace palmette {
 namespace {
 
-/// The sum as text, as one participant with everything makes it.
+/// The sum as text, as formed by one participant that has everything.
 std::string expression(const SumTree& tree, index_t node) {
   const index_t begin = tree.child_ptr[node], end = tree.child_ptr[node + 1];
   if (begin == end) return std::to_string(tree.contributor[node]);

@@ -1,6 +1,7 @@
-// A small rank program for the tests of transports: the tasks of a random directed acyclic graph lie on
-// ranks, a task's value is made from its number and its predecessors' values in ascending order, and values
-// travel as messages. Whatever the order of delivery, every value must be the one that a serial pass finds.
+// A small rank program for the tests of transports: the tasks of a random directed acyclic graph are
+// distributed over ranks, a task's value is computed from its number and its predecessors' values in
+// ascending order, and values are sent as messages. Whatever the order of delivery, every value must be the
+// one that a serial pass finds.
 #pragma once
 
 #include <cstring>
@@ -39,7 +40,7 @@ inline Dag random_dag(index_t num_tasks, index_t num_ranks, double density, std:
   return dag;
 }
 
-/// Depends on the order of the predecessors, as a floating-point sum does.
+/// Depends on the order of the predecessors, like a floating-point sum.
 inline std::uint64_t value_of(index_t task, const std::vector<std::uint64_t>& predecessor_values) {
   std::uint64_t value = 0x9E3779B97F4A7C15ull * static_cast<std::uint64_t>(task + 1);
   for (const std::uint64_t other : predecessor_values) value = (value ^ other) * 0xD6E8FEB86659FD93ull + 1;
@@ -153,7 +154,7 @@ class DagProgram final : public RankProgram {
   index_t left_ = 0;
 };
 
-/// What each rank receives, for messages of `payload_bytes`.
+/// What each rank receives, with messages of `payload_bytes`.
 inline TransportPlan plan_of(const Dag& dag, std::size_t payload_bytes) {
   TransportPlan plan;
   for (index_t receiver = 0; receiver < dag.num_ranks; ++receiver) {

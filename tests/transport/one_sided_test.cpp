@@ -1,6 +1,6 @@
 // Queues in remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions
-// overtake puts. Ours must give the serial values; a protocol that flushes locally before its signal must be
-// caught.
+// overtake puts. Our protocol must give the serial values; a protocol that flushes locally before its signal
+// must be detected.
 #include <gtest/gtest.h>
 
 #include "dag_program.hpp"
@@ -21,7 +21,7 @@ using testing_transport::QueueLayout;
 using testing_transport::serial_values;
 using testing_transport::TearingMemory;
 
-/// What became of the graph: true if every value is the serial one.
+/// The result of the graph: true if every value is the serial one.
 template <class Queue>
 bool run_over_queues(const Dag& dag, Publication publication, std::uint64_t seed, int runs = 2) {
   const std::size_t payload_bytes = 8 * (1 + seed % 5);
@@ -45,7 +45,7 @@ bool run_over_queues(const Dag& dag, Publication publication, std::uint64_t seed
       programs.push_back(std::make_unique<DagProgram>(dag, *ends[rank], payload_bytes));
       programs.back()->start();
     }
-    // All words arrive in the end with probability 1; a run of this many turns without it is a fault.
+    // All words arrive in the end with probability 1; this many turns without it are a fault.
     for (int turn = 0; turn < 200000; ++turn) {
       const auto rank = static_cast<index_t>(fabric.random()() % static_cast<std::uint64_t>(dag.num_ranks));
       Message message;
@@ -83,7 +83,7 @@ TEST(one_sided_queue, a_signal_after_a_local_flush_is_caught) {
     try {
       caught += run_over_queues<LocallyFlushed>(dag, Publication::counter, seed, 1) ? 0 : 1;
     } catch (const Error&) {
-      ++caught;  // a size or a tag that had not come
+      ++caught;  // a size or a tag that had not arrived
     }
   }
   EXPECT_GE(caught, 40) << "the test would not see a protocol that is wrong";

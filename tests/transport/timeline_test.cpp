@@ -1,4 +1,4 @@
-// Records of ranks: what is waited, worked and spent on messages, and the trace.
+// Records of ranks: time spent on waiting, work and messages, and the trace.
 #include <gtest/gtest.h>
 
 #include "tests/transport/dag_program.hpp"

@@ -1,4 +1,4 @@
-// What all ranks do together: each gets every piece, and what one cannot do no rank does.
+// Collective operations: each rank gets every piece, and if one rank fails, all do.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace palmette {
 namespace {
 
-/// Rank r brings r numbers: r, r + 1, …
+/// Rank r contributes r numbers: r, r + 1, …
 SharedBytes piece_of(index_t rank, BytePool& pool) {
   std::vector<index_t> numbers;
   for (index_t number = 0; number < rank; ++number) numbers.push_back(rank + number);
@@ -64,7 +64,7 @@ TEST(together, every_rank_gets_what_each_brought_for_it) {
     world.run([&](Transport& transport) {
       BytePool pool;
       ThreadTeam team(1);
-      // Rank r brings r + s numbers for rank s: none from 0 to 0.
+      // Rank r contributes r + s numbers for rank s: none from 0 to 0.
       const auto made = [&](index_t from, index_t to) { return piece_of(from + to, pool); };
       std::vector<SharedBytes> pieces;
       for (index_t rank = 0; rank < ranks; ++rank) pieces.push_back(made(transport.rank(), rank));

@@ -1,5 +1,5 @@
 // Remote memory that behaves as badly as MPI allows: words arrive in any order and late, additions overtake
-// puts. And a protocol that is wrong there.
+// puts. Also a protocol that fails there.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using transporting::OneSidedQueue;
 using transporting::QueueLayout;
 using transporting::RemoteMemory;
 
-/// Memory of all ranks, with every word that is still on its way.
+/// Memory of all ranks, and every word that is still in transit.
 class Fabric {
  public:
   Fabric(const std::vector<std::size_t>& bytes, std::uint64_t seed) : random_(seed) {
@@ -36,7 +36,7 @@ class Fabric {
       else rest.push_back(word);
     coming_ = std::move(rest);
   }
-  /// Some of what comes to a rank arrives, in any order.
+  /// Delivers some of the words sent to a rank, in any order.
   void arrive_some(index_t destination) {
     std::shuffle(coming_.begin(), coming_.end(), random_);
     std::vector<Word> rest;
@@ -98,8 +98,8 @@ class TearingMemory final : public RemoteMemory {
   index_t num_ranks_;
 };
 
-/// Data put, local flush, then a signal that the receiver believes: what the code of [Ding et al. 2020] did
-/// on some networks.
+/// Puts data, flushes locally, then sends a signal that the receiver trusts: what the code of [Ding et al.
+/// 2020] did on some networks.
 class LocallyFlushed final : public OneSidedQueue {
  public:
   using OneSidedQueue::OneSidedQueue;

@@ -1,4 +1,5 @@
-// The loopback transport, and the driver of a rank program: it ends, keeps order, and passes failures on.
+// The loopback transport, and the driver of a rank program: it terminates, keeps order, and passes failures
+// on.
 #include <gtest/gtest.h>
 
 #include <atomic>

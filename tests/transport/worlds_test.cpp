@@ -1,5 +1,5 @@
-// Ranks as threads and under virtual time, and what wraps a transport: every message arrives once and whole,
-// silence and damage end the run with a reason.
+// Ranks as threads and under virtual time, and wrappers of a transport: every message arrives once and
+// complete; silence and damage end the run with a reason.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -273,7 +273,7 @@ TEST(aggregator, packs_small_messages_and_loses_none) {
   EXPECT_EQ(tags.size(), 51u);
 }
 
-/// Runs the graph in a simulated world; returns what the world says.
+/// Runs the graph in a simulated world; returns its report.
 SimulationResult simulate(const Dag& dag, const SimulationOptions& options) {
   SimulatedWorld world(dag.num_ranks, options);
   std::vector<std::unique_ptr<DagProgram>> programs;
@@ -413,7 +413,7 @@ TEST(explore, small_graphs_give_the_serial_values_in_all_orders) {
   }
 }
 
-/// Wrong: takes for granted that rank 1's message comes before rank 2's.
+/// Wrong: assumes that rank 1's message arrives before rank 2's.
 class Hasty final : public RankProgram {
  public:
   explicit Hasty(Transport& transport) : transport_(transport) {}

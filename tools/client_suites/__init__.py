@@ -1,2 +1,2 @@
-"""Test suites of other projects, run with SciPy's sparse direct solvers and with Palmette's: what
-tools/clients.py is made of."""
+"""Test suites of other projects, run with SciPy's sparse direct solvers and with Palmette's: the parts of
+tools/clients.py."""

@@ -1,13 +1,13 @@
-"""Which suites are run: packages with their versions, where their tests come from, and the parts that solve
+"""The suites that are run: packages with their versions, the source of their tests, and the parts that solve
 sparse systems.
 
-The parts were chosen by running each suite whole with counters on SciPy's solvers: files in which no test
-called one are left out.
+The parts were chosen by running each whole suite with counters on SciPy's solvers: files in which no test
+called one are omitted.
 """
 
 from dataclasses import dataclass, field
 
-# Two environments: the newest pandapower on the package index that carries its tests wants an older SciPy
+# Two environments: the newest pandapower on the package index that contains its tests needs an older SciPy
 # than the others.
 CURRENT = "current"
 NUMPY_1 = "numpy1"

@@ -1,4 +1,4 @@
-"""What suites said, test by test: which outcomes differ between the two sides, what explains them, and
+"""The results of suites, test by test: which outcomes differ between the two sides, what explains them, and
 seconds in solvers."""
 
 import json
@@ -9,7 +9,7 @@ NOT_RUN = {"outcome": "failed", "message": "not run: its process had ended"}
 
 
 def read(path):
-    """Rows by test, of the last run of each; none where nothing was recorded."""
+    """Rows by test, of the last run of each; none if nothing was recorded."""
     lines = path.read_text().splitlines() if path.exists() else []
     return {row["test"]: row for row in map(json.loads, lines)}
 
@@ -23,7 +23,7 @@ class Difference:
 
 
 class Comparison:
-    """Two sides of a suite."""
+    """The two sides of a suite."""
 
     def __init__(self, scipy, palmette):
         self.scipy, self.palmette = scipy, palmette
@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def run(self):
-        """Tests that did something on one side at least."""
+        """Tests that ran on at least one side."""
         return [
             test for test in self.tests if any(row["outcome"] != "skipped" for row in self._outcomes(test))
         ]
@@ -59,8 +59,7 @@ class Comparison:
 
     @property
     def solving(self):
-        """Tests that passed with both and called a solver with both: the only ones whose seconds are
-        compared."""
+        """Tests that passed and called a solver on both sides: only their seconds are compared."""
         return [
             test
             for test in self.tests
@@ -80,8 +79,8 @@ class Comparison:
         return sum(self.seconds_of(side, test) for test in self.solving)
 
     def mean_ratio(self, at_least=0.0):
-        """Geometric mean of SciPy's seconds over Palmette's, of tests in which SciPy's solvers took so long;
-        None without any."""
+        """Geometric mean of SciPy's seconds over Palmette's, of tests in which SciPy's solvers took at least
+        this long; None if there are none."""
         logarithms = [
             math.log(self.seconds_of("scipy", test) / self.seconds_of("palmette", test))
             for test in self.solving
@@ -90,8 +89,8 @@ class Comparison:
         return math.exp(sum(logarithms) / len(logarithms)) if logarithms else None
 
     def slowest(self, at_least):
-        """(ratio, test) of the test in which Palmette does worst, of those in which SciPy's solvers took so
-        long."""
+        """(ratio, test) of the test in which Palmette does worst, of those in which SciPy's solvers took at
+        least this long."""
         ratios = [
             (self.seconds_of("scipy", test) / self.seconds_of("palmette", test), test)
             for test in self.solving

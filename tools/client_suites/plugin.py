@@ -1,9 +1,9 @@
-"""A plugin of pytest: `-p client_suites.plugin --solvers palmette --record FILE` runs a suite with Palmette's
-solvers in SciPy's place.
+"""A pytest plugin: `-p client_suites.plugin --solvers palmette --record FILE` runs a suite with Palmette's
+solvers in place of SciPy's.
 
-FILE gets one line of JSON for each test as it ends, so that a suite that crashes or is stopped has told what
-it did: outcome, last line of the failure, calls of solvers and seconds in them, and Palmette's warnings.
-`--solvers scipy` does the same for SciPy's own solvers.
+FILE gets one line of JSON for each test when it ends, so that the record of a suite that crashes or is
+stopped is complete up to then: outcome, last line of the failure, calls of solvers and seconds in them, and
+Palmette's warnings. `--solvers scipy` does the same for SciPy's own solvers.
 """
 
 import json
@@ -48,8 +48,8 @@ class Recorder:
 
 
 def outcome_of(report):
-    """passed, skipped or failed; a failure that the suite expects counts as skipped, whichever way it
-    goes."""
+    """passed, skipped or failed; a test that the suite expects to fail counts as skipped, whether it fails or
+    not."""
     if hasattr(report, "wasxfail"):
         return "skipped"
     return report.outcome
@@ -60,7 +60,7 @@ def worse(one, other):
 
 
 def message_of(report):
-    """The line that says what failed."""
+    """The line that states the failure."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message if crash else str(report.longrepr).strip()
     return (text.splitlines() or [""])[0 if crash else -1][:_LONGEST_MESSAGE]
@@ -73,8 +73,8 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config):
-    """Before any file of the suite is imported, so that `from scipy.sparse.linalg import spsolve` there finds
-    what we put."""
+    """Before any file of the suite is imported, so that `from scipy.sparse.linalg import spsolve` there
+    imports our functions."""
     options = early_config.known_args_namespace
     clock = Clock()
     install(options.solvers, clock)

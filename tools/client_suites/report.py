@@ -1,10 +1,9 @@
-"""Writes docs/results/clients.md from what the suites said."""
+"""Writes docs/results/clients.md from the results of the suites."""
 import os
 import platform
 from pathlib import Path
 
-# Tests whose systems SciPy solves faster than this tell about the overhead of a call rather than about
-# solving.
+# Tests whose systems SciPy solves faster than this measure the overhead of a call rather than solving.
 MEASURABLE_SECONDS = 0.01
 _WHOSE = {
     "ours": "**ours**",
@@ -16,8 +15,7 @@ _WHOSE = {
 
 
 def write(found, explanations, out):
-    """Writes the page of what was found, by client. Returns the differences that are ours or have no
-    explanation."""
+    """Writes the page of results, by client. Returns the differences that are ours or have no explanation."""
     unsettled, differences, failures = [], [], []
     for client, comparison in found.items():
         for difference in comparison.differences:
@@ -188,7 +186,7 @@ def _row(*cells):
 def _table(heading, lines, otherwise):
     if not lines:
         return otherwise + "\n"
-    # Columns of numbers are those in which every cell but the heading's begins with a digit.
+    # A column of numbers is one in which every cell except the heading begins with a digit.
     columns = list(zip(*([cell.strip() for cell in line.strip("|").split(" | ")] for line in lines)))
     marks = [
         "---:" if all(cell[:1].isdigit() or cell == "–" for cell in column) else "---" for column in columns

@@ -1,9 +1,9 @@
-"""Solvers that stand where `scipy.sparse.linalg` has its own: SciPy's or Palmette's, both counted and timed
-by the same wrapping.
+"""Solvers that replace those of `scipy.sparse.linalg`: SciPy's or Palmette's, both counted and timed by the
+same wrapper.
 
-A call inside a call (SciPy's `factorized` calls its `splu`) belongs to the outer one. What a factorization
-returns is passed on by a proxy that times its `solve` and is otherwise the object itself, `isinstance`
-included.
+A nested call (SciPy's `factorized` calls its `splu`) counts as part of the outer call. The result of a
+factorization is wrapped in a proxy that times its `solve` and otherwise behaves like the object itself,
+including `isinstance`.
 """
 
 import functools
@@ -17,7 +17,7 @@ SIDES = ("scipy", "palmette")
 
 
 class Clock:
-    """Counts calls and adds up their seconds, of outermost calls only."""
+    """Counts the outermost calls and adds up their seconds."""
 
     def __init__(self):
         self.calls, self.seconds = Counter(), Counter()
@@ -39,7 +39,7 @@ class Clock:
         return stand_in
 
     def read_and_clear(self):
-        """(calls, seconds) since it was last read, by name."""
+        """(calls, seconds) since the last reading, by name."""
         read = dict(self.calls), dict(self.seconds)
         self.calls.clear()
         self.seconds.clear()
@@ -47,7 +47,7 @@ class Clock:
 
 
 class Factor:
-    """The factorization that `splu` returned, with a clock on its `solve`."""
+    """The factorization that `splu` returned, with a timer on its `solve`."""
 
     def __init__(self, factor, clock):
         object.__setattr__(self, "_factor", factor)
@@ -68,7 +68,7 @@ class Factor:
 
 
 def stand_ins(module, clock):
-    """The four functions of a module, by name, with a clock on them and on what they return."""
+    """The four functions of a module, by name, with timers on them and on their results."""
     timed = {name: clock.timed(name, getattr(module, name)) for name in NAMES}
     result = dict(timed)
     result["splu"] = functools.wraps(module.splu)(
@@ -80,11 +80,10 @@ def stand_ins(module, clock):
 
 
 def install(side, clock):
-    """Puts a side's solvers wherever a module has SciPy's, under whatever name, and wherever a later import
-    will look for them.
+    """Replaces SciPy's solvers by those of a side in every module that has them, under any name, and wherever
+    a later import will find them.
 
-    Palmette's own modules keep what they have: where they ask SciPy for its factorization, they must get
-    that.
+    Palmette's own modules are not changed: when they ask SciPy for its factorization, they must get it.
     """
     scipys = importlib.import_module("scipy.sparse.linalg")
     module = importlib.import_module("palmette.scipy") if side == "palmette" else scipys

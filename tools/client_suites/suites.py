@@ -1,5 +1,5 @@
-"""Runs suites: environments made from the package index, sources of tests, and one process of pytest for each
-suite and side."""
+"""Runs suites: environments from the package index, sources of tests, and one pytest process for each suite
+and side."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _SECONDS_OF_A_TEST, _SECONDS_OF_A_SUITE = 120, 1800
 
 @dataclass(frozen=True)
 class Workshop:
-    """A folder with environments, sources and results; and Palmette's package, where it is not to be
+    """A folder with environments, sources and results; and Palmette's package, if it is not to be
     installed."""
     folder: Path
     palmette: Path = None
@@ -35,8 +35,8 @@ class Workshop:
 
 
 def make_environment(workshop, environment):
-    """A virtual environment with a list of packages and Palmette; one that has them is left as it is, but for
-    Palmette."""
+    """A virtual environment with a list of packages and Palmette; in one that already has the packages, only
+    Palmette is renewed."""
     python, packages = workshop.python(environment), workshop.folder / environment / "packages.json"
     if not packages.exists() or json.loads(packages.read_text()) != ENVIRONMENTS[environment]:
         subprocess.run([sys.executable, "-m", "venv", "--clear", workshop.folder / environment], check=True)
@@ -72,13 +72,12 @@ def fetch_sources(workshop, client):
 
 
 def run(workshop, client, side, short):
-    """Runs a suite with one side's solvers on one thread. Returns the seconds it took; outcomes are in the
-    record."""
+    """Runs a suite with one side's solvers on one thread. Returns its seconds; outcomes are in the record."""
     record, scratch = workshop.record(client, side), workshop.folder / "scratch" / f"{client.name}-{side}"
     record.parent.mkdir(parents=True, exist_ok=True)
     scratch.mkdir(parents=True, exist_ok=True)
     (scratch / "empty.ini").touch()
-    # a process that fails before its first test must not leave what another said
+    # a process that fails before its first test must not leave the results of another
     record.unlink(missing_ok=True)
     started = time.monotonic()
     with record.with_suffix(".log").open("w") as log:

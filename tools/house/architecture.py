@@ -52,7 +52,7 @@ class Architecture:
 
 
 def read_architecture(text):
-    """The Architecture in the text of ARCHITECTURE.md; a table that is not there stays empty."""
+    """The Architecture in the text of ARCHITECTURE.md; a missing table is empty."""
     result = Architecture()
     for line, cells in _rows(text, ROOM_COLUMNS):
         names = _words(cells[0])

@@ -1,5 +1,5 @@
-"""Rules about functions: length and number of parameters. C++ is measured by lizard, Python by its own
-parser."""
+"""Rules about functions: length and number of parameters. lizard measures C++, Python's own parser measures
+Python."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ from house.tree import Finding
 MAX_FUNCTION_LINES = 100
 MAX_KERNEL_LINES = 120
 MAX_PARAMETERS = 5
-# lizard takes a cast that is compared with something for a function, and swallows what follows.
+# lizard mistakes a cast in a comparison for a function, and swallows what follows.
 _CAST = re.compile(r"\b(?:static|reinterpret|const|dynamic|bit)_cast\s*<(?:[^<>;()]|<[^<>;()]*>)*>")
 _NO_FUNCTION = {
     "if",
@@ -44,8 +44,7 @@ def _cpp_functions(tree, path):
 
 
 def _python_functions(tree, path):
-    """The same for Python; keyword-only parameters are not counted, they are the named struct of that
-    language."""
+    """The same for Python; keyword-only parameters are not counted, since they are Python's named struct."""
     for node in ast.walk(ast.parse(tree.text(path))):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             names = [
@@ -63,7 +62,7 @@ def _functions(tree, path):
 
 
 def function_sizes(tree, architecture):
-    """Tests are exempt: a long test is a long story, and its length is held by the length of the file."""
+    """Tests are exempt: a test may be long, and the limit for files limits it."""
     for path in tree.sources():
         if path.startswith("tests/"):
             continue

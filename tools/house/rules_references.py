@@ -13,8 +13,7 @@ _PRIVATE_PAPER = re.compile(r"papers/[0]", re.IGNORECASE)
 
 
 def references(tree, architecture):
-    """Keys that are cited and entries of the list are the same; nothing cites a paper by the name of
-    somebody's file."""
+    """The cited keys are the entries of the list, and no paper is cited by a file name."""
     text = (tree.text(REFERENCES) or "") if REFERENCES in tree.files else ""
     entries = {match[1]: line_of(text, match.start()) for match in _ENTRY.finditer(text)}
     cited = set()

@@ -77,8 +77,8 @@ def doors(tree, architecture):
 
 
 def arrows(tree, architecture):
-    """A room includes only the rooms that its row allows; the library includes nothing of what stands beside
-    it."""
+    """A room includes only the rooms that its row allows; the library includes nothing from outside
+    palmette/."""
     for path in tree.cpp_files():
         if not path.startswith("palmette/"):
             continue
@@ -141,7 +141,7 @@ def _may_use(path, places):
 
 
 def outside_libraries(tree, architecture):
-    """Headers and symbols of an outside library stand only in its room."""
+    """Headers and symbols of an outside library occur only in its room."""
     for path in tree.cpp_files():
         text = tree.text(path) or ""
         code = code_only(text)

@@ -96,7 +96,7 @@ def file_length(tree, architecture):
 
 
 def line_length(tree, architecture):
-    """Lines of code and comments. Rows of tables within strings, and what has no space to break at, may be
+    """Lines of code and comments. Rows of tables within strings, and text without a space to break at, may be
     longer."""
     for path in tree.sources():
         for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
@@ -201,7 +201,7 @@ def matrix_files(tree, architecture):
             try:
                 content = gzip.decompress(content)
             except (OSError, EOFError):
-                continue  # a broken file is a test of the readers
+                continue  # a broken file, for a test of the readers
         if _THIRD_PARTY.search(content[:4096].decode("latin-1")):
             yield Finding(
                 path,
@@ -225,7 +225,7 @@ def big_files(tree, architecture):
 
 
 def no_machine_paths(tree, architecture):
-    """No file names a folder or a prompt of somebody's machine."""
+    """No file contains a folder or a prompt of a particular machine."""
     for path in tree.files:
         text = tree.text(path)
         for number, line in enumerate((text or "").splitlines(), 1):

@@ -1,4 +1,4 @@
-"""Takes a C++ text apart: code without comments, code without strings, the comments, the includes."""
+"""Splits a C++ text: code without comments, code without strings, the comments, the includes."""
 import re
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""The files that the rules look at, and what a rule says when it finds an offence."""
+"""The files that the rules check, and the form of a finding."""
 import subprocess
 from dataclasses import dataclass
 from functools import lru_cache
@@ -69,7 +69,7 @@ class Tree:
         return Path(path).suffix in CPP_ENDINGS
 
     def is_source(self, path):
-        """A program text: by its ending, its name, or its first line."""
+        """Whether a file is program text, by its ending, its name, or its first line."""
         if Path(path).suffix in SOURCE_ENDINGS or Path(path).name == "CMakeLists.txt":
             return True
         return Path(path).suffix == "" and (self.text(path) or "").startswith("#!")

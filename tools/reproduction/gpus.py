@@ -9,13 +9,13 @@ ROWS = [1, 2, 4, 8, 16, 32, 64]
 LAYERS = [2, 4, 8, 16, 32, 64]
 ROWS_WITH_LAYERS = [1, 2, 4]
 CASES = [("poisson3d27", 40), ("elasticity3d", 24)]
-# Multiprocessors of an A100: as many blocks as there are read panels at once, while a rank of the simulation
-# takes one after the other.
+# Multiprocessors of an A100: that many blocks read panels at the same time, while a rank of the simulation
+# reads one after the other.
 PANELS_AT_ONCE = 108
 
 
 def machine(run):
-    """The shipped file, with many panels at once."""
+    """The machine file of the project, with many panels at the same time."""
     document = json.loads((MACHINES / "perlmutter.json").read_text())
     panel = document["overheads"]["panel_us"]
     document["overheads"]["panel_us"] = {
@@ -101,7 +101,7 @@ def draw(results, path):
 
 
 def judgement(problem, flat, layered):
-    """Where two dimensions stop, and what layers reach."""
+    """Where two dimensions stop scaling, and what layers reach."""
     best = min(flat, key=flat.get)
     where = min(layered, key=layered.get)
     return (

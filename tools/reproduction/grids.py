@@ -5,8 +5,8 @@ import json
 import pathlib
 
 MACHINES = pathlib.Path(__file__).resolve().parent.parent.parent / "data/machines"
-# A put of foMPI: 1 µs and 0.16 ns a byte [Gerstenberger et al. 2013]; nothing of it on the receiver, which
-# polls its memory.
+# A put of foMPI: 1 µs and 0.16 ns per byte [Gerstenberger et al. 2013]; it costs the receiver nothing, since
+# it polls its memory.
 PUT = {"latency_us": 0.7, "bandwidth_gbs": 6.25, "send_overhead_us": 0.3, "receive_overhead_us": 0}
 
 
@@ -100,7 +100,7 @@ def with_puts(run):
 
 
 def one_sided(run):
-    """Communication is what is not work of the mean rank."""
+    """Communication is the time that is not work of the mean rank."""
     matrix = run.matrix("poisson2d9", 512)
     rows = {}
     for name, machine in (("messages", "cori-knl"), ("puts", with_puts(run))):

@@ -1,5 +1,5 @@
-"""[Liu et al. 2023]: one synchronization against the baseline and against two dimensions (L1, L2), and what
-is exact (L3, L6)."""
+"""[Liu et al. 2023]: one synchronization against the baseline and against two dimensions (L1, L2), and exact
+counts (L3, L6)."""
 
 import math
 
@@ -8,8 +8,8 @@ from reproduction.grids import plotting
 
 LAYERS = [2, 4, 8, 16, 32]
 RANKS = [128, 256, 512, 1024, 2048]
-# Problem, points a side (None: as asked), what it stands for, and the published speed-ups over the baseline
-# and over 2D.
+# Problem, points a side (None: as requested), the matrix that it represents, and the published speed-ups over
+# the baseline and over 2D.
 CASES = [
     ("poisson2d9", None, "s2D9pt2048", 3.45, 2.2),
     ("poisson3d27", 40, "nlpkkt80 (here a 27-point Laplacian)", 1.87, 1.1),
@@ -106,7 +106,7 @@ def table(rows):
 
 
 def exact_table(rows, ranks):
-    """What recorder and structure say of layers."""
+    """Figures of layers from the recorder and from the structure."""
     lines = [
         (
             "| Pz | synchronizations, baseline | ours | messages between layers, baseline | ours | most of a"
@@ -162,7 +162,7 @@ def draw(results, path):
 
 
 def bars(rows, ranks, path):
-    """Means over ranks as figures 5 and 7 of the paper have them; whiskers: least and most work of a rank."""
+    """Means over ranks as in figures 5 and 7 of the paper; whiskers: least and most work of a rank."""
     plt = plotting()
     figure, axis = plt.subplots(figsize=(7, 3.6))
     labels = []

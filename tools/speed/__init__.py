@@ -1,2 +1,2 @@
-"""docs/results/speed.md in four steps: what is compared (rivals), the runs (runs), the figures (figures,
-report), pictures."""
+"""docs/results/speed.md in four steps: the solvers and matrices (rivals), the runs (runs), the figures
+(figures, report), pictures."""

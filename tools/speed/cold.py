@@ -1,4 +1,4 @@
-"""Cold starts: every figure is of a process that has done nothing before. Ours and PARDISO's runs alternate;
+"""Cold starts: every figure is from a process that has done nothing before. Our runs and PARDISO's alternate;
 best and median of several."""
 
 import json
@@ -17,7 +17,7 @@ MARKS = ("<!-- cold starts: made by tools/results_speed.py --cold -->", "<!-- en
 
 
 def child_environment(threads):
-    """That of the rivals' own runner."""
+    """The value of the rivals' own runner."""
     env = {
         **os.environ,
         "MKL_DYNAMIC": "FALSE",
@@ -61,8 +61,8 @@ def ensure_matrix(bench, matrix):
 
 
 def measure(bench, runs=RUNS):
-    """bench.extra["cold"]: rows, by matrix, threads and solver, of `runs` processes each; those that are
-    known are kept."""
+    """bench.extra["cold"]: rows, by matrix, threads and solver, of `runs` processes each; existing rows are
+    kept."""
     if not bench.wants("cold", *rivals.COLD):
         return
     programs = {name: bench.build / "bench" / f"bench_cold_{name}" for name in ("row", "pardiso")}
@@ -112,16 +112,16 @@ def median(rows, name):
 
 
 def better_of_two(row):
-    """Of the two factorizations of a process."""
+    """The two factorizations of a process."""
     return min(row["factor_s"], row["again_factor_s"])
 
 
 def ready(row):
-    """Factorized and prepared for solves: what PARDISO's factorization is too."""
+    """Factorized and prepared for solves, as in PARDISO's factorization."""
     return row["factor_s"] + row["plan_s"]
 
 
-# What is compared: title, PARDISO's seconds and ours, of one process.
+# The comparisons: title, PARDISO's seconds and ours, of one process.
 COMPARISONS = {
     "factorization": (lambda row: row["factor_s"], lambda row: row["factor_s"]),
     "factorization, against the better of PARDISO's two": (better_of_two, lambda row: row["factor_s"]),
@@ -234,7 +234,7 @@ def phase_rows(cold, threads):
 
 
 def section(cold, table, notes=""):
-    """Markdown between its marks; `table` is the report's, `notes` are what a person wrote."""
+    """Markdown between its marks; `table` comes from the report, a person wrote `notes`."""
     runs = len(next(iter(cold["rows"].values()))["palmette"])
     text = HEAD.format(
         runs=runs, **{name: cold["machine"][name] for name in ("date", "commit", "processor", "cores")}
@@ -299,8 +299,7 @@ def section(cold, table, notes=""):
 
 
 def replace_section(text, fresh, before):
-    """`fresh` in place of the section that stands in the text, or in front of `before` where there is
-    none."""
+    """Replaces the section in the text by `fresh`, or inserts it before `before` if there is none."""
     begin, end = (text.find(mark) for mark in MARKS)
     if 0 <= begin < end:
         return text[:begin] + fresh.rstrip("\n") + text[end + len(MARKS[1]):]

@@ -1,11 +1,11 @@
 """Figures computed from rows: the best rival of a phase, ratios, fractions of the roofs. Nothing here is
-typed by hand."""
+entered by hand."""
 
 import math
 
 from speed import rivals
 
-# What a rival's row says of each phase; ours has names of its own where it measures the whole.
+# The fields of each phase in a rival's row; ours has its own names if it measures the whole.
 PHASES = {
     "analyze": "order + analyze",
     "factor": "factorize",
@@ -54,7 +54,7 @@ class Figures:
         return self.rows.get((matrix, solver, threads, 1))
 
     def seconds(self, row, phase):
-        """Seconds of a phase in anybody's row; None where it is not known. "system" is from the matrix in
+        """Seconds of a phase in the row of any solver; None if unknown. "system" is from the matrix in
         memory to x.
 
         A rival's first solution gets Palmette's reading and verification, since it has neither; its
@@ -73,11 +73,11 @@ class Figures:
             own = self.ours(row["matrix"], min(2, row["threads"] * row["ranks"]))
             return again + (row.get("analyze_s") or 0) + add(own, "read_s", "verify_s") if own else None
         if phase == "factor" and row["solver"] == "scipy_splu":
-            return None  # its figure holds the ordering
+            return None  # its figure includes the ordering
         return row.get(phase + "_s")
 
     def best_rival(self, matrix, phase, threads=2, among=None):
-        """(rival, seconds) of the fastest with at most so many threads or ranks; None if there is none."""
+        """(rival, seconds) of the fastest with at most this many threads or ranks; None if there is none."""
         best = None
         for (name, solver, own_threads, ranks), row in self.rows.items():
             if (
@@ -107,7 +107,7 @@ class Figures:
     # ---------------------------------------------------------------------------------------------- roofs
 
     def least_bytes(self, row, num_rhs):
-        """The factor's entries once a sweep, b and x once: no index, no padding."""
+        """The factor's entries once per sweep, b and x once; no indices, no padding."""
         sweeps = 1 if row["factor_kind"] == "lu" else 2  # nnz_l counts L and U, of which each sweep reads one
         return 8 * sweeps * row["nnz_l"] + 16 * row["n"] * num_rhs
 
@@ -115,7 +115,7 @@ class Figures:
         return 2 * (1 if row["factor_kind"] == "lu" else 2) * row["nnz_l"] * num_rhs
 
     def read_fraction(self, row, bytes_moved=None):
-        """Least bytes (or those given) over time, over the read bandwidth of the row's threads."""
+        """Least bytes (or those given) per time, as a fraction of the read bandwidth of the row's threads."""
         moved = bytes_moved or self.least_bytes(row, 1)
         return moved / row["solve1_s"] / 1e9 / self.limits[row["threads"]]["read_gbs"]
 
@@ -145,7 +145,7 @@ def is_3d(matrix):
 
 
 def factor_rivals(kind):
-    """Whom goal 4 names: CHOLMOD and PARDISO for LLᵀ, PARDISO and MUMPS for LDLᵀ and LU."""
+    """The solvers of goal 4: CHOLMOD and PARDISO for LLᵀ, PARDISO and MUMPS for LDLᵀ and LU."""
     return (
         ("cholmod_metis", "cholmod_amd", "pardiso")
         if kind == "llt"
@@ -154,7 +154,8 @@ def factor_rivals(kind):
 
 
 def worst_cliff(counts):
-    """(gain, k): how many times cheaper more right-hand sides than k are; 1 where nothing is to be gained."""
+    """(gain, k): how many times cheaper it is to solve more right-hand sides than k; 1 if there is no
+    gain."""
     return max((counts[k - 1] / min(counts[k - 1:]), k) for k in range(1, len(counts) + 1))
 
 

@@ -1,5 +1,5 @@
-"""The goals of one machine at its limit, each with what was asked, what was reached, and by how much, from
-the rows."""
+"""The goals of one machine at its limit: for each the target, the figure reached, and the margin, from the
+rows."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Goal:
 
     @property
     def margin(self):
-        """Above 1: reached with so much to spare."""
+        """Above 1: reached, by this margin."""
         return self.reached / self.target if self.at_least else self.target / self.reached
 
     def line(self):
@@ -40,7 +40,7 @@ def shown(number):
 
 
 def least(found):
-    """(value, name) of the smallest; (None, "") of nothing."""
+    """(value, name) of the smallest; (None, "") if there is none."""
     return min(((value, name) for name, value in found.items()), default=(None, ""))
 
 
@@ -193,7 +193,7 @@ def no_cliffs(f):
     yield minimum(8, "one thread's time over two threads': worst", 1, gain)
 
 
-SMALL_OURS = ("palmette1", "palmette.scipy")  # the rows of bench/small_systems that stand for us
+SMALL_OURS = ("palmette1", "palmette.scipy")  # our rows of bench/small_systems
 
 
 def small_ratios(f, language):

@@ -34,7 +34,7 @@ def draw(f, folder):
 
 
 def one_bar_axis(axis, names, ratios, title):
-    """A bar from one for each name that has a ratio; the others keep their line empty."""
+    """A bar from one for each name that has a ratio; the lines of the others stay empty."""
     for place, name in enumerate(names):
         if not (value := ratios.get(name)):
             continue
@@ -101,7 +101,7 @@ def triangle_bars(f, plt, folder):
 
 
 def work_of(f, row, phase):
-    """(flops, least bytes, seconds) of a phase; a factorization reads and writes its factor once at least."""
+    """(flops, least bytes, seconds) of a phase; a factorization reads and writes its factor at least once."""
     if phase == "factor":
         return row["flops"], 16 * row["nnz_l"], row["factor_s"]
     sides = 1 if phase == "solve1" else 50

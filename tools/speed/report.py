@@ -1,4 +1,4 @@
-"""docs/results/speed.md from the figures; free text comes verbatim from docs/results/speed_notes.md, a
+"""docs/results/speed.md from the figures; free text comes verbatim from docs/results/speed_notes.md, one
 section for each goal."""
 
 import re
@@ -379,7 +379,7 @@ TABLES = {
 # the whole
 
 def overview(f):
-    """Geometric means against each rival: the matrices that both have, in number."""
+    """Geometric means against each rival, and the number of matrices that both have."""
     text = ""
     for solver, among, title in (
         ("palmette", None, "each with its own ordering, Palmette with `auto`"),
@@ -414,13 +414,13 @@ COLD_NOTES = re.compile(r"^## Cold starts\n(.*?)(?=^## |\Z)", flags=re.MULTILINE
 
 
 def cold_notes(path):
-    """What the notes say of cold starts: under '## Cold starts'."""
+    """The notes on cold starts, under '## Cold starts'."""
     found = COLD_NOTES.search(path.read_text(encoding="utf-8")) if path.is_file() else None
     return found.group(1).strip() if found else ""
 
 
 def notes_by_goal(path):
-    """{number: text}, 0 for what stands before the first goal. Headings: '## Goal N …'."""
+    """{number: text}, 0 for the text before the first goal. Headings: '## Goal N …'."""
     if not path.is_file():
         return {}
     parts = re.split(
@@ -488,8 +488,8 @@ README_MARKS = ("<!-- speed: made by tools/results_speed.py -->", "<!-- end of s
 
 
 def fill_readme(f, path):
-    """Replaces what stands between the marks in README.md, so that its claims are the figures of the last
-    run: cold starts first."""
+    """Replaces the text between the marks in README.md, so that its claims are the figures of the last run:
+    cold starts first."""
     rows = [
         [title, *mean_and_worst(f.ratios(phase, 2)), *mean_and_worst(f.ratios(phase, 1))]
         for phase, title in BEST_PHASES.items()
@@ -522,7 +522,7 @@ def readme_marks(text, path):
 
 
 def renew_cold(measured, path, readme):
-    """The section of cold starts of the page, and its table in README.md; everything else stays."""
+    """Writes the section on cold starts of the page, and its table in README.md; everything else stays."""
     path.write_text(
         cold.replace_section(
             path.read_text(encoding="utf-8"),

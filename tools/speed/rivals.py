@@ -1,5 +1,4 @@
-"""What is compared with what: matrices in groups, rivals with the ways to run them, and where their programs
-come from."""
+"""The comparison: matrices in groups, rivals with the ways to run them, and the sources of their programs."""
 
 import importlib.util
 import shutil
@@ -32,7 +31,7 @@ TRIANGLES = [
     "elas20.L",
 ]
 SHORT = ["s2D9pt512", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]
-# small to middling: what a process meets first
+# small to medium: what a process typically solves first
 COLD = ["s2D9pt512", "s2D9pt1024", "thermal100k", "p3d7_30", "elas20", "cd3d40", "kkt20"]
 SHORT_TRIANGLES = ["tri_delaunay18", "tri_road1m", "tri_ilu3d27_50"]
 
@@ -63,7 +62,7 @@ class Rival:
     program: str  # in bin/ of the scratch folder; empty for one that is a Python package
     kinds: str  # of matrices: spd, sym, gen, tri
     shapes: tuple  # (threads, ranks)
-    own_ordering: bool = False  # not METIS: left out where orderings are to be the same
+    own_ordering: bool = False  # not METIS: left out if orderings must be the same
 
 
 ONE, TWO = ((1, 1),), ((1, 1), (2, 1))
@@ -85,8 +84,8 @@ RIVALS = {
     "tri_eigen": Rival("Eigen", "tri", "tri", ONE),
 }
 SPMP = Rival("SpMP", "", "tri", TWO)
-# Matrices (by prefix) on which a rival is so far behind the best that its rows only cost time: run with
-# --long.
+# Matrices (by prefix) on which a rival is so far behind the best that its rows only cost time; they run only
+# with --long.
 LARGE_SPD = ("s2D9pt1024", "s2D9pt2048", "p3d7_50", "p3d7_80", "p3d27", "elas", "thermal500k")
 SLOW_FOR = {
     "superlu_metis": LARGE_SPD,
@@ -140,7 +139,8 @@ def copy_drivers(peers, scratch):
 
 
 def prepare(peers, scratch, prefix):
-    """Copies the rivals' drivers and builds what this machine has; {rival: "" or why it is not here}."""
+    """Copies the rivals' drivers and builds those that this machine supports; {rival: "" or why it is
+    missing}."""
     copy_drivers(peers, scratch)
     (scratch / "bin").mkdir(exist_ok=True)
     why = {
@@ -155,7 +155,7 @@ def prepare(peers, scratch, prefix):
 
 
 def make_incomplete(name, scratch, folder):
-    """Writes what the rivals' generator does not know, by its own means; nothing if it is there."""
+    """Writes a matrix that the rivals' generator does not know; does nothing if the file exists."""
     path = folder / f"{name}.csc"
     if name not in INCOMPLETE or path.exists():
         return
@@ -172,7 +172,7 @@ def make_incomplete(name, scratch, folder):
 
 
 def build(program, scratch, prefix):
-    """Why the program cannot be had; empty if it is there."""
+    """Why the program is not available; empty if it is."""
     made = subprocess.run(
         [*prefix, "make", f"bin/{program}"], cwd=scratch, capture_output=True, text=True, check=False
     )

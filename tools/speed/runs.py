@@ -1,5 +1,5 @@
-"""The runs: each is one child process through the rivals' own runner, so that ours is measured exactly as
-theirs are."""
+"""The runs: each is one child process through the rivals' own runner, so that ours is measured exactly like
+theirs."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass
 class Bench:
-    """Where things are and what was measured so far; `rows` are kept on disk after each run."""
+    """Paths and the measurements so far; `rows` are stored on disk after each run."""
     scratch: Path
     build: Path  # of Palmette
     matrices: Path
@@ -24,10 +24,10 @@ class Bench:
     prefix: list
     timeout: float
     rows: dict = field(default_factory=dict)
-    extra: dict = field(default_factory=dict)  # limits, reading, small systems, who is absent
+    extra: dict = field(default_factory=dict)  # limits, reading, small systems, missing rivals
     only: list = field(default_factory=list)
     again: bool = False
-    deadline: float = float("inf")  # no child begins after it
+    deadline: float = float("inf")  # no child starts after it
 
     def load(self):
         if self.store.is_file():
@@ -54,7 +54,7 @@ class Bench:
 
 
 def measure_row(bench, solver, matrix, shape):
-    """One row: solver, matrix, (threads, ranks); skipped where it is known, a failure is a row as well."""
+    """One row: solver, matrix, (threads, ranks); skipped if it exists; a failure is a row too."""
     key = (matrix, solver, *shape)
     if not bench.wants(solver, matrix) or (
         key in bench.rows and not bench.again and not is_stale(bench, solver, bench.rows[key])
@@ -155,7 +155,7 @@ def drivers(bench, spmp):
 
 
 def run_matrix(bench, matrix, slow):
-    """Ours and the rivals in turn, close in time."""
+    """Ours and the rivals' in turn, close in time."""
     kind = rivals.kind_of(matrix)
     if bench.wants(matrix, *rivals.OURS, *rivals.RIVALS):
         rivals.make_incomplete(matrix, bench.scratch, bench.matrices)
@@ -185,7 +185,7 @@ def run_counts(bench, matrices):
 # row of a solver
 
 def run_json(bench, command, env=None):
-    """Objects that a child prints, one a line, and why there are none."""
+    """The objects that a child prints, one per line, and the reason if there are none."""
     try:
         done = subprocess.run([*bench.prefix, *command], env={**os.environ, **(env or {})}, cwd=bench.scratch,
                               capture_output=True, text=True, check=False)
@@ -200,8 +200,8 @@ def run_json(bench, command, env=None):
 
 
 def measure_limits(bench):
-    """{threads: {read_gbs, triad_gbs, dgemm_gflops, blas}}: the best of three, since neighbours can only take
-    away."""
+    """{threads: {read_gbs, triad_gbs, dgemm_gflops, blas}}: the best of three, since other load can only slow
+    it down."""
     if "limits" in bench.extra and not (bench.again and bench.wants("limits")):
         return
     bench.check_time()
@@ -245,7 +245,7 @@ def measure_limits(bench):
 
 
 def measure_reading(bench, megabytes):
-    """bench_read_matrix on files made for it, deleted afterwards."""
+    """bench_read_matrix on files that are generated for it and deleted afterwards."""
     if not bench.wants("reading") or ("reading" in bench.extra and not bench.again):
         return
     bench.check_time()
@@ -253,7 +253,7 @@ def measure_reading(bench, megabytes):
     folder = bench.scratch / "reading"
     folder.mkdir(exist_ok=True)
     rows = []
-    # entries a line of about 26 bytes, seven a row; 25 bytes, 42 a row in the lower triangle
+    # one entry per line of about 26 bytes, seven per row; 25 bytes, 42 per row in the lower triangle
     problems = {"general": ("convection_diffusion3d", round((megabytes * 1e6 / 180) ** (1 / 3))),
                 "symmetric": ("elasticity3d", round((megabytes * 1e6 / 3300) ** (1 / 3)))}
     for name, (problem, n) in problems.items():
@@ -273,7 +273,7 @@ def measure_reading(bench, megabytes):
 
 
 def measure_small(bench, sizes, python):
-    """bench/small_systems in both languages: an object for each family, size and solver."""
+    """bench/small_systems in both languages: one object for each family, size and solver."""
     options = ["--sizes", sizes] if sizes else []
     commands = {"small": [str(bench.build / "bench" / "bench_small_systems")],
                 "small_python": [str(python), str(ROOT / "bench" / "small_systems.py")]}
@@ -292,7 +292,7 @@ def measure_small(bench, sizes, python):
 
 
 def describe_machine(bench):
-    """Processor, caches, compiler and commit, as the system tells them."""
+    """Processor, caches, compiler and commit, as the system reports them."""
     def first(*command):
         try:
             return (

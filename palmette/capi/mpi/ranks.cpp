@@ -1,4 +1,4 @@
-// The C functions over MPI ranks: arguments checked together, then the hall over ranks is called.
+// The C functions over MPI ranks: all ranks check their arguments together, then call the hall over ranks.
 #include "palmette/capi/handle.hpp"
 #include "palmette/capi/mpi/report_json.hpp"
 
@@ -6,7 +6,7 @@ namespace palmette::capi {
 
 using AnyRankSolver = std::variant<RankSolver<double>, RankSolver<std::complex<double>>>;
 
-/// The caller's pattern, kept so that refactor needs values alone.
+/// The caller's pattern, kept so that refactor needs only values.
 struct GivenRows {
   index_t size = 0;
   index_t first_row = 0;

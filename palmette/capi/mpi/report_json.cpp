@@ -1,4 +1,4 @@
-// One walk over the report's fields, written down as they come.
+// One walk over the report's fields, which are written in order.
 #include "palmette/capi/mpi/report_json.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Collective verbs that sleep while they wait: ranks may outnumber processors, and MPI's own waiting spins.
+// Collective operations that sleep while they wait: ranks may outnumber processors, and MPI's own waiting
+// spins.
 #include "palmette/transport/mpi/communicator.hpp"
 #include "palmette/transport/mpi_world.hpp"
 
@@ -12,11 +13,11 @@ namespace transporting {
 
 namespace {
 
-// Messages without content, beside those of programs.
+// Messages without content, in addition to those of programs.
 constexpr int roll_call_tag = 2;
 constexpr int here_tag = 3;
 constexpr double roll_call_seconds = 0.5;
-/// Waiting ranks look for roll calls once in so many turns.
+/// Waiting ranks check for roll calls once in this many turns.
 constexpr int turns_of_roll_calls = 64;
 
 }  // namespace
@@ -110,7 +111,7 @@ std::string Communicator::absent(MPI_Request& request) {
 }
 
 double Communicator::sum(double value) {
-  // Added by rank 0 in the order of ranks: a reduction would choose its own.
+  // Rank 0 adds in the order of ranks: a reduction would choose its own order.
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Igather(&value, 1, MPI_DOUBLE, gathered_.data(), 1, MPI_DOUBLE, 0, comm_, &request),
         "MPI_Igather");
@@ -137,7 +138,7 @@ void Communicator::barrier() {
 
 void Communicator::abandon(const std::string& why) {
   std::fprintf(stderr, "palmette: %s\n", why.c_str());
-  MPI_Abort(comm_, 5);  // as the command ends where ranks broke
+  MPI_Abort(comm_, 5);  // the exit code of the command for a broken run
 }
 
 }  // namespace transporting

@@ -1,5 +1,5 @@
-// Inside `transport`: a duplicated communicator, waiting that leaves the processor to others, and the verbs
-// that all MPI transports share.
+// Inside `transport`: a duplicated communicator, waiting that leaves the processor to others, and the
+// operations that all MPI transports share.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 namespace palmette::transporting {
 
-/// Throws BrokenRun with MPI's own words.
+/// Throws BrokenRun with MPI's own message.
 void check(int code, const char* what);
 
 class Communicator final : public Gathering {
@@ -26,17 +26,17 @@ class Communicator final : public Gathering {
   int agree(int status) override;
   void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void barrier();
-  /// What is done again and again while this rank waits for others.
+  /// Called repeatedly while this rank waits for others.
   void while_waiting(std::function<void()> work) { while_waiting_ = std::move(work); }
   void abandon(const std::string& why) override;
 
  private:
-  /// Until the request is complete. @throws BrokenRun when that has taken too long: the run has been ended
+  /// Wait until the request is complete. @throws BrokenRun if that takes too long: the run is then ended
   void wait(MPI_Request& request);
-  /// Tell those who ask that this rank waits, too; `here` gets those that say so of themselves.
+  /// Tell ranks that ask that this rank waits too; `here` gets the ranks that report the same.
   void answer_roll_calls(std::vector<char>* here);
   void send_nothing(int destination, int tag) const;
-  /// Who has not come? Empty if the request is complete after all.
+  /// Which ranks are missing? Empty if the request is complete after all.
   std::string absent(MPI_Request& request);
   MPI_Comm comm_ = MPI_COMM_NULL;
   index_t rank_ = 0;

@@ -1,4 +1,4 @@
-// Remote memory as an MPI window: allocated by MPI (in Open MPI twenty times faster than one's own memory),
+// Remote memory as an MPI window: allocated by MPI (in Open MPI twenty times faster than memory of our own),
 // locked once for all ranks.
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@ class WindowMemory final : public transporting::RemoteMemory {
  public:
   WindowMemory(transporting::Communicator& communicator, std::size_t bytes)
       : communicator_(communicator), bytes_(bytes) {
-    // Whether there is memory for it is our question, not a reason to end the run.
+    // We check whether there is memory; a failure is no reason to end the run.
     MPI_Comm_set_errhandler(communicator.get(), MPI_ERRORS_RETURN);
     const int code = MPI_Win_allocate(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, communicator.get(),
                                       &base_, &window_);
@@ -41,7 +41,7 @@ class WindowMemory final : public transporting::RemoteMemory {
   std::size_t bytes() const { return bytes_; }
   MPI_Win handle() const { return window_; }
   std::byte* base() const { return static_cast<std::byte*>(base_); }
-  /// What this rank has written into its own memory is there for others.
+  /// Makes what this rank has written into its own memory visible to others.
   void fence_own() { check(MPI_Win_sync(window_), "MPI_Win_sync"); }
   index_t rank() const override { return communicator_.rank(); }
   index_t num_ranks() const override { return communicator_.num_ranks(); }
@@ -75,7 +75,7 @@ class WindowMemory final : public transporting::RemoteMemory {
       std::memcpy(bytes.data() + at, &word, std::min<std::size_t>(8, bytes.size() - at));
     }
   }
-  /// Others write while we read: each word is read in one step.
+  /// Others write while we read, so each word is read atomically.
   std::uint64_t read_word(std::size_t offset) override {
     auto* const word = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(base_) + offset);
     return std::atomic_ref<std::uint64_t>(*word).load(std::memory_order_acquire);
@@ -89,7 +89,7 @@ class WindowMemory final : public transporting::RemoteMemory {
   unsigned syncs_ = 0;
 };
 
-/// Blocks of a run lie one behind the other in a window; others get them from there.
+/// Blocks of a run are contiguous in a window; others get them from there.
 class WindowOffers final : public transporting::OneSidedOffers {
  public:
   WindowOffers(transporting::Communicator& communicator, const TransportPlan& plan)
@@ -158,7 +158,7 @@ class WindowOffers final : public transporting::OneSidedOffers {
   std::vector<Message> coming_;  // beside requests_
 };
 
-/// Each rank to its next two neighbours, these sizes.
+/// Each rank sends messages of these sizes to its next two neighbours.
 constexpr std::size_t test_sizes[] = {0, 8, 100, 4096, 70000};
 
 TransportPlan test_plan(index_t num_ranks) {

@@ -1,6 +1,6 @@
-// Messages by MPI_Isend and matched probes. A message on the wire: its tag in 16 bytes, then the payload. To
-// get an offer is to ask its owner for a message: the owner answers when it polls, and while it waits for an
-// agreement.
+// Messages by MPI_Isend and matched probes. A message on the wire has its tag in 16 bytes, then the payload.
+// Getting an offer means requesting a message from its owner, which answers when it polls, and while it waits
+// for an agreement.
 #include <cstring>
 #include <limits>
 
@@ -118,7 +118,7 @@ class TwoSided final : public Transport {
     for (Waiting& one : waiting_) post(one.destination, one.wire_tag, std::move(one.wire));
     waiting_.clear();
   }
-  /// Ranks that want an offer get it as a message.
+  /// Ranks that request an offer get it as a message.
   void answer_requests() {
     while (!offers_.empty()) {
       int found = 0;
@@ -132,7 +132,7 @@ class TwoSided final : public Transport {
       send_bytes(status.MPI_SOURCE, offer.tag, offers_.look_up(offer));
     }
   }
-  /// Buffers whose sends are complete go back to the pool.
+  /// Returns buffers whose sends are complete to the pool.
   void forget_sent() {
     if (requests_.empty()) return;
     finished_.resize(requests_.size());

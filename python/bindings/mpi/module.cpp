@@ -1,5 +1,6 @@
-// The extension module palmette._mpi: the hall over MPI ranks, for matrices that ranks bring by rows. Apart
-// from palmette._core, since only this one needs MPI. Every function is called by all ranks.
+// The extension module palmette._mpi: the hall over MPI ranks, for matrices whose rows come from different
+// ranks. Separate from palmette._core, since only this module needs MPI. Every function is called by all
+// ranks.
 #include "options.hpp"
 
 namespace palmette::python {
@@ -30,7 +31,7 @@ RankSolverOptions rank_options(const nb::dict& given) {
   return options;
 }
 
-/// A rank's compressed rows, as Python holds them.
+/// A rank's compressed rows, as passed from Python.
 template <class T>
 struct RowArrays {
   index_t size;
@@ -97,8 +98,8 @@ void bind_rows_of(nb::module_& module) {
 }  // namespace palmette::python
 
 NB_MODULE(_mpi, module) {
-  // A thread that works here when the program ends stands still from then on, with all that it holds: no
-  // fault to be told of.
+  // A thread that works here when the program ends is suspended with everything that it holds: this is not an
+  // error to report.
   palmette::python::nb::set_leak_warnings(false);
   namespace python = palmette::python;
   module.doc() =

@@ -1,6 +1,6 @@
-// Run by mpiexec with any number of processes: factorization, handing and solves over layers of MPI ranks
-// must give the bits that layers of one simulated rank each give. One line for each case on rank 0; exit
-// status 1 if any value differs.
+// Run by mpiexec with any number of processes: factorization, hand-over and solves over layers of MPI ranks
+// must give the same bits as layers of one simulated rank each. One line for each case on rank 0; exit status
+// 1 if any value differs.
 #include <cstdio>
 
 #include "tests/oracle/mpi/mpi_solve_testing.hpp"
@@ -60,7 +60,7 @@ std::vector<double> expected_answer(const Case& given) {
   return x;
 }
 
-/// Transports of the three kinds of run, each made for what its run will send.
+/// Transports of the three kinds of run, each created for the messages of its run.
 struct Exchange {
   Begin factorize, hand, solve;
 };

@@ -1,5 +1,5 @@
-// What the programs that solve over MPI ranks share: problems, right-hand sides, runs watched by a dog, and
-// bits compared.
+// What the programs that solve over MPI ranks share: problems, right-hand sides, runs with a watchdog, and
+// the comparison of bits.
 #pragma once
 
 #include <cstring>
@@ -18,7 +18,7 @@ constexpr index_t num_rhs = 2, unknowns = 400;
 
 inline double right_hand_side(index_t row, index_t rhs) { return (row * 7 + rhs) % 11 - 5; }
 
-/// With supernodes so narrow that there are many messages.
+/// With narrow supernodes, so that there are many messages.
 inline Problem<double> narrow_problem(FactorKind kind, double per_column) {
   AnalyzeOptions narrow;
   narrow.max_width = 8;
@@ -31,7 +31,7 @@ inline RankPlanOptions plan_options() {
   return options;
 }
 
-/// Gives the transport of a run, made for what the run will send, ready for it.
+/// Returns the transport of a run, created for the messages of the run and ready for it.
 using Begin = std::function<Transport&()>;
 inline Begin begin_with(Transport& transport) {
   return [&transport]() -> Transport& { return transport; };

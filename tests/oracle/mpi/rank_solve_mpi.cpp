@@ -1,5 +1,5 @@
 // Run by mpiexec with any number of processes: factorization and solve over each MPI transport must give the
-// bits that one rank gives. One line for each case on rank 0; exit status 1 if any value differs.
+// same bits as one rank. One line for each case on rank 0; exit status 1 if any value differs.
 #include <cstdio>
 
 #include "palmette/solver/solver.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace testing;
 
-/// One transport for each kind of run, since a one-sided one is made for what the run will send.
+/// One transport for each kind of run, since a one-sided transport is created for the messages of its run.
 struct Exchange {
   Begin factorize, solve;
 };

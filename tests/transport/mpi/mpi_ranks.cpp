@@ -35,7 +35,7 @@ bool two_sided(int world, const Dag& dag) {
   bool good = true;
   for (const int threads : {1, 2})
     good = report(transport->rank() == 0, "mpi_two_sided", wrong_values(dag, *transport, threads)) && good;
-  // 1e16 + 1 + … + 1 − 1e16: the order of ranks decides what is left.
+  // 1e16 + 1 + … + 1 − 1e16: the result depends on the order of ranks.
   const index_t last = transport->num_ranks() - 1, rank = transport->rank();
   const double term = last == 0 ? 0 : rank == 0 ? 1e16 : rank == last ? -1e16 : 1;
   good = report(rank == 0, "sum in order of ranks", transport->sum(term)) && good;
@@ -61,7 +61,7 @@ bool one_sided(int world, const Dag& dag, Publication publication) {
   return transport.agree(good ? 0 : 1) == 0;
 }
 
-/// Patience of nothing fails every test of one-sided queues between several ranks.
+/// With zero patience, every test of one-sided queues between several ranks fails.
 bool falls_back(int world) {
   const MpiExchange impatient = make_mpi_exchange(world, "mpi_rma", 0),
                     usual = make_mpi_exchange(world, "mpi_rma_counter");
