@@ -54,7 +54,7 @@ template <class T, Into into, Right right>
 void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   constexpr int full = lanes::full_width<T>, tile = full * tile_registers;
   // Views without columns may have no memory.
-  if (a.cols == 0) return without_terms<T, into>(c);
+  if (a.cols == 0 || c.cols == 0) return without_terms<T, into>(c);
   alignas(64) T copy[tile * longest_inner];
   index_t row = 0;
   const bool copied = c.cols >= copy_pays_from && a.cols <= longest_inner;

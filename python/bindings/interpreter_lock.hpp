@@ -43,8 +43,8 @@ class LockReleased {
   PyThreadState* outer_;  // of a solve whose signal handler started this one
 };
 
-/// This thread may call the interpreter while this lives: it takes the lock again that its LockReleased let go
-/// of; where there is none, it holds the lock already.
+/// This thread may call the interpreter while this lives: it takes the lock again that its LockReleased
+/// released; without one, it holds the lock already.
 ///
 /// PyGILState_Ensure would work for any thread, but it reads a null pointer once the interpreter is gone;
 /// PyEval_RestoreThread then ends the thread too.
