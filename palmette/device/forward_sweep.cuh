@@ -19,7 +19,7 @@ PALMETTE_DEVICE double row_times(const double* __restrict__ panel, int h, int ch
   return gpu::warp_sum(sum, h);
 }
 
-// ---- Engine 1: by the tree, pulled, without atomic sums: the same bits for any number of blocks ----
+// Engine 1: by the tree, pulled, without atomic sums: the same bits for any number of blocks
 template <Fault fault = Fault::none>
 PALMETTE_DEVICE void forward_supernode(const Tree& tree, const TreeRun& at, int s) {
   double* t = reinterpret_cast<double*>(gpu::shared_bytes() + 16);
@@ -93,8 +93,7 @@ PALMETTE_KERNEL void forward_tree_kernel(Tree tree, TreeRun at) {
   }
 }
 
-// ---- Engine 2: [Ding et al. 2020], algorithm 4: a block for each block column, sums by atomic additions
-// ----
+// Engine 2: [Ding et al. 2020], algorithm 4: a block for each block column, sums by atomic additions
 PALMETTE_KERNEL void forward_columns_kernel(Tree tree, ColumnRun at) {
   int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
   double* t = reinterpret_cast<double*>(gpu::shared_bytes() + 16);
@@ -127,9 +126,9 @@ PALMETTE_KERNEL void forward_columns_kernel(Tree tree, ColumnRun at) {
 }
 
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
-// ---- Engine 3: [Ding et al. 2020], algorithm 5 on P × 1 processing elements: block row I belongs to element
-// I mod P ---- What is broadcast is t, not y = B⁻¹·t: the panels hold C·B⁻¹, so the product with B⁻¹ is not
-// on the critical path.
+// Engine 3: [Ding et al. 2020], algorithm 5 on P × 1 processing elements: block row I belongs to element
+// I mod P. What is broadcast is t, not y = B⁻¹·t: the panels hold C·B⁻¹, so the product with B⁻¹ is not on
+// the critical path.
 template <Fault fault = Fault::none>
 PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun at) {
   int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
@@ -177,8 +176,8 @@ PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun
   if (gpu::thread() == 0) gpu::quiet();
 }
 
-// ---- Engine 4: sums read from where they were written: a warp for each component; elements write at home
-// and read from the others ---- Additions are published with system scope, since other devices read them.
+// Engine 4: sums read from where they were written: a warp for each component; elements write at home and
+// read from the others. Additions are published with system scope, since other devices read them.
 template <Fault fault = Fault::none>
 PALMETTE_KERNEL void forward_read_only_kernel(Columns a, ReadOnlyRun at) {
   constexpr gpu::Scope scope = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
