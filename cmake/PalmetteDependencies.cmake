@@ -27,5 +27,5 @@ endif()
 # CUDA: no room needs it yet; the build says whether it was found.
 set(PALMETTE_CUDA_SUMMARY "CUDA: not used by this version")
 if(PALMETTE_CUDA STREQUAL "ON")
-  message(FATAL_ERROR "PALMETTE_CUDA=ON: this version has no device code yet; use AUTO or OFF")
+  message(FATAL_ERROR "PALMETTE_CUDA=ON: no solve of this version runs on a GPU yet; use AUTO or OFF")
 endif()

@@ -1,0 +1,162 @@
+// Runs kernels on the CPU: every GPU thread is a fiber, blocks are resident in limited number, the next
+// thread to run is drawn from a seed. Kernel files are compiled with -fsanitize=thread but linked without it:
+// the emulator supplies the hooks that the compiler calls at every load and store, so that kernels are plain
+// C++ and nothing they touch goes unseen.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+/// Not instrumented: these are the atomics themselves, known to the emulator by before_atomic and
+/// after_atomic.
+#define PALMETTE_UNSEEN __attribute__((no_sanitize_thread, noinline))
+
+namespace palmette::emulate {
+
+enum class Scope { block, device, system };
+enum class Order { relaxed, acquire, release };
+using Signal = std::uint64_t;
+
+struct Options {
+  std::uint64_t seed = 1;
+  int devices = 1;
+  int resident_blocks = 4;      ///< of each device
+  bool any_block_order = true;  ///< blocks become resident in a drawn order, as CUDA allows
+  bool delay_stores =
+      true;  ///< plain stores become visible late and out of order, until a fence of sufficient scope
+  bool find_races = true;           ///< vector clocks with scopes
+  bool count_sectors = false;       ///< 32-byte sectors for each request of a warp
+  double switch_chance = 1.0 / 16;  ///< at a plain access; at an atomic one threads always switch
+};
+
+struct Site {  ///< one load or store of the kernel
+  std::uint64_t accesses = 0, bytes = 0, requests = 0, sectors = 0;
+};
+struct Report {
+  std::vector<std::string> errors;
+  std::uint64_t switches = 0, plain_accesses = 0, atomics = 0, collectives = 0, puts = 0, put_bytes = 0,
+                remote_gets = 0;
+  std::map<const void*, Site> loads, stores;
+  bool ok() const { return errors.empty(); }
+};
+
+/// Device memory; the same offset on every device (a symmetric heap). Host code may touch it while no kernel
+/// runs.
+void reset_memory(int devices);
+void* allocate(std::size_t bytes);
+template <class T>
+T* allocate_array(std::size_t count) {
+  return static_cast<T*>(allocate(count * sizeof(T)));
+}
+/// The same object of another device.
+std::ptrdiff_t device_stride();
+template <class T>
+T* on_device(T* p, int device) {
+  return (T*)((char*)p + device * device_stride());
+}
+
+struct Launch {
+  int device = 0;
+  int blocks = 1;
+  int threads = 32;
+  std::size_t shared_bytes = 0;
+  std::function<void()> kernel;
+};
+/// False on processors other than x86-64 and under sanitizers: run then throws UsageError.
+bool emulator_is_available();
+/// All launches side by side (as on streams of one or several devices), until all have ended or none can go
+/// on.
+Report run(const std::vector<Launch>& launches, const Options& options);
+
+// ---- what vocabulary.hpp maps to ----
+int thread();
+int threads();
+int lane();
+int block();
+int blocks();
+int my_pe();
+int num_pes();
+unsigned char* shared_bytes();
+struct Where {  ///< a line of a kernel
+  const char* file = "";
+  unsigned number = 0;
+  static constexpr Where current(const char* f = __builtin_FILE(), unsigned l = __builtin_LINE()) {
+    return {f, l};
+  }
+};
+/// What the compiler's hooks call for a plain access.
+void touch(const void* p, int bytes, bool write, const void* site);
+void block_barrier(Where where = Where::current());
+void warp_barrier(unsigned mask = 0xffffffffu, Where where = Where::current());
+/// What lane `from` brought to the same call; all lanes of the mask must come to it.
+std::uint64_t exchange(unsigned mask, std::uint64_t bits, int from, char kind, Where where);
+template <class T>
+std::uint64_t to_bits(T v) {
+  std::uint64_t b = 0;
+  std::memcpy(&b, &v, sizeof v);
+  return b;
+}
+template <class T>
+T from_bits(std::uint64_t b) {
+  T v;
+  std::memcpy(&v, &b, sizeof v);
+  return v;
+}
+template <class T>
+T shuffle(unsigned mask, T v, int from, Where where = Where::current()) {
+  return from_bits<T>(exchange(mask, to_bits(v), from & 31, 's', where));
+}
+template <class T>
+T shuffle_xor(unsigned mask, T v, int x, Where where = Where::current()) {
+  return from_bits<T>(exchange(mask, to_bits(v), lane() ^ x, 'x', where));
+}
+unsigned ballot(unsigned mask, bool p, Where where = Where::current());
+void fence(Scope scope);
+void pause();
+
+/// One atomic access: kind is 'l' (load), 's' (store) or 'a' (add).
+struct AtomicAccess {
+  const void* at;
+  int bytes;
+  Order order;
+  Scope scope;
+  char kind;
+};
+void before_atomic(const AtomicAccess& access);
+void after_atomic(const AtomicAccess& access, bool changed);
+template <class T>
+PALMETTE_UNSEEN T load(const T* p, Order order, Scope scope) {
+  before_atomic({p, sizeof(T), order, scope, 'l'});
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  after_atomic({p, sizeof(T), order, scope, 'l'}, false);
+  return v;
+}
+template <class T>
+PALMETTE_UNSEEN void store(T* p, T v, Order order, Scope scope) {
+  before_atomic({p, sizeof(T), order, scope, 's'});
+  const bool changed = std::memcmp(p, &v, sizeof v) != 0;
+  std::memcpy(p, &v, sizeof v);
+  after_atomic({p, sizeof(T), order, scope, 's'}, changed);
+}
+template <class T>
+PALMETTE_UNSEEN T add(T* p, T v, Order order, Scope scope) {
+  before_atomic({p, sizeof(T), order, scope, 'a'});
+  T old;
+  std::memcpy(&old, p, sizeof old);
+  const T sum = old + v;
+  std::memcpy(p, &sum, sizeof sum);
+  after_atomic({p, sizeof(T), order, scope, 'a'}, true);
+  return old;
+}
+void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value, int pe);
+void wait_signal(Signal* signal, Signal value);
+void quiet();
+double get(const double* from, int pe);
+int get(const int* from, int pe);
+
+}  // namespace palmette::emulate

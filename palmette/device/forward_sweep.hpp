@@ -1,0 +1,99 @@
+// What the kernels of forward_sweep.cuh are given: arrays in device memory.
+#pragma once
+#include <cstdint>
+
+namespace palmette::device {
+
+using PeSignal = std::uint64_t;
+
+struct Tree {  // arrays in device memory
+  int num_supernodes;
+  const int* begin;        // num_supernodes + 1: first column
+  const int* order;        // a topological order of the tasks
+  const int* chunk;        // h
+  const long long* panel;  // num_supernodes + 1: first entry in values
+  const double* values;
+  const long long* below;  // num_supernodes + 1: first row below in row, into, update
+  const int* row;          // rows below
+  const int* into;         // where a row below stands in the parent's [own; below]
+  const int* child_ptr;    // num_supernodes + 1
+  const int* child;
+};
+
+/// Mistakes that tests plant in a kernel, to show that the emulator finds them; `none` is the kernel itself.
+enum class Fault {
+  none,
+  relaxed_flag,
+  narrow_scope,
+  no_tickets,
+  divergent_shuffle,
+  missing_barrier,
+  no_acquire,
+  store_outside,
+  unequal_barriers,
+  early_reuse
+};
+
+struct TreeRun {
+  const double* b;
+  double* x;
+  double* update;  // what the rows below lose, supernode after supernode
+  int* done;       // number of the run that finished a supernode
+  int* ticket;     // 0 at the start
+  int run;
+};
+
+struct ColumnRun {
+  const double* b;
+  double* x;
+  double* lsum;           // 0 at the start
+  int* fmod;              // blocks that still have to be added to a block row
+  const int* target_ptr;  // num_supernodes + 1
+  const int* target;      // block rows of a block column
+  int* ticket;
+};
+
+struct ShareOfPe {    // what one element holds
+  int num_tasks;      // block columns of which it has rows, ascending
+  const int* begin;   // of all supernodes: first column
+  const int* column;  // supernode of a task
+  const int* rows;    // rows of the local panel
+  const int* chunk;
+  const long long* panel;
+  const double* values;
+  const long long* place_ptr;  // num_tasks + 1
+  const int* place;            // of a local row: ≥ 0: row of lsum, < 0: row −1 − place of x
+  const int* target_ptr;       // num_tasks + 1
+  const int* target;           // own block rows below
+  const int* peer_ptr;         // num_tasks + 1, empty where another element owns the diagonal block
+  const int* peer;             // elements to send to
+};
+
+struct PeRun {
+  const double* b;
+  double* x;
+  double* lsum;
+  int* fmod;
+  double* ready;      // symmetric, n: t of a block column, own or received
+  PeSignal* arrived;  // symmetric, num_supernodes
+  int* ticket;
+  PeSignal run;
+};
+
+struct Columns {  // one element's columns of a sparse lower triangle, ascending
+  int num_columns;
+  const int* column;  // global number
+  const int* ptr;     // num_columns + 1, entries below the diagonal
+  const int* row;
+  const double* value;
+  const double* diagonal;
+};
+struct ReadOnlyRun {
+  const double* b;
+  double* x;
+  double* left_sum;  // symmetric, n: what this element's columns add to each row; written here, read by all
+  int* remaining;    // symmetric, n: how many of its entries are still to be added to a row
+  int* ticket;
+};
+
+}  // namespace palmette::device

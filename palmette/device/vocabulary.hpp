@@ -1,0 +1,279 @@
+// The words in which kernels are written: the only file that differs between CUDA, HIP and the emulator.
+// Every word is one instruction (or a handful). Kernels use nothing else of CUDA but __global__ and
+// __device__.
+#pragma once
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#define PALMETTE_KERNEL __global__
+#define PALMETTE_DEVICE __device__ __forceinline__
+#elif defined(__HIPCC__)
+#include <hip/hip_runtime.h>
+#define PALMETTE_KERNEL __global__
+#define PALMETTE_DEVICE __device__ __forceinline__
+#else
+#include "palmette/device/emulator.hpp"
+#define PALMETTE_KERNEL
+#define PALMETTE_DEVICE inline
+#endif
+
+namespace palmette::gpu {
+
+constexpr int warp_size = 32;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+#if defined(__CUDACC__)
+enum class Scope { block, device, system };
+template <Scope s>
+constexpr cuda::thread_scope scope_v = s == Scope::block    ? cuda::thread_scope_block
+                                       : s == Scope::device ? cuda::thread_scope_device
+                                                            : cuda::thread_scope_system;
+
+PALMETTE_DEVICE int thread() {
+  return threadIdx.x;
+}
+PALMETTE_DEVICE int threads() {
+  return blockDim.x;
+}
+PALMETTE_DEVICE int lane() {
+  return threadIdx.x & 31;
+}
+PALMETTE_DEVICE int block() {
+  return blockIdx.x;
+}
+PALMETTE_DEVICE int blocks() {
+  return gridDim.x;
+}
+PALMETTE_DEVICE void block_barrier() {
+  __syncthreads();
+}
+PALMETTE_DEVICE void warp_barrier(unsigned mask = all_lanes) {
+  __syncwarp(mask);
+}
+template <class T>
+PALMETTE_DEVICE T shuffle_xor(unsigned mask, T v, int x) {
+  return __shfl_xor_sync(mask, v, x);
+}
+template <class T>
+PALMETTE_DEVICE T shuffle(unsigned mask, T v, int from) {
+  return __shfl_sync(mask, v, from);
+}
+PALMETTE_DEVICE unsigned ballot(unsigned mask, bool p) {
+  return __ballot_sync(mask, p);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T load_acquire(const T* p) {
+  return cuda::atomic_ref<T, scope_v<s>>(*const_cast<T*>(p)).load(cuda::memory_order_acquire);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T load_relaxed(const T* p) {
+  return cuda::atomic_ref<T, scope_v<s>>(*const_cast<T*>(p)).load(cuda::memory_order_relaxed);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE void store_release(T* p, T v) {
+  cuda::atomic_ref<T, scope_v<s>>(*p).store(v, cuda::memory_order_release);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE void store_relaxed(T* p, T v) {
+  cuda::atomic_ref<T, scope_v<s>>(*p).store(v, cuda::memory_order_relaxed);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T add_release(T* p, T v) {
+  return cuda::atomic_ref<T, scope_v<s>>(*p).fetch_add(v, cuda::memory_order_release);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T add_relaxed(T* p, T v) {
+  return cuda::atomic_ref<T, scope_v<s>>(*p).fetch_add(v, cuda::memory_order_relaxed);
+}
+template <Scope s>
+PALMETTE_DEVICE void fence() {
+  cuda::atomic_thread_fence(cuda::memory_order_acq_rel, scope_v<s>);
+}
+PALMETTE_DEVICE void pause() {
+  __nanosleep(20);
+}
+PALMETTE_DEVICE double multiply_add(double a, double b, double c) {
+  return fma(a, b, c);
+}
+PALMETTE_DEVICE unsigned char* shared_bytes() {
+  extern __shared__ unsigned char gpu_shared_bytes[];
+  return gpu_shared_bytes;
+}
+
+#elif defined(__HIPCC__)
+enum class Scope { block, device, system };
+template <Scope s>
+constexpr int scope_v = s == Scope::block    ? __HIP_MEMORY_SCOPE_WORKGROUP
+                        : s == Scope::device ? __HIP_MEMORY_SCOPE_AGENT
+                                             : __HIP_MEMORY_SCOPE_SYSTEM;
+PALMETTE_DEVICE int thread() {
+  return threadIdx.x;
+}
+PALMETTE_DEVICE int threads() {
+  return blockDim.x;
+}
+PALMETTE_DEVICE int lane() {
+  return threadIdx.x & 31;
+}  // half of a wave of 64: shuffles are given width 32
+PALMETTE_DEVICE int block() {
+  return blockIdx.x;
+}
+PALMETTE_DEVICE int blocks() {
+  return gridDim.x;
+}
+PALMETTE_DEVICE void block_barrier() {
+  __syncthreads();
+}
+PALMETTE_DEVICE void warp_barrier(unsigned = all_lanes) {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+}
+template <class T>
+PALMETTE_DEVICE T shuffle_xor(unsigned, T v, int x) {
+  return __shfl_xor(v, x, 32);
+}
+template <class T>
+PALMETTE_DEVICE T shuffle(unsigned, T v, int from) {
+  return __shfl(v, from, 32);
+}
+PALMETTE_DEVICE unsigned ballot(unsigned mask, bool p) {
+  return (unsigned)(__ballot(p) >> (threadIdx.x & 32)) & mask;
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T load_acquire(const T* p) {
+  return __hip_atomic_load(p, __ATOMIC_ACQUIRE, scope_v<s>);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T load_relaxed(const T* p) {
+  return __hip_atomic_load(p, __ATOMIC_RELAXED, scope_v<s>);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE void store_release(T* p, T v) {
+  __hip_atomic_store(p, v, __ATOMIC_RELEASE, scope_v<s>);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE void store_relaxed(T* p, T v) {
+  __hip_atomic_store(p, v, __ATOMIC_RELAXED, scope_v<s>);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T add_release(T* p, T v) {
+  return __hip_atomic_fetch_add(p, v, __ATOMIC_RELEASE, scope_v<s>);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE T add_relaxed(T* p, T v) {
+  return __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, scope_v<s>);
+}
+template <Scope s>
+PALMETTE_DEVICE void fence() {
+  if constexpr (s == Scope::block)
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup");
+  else if constexpr (s == Scope::device)
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent");
+  else
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "");
+}
+PALMETTE_DEVICE void pause() {
+  __builtin_amdgcn_s_sleep(1);
+}
+PALMETTE_DEVICE double multiply_add(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+PALMETTE_DEVICE unsigned char* shared_bytes() {
+  HIP_DYNAMIC_SHARED(unsigned char, gpu_shared_bytes);
+  return gpu_shared_bytes;
+}
+
+#else
+using emulate::Scope;
+using emulate::shuffle_xor, emulate::shuffle, emulate::ballot, emulate::pause, emulate::shared_bytes;
+using emulate::thread, emulate::threads, emulate::lane, emulate::block, emulate::blocks,
+    emulate::block_barrier, emulate::warp_barrier;
+template <Scope s, class T>
+T load_acquire(const T* p) {
+  return emulate::load(p, emulate::Order::acquire, s);
+}
+template <Scope s, class T>
+T load_relaxed(const T* p) {
+  return emulate::load(p, emulate::Order::relaxed, s);
+}
+template <Scope s, class T>
+void store_release(T* p, T v) {
+  emulate::store(p, v, emulate::Order::release, s);
+}
+template <Scope s, class T>
+void store_relaxed(T* p, T v) {
+  emulate::store(p, v, emulate::Order::relaxed, s);
+}
+template <Scope s, class T>
+T add_release(T* p, T v) {
+  return emulate::add(p, v, emulate::Order::release, s);
+}
+template <Scope s, class T>
+T add_relaxed(T* p, T v) {
+  return emulate::add(p, v, emulate::Order::relaxed, s);
+}
+template <Scope s>
+void fence() {
+  emulate::fence(s);
+}
+inline double multiply_add(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+#endif
+
+/// Spins with relaxed loads, since each acquire empties the level-1 cache (CCTL.IVALL in SASS); one acquire
+/// at the end orders what follows.
+template <Scope s, class T>
+PALMETTE_DEVICE void wait_equal(const T* p, T v) {
+  while (load_relaxed<s>(p) != v) pause();
+  (void)load_acquire<s>(p);  // flags do not change back within a run
+}
+
+/// Sum over the lanes of a warp that differ in the bits `from` … 16: the same tree, hence the same bits,
+/// everywhere.
+template <class T>
+PALMETTE_DEVICE T warp_sum(T v, int from = 1) {
+  for (int x = 16; x >= from; x >>= 1) v += shuffle_xor(all_lanes, v, x);
+  return v;
+}
+
+}  // namespace palmette::gpu
+
+// Between processing elements (one for each GPU). NVSHMEM where it is, the emulator's network otherwise; HIP
+// has none here.
+#if defined(PALMETTE_WITH_NVSHMEM)
+#include <nvshmem.h>
+#include <nvshmemx.h>
+namespace palmette::gpu {
+using Signal = uint64_t;
+PALMETTE_DEVICE int my_pe() {
+  return nvshmem_my_pe();
+}
+PALMETTE_DEVICE int num_pes() {
+  return nvshmem_n_pes();
+}
+/// Called by all threads of the block: data, then the signal; returns before either has arrived.
+PALMETTE_DEVICE void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value,
+                                      int pe) {
+  nvshmemx_double_put_signal_nbi_block(to, from, count, signal, value, NVSHMEM_SIGNAL_SET, pe);
+}
+PALMETTE_DEVICE void wait_signal(Signal* signal, Signal value) {
+  nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, value);
+}
+PALMETTE_DEVICE void quiet() {
+  nvshmem_quiet();
+}
+PALMETTE_DEVICE double get(const double* from, int pe) {
+  return nvshmem_double_g(from, pe);
+}
+PALMETTE_DEVICE int get(const int* from, int pe) {
+  return nvshmem_int_g(from, pe);
+}
+}  // namespace palmette::gpu
+#elif !defined(__CUDACC__) && !defined(__HIPCC__)
+namespace palmette::gpu {
+using emulate::Signal, emulate::my_pe, emulate::num_pes, emulate::put_signal_block, emulate::wait_signal,
+    emulate::quiet, emulate::get;
+}
+#endif

@@ -1,0 +1,82 @@
+// Correct kernels in the emulator: right answers, no report, and the bits that each engine promises.
+#include <gtest/gtest.h>
+
+#include "tests/device/forward_sweeps.hpp"
+#include "tests/device/seeds.hpp"
+
+namespace palmette::sweeps {
+namespace {
+
+std::string said(const Report& report) {
+  std::string text;
+  for (const auto& error : report.errors) text += error + "\n";
+  return text;
+}
+
+Options options_of(int seed, int resident_blocks) {
+  Options options;
+  options.seed = static_cast<std::uint64_t>(seed);
+  options.resident_blocks = resident_blocks;
+  return options;
+}
+
+TEST(Emulator, the_tree_kernel_has_one_bit_pattern_for_all_blocks_and_threads) {
+  const Problem problem = make_problem(40, 12, 6, 3);
+  std::set<std::uint64_t> bits;
+  for (int seed = 1; seed <= num_seeds(30); ++seed) {
+    const Trial trial =
+        try_tree(problem, Fault::none, options_of(seed, 1 + seed % 5), {1 + seed % 7, 32 << (seed % 4)});
+    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
+    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
+    bits.insert(trial.bits);
+  }
+  EXPECT_EQ(bits.size(), 1u);
+}
+
+TEST(Emulator, sums_by_atomic_additions_show_several_bit_patterns) {
+  const Problem problem = make_problem(60, 8, 3, 9, 50);
+  std::set<std::uint64_t> bits;
+  for (int seed = 1; seed <= 100; ++seed) {
+    const Trial trial = try_columns(problem, options_of(seed, 8), {8, 32});
+    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
+    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
+    bits.insert(trial.bits);
+  }
+  EXPECT_GE(bits.size(), 2u) << "the scheduler does not reorder the additions";
+}
+
+TEST(Emulator, sweeps_over_several_devices_are_right_and_raise_no_report) {
+  const Problem problem = make_problem(30, 10, 6, 4);
+  for (int seed = 1; seed <= num_seeds(30); ++seed) {
+    const Trial trial = try_pes(problem, 1 + seed % 5, Fault::none, options_of(seed, 1 + seed % 3), {2, 64});
+    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
+    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
+  }
+}
+
+TEST(Emulator, sweeps_that_read_sums_of_other_devices_are_right_and_raise_no_report) {
+  for (int seed = 1; seed <= num_seeds(30); ++seed) {
+    const Trial trial =
+        try_read_only(200, 3, 1 + seed % 4, 8, Fault::none, options_of(seed, 1 + seed % 3), {2, 64});
+    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
+    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
+  }
+}
+
+TEST(Emulator, panel_loads_use_every_byte_of_the_sectors_that_they_fetch) {
+  // 32 lanes read 32 doubles that lie together: 256 bytes, 8 sectors of 32 bytes,
+  // and fewer where a supernode is too narrow for all lanes.
+  Options options = options_of(1, 4);
+  options.count_sectors = true;
+  options.find_races = options.delay_stores = false;
+  const Trial trial = try_tree(make_problem(60, 40, 20, 5), Fault::none, options, {4, 128});
+  ASSERT_FALSE(trial.report.loads.empty());
+  const auto most_bytes = std::max_element(
+      trial.report.loads.begin(), trial.report.loads.end(),
+      [](const auto& left, const auto& right) { return left.second.bytes < right.second.bytes; });
+  EXPECT_LE(most_bytes->second.sectors, 8 * most_bytes->second.requests);
+  EXPECT_EQ(most_bytes->second.bytes, 32 * most_bytes->second.sectors);
+}
+
+}  // namespace
+}  // namespace palmette::sweeps
