@@ -3,6 +3,7 @@
 // the emulator supplies the hooks that the compiler calls at every load and store, so that kernels are plain
 // C++ and nothing they touch goes unseen.
 #pragma once
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -26,21 +27,31 @@ struct Options {
   int devices = 1;
   int resident_blocks = 4;      ///< of each device
   bool any_block_order = true;  ///< blocks become resident in a drawn order, as CUDA allows
-  bool delay_stores =
-      true;  ///< plain stores become visible late and out of order, until a fence of sufficient scope
+  /// Plain stores become visible late and out of order, until a fence of sufficient scope.
+  bool delay_stores = true;
   bool find_races = true;           ///< vector clocks with scopes
   bool count_sectors = false;       ///< 32-byte sectors for each request of a warp
   double switch_chance = 1.0 / 16;  ///< at a plain access; at an atomic one threads always switch
 };
 
-struct Site {  ///< one load or store of the kernel
-  std::uint64_t accesses = 0, bytes = 0, requests = 0, sectors = 0;
+/// One load or store of the kernel.
+struct Site {
+  std::uint64_t accesses = 0;  ///< of single lanes
+  std::uint64_t bytes = 0;
+  std::uint64_t requests = 0;  ///< of warps
+  std::uint64_t sectors = 0;   ///< of 32 bytes, fetched or stored
 };
+
 struct Report {
-  std::vector<std::string> errors;
-  std::uint64_t switches = 0, plain_accesses = 0, atomics = 0, collectives = 0, puts = 0, put_bytes = 0,
-                remote_gets = 0;
-  std::map<const void*, Site> loads, stores;
+  std::vector<std::string> errors;  ///< each once, at most eight
+  std::uint64_t switches = 0;       ///< from thread to thread
+  std::uint64_t plain_accesses = 0;
+  std::uint64_t atomics = 0;
+  std::uint64_t collectives = 0;
+  std::uint64_t puts = 0;
+  std::uint64_t put_bytes = 0;
+  std::uint64_t remote_gets = 0;
+  std::map<const void*, Site> loads, stores;  ///< with count_sectors, by return address
   bool ok() const { return errors.empty(); }
 };
 
@@ -59,6 +70,7 @@ T* on_device(T* p, int device) {
   return (T*)((char*)p + device * device_stride());
 }
 
+/// A kernel and its shape.
 struct Launch {
   int device = 0;
   int blocks = 1;
@@ -81,7 +93,8 @@ int blocks();
 int my_pe();
 int num_pes();
 unsigned char* shared_bytes();
-struct Where {  ///< a line of a kernel
+/// A line of a kernel.
+struct Where {
   const char* file = "";
   unsigned number = 0;
   static constexpr Where current(const char* f = __builtin_FILE(), unsigned l = __builtin_LINE()) {

@@ -15,8 +15,6 @@ char* reserve(std::size_t bytes) {
   return static_cast<char*>(p);
 }
 
-/// Stores that only their owner (a thread, its block, its device) sees. Applied to memory while the owner
-/// runs.
 std::string name(const Lane& lane) {
   char text[96];
   std::snprintf(text, sizeof text, "device %d block %d thread %d", lane.block->device, lane.block->number,
@@ -38,46 +36,65 @@ Shadow* shadow_of(const void* p) {
 }
 
 namespace {
-int distance(int a, int b) {  // 0: same block, 1: same device, 2: other
+
+/// Between two threads: 0 in one block, 1 on one device, 2 on two.
+int distance(int a, int b) {
   const auto& x = world->place_of[a];
   const auto& y = world->place_of[b];
   return x.first != y.first ? 2 : x.second != y.second ? 1 : 0;
 }
+
+std::string distance_text(int distance) {
+  return distance == 0 ? "same block" : distance == 1 ? "same device" : "other device";
+}
+
+/// Whether the thread's access is ordered after what another thread did at this time of its own.
+bool has_seen(const Lane& lane, std::uint16_t other, Clock time) {
+  if (time == 0 || other == lane.id) return true;
+  return other < lane.clock.size() && time <= lane.clock[other];
+}
+
+void check_after_store(const Lane& lane, const Access& access, const Shadow& known,
+                       const std::string& where) {
+  if (has_seen(lane, known.writer, known.wrote)) return;
+  const int far = distance(known.writer, lane.id);
+  const bool both_atomic = access.atomic && known.atomic != 0;
+  if (both_atomic && far <= static_cast<int>(access.scope) && far <= known.scope) return;
+  world->error(std::string("race: ") + (access.atomic ? "atomic " : "") + (access.write ? "store" : "load") +
+               " at " + where + " is not ordered after " + (known.atomic != 0 ? "an atomic" : "a") +
+               " store by another thread (" + distance_text(far) + ")" +
+               (both_atomic ? ": scope too narrow" : ""));
+}
+
+void check_after_loads(const Lane& lane, const Shadow& known, const std::string& where) {
+  for (int k = 0; k < 2; ++k)
+    if (!has_seen(lane, known.reader[k], known.read[k]))
+      world->error("race: store at " + where + " is not ordered after a load by another thread");
+}
+
+void remember(const Lane& lane, const Access& access, Shadow& known) {
+  const Clock now = lane.clock[lane.id];
+  const auto id = static_cast<std::uint16_t>(lane.id);
+  if (access.write) {
+    known = {now, id, access.atomic, static_cast<std::uint8_t>(access.scope), {}, {}};
+  } else if (!access.atomic) {
+    // In its own place, a free one, or that of one of the two.
+    int place = static_cast<int>(known.read[0] == 0 || known.reader[0] == id   ? 0
+                                 : known.read[1] == 0 || known.reader[1] == id ? 1
+                                                                               : world->draw(2));
+    known.read[place] = now;
+    known.reader[place] = id;
+  }
+}
+
 }  // namespace
 
 void check_race(Lane& lane, const Access& access, const std::string& where) {
-  const auto [p, bytes, write, atomic, scope] = access;
-  const auto clock_of = [&](int id) { return id < static_cast<int>(lane.clock.size()) ? lane.clock[id] : 0; };
-  Shadow* first = shadow_of(p);
-  for (int g = 0; g < (bytes + 3) / 4; ++g) {
-    Shadow& s = first[g];
-    if (s.wrote && s.writer != lane.id && s.wrote > clock_of(s.writer)) {
-      const int d = distance(s.writer, lane.id);
-      const bool strong = atomic && s.atomic && d <= static_cast<int>(scope) && d <= s.scope;
-      if (!strong)
-        world->error(std::string("race: ") + (atomic ? "atomic " : "") + (write ? "store" : "load") + " at " +
-                     where + " is not ordered after " + (s.atomic ? "an atomic" : "a") +
-                     " store by another thread (" +
-                     (d == 0   ? "same block"
-                      : d == 1 ? "same device"
-                               : "other device") +
-                     ")" + (atomic && s.atomic ? ": scope too narrow" : ""));
-    }
-    if (write)
-      for (int k = 0; k < 2; ++k)
-        if (s.read[k] && s.reader[k] != lane.id && s.read[k] > clock_of(s.reader[k]) && !atomic)
-          world->error(std::string("race: store at ") + where +
-                       " is not ordered after a load by another thread");
-    const Clock now = lane.clock[lane.id];
-    if (write)
-      s.wrote = now, s.writer = lane.id, s.atomic = atomic, s.scope = static_cast<std::uint8_t>(scope),
-      s.read[0] = s.read[1] = 0;
-    else if (!atomic) {
-      const int k = s.read[0] == 0 || s.reader[0] == lane.id   ? 0
-                    : s.read[1] == 0 || s.reader[1] == lane.id ? 1
-                                                               : static_cast<int>(world->draw(2));
-      s.read[k] = now, s.reader[k] = lane.id;
-    }
+  Shadow* const first = shadow_of(access.at);
+  for (int word = 0; word < (access.bytes + 3) / 4; ++word) {
+    check_after_store(lane, access, first[word], where);
+    if (access.write && !access.atomic) check_after_loads(lane, first[word], where);
+    remember(lane, access, first[word]);
   }
 }
 
@@ -157,52 +174,63 @@ void check_put_sources(const char* p, int bytes, const std::string& where) {
           world->error("store at " + where + " overwrites the source of a put before quiet");
 }
 
+void count_sectors(Lane& lane, const Access& access, const void* site) {
+  Site& figures = (access.write ? world->report.stores : world->report.loads)[site];
+  ++figures.accesses;
+  figures.bytes += access.bytes;
+  auto& sectors = lane.block->warps[lane.index / 32].requests[{site, lane.epoch, lane.count[site]++,
+                                                               access.write}];
+  const auto at = reinterpret_cast<std::uintptr_t>(access.at);
+  for (std::uintptr_t sector = at / 32; sector <= (at + access.bytes - 1) / 32; ++sector)
+    sectors.insert(sector);
+}
+
+/// The store is hidden from others until it is passed on. Long lists are shortened first.
+void delay_store(Lane& lane, const Access& access) {
+  constexpr std::size_t longest_of_lane = 16, longest_of_block = 64, most = 64;
+  char* const at = const_cast<char*>(static_cast<const char*>(access.at));
+  if (lane.delayed.covers(at, access.bytes)) return;
+  Delayed& of_block = lane.block->delayed;
+  if (lane.delayed.entries.size() >= longest_of_lane) pass_on(lane.delayed, &of_block, some);
+  if (of_block.entries.size() >= longest_of_block)
+    pass_on(of_block, world->options.devices > 1 ? &world->devices[lane.block->device].delayed : nullptr,
+            some);
+  if (lane.delayed.entries.size() >= most) return;
+  Delayed::Entry entry{at, access.bytes, {}};
+  std::memcpy(entry.other, at, access.bytes);
+  lane.delayed.entries.push_back(entry);
+}
+
+/// Outside device memory only the thread's own stack may be written. @returns whether to go on with it
+bool is_tracked(const Lane& lane, const Access& access, const void* site) {
+  if (!memory.is_tracked(access.at)) {
+    if (access.write && (access.at < lane.stack || access.at >= lane.stack + stack_bytes))
+      world->error("store outside device memory at " + place(site));
+    return false;
+  }
+  ++world->report.plain_accesses;
+  if (!memory.is_device(access.at) || memory.is_allocated(access.at, access.bytes)) return true;
+  world->error(std::string(access.write ? "store" : "load") + " outside device memory at " + place(site));
+  return false;
+}
+
 }  // namespace
 
 void plain(const void* p, int bytes, bool write, const void* site) {
-  World* w = world;
-  if (w == nullptr || w->current == nullptr) return;
-  Lane& lane = *w->current;
-  if (!memory.is_tracked(p)) {
-    if (write && (p < lane.stack || p >= lane.stack + stack_bytes))
-      w->error("store outside device memory at " + place(site));
-    return;
-  }
-  ++w->report.plain_accesses;
+  if (world == nullptr || world->current == nullptr) return;
+  Lane& lane = *world->current;
+  const Options& options = world->options;
+  const Access access{p, bytes, write, false, Scope::block};
+  if (!is_tracked(lane, access, site)) return;
   const bool device = memory.is_device(p);
-  if (device && !memory.is_allocated(p, bytes)) {
-    w->error(std::string(write ? "store" : "load") + " outside device memory at " + place(site));
-    return;
-  }
-  if (write && device && w->open_puts > 0) check_put_sources(static_cast<const char*>(p), bytes, place(site));
+  if (write && device && world->open_puts > 0)
+    check_put_sources(static_cast<const char*>(p), bytes, place(site));
   if (device && memory.device_of(p) != lane.block->device)
-    w->error("plain access to another device's memory at " + place(site));
-  if (w->options.find_races) check_race(lane, {p, bytes, write, false, Scope::block}, place(site));
-  if (w->options.count_sectors && device) {
-    Site& s = (write ? w->report.stores : w->report.loads)[site];
-    ++s.accesses;
-    s.bytes += bytes;
-    auto& sectors =
-        lane.block->warps[lane.index / 32].requests[{site, lane.epoch, lane.count[site]++, write}];
-    for (auto a = reinterpret_cast<std::uintptr_t>(p) / 32;
-         a <= (reinterpret_cast<std::uintptr_t>(p) + bytes - 1) / 32; ++a)
-      sectors.insert(a);
-  }
-  if (write && w->options.delay_stores && device && bytes <= 16) {
-    char* at = const_cast<char*>(static_cast<const char*>(p));
-    if (!lane.delayed.covers(at, bytes)) {
-      if (lane.delayed.entries.size() >= 16) pass_on(lane.delayed, &lane.block->delayed, some);
-      if (lane.block->delayed.entries.size() >= 64)
-        pass_on(lane.block->delayed,
-                w->options.devices > 1 ? &w->devices[lane.block->device].delayed : nullptr, some);
-      if (lane.delayed.entries.size() < 64) {
-        Delayed::Entry e{at, bytes, {}};
-        std::memcpy(e.other, at, bytes);
-        lane.delayed.entries.push_back(e);
-      }
-    }
-  }
-  if (w->chance() < w->options.switch_chance) yield_runnable();
+    world->error("plain access to another device's memory at " + place(site));
+  if (options.find_races) check_race(lane, access, place(site));
+  if (options.count_sectors && device) count_sectors(lane, access, site);
+  if (write && options.delay_stores && device && bytes <= 16) delay_store(lane, access);
+  if (world->chance() < options.switch_chance) yield_runnable();
 }
 
 void touch(const void* p, int bytes, bool write, const void* site) {
@@ -211,12 +239,12 @@ void touch(const void* p, int bytes, bool write, const void* site) {
 
 void reset_memory(int devices) {
   if (memory.base == nullptr) {
-    const std::size_t all = max_devices * stride + max_slots * shared_room;
+    const std::size_t all = max_devices * device_bytes + max_slots * block_shared_bytes;
     memory.base = reserve(all);
-    memory.shared = memory.base + max_devices * stride;
+    memory.shared = memory.base + max_devices * device_bytes;
     shadow = reinterpret_cast<Shadow*>(reserve(all / 4 * sizeof(Shadow)));
   }
-  for (int d = 0; d < devices; ++d) std::memset(memory.base + d * stride, 0, memory.used);
+  for (int d = 0; d < devices; ++d) std::memset(memory.base + d * device_bytes, 0, memory.used);
   memory.used = 0;
   memory.allocations.clear();
 }
@@ -224,12 +252,13 @@ void* allocate(std::size_t bytes) {
   memory.used = (memory.used + 255) / 256 * 256 + 256;  // the gap catches what runs past an end
   void* p = memory.base + memory.used;
   memory.used += bytes;
-  if (memory.used > stride) throw UsageError("the emulated device has 256 MiB of memory, which are full");
+  if (memory.used > device_bytes)
+    throw UsageError("the emulated device has 256 MiB of memory, which are full");
   memory.allocations[memory.used - bytes] = memory.used;
   return p;
 }
 std::ptrdiff_t device_stride() {
-  return stride;
+  return device_bytes;
 }
 
 }  // namespace palmette::emulate

@@ -3,49 +3,62 @@
 
 namespace palmette::emulate {
 
+namespace {
+
+void deliver_word(Put& put) {
+  std::size_t skip = world->draw(static_cast<std::size_t>(put.left));
+  int word = 0;
+  while (put.done[word] || skip-- > 0) ++word;
+  put.done[word] = true;
+  --put.left;
+  char* const target = put.target + 8 * word;
+  std::memcpy(target, put.source + 8 * word, 8);
+  world->devices[put.to].delayed.forget(target, 8);
+  wake_range(target, 8);
+}
+
+void deliver_signal(Put& put) {
+  if (put.signal == nullptr) return;
+  std::memcpy(put.signal, &put.value, 8);
+  if (world->options.find_races)
+    world->contributions[put.signal].push_back({put.from, -1, Scope::system, put.clock});
+  wake(put.signal);
+}
+
+/// The lanes of a warp have come together: later accesses are other requests.
+void converge(Lane& lane) {
+  ++lane.epoch;
+  lane.count.clear();
+}
+
+/// Each has seen what all have seen.
+void join_all(const std::vector<Lane*>& lanes) {
+  if (!world->options.find_races) return;
+  VectorClock all;
+  for (const Lane* lane : lanes) join(all, lane->clock);
+  for (Lane* lane : lanes) {
+    join(lane->clock, all);
+    ++lane->clock[lane->id];
+  }
+}
+
+}  // namespace
+
 bool deliver() {
   World& w = *world;
   if (w.network.empty()) return false;
   auto put = w.network.begin();
   std::advance(put, static_cast<std::ptrdiff_t>(w.draw(w.network.size())));
-  if (put->left > 0) {  // one word, any of those left
-    std::size_t k = w.draw(static_cast<std::size_t>(put->left));
-    int word = 0;
-    for (;; ++word)
-      if (!put->done[word] && k-- == 0) break;
-    put->done[word] = true;
-    --put->left;
-    std::memcpy(put->target + 8 * word, put->source + 8 * word, 8);
-    w.devices[put->to].delayed.forget(put->target + 8 * word, 8);
-    wake_range(put->target + 8 * word, 8);
+  if (put->left > 0) {
+    deliver_word(*put);
     return true;
   }
-  if (put->signal != nullptr) {
-    std::memcpy(put->signal, &put->value, 8);
-    if (w.options.find_races)
-      w.contributions[put->signal].push_back({put->from, -1, Scope::system, put->clock});
-    wake(put->signal);
-  }
+  deliver_signal(*put);
   if (--put->lane->in_flight == 0 && put->lane->state == State::quiet) make_runnable(*put->lane);
   w.network.erase(put);
   return true;
 }
-namespace {
-void converge(Lane& lane) {
-  ++lane.epoch;
-  lane.count.clear();
-}
-void join_all(const std::vector<Lane*>& lanes) {
-  if (world->options.find_races) {
-    Vector all;
-    for (Lane* l : lanes) join(all, l->clock);
-    for (Lane* l : lanes) {
-      join(l->clock, all);
-      ++l->clock[l->id];
-    }
-  }
-}
-}  // namespace
+
 void block_barrier(Where where) {
   Lane& lane = *world->current;
   Block& block = *lane.block;
@@ -69,44 +82,68 @@ void block_barrier(Where where) {
   }
   yield();
 }
-void finish_warp_collective(Block& block, int warp, Lane& arrived) {
-  const Waiting& call = arrived.waiting;
-  std::vector<Lane*> all;
-  for (int k = 0; k < 32; ++k) {
-    if (!(call.mask >> k & 1)) continue;
-    const int index = warp * 32 + k;
-    if (index >= static_cast<int>(block.lanes.size())) continue;
-    Lane& l = block.lanes[index];
-    if (l.state == State::finished) continue;
-    if (l.state != State::warp) return;  // not yet
-    if (l.waiting.kind != call.kind || l.waiting.mask != call.mask ||
-        l.waiting.where.number != call.where.number) {
-      if (l.waiting.mask >> (arrived.index & 31) & 1)
-        world->error("divergent warp collective: " + place(call.where) + " and " + place(l.waiting.where) +
-                     " are executed by lanes that name each other");
-      return;
+
+namespace {
+
+bool same_call(const CollectiveCall& a, const CollectiveCall& b) {
+  return a.kind == b.kind && a.mask == b.mask && a.where.number == b.where.number;
+}
+
+/// The lanes that the call names, if all have come to it; otherwise none.
+std::vector<Lane*> lanes_of_call(Block& block, int warp, const Lane& arrived) {
+  const CollectiveCall& call = arrived.waiting;
+  std::vector<Lane*> lanes;
+  for (int bit = 0; bit < 32; ++bit) {
+    const int index = warp * 32 + bit;
+    if ((call.mask >> bit & 1) == 0 || index >= static_cast<int>(block.lanes.size())) continue;
+    Lane& lane = block.lanes[index];
+    if (lane.state == State::finished) continue;
+    if (lane.state != State::warp) return {};
+    if (!same_call(lane.waiting, call)) {
+      if ((lane.waiting.mask >> (arrived.index & 31) & 1) != 0)
+        world->error("divergent warp collective: " + place(call.where) + " and " +
+                     place(lane.waiting.where) + " are executed by lanes that name each other");
+      return {};
     }
-    all.push_back(&l);
+    lanes.push_back(&lane);
   }
+  return lanes;
+}
+
+void vote(const std::vector<Lane*>& lanes) {
   unsigned votes = 0;
-  for (Lane* l : all) votes |= static_cast<unsigned>(l->waiting.bits & 1) << (l->index & 31);
-  for (Lane* l : all) {
-    if (call.kind == 'b')
-      l->waiting.result = votes;
-    else if (call.kind != 'w') {
-      const int source = warp * 32 + l->waiting.from;
-      const bool there = std::any_of(all.begin(), all.end(), [&](Lane* o) { return o->index == source; });
-      if (!there)
-        world->error("shuffle at " + place(call.where) + " reads from lane " +
-                     std::to_string(l->waiting.from) + ", which does not take part");
-      else
-        l->waiting.result = block.lanes[source].waiting.bits;
-    }
+  for (const Lane* lane : lanes)
+    votes |= static_cast<unsigned>(lane->waiting.bits & 1) << (lane->index & 31);
+  for (Lane* lane : lanes) lane->waiting.result = votes;
+}
+
+void shuffle_bits(const std::vector<Lane*>& lanes, int warp) {
+  for (Lane* lane : lanes) {
+    const int source = warp * 32 + lane->waiting.from;
+    const auto from = std::find_if(lanes.begin(), lanes.end(),
+                                   [&](const Lane* other) { return other->index == source; });
+    if (from != lanes.end()) lane->waiting.result = (*from)->waiting.bits;
+    else
+      world->error("shuffle at " + place(lane->waiting.where) + " reads from lane " +
+                   std::to_string(lane->waiting.from) + ", which does not take part");
   }
-  if (call.kind == 'w') join_all(all);  // shuffles and votes order no memory; only the warp barrier does
-  for (Lane* l : all) {
-    if (call.mask == 0xffffffffu) converge(*l);
-    make_runnable(*l);
+}
+
+}  // namespace
+
+void finish_warp_collective(Block& block, int warp, Lane& arrived) {
+  const std::vector<Lane*> lanes = lanes_of_call(block, warp, arrived);
+  if (lanes.empty()) return;
+  // Shuffles and votes order no memory; only the warp barrier does.
+  switch (arrived.waiting.kind) {
+    case 'b': vote(lanes); break;
+    case 'w': join_all(lanes); break;
+    default: shuffle_bits(lanes, warp);
+  }
+  const bool whole_warp = arrived.waiting.mask == 0xffffffffu;
+  for (Lane* lane : lanes) {
+    if (whole_warp) converge(*lane);
+    make_runnable(*lane);
   }
 }
 
@@ -153,87 +190,119 @@ void park(Lane& lane) {
 void pause() {
   park(*world->current);
 }
+
+namespace {
+
+/// What is read or written atomically is no longer hidden from anybody.
+void forget_delayed(Lane& lane, const void* at, int bytes) {
+  const char* const first = static_cast<const char*>(at);
+  lane.delayed.forget(first, bytes);
+  lane.block->delayed.forget(first, bytes);
+  world->devices[lane.block->device].delayed.forget(first, bytes);
+}
+
+/// The object hands this clock to those who acquire it at the scope.
+void contribute(const Lane& lane, std::vector<Contribution>& list, Scope scope, const VectorClock& clock) {
+  if (clock.empty()) return;
+  const auto& [device, block] = world->place_of[lane.id];
+  for (Contribution& one : list)
+    if (one.device == device && one.block == block && one.scope == scope) return join(one.clock, clock);
+  list.push_back({device, block, scope, clock});
+}
+
+/// A store begins a new list; an addition goes on with the old one.
+void release(Lane& lane, const AtomicAccess& access) {
+  std::vector<Contribution>& list = world->contributions[access.at];
+  if (access.kind == 's') list.clear();
+  if (access.order == Order::release) {
+    contribute(lane, list, access.scope, lane.clock);
+    return tick(lane);
+  }
+  for (int scope = 0; scope <= static_cast<int>(access.scope); ++scope)
+    contribute(lane, list, static_cast<Scope>(scope), lane.released[scope]);
+}
+
+/// A relaxed load keeps what it could have acquired for a fence that may follow.
+void acquire(Lane& lane, const AtomicAccess& access) {
+  const auto found = world->contributions.find(access.at);
+  if (found == world->contributions.end()) return;
+  const auto& [device, block] = world->place_of[lane.id];
+  for (const Contribution& one : found->second) {
+    const int distance = one.device != device ? 2 : one.block != block ? 1 : 0;
+    if (distance > static_cast<int>(one.scope) || distance > static_cast<int>(access.scope)) continue;
+    join(access.order == Order::acquire ? lane.clock : lane.acquired[distance], one.clock);
+  }
+}
+
+void watch(Lane& lane, const AtomicAccess& access) {
+  constexpr std::size_t most_watched = 64;
+  std::uint64_t value = 0;
+  std::memcpy(&value, access.at, access.bytes);
+  std::erase_if(lane.watched, [&](const Watched& seen) { return seen.at == access.at; });
+  if (lane.watched.size() < most_watched) lane.watched.push_back({access.at, access.bytes, value});
+  lane.repeats = lane.last_load == access.at && lane.last_value == value ? lane.repeats + 1 : 0;
+  lane.last_load = access.at;
+  lane.last_value = value;
+}
+
+}  // namespace
+
 void before_atomic(const AtomicAccess& access) {
-  const auto [p, bytes, order, scope, kind] = access;
   Lane& lane = *world->current;
   ++world->report.atomics;
   yield_runnable();  // any other thread may come first
-  if (order == Order::release) publish(lane, scope);
-  if (kind != 'l') {
-    lane.delayed.forget(static_cast<const char*>(p), bytes);
-    lane.block->delayed.forget(static_cast<const char*>(p), bytes);
-    world->devices[lane.block->device].delayed.forget(static_cast<const char*>(p), bytes);
-  }
+  const bool writes = access.kind != 'l';
+  if (access.order == Order::release) publish(lane, access.scope);
+  if (writes) forget_delayed(lane, access.at, access.bytes);
   if (!world->options.find_races) return;
-  check_race(lane, {p, bytes, kind != 'l', true, scope}, "an atomic access");
-  if (kind != 'l') {
-    auto& list = world->contributions[p];
-    if (kind == 's') list.clear();
-    const auto& [device, serial] = world->place_of[lane.id];
-    const auto contribute = [&, device = device, serial = serial](Scope s, const Vector& clock) {
-      if (clock.empty()) return;
-      for (auto& c : list)
-        if (c.device == device && c.block == serial && c.scope == s) return join(c.clock, clock);
-      list.push_back({device, serial, s, clock});
-    };
-    if (order == Order::release)
-      contribute(scope, lane.clock), tick(lane);
-    else
-      for (int s = 0; s <= static_cast<int>(scope); ++s) contribute(static_cast<Scope>(s), lane.released[s]);
-  }
+  check_race(lane, {access.at, access.bytes, writes, true, access.scope}, "an atomic access");
+  if (writes) release(lane, access);
 }
+
 void after_atomic(const AtomicAccess& access, bool changed) {
-  const auto [p, bytes, order, scope, kind] = access;
+  constexpr int repeats_of_a_spin = 32;
   Lane& lane = *world->current;
-  if (kind == 'l') {
-    std::uint64_t value = 0;
-    std::memcpy(&value, p, bytes);
-    std::erase_if(lane.watched, [at = access.at](const Watched& seen) { return seen.at == at; });
-    if (lane.watched.size() < 64) lane.watched.push_back({p, bytes, value});
-    lane.repeats = lane.last_load == p && lane.last_value == value ? lane.repeats + 1 : 0;
-    lane.last_load = p;
-    lane.last_value = value;
-    if (world->options.find_races) {
-      const auto found = world->contributions.find(p);
-      if (found != world->contributions.end())
-        for (auto& c : found->second) {
-          const auto& [device, serial] = world->place_of[lane.id];
-          const int d = c.device != device ? 2 : c.block != serial ? 1 : 0;
-          if (d > static_cast<int>(c.scope) || d > static_cast<int>(scope)) continue;
-          join(order == Order::acquire ? lane.clock : lane.acquired[d], c.clock);
-        }
-    }
-    if (lane.repeats > 32) {
-      lane.repeats = 0;
-      park(lane);
-    }  // a loop that spins without pause
-  } else {
+  if (access.kind != 'l') {
     lane.watched.clear();
-    if (changed) wake(p);
+    if (changed) wake(access.at);
+    return;
   }
+  watch(lane, access);
+  if (world->options.find_races) acquire(lane, access);
+  if (lane.repeats <= repeats_of_a_spin) return;
+  lane.repeats = 0;
+  park(lane);  // a loop that spins without pause
 }
+
+namespace {
+
+void check_put(Lane& lane, double* to, const double* from, int count, int device) {
+  if (!world->options.find_races) return;
+  for (int word = 0; word < count; ++word)
+    check_race(lane, {from + word, 8, false, false, Scope::block}, "the source of a put");
+  for (int word = 0; word < count; ++word)
+    check_race(lane, {on_device(to + word, device - lane.block->device), 8, true, false, Scope::block},
+               "the target of a put");
+}
+
+}  // namespace
+
 void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value, int pe) {
   Lane& lane = *world->current;
   block_barrier();  // all threads call it; the last word is thread 0's
   if (lane.index == 0) {
     World& w = *world;
+    const int away = pe - lane.block->device;
     ++w.report.puts;
     w.report.put_bytes += 8u * static_cast<unsigned>(count);
-    if (w.options.find_races) {
-      for (int k = 0; k < count; ++k)
-        check_race(lane, {from + k, 8, false, false, Scope::block}, "the source of a put");
-      for (int k = 0; k < count; ++k)
-        check_race(lane, {on_device(to + k, pe - lane.block->device), 8, true, false, Scope::block},
-                   "the target of a put");
-    }
+    check_put(lane, to, from, count, pe);
     publish(lane, Scope::system);
     ++lane.in_flight;
     ++w.open_puts;
-    lane.put_sources.emplace_back(reinterpret_cast<const char*>(from), 8 * count);
-    w.network.push_back({lane.block->device, pe,
-                         reinterpret_cast<char*>(on_device(to, pe - lane.block->device)),
-                         reinterpret_cast<const char*>(from), 8 * count,
-                         reinterpret_cast<char*>(on_device(signal, pe - lane.block->device)), value, &lane,
+    const char* const source = reinterpret_cast<const char*>(from);
+    lane.put_sources.emplace_back(source, 8 * count);
+    w.network.push_back({lane.block->device, pe, reinterpret_cast<char*>(on_device(to, away)), source,
+                         8 * count, reinterpret_cast<char*>(on_device(signal, away)), value, &lane,
                          lane.clock, w.next_put++, count, std::vector<bool>(count)});
     tick(lane);
   }

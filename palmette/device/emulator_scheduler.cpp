@@ -1,4 +1,7 @@
 // The scheduler of the emulator: fibers, resident blocks, priorities that change by seed, deadlocks.
+#include <algorithm>
+#include <numeric>
+
 #include "palmette/base/base.hpp"
 #include "palmette/device/emulator_state.hpp"
 
@@ -36,133 +39,161 @@ void yield_runnable() {
   yield();
 }
 
+
 namespace {
+
 void fiber_main() {
   Lane& lane = *world->current;
   enter(lane);
   world->launches[lane.block->launch].kernel();
-  publish(lane,
-          Scope::system);  // the end of a kernel publishes; early for this thread, which only hides mistakes
+  // The end of a kernel publishes; for this thread that is early, which only hides mistakes.
+  publish(lane, Scope::system);
   lane.state = State::finished;
   yield();
   __builtin_unreachable();
 }
 
 void draw_priorities(Block& block);
-bool start_block() {
+
+/// A stack whose first switch enters fiber_main.
+void prepare_stack(Lane& lane) {
+  if (free_stacks.empty()) free_stacks.push_back(reserve(stack_bytes));
+  lane.stack = free_stacks.back();
+  free_stacks.pop_back();
+  constexpr int registers = 6;  // that a switch restores
+  void** const top = reinterpret_cast<void**>(lane.stack + stack_bytes) - 8;
+  std::fill_n(top, registers, nullptr);
+  top[registers] = reinterpret_cast<void*>(&fiber_main);
+  top[registers + 1] = nullptr;
+  lane.stack_pointer = top;
+}
+
+void make_lanes(Block& block) {
   World& w = *world;
-  std::vector<int> candidates;
-  for (int k = 0; k < static_cast<int>(w.launches.size()); ++k)
-    if (!w.to_start[k].empty() && w.devices[w.launches[k].device].resident < w.options.resident_blocks)
-      candidates.push_back(k);
-  if (candidates.empty() || w.free_slots.empty()) return false;
-  const int k = candidates[w.draw(candidates.size())];
-  auto& rest = w.to_start[k];
-  const std::size_t which = w.options.any_block_order ? w.draw(rest.size()) : 0;
-  Block& block = w.blocks.emplace_back();
-  block.number = rest[which];
-  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(which));
-  block.launch = k;
-  block.device = w.launches[k].device;
-  block.slot = w.free_slots.back();
-  w.free_slots.pop_back();
-  block.shared = memory.shared + block.slot * shared_room;
-  std::memset(block.shared, 0xCB, w.launches[k].shared_bytes);  // not zero: whoever relies on it is found out
-  std::memset(static_cast<void*>(shadow_of(block.shared)), 0,
-              w.launches[k].shared_bytes / 4 * sizeof(Shadow));
-  ++w.devices[block.device].resident;
-  block.live = w.launches[k].threads;
-  block.lanes.resize(block.live);
-  block.warps.resize((block.live + 31) / 32);
-  const int serial = w.next_id;
-  for (int i = 0; i < block.live; ++i) {
-    Lane& lane = block.lanes[i];
+  const int first_id = w.next_id;
+  for (int index = 0; index < block.live; ++index) {
+    Lane& lane = block.lanes[index];
     lane.block = &block;
-    lane.index = i;
+    lane.index = index;
     lane.id = w.next_id++;
-    w.place_of.push_back({block.device, serial});
+    w.place_of.push_back({block.device, first_id});
     if (w.options.find_races) {
       lane.clock.assign(w.threads_in_all, 0);
       lane.clock[lane.id] = 1;
     }
-    if (free_stacks.empty()) free_stacks.push_back(reserve(stack_bytes));
-    lane.stack = free_stacks.back();
-    free_stacks.pop_back();
-    void** top = reinterpret_cast<void**>(lane.stack + stack_bytes) - 8;
-    top[6] = reinterpret_cast<void*>(&fiber_main);
-    top[7] = nullptr;
-    for (int r = 0; r < 6; ++r) top[r] = nullptr;
-    lane.stack_pointer = top;
+    prepare_stack(lane);
     make_runnable(lane);
   }
+}
+
+/// Not zero, so that a kernel that relies on zeros is found out.
+void fill_shared_memory(Block& block, std::size_t bytes) {
+  block.shared = memory.shared + block.slot * block_shared_bytes;
+  std::memset(block.shared, 0xCB, bytes);
+  std::memset(static_cast<void*>(shadow_of(block.shared)), 0, bytes / 4 * sizeof(Shadow));
+}
+
+/// One block that waits becomes resident, if there is room. @returns whether one did
+bool start_block() {
+  World& w = *world;
+  std::vector<int> candidates;
+  for (int launch = 0; launch < static_cast<int>(w.launches.size()); ++launch)
+    if (!w.to_start[launch].empty() &&
+        w.devices[w.launches[launch].device].resident < w.options.resident_blocks)
+      candidates.push_back(launch);
+  if (candidates.empty() || w.free_slots.empty()) return false;
+  Block& block = w.blocks.emplace_back();
+  block.launch = candidates[w.draw(candidates.size())];
+  const Launch& launch = w.launches[block.launch];
+  auto& rest = w.to_start[block.launch];
+  const std::size_t which = w.options.any_block_order ? w.draw(rest.size()) : 0;
+  block.number = rest[which];
+  rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(which));
+  block.device = launch.device;
+  block.slot = w.free_slots.back();
+  w.free_slots.pop_back();
+  fill_shared_memory(block, launch.shared_bytes);
+  ++w.devices[block.device].resident;
+  block.live = launch.threads;
+  block.lanes.resize(block.live);
+  block.warps.resize((block.live + 31) / 32);
+  make_lanes(block);
   draw_priorities(block);
   return true;
 }
 
-void end_lane(Lane& lane) {
+/// The others may have waited for this one only.
+void go_on_without(Lane& lane) {
   Block& block = *lane.block;
-  World& w = *world;
-  --block.live;
-  free_stacks.push_back(lane.stack);
-  if (block.live > 0) {
-    if (block.waiting == block.live) {  // the others wait at a barrier for those who have not ended
-      block.waiting = 0;
-      for (auto& other : block.lanes)
-        if (other.state == State::block_barrier) make_runnable(other);
-    }
-    for (auto& other : block.lanes)
-      if (other.state == State::warp && other.index / 32 == lane.index / 32) {
-        finish_warp_collective(block, lane.index / 32, other);
-        break;
-      }
-    return;
+  if (block.waiting == block.live) {
+    block.waiting = 0;
+    for (Lane& other : block.lanes)
+      if (other.state == State::block_barrier) make_runnable(other);
   }
+  const int warp = lane.index / 32;
+  const auto waiting = std::find_if(block.lanes.begin(), block.lanes.end(), [&](const Lane& other) {
+    return other.state == State::warp && other.index / 32 == warp;
+  });
+  if (waiting != block.lanes.end()) finish_warp_collective(block, warp, *waiting);
+}
+
+void end_block(Block& block, const Lane& last) {
+  World& w = *world;
   for (const Lane& other : block.lanes)
-    if (other.barriers != lane.barriers)
+    if (other.barriers != last.barriers)
       w.error("barriers of unequal counts: " + name(other) + " came to " + std::to_string(other.barriers) +
-              ", " + name(lane) + " to " + std::to_string(lane.barriers));
+              ", " + name(last) + " to " + std::to_string(last.barriers));
   block.delayed.show();
   pass_on(block.delayed, nullptr, everything);
-  for (auto& warp : block.warps)
-    for (auto& [request, sectors] : warp.requests) {
+  for (const Warp& warp : block.warps)
+    for (const auto& [request, sectors] : warp.requests) {
       Site& site = (request.write ? w.report.stores : w.report.loads)[request.site];
       ++site.requests;
       site.sectors += sectors.size();
     }
   --w.devices[block.device].resident;
   w.free_slots.push_back(block.slot);
-  w.blocks.remove_if([&](const Block& b) { return &b == &block; });
+  w.blocks.remove_if([&](const Block& one) { return &one == &block; });
 }
 
+void end_lane(Lane& lane) {
+  Block& block = *lane.block;
+  free_stacks.push_back(lane.stack);
+  if (--block.live > 0) go_on_without(lane);
+  else end_block(block, lane);
+}
+
+/// A lane at the barrier whom a warp collective of others names.
+void report_divergence(const Block& block) {
+  for (const Lane& lane : block.lanes) {
+    if (lane.state != State::block_barrier) continue;
+    for (const Lane& other : block.lanes)
+      if (other.state == State::warp && other.index / 32 == lane.index / 32 &&
+          (other.waiting.mask >> (lane.index & 31) & 1) != 0)
+        world->error("divergent warp collective: " + place(other.waiting.where) +
+                     " names a lane that is at the barrier " + place(lane.waiting.where));
+  }
+}
+
+/// Who waits for what; of each kind of waiting the first few.
 void describe_deadlock() {
   World& w = *world;
   std::size_t parked = 0, barrier = 0, warp = 0, waiting_blocks = 0;
-  std::string example;
-  for (auto& rest : w.to_start) waiting_blocks += rest.size();
-  for (auto& block : w.blocks)
-    for (auto& lane : block.lanes) {
-      if (lane.state == State::parked) {
-        if (parked++ < 3) example += "; " + name(lane) + " spins on " + place(lane.last_load);
-      }
-      if (lane.state == State::block_barrier) {
-        if (barrier++ < 1) example += "; " + name(lane) + " is at the barrier " + place(lane.waiting.where);
-      }
-      if (lane.state == State::warp) {
-        if (warp++ < 1)
-          example += "; " + name(lane) + " is at the warp collective " + place(lane.waiting.where);
-      }
+  std::string examples;
+  for (const auto& rest : w.to_start) waiting_blocks += rest.size();
+  for (const Block& block : w.blocks)
+    for (const Lane& lane : block.lanes) {
+      if (lane.state == State::parked && parked++ < 3)
+        examples += "; " + name(lane) + " spins on " + place(lane.last_load);
+      if (lane.state == State::block_barrier && barrier++ < 1)
+        examples += "; " + name(lane) + " is at the barrier " + place(lane.waiting.where);
+      if (lane.state == State::warp && warp++ < 1)
+        examples += "; " + name(lane) + " is at the warp collective " + place(lane.waiting.where);
     }
-  for (auto& block : w.blocks)
-    for (auto& lane : block.lanes)
-      if (lane.state == State::block_barrier)
-        for (auto& other : block.lanes)
-          if (other.state == State::warp && other.index / 32 == lane.index / 32 &&
-              other.waiting.mask >> (lane.index & 31) & 1)
-            w.error("divergent warp collective: " + place(other.waiting.where) +
-                    " names a lane that is at the barrier " + place(lane.waiting.where));
+  for (const Block& block : w.blocks) report_divergence(block);
   w.error("deadlock: " + std::to_string(parked) + " threads spin, " + std::to_string(barrier) +
           " wait at barriers, " + std::to_string(warp) + " at warp collectives, " +
-          std::to_string(waiting_blocks) + " blocks are not resident" + example);
+          std::to_string(waiting_blocks) + " blocks are not resident" + examples);
 }
 
 /// Favours some blocks, warps and threads over others, differently from time to time: threads drawn with
@@ -188,6 +219,36 @@ std::size_t draw_lane() {
   return best;
 }
 
+/// When nothing else can happen, delayed stores become visible. @returns whether that lets a thread go on
+bool reveal_delayed_stores() {
+  World& w = *world;
+  bool hidden = false;
+  const auto reveal = [&](Delayed& delayed) {
+    hidden |= !delayed.entries.empty();
+    delayed.show();
+    pass_on(delayed, nullptr, everything);
+  };
+  for (Device& device : w.devices) reveal(device.delayed);
+  for (Block& block : w.blocks) reveal(block.delayed);
+  for (Block& block : w.blocks)
+    for (Lane& lane : block.lanes) reveal(lane.delayed);
+  return hidden && !w.runnable.empty();
+}
+
+void run_lane() {
+  World& w = *world;
+  const std::size_t which = draw_lane();
+  Lane& lane = *w.runnable[which];
+  w.runnable[which] = w.runnable.back();
+  w.runnable.pop_back();
+  w.current = &lane;
+  ++w.report.switches;
+  palmette_emulator_switch(&w.scheduler, lane.stack_pointer);
+  w.current = nullptr;
+  if (lane.state == State::finished) end_lane(lane);
+}
+
+/// Until all threads have ended, none can go on, or there are too many errors.
 void schedule() {
   World& w = *world;
   for (;;) {
@@ -195,33 +256,13 @@ void schedule() {
     if (w.stop) return;
     if (!w.network.empty() && (w.runnable.empty() || w.chance() < 0.25)) {
       deliver();
-      continue;
-    }
-    if (w.runnable.empty()) {
-      if (w.blocks.empty()) return;
-      bool hidden = false;  // delayed stores become visible in the end
-      const auto reveal = [&](Delayed& delayed) {
-        hidden |= !delayed.entries.empty();
-        delayed.show();
-        pass_on(delayed, nullptr, everything);
-      };
-      for (auto& device : w.devices) reveal(device.delayed);
-      for (auto& block : w.blocks) reveal(block.delayed);
-      for (auto& block : w.blocks)
-        for (auto& lane : block.lanes) reveal(lane.delayed);
-      if (hidden && !w.runnable.empty()) continue;
-      describe_deadlock();
+    } else if (!w.runnable.empty()) {
+      run_lane();
+    } else if (w.blocks.empty()) {
       return;
+    } else if (!reveal_delayed_stores()) {
+      return describe_deadlock();
     }
-    const std::size_t which = draw_lane();
-    Lane& lane = *w.runnable[which];
-    w.runnable[which] = w.runnable.back();
-    w.runnable.pop_back();
-    w.current = &lane;
-    ++w.report.switches;
-    palmette_emulator_switch(&w.scheduler, lane.stack_pointer);
-    w.current = nullptr;
-    if (lane.state == State::finished) end_lane(lane);
   }
 }
 
@@ -231,58 +272,57 @@ bool emulator_is_available() {
   return PALMETTE_FIBERS != 0;
 }
 
-Report run(const std::vector<Launch>& launches, const Options& options) {
-  if (!emulator_is_available()) throw UsageError("the emulator needs x86-64 and a build without sanitizers");
-  World w;
-  world = &w;
+namespace {
+
+void prepare(World& w, const std::vector<Launch>& launches, const Options& options) {
   w.options = options;
   w.random.seed(options.seed);
   w.launches = launches;
   w.devices.resize(options.devices);
-  for (int s = 0; s < max_slots; ++s) w.free_slots.push_back(s);
-  for (const auto& launch : launches) {
+  for (int slot = 0; slot < max_slots; ++slot) w.free_slots.push_back(slot);
+  for (const Launch& launch : launches) {
     w.to_start.emplace_back(launch.blocks);
-    for (int b = 0; b < launch.blocks; ++b) w.to_start.back()[b] = b;
+    std::iota(w.to_start.back().begin(), w.to_start.back().end(), 0);
     w.threads_in_all += launch.blocks * launch.threads;
   }
-  if (options.find_races) {
-    if (w.threads_in_all > 60000) throw UsageError("the race detector knows 60000 threads at most");
-    for (int d = 0; d < options.devices; ++d)
-      std::memset(static_cast<void*>(shadow_of(memory.base + d * stride)), 0,
-                  (memory.used / 4 + 1) * sizeof(Shadow));
-  }
-  schedule();
-  for (auto& device : w.devices) {
+  if (!options.find_races) return;
+  if (w.threads_in_all > 60000) throw UsageError("the race detector knows 60000 threads at most");
+  for (int device = 0; device < options.devices; ++device)
+    std::memset(static_cast<void*>(shadow_of(memory.base + device * device_bytes)), 0,
+                (memory.used / 4 + 1) * sizeof(Shadow));
+}
+
+/// Memory holds what has been stored, and the stacks of threads that did not end are kept.
+void clean_up(World& w) {
+  for (Device& device : w.devices) {
     device.delayed.show();
     device.delayed.entries.clear();
   }
-  for (auto& block : w.blocks)
-    for (auto& lane : block.lanes)
+  for (Block& block : w.blocks)
+    for (Lane& lane : block.lanes)
       if (lane.state != State::finished) free_stacks.push_back(lane.stack);
+}
+
+}  // namespace
+
+Report run(const std::vector<Launch>& launches, const Options& options) {
+  if (!emulator_is_available()) throw UsageError("the emulator needs x86-64 and a build without sanitizers");
+  World w;
+  prepare(w, launches, options);
+  world = &w;
+  schedule();
+  clean_up(w);
   world = nullptr;
   return w.report;
 }
-int thread() {
-  return world->current->index;
-}
-int threads() {
-  return world->launches[world->current->block->launch].threads;
-}
-int lane() {
-  return world->current->index & 31;
-}
-int block() {
-  return world->current->block->number;
-}
-int blocks() {
-  return world->launches[world->current->block->launch].blocks;
-}
-int my_pe() {
-  return world->current->block->device;
-}
-int num_pes() {
-  return world->options.devices;
-}
+
+int thread() { return world->current->index; }
+int threads() { return world->launches[world->current->block->launch].threads; }
+int lane() { return world->current->index & 31; }
+int block() { return world->current->block->number; }
+int blocks() { return world->launches[world->current->block->launch].blocks; }
+int my_pe() { return world->current->block->device; }
+int num_pes() { return world->options.devices; }
 unsigned char* shared_bytes() {
   return reinterpret_cast<unsigned char*>(world->current->block->shared);
 }

@@ -13,15 +13,20 @@
 namespace palmette::emulate {
 
 using Clock = std::uint32_t;
-using Vector = std::vector<Clock>;
-inline void join(Vector& a, const Vector& b) {
+/// What a thread has seen of every thread's clock, by thread id.
+using VectorClock = std::vector<Clock>;
+inline void join(VectorClock& a, const VectorClock& b) {
   if (a.size() < b.size()) a.resize(b.size());
-  for (std::size_t i = 0; i < b.size(); ++i) a[i] = std::max(a[i], b[i]);
+  for (std::size_t id = 0; id < b.size(); ++id) a[id] = std::max(a[id], b[id]);
 }
 
-constexpr std::size_t stride = std::size_t{256} << 20, shared_room = 256 << 10, stack_bytes = 32 << 10;
-constexpr int max_devices = 16, max_slots = 4096;
+constexpr std::size_t device_bytes = std::size_t{256} << 20;      // memory of a device
+constexpr std::size_t block_shared_bytes = std::size_t{256} << 10;  // shared memory of a resident block
+constexpr std::size_t stack_bytes = 32 << 10;                     // of a thread
+constexpr int max_devices = 16;
+constexpr int max_slots = 4096;                                   // blocks that are resident at a time
 
+/// The memory of all devices, one after another, then the shared memory of blocks, by slot.
 struct Memory {
   char* base = nullptr;
   char* shared = nullptr;  // behind the devices
@@ -30,13 +35,13 @@ struct Memory {
   bool is_device(const void* p) const { return p >= base && p < shared; }
   /// Whether all bytes lie in one allocation; between allocations lie gaps that nobody may touch.
   bool is_allocated(const void* p, int bytes) const {
-    const std::size_t from = static_cast<std::size_t>(static_cast<const char*>(p) - base) % stride;
+    const std::size_t from = static_cast<std::size_t>(static_cast<const char*>(p) - base) % device_bytes;
     const auto after = allocations.upper_bound(from);
     return after != allocations.begin() && from + static_cast<std::size_t>(bytes) <= std::prev(after)->second;
   }
-  bool is_tracked(const void* p) const { return p >= base && p < shared + max_slots * shared_room; }
+  bool is_tracked(const void* p) const { return p >= base && p < shared + max_slots * block_shared_bytes; }
   int device_of(const void* p) const {
-    return static_cast<int>((static_cast<const char*>(p) - base) / stride);
+    return static_cast<int>((static_cast<const char*>(p) - base) / device_bytes);
   }
 };
 inline Memory memory;
@@ -70,111 +75,136 @@ struct Delayed {
 };
 
 struct Block;
-struct Waiting {
-  char kind = 0;
-  unsigned mask = 0;
-  std::uint64_t bits = 0;
-  int from = 0;
+
+/// The collective that a thread has come to.
+struct CollectiveCall {
+  char kind = 0;              ///< 'w': warp barrier, 's', 'x': shuffle, 'b': ballot
+  unsigned mask = 0;          ///< lanes that it names
+  std::uint64_t bits = 0;     ///< what the lane brings
+  int from = 0;               ///< lane that it reads from
   Where where;
   std::uint64_t result = 0;
 };
+
+/// A value that a thread has loaded and may be waiting to see changed.
 struct Watched {
   const void* at;
   int bytes;
   std::uint64_t value;
 };
+
 enum class State { runnable, block_barrier, warp, parked, quiet, finished };
 
+/// One GPU thread, a fiber.
 struct Lane {
   void* stack_pointer = nullptr;
   char* stack = nullptr;
   Block* block = nullptr;
-  int index = 0, id = 0;
+  int index = 0;         ///< in its block
+  int id = 0;            ///< in the whole run
   double priority = 0;
   State state = State::runnable;
-  Waiting waiting;
+  CollectiveCall waiting;
   Delayed delayed;
-  std::vector<Watched> watched;  // loaded since the last pause
+  std::vector<Watched> watched;  ///< loaded since the last pause
+  // A loop that loads one unchanged value again and again without a pause is parked as well.
   const void* last_load = nullptr;
   std::uint64_t last_value = 0;
   int repeats = 0;
-  int in_flight = 0;                                     // own puts
-  int barriers = 0;                                      // of the block, passed so far
-  std::vector<std::pair<const char*, int>> put_sources;  // may not be overwritten before quiet
-  // race detector
-  Vector clock, released[3], acquired[3];
-  // sectors
+  int in_flight = 0;             ///< own puts that have not arrived
+  int barriers = 0;              ///< of the block, passed so far
+  std::vector<std::pair<const char*, int>> put_sources;  ///< may not be overwritten before quiet
+  // Race detector: released and acquired by fences, by scope.
+  VectorClock clock, released[3], acquired[3];
+  // Sectors: how often each load or store was executed since the warp last came together.
   std::unordered_map<const void*, int> count;
   int epoch = 0;
 };
+
+/// The accesses that the lanes of a warp make together.
 struct Request {
   const void* site;
-  int epoch, n;
+  int epoch;   ///< of the lanes
+  int n;       ///< number of the execution within the epoch
   bool write;
   auto operator<=>(const Request&) const = default;
 };
 struct Warp {
-  std::map<Request, std::set<std::uintptr_t>> requests;
+  std::map<Request, std::set<std::uintptr_t>> requests;  ///< sectors
 };
+
+/// A resident block.
 struct Block {
-  int device = 0, launch = 0, number = 0, slot = 0, live = 0, waiting = 0;
+  int device = 0;
+  int launch = 0;
+  int number = 0;   ///< in its launch
+  int slot = 0;
+  int live = 0;     ///< threads that have not ended
+  int waiting = 0;  ///< threads at the barrier
   std::vector<Lane> lanes;
   std::vector<Warp> warps;
   Delayed delayed;
   char* shared = nullptr;
   Where barrier;
 };
+
 struct Device {
   Delayed delayed;
-  int resident = 0;
+  int resident = 0;  ///< blocks
 };
+
+/// A put that is on its way: its words arrive one at a time in any order, its signal last.
 struct Put {
-  int from, to;
+  int from, to;  ///< devices
   char* target;
   const char* source;
   int bytes;
   char* signal;
   Signal value;
   Lane* lane;
-  Vector clock;
+  VectorClock clock;       ///< of the thread when it called put
   int id;
-  int left;
-  std::vector<bool> done;
+  int left;                ///< words that have not arrived
+  std::vector<bool> done;  ///< by word
 };
 
+/// What the race detector remembers of four bytes: the last store, and two threads that loaded since.
 struct Shadow {
   Clock wrote = 0;
   std::uint16_t writer = 0;
-  std::uint8_t atomic = 0, scope = 0;
+  std::uint8_t atomic = 0, scope = 0;  ///< of the store
   Clock read[2] = {};
   std::uint16_t reader[2] = {};
 };
+
+/// What an atomic object hands to those who acquire it with sufficient scope.
 struct Contribution {
   int device, block;
   Scope scope;
-  Vector clock;
+  VectorClock clock;
 };
 
+/// Everything that one run changes.
 struct World {
   Options options;
   Report report;
   std::mt19937_64 random;
   std::vector<Launch> launches;
-  std::vector<std::vector<int>> to_start;
+  std::vector<std::vector<int>> to_start;  ///< by launch: blocks
   std::vector<Device> devices;
   std::list<Block> blocks;
   std::vector<Lane*> runnable;
-  std::unordered_map<const void*, std::vector<Lane*>> parked;
+  std::unordered_map<const void*, std::vector<Lane*>> parked;  ///< by what they wait to see changed
   std::vector<int> free_slots;
   std::list<Put> network;
   Lane* current = nullptr;
-  void* scheduler = nullptr;
-  int open_puts = 0;  // whose threads have not yet called quiet
+  void* scheduler = nullptr;  ///< stack pointer
+  int open_puts = 0;          ///< whose threads have not yet called quiet
   int next_id = 0, threads_in_all = 0, next_put = 0;
-  std::vector<std::pair<int, int>> place_of;  // id → device, block serial
+  std::vector<std::pair<int, int>> place_of;  ///< by thread id: device, first id of its block
   std::unordered_map<const void*, std::vector<Contribution>> contributions;
   bool stop = false;
-  std::set<std::string> seen;
+  std::set<std::string> seen;  ///< errors, each reported once
 
   double chance() { return std::uniform_real_distribution<>()(random); }
   std::size_t draw(std::size_t n) { return n <= 1 ? 0 : random() % n; }
@@ -201,19 +231,29 @@ struct Access {
 };
 void check_race(Lane& lane, const Access& access, const std::string& where);
 void make_runnable(Lane& lane);
+/// Threads that wait to see these bytes changed may look again.
 void wake(const void* p);
 void wake_range(const char* p, int bytes);
-constexpr int everything = 1, some = 4, few = 64;  // one of so many
+/// Some delayed stores become visible one level further out; null: to all. One of `one_of`, drawn.
 void pass_on(Delayed& from, Delayed* wider, int one_of);
+constexpr int everything = 1, some = 4, few = 64;
+/// All delayed stores that the thread has made or seen become visible at the scope.
 void publish(Lane& lane, Scope scope);
+/// Before and after another thread runs: memory holds what that one may see.
 void leave(Lane& lane);
 void enter(Lane& lane);
+/// Let others run: until something makes this thread runnable, or as one of those that are.
 void yield();
 void yield_runnable();
+/// Until something that the thread has loaded changes.
 void park(Lane& lane);
+/// The thread's clock goes on: later accesses are not covered by what was released.
 void tick(Lane& lane);
+/// One word or signal of a put arrives. @returns whether there was one
 bool deliver();
+/// Lets the warp go on if all lanes that the call names have come.
 void finish_warp_collective(Block& block, int warp, Lane& arrived);
+/// A plain load or store, as the compiler's hooks report it.
 void plain(const void* p, int bytes, bool write, const void* site);
 
 }  // namespace palmette::emulate

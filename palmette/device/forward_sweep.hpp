@@ -1,16 +1,18 @@
 // What the kernels of forward_sweep.cuh are given: arrays in device memory.
 #pragma once
+
 #include <cstdint>
 
 namespace palmette::device {
 
 using PeSignal = std::uint64_t;
 
-struct Tree {  // arrays in device memory
+/// Supernodes of a lower triangular factor and their tree.
+struct Tree {
   int num_supernodes;
   const int* begin;        // num_supernodes + 1: first column
   const int* order;        // a topological order of the tasks
-  const int* chunk;        // h
+  const int* chunk;        // num_supernodes: rows of a chunk of the panel
   const long long* panel;  // num_supernodes + 1: first entry in values
   const double* values;
   const long long* below;  // num_supernodes + 1: first row below in row, into, update
@@ -34,6 +36,7 @@ enum class Fault {
   early_reuse
 };
 
+/// One solve by the tree.
 struct TreeRun {
   const double* b;
   double* x;
@@ -43,6 +46,7 @@ struct TreeRun {
   int run;
 };
 
+/// One solve with sums by atomic additions.
 struct ColumnRun {
   const double* b;
   double* x;
@@ -53,7 +57,8 @@ struct ColumnRun {
   int* ticket;
 };
 
-struct ShareOfPe {    // what one element holds
+/// What one processing element holds.
+struct ShareOfPe {
   int num_tasks;      // block columns of which it has rows, ascending
   const int* begin;   // of all supernodes: first column
   const int* column;  // supernode of a task
@@ -69,6 +74,7 @@ struct ShareOfPe {    // what one element holds
   const int* peer;             // elements to send to
 };
 
+/// One solve on several processing elements.
 struct PeRun {
   const double* b;
   double* x;
@@ -80,7 +86,8 @@ struct PeRun {
   PeSignal run;
 };
 
-struct Columns {  // one element's columns of a sparse lower triangle, ascending
+/// One element's columns of a sparse lower triangle, ascending.
+struct Columns {
   int num_columns;
   const int* column;  // global number
   const int* ptr;     // num_columns + 1, entries below the diagonal
@@ -88,6 +95,8 @@ struct Columns {  // one element's columns of a sparse lower triangle, ascending
   const double* value;
   const double* diagonal;
 };
+
+/// One solve in which elements write at home and read from the others.
 struct ReadOnlyRun {
   const double* b;
   double* x;
