@@ -21,12 +21,15 @@ class SharedBytes {
   SharedBytes(SharedBytes&& other) noexcept
       : buffer_(std::exchange(other.buffer_, nullptr)), bytes_(std::exchange(other.bytes_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
-  SharedBytes& operator=(SharedBytes other) noexcept {
-    std::swap(buffer_, other.buffer_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(size_, other.size_);
+  // Not one operator with its operand by value: in a template, clang 14 never destroys that of `x = {}`.
+  SharedBytes& operator=(SharedBytes&& other) noexcept {
+    SharedBytes taken(std::move(other));
+    std::swap(buffer_, taken.buffer_);
+    std::swap(bytes_, taken.bytes_);
+    std::swap(size_, taken.size_);
     return *this;
   }
+  SharedBytes& operator=(const SharedBytes& other) { return *this = SharedBytes(other); }
   ~SharedBytes();
 
   std::size_t size() const { return size_; }
