@@ -19,12 +19,7 @@ namespace {
 
 using namespace palmette;
 
-template <class T>
-T* upload(const std::vector<T>& values) {
-  T* const there = emulate::allocate_array<T>(values.size() + 1);
-  std::memcpy(there, values.data(), values.size() * sizeof(T));
-  return there;
-}
+using emulate::upload;
 
 /// A chain of dense supernodes of width 16: each has the rows of the next one below it.
 struct Chain {

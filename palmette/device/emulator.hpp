@@ -4,6 +4,7 @@
 // C++ and nothing they touch goes unseen.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,11 +64,19 @@ template <class T>
 T* allocate_array(std::size_t count) {
   return static_cast<T*>(allocate(count * sizeof(T)));
 }
-/// The same object of another device.
+/// Bytes from an object of one device to the same object of the next one.
 std::ptrdiff_t device_stride();
+/// The same object so many devices further on.
 template <class T>
-T* on_device(T* p, int device) {
-  return (T*)((char*)p + device * device_stride());
+T* on_device(T* p, int devices) {
+  return (T*)((char*)p + devices * device_stride());
+}
+/// An array with these values on one device. @returns its address on device 0
+template <class T>
+T* upload(const std::vector<T>& values, int device = 0) {
+  T* const array = allocate_array<T>(values.size());
+  std::copy(values.begin(), values.end(), on_device(array, device));
+  return array;
 }
 
 /// A kernel and its shape.
@@ -101,8 +110,6 @@ struct Where {
     return {f, l};
   }
 };
-/// What the compiler's hooks call for a plain access.
-void touch(const void* p, int bytes, bool write, const void* site);
 void block_barrier(Where where = Where::current());
 void warp_barrier(unsigned mask = 0xffffffffu, Where where = Where::current());
 /// What lane `from` brought to the same call; all lanes of the mask must come to it.

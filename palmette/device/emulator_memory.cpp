@@ -233,10 +233,6 @@ void plain(const void* p, int bytes, bool write, const void* site) {
   if (world->chance() < options.switch_chance) yield_runnable();
 }
 
-void touch(const void* p, int bytes, bool write, const void* site) {
-  plain(p, bytes, write, site);
-}
-
 void reset_memory(int devices) {
   if (memory.base == nullptr) {
     const std::size_t all = max_devices * device_bytes + max_slots * block_shared_bytes;

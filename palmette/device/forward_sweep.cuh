@@ -19,6 +19,29 @@ PALMETTE_DEVICE double row_times(const double* __restrict__ panel, int h, int ch
   return gpu::warp_sum(sum, h);
 }
 
+/// The block's next task, the same in all of its threads; they come to a barrier before the next call.
+/// @param taken  in shared memory
+PALMETTE_DEVICE int take_ticket(int* taken, int* ticket) {
+  if (gpu::thread() == 0) *taken = gpu::add_relaxed<gpu::Scope::device>(ticket, 1);
+  gpu::block_barrier();
+  return *taken;
+}
+
+/// t of a supernode of width w, once all of its contributions have been added.
+PALMETTE_DEVICE void wait_and_gather(const int* fmod, const double* b, const double* lsum, int w, double* t) {
+  if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(fmod, 0);
+  gpu::block_barrier();
+  for (int k = gpu::thread(); k < w; k += gpu::threads())
+    t[k] = b[k] + gpu::load_relaxed<gpu::Scope::device>(&lsum[k]);
+  gpu::block_barrier();
+}
+
+/// One contribution less is missing in each target.
+PALMETTE_DEVICE void release_targets(const int* target, int begin, int end, int* fmod) {
+  for (int k = begin + gpu::thread(); k < end; k += gpu::threads())
+    gpu::add_release<gpu::Scope::device>(&fmod[target[k]], -1);
+}
+
 // Engine 1: by the tree, pulled, without atomic sums: the same bits for any number of blocks
 template <Fault fault = Fault::none>
 PALMETTE_DEVICE void forward_supernode(const Tree& tree, const TreeRun& at, int s) {
@@ -80,9 +103,7 @@ PALMETTE_KERNEL void forward_tree_kernel(Tree tree, TreeRun at) {
     return forward_supernode<fault>(tree, at, tree.order[gpu::block()]);
   int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
   for (;;) {
-    if (gpu::thread() == 0) *taken = gpu::add_relaxed<gpu::Scope::device>(at.ticket, 1);
-    gpu::block_barrier();
-    const int ticket = *taken;
+    const int ticket = take_ticket(taken, at.ticket);
     if (ticket >= tree.num_supernodes) return;
     forward_supernode<fault>(tree, at, tree.order[ticket]);
     if constexpr (fault == Fault::store_outside)
@@ -98,17 +119,12 @@ PALMETTE_KERNEL void forward_columns_kernel(Tree tree, ColumnRun at) {
   int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
   double* t = reinterpret_cast<double*>(gpu::shared_bytes() + 16);
   for (;;) {
-    if (gpu::thread() == 0) *taken = gpu::add_relaxed<gpu::Scope::device>(at.ticket, 1);
-    gpu::block_barrier();
-    if (*taken >= tree.num_supernodes) return;
-    const int s = tree.order[*taken], first = tree.begin[s], w = tree.begin[s + 1] - first;
+    const int ticket = take_ticket(taken, at.ticket);
+    if (ticket >= tree.num_supernodes) return;
+    const int s = tree.order[ticket], first = tree.begin[s], w = tree.begin[s + 1] - first;
     const long long low = tree.below[s];
     const int r = static_cast<int>(tree.below[s + 1] - low);
-    if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(&at.fmod[s], 0);
-    gpu::block_barrier();
-    for (int k = gpu::thread(); k < w; k += gpu::threads())
-      t[k] = at.b[first + k] + gpu::load_relaxed<gpu::Scope::device>(&at.lsum[first + k]);
-    gpu::block_barrier();
+    wait_and_gather(&at.fmod[s], at.b + first, at.lsum + first, w, t);
     const int h = tree.chunk[s], chunks = (w + r + h - 1) / h, warps = gpu::threads() / gpu::warp_size;
     for (int q = gpu::thread() / gpu::warp_size; q < chunks; q += warps) {
       const double sum = row_times(tree.values + tree.panel[s], h, q, w, t);
@@ -119,8 +135,7 @@ PALMETTE_KERNEL void forward_columns_kernel(Tree tree, ColumnRun at) {
         gpu::add_relaxed<gpu::Scope::device>(&at.lsum[tree.row[low + row - w]], -sum);
     }
     gpu::block_barrier();
-    for (int k = at.target_ptr[s] + gpu::thread(); k < at.target_ptr[s + 1]; k += gpu::threads())
-      gpu::add_release<gpu::Scope::device>(&at.fmod[at.target[k]], -1);
+    release_targets(at.target, at.target_ptr[s], at.target_ptr[s + 1], at.fmod);
     gpu::block_barrier();
   }
 }
@@ -133,18 +148,12 @@ template <Fault fault = Fault::none>
 PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun at) {
   int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
   for (;;) {
-    if (gpu::thread() == 0) *taken = gpu::add_relaxed<gpu::Scope::device>(at.ticket, 1);
-    gpu::block_barrier();
-    const int task = *taken;
+    const int task = take_ticket(taken, at.ticket);
     if (task >= share.num_tasks) break;
     const int s = share.column[task], first = begin[s], w = begin[s + 1] - first;
     double* t = at.ready + first;
     if (s % gpu::num_pes() == gpu::my_pe()) {
-      if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(&at.fmod[s], 0);
-      gpu::block_barrier();
-      for (int k = gpu::thread(); k < w; k += gpu::threads())
-        t[k] = at.b[first + k] + gpu::load_relaxed<gpu::Scope::device>(&at.lsum[first + k]);
-      gpu::block_barrier();
+      wait_and_gather(&at.fmod[s], at.b + first, at.lsum + first, w, t);
       for (int k = share.peer_ptr[task]; k < share.peer_ptr[task + 1]; ++k)
         gpu::put_signal_block(t, t, w, &at.arrived[s], at.run, share.peer[k]);
     } else {
@@ -165,8 +174,7 @@ PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun
         gpu::add_relaxed<gpu::Scope::device>(&at.lsum[place], -sum);
     }
     gpu::block_barrier();
-    for (int k = share.target_ptr[task] + gpu::thread(); k < share.target_ptr[task + 1]; k += gpu::threads())
-      gpu::add_release<gpu::Scope::device>(&at.fmod[share.target[k]], -1);
+    release_targets(share.target, share.target_ptr[task], share.target_ptr[task + 1], at.fmod);
     gpu::block_barrier();
     if constexpr (fault == Fault::early_reuse) {
       for (int k = gpu::thread(); k < w; k += gpu::threads()) t[k] = 0;

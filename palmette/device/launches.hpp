@@ -7,8 +7,9 @@
 
 namespace palmette::device {
 
-struct LaunchShape {  ///< and, for the kernels of one device, the widest supernode
-  int blocks, threads, max_width = 0;
+struct LaunchShape {
+  int blocks, threads;
+  int max_width = 0;  ///< of the supernodes, for the kernels of one device
 };
 emulate::Launch forward_tree(Fault fault, const Tree& tree, const TreeRun& at, LaunchShape shape);
 emulate::Launch forward_columns(const Tree& tree, const ColumnRun& at, LaunchShape shape);

@@ -6,14 +6,16 @@
 
 #if defined(__CUDACC__)
 #include <cuda/atomic>
-#define PALMETTE_KERNEL __global__
-#define PALMETTE_DEVICE __device__ __forceinline__
 #elif defined(__HIPCC__)
 #include <hip/hip_runtime.h>
+#else
+#include "palmette/device/emulator.hpp"
+#endif
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
 #define PALMETTE_KERNEL __global__
 #define PALMETTE_DEVICE __device__ __forceinline__
 #else
-#include "palmette/device/emulator.hpp"
 #define PALMETTE_KERNEL
 #define PALMETTE_DEVICE inline
 #endif
@@ -23,31 +25,25 @@ namespace palmette::gpu {
 constexpr int warp_size = 32;
 constexpr unsigned all_lanes = 0xffffffffu;
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIPCC__)
 enum class Scope { block, device, system };
+
+PALMETTE_DEVICE int thread() { return threadIdx.x; }
+PALMETTE_DEVICE int threads() { return blockDim.x; }
+/// With HIP of half a wave of 64: shuffles are given width 32.
+PALMETTE_DEVICE int lane() { return threadIdx.x & 31; }
+PALMETTE_DEVICE int block() { return blockIdx.x; }
+PALMETTE_DEVICE int blocks() { return gridDim.x; }
+PALMETTE_DEVICE void block_barrier() { __syncthreads(); }
+PALMETTE_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+#endif
+
+#if defined(__CUDACC__)
 template <Scope s>
 constexpr cuda::thread_scope scope_v = s == Scope::block    ? cuda::thread_scope_block
                                        : s == Scope::device ? cuda::thread_scope_device
                                                             : cuda::thread_scope_system;
 
-PALMETTE_DEVICE int thread() {
-  return threadIdx.x;
-}
-PALMETTE_DEVICE int threads() {
-  return blockDim.x;
-}
-PALMETTE_DEVICE int lane() {
-  return threadIdx.x & 31;
-}
-PALMETTE_DEVICE int block() {
-  return blockIdx.x;
-}
-PALMETTE_DEVICE int blocks() {
-  return gridDim.x;
-}
-PALMETTE_DEVICE void block_barrier() {
-  __syncthreads();
-}
 PALMETTE_DEVICE void warp_barrier(unsigned mask = all_lanes) {
   __syncwarp(mask);
 }
@@ -93,38 +89,16 @@ PALMETTE_DEVICE void fence() {
 PALMETTE_DEVICE void pause() {
   __nanosleep(20);
 }
-PALMETTE_DEVICE double multiply_add(double a, double b, double c) {
-  return fma(a, b, c);
-}
 PALMETTE_DEVICE unsigned char* shared_bytes() {
   extern __shared__ unsigned char gpu_shared_bytes[];
   return gpu_shared_bytes;
 }
 
 #elif defined(__HIPCC__)
-enum class Scope { block, device, system };
 template <Scope s>
 constexpr int scope_v = s == Scope::block    ? __HIP_MEMORY_SCOPE_WORKGROUP
                         : s == Scope::device ? __HIP_MEMORY_SCOPE_AGENT
                                              : __HIP_MEMORY_SCOPE_SYSTEM;
-PALMETTE_DEVICE int thread() {
-  return threadIdx.x;
-}
-PALMETTE_DEVICE int threads() {
-  return blockDim.x;
-}
-PALMETTE_DEVICE int lane() {
-  return threadIdx.x & 31;
-}  // half of a wave of 64: shuffles are given width 32
-PALMETTE_DEVICE int block() {
-  return blockIdx.x;
-}
-PALMETTE_DEVICE int blocks() {
-  return gridDim.x;
-}
-PALMETTE_DEVICE void block_barrier() {
-  __syncthreads();
-}
 PALMETTE_DEVICE void warp_barrier(unsigned = all_lanes) {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
@@ -175,9 +149,6 @@ PALMETTE_DEVICE void fence() {
 }
 PALMETTE_DEVICE void pause() {
   __builtin_amdgcn_s_sleep(1);
-}
-PALMETTE_DEVICE double multiply_add(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
 }
 PALMETTE_DEVICE unsigned char* shared_bytes() {
   HIP_DYNAMIC_SHARED(unsigned char, gpu_shared_bytes);

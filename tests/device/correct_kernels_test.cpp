@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/device/forward_sweeps.hpp"
-#include "tests/device/seeds.hpp"
+#include "tests/seeds.hpp"
 
 namespace palmette::sweeps {
 namespace {
@@ -13,21 +13,18 @@ std::string said(const Report& report) {
   return text;
 }
 
-Options options_of(int seed, int resident_blocks) {
-  Options options;
-  options.seed = static_cast<std::uint64_t>(seed);
-  options.resident_blocks = resident_blocks;
-  return options;
+void expect_right(const Trial& trial, int seed) {
+  EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
+  EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
 }
 
 TEST(Emulator, the_tree_kernel_has_one_bit_pattern_for_all_blocks_and_threads) {
   const Problem problem = make_problem(40, 12, 6, 3);
   std::set<std::uint64_t> bits;
-  for (int seed = 1; seed <= num_seeds(30); ++seed) {
+  for (int seed = 1; seed <= testing::num_seeds(30); ++seed) {
     const Trial trial =
         try_tree(problem, Fault::none, options_of(seed, 1 + seed % 5), {1 + seed % 7, 32 << (seed % 4)});
-    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
-    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
+    expect_right(trial, seed);
     bits.insert(trial.bits);
   }
   EXPECT_EQ(bits.size(), 1u);
@@ -38,8 +35,7 @@ TEST(Emulator, sums_by_atomic_additions_show_several_bit_patterns) {
   std::set<std::uint64_t> bits;
   for (int seed = 1; seed <= 100; ++seed) {
     const Trial trial = try_columns(problem, options_of(seed, 8), {8, 32});
-    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
-    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
+    expect_right(trial, seed);
     bits.insert(trial.bits);
   }
   EXPECT_GE(bits.size(), 2u) << "the scheduler does not reorder the additions";
@@ -47,20 +43,17 @@ TEST(Emulator, sums_by_atomic_additions_show_several_bit_patterns) {
 
 TEST(Emulator, sweeps_over_several_devices_are_right_and_raise_no_report) {
   const Problem problem = make_problem(30, 10, 6, 4);
-  for (int seed = 1; seed <= num_seeds(30); ++seed) {
-    const Trial trial = try_pes(problem, 1 + seed % 5, Fault::none, options_of(seed, 1 + seed % 3), {2, 64});
-    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
-    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
-  }
+  for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
+    expect_right(
+        try_pes(problem, 1 + seed % 5, Fault::none, options_of(seed, 1 + seed % 3), {2, 64}), seed);
 }
 
 TEST(Emulator, sweeps_that_read_sums_of_other_devices_are_right_and_raise_no_report) {
-  for (int seed = 1; seed <= num_seeds(30); ++seed) {
-    const Trial trial =
-        try_read_only(200, 3, 1 + seed % 4, 8, Fault::none, options_of(seed, 1 + seed % 3), {2, 64});
-    EXPECT_TRUE(trial.report.ok()) << "seed " << seed << ": " << said(trial.report);
-    EXPECT_LT(trial.error, 1e-14) << "seed " << seed;
-  }
+  const SparseTriangle triangle = make_triangle(200, 3);
+  for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
+    expect_right(try_read_only(triangle, {1 + seed % 4, 8}, Fault::none, options_of(seed, 1 + seed % 3),
+                               {2, 64}),
+                 seed);
 }
 
 TEST(Emulator, panel_loads_use_every_byte_of_the_sectors_that_they_fetch) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/device/forward_sweeps.hpp"
-#include "tests/device/seeds.hpp"
+#include "tests/seeds.hpp"
 
 namespace palmette::sweeps {
 namespace {
@@ -12,17 +12,23 @@ bool says(const Report& report, const std::string& words) {
                      [&](const std::string& error) { return error.find(words) != std::string::npos; });
 }
 
-Options options_of(int seed) {
-  Options options;
-  options.seed = static_cast<std::uint64_t>(seed);
-  options.resident_blocks = 3;
-  return options;
+/// @param attempt  Options → Trial
+template <class Attempt>
+void expect_in_every_seed(const std::string& words, Attempt&& attempt) {
+  for (int seed = 1; seed <= testing::num_seeds(50); ++seed)
+    EXPECT_TRUE(says(attempt(options_of(seed, 3)).report, words)) << "seed " << seed;
 }
 
 void expect_in_every_seed_of_the_tree_kernel(Fault fault, const std::string& words) {
   const Problem problem = make_problem(40, 12, 6, 3);
-  for (int seed = 1; seed <= num_seeds(50); ++seed)
-    EXPECT_TRUE(says(try_tree(problem, fault, options_of(seed), {4, 64}).report, words)) << "seed " << seed;
+  expect_in_every_seed(words,
+                       [&](const Options& how) { return try_tree(problem, fault, how, {4, 64}); });
+}
+
+void expect_in_every_seed_of_three_devices(Fault fault, const std::string& words) {
+  const Problem problem = make_problem(30, 10, 6, 4);
+  expect_in_every_seed(words,
+                       [&](const Options& how) { return try_pes(problem, 3, fault, how, {2, 64}); });
 }
 
 TEST(PlantedFault, a_flag_stored_without_release_is_a_race) {
@@ -58,25 +64,18 @@ TEST(PlantedFault, threads_that_come_to_fewer_barriers_are_named) {
 }
 
 TEST(PlantedFault, data_read_before_its_signal_is_a_race) {
-  const Problem problem = make_problem(30, 10, 6, 4);
-  for (int seed = 1; seed <= num_seeds(50); ++seed)
-    EXPECT_TRUE(says(try_pes(problem, 3, Fault::no_acquire, options_of(seed), {2, 64}).report, "race"))
-        << "seed " << seed;
+  expect_in_every_seed_of_three_devices(Fault::no_acquire, "race");
 }
 
 TEST(PlantedFault, the_source_of_a_put_overwritten_before_quiet_is_reported) {
-  const Problem problem = make_problem(30, 10, 6, 4);
-  for (int seed = 1; seed <= num_seeds(50); ++seed)
-    EXPECT_TRUE(
-        says(try_pes(problem, 3, Fault::early_reuse, options_of(seed), {2, 64}).report, "before quiet"))
-        << "seed " << seed;
+  expect_in_every_seed_of_three_devices(Fault::early_reuse, "before quiet");
 }
 
 TEST(PlantedFault, sums_published_to_their_device_alone_are_a_race_for_other_devices) {
-  for (int seed = 1; seed <= num_seeds(50); ++seed)
-    EXPECT_TRUE(
-        says(try_read_only(200, 3, 3, 8, Fault::narrow_scope, options_of(seed), {2, 64}).report, "race"))
-        << "seed " << seed;
+  const SparseTriangle triangle = make_triangle(200, 3);
+  expect_in_every_seed("race", [&](const Options& how) {
+    return try_read_only(triangle, {3, 8}, Fault::narrow_scope, how, {2, 64});
+  });
 }
 
 }  // namespace

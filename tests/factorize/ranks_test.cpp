@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "factor_testing.hpp"
+#include "tests/seeds.hpp"
 
 namespace palmette {
 namespace {
@@ -164,14 +165,8 @@ TEST(ranks, more_ranks_than_supernodes_and_empty_matrices) {
   }
 }
 
-/// PALMETTE_SEEDS sets another number: the long mode takes 20,000.
-int seeds() {
-  const char* const text = std::getenv("PALMETTE_SEEDS");
-  return text != nullptr ? std::atoi(text) : 500;
-}
-
 TEST(ranks, random_matrices_grids_and_delays_give_the_same_bits) {
-  const int count = seeds();
+  const int count = testing::num_seeds(500);
   for (int seed = 1; seed <= count; ++seed) {
     const FactorKind kind =
         std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];

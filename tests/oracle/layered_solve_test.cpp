@@ -5,12 +5,12 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <map>
 
 #include "palmette/factorize/factorize.hpp"
 #include "rank_testing.hpp"
+#include "tests/seeds.hpp"
 
 namespace palmette {
 namespace {
@@ -276,8 +276,7 @@ TEST(layered_solve,
 }
 
 TEST(layered_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_one_rank_for_each_layer) {
-  const char* const wanted = std::getenv("PALMETTE_SEEDS");
-  const int seeds = wanted == nullptr ? 500 : std::atoi(wanted);
+  const int seeds = testing::num_seeds(500);
   for (int seed = 1; seed <= seeds; ++seed) {
     const FactorKind kind =
         std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];

@@ -2,12 +2,12 @@
 // delivery, and the number of messages that the structure gives.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
 #include "palmette/factorize/factorize.hpp"
 #include "rank_testing.hpp"
+#include "tests/seeds.hpp"
 
 namespace palmette {
 namespace {
@@ -164,14 +164,8 @@ TEST(rank_solve, more_ranks_than_supernodes_empty_matrices_and_no_right_hand_sid
   }
 }
 
-/// PALMETTE_SEEDS sets another number: the long mode takes 20,000.
-int seeds() {
-  const char* const text = std::getenv("PALMETTE_SEEDS");
-  return text != nullptr ? std::atoi(text) : 500;
-}
-
 TEST(rank_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_one_rank) {
-  const int count = seeds();
+  const int count = testing::num_seeds(500);
   for (int seed = 1; seed <= count; ++seed) {
     const FactorKind kind =
         std::array{FactorKind::llt, FactorKind::ldlt, FactorKind::lu}[static_cast<std::size_t>(seed % 3)];
