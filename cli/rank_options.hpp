@@ -27,7 +27,7 @@ struct RankOptions {
   std::optional<LayeredGrid> grid;
   bool chooses_grid = false;    ///< --grid auto: by prediction
   index_t chosen_layers = 1;    ///< layers of such a grid; 0: predicted too
-  std::string machine = "this";  ///< number of right-hand sides for predictions
+  std::string machine = "this";  ///< the machine for which layouts are predicted
   std::optional<PlacementMap> map;
   std::optional<TreeShape> trees;
   std::optional<BlockDelivery> delivery;

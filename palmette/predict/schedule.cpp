@@ -190,12 +190,7 @@ class Scheduler {
 }  // namespace
 
 TaskWork RankRates::work(const SolveTask& task) const {
-  return {task.entries * scalar_bytes,
-          2 * task.entries * num_rhs,
-          task.panels,
-          task.rows,
-          static_cast<double>(num_rhs),
-          task.columns};
+  return task.with_rhs(scalar_bytes, 2, num_rhs);
 }
 
 RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,

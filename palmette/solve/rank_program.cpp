@@ -156,13 +156,8 @@ double RankSolveProgram<T>::last_cost() const {
 template <class T>
 TaskNote RankSolveProgram<T>::last_task(int thread) const {
   const Ready& last = last_[thread];
-  const FactorWork work = work_of(last);
-  const double num_rhs = b_.cols;
-  return {name_of(last.task),
-          is_forward(last.task) ? SweepPhase::forward : SweepPhase::backward,
-          supernode_of(last),
-          {work.entries * sizeof(T), (is_complex_v<T> ? 8 : 2) * work.entries * num_rhs, work.panels,
-           work.rows, num_rhs, work.columns}};
+  return {name_of(last.task), is_forward(last.task) ? SweepPhase::forward : SweepPhase::backward,
+          supernode_of(last), work_of(last).with_rhs(sizeof(T), is_complex_v<T> ? 8 : 2, b_.cols)};
 }
 
 template <class T>

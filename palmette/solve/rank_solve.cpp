@@ -31,21 +31,21 @@ struct RankSolvePlan<T>::State {
   State(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
       : body(sweep::RankPlanBody<T>::make(std::move(factor), options)) {
     if (const LayerSystem* const layer = options.layer.get()) {
-      rows = sweep::list_caller_rows(*layer, body);
+      layer_rows = sweep::list_caller_rows(*layer, body);
       program = sweep::layered_program(body, *layer);
     } else {
-      rows = body.structure.row;
       program = std::make_unique<sweep::RankSolveProgram<T>>(body);
     }
   }
 
+  const LayerSystem* layer() const { return body.options.layer.get(); }
+  std::span<const index_t> rows() const { return layer() != nullptr ? layer_rows : body.structure.row; }
   index_t num_ranks() const {
-    const LayerSystem* const layer = body.options.layer.get();
-    return layer != nullptr ? layer->ranks.num_ranks() : body.factor->placement->num_ranks();
+    return layer() != nullptr ? layer()->ranks.num_ranks() : body.factor->placement->num_ranks();
   }
 
   sweep::RankPlanBody<T> body;
-  std::vector<index_t> rows;
+  std::vector<index_t> layer_rows;  // empty in one layer
   std::unique_ptr<sweep::SolveProgram<T>> program;
 };
 
@@ -61,7 +61,7 @@ RankSolvePlan<T>::RankSolvePlan(RankSolvePlan&&) noexcept = default;
 
 template <class T>
 std::span<const index_t> RankSolvePlan<T>::rows() const {
-  return state_->rows;
+  return state_->rows();
 }
 
 template <class T>
@@ -87,8 +87,8 @@ index_t RankSolvePlan<T>::guarded_blocks() const {
 
 template <class T>
 offset_t RankSolvePlan<T>::memory_bytes() const {
-  const LayerSystem* const layer = state_->body.options.layer.get();
-  return state_->body.memory_bytes() + static_cast<offset_t>(state_->rows.size() * sizeof(index_t)) +
+  const LayerSystem* const layer = state_->layer();
+  return state_->body.memory_bytes() + static_cast<offset_t>(state_->layer_rows.size() * sizeof(index_t)) +
          (layer != nullptr ? layer->memory_bytes() : 0);
 }
 

@@ -10,14 +10,14 @@ class ReductionBuilder {
   ReductionBuilder(const ExchangeStructure& known, SolveExchange& exchange)
       : known_(known), exchange_(exchange) {}
 
-  /// Contributions to the rows of a supernode: appends a Reduction and the ranks of the children.
+  /// Contributions to the rows of a supernode: appends a Reduction and the ranks of the children, if this rank
+  /// takes part.
   /// @param stored_at  first row in the store of a segment of this rank
-  /// @returns whether this rank takes part
   template <class StoredAt>
-  bool add_row(TopSupernode& top, StoredAt&& stored_at);
+  void add_row(TopSupernode& top, StoredAt&& stored_at);
   /// Contributions to its columns.
   template <class StoredAt>
-  bool add_column(TopSupernode& top, StoredAt&& stored_at);
+  void add_column(TopSupernode& top, StoredAt&& stored_at);
 
  private:
   /// One reduction from the view of this rank.
@@ -50,11 +50,11 @@ class ReductionBuilder {
 };
 
 template <class StoredAt>
-bool ReductionBuilder::add_row(TopSupernode& top, StoredAt&& stored_at) {
+void ReductionBuilder::add_row(TopSupernode& top, StoredAt&& stored_at) {
   const CommunicationTree ranks = known_.row_tree(top.supernode);
   const index_t position = ranks.position_of(exchange_.rank);
   top.owns_diagonal = ranks.ranks[0] == exchange_.rank;
-  if (position == -1) return false;
+  if (position == -1) return;
   const std::vector<index_t>& who = known_.in_row(top.supernode);
   const SumTree tree = known_.row_sums(top.supernode);
   const auto segment = [&](index_t leaf) -> const BoundarySegment& { return known_.segment(who[leaf]); };
@@ -66,14 +66,13 @@ bool ReductionBuilder::add_row(TopSupernode& top, StoredAt&& stored_at) {
   top.row_sum =
       add(shared, exchange_.forward_rows, [&](index_t leaf) { return known_.rows(segment(leaf)); });
   top.row_children = add_children(ranks, position);
-  return true;
 }
 
 template <class StoredAt>
-bool ReductionBuilder::add_column(TopSupernode& top, StoredAt&& stored_at) {
+void ReductionBuilder::add_column(TopSupernode& top, StoredAt&& stored_at) {
   const CommunicationTree ranks = known_.column_tree(top.supernode);
   const index_t position = ranks.position_of(exchange_.rank);
-  if (position == -1) return false;
+  if (position == -1) return;
   const SumTree tree = known_.column_sums(top.supernode);
   const index_t first = known_.first_segment(known_.unit_of(top.supernode));
   Shared shared{
@@ -85,7 +84,6 @@ bool ReductionBuilder::add_column(TopSupernode& top, StoredAt&& stored_at) {
   const std::span<const index_t> rows = rows_of_supernode(top.supernode);
   top.column_sum = add(shared, exchange_.backward_rows, [&](index_t) { return rows; });
   top.column_children = add_children(ranks, position);
-  return true;
 }
 
 template <class RowsOf>

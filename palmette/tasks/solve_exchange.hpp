@@ -87,6 +87,11 @@ struct FactorWork {
   double panels = 0;   ///< panels and blocks
   double rows = 0;     ///< rows that it gathers or scatters
   double columns = 0;  ///< of diagonal blocks
+
+  /// The same for so many right-hand sides. @param entry_flops  of one entry with one right-hand side
+  TaskWork with_rhs(double scalar_bytes, double entry_flops, double num_rhs) const {
+    return {entries * scalar_bytes, entry_flops * entries * num_rhs, panels, rows, num_rhs, columns};
+  }
 };
 
 /// Of one sweep over the supernodes [begin, end) with their triangles and rows below.
