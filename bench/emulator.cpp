@@ -3,6 +3,7 @@
 // emulated thread. These are times of this CPU; they say nothing about a GPU.
 //
 //   bench_emulator [--supernodes N] [--json FILE]
+#include <bit>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -23,37 +24,42 @@ using emulate::upload;
 
 /// A chain of dense supernodes of width 16: each has the rows of the next one below it.
 struct Chain {
-  static constexpr int width = 16, chunk_rows = 32;
-  device::Tree tree;
-  device::TreeRun run;
+  static constexpr int width = 16;
+  device::TriangleSweep<double> sweep{};
 
   explicit Chain(int num_supernodes) {
-    std::vector<int> begin{0}, order, chunk, row, into, child_start{0}, child;
-    std::vector<long long> panel{0}, below{0};
+    std::vector<int> begin{0}, parent, row, into, child_ptr{0}, child;
+    std::vector<long long> below{0}, offset;
+    std::vector<unsigned char> log_height;
+    long long entries = 0;
     for (int supernode = 0; supernode < num_supernodes; ++supernode) {
       begin.push_back((supernode + 1) * width);
-      order.push_back(supernode);
-      chunk.push_back(chunk_rows);
-      panel.push_back((supernode + 1LL) * width * chunk_rows);
       const bool has_parent = supernode + 1 < num_supernodes;
+      parent.push_back(has_parent ? supernode + 1 : -1);
       for (int k = 0; has_parent && k < width; ++k) {
         row.push_back(begin.back() + k);
         into.push_back(k);
       }
+      const auto layout = device::panel_layout<double>(width, has_parent ? 2 * width : width, false);
+      offset.push_back(entries);
+      entries += layout.entries();
+      log_height.push_back(
+          static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height))));
       below.push_back(static_cast<long long>(row.size()));
       if (supernode > 0) child.push_back(supernode - 1);
-      child_start.push_back(static_cast<int>(child.size()));
+      child_ptr.push_back(static_cast<int>(child.size()));
     }
-    const std::vector<double> values(static_cast<std::size_t>(panel.back()), 1.0 / 64);
-    tree = {num_supernodes, upload(begin), upload(order), upload(chunk),       upload(panel), upload(values),
-            upload(below),  upload(row),   upload(into),  upload(child_start), upload(child)};
-    const std::size_t n = static_cast<std::size_t>(begin.back());
-    run = {upload(std::vector<double>(n, 1.0)),
-           emulate::allocate_array<double>(n),
-           emulate::allocate_array<double>(row.size() + 1),
-           emulate::allocate_array<int>(static_cast<std::size_t>(num_supernodes)),
-           emulate::allocate_array<int>(1),
-           1};
+    sweep.tree = {num_supernodes, upload(begin),     upload(parent), upload(below), upload(row), upload(into),
+                  upload(child_ptr), upload(child), nullptr,        nullptr,       nullptr};
+    sweep.panels = {upload(std::vector<double>(static_cast<std::size_t>(entries), 1.0 / 64)), upload(offset),
+                    upload(std::vector<unsigned char>(offset.size())), upload(log_height), nullptr};
+    device::SweepVectors<double>& at = sweep.at;
+    at.x = upload(std::vector<double>(static_cast<std::size_t>(begin.back()), 1.0));
+    at.update = emulate::allocate_array<double>(row.size() + 1);
+    at.done = emulate::allocate_array<int>(static_cast<std::size_t>(num_supernodes));
+    at.ticket = emulate::allocate_array<int>(1);
+    at.sweep = at.stride = at.tile = 1;
+    at.widest = width;
   }
 };
 
@@ -64,8 +70,9 @@ std::string row_of(int num_supernodes, bool is_careful) {
   options.resident_blocks = 8;
   options.find_races = options.delay_stores = is_careful;
   const auto start = std::chrono::steady_clock::now();
-  const emulate::Report report = emulate::run(
-      {device::forward_tree(device::Fault::none, chain.tree, chain.run, {8, 128, Chain::width})}, options);
+  const emulate::Launch launch = device::tree_forward_with(
+      device::Fault::none, chain.sweep, {8, 128, device::shared_bytes_of_sweep<double>(Chain::width, 1)});
+  const emulate::Report report = emulate::run({launch}, options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double steps = static_cast<double>(report.plain_accesses + report.atomics + report.collectives);
   std::ostringstream row;

@@ -58,8 +58,15 @@ struct Report {
 
 /// Device memory; the same offset on every device (a symmetric heap). Host code may touch it while no kernel
 /// runs.
+void prepare_memory();
+/// Frees everything, and clears what was ever in use on the first devices.
 void reset_memory(int devices);
+/// @throws MemoryError
 void* allocate(std::size_t bytes);
+/// @param p  address on device 0. @returns how many bytes are free again
+std::size_t release(void* p);
+int most_devices();
+std::int64_t bytes_of_device();
 template <class T>
 T* allocate_array(std::size_t count) {
   return static_cast<T*>(allocate(count * sizeof(T)));
@@ -137,6 +144,17 @@ T shuffle_xor(unsigned mask, T v, int x, Where where = Where::current()) {
 unsigned ballot(unsigned mask, bool p, Where where = Where::current());
 void fence(Scope scope);
 void pause();
+
+/// A plain load or store, as the compiler's hooks report it.
+void plain(const void* p, int bytes, bool write, const void* site);
+/// One load of all bytes of V, which the hooks would report in pieces.
+template <class V>
+PALMETTE_UNSEEN V load_together(const V* p) {
+  plain(p, sizeof(V), false, __builtin_return_address(0));
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
 
 /// One atomic access: kind is 'l' (load), 's' (store) or 'a' (add).
 struct AtomicAccess {

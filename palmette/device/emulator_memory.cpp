@@ -233,26 +233,44 @@ void plain(const void* p, int bytes, bool write, const void* site) {
   if (world->chance() < options.switch_chance) yield_runnable();
 }
 
+void prepare_memory() {
+  if (memory.base != nullptr) return;
+  const std::size_t all = max_devices * device_bytes + max_slots * block_shared_bytes;
+  memory.base = reserve(all);
+  memory.shared = memory.base + max_devices * device_bytes;
+  shadow = reinterpret_cast<Shadow*>(reserve(all / 4 * sizeof(Shadow)));
+}
 void reset_memory(int devices) {
-  if (memory.base == nullptr) {
-    const std::size_t all = max_devices * device_bytes + max_slots * block_shared_bytes;
-    memory.base = reserve(all);
-    memory.shared = memory.base + max_devices * device_bytes;
-    shadow = reinterpret_cast<Shadow*>(reserve(all / 4 * sizeof(Shadow)));
-  }
+  prepare_memory();
   for (int d = 0; d < devices; ++d) std::memset(memory.base + d * device_bytes, 0, memory.used);
   memory.used = 0;
   memory.allocations.clear();
 }
 void* allocate(std::size_t bytes) {
-  memory.used = (memory.used + 255) / 256 * 256 + 256;  // the gap catches what runs past an end
-  void* p = memory.base + memory.used;
-  memory.used += bytes;
-  if (memory.used > device_bytes)
-    throw UsageError("the emulated device has 256 MiB of memory, which are full");
-  memory.allocations[memory.used - bytes] = memory.used;
-  return p;
+  constexpr std::size_t gap = 256;  // catches what runs past an end
+  std::size_t from = gap;
+  for (const auto& [begin, end] : memory.allocations) {
+    if (from + bytes + gap <= begin) break;
+    from = (end + gap - 1) / gap * gap + gap;
+  }
+  if (from + bytes > device_bytes)
+    throw MemoryError("the emulated device has " + std::to_string(device_bytes >> 20) +
+                          " MiB of memory, of which too little is free for " + std::to_string(bytes) +
+                          " bytes",
+                      static_cast<std::int64_t>(bytes));
+  memory.allocations[from] = from + bytes;
+  memory.used = std::max(memory.used, from + bytes);
+  return memory.base + from;
 }
+std::size_t release(void* p) {
+  const auto found = memory.allocations.find(static_cast<std::size_t>(static_cast<char*>(p) - memory.base));
+  if (found == memory.allocations.end()) return 0;
+  const std::size_t bytes = found->second - found->first;
+  memory.allocations.erase(found);
+  return bytes;
+}
+int most_devices() { return max_devices; }
+std::int64_t bytes_of_device() { return static_cast<std::int64_t>(device_bytes); }
 std::ptrdiff_t device_stride() {
   return device_bytes;
 }

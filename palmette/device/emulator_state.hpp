@@ -20,7 +20,7 @@ inline void join(VectorClock& a, const VectorClock& b) {
   for (std::size_t id = 0; id < b.size(); ++id) a[id] = std::max(a[id], b[id]);
 }
 
-constexpr std::size_t device_bytes = std::size_t{256} << 20;      // memory of a device
+constexpr std::size_t device_bytes = std::size_t{1} << 30;  // memory of a device
 constexpr std::size_t block_shared_bytes = std::size_t{256} << 10;  // shared memory of a resident block
 constexpr std::size_t stack_bytes = 32 << 10;                     // of a thread
 constexpr int max_devices = 16;
@@ -30,7 +30,7 @@ constexpr int max_slots = 4096;                                   // blocks that
 struct Memory {
   char* base = nullptr;
   char* shared = nullptr;  // behind the devices
-  std::size_t used = 0;
+  std::size_t used = 0;  ///< no allocation since the last reset lay behind
   std::map<std::size_t, std::size_t> allocations;  ///< begin → end, offsets within a device
   bool is_device(const void* p) const { return p >= base && p < shared; }
   /// Whether all bytes lie in one allocation; between allocations lie gaps that nobody may touch.
@@ -253,7 +253,5 @@ void tick(Lane& lane);
 bool deliver();
 /// Lets the warp go on if all lanes that the call names have come.
 void finish_warp_collective(Block& block, int warp, Lane& arrived);
-/// A plain load or store, as the compiler's hooks report it.
-void plain(const void* p, int bytes, bool write, const void* site);
 
 }  // namespace palmette::emulate

@@ -1,12 +1,11 @@
-// Triangular solves L·x = b with supernodes, one source for nvcc, hipcc and the emulator. One right-hand
-// side.
+// Forward sweeps L·x = b over several devices, one source for nvcc and the emulator. One right-hand side.
 //
 // A supernode's panel M = [B⁻¹; C·B⁻¹] lies in chunks of h rows (h = 4, 8, 16 or 32), within a chunk column
 // after column. So the 32 lanes of a warp, as h rows × 32/h columns, read 32 entries that lie together,
 // whatever h is.
 #pragma once
 #include "palmette/device/forward_sweep.hpp"
-#include "palmette/device/vocabulary.hpp"
+#include "palmette/device/triangle_sweep.cuh"
 
 namespace palmette::device {
 
@@ -17,14 +16,6 @@ PALMETTE_DEVICE double row_times(const double* __restrict__ panel, int h, int ch
   double sum = 0;
   for (int c = group; c < w; c += groups) sum = gpu::multiply_add(at[c * h], t[c], sum);
   return gpu::warp_sum(sum, h);
-}
-
-/// The block's next task, the same in all of its threads; they come to a barrier before the next call.
-/// @param taken  in shared memory
-PALMETTE_DEVICE int take_ticket(int* taken, int* ticket) {
-  if (gpu::thread() == 0) *taken = gpu::add_relaxed<gpu::Scope::device>(ticket, 1);
-  gpu::block_barrier();
-  return *taken;
 }
 
 /// t of a supernode of width w, once all of its contributions have been added.
@@ -42,106 +33,8 @@ PALMETTE_DEVICE void release_targets(const int* target, int begin, int end, int*
     gpu::add_release<gpu::Scope::device>(&fmod[target[k]], -1);
 }
 
-// Engine 1: by the tree, pulled, without atomic sums: the same bits for any number of blocks
-template <Fault fault = Fault::none>
-PALMETTE_DEVICE void forward_supernode(const Tree& tree, const TreeRun& at, int s) {
-  double* t = reinterpret_cast<double*>(gpu::shared_bytes() + 16);
-  const int first = tree.begin[s], w = tree.begin[s + 1] - first;
-  const long long low = tree.below[s];
-  const int r = static_cast<int>(tree.below[s + 1] - low);
-  for (int k = gpu::thread(); k < w; k += gpu::threads()) t[k] = at.b[first + k];
-  for (int k = gpu::thread(); k < r; k += gpu::threads()) at.update[low + k] = 0;
-
-  const int children_end = tree.child_ptr[s + 1];
-  for (int c = tree.child_ptr[s] + gpu::thread(); c < children_end; c += gpu::threads()) {
-    if constexpr (fault == Fault::no_acquire)
-      while (gpu::load_relaxed<gpu::Scope::device>(&at.done[tree.child[c]]) != at.run) gpu::pause();
-    else
-      gpu::wait_equal<gpu::Scope::device>(&at.done[tree.child[c]], at.run);
-  }
-  gpu::block_barrier();
-  for (int c = tree.child_ptr[s]; c < children_end; ++c) {  // in this order: no sum depends on who was first
-    const long long from = tree.below[tree.child[c]], end = tree.below[tree.child[c] + 1];
-    for (long long k = from + gpu::thread(); k < end; k += gpu::threads()) {
-      const int to = tree.into[k];
-      if (to < w)
-        t[to] += at.update[k];
-      else
-        at.update[low + to - w] += at.update[k];
-    }
-    if constexpr (fault != Fault::missing_barrier) gpu::block_barrier();
-  }
-  const int h = tree.chunk[s], chunks = (w + r + h - 1) / h, warps = gpu::threads() / gpu::warp_size;
-  for (int q = gpu::thread() / gpu::warp_size; q < chunks; q += warps) {
-    double sum;
-    if constexpr (fault == Fault::divergent_shuffle) {  // lanes beyond the last row do not come
-      sum = 0;
-      if (q * h + (gpu::lane() & (h - 1)) < w + r) sum = row_times(tree.values + tree.panel[s], h, q, w, t);
-    } else {
-      sum = row_times(tree.values + tree.panel[s], h, q, w, t);
-    }
-    const int row = q * h + gpu::lane();
-    if (gpu::lane() < h && row < w)
-      at.x[first + row] = sum;
-    else if (gpu::lane() < h && row < w + r)
-      at.update[low + row - w] -= sum;
-  }
-  gpu::block_barrier();
-  if (gpu::thread() != 0) return;
-  if constexpr (fault == Fault::relaxed_flag)
-    gpu::store_relaxed<gpu::Scope::device>(&at.done[s], at.run);
-  else if constexpr (fault == Fault::narrow_scope)
-    gpu::store_release<gpu::Scope::block>(&at.done[s], at.run);
-  else
-    gpu::store_release<gpu::Scope::device>(&at.done[s], at.run);
-}
-
-/// Blocks take tickets in a topological order: whoever waits, waits for a block that already runs.
-template <Fault fault = Fault::none>
-PALMETTE_KERNEL void forward_tree_kernel(Tree tree, TreeRun at) {
-  if constexpr (fault == Fault::no_tickets)
-    return forward_supernode<fault>(tree, at, tree.order[gpu::block()]);
-  int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
-  for (;;) {
-    const int ticket = take_ticket(taken, at.ticket);
-    if (ticket >= tree.num_supernodes) return;
-    forward_supernode<fault>(tree, at, tree.order[ticket]);
-    if constexpr (fault == Fault::store_outside)
-      if (gpu::thread() == 0) at.x[tree.begin[tree.num_supernodes]] = 0;
-    if constexpr (fault == Fault::unequal_barriers)
-      if (gpu::thread() >= gpu::warp_size) return;
-    gpu::block_barrier();
-  }
-}
-
-// Engine 2: [Ding et al. 2020], algorithm 4: a block for each block column, sums by atomic additions
-PALMETTE_KERNEL void forward_columns_kernel(Tree tree, ColumnRun at) {
-  int* taken = reinterpret_cast<int*>(gpu::shared_bytes());
-  double* t = reinterpret_cast<double*>(gpu::shared_bytes() + 16);
-  for (;;) {
-    const int ticket = take_ticket(taken, at.ticket);
-    if (ticket >= tree.num_supernodes) return;
-    const int s = tree.order[ticket], first = tree.begin[s], w = tree.begin[s + 1] - first;
-    const long long low = tree.below[s];
-    const int r = static_cast<int>(tree.below[s + 1] - low);
-    wait_and_gather(&at.fmod[s], at.b + first, at.lsum + first, w, t);
-    const int h = tree.chunk[s], chunks = (w + r + h - 1) / h, warps = gpu::threads() / gpu::warp_size;
-    for (int q = gpu::thread() / gpu::warp_size; q < chunks; q += warps) {
-      const double sum = row_times(tree.values + tree.panel[s], h, q, w, t);
-      const int row = q * h + gpu::lane();
-      if (gpu::lane() < h && row < w)
-        at.x[first + row] = sum;
-      else if (gpu::lane() < h && row < w + r)
-        gpu::add_relaxed<gpu::Scope::device>(&at.lsum[tree.row[low + row - w]], -sum);
-    }
-    gpu::block_barrier();
-    release_targets(at.target, at.target_ptr[s], at.target_ptr[s + 1], at.fmod);
-    gpu::block_barrier();
-  }
-}
-
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
-// Engine 3: [Ding et al. 2020], algorithm 5 on P × 1 processing elements: block row I belongs to element
+// [Ding et al. 2020], algorithm 5 on P × 1 processing elements: block row I belongs to element
 // I mod P. What is broadcast is t, not y = B⁻¹·t: the panels hold C·B⁻¹, so the product with B⁻¹ is not on
 // the critical path.
 template <Fault fault = Fault::none>
@@ -184,7 +77,7 @@ PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun
   if (gpu::thread() == 0) gpu::quiet();
 }
 
-// Engine 4: sums read from where they were written: a warp for each component; elements write at home and
+// Sums read from where they were written: a warp for each component; elements write at home and
 // read from the others. Additions are published with system scope, since other devices read them.
 template <Fault fault = Fault::none>
 PALMETTE_KERNEL void forward_read_only_kernel(Columns a, ReadOnlyRun at) {

@@ -1,4 +1,4 @@
-// What the kernels of forward_sweep.cuh are given: arrays in device memory.
+// What the kernels of forward_sweep.cuh, which run on several devices, are given: arrays in device memory.
 #pragma once
 
 #include <cstdint>
@@ -6,56 +6,6 @@
 namespace palmette::device {
 
 using PeSignal = std::uint64_t;
-
-/// Supernodes of a lower triangular factor and their tree.
-struct Tree {
-  int num_supernodes;
-  const int* begin;        // num_supernodes + 1: first column
-  const int* order;        // a topological order of the tasks
-  const int* chunk;        // num_supernodes: rows of a chunk of the panel
-  const long long* panel;  // num_supernodes + 1: first entry in values
-  const double* values;
-  const long long* below;  // num_supernodes + 1: first row below in row, into, update
-  const int* row;          // rows below
-  const int* into;         // where a row below stands in the parent's [own; below]
-  const int* child_ptr;    // num_supernodes + 1
-  const int* child;
-};
-
-/// Mistakes that tests plant in a kernel, to show that the emulator finds them; `none` is the kernel itself.
-enum class Fault {
-  none,
-  relaxed_flag,
-  narrow_scope,
-  no_tickets,
-  divergent_shuffle,
-  missing_barrier,
-  no_acquire,
-  store_outside,
-  unequal_barriers,
-  early_reuse
-};
-
-/// One solve by the tree.
-struct TreeRun {
-  const double* b;
-  double* x;
-  double* update;  // what the rows below lose, supernode after supernode
-  int* done;       // number of the run that finished a supernode
-  int* ticket;     // 0 at the start
-  int run;
-};
-
-/// One solve with sums by atomic additions.
-struct ColumnRun {
-  const double* b;
-  double* x;
-  double* lsum;           // 0 at the start
-  int* fmod;              // blocks that still have to be added to a block row
-  const int* target_ptr;  // num_supernodes + 1
-  const int* target;      // block rows of a block column
-  int* ticket;
-};
 
 /// What one processing element holds.
 struct ShareOfPe {

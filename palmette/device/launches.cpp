@@ -1,24 +1,60 @@
 // Compiled with -fsanitize=thread: the kernels, and the closures that call them.
+#include "palmette/device/instrumented.hpp"
+
 #include "palmette/device/launches.hpp"
 
 #include "palmette/device/forward_sweep.cuh"
+#include "palmette/device/sweep_kernels.cuh"
 
 namespace palmette::device {
 namespace {
 
-/// A ticket, and t of the widest supernode.
-std::size_t shared_bytes_of(const LaunchShape& shape) {
-  return 16 + sizeof(double) * static_cast<std::size_t>(shape.max_width);
+using Closure = std::function<void()>;
+
+/// The argument is copied, since launches outlive it.
+template <class Argument, class Kernel>
+Closure closure(const void* argument, Kernel kernel) {
+  return [a = *static_cast<const Argument*>(argument), kernel] { kernel(a); };
 }
 
-template <class Kernel>
-emulate::Launch launch(int device, const LaunchShape& shape, Kernel kernel) {
-  return {device, shape.blocks, shape.threads, shared_bytes_of(shape), kernel};
+template <class T, int K>
+Closure closure_of(const KernelCall& call) {
+  using Sweep = TriangleSweep<T>;
+  switch (call.kernel) {
+    case SweepKernel::tree_forward: return closure<Sweep>(call.argument, tree_forward_kernel<T, K>);
+    case SweepKernel::tree_backward: return closure<Sweep>(call.argument, tree_backward_kernel<T, K>);
+    case SweepKernel::level_forward: return closure<Sweep>(call.argument, level_forward_kernel<T, K>);
+    case SweepKernel::level_backward: return closure<Sweep>(call.argument, level_backward_kernel<T, K>);
+    case SweepKernel::columns_forward: return closure<Sweep>(call.argument, columns_forward_kernel<T, K>);
+    case SweepKernel::columns_backward: return closure<Sweep>(call.argument, columns_backward_kernel<T, K>);
+    case SweepKernel::rows: return closure<RowSweep<T>>(call.argument, rows_kernel<T, K>);
+  }
+  return {};
+}
+
+template <class T>
+Closure closure_for(const KernelCall& call) {
+  return call.rhs_at_once == 1 ? closure_of<T, 1>(call) : closure_of<T, rhs_of_lane>(call);
+}
+
+Closure closure_for_scalar(const KernelCall& call) {
+  switch (call.scalar) {
+    case ScalarType::float32: return closure_for<float>(call);
+    case ScalarType::float64: return closure_for<double>(call);
+    case ScalarType::complex64: return closure_for<Complex<float>>(call);
+    case ScalarType::complex128: return closure_for<Complex<double>>(call);
+  }
+  return {};
+}
+
+emulate::Launch launch(int device, const LaunchShape& shape, Closure kernel) {
+  return {device, shape.blocks, shape.threads, static_cast<std::size_t>(shape.shared_bytes),
+          std::move(kernel)};
 }
 
 template <Fault f>
-emulate::Launch tree_launch(const Tree& tree, const TreeRun& at, const LaunchShape& shape) {
-  return launch(0, shape, [=] { forward_tree_kernel<f>(tree, at); });
+Closure tree_with(const TriangleSweep<double>& sweep) {
+  return [=] { tree_forward_kernel<double, 1, f>(sweep); };
 }
 
 template <Fault f>
@@ -33,36 +69,37 @@ emulate::Launch read_only_launch(int pe, const Columns& a, const ReadOnlyRun& at
 
 }  // namespace
 
-emulate::Launch forward_tree(Fault fault, const Tree& tree, const TreeRun& at, LaunchShape shape) {
+emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape) {
+  return launch(0, shape, closure_for_scalar(call));
+}
+
+emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape) {
+  if (fault == Fault::no_tickets) shape.blocks = sweep.tree.num_supernodes;
+  const auto with = [&](Closure kernel) { return launch(0, shape, std::move(kernel)); };
   switch (fault) {
-    case Fault::relaxed_flag: return tree_launch<Fault::relaxed_flag>(tree, at, shape);
-    case Fault::narrow_scope: return tree_launch<Fault::narrow_scope>(tree, at, shape);
-    case Fault::no_tickets:
-      shape.blocks = tree.num_supernodes;
-      return tree_launch<Fault::no_tickets>(tree, at, shape);
-    case Fault::divergent_shuffle: return tree_launch<Fault::divergent_shuffle>(tree, at, shape);
-    case Fault::missing_barrier: return tree_launch<Fault::missing_barrier>(tree, at, shape);
-    case Fault::no_acquire: return tree_launch<Fault::no_acquire>(tree, at, shape);
-    case Fault::store_outside: return tree_launch<Fault::store_outside>(tree, at, shape);
-    case Fault::unequal_barriers: return tree_launch<Fault::unequal_barriers>(tree, at, shape);
+    case Fault::relaxed_flag: return with(tree_with<Fault::relaxed_flag>(sweep));
+    case Fault::narrow_scope: return with(tree_with<Fault::narrow_scope>(sweep));
+    case Fault::no_tickets: return with(tree_with<Fault::no_tickets>(sweep));
+    case Fault::divergent_shuffle: return with(tree_with<Fault::divergent_shuffle>(sweep));
+    case Fault::missing_barrier: return with(tree_with<Fault::missing_barrier>(sweep));
+    case Fault::no_acquire: return with(tree_with<Fault::no_acquire>(sweep));
+    case Fault::store_outside: return with(tree_with<Fault::store_outside>(sweep));
+    case Fault::unequal_barriers: return with(tree_with<Fault::unequal_barriers>(sweep));
     case Fault::early_reuse:  // of the kernel over several devices
-    case Fault::none: return tree_launch<Fault::none>(tree, at, shape);
+    case Fault::none: return with(tree_with<Fault::none>(sweep));
   }
   return {};
 }
 
-emulate::Launch forward_columns(const Tree& tree, const ColumnRun& at, LaunchShape shape) {
-  return launch(0, shape, [=] { forward_columns_kernel(tree, at); });
-}
-
-emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at, LaunchShape shape) {
+emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
+                            const LaunchShape& shape) {
   if (fault == Fault::no_acquire) return pe_launch<Fault::no_acquire>(pe, share, at, shape);
   if (fault == Fault::early_reuse) return pe_launch<Fault::early_reuse>(pe, share, at, shape);
   return pe_launch<Fault::none>(pe, share, at, shape);
 }
 
 emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,
-                                  LaunchShape shape) {
+                                  const LaunchShape& shape) {
   if (fault == Fault::narrow_scope) return read_only_launch<Fault::narrow_scope>(pe, a, at, shape);
   return read_only_launch<Fault::none>(pe, a, at, shape);
 }

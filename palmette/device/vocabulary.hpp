@@ -4,6 +4,8 @@
 #pragma once
 #include <cstdint>
 
+#include "palmette/device/annotations.hpp"
+
 #if defined(__CUDACC__)
 #include <cuda/atomic>
 #elif defined(__HIPCC__)
@@ -12,13 +14,6 @@
 #include "palmette/device/emulator.hpp"
 #endif
 
-#if defined(__CUDACC__) || defined(__HIPCC__)
-#define PALMETTE_KERNEL __global__
-#define PALMETTE_DEVICE __device__ __forceinline__
-#else
-#define PALMETTE_KERNEL
-#define PALMETTE_DEVICE inline
-#endif
 
 namespace palmette::gpu {
 
@@ -36,6 +31,12 @@ PALMETTE_DEVICE int block() { return blockIdx.x; }
 PALMETTE_DEVICE int blocks() { return gridDim.x; }
 PALMETTE_DEVICE void block_barrier() { __syncthreads(); }
 PALMETTE_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
+PALMETTE_DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+/// One load of all bytes of V, which is aligned to its size.
+template <class V>
+PALMETTE_DEVICE V load_together(const V* p) {
+  return *p;
+}
 #endif
 
 #if defined(__CUDACC__)
@@ -159,7 +160,7 @@ PALMETTE_DEVICE unsigned char* shared_bytes() {
 using emulate::Scope;
 using emulate::shuffle_xor, emulate::shuffle, emulate::ballot, emulate::pause, emulate::shared_bytes;
 using emulate::thread, emulate::threads, emulate::lane, emulate::block, emulate::blocks,
-    emulate::block_barrier, emulate::warp_barrier;
+    emulate::block_barrier, emulate::warp_barrier, emulate::load_together;
 template <Scope s, class T>
 T load_acquire(const T* p) {
   return emulate::load(p, emulate::Order::acquire, s);
@@ -190,6 +191,9 @@ void fence() {
 }
 inline double multiply_add(double a, double b, double c) {
   return __builtin_fma(a, b, c);
+}
+inline float multiply_add(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
 }
 #endif
 

@@ -10,8 +10,8 @@ class ReductionBuilder {
   ReductionBuilder(const ExchangeStructure& known, SolveExchange& exchange)
       : known_(known), exchange_(exchange) {}
 
-  /// Contributions to the rows of a supernode: appends a Reduction and the ranks of the children, if this rank
-  /// takes part.
+  /// Contributions to the rows of a supernode: appends a Reduction and the ranks of the children, if this
+  /// rank takes part.
   /// @param stored_at  first row in the store of a segment of this rank
   template <class StoredAt>
   void add_row(TopSupernode& top, StoredAt&& stored_at);

@@ -1,7 +1,7 @@
 // Trials of the forward sweeps of the room device in the emulator.
 #pragma once
 
-#include <numeric>
+#include <bit>
 
 #include "palmette/device/device.hpp"
 #include "tests/device/problems.hpp"
@@ -39,31 +39,17 @@ inline Trial judge(Report report, const std::vector<long double>& want, const st
 
 // One device.
 
+/// A problem in device memory, ready for one forward sweep with one right-hand side.
 struct OnDevice {
-  Tree tree;
-  const double* b;
-  std::vector<int> num_targets;  // by block row: block columns that are added to it
-  const int* target_ptr;
-  const int* target;
-  int num_rows_below = 0;        // of all supernodes
-  int max_width = 0;
+  TriangleSweep<double> sweep{};
+  LaunchShape shape;
 };
 
-inline OnDevice load_device(const Problem& p, const std::vector<double>& b) {
-  OnDevice d;
-  std::vector<long long> panel{0}, below{0};
-  std::vector<double> values;
-  std::vector<int> chunk, row, into, child_ptr{0}, child, order(p.count()), target_ptr{0}, target;
-  std::iota(order.begin(), order.end(), 0);
-  d.num_targets.resize(p.count());
+inline Tree upload_tree(const Problem& p) {
   const std::vector<int> owner = p.owners();
+  std::vector<long long> below{0};
+  std::vector<int> row, into, child_ptr{0}, child, target_ptr{0}, target;
   for (int s = 0; s < p.count(); ++s) {
-    d.max_width = std::max(d.max_width, p.width(s));
-    std::vector<int> all(p.panel_rows(s));
-    std::iota(all.begin(), all.end(), 0);
-    chunk.push_back(chunk_rows(p.panel_rows(s)));
-    pack(p, s, all, chunk.back(), values);
-    panel.push_back(static_cast<long long>(values.size()));
     std::set<int> targets;
     for (const int k : p.below[s]) {
       const int up = p.parent[s];
@@ -73,46 +59,78 @@ inline OnDevice load_device(const Problem& p, const std::vector<double>& b) {
       into.push_back(k < p.begin[up + 1] ? k - p.begin[up] : p.width(up) + static_cast<int>(place));
       targets.insert(owner[k]);
     }
-    for (const int k : targets) target.push_back(k), ++d.num_targets[k];
-    target_ptr.push_back(static_cast<int>(target.size()));
     below.push_back(static_cast<long long>(row.size()));
     child.insert(child.end(), p.children[s].begin(), p.children[s].end());
     child_ptr.push_back(static_cast<int>(child.size()));
+    target.insert(target.end(), targets.begin(), targets.end());
+    target_ptr.push_back(static_cast<int>(target.size()));
   }
-  d.tree = {p.count(),     upload(p.begin), upload(order), upload(chunk),     upload(panel), upload(values),
-            upload(below), upload(row),     upload(into),  upload(child_ptr), upload(child)};
-  d.num_rows_below = static_cast<int>(row.size());
-  d.b = upload(b);
-  d.target_ptr = upload(target_ptr);
-  d.target = upload(target);
+  return {p.count(),   upload(p.begin),   upload(p.parent), upload(below), upload(row),
+          upload(into), upload(child_ptr), upload(child),    nullptr,       upload(target_ptr),
+          upload(target)};
+}
+
+inline Panels<double> upload_panels(const Problem& p) {
+  std::vector<double> values;
+  std::vector<long long> offset;
+  std::vector<unsigned char> log_height;
+  for (int s = 0; s < p.count(); ++s) {
+    const PanelLayout layout = panel_layout<double>(p.width(s), p.panel_rows(s), false);
+    offset.push_back(static_cast<long long>(values.size()));
+    constexpr long long aligned = panel_alignment<double>;
+    const long long end = offset.back() + layout.entries();
+    values.resize(static_cast<std::size_t>((end + aligned - 1) / aligned * aligned));
+    pack_panel(layout, [&](int row, int column) { return p.entry(s, row, column); },
+               values.data() + offset.back());
+    log_height.push_back(static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height))));
+  }
+  const std::vector<unsigned char> form(p.count(), PanelForm::inverted);
+  return {upload(values), upload(offset), upload(form), upload(log_height), nullptr};
+}
+
+inline OnDevice load_device(const Problem& p, const std::vector<double>& b, LaunchShape shape) {
+  OnDevice d;
+  int rows_below = 0, widest = 0;
+  std::vector<int> missing(p.count());
+  const std::vector<int> owner = p.owners();
+  for (int s = 0; s < p.count(); ++s) {
+    rows_below += static_cast<int>(p.below[s].size());
+    widest = std::max(widest, p.width(s));
+    std::set<int> targets;
+    for (const int k : p.below[s]) targets.insert(owner[k]);
+    for (const int k : targets) ++missing[k];
+  }
+  d.sweep.tree = upload_tree(p);
+  d.sweep.panels = upload_panels(p);
+  SweepVectors<double>& at = d.sweep.at;
+  at.x = upload(b);
+  at.update = allocate_array<double>(rows_below);
+  at.sum = allocate_array<double>(p.n());
+  at.missing = upload(missing);
+  at.done = allocate_array<int>(p.count());
+  at.ticket = allocate_array<int>(1);
+  at.sweep = at.stride = at.tile = 1;
+  at.widest = widest;
+  d.shape = shape;
+  d.shape.shared_bytes = shared_bytes_of_sweep<double>(widest, 1);
   return d;
 }
 
-inline Trial try_tree(const Problem& p, Fault fault, const Options& options, LaunchShape shape) {
+inline Trial try_tree(const Problem& p, Fault fault, const Options& options, const LaunchShape& shape) {
   reset_memory(1);
   const auto b = right_hand_side(p.n());
-  const OnDevice d = load_device(p, b);
-  const TreeRun at{d.b,
-                   allocate_array<double>(p.n()),
-                   allocate_array<double>(d.num_rows_below),
-                   allocate_array<int>(p.count()),
-                   allocate_array<int>(1),
-                   1};
-  shape.max_width = d.max_width;
-  Report report = run({forward_tree(fault, d.tree, at, shape)}, options);
-  return judge(std::move(report), reference(p, b), {at.x, at.x + p.n()});
+  const OnDevice d = load_device(p, b, shape);
+  Report report = run({tree_forward_with(fault, d.sweep, d.shape)}, options);
+  return judge(std::move(report), reference(p, b), {d.sweep.at.x, d.sweep.at.x + p.n()});
 }
 
-inline Trial try_columns(const Problem& p, const Options& options, LaunchShape shape) {
+inline Trial try_columns(const Problem& p, const Options& options, const LaunchShape& shape) {
   reset_memory(1);
   const auto b = right_hand_side(p.n());
-  const OnDevice d = load_device(p, b);
-  const ColumnRun at{d.b,          allocate_array<double>(p.n()), allocate_array<double>(p.n()),
-                     upload(d.num_targets), d.target_ptr,         d.target,
-                     allocate_array<int>(1)};
-  shape.max_width = d.max_width;
-  Report report = run({forward_columns(d.tree, at, shape)}, options);
-  return judge(std::move(report), reference(p, b), {at.x, at.x + p.n()});
+  const OnDevice d = load_device(p, b, shape);
+  const KernelCall call{SweepKernel::columns_forward, ScalarType::float64, 1, &d.sweep};
+  Report report = run({emulated_launch(call, d.shape)}, options);
+  return judge(std::move(report), reference(p, b), {d.sweep.at.x, d.sweep.at.x + p.n()});
 }
 
 // Several devices.
@@ -185,6 +203,7 @@ inline ShareOfPe share_of(const Problem& p, int pes, int q, const int* begin, in
 }
 
 inline Trial try_pes(const Problem& p, int pes, Fault fault, const Options& options, LaunchShape shape) {
+  shape.shared_bytes = 16;  // a ticket
   reset_memory(pes);
   const auto b = right_hand_side(p.n());
   const int* const begin = upload_to_all(p.begin, pes);

@@ -1,0 +1,69 @@
+// What devices of all kinds share: counts, addresses and the list of kinds.
+#include "palmette/device/devices.hpp"
+
+#include <charconv>
+
+namespace palmette {
+namespace {
+
+constexpr std::string_view no_cuda = "this build has no CUDA back end yet";
+
+struct Address {
+  std::string_view kind;
+  int index = 0;
+};
+
+Address read_address(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  Address address{text.substr(0, colon)};
+  if (colon == std::string_view::npos) return address;
+  const std::string_view digits = text.substr(colon + 1);
+  const auto end = digits.data() + digits.size();
+  const auto read = std::from_chars(digits.data(), end, address.index);
+  if (digits.empty() || read.ec != std::errc() || read.ptr != end || address.index < 0)
+    throw UsageError("the device '" + std::string(text) +
+                     "' has no number after the colon; write, for example, emulated:0");
+  return address;
+}
+
+}  // namespace
+
+void Device::copy_in(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  do_copy_in(to, from, bytes);
+  bytes_in_ += static_cast<offset_t>(bytes);
+}
+
+void Device::copy_out(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  do_copy_out(to, from, bytes);
+  bytes_out_ += static_cast<offset_t>(bytes);
+}
+
+void Device::launch(const device::KernelCall& call, device::LaunchShape shape) {
+  if (shape.blocks == 0) shape = resident_shape(shape);
+  do_launch(call, shape);
+  ++launches_;
+}
+
+std::vector<DeviceKindInfo> device_kind_list() {
+  return {{"emulated",
+           emulate::emulator_is_available() ? "" : "the emulator needs x86-64 and a build without sanitizers",
+           "kernels run on the CPU, thread after thread: for tests and for learning, never fast"},
+          {"cuda", std::string(no_cuda), "NVIDIA GPUs"}};
+}
+
+std::shared_ptr<Device> open_device(std::string_view text) {
+  const Address address = read_address(text);
+  std::string known;
+  for (const DeviceKindInfo& kind : device_kind_list()) {
+    known += (known.empty() ? "" : ", ") + std::string(kind.name);
+    if (kind.name != address.kind) continue;
+    if (!kind.available())
+      throw DeviceError("there is no device '" + std::string(text) + "' here: " + kind.unavailable);
+    return make_emulated_device({.index = address.index});
+  }
+  throw UsageError("there is no kind of device '" + std::string(address.kind) + "'; choose one of " + known);
+}
+
+}  // namespace palmette

@@ -1,0 +1,134 @@
+// Part of the door of `device`: a device with its memory, whatever makes it: the emulator, CUDA or HIP.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "palmette/device/emulator.hpp"
+#include "palmette/device/sweep_launch.hpp"
+
+namespace palmette {
+
+struct DeviceInfo {
+  std::string kind;          ///< "emulated" or "cuda"
+  int index = 0;             ///< among the devices of its kind
+  std::string name;          ///< as its maker calls it
+  offset_t memory_bytes = 0;
+  int multiprocessors = 0;   ///< blocks run side by side on so many; of the emulated device resident blocks
+
+  /// "emulated:0"
+  std::string address() const { return kind + ":" + std::to_string(index); }
+};
+
+/// What crossed the bus, and what was started.
+struct DeviceCounts {
+  offset_t bytes_in = 0;   ///< from host to device
+  offset_t bytes_out = 0;
+  offset_t launches = 0;
+};
+
+/// Calls may come from several threads; each is complete when it returns.
+class Device {
+ public:
+  explicit Device(DeviceInfo info) : info_(std::move(info)) {}
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const DeviceInfo& info() const { return info_; }
+  /// Since the device was opened.
+  DeviceCounts counts() const { return {bytes_in_.load(), bytes_out_.load(), launches_.load()}; }
+
+  /// @throws MemoryError naming the bytes asked for if there is not enough memory
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  void copy_in(void* to, const void* from, std::size_t bytes);
+  void copy_out(void* to, const void* from, std::size_t bytes);
+  virtual void clear(void* memory, std::size_t bytes) = 0;
+  /// @param shape  0 blocks: as many as the device keeps resident
+  /// @throws DeviceError if the kernel fails, saying how
+  void launch(const device::KernelCall& call, device::LaunchShape shape);
+
+ protected:
+  virtual void do_copy_in(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void do_copy_out(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void do_launch(const device::KernelCall& call, const device::LaunchShape& shape) = 0;
+  virtual device::LaunchShape resident_shape(const device::LaunchShape& wanted) const = 0;
+
+ private:
+  DeviceInfo info_;
+  std::atomic<offset_t> bytes_in_{0}, bytes_out_{0}, launches_{0};
+};
+
+/// A kind of device, and why this build or machine has none of it.
+struct DeviceKindInfo {
+  std::string_view name;
+  std::string unavailable;  ///< empty if there is one
+  std::string_view summary;
+  bool available() const { return unavailable.empty(); }
+};
+/// Every kind, whether it can be opened here or not.
+std::vector<DeviceKindInfo> device_kind_list();
+
+/// @param address  "emulated", "cuda", or one of several: "cuda:1"
+/// @throws UsageError for an unknown kind or index; DeviceError if there is no such device here, saying why
+std::shared_ptr<Device> open_device(std::string_view address);
+
+/// How an emulated device runs kernels.
+struct EmulatedDeviceOptions {
+  int index = 0;
+  int blocks = 4;                  ///< of a launch
+  int threads = 64;                ///< of a block
+  offset_t memory_bytes = 0;       ///< 0: all of the emulator's
+  emulate::Options emulator = {.delay_stores = false, .find_races = false, .switch_chance = 0};
+};
+/// A device whose kernels run on the CPU, one thread after the other, for tests and for learning. Whatever
+/// the emulator reports about a kernel is thrown as DeviceError.
+std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options = {});
+
+/// An array in device memory.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray() = default;
+  DeviceArray(std::shared_ptr<Device> device, std::size_t size)
+      : device_(std::move(device)), size_(size) {
+    if (size > 0) data_ = static_cast<T*>(device_->allocate(size * sizeof(T)));
+  }
+  DeviceArray(std::shared_ptr<Device> device, const std::vector<T>& values)
+      : DeviceArray(std::move(device), values.size()) {
+    if (size_ > 0) device_->copy_in(data_, values.data(), bytes());
+  }
+  DeviceArray(DeviceArray&& other) noexcept { swap(other); }
+  DeviceArray& operator=(DeviceArray&& other) noexcept {
+    DeviceArray taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  ~DeviceArray() {
+    if (data_ != nullptr) device_->release(data_);
+  }
+
+  T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return size_ * sizeof(T); }
+  void clear() {
+    if (size_ > 0) device_->clear(data_, bytes());
+  }
+
+ private:
+  void swap(DeviceArray& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+  std::shared_ptr<Device> device_;
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace palmette

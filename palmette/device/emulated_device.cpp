@@ -1,0 +1,80 @@
+// A device that is the emulator: its memory is the emulator's, its launches are runs of it.
+#include <cstring>
+#include <mutex>
+
+#include "palmette/device/devices.hpp"
+#include "palmette/device/launches.hpp"
+
+namespace palmette {
+namespace {
+
+/// The emulator holds one world for the whole process.
+std::mutex& emulator_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+class EmulatedDevice final : public Device {
+ public:
+  EmulatedDevice(DeviceInfo info, const EmulatedDeviceOptions& options)
+      : Device(std::move(info)), options_(options) {
+    options_.emulator.devices = options.index + 1;
+    options_.emulator.resident_blocks = std::min(options.blocks, options.emulator.resident_blocks);
+  }
+
+  void* allocate(std::size_t bytes) override {
+    const std::lock_guard lock(emulator_mutex());
+    if (used_ + static_cast<offset_t>(bytes) > this->info().memory_bytes) refuse(bytes);
+    void* const memory = emulate::allocate(bytes);
+    used_ += static_cast<offset_t>(bytes);
+    return emulate::on_device(static_cast<char*>(memory), options_.index);
+  }
+  void release(void* memory) noexcept override {
+    const std::lock_guard lock(emulator_mutex());
+    char* const on_first = emulate::on_device(static_cast<char*>(memory), -options_.index);
+    used_ -= static_cast<offset_t>(emulate::release(on_first));
+  }
+  void clear(void* memory, std::size_t bytes) override { std::memset(memory, 0, bytes); }
+
+ protected:
+  void do_copy_in(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  void do_copy_out(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  device::LaunchShape resident_shape(const device::LaunchShape& wanted) const override {
+    return {options_.blocks, options_.threads, wanted.shared_bytes};
+  }
+  void do_launch(const device::KernelCall& call, const device::LaunchShape& shape) override {
+    emulate::Launch launch = device::emulated_launch(call, shape);
+    launch.device = options_.index;
+    const std::lock_guard lock(emulator_mutex());
+    const emulate::Report report = emulate::run({launch}, options_.emulator);
+    if (!report.ok()) throw DeviceError("the emulated device reports: " + report.errors.front());
+  }
+
+ private:
+  [[noreturn]] void refuse(std::size_t bytes) const {
+    throw MemoryError("the device " + info().address() + " has " + std::to_string(info().memory_bytes) +
+                          " bytes of memory, of which " + std::to_string(used_) + " are taken: " +
+                          std::to_string(bytes) + " more do not fit",
+                      static_cast<std::int64_t>(bytes));
+  }
+
+  EmulatedDeviceOptions options_;
+  offset_t used_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options) {
+  const std::lock_guard lock(emulator_mutex());
+  emulate::prepare_memory();
+  if (options.index >= emulate::most_devices())
+    throw UsageError("there are " + std::to_string(emulate::most_devices()) +
+                     " emulated devices, numbered from 0: emulated:" + std::to_string(options.index) +
+                     " is none of them");
+  const offset_t most = emulate::bytes_of_device();
+  const offset_t bytes = options.memory_bytes > 0 ? std::min(options.memory_bytes, most) : most;
+  return std::make_shared<EmulatedDevice>(
+      DeviceInfo{"emulated", options.index, "emulated device", bytes, options.blocks}, options);
+}
+
+}  // namespace palmette

@@ -1,0 +1,112 @@
+// Arithmetic of kernels for the four scalar types, spelled so that g++ and nvcc round alike.
+#pragma once
+
+#include "palmette/device/panel_layout.hpp"
+#include "palmette/device/vocabulary.hpp"
+
+namespace palmette::device {
+
+/// Lies in memory as std::complex does.
+template <class R>
+struct Complex {
+  R re, im;
+};
+
+template <class T>
+struct RealOf {
+  using type = T;
+};
+template <class R>
+struct RealOf<Complex<R>> {
+  using type = R;
+};
+
+/// What a lane loads at once.
+template <class T>
+struct alignas(16) Loaded {
+  T value[16 / sizeof(T)];
+};
+
+PALMETTE_DEVICE float zero_of(float) { return 0; }
+PALMETTE_DEVICE double zero_of(double) { return 0; }
+template <class R>
+PALMETTE_DEVICE Complex<R> zero_of(Complex<R>) {
+  return {0, 0};
+}
+template <class T>
+PALMETTE_DEVICE T zero() {
+  return zero_of(T{});
+}
+
+/// a·b + c
+PALMETTE_DEVICE float multiply_add(float a, float b, float c) { return gpu::multiply_add(a, b, c); }
+PALMETTE_DEVICE double multiply_add(double a, double b, double c) { return gpu::multiply_add(a, b, c); }
+template <class R>
+PALMETTE_DEVICE Complex<R> multiply_add(Complex<R> a, Complex<R> b, Complex<R> c) {
+  return {gpu::multiply_add(a.re, b.re, gpu::multiply_add(-a.im, b.im, c.re)),
+          gpu::multiply_add(a.re, b.im, gpu::multiply_add(a.im, b.re, c.im))};
+}
+
+template <class R>
+PALMETTE_DEVICE Complex<R> operator+(Complex<R> a, Complex<R> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class R>
+PALMETTE_DEVICE Complex<R> operator-(Complex<R> a, Complex<R> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class R>
+PALMETTE_DEVICE Complex<R> operator-(Complex<R> a) {
+  return {-a.re, -a.im};
+}
+template <class R>
+PALMETTE_DEVICE bool is_zero(Complex<R> a) {
+  return a.re == 0 && a.im == 0;
+}
+template <class R>
+PALMETTE_DEVICE bool is_zero(R a) {
+  return a == 0;
+}
+
+/// The conjugate of a, if `adjoint`.
+template <class R>
+PALMETTE_DEVICE R conjugate_if(bool, R a) {
+  return a;
+}
+template <class R>
+PALMETTE_DEVICE Complex<R> conjugate_if(bool adjoint, Complex<R> a) {
+  return {a.re, adjoint ? -a.im : a.im};
+}
+
+/// Sum over the lanes of a warp whose numbers differ in the bits below `end` and not below `from`: the same
+/// tree of additions, hence the same bits, everywhere.
+template <class R>
+PALMETTE_DEVICE R lane_sum(R v, int from, int end) {
+  for (int x = end / 2; x >= from; x >>= 1) v = v + gpu::shuffle_xor(gpu::all_lanes, v, x);
+  return v;
+}
+template <class R>
+PALMETTE_DEVICE Complex<R> lane_sum(Complex<R> v, int from, int end) {
+  return {lane_sum(v.re, from, end), lane_sum(v.im, from, end)};
+}
+
+/// *to ← *to + v, atomically in the scope of the device.
+template <class R>
+PALMETTE_DEVICE void add_atomically(R* to, R v) {
+  gpu::add_relaxed<gpu::Scope::device>(to, v);
+}
+template <class R>
+PALMETTE_DEVICE void add_atomically(Complex<R>* to, Complex<R> v) {
+  gpu::add_relaxed<gpu::Scope::device>(&to->re, v.re);
+  gpu::add_relaxed<gpu::Scope::device>(&to->im, v.im);
+}
+template <class R>
+PALMETTE_DEVICE R load_relaxed(const R* p) {
+  return gpu::load_relaxed<gpu::Scope::device>(p);
+}
+template <class R>
+PALMETTE_DEVICE Complex<R> load_relaxed(const Complex<R>* p) {
+  return {gpu::load_relaxed<gpu::Scope::device>(&p->re), gpu::load_relaxed<gpu::Scope::device>(&p->im)};
+}
+
+}  // namespace palmette::device

@@ -1,0 +1,142 @@
+// The kernels: how blocks find their supernodes, and what these wait for.
+#pragma once
+
+#include "palmette/device/triangle_sweep.cuh"
+
+namespace palmette::device {
+
+// By the tree: forward, a supernode waits for its children; backward, for its parent. No atomic sums, one
+// flag for each supernode; the same bits for any number of blocks and threads.
+
+template <class T, int K, Fault fault>
+PALMETTE_DEVICE void forward_supernode(const TriangleSweep<T>& a, int s) {
+  const int first = a.tree.child_ptr[s];
+  wait_for<T, fault>(a, a.tree.child + first, a.tree.child_ptr[s + 1] - first);
+  eliminate_by_tree<T, K, fault>(a, s);
+  publish<T, fault>(a, s);
+}
+
+template <class T, int K, Fault fault = Fault::none>
+PALMETTE_KERNEL void tree_forward_kernel(TriangleSweep<T> a) {
+  if constexpr (fault == Fault::no_tickets) {
+    forward_supernode<T, K, fault>(a, gpu::block());
+  } else if constexpr (fault == Fault::unequal_barriers) {
+    if (take_ticket(reinterpret_cast<int*>(gpu::shared_bytes()), a.at.ticket) < a.tree.num_supernodes)
+      if (gpu::thread() < gpu::warp_size) gpu::block_barrier();
+  } else {
+    over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int s) {
+      forward_supernode<T, K, fault>(a, s);
+      if constexpr (fault == Fault::store_outside)
+        if (gpu::thread() == 0) a.at.x[a.tree.begin[a.tree.num_supernodes] * a.at.stride] = zero<T>();
+    });
+  }
+}
+
+template <class T, int K>
+PALMETTE_KERNEL void tree_backward_kernel(TriangleSweep<T> a) {
+  over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int ticket) {
+    const int s = a.tree.num_supernodes - 1 - ticket;
+    wait_for<T, Fault::none>(a, a.tree.parent + s, a.tree.parent[s] >= 0 ? 1 : 0);
+    substitute<T, K>(a, s);
+    publish<T, Fault::none>(a, s);
+  });
+}
+
+// Level after level, a launch for each: supernodes of a level wait for none.
+
+template <class T, int K>
+PALMETTE_KERNEL void level_forward_kernel(TriangleSweep<T> a) {
+  for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
+    eliminate_by_tree<T, K, Fault::none>(a, a.tree.by_level[k]);
+}
+
+template <class T, int K>
+PALMETTE_KERNEL void level_backward_kernel(TriangleSweep<T> a) {
+  for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
+    substitute<T, K>(a, a.tree.by_level[k]);
+}
+
+// Synchronization-free [Ding et al. 2020, algorithm 4]: a supernode adds what its rows below lose to their
+// sums by atomic additions, and counts itself off at each supernode to which they belong.
+
+template <class T, int K>
+PALMETTE_DEVICE void eliminate_by_columns(const TriangleSweep<T>& a, int number) {
+  const Supernode<T> s = supernode(a, number);
+  T* const t = shared_values<T>();
+  over_tiles(a, [&](Tile rhs) {
+    over_rows(s.width, rhs.count, [&](int row, int j) {
+      const long long at = place_of(a, rhs, s.first + row, j);
+      t[row * rhs.count + j] = a.at.x[at] + load_relaxed(&a.at.sum[at]);
+    });
+    gpu::block_barrier();
+    eliminate<T, K, Fault::none>(a, s, rhs, t, [&](int row, int j, T value) {
+      add_atomically(&a.at.sum[place_of(a, rhs, a.tree.row[s.low + row], j)], -value);
+    });
+  });
+}
+
+template <class T, int K>
+PALMETTE_KERNEL void columns_forward_kernel(TriangleSweep<T> a) {
+  over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int s) {
+    if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(&a.at.missing[s], 0);
+    gpu::block_barrier();
+    eliminate_by_columns<T, K>(a, s);
+    for (int k = a.tree.target_ptr[s] + gpu::thread(); k < a.tree.target_ptr[s + 1]; k += gpu::threads())
+      gpu::add_release<gpu::Scope::device>(&a.at.missing[a.tree.target[k]], -1);
+  });
+}
+
+template <class T, int K>
+PALMETTE_KERNEL void columns_backward_kernel(TriangleSweep<T> a) {
+  over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int ticket) {
+    const int s = a.tree.num_supernodes - 1 - ticket, first = a.tree.target_ptr[s];
+    wait_for<T, Fault::none>(a, a.tree.target + first, a.tree.target_ptr[s + 1] - first);
+    substitute<T, K>(a, s);
+    publish<T, Fault::none>(a, s);
+  });
+}
+
+// A plain triangle, synchronization-free: a warp for each row, whose lanes wait for the entries that they
+// multiply by [Xie et al. 2021]. Warps take rows in their order, so a warp waits for rows that were taken
+// before.
+
+/// sum ← minus the row's entries times the solution, in all lanes, for K right-hand sides.
+template <class T, int K>
+PALMETTE_DEVICE void multiply_row(const RowSweep<T>& a, int row, int rhs, T (&sum)[K]) {
+  for (int k = 0; k < K; ++k) sum[k] = zero<T>();
+  for (long long e = a.ptr[row] + gpu::lane(); e < a.ptr[row + 1]; e += gpu::warp_size) {
+    const int column = a.column[e];
+    if (rhs == 0) gpu::wait_equal<gpu::Scope::device>(&a.done[column], a.sweep);
+    const T* const x = a.x + static_cast<long long>(column) * a.stride + rhs;
+    for (int k = 0; k < K; ++k) sum[k] = multiply_add(-a.value[e], x[k], sum[k]);
+  }
+  for (int k = 0; k < K; ++k) sum[k] = lane_sum(sum[k], 1, gpu::warp_size);
+}
+
+template <class T, int K>
+PALMETTE_DEVICE void solve_row(const RowSweep<T>& a, int row) {
+  for (int rhs = 0; rhs < a.stride; rhs += K) {
+    T sum[K];
+    multiply_row<T, K>(a, row, rhs, sum);
+    if (gpu::lane() != 0) continue;
+    T* const x = a.x + static_cast<long long>(row) * a.stride + rhs;
+    for (int k = 0; k < K; ++k) {
+      const T value = x[k] + sum[k];
+      x[k] = a.reciprocal != nullptr ? multiply_add(a.reciprocal[row], value, zero<T>()) : value;
+    }
+  }
+  if (gpu::lane() == 0) gpu::store_release<gpu::Scope::device>(&a.done[row], a.sweep);
+}
+
+template <class T, int K>
+PALMETTE_KERNEL void rows_kernel(RowSweep<T> a) {
+  for (;;) {
+    int ticket = 0;
+    if (gpu::lane() == 0) ticket = gpu::add_relaxed<gpu::Scope::device>(a.ticket, 1);
+    ticket = gpu::shuffle(gpu::all_lanes, ticket, 0);
+    if (ticket >= a.n) return;
+    solve_row<T, K>(a, a.reversed ? a.n - 1 - ticket : ticket);
+  }
+}
+
+}  // namespace palmette::device

@@ -1,0 +1,111 @@
+// What the kernels of triangle_sweep.cuh are given: the factor, its tree and the vectors of one sweep, all in
+// device memory.
+#pragma once
+
+namespace palmette::device {
+
+/// Mistakes that tests plant in a kernel, to show that the instruments find them; `none` is the kernel
+/// itself.
+enum class Fault {
+  none,
+  relaxed_flag,
+  narrow_scope,
+  no_tickets,
+  divergent_shuffle,
+  missing_barrier,
+  no_acquire,
+  store_outside,
+  unequal_barriers,
+  early_reuse
+};
+
+/// The supernodes of a factor, and their tree. Children have smaller numbers than their parents.
+struct Tree {
+  int num_supernodes;
+  const int* begin;         ///< num_supernodes + 1: first column
+  const int* parent;        ///< −1 at roots
+  const long long* below;   ///< num_supernodes + 1: first row below, in `row` and `into`
+  const int* row;           ///< rows below
+  const int* into;          ///< where a row below lies in the parent's [own columns; rows below]
+  const int* child_ptr;     ///< num_supernodes + 1
+  const int* child;         ///< ascending
+  const int* by_level;      ///< supernodes by height above the leaves
+  const int* target_ptr;    ///< num_supernodes + 1
+  const int* target;        ///< the supernodes to which the rows below belong, ascending
+};
+
+/// How a panel is stored.
+enum PanelForm : unsigned char { inverted = 0, square = 1, guarded = 2 };
+
+/// The panels of a triangle, as PanelLayout says.
+template <class T>
+struct Panels {
+  const T* values;
+  const long long* offset;           ///< num_supernodes: first entry of a panel
+  const unsigned char* form;         ///< num_supernodes: PanelForm
+  const unsigned char* log_height;   ///< num_supernodes: of a chunk
+  const int* place;                  ///< of guarded panels, n: row k of P·t is row place[k] of t; or null
+};
+
+/// D⁻¹ of LDLᵀ, blocks of one and two rows; null pointers: none.
+template <class T>
+struct BlockDiagonalView {
+  const T* diagonal;
+  const T* below;   ///< not zero where a block of two rows begins
+  bool hermitian;
+};
+
+/// The vectors and flags of one sweep.
+template <class T>
+struct SweepVectors {
+  T* x;             ///< n × stride, row after row: the right-hand side, then the solution
+  T* update;        ///< rows below × stride: what a supernode subtracts from the rows of its ancestors
+  T* sum;           ///< n × stride, of synchronization-free sweeps: what rows lose; 0 at the start
+  int* missing;     ///< of synchronization-free sweeps: contributions that a supernode waits for
+  int* done;        ///< number of the sweep that finished a supernode
+  int* ticket;      ///< 0 at the start
+  int sweep;        ///< its number
+  int stride;       ///< right-hand sides, as padded
+  int tile;         ///< right-hand sides that pass through shared memory together
+  int widest;       ///< columns of the widest supernode
+  int first;        ///< of level sweeps: supernodes by_level[first … end)
+  int end;
+  bool adjoint;     ///< backward sweeps conjugate the panels
+};
+
+/// The only argument of the kernels.
+template <class T>
+struct TriangleSweep {
+  Tree tree;
+  Panels<T> panels;
+  BlockDiagonalView<T> diagonal;
+  SweepVectors<T> at;
+};
+
+/// A sparse triangle by rows, to be solved by a warp for each row. Rows are solved in the order 0 … n − 1, or
+/// in the reverse order.
+template <class T>
+struct RowSweep {
+  int n;
+  const long long* ptr;   ///< n + 1
+  const int* column;      ///< of entries beside the diagonal
+  const T* value;
+  const T* reciprocal;    ///< of the diagonal, or null: ones
+  bool reversed;
+  T* x;                   ///< n × stride: the right-hand side, then the solution
+  int* done;
+  int* ticket;
+  int sweep;
+  int stride;
+};
+
+/// Rows of right-hand sides that the backward sweep keeps in shared memory; a multiple of every height.
+inline constexpr int staged_rows = 128;
+
+/// Bytes of shared memory that a sweep needs for so many right-hand sides at a time.
+template <class T>
+int shared_bytes_of_sweep(int widest, int tile) {
+  return 16 + static_cast<int>(sizeof(T)) * (widest + (widest > staged_rows ? widest : staged_rows)) * tile;
+}
+
+}  // namespace palmette::device
