@@ -40,7 +40,7 @@ struct Chain {
         row.push_back(begin.back() + k);
         into.push_back(k);
       }
-      const auto layout = device::panel_layout<double>(width, has_parent ? 2 * width : width, false);
+      const auto layout = device::panel_layout<double>(width, has_parent ? 2 * width : width);
       offset.push_back(entries);
       entries += layout.entries();
       log_height.push_back(

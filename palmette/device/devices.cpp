@@ -28,6 +28,23 @@ Address read_address(std::string_view text) {
 
 }  // namespace
 
+void* Device::allocate(std::size_t bytes) {
+  const auto more = static_cast<offset_t>(bytes);
+  const offset_t before = bytes_in_use_.fetch_add(more);
+  void* const memory = before + more <= info_.memory_bytes ? do_allocate(bytes) : nullptr;
+  if (memory != nullptr) return memory;
+  bytes_in_use_ -= more;
+  throw MemoryError("the device " + info_.address() + " has " + std::to_string(info_.memory_bytes) +
+                        " bytes of memory, of which Palmette uses " + std::to_string(before) + ": " +
+                        std::to_string(bytes) + " more do not fit",
+                    more);
+}
+
+void Device::release(void* memory, std::size_t bytes) noexcept {
+  do_release(memory);
+  bytes_in_use_ -= static_cast<offset_t>(bytes);
+}
+
 void Device::copy_in(void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
   do_copy_in(to, from, bytes);

@@ -17,7 +17,7 @@ struct DeviceInfo {
   std::string kind;          ///< "emulated" or "cuda"
   int index = 0;             ///< among the devices of its kind
   std::string name;          ///< as its maker calls it
-  offset_t memory_bytes = 0;
+  offset_t memory_bytes = 0;  ///< that may be in use at a time
   int multiprocessors = 0;   ///< blocks run side by side on so many; of the emulated device resident blocks
 
   /// "emulated:0"
@@ -44,8 +44,10 @@ class Device {
   DeviceCounts counts() const { return {bytes_in_.load(), bytes_out_.load(), launches_.load()}; }
 
   /// @throws MemoryError naming the bytes asked for if there is not enough memory
-  virtual void* allocate(std::size_t bytes) = 0;
-  virtual void release(void* memory) noexcept = 0;
+  void* allocate(std::size_t bytes);
+  /// @param bytes  as they were asked for
+  void release(void* memory, std::size_t bytes) noexcept;
+  offset_t bytes_in_use() const { return bytes_in_use_.load(); }
   void copy_in(void* to, const void* from, std::size_t bytes);
   void copy_out(void* to, const void* from, std::size_t bytes);
   virtual void clear(void* memory, std::size_t bytes) = 0;
@@ -54,6 +56,9 @@ class Device {
   void launch(const device::KernelCall& call, device::LaunchShape shape);
 
  protected:
+  /// @returns null if there is not enough memory
+  virtual void* do_allocate(std::size_t bytes) = 0;
+  virtual void do_release(void* memory) noexcept = 0;
   virtual void do_copy_in(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_copy_out(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_launch(const device::KernelCall& call, const device::LaunchShape& shape) = 0;
@@ -61,7 +66,7 @@ class Device {
 
  private:
   DeviceInfo info_;
-  std::atomic<offset_t> bytes_in_{0}, bytes_out_{0}, launches_{0};
+  std::atomic<offset_t> bytes_in_use_{0}, bytes_in_{0}, bytes_out_{0}, launches_{0};
 };
 
 /// A kind of device, and why this build or machine has none of it.
@@ -110,7 +115,7 @@ class DeviceArray {
     return *this;
   }
   ~DeviceArray() {
-    if (data_ != nullptr) device_->release(data_);
+    if (data_ != nullptr) device_->release(data_, bytes());
   }
 
   T* data() const { return data_; }

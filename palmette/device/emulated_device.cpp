@@ -22,21 +22,21 @@ class EmulatedDevice final : public Device {
     options_.emulator.resident_blocks = std::min(options.blocks, options.emulator.resident_blocks);
   }
 
-  void* allocate(std::size_t bytes) override {
-    const std::lock_guard lock(emulator_mutex());
-    if (used_ + static_cast<offset_t>(bytes) > this->info().memory_bytes) refuse(bytes);
-    void* const memory = emulate::allocate(bytes);
-    used_ += static_cast<offset_t>(bytes);
-    return emulate::on_device(static_cast<char*>(memory), options_.index);
-  }
-  void release(void* memory) noexcept override {
-    const std::lock_guard lock(emulator_mutex());
-    char* const on_first = emulate::on_device(static_cast<char*>(memory), -options_.index);
-    used_ -= static_cast<offset_t>(emulate::release(on_first));
-  }
   void clear(void* memory, std::size_t bytes) override { std::memset(memory, 0, bytes); }
 
  protected:
+  void* do_allocate(std::size_t bytes) override {
+    const std::lock_guard lock(emulator_mutex());
+    try {
+      return emulate::on_device(static_cast<char*>(emulate::allocate(bytes)), options_.index);
+    } catch (const MemoryError&) {
+      return nullptr;
+    }
+  }
+  void do_release(void* memory) noexcept override {
+    const std::lock_guard lock(emulator_mutex());
+    emulate::release(emulate::on_device(static_cast<char*>(memory), -options_.index));
+  }
   void do_copy_in(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void do_copy_out(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   device::LaunchShape resident_shape(const device::LaunchShape& wanted) const override {
@@ -51,15 +51,7 @@ class EmulatedDevice final : public Device {
   }
 
  private:
-  [[noreturn]] void refuse(std::size_t bytes) const {
-    throw MemoryError("the device " + info().address() + " has " + std::to_string(info().memory_bytes) +
-                          " bytes of memory, of which " + std::to_string(used_) + " are taken: " +
-                          std::to_string(bytes) + " more do not fit",
-                      static_cast<std::int64_t>(bytes));
-  }
-
   EmulatedDeviceOptions options_;
-  offset_t used_ = 0;
 };
 
 }  // namespace

@@ -63,8 +63,8 @@ void prepare_memory();
 void reset_memory(int devices);
 /// @throws MemoryError
 void* allocate(std::size_t bytes);
-/// @param p  address on device 0. @returns how many bytes are free again
-std::size_t release(void* p);
+/// @param p  address on device 0
+void release(void* p);
 int most_devices();
 std::int64_t bytes_of_device();
 template <class T>

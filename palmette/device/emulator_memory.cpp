@@ -262,12 +262,8 @@ void* allocate(std::size_t bytes) {
   memory.used = std::max(memory.used, from + bytes);
   return memory.base + from;
 }
-std::size_t release(void* p) {
-  const auto found = memory.allocations.find(static_cast<std::size_t>(static_cast<char*>(p) - memory.base));
-  if (found == memory.allocations.end()) return 0;
-  const std::size_t bytes = found->second - found->first;
-  memory.allocations.erase(found);
-  return bytes;
+void release(void* p) {
+  memory.allocations.erase(static_cast<std::size_t>(static_cast<char*>(p) - memory.base));
 }
 int most_devices() { return max_devices; }
 std::int64_t bytes_of_device() { return static_cast<std::int64_t>(device_bytes); }

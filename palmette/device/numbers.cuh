@@ -78,6 +78,20 @@ PALMETTE_DEVICE Complex<R> conjugate_if(bool adjoint, Complex<R> a) {
   return {a.re, adjoint ? -a.im : a.im};
 }
 
+/// a / b; complex as [Smith 1962], which overflows only where the quotient nearly does.
+PALMETTE_DEVICE float divide(float a, float b) { return a / b; }
+PALMETTE_DEVICE double divide(double a, double b) { return a / b; }
+template <class R>
+PALMETTE_DEVICE Complex<R> divide(Complex<R> a, Complex<R> b) {
+  const R re = b.re < 0 ? -b.re : b.re, im = b.im < 0 ? -b.im : b.im;
+  if (re >= im) {
+    const R ratio = b.im / b.re, size = gpu::multiply_add(b.im, ratio, b.re);
+    return {gpu::multiply_add(a.im, ratio, a.re) / size, gpu::multiply_add(-a.re, ratio, a.im) / size};
+  }
+  const R ratio = b.re / b.im, size = gpu::multiply_add(b.re, ratio, b.im);
+  return {gpu::multiply_add(a.re, ratio, a.im) / size, gpu::multiply_add(a.im, ratio, -a.re) / size};
+}
+
 /// Sum over the lanes of a warp whose numbers differ in the bits below `end` and not below `from`: the same
 /// tree of additions, hence the same bits, everywhere.
 template <class R>

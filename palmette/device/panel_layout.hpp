@@ -10,23 +10,22 @@ namespace palmette::device {
 template <class T>
 constexpr int rows_per_load = static_cast<int>(16 / sizeof(T));
 
-/// A panel M = [B⁻¹; C·B⁻¹] of `width` columns, or [B; C] if B is too close to singular to be inverted. It
-/// lies in chunks of `height` rows, within a chunk column after column, so 32 lanes that load 16 bytes each
-/// load bytes that lie together, whatever the height is. If B is lower triangular, a chunk of its rows ends
-/// with the last column in which one of them can be nonzero. The last chunk has only as many rows as there
-/// are, rounded up to those of a load.
+/// A panel M = [B⁻¹; C·B⁻¹] of `width` columns, or [B; C] if B is too close to singular to be inverted; B is
+/// lower triangular. It lies in chunks of `height` rows, within a chunk column after column, so 32 lanes that
+/// load 16 bytes each load bytes that lie together, whatever the height is. A chunk of rows of B ends with the
+/// last column in which one of them can be nonzero. The last chunk has only as many rows as there are, rounded
+/// up to those of a load.
 struct PanelLayout {
   int width = 0;
   int rows = 0;      ///< of the diagonal block and of the rows below
   int height = 0;    ///< a power of two, at least the rows of a sector, 32 bytes
   int rows_of_load = 1;
-  bool square = false;  ///< the first `width` rows have all columns: pivoting permuted those of B⁻¹
 
   PALMETTE_HOST_DEVICE int num_chunks() const { return (rows + height - 1) / height; }
   /// Number of columns of a chunk.
   PALMETTE_HOST_DEVICE int columns(int chunk) const {
     const int end = (chunk + 1) * height;
-    return square || end > width ? width : end;
+    return end > width ? width : end;
   }
   /// Number of rows of a chunk as stored, the padding of the last one included.
   PALMETTE_HOST_DEVICE int stored_rows(int chunk) const {
@@ -36,7 +35,6 @@ struct PanelLayout {
   /// The first entry of a chunk, counted from the panel's first.
   PALMETTE_HOST_DEVICE long long begin(int chunk) const {
     const long long area = static_cast<long long>(height) * width;
-    if (square) return chunk * area;
     const long long short_chunks = width / height < chunk ? width / height : chunk;
     return short_chunks * (short_chunks + 1) / 2 * height * height + (chunk - short_chunks) * area;
   }
@@ -65,9 +63,9 @@ inline int chunk_height(int width, int rows, int rows_of_load) {
 }
 
 template <class T>
-PanelLayout panel_layout(int width, int rows, bool square) {
+PanelLayout panel_layout(int width, int rows) {
   constexpr int loaded = rows_per_load<T>;
-  return {width, rows, chunk_height(width, rows, loaded), loaded, square};
+  return {width, rows, chunk_height(width, rows, loaded), loaded};
 }
 
 /// Entries that panels of this scalar begin at multiples of: a sector.

@@ -122,7 +122,7 @@ PALMETTE_DEVICE void solve_row(const RowSweep<T>& a, int row) {
     T* const x = a.x + static_cast<long long>(row) * a.stride + rhs;
     for (int k = 0; k < K; ++k) {
       const T value = x[k] + sum[k];
-      x[k] = a.reciprocal != nullptr ? multiply_add(a.reciprocal[row], value, zero<T>()) : value;
+      x[k] = a.diagonal != nullptr ? divide(value, a.diagonal[row]) : value;
     }
   }
   if (gpu::lane() == 0) gpu::store_release<gpu::Scope::device>(&a.done[row], a.sweep);

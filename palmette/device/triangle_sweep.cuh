@@ -1,6 +1,6 @@
 // Sweeps through a supernodal factor, one source for nvcc, hipcc and the emulator. Forward, L·y = b: a block
 // takes a supernode, adds what its children subtract from its rows, and multiplies by the panel M =
-// [B⁻¹; C·B⁻¹]: y = B⁻¹·t, and C·y is what the rows below lose. Backward, Lᵀ·x = z: x = Mᵀ·[z; −x below].
+// [B⁻¹; C·B⁻¹]: y = B⁻¹·P·t, and C·y is what the rows below lose. Backward, Lᵀ·x = z: x = Pᵀ·Mᵀ·[z; −x below].
 //
 // Rows of right-hand sides lie together. A warp multiplies by a whole chunk of the panel, or by all chunks of
 // a few columns, and adds its lanes' sums in a fixed tree, so the bits depend neither on the number of blocks
@@ -26,7 +26,8 @@ template <class T>
 struct Supernode {
   int number, first, width, rows_below;
   long long low;  ///< first of its rows below
-  bool guarded;
+  bool is_guarded;
+  const int* place;  ///< row k of P·t is row place[k] of t; null: the same row
   PanelLayout layout;
   const T* values;
 };
@@ -36,9 +37,10 @@ PALMETTE_DEVICE Supernode<T> supernode(const TriangleSweep<T>& a, int s) {
   const long long low = a.tree.below[s];
   const int first = a.tree.begin[s], width = a.tree.begin[s + 1] - first;
   const int rows_below = static_cast<int>(a.tree.below[s + 1] - low);
-  const PanelLayout layout{width, width + rows_below, 1 << a.panels.log_height[s], rows_per_load<T>,
-                           (a.panels.form[s] & square) != 0};
-  return {s, first, width, rows_below, low, (a.panels.form[s] & guarded) != 0, layout,
+  const PanelLayout layout{width, width + rows_below, 1 << a.panels.log_height[s], rows_per_load<T>};
+  const unsigned char form = a.panels.form[s];
+  const int* const place = (form & permuted) != 0 ? a.panels.place + first : nullptr;
+  return {s, first, width, rows_below, low, (form & guarded) != 0, place, layout,
           a.panels.values + a.panels.offset[s]};
 }
 
@@ -87,23 +89,18 @@ PALMETTE_DEVICE void scale_by_diagonal(const Supernode<T>& s, bool adjoint, int 
   gpu::block_barrier();
 }
 
-/// t ← B⁻¹·P·t by substitution.
+/// t ← B⁻¹·t by substitution.
 template <class T>
-PALMETTE_DEVICE void solve_block(const Supernode<T>& s, const int* place, int count, T* t, T* spare) {
-  over_rows(s.width, count, [&](int row, int j) {
-    spare[row * count + j] = t[(place != nullptr ? place[s.first + row] : row) * count + j];
-  });
+PALMETTE_DEVICE void solve_block(const Supernode<T>& s, int count, T* t) {
   for (int column = 0; column < s.width; ++column) {
     gpu::block_barrier();
     over_rows(s.width - column - 1, count, [&](int below, int j) {
       const int row = column + 1 + below;
-      const T y = multiply_add(block_entry(s, column, column), spare[column * count + j], zero<T>());
-      spare[row * count + j] = multiply_add(-block_entry(s, row, column), y, spare[row * count + j]);
+      const T y = multiply_add(block_entry(s, column, column), t[column * count + j], zero<T>());
+      t[row * count + j] = multiply_add(-block_entry(s, row, column), y, t[row * count + j]);
     });
   }
-  scale_by_diagonal(s, false, count, spare);
-  over_rows(s.width, count, [&](int row, int j) { t[row * count + j] = spare[row * count + j]; });
-  gpu::block_barrier();
+  scale_by_diagonal(s, false, count, t);
 }
 
 /// v ← B⁻ᵀ·v, or with the adjoint, by substitution.
@@ -165,20 +162,31 @@ PALMETTE_DEVICE void multiply_panel(const Supernode<T>& s, int count, const T* t
     }
 }
 
-/// x of the supernode ← B⁻¹·t; the rows below are passed to lose(row below, right-hand side, value).
+/// P·t, in t or behind it.
+template <class T>
+PALMETTE_DEVICE T* permuted_rows(const TriangleSweep<T>& a, const Supernode<T>& s, int count, T* t) {
+  if (s.place == nullptr) return t;
+  T* const moved = t + static_cast<long long>(a.at.widest) * count;
+  over_rows(s.width, count, [&](int row, int j) { moved[row * count + j] = t[s.place[row] * count + j]; });
+  gpu::block_barrier();
+  return moved;
+}
+
+/// x of the supernode ← B⁻¹·P·t; the rows below are passed to lose(row below, right-hand side, value).
 template <class T, int K, Fault fault, class Lose>
 PALMETTE_DEVICE void eliminate(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* t,
                                Lose&& lose) {
   T* const x = a.at.x;
-  if (s.guarded) {
-    solve_block(s, a.panels.place, rhs.count, t, t + static_cast<long long>(a.at.widest) * rhs.count);
+  t = permuted_rows(a, s, rhs.count, t);
+  if (s.is_guarded) {
+    solve_block(s, rhs.count, t);
     over_rows(s.width, rhs.count,
               [&](int row, int j) { x[place_of(a, rhs, s.first + row, j)] = t[row * rhs.count + j]; });
   }
   multiply_panel<T, K, fault>(s, rhs.count, t, [&](int row, int j, T value) {
     if (row >= s.width)
       lose(row - s.width, j, value);
-    else if (!s.guarded)
+    else if (!s.is_guarded)
       x[place_of(a, rhs, s.first + row, j)] = value;
   });
   gpu::block_barrier();
@@ -253,7 +261,7 @@ PALMETTE_DEVICE void stage_rows(const TriangleSweep<T>& a, const Supernode<T>& s
     const int row = staged.first + k;
     T value = zero<T>();
     if (row < s.width) {
-      if (!s.guarded) value = scaled_row(a, rhs, s.first + row, j);
+      if (!s.is_guarded) value = scaled_row(a, rhs, s.first + row, j);
     } else if (row < s.layout.rows) {
       value = -a.at.x[place_of(a, rhs, a.tree.row[s.low + row - s.width], j)];
     }
@@ -285,7 +293,8 @@ PALMETTE_DEVICE void multiply_column(const Supernode<T>& s, bool adjoint, int co
 
 /// out ← out + (the staged chunks)ᵀ times the staged rows. A warp has the same columns in every call.
 template <class T, int K>
-PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const Staged<T>& staged, T* out) {
+PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const Staged<T>& staged,
+                                     T* out) {
   const int row_lanes = s.layout.height / rows_per_load<T>, columns = gpu::warp_size / row_lanes;
   const int warps = gpu::threads() / gpu::warp_size, lane_column = gpu::lane() / row_lanes;
   for (int c = gpu::thread() / gpu::warp_size * columns; c < s.width; c += warps * columns)
@@ -300,18 +309,13 @@ PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const 
     }
 }
 
-/// out ← out + z, then x ← Pᵀ·B⁻ᵀ·out.
+/// out ← B⁻ᵀ·(out + z).
 template <class T>
 PALMETTE_DEVICE void substitute_guarded(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* out) {
   over_rows(s.width, rhs.count, [&](int row, int j) {
     out[row * rhs.count + j] = out[row * rhs.count + j] + scaled_row(a, rhs, s.first + row, j);
   });
   solve_block_transposed(s, a.at.adjoint, rhs.count, out);
-  const int* const place = a.panels.place;
-  over_rows(s.width, rhs.count, [&](int row, int j) {
-    const int to = place != nullptr ? place[s.first + row] : row;
-    a.at.x[place_of(a, rhs, s.first + to, j)] = out[row * rhs.count + j];
-  });
 }
 
 template <class T, int K>
@@ -328,12 +332,11 @@ PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, int number) {
       multiply_staged<T, K>(s, a.at.adjoint, staged, out);
       gpu::block_barrier();
     }
-    if (s.guarded)
-      substitute_guarded(a, s, rhs, out);
-    else
-      over_rows(s.width, rhs.count, [&](int row, int j) {
-        a.at.x[place_of(a, rhs, s.first + row, j)] = out[row * rhs.count + j];
-      });
+    if (s.is_guarded) substitute_guarded(a, s, rhs, out);
+    over_rows(s.width, rhs.count, [&](int row, int j) {
+      const int to = s.place != nullptr ? s.place[row] : row;
+      a.at.x[place_of(a, rhs, s.first + to, j)] = out[row * rhs.count + j];
+    });
     gpu::block_barrier();
   });
 }

@@ -34,17 +34,17 @@ struct Tree {
   const int* target;        ///< the supernodes to which the rows below belong, ascending
 };
 
-/// How a panel is stored.
-enum PanelForm : unsigned char { inverted = 0, square = 1, guarded = 2 };
+/// Bits of a panel's form: B is not inverted; pivoting permuted the rows of t.
+enum PanelForm : unsigned char { guarded = 1, permuted = 2 };
 
 /// The panels of a triangle, as PanelLayout says.
 template <class T>
 struct Panels {
   const T* values;
   const long long* offset;           ///< num_supernodes: first entry of a panel
-  const unsigned char* form;         ///< num_supernodes: PanelForm
+  const unsigned char* form;         ///< num_supernodes: bits of PanelForm
   const unsigned char* log_height;   ///< num_supernodes: of a chunk
-  const int* place;                  ///< of guarded panels, n: row k of P·t is row place[k] of t; or null
+  const int* place;                  ///< n: row k of P·t is row place[k] of t, within each supernode
 };
 
 /// D⁻¹ of LDLᵀ, blocks of one and two rows; null pointers: none.
@@ -90,7 +90,7 @@ struct RowSweep {
   const long long* ptr;   ///< n + 1
   const int* column;      ///< of entries beside the diagonal
   const T* value;
-  const T* reciprocal;    ///< of the diagonal, or null: ones
+  const T* diagonal;      ///< or null: ones
   bool reversed;
   T* x;                   ///< n × stride: the right-hand side, then the solution
   int* done;

@@ -85,7 +85,7 @@ struct SweepWork {
   double critical_path_bytes = 0;
 };
 /// The method that a solve uses: `wanted` itself or, for automatic, the best method for this amount of work.
-SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads);
+SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork& work, int threads);
 
 inline int member_count(const ThreadTeam* team) { return team != nullptr ? team->size() : 1; }
 

@@ -8,6 +8,7 @@ namespace palmette {
 namespace {
 
 constexpr std::string_view shared_memory = "shared memory";
+constexpr std::string_view device_memory = "device memory";
 constexpr std::string_view rank_transports = "two-sided messages, checksum queues or counter queues";
 
 /// "for ranks in one layer or several layers of ranks choose one of auto, …".
@@ -47,6 +48,12 @@ const std::vector<SolveMethodInfo>& solve_method_list() {
        "layers of ranks that meet once in a solve [Liu et al. 2023]"},
       {baseline_3d, "baseline_3d", "messages and a queue", rank_transports, layers, true, "",
        "layers of ranks that meet at each level of the cut, in each sweep"},
+      {device_tree, "device_tree", "flags", device_memory, device, false, "",
+       "a block of GPU threads for each supernode, sums in the order of the tree: the same bits every time"},
+      {device_level_set, "device_level_set", "a launch for each level", device_memory, device, false, "",
+       "level after level of the tree of supernodes"},
+      {device_sync_free, "device_sync_free", "counters", device_memory, device, false, "",
+       "sums by atomic additions, so bits may differ from solve to solve [Ding et al. 2020]"},
   };
   return list;
 }
@@ -59,7 +66,8 @@ const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where) {
     return rows;
   };
   static const std::vector<SolveMethodInfo> rows[] = {
-      rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers)};
+      rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers),
+      rows_of(SolveWhere::device)};
   return rows[static_cast<std::size_t>(where)];
 }
 
@@ -93,6 +101,7 @@ std::string_view name_of(SolveWhere where) {
     case SolveWhere::one_machine: return "one machine";
     case SolveWhere::ranks: return "ranks in one layer";
     case SolveWhere::layers: return "several layers of ranks";
+    case SolveWhere::device: return "a device";
   }
   return "";
 }
@@ -126,11 +135,12 @@ void check_row(const SolveMethodInfo& info, std::initializer_list<SolveWhere> pl
                      advice_for(places));
 }
 
-SolveMethod choose_method(SolveMethod wanted, const SweepWork& work, int threads) {
+SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork& work, int threads) {
   if (wanted != SolveMethod::automatic) {
-    check_solve_method(wanted, {SolveWhere::one_machine});
+    check_solve_method(wanted, {where});
     return wanted;
   }
+  if (where == SolveWhere::device) return SolveMethod::device_tree;
   if (threads <= 1) return SolveMethod::serial;
   const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;
@@ -143,10 +153,8 @@ int run_sweep(SolveMethod method, const SweepRun& run) {
     case SolveMethod::level_set: return run_level_set(run);
     case SolveMethod::sync_free: return run_sync_free(run);
     case SolveMethod::task_driven: return run_task_driven(run);
-    // Rank programs, which do not run on the sweeps of one machine; rejected before a plan is built.
-    case SolveMethod::message_driven:
-    case SolveMethod::one_sync_3d:
-    case SolveMethod::baseline_3d: break;
+    // Rank programs and kernels do not run on the sweeps of one machine; rejected before a solve begins.
+    default: break;
   }
   return 1;
 }

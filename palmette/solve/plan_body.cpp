@@ -81,8 +81,9 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
   const sweep::SweepWork one = work(b.cols);
   const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
   const SolveMethod method = sweep::choose_method(
-      run.method, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, threads);
-  ThreadTeam* const team = method == SolveMethod::serial ? nullptr : run.team;
+      run.method, where(), {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, threads);
+  const bool uses_team = method != SolveMethod::serial && where() == SolveWhere::one_machine;
+  ThreadTeam* const team = uses_team ? run.team : nullptr;
   SolveTrace trace{method, sweep::member_count(team)};
   if (n_ == 0 || b.cols == 0) return trace;
   try {
@@ -170,6 +171,11 @@ void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) co
   if (workspace.thread_stride < stride) workspace.thread_stride = stride;
   grow(workspace.threads, workspace.thread_stride * threads);
   if (stages_.size() > 1) grow(workspace.middle, offset_t{n_} * num_rhs);
+}
+
+template <class T>
+SolveWhere PlanBody<T>::where() const {
+  return stages_.empty() ? SolveWhere::one_machine : stages_.front().core->where();
 }
 
 template <class T>

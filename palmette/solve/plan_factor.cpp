@@ -2,7 +2,7 @@
 #include <new>
 
 #include "palmette/solve/plan_body.hpp"
-#include "palmette/solve/supernodal_core.hpp"
+#include "palmette/solve/device_core.hpp"
 
 namespace palmette {
 namespace {
@@ -72,8 +72,7 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
     auto maps = std::make_unique<const sweep::PartMaps<T>>(*factor);
-    stage.core = std::make_shared<const sweep::SupernodalCore<T>>(
-        parts_of(std::move(factor), options, std::move(structure)));
+    stage.core = sweep::make_core(parts_of(std::move(factor), options, std::move(structure)), options);
     std::vector<sweep::Stage<T>> stages;
     stages.push_back(std::move(stage));
     return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages), std::move(maps)));

@@ -1,8 +1,11 @@
 // Part of the door of `solve`: options of all plans.
 #pragma once
 
+#include <memory>
+
 namespace palmette {
 
+class Device;
 class ThreadTeam;
 
 struct PlanOptions {
@@ -12,6 +15,8 @@ struct PlanOptions {
   double inverse_growth_limit = 1e8;
   /// builds the plan, whose bits do not depend on it; null: only the caller's thread
   ThreadTeam* team = nullptr;
+  /// holds the factor and solves with it; null: the host
+  std::shared_ptr<Device> device = nullptr;
 };
 
 }  // namespace palmette

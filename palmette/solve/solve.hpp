@@ -27,10 +27,13 @@ enum class SolveMethod {
   message_driven,
   one_sync_3d,
   baseline_3d,
+  device_tree,
+  device_level_set,
+  device_sync_free,
 };
 
-/// Where a method runs: the threads of one process, ranks, or layers of ranks.
-enum class SolveWhere : char { one_machine, ranks, layers };
+/// Where a method runs: the threads of one process, ranks, layers of ranks, or a device that holds the factor.
+enum class SolveWhere : char { one_machine, ranks, layers, device };
 std::string_view name_of(SolveWhere where);
 
 struct SolveMethodInfo {

@@ -150,9 +150,8 @@ double flops_of_multiplication() {
 
 template <class T>
 void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
-  if (parts_.lower_only)
-    return transposed ? backward(transposed, run, &run.in, &run.out)
-                      : forward(transposed, run, &run.in, &run.out);
+  const SweepSteps steps = steps_of_solve(parts_.shape(), transposed);
+  if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out);
   // Within the tasks a vector passes through memory one time less. But columns that are a multiple of a page
   // apart all map to the same cache lines, and then it pays to pass through them in their own order first.
   const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
@@ -164,78 +163,54 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const RhsRows<T> kept{run.workspace.work.data(), stride};
   if (spreads)
     over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_rhs(run.in, begin, end, kept); });
-  forward(transposed, run, spreads ? nullptr : &run.in, nullptr);
-  backward(transposed, run, nullptr, collects ? nullptr : &run.out);
+  sweep(steps.step[0], run, spreads ? nullptr : &run.in, nullptr);
+  sweep(steps.step[1], run, nullptr, collects ? nullptr : &run.out);
   if (collects)
     over_row_ranges(run.team, n,
                     [&](index_t begin, index_t end) { collect_rhs<T>(run.out, begin, end, kept); });
 }
 
 template <class T>
-struct SupernodalCore<T>::BackwardWay {
-  const SupernodalTriangle<T>& triangle;
-  const BlockDiagonal<T>* diagonal;
-  bool adjoint;
-};
-
-template <class T>
-void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const {
-  if (part == FactorPart::diagonal) return divide_by_diagonal(operation, run);
-  const bool adjoint = operation == Operation::adjoint;
-  if (part == FactorPart::lower) {
-    if (operation == Operation::plain) return sweep_down(*parts_.lower, run, &run.in, &run.out);
-    return sweep_up({*parts_.lower, nullptr, adjoint}, run, &run.in, &run.out);
-  }
-  if (!parts_.upper) throw UsageError("only LU has a factor U; LL' and LDL' have the transpose of L");
-  if (operation == Operation::plain) return sweep_up({*parts_.upper, nullptr, false}, run, &run.in, &run.out);
-  CoreRun<T> turned = run;
-  turned.in.conjugated = turned.out.conjugated = adjoint;
-  sweep_down(*parts_.upper, turned, &turned.in, &turned.out);
+void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
+  const FactorShape shape = parts_.shape();
+  if (part == FactorPart::diagonal)
+    return divide_by_diagonal<T>(shape, parts_.diagonal ? &*parts_.diagonal : nullptr, operation, given);
+  const SweepSteps steps = steps_of_part(shape, part, operation);
+  CoreRun<T> run = given;
+  if (steps.conjugates) run.in.conjugated = run.out.conjugated = true;
+  sweep(steps.step[0], run, &run.in, &run.out);
 }
 
 template <class T>
-void SupernodalCore<T>::divide_by_diagonal(Operation operation, CoreRun<T> run) const {
-  if (parts_.upper) throw UsageError("LU has no factor D; the diagonal is that of U");
+void divide_by_diagonal(const FactorShape& shape, const BlockDiagonal<T>* diagonal, Operation operation,
+                        CoreRun<T> run) {
+  if (shape.has_upper) throw UsageError("LU has no factor D; the diagonal is that of U");
   // D = Dᴴ of a Hermitian matrix, D = Dᵀ of a symmetric one: the other of the two is its conjugate.
   run.in.conjugated = run.out.conjugated =
-      operation == (parts_.adjoint ? Operation::transpose : Operation::adjoint);
-  const index_t n = parts_.structure->symbolic().n;
+      operation == (shape.adjoint ? Operation::transpose : Operation::adjoint);
+  const index_t n = run.out.to.rows;
   const RhsRows<T> kept{run.workspace.work.data(), padded_rhs(sizeof(T), run.num_rhs())};
   load_rhs(run.in, 0, n, kept);
-  if (parts_.diagonal) parts_.diagonal->solve(0, n, kept);
+  if (diagonal != nullptr) diagonal->solve(0, n, kept);
   store_rhs<T>(run.out, 0, n, kept);
 }
 
 template <class T>
-void SupernodalCore<T>::forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in,
-                                const Writer<T>* out) const {
-  sweep_down(transposed && parts_.upper ? *parts_.upper : *parts_.lower, run, in, out);
-}
-
-template <class T>
-void SupernodalCore<T>::sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run,
-                                   const Reader<T>* in, const Writer<T>* out) const {
-  const SweepSchedule& schedule = parts_.structure->forward();
-  ForwardBody<T> body({triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs())}, in, out);
-  run.workspace.called(
-      run_sweep(run.method, {schedule, run.workspace.state(run.slot, schedule), body, run.team}));
-}
-
-template <class T>
-void SupernodalCore<T>::backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in,
-                                 const Writer<T>* out) const {
-  const SupernodalTriangle<T>& triangle = !transposed && parts_.upper ? *parts_.upper : *parts_.lower;
-  sweep_up({triangle, parts_.diagonal ? &*parts_.diagonal : nullptr, parts_.adjoint}, run, in, out);
-}
-
-template <class T>
-void SupernodalCore<T>::sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in,
-                                 const Writer<T>* out) const {
-  const SweepSchedule& schedule = parts_.structure->backward();
-  BackwardBody<T> body({way.triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs())}, in, way.diagonal,
-                       out, way.adjoint);
-  run.workspace.called(
-      run_sweep(run.method, {schedule, run.workspace.state(run.slot + 1, schedule), body, run.team}));
+void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in,
+                              const Writer<T>* out) const {
+  const SupernodalTriangle<T>& triangle = step.upper ? *parts_.upper : *parts_.lower;
+  const SweepSchedule& schedule = step.forward ? parts_.structure->forward() : parts_.structure->backward();
+  const SweepRhs<T> rhs{triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs())};
+  const auto run_body = [&](SweepBody& body) {
+    EngineState& state = run.workspace.state(run.slot + (step.forward ? 0 : 1), schedule);
+    run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));
+  };
+  if (step.forward) {
+    ForwardBody<T> body(rhs, in, out);
+    return run_body(body);
+  }
+  BackwardBody<T> body(rhs, in, step.divides ? &*parts_.diagonal : nullptr, out, step.adjoint);
+  run_body(body);
 }
 
 WorkspaceNeed supernodal_workspace_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
@@ -254,14 +229,18 @@ WorkspaceNeed SupernodalCore<T>::workspace_need(index_t num_rhs) const {
 }
 
 template <class T>
-CoreCost SupernodalCore<T>::cost() const {
-  const SweepStructure& structure = *parts_.structure;
-  const double sweeps = parts_.lower_only ? 1 : 2;
+CoreCost supernodal_cost(const SweepStructure& structure, bool lower_only) {
+  const double sweeps = lower_only ? 1 : 2;
   CoreCost cost;
   cost.flops = sweeps * structure.entries() * flops_of_multiplication<T>();
   cost.bytes = sweeps * structure.forward().graph.total_cost();
   cost.critical_path_bytes = sweeps * structure.forward().graph.critical_path();
   return cost;
+}
+
+template <class T>
+CoreCost SupernodalCore<T>::cost() const {
+  return supernodal_cost<T>(*parts_.structure, parts_.lower_only);
 }
 
 template <class T>
@@ -271,7 +250,10 @@ offset_t SupernodalCore<T>::memory_bytes() const {
          (parts_.diagonal ? parts_.diagonal->memory_bytes() : 0) + parts_.values_bytes;
 }
 
-#define PALMETTE_INSTANTIATE(T) template class SupernodalCore<T>;
+#define PALMETTE_INSTANTIATE(T)                                                                       \
+  template class SupernodalCore<T>;                                                                   \
+  template CoreCost supernodal_cost<T>(const SweepStructure&, bool);                                  \
+  template void divide_by_diagonal<T>(const FactorShape&, const BlockDiagonal<T>*, Operation, CoreRun<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "palmette/solve/core.hpp"
+#include "palmette/solve/sweep_steps.hpp"
 #include "palmette/solve/supernodal_triangle.hpp"
 
 namespace palmette::sweep {
@@ -21,7 +21,20 @@ struct SupernodalParts {
   bool lower_only = false;                        ///< S = L: one sweep
   bool adjoint = false;                           ///< without upper: S = L·(D)·Lᴴ instead of L·(D)·Lᵀ
   offset_t values_bytes = 0;                      ///< that the core counts as its own (values copied for it)
+
+  FactorShape shape() const { return {upper != nullptr, diagonal.has_value(), lower_only, adjoint}; }
+  index_t guarded_blocks() const {
+    return lower->guarded_blocks() + (upper ? upper->guarded_blocks() : 0);
+  }
 };
+
+/// out ← D⁻¹·in or an operation of it, on the host; D of LLᵀ is the identity.
+template <class T>
+void divide_by_diagonal(const FactorShape& shape, const BlockDiagonal<T>* diagonal, Operation operation,
+                        CoreRun<T> run);
+/// What a solve through a supernodal factor costs.
+template <class T>
+CoreCost supernodal_cost(const SweepStructure& structure, bool lower_only);
 
 /// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone, by sweeps over groups of supernodes.
 template <class T>
@@ -31,28 +44,15 @@ class SupernodalCore final : public SweepCore<T> {
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
   void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;
-  Relation relation() const override {
-    if (parts_.upper || parts_.lower_only) return Relation::general;
-    return parts_.adjoint && is_complex_v<T> ? Relation::hermitian : Relation::symmetric;
-  }
+  Relation relation() const override { return parts_.shape().template relation<T>(); }
   WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
-  index_t guarded_blocks() const override {
-    return parts_.lower->guarded_blocks() + (parts_.upper ? parts_.upper->guarded_blocks() : 0);
-  }
+  index_t guarded_blocks() const override { return parts_.guarded_blocks(); }
   offset_t memory_bytes() const override;
 
  private:
   /// One sweep; if in or out is null, it is the vector that the core keeps between its sweeps.
-  void forward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
-  void backward(bool transposed, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
-  /// A forward sweep with L or Uᵀ, a backward sweep with their transposes; out ← D⁻¹·in.
-  void sweep_down(const SupernodalTriangle<T>& triangle, const CoreRun<T>& run, const Reader<T>* in,
-                  const Writer<T>* out) const;
-  struct BackwardWay;
-  void sweep_up(const BackwardWay& way, const CoreRun<T>& run, const Reader<T>* in,
-                const Writer<T>* out) const;
-  void divide_by_diagonal(Operation operation, CoreRun<T> run) const;
+  void sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
 
   SupernodalParts<T> parts_;
 };

@@ -204,8 +204,9 @@ PackedPanel<T> SupernodalTriangle<T>::packed(index_t s, bool backward) const {
           source_.place != nullptr, backward ? -ahead : ahead};
 }
 
+/// block ← B, with zeros above the diagonal.
 template <class T>
-bool SupernodalTriangle<T>::invert(index_t s, double growth_limit, DenseView<T> block) const {
+void SupernodalTriangle<T>::copy_block(index_t s, DenseView<T> block) const {
   const DenseView<const T> stored = stored_block(s);
   for (index_t column = 0; column < block.cols; ++column) {
     std::fill_n(block.column(column), column, T(0));
@@ -213,6 +214,28 @@ bool SupernodalTriangle<T>::invert(index_t s, double growth_limit, DenseView<T> 
       block(row, column) = source_.diagonal_is_upper ? stored(column, row) : stored(row, column);
     if (source_.unit_diagonal) block(column, column) = T(1);
   }
+}
+
+template <class T>
+bool SupernodalTriangle<T>::expand(index_t s, DenseView<T> m) const {
+  const DenseView<const T> rows = below(s);
+  const DenseView<T> top{m.data, m.cols, m.cols, m.ld}, bottom{m.data + m.cols, rows.rows, m.cols, m.ld};
+  copy_block(s, top);
+  if (form_[s] == Form::guarded) {
+    for (index_t column = 0; column < m.cols; ++column)
+      std::copy_n(rows.column(column), rows.rows, bottom.column(column));
+    return false;
+  }
+  invert_triangle<T>(true, false, top);  // the same bits as when the triangle was built
+  if (rows.rows == 0) return true;
+  if (form_[s] == Form::packed) multiply_plain<T>(rows, top, bottom);
+  else blas::gemm<T>(blas::Transpose::no, blas::Transpose::no, T(1), rows, top, T(0), bottom);
+  return true;
+}
+
+template <class T>
+bool SupernodalTriangle<T>::invert(index_t s, double growth_limit, DenseView<T> block) const {
+  copy_block(s, block);
   const double norm = norm_one_of_lower<T>(block, false);
   if (invert_triangle<T>(true, false, block) >= 0) return false;
   return norm_one_of_lower<T>(block, false) * norm <= growth_limit;

@@ -48,6 +48,14 @@ class SupernodalTriangle {
   /// own ← Pᵀ·B⁻ᵀ·(own − Cᵀ·rows below), or with adjoints.
   void substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
 
+  /// The panel of a supernode as one matrix: m ← [B⁻¹; C·B⁻¹], with zeros above the diagonal, or [B; C] if B
+  /// is not inverted.
+  /// @param m  (w + r) × w. @returns whether B was inverted
+  bool expand(index_t s, DenseView<T> m) const;
+  bool may_be_permuted() const { return source_.place != nullptr; }
+  /// Row k of P·t is row permutation(s)[k] of t; null: the same row.
+  const index_t* permutation(index_t s) const { return places(s); }
+
   const SweepStructure& structure() const { return structure_; }
   index_t guarded_blocks() const { return guarded_count_; }
   /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
@@ -70,6 +78,7 @@ class SupernodalTriangle {
   void find_places();
   void fill(double growth_limit, ThreadTeam* team);
   void fill_one(index_t s, double growth_limit, Workroom& room);
+  void copy_block(index_t s, DenseView<T> block) const;
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);
   void solve_guarded(index_t s, RhsRows<T> x) const;
@@ -102,6 +111,10 @@ class BlockDiagonal {
   /// values ← D⁻¹·values for `count` rows from row `first` of D on; no 2 × 2 block may straddle the ends.
   void solve(index_t first, index_t count, RhsRows<T> values) const;
   offset_t memory_bytes() const;
+
+  bool is_hermitian() const { return hermitian_; }
+  const std::vector<T>& diagonal() const { return diagonal_; }
+  const std::vector<T>& below() const { return below_; }
 
  private:
   bool hermitian_ = false;

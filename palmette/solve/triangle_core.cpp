@@ -1,8 +1,9 @@
 // The choice between supernodes and rows for a given triangle, and the copy of its values into panels.
 #include <algorithm>
 
+#include "palmette/solve/device_core.hpp"
+#include "palmette/solve/device_row_core.hpp"
 #include "palmette/solve/row_core.hpp"
-#include "palmette/solve/supernodal_core.hpp"
 
 namespace palmette::sweep {
 namespace {
@@ -84,7 +85,7 @@ std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepS
   parts.adjoint = use == TriangleUse::hermitian;
   parts.values_bytes = panels->bytes() + parts.structure->symbolic().memory_bytes();
   parts.values = panels;
-  return std::make_shared<const SupernodalCore<T>>(std::move(parts));
+  return make_core(std::move(parts), options);
 }
 
 }  // namespace
@@ -101,6 +102,7 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
       return {supernodal_core(std::move(structure), triangle, use, options), std::move(order)};
     }
   }
+  if (options.device) return {std::make_shared<const DeviceRowCore<T>>(options.device, std::move(triangle)), {}};
   return {std::make_shared<const RowCore<T>>(std::move(triangle), use == TriangleUse::transposed), {}};
 }
 

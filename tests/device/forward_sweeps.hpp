@@ -75,7 +75,7 @@ inline Panels<double> upload_panels(const Problem& p) {
   std::vector<long long> offset;
   std::vector<unsigned char> log_height;
   for (int s = 0; s < p.count(); ++s) {
-    const PanelLayout layout = panel_layout<double>(p.width(s), p.panel_rows(s), false);
+    const PanelLayout layout = panel_layout<double>(p.width(s), p.panel_rows(s));
     offset.push_back(static_cast<long long>(values.size()));
     constexpr long long aligned = panel_alignment<double>;
     const long long end = offset.back() + layout.entries();
@@ -84,7 +84,7 @@ inline Panels<double> upload_panels(const Problem& p) {
                values.data() + offset.back());
     log_height.push_back(static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height))));
   }
-  const std::vector<unsigned char> form(p.count(), PanelForm::inverted);
+  const std::vector<unsigned char> form(p.count());
   return {upload(values), upload(offset), upload(form), upload(log_height), nullptr};
 }
 

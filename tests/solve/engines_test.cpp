@@ -202,11 +202,11 @@ TEST(method_list, a_row_that_this_build_cannot_run_is_refused_with_its_reason) {
 
 TEST(method_choice, automatic_takes_threads_only_where_they_save_enough) {
   const SweepWork small{1e5, 1e4}, large{1e8, 1e6}, chain{1e8, 1e8};
-  EXPECT_EQ(choose_method(SolveMethod::automatic, large, 1), SolveMethod::serial);
-  EXPECT_EQ(choose_method(SolveMethod::automatic, small, 8), SolveMethod::serial);
-  EXPECT_EQ(choose_method(SolveMethod::automatic, chain, 8), SolveMethod::serial);
-  EXPECT_NE(choose_method(SolveMethod::automatic, large, 2), SolveMethod::serial);
-  EXPECT_EQ(choose_method(SolveMethod::level_set, small, 1), SolveMethod::level_set);
+  EXPECT_EQ(choose_method(SolveMethod::automatic, SolveWhere::one_machine, large, 1), SolveMethod::serial);
+  EXPECT_EQ(choose_method(SolveMethod::automatic, SolveWhere::one_machine, small, 8), SolveMethod::serial);
+  EXPECT_EQ(choose_method(SolveMethod::automatic, SolveWhere::one_machine, chain, 8), SolveMethod::serial);
+  EXPECT_NE(choose_method(SolveMethod::automatic, SolveWhere::one_machine, large, 2), SolveMethod::serial);
+  EXPECT_EQ(choose_method(SolveMethod::level_set, SolveWhere::one_machine, small, 1), SolveMethod::level_set);
 }
 
 }  // namespace

@@ -1,0 +1,206 @@
+// One solve on a device: the vector goes there, two sweeps run, and it comes back.
+#include "palmette/solve/device_core.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "palmette/solve/rhs_vectors.hpp"
+
+namespace palmette::sweep {
+namespace {
+
+/// Shared memory that every device gives a block without being asked for more.
+constexpr int most_shared_bytes = 48 * 1024;
+
+/// Right-hand sides that pass through shared memory together: as many as it holds.
+template <class T>
+int tile_of(int widest, int stride) {
+  int tile = stride;
+  const int step = stride == 1 ? 1 : device::rhs_of_lane;
+  while (tile > step && device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes) tile -= step;
+  if (device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes)
+    throw UsageError("a supernode of " + std::to_string(widest) +
+                     " columns does not fit into the shared memory of a device: analyze with a smaller "
+                     "max_width");
+  return tile;
+}
+
+template <class T>
+void check_memory(const Device& device, const SupernodalParts<T>& parts) {
+  const FactorKind kind = parts.upper      ? FactorKind::lu
+                          : parts.diagonal ? FactorKind::ldlt
+                                           : FactorKind::llt;
+  const offset_t bytes = predicted_device_bytes<T>(parts.structure->symbolic(), kind, 1).sum();
+  if (bytes > device.info().memory_bytes)
+    throw MemoryError("the factor needs " + std::to_string(bytes) + " bytes on the device " +
+                          device.info().address() + ", which has " +
+                          std::to_string(device.info().memory_bytes) +
+                          ": choose a device with more memory, or solve on the host",
+                      bytes);
+}
+
+/// @returns its argument, once the device is known to hold the factor
+template <class T>
+std::shared_ptr<Device> checked(std::shared_ptr<Device> device, const SupernodalParts<T>& parts) {
+  check_memory(*device, parts);
+  return device;
+}
+
+}  // namespace
+
+template <class T>
+DeviceVectors<T>::DeviceVectors(std::shared_ptr<Device> device, const DeviceTree& tree)
+    : device_(std::move(device)),
+      tree_(tree),
+      done_(device_, std::vector<int>(tree.num_sources().size(), 0)),
+      ticket_(device_, 1) {}
+
+template <class T>
+T* DeviceVectors<T>::x(index_t num_rhs) {
+  const auto stride = static_cast<std::size_t>(device_stride_of(num_rhs));
+  const std::size_t entries = static_cast<std::size_t>(tree_.num_columns()) * stride;
+  if (x_.size() < entries) {
+    x_ = {};  // gives its memory back before more is asked for
+    update_ = {};
+    x_ = {device_, entries};
+    update_ = {device_, static_cast<std::size_t>(tree_.num_rows_below()) * stride};
+  }
+  return x_.data();
+}
+
+template <class T>
+void DeviceVectors<T>::begin_sums(std::size_t entries) {
+  if (sum_.size() < entries) sum_ = {device_, entries};
+  sum_.clear();
+  missing_ = {};
+  missing_ = {device_, tree_.num_sources()};
+}
+
+template <class T>
+device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_columns) {
+  device::SweepVectors<T> at{};
+  at.stride = device_stride_of(num_rhs);
+  at.x = x(num_rhs);
+  if (by_columns)
+    begin_sums(static_cast<std::size_t>(tree_.num_columns()) * static_cast<std::size_t>(at.stride));
+  ticket_.clear();
+  at.update = update_.data();
+  at.sum = sum_.data();
+  at.missing = missing_.data();
+  at.done = done_.data();
+  at.ticket = ticket_.data();
+  at.sweep = ++sweeps_;
+  at.widest = tree_.widest();
+  at.tile = tile_of<T>(at.widest, at.stride);
+  return at;
+}
+
+template <class T>
+offset_t DeviceVectors<T>::memory_bytes() const {
+  return static_cast<offset_t>(x_.bytes() + update_.bytes() + sum_.bytes() + missing_.bytes() +
+                               done_.bytes() + ticket_.bytes());
+}
+
+template <class T>
+DeviceCore<T>::DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> parts)
+    : device_(checked(std::move(device), parts)),
+      shape_(parts.shape()),
+      cost_(supernodal_cost<T>(*parts.structure, parts.lower_only)),
+      guarded_blocks_(parts.guarded_blocks()),
+      host_diagonal_(std::move(parts.diagonal)),
+      tree_(device_, parts.structure->symbolic()),
+      lower_(device_, *parts.lower),
+      vectors_(device_, tree_) {
+  if (parts.upper) upper_.emplace(device_, *parts.upper);
+  if (!host_diagonal_) return;
+  diagonal_ = {device_, host_diagonal_->diagonal()};
+  diagonal_below_ = {device_, host_diagonal_->below()};
+}
+
+template <class T>
+void DeviceCore<T>::solve(bool transposed, const CoreRun<T>& given) const {
+  run(steps_of_solve(shape_, transposed), given);
+}
+
+template <class T>
+void DeviceCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
+  if (part == FactorPart::diagonal)
+    return divide_by_diagonal<T>(shape_, host_diagonal_ ? &*host_diagonal_ : nullptr, operation, given);
+  const SweepSteps steps = steps_of_part(shape_, part, operation);
+  CoreRun<T> turned = given;
+  if (steps.conjugates) turned.in.conjugated = turned.out.conjugated = true;
+  run(steps, turned);
+}
+
+template <class T>
+void DeviceCore<T>::run(const SweepSteps& steps, const CoreRun<T>& given) const {
+  const index_t n = tree_.num_columns();
+  const RhsRows<T> kept{given.workspace.work.data(), device_stride_of(given.num_rhs())};
+  const std::size_t bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(kept.stride) * sizeof(T);
+  load_rhs(given.in, 0, n, kept);
+  {
+    const std::lock_guard lock(one_solve_);
+    T* const x = vectors_.x(given.num_rhs());
+    device_->copy_in(x, kept.data, bytes);
+    for (int k = 0; k < steps.count; ++k) sweep(steps.step[k], given);
+    device_->copy_out(kept.data, x, bytes);
+  }
+  store_rhs<T>(given.out, 0, n, kept);
+}
+
+template <class T>
+void DeviceCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) const {
+  using enum device::SweepKernel;
+  const bool by_columns = given.method == SolveMethod::device_sync_free;
+  device::TriangleSweep<T> sweep{tree_.view(), (step.upper ? *upper_ : lower_).view(), {},
+                                 vectors_.begin_sweep(given.num_rhs(), by_columns && step.forward)};
+  if (step.divides)
+    sweep.diagonal = {diagonal_.data(), diagonal_below_.data(), host_diagonal_->is_hermitian()};
+  sweep.at.adjoint = step.adjoint;
+  device::LaunchShape shape{0, 0, device::shared_bytes_of_sweep<T>(sweep.at.widest, sweep.at.tile)};
+  if (given.method == SolveMethod::device_level_set) return sweep_levels(step.forward, sweep, shape);
+  if (by_columns) return launch(step.forward ? columns_forward : columns_backward, sweep, shape);
+  launch(step.forward ? tree_forward : tree_backward, sweep, shape);
+}
+
+template <class T>
+void DeviceCore<T>::sweep_levels(bool forward, device::TriangleSweep<T>& sweep,
+                                 device::LaunchShape shape) const {
+  const std::vector<int>& begin = tree_.level_begin();
+  const auto levels = static_cast<int>(begin.size()) - 1;
+  for (int k = 0; k < levels; ++k) {
+    const int level = forward ? k : levels - 1 - k;
+    sweep.at.first = begin[level];
+    sweep.at.end = begin[level + 1];
+    launch(forward ? device::SweepKernel::level_forward : device::SweepKernel::level_backward, sweep, shape);
+  }
+}
+
+template <class T>
+void DeviceCore<T>::launch(device::SweepKernel kernel, const device::TriangleSweep<T>& sweep,
+                           const device::LaunchShape& shape) const {
+  const int at_once = sweep.at.stride == 1 ? 1 : device::rhs_of_lane;
+  device_->launch({kernel, ScalarTraits<T>::type, at_once, &sweep}, shape);
+}
+
+template <class T>
+WorkspaceNeed DeviceCore<T>::workspace_need(index_t num_rhs) const {
+  const index_t stride = std::max(device_stride_of(num_rhs), padded_rhs(sizeof(T), num_rhs));
+  return {offset_t{tree_.num_columns()} * stride, 0, 0};
+}
+
+template <class T>
+offset_t DeviceCore<T>::memory_bytes() const {
+  const std::lock_guard lock(one_solve_);
+  return tree_.memory_bytes() + lower_.memory_bytes() + (upper_ ? upper_->memory_bytes() : 0) +
+         static_cast<offset_t>(diagonal_.bytes() + diagonal_below_.bytes()) + vectors_.memory_bytes() +
+         (host_diagonal_ ? host_diagonal_->memory_bytes() : 0);
+}
+
+#define PALMETTE_INSTANTIATE(T)    \
+  template class DeviceVectors<T>; \
+  template class DeviceCore<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::sweep

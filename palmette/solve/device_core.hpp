@@ -1,0 +1,80 @@
+// Inside `solve`: the core of a plan whose factor lies on a device. Engine and delivery are those of the
+// kernels; permutations, scalings and conjugations of the vectors are done by the host.
+#pragma once
+
+#include <optional>
+
+#include "palmette/base/fork.hpp"
+#include "palmette/solve/device_factor.hpp"
+
+namespace palmette::sweep {
+
+/// Vectors and flags of one solve at a time, in device memory; they grow with the right-hand sides.
+template <class T>
+class DeviceVectors {
+ public:
+  /// @param tree  must outlive the vectors
+  DeviceVectors(std::shared_ptr<Device> device, const DeviceTree& tree);
+
+  /// @returns room for n × device_stride_of(num_rhs) values, row after row
+  T* x(index_t num_rhs);
+  /// Prepares a sweep that finds its right-hand side in x. @param by_columns  with sums by atomic additions
+  device::SweepVectors<T> begin_sweep(index_t num_rhs, bool by_columns);
+  offset_t memory_bytes() const;
+
+ private:
+  void begin_sums(std::size_t entries);
+
+  std::shared_ptr<Device> device_;
+  const DeviceTree& tree_;
+  DeviceArray<T> x_, update_, sum_;
+  DeviceArray<int> missing_, done_, ticket_;
+  int sweeps_ = 0;
+};
+
+/// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone on a device. One solve at a time; others wait.
+template <class T>
+class DeviceCore final : public SweepCore<T> {
+ public:
+  /// @param parts  of the host; nothing but the diagonal is kept
+  /// @throws MemoryError naming the bytes that are needed and those that the device has, before anything is
+  ///   copied
+  DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> parts);
+
+  void solve(bool transposed, const CoreRun<T>& run) const override;
+  void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;
+  Relation relation() const override { return shape_.template relation<T>(); }
+  WorkspaceNeed workspace_need(index_t num_rhs) const override;
+  CoreCost cost() const override { return cost_; }
+  index_t guarded_blocks() const override { return guarded_blocks_; }
+  offset_t memory_bytes() const override;
+  SolveWhere where() const override { return SolveWhere::device; }
+
+ private:
+  void run(const SweepSteps& steps, const CoreRun<T>& run) const;
+  void sweep(const SweepStep& step, const CoreRun<T>& run) const;
+  void sweep_levels(bool forward, device::TriangleSweep<T>& sweep, device::LaunchShape shape) const;
+  void launch(device::SweepKernel kernel, const device::TriangleSweep<T>& sweep,
+              const device::LaunchShape& shape) const;
+
+  std::shared_ptr<Device> device_;
+  FactorShape shape_;
+  CoreCost cost_;
+  index_t guarded_blocks_;
+  std::optional<BlockDiagonal<T>> host_diagonal_;
+  DeviceTree tree_;
+  DevicePanels<T> lower_;
+  std::optional<DevicePanels<T>> upper_;
+  DeviceArray<T> diagonal_, diagonal_below_;
+  mutable ProcessMutex one_solve_;
+  mutable DeviceVectors<T> vectors_;
+};
+
+/// On the device of the options, or on the host if they name none.
+template <class T>
+std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const PlanOptions& options) {
+  if (options.device) return std::make_shared<const DeviceCore<T>>(options.device, std::move(parts));
+  return std::make_shared<const SupernodalCore<T>>(std::move(parts));
+}
+
+}  // namespace palmette::sweep

@@ -1,0 +1,214 @@
+// Upload of a factor: the tree's arrays, and panels packed on the host.
+#include "palmette/solve/device_factor.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace palmette::sweep {
+namespace {
+
+/// As much as arrays of these lengths take on a device.
+template <class T>
+offset_t array_bytes(offset_t length) {
+  return length * static_cast<offset_t>(sizeof(T));
+}
+
+offset_t num_targets(const SymbolicFactor& symbolic) { return symbolic.block_ptr.back(); }
+
+/// Where each row below lies in its parent's [own columns; rows below].
+std::vector<int> places_in_parents(const SymbolicFactor& symbolic) {
+  std::vector<int> into(symbolic.row_index.size());
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const index_t up = symbolic.parent[s];
+    if (up < 0) continue;
+    const auto rows = symbolic.rows_below(up);
+    auto at = rows.begin();
+    for (offset_t k = symbolic.row_ptr[s]; k < symbolic.row_ptr[s + 1]; ++k) {
+      const index_t row = symbolic.row_index[k];
+      if (row < symbolic.supernode_begin[up + 1]) {
+        into[k] = row - symbolic.supernode_begin[up];
+        continue;
+      }
+      at = std::lower_bound(at, rows.end(), row);
+      into[k] = symbolic.width(up) + static_cast<int>(at - rows.begin());
+    }
+  }
+  return into;
+}
+
+/// Supernodes and the children of each, ascending.
+struct Children {
+  std::vector<int> ptr, child;
+};
+
+Children children_of(const SymbolicFactor& symbolic) {
+  const index_t count = symbolic.num_supernodes();
+  Children all;
+  all.ptr.assign(static_cast<std::size_t>(count) + 1, 0);
+  for (const index_t parent : symbolic.parent)
+    if (parent >= 0) ++all.ptr[parent + 1];
+  std::partial_sum(all.ptr.begin(), all.ptr.end(), all.ptr.begin());
+  all.child.resize(all.ptr.back());
+  std::vector<int> next(all.ptr.begin(), all.ptr.end() - 1);
+  for (index_t s = 0; s < count; ++s)
+    if (symbolic.parent[s] >= 0) all.child[next[symbolic.parent[s]]++] = s;
+  return all;
+}
+
+template <class T>
+device::PanelLayout layout_of(const SymbolicFactor& symbolic, index_t s) {
+  return device::panel_layout<T>(symbolic.width(s), static_cast<int>(symbolic.leading_dimension(s)));
+}
+
+/// length num_supernodes + 1: first entry of each panel
+template <class T>
+std::vector<long long> panel_offsets(const SymbolicFactor& symbolic) {
+  constexpr long long aligned = device::panel_alignment<T>;
+  std::vector<long long> offset{0};
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+    offset.push_back((offset.back() + layout_of<T>(symbolic, s).entries() + aligned - 1) / aligned * aligned);
+  return offset;
+}
+
+/// Replaces the diagonal of a block that is not inverted by its reciprocals.
+template <class T>
+void invert_diagonal(DenseView<T> m) {
+  for (index_t k = 0; k < m.cols; ++k) m(k, k) = T(1) / m(k, k);
+}
+
+}  // namespace
+
+DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic)
+    : num_sources_(symbolic.num_supernodes(), 0), num_columns_(symbolic.n) {
+  const index_t count = symbolic.num_supernodes();
+  const Children children = children_of(symbolic);
+  std::vector<int> target_ptr(symbolic.block_ptr.begin(), symbolic.block_ptr.end()), target;
+  for (const Block& block : symbolic.blocks) {
+    target.push_back(block.row_supernode);
+    ++num_sources_[block.row_supernode];
+  }
+  for (index_t s = 0; s < count; ++s) widest_ = std::max(widest_, static_cast<int>(symbolic.width(s)));
+  find_levels(symbolic);
+  std::vector<int> by_level(count), next(level_begin_);
+  std::vector<int> height(count, 0);
+  for (index_t s = 0; s < count; ++s) {
+    by_level[next[height[s]]++] = s;
+    if (const index_t up = symbolic.parent[s]; up >= 0) height[up] = std::max(height[up], height[s] + 1);
+  }
+  begin_ = {device, symbolic.supernode_begin};
+  parent_ = {device, symbolic.parent};
+  below_ = {device, std::vector<long long>(symbolic.row_ptr.begin(), symbolic.row_ptr.end())};
+  row_ = {device, symbolic.row_index};
+  into_ = {device, places_in_parents(symbolic)};
+  child_ptr_ = {device, children.ptr};
+  child_ = {device, children.child};
+  by_level_ = {device, by_level};
+  target_ptr_ = {device, target_ptr};
+  target_ = {device, target};
+  view_ = {count,         begin_.data(),     parent_.data(), below_.data(),    row_.data(),        into_.data(),
+           child_ptr_.data(), child_.data(), by_level_.data(), target_ptr_.data(), target_.data()};
+}
+
+void DeviceTree::find_levels(const SymbolicFactor& symbolic) {
+  std::vector<int> height(symbolic.num_supernodes(), 0);
+  std::vector<int> members(symbolic.num_supernodes() + 1, 0);
+  int levels = 0;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    ++members[height[s]];
+    levels = std::max(levels, height[s] + 1);
+    if (const index_t up = symbolic.parent[s]; up >= 0) height[up] = std::max(height[up], height[s] + 1);
+  }
+  level_begin_.assign(1, 0);
+  for (int level = 0; level < levels; ++level) level_begin_.push_back(level_begin_.back() + members[level]);
+}
+
+offset_t DeviceTree::memory_bytes() const {
+  offset_t bytes = static_cast<offset_t>(below_.bytes());
+  for (const auto* array : {&begin_, &parent_, &row_, &into_, &child_ptr_, &child_, &by_level_, &target_ptr_,
+                            &target_})
+    bytes += static_cast<offset_t>(array->bytes());
+  return bytes;
+}
+
+offset_t DeviceTree::predicted_bytes(const SymbolicFactor& symbolic) {
+  const offset_t count = symbolic.num_supernodes(), rows = static_cast<offset_t>(symbolic.row_index.size());
+  const offset_t children =
+      count - std::count(symbolic.parent.begin(), symbolic.parent.end(), index_t{-1});
+  return array_bytes<long long>(count + 1) +
+         array_bytes<int>(3 * (count + 1) + 2 * count + 2 * rows + children + num_targets(symbolic));
+}
+
+template <class T>
+DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle) {
+  const SymbolicFactor& symbolic = triangle.structure().symbolic();
+  const index_t count = symbolic.num_supernodes();
+  std::vector<long long> offset = panel_offsets<T>(symbolic);
+  std::vector<T> values(static_cast<std::size_t>(offset.back()), T(0)), room;
+  std::vector<unsigned char> form(count, 0), log_height(count);
+  std::vector<int> place;
+  for (index_t s = 0; s < count; ++s) {
+    const offset_t rows = symbolic.leading_dimension(s);
+    room.resize(static_cast<std::size_t>(rows * symbolic.width(s)));
+    const DenseView<T> m{room.data(), static_cast<index_t>(rows), symbolic.width(s), rows};
+    if (!triangle.expand(s, m)) {
+      form[s] |= device::guarded;
+      invert_diagonal(m);
+    }
+    const device::PanelLayout layout = layout_of<T>(symbolic, s);
+    device::pack_panel(layout, [&](int row, int column) { return m(row, column); }, values.data() + offset[s]);
+    log_height[s] = static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height)));
+    if (!triangle.may_be_permuted()) continue;
+    const index_t* const moved = triangle.permutation(s);
+    if (moved != nullptr) form[s] |= device::permuted;
+    for (index_t k = 0; k < symbolic.width(s); ++k) place.push_back(moved != nullptr ? moved[k] : k);
+  }
+  offset.pop_back();
+  values_ = {device, values};
+  offset_ = {device, offset};
+  form_ = {device, form};
+  log_height_ = {device, log_height};
+  place_ = {device, place};
+  view_ = {values_.data(), offset_.data(), form_.data(), log_height_.data(), place_.data()};
+}
+
+template <class T>
+offset_t DevicePanels<T>::memory_bytes() const {
+  return static_cast<offset_t>(values_.bytes() + offset_.bytes() + form_.bytes() + log_height_.bytes() +
+                               place_.bytes());
+}
+
+template <class T>
+offset_t DevicePanels<T>::predicted_bytes(const SymbolicFactor& symbolic, bool permuted) {
+  const offset_t count = symbolic.num_supernodes();
+  return array_bytes<T>(panel_offsets<T>(symbolic).back()) + array_bytes<long long>(count) + 2 * count +
+         (permuted ? array_bytes<int>(symbolic.n) : 0);
+}
+
+index_t device_stride_of(index_t num_rhs) {
+  if (num_rhs <= 1) return 1;
+  return (num_rhs + device::rhs_of_lane - 1) / device::rhs_of_lane * device::rhs_of_lane;
+}
+
+template <class T>
+DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs) {
+  const offset_t n = symbolic.n, count = symbolic.num_supernodes();
+  const offset_t rows = static_cast<offset_t>(symbolic.row_index.size());
+  DeviceFactorBytes bytes;
+  bytes.factor_bytes = DeviceTree::predicted_bytes(symbolic) +
+                       DevicePanels<T>::predicted_bytes(symbolic, kind != FactorKind::llt);
+  if (kind == FactorKind::lu) bytes.factor_bytes += DevicePanels<T>::predicted_bytes(symbolic, false);
+  if (kind == FactorKind::ldlt) bytes.factor_bytes += array_bytes<T>(2 * n);
+  const offset_t stride = device_stride_of(std::min(num_rhs, rhs_block));
+  bytes.flag_bytes = array_bytes<int>(count + 1);
+  bytes.vector_bytes = array_bytes<T>((n + rows) * stride);
+  return bytes;
+}
+
+#define PALMETTE_INSTANTIATE(T)   \
+  template class DevicePanels<T>; \
+  template DeviceFactorBytes predicted_device_bytes<T>(const SymbolicFactor&, FactorKind, index_t);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::sweep

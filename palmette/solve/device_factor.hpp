@@ -1,0 +1,74 @@
+// Inside `solve`: a supernodal factor in the memory of a device: its tree, which all its triangles share, and
+// their panels.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/device/device.hpp"
+#include "palmette/solve/supernodal_core.hpp"
+
+namespace palmette::sweep {
+
+/// Supernodes and their tree on a device, with the levels of the tree on the host.
+class DeviceTree {
+ public:
+  /// @throws MemoryError
+  DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic);
+
+  const device::Tree& view() const { return view_; }
+  /// Supernodes by_level[level_begin()[l] … level_begin()[l + 1]) have height l; leaves have height 0.
+  const std::vector<int>& level_begin() const { return level_begin_; }
+  /// By supernode: those that add to its sums.
+  const std::vector<int>& num_sources() const { return num_sources_; }
+  int widest() const { return widest_; }
+  index_t num_columns() const { return num_columns_; }
+  offset_t num_rows_below() const { return static_cast<offset_t>(row_.size()); }
+  offset_t memory_bytes() const;
+  static offset_t predicted_bytes(const SymbolicFactor& symbolic);
+
+ private:
+  void find_levels(const SymbolicFactor& symbolic);
+
+  DeviceArray<int> begin_, parent_, row_, into_, child_ptr_, child_, by_level_, target_ptr_, target_;
+  DeviceArray<long long> below_;
+  std::vector<int> level_begin_, num_sources_;
+  int widest_ = 0;
+  index_t num_columns_ = 0;
+  device::Tree view_{};
+};
+
+/// The panels of one triangle on a device, as device::PanelLayout says.
+template <class T>
+class DevicePanels {
+ public:
+  /// @throws MemoryError
+  DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle);
+
+  const device::Panels<T>& view() const { return view_; }
+  offset_t memory_bytes() const;
+  /// @param permuted  pivoting may have permuted rows
+  static offset_t predicted_bytes(const SymbolicFactor& symbolic, bool permuted);
+
+ private:
+  DeviceArray<T> values_;
+  DeviceArray<long long> offset_;
+  DeviceArray<unsigned char> form_, log_height_;
+  DeviceArray<int> place_;
+  device::Panels<T> view_{};
+};
+
+/// Bytes of device memory that a factor takes, and its solves by the tree.
+struct DeviceFactorBytes {
+  offset_t factor_bytes = 0;
+  offset_t flag_bytes = 0;
+  offset_t vector_bytes = 0;  ///< from the first solve on
+  offset_t sum() const { return factor_bytes + flag_bytes + vector_bytes; }
+};
+template <class T>
+DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs);
+
+/// Right-hand sides as padded for kernels: one, or a multiple of device::rhs_of_lane.
+index_t device_stride_of(index_t num_rhs);
+
+}  // namespace palmette::sweep

@@ -1,0 +1,49 @@
+// Inside `solve`: a plain sparse triangle of any pattern on a device, solved by a warp for each row.
+#pragma once
+
+#include "palmette/base/fork.hpp"
+#include "palmette/device/device.hpp"
+#include "palmette/solve/core.hpp"
+#include "palmette/solve/lower_triangle.hpp"
+
+namespace palmette::sweep {
+
+/// Rows of L, or those of Lᵀ, in device memory.
+template <class T>
+struct DeviceRows {
+  DeviceArray<long long> ptr;
+  DeviceArray<int> column;
+  DeviceArray<T> value;
+
+  offset_t bytes() const { return static_cast<offset_t>(ptr.bytes() + column.bytes() + value.bytes()); }
+};
+
+/// S = L. The rows of each direction are uploaded when they are first needed. One solve at a time; others
+/// wait.
+template <class T>
+class DeviceRowCore final : public SweepCore<T> {
+ public:
+  DeviceRowCore(std::shared_ptr<Device> device, LowerTriangle<T> triangle);
+
+  /// All methods of devices run the same kernel here.
+  void solve(bool transposed, const CoreRun<T>& run) const override;
+  WorkspaceNeed workspace_need(index_t num_rhs) const override;
+  CoreCost cost() const override;
+  offset_t memory_bytes() const override;
+  SolveWhere where() const override { return SolveWhere::device; }
+
+ private:
+  const DeviceRows<T>& rows(bool transposed) const;
+  void sweep(bool transposed, index_t stride) const;
+
+  std::shared_ptr<Device> device_;
+  LowerTriangle<T> triangle_;
+  DeviceArray<T> diagonal_;
+  mutable ProcessMutex one_solve_;  // guards what follows
+  mutable DeviceRows<T> rows_[2];   // plain, transposed
+  mutable DeviceArray<T> x_;
+  mutable DeviceArray<int> done_, ticket_;
+  mutable int sweeps_ = 0;
+};
+
+}  // namespace palmette::sweep

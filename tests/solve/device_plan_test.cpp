@@ -1,0 +1,235 @@
+// Plans whose factor lies on a device: every method, operation, kind and scalar in the emulator, with races
+// and delayed stores watched, judged by backward errors against dense matrices and against the serial engine.
+#include <gtest/gtest.h>
+
+#include "palmette/solve/device_core.hpp"
+#include "tests/seeds.hpp"
+#include "tests/solve/reference.hpp"
+
+namespace palmette {
+namespace {
+
+using reference::Wish;
+
+/// Watches everything that the emulator can.
+EmulatedDeviceOptions watched(int seed) {
+  EmulatedDeviceOptions options;
+  options.blocks = 1 + seed % 5;
+  options.threads = 32 << seed % 3;
+  options.emulator = {};
+  options.emulator.seed = static_cast<std::uint64_t>(seed);
+  options.emulator.resident_blocks = 1 + seed % 3;
+  return options;
+}
+
+PlanOptions on(std::shared_ptr<Device> device) {
+  PlanOptions options;
+  options.device = std::move(device);
+  return options;
+}
+
+template <class T>
+class device_plan : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  }
+};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(device_plan, Scalars);
+
+template <class T>
+std::vector<Wish> all_wishes() {
+  std::vector<Wish> wishes = {{FactorKind::llt, false, 8, 11},
+                              {FactorKind::ldlt, false, 8, 12},
+                              {FactorKind::lu, false, 8, 13}};
+  if (is_complex_v<T>) wishes.push_back({FactorKind::ldlt, true, 8, 14});
+  return wishes;
+}
+
+std::string words(const Wish& wish) {
+  return std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : "");
+}
+
+/// Backward errors of at most twice those of the serial engine, or of a few roundoffs.
+template <class T>
+void expect_as_good_as_serial(const SolvePlan<T>& plan, const SolvePlan<T>& host, const DenseMatrix<T>& a,
+                              index_t num_rhs) {
+  const DenseMatrix<T> b = reference::random_dense<T>(a.rows, num_rhs, 77);
+  for (const Operation operation : reference::all_operations) {
+    const auto error = [&](const DenseMatrix<T>& x) {
+      return reference::backward_error<T>(a.view(), operation, b.view(), x.view());
+    };
+    const double serial = error(reference::solved(host, operation, b));
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device))
+      EXPECT_LE(error(reference::solved(plan, operation, b, {method.method, nullptr})),
+                2 * std::max(serial, 4 * unit_roundoff<T>))
+          << method.name << ", " << name_of(operation) << ", " << num_rhs << " right-hand sides";
+  }
+}
+
+TYPED_TEST(device_plan, every_method_is_as_good_as_the_serial_engine) {
+  for (const Wish& wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto host = plan_solve(factor);
+    const auto plan = plan_solve(factor, on(make_emulated_device(watched(3))));
+    for (const index_t num_rhs : {0, 1, 3}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+    const auto unwatched = plan_solve(factor, on(make_emulated_device()));
+    expect_as_good_as_serial(unwatched, host, problem.dense, 70);
+  }
+}
+
+TYPED_TEST(device_plan, blocks_that_are_not_inverted_are_as_good) {
+  for (const Wish& wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto host = plan_solve(factor, {true, 0.0});
+    const auto plan = plan_solve(factor, {true, 0.0, nullptr, make_emulated_device(watched(4))});
+    EXPECT_EQ(plan.guarded_blocks(), host.guarded_blocks());
+    for (const index_t num_rhs : {1, 5}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+  }
+}
+
+TYPED_TEST(device_plan, the_tree_gives_the_same_bits_for_all_seeds_blocks_threads_and_right_hand_sides) {
+  for (const Wish& wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto judge_plan = plan_solve(factor, on(make_emulated_device()));
+    const auto b = reference::random_dense<TypeParam>(judge_plan.size(), 3, 5);
+    const auto judge = reference::solved(judge_plan, Operation::plain, b);
+    for (int seed = 1; seed <= testing::num_seeds(8); ++seed) {
+      const auto plan = plan_solve(factor, on(make_emulated_device(watched(seed))));
+      const SolveMethod method = seed % 2 ? SolveMethod::device_tree : SolveMethod::device_level_set;
+      EXPECT_TRUE(reference::same_bits(
+          judge, reference::solved(plan, Operation::plain, b, {method, nullptr})))
+          << "seed " << seed;
+    }
+    for (index_t column = 0; column < 3; ++column) {
+      DenseMatrix<TypeParam> one(b.rows, 1), x(b.rows, 1);
+      std::copy_n(b.view().column(column), b.rows, one.values.data());
+      judge_plan.solve(Operation::plain, one.view(), x.view());
+      EXPECT_EQ(std::memcmp(x.values.data(), judge.view().column(column), sizeof(TypeParam) * b.rows), 0);
+    }
+  }
+}
+
+TYPED_TEST(device_plan, single_factors_are_solved_with_as_on_the_host) {
+  for (const Wish& wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto host = plan_solve(factor);
+    const auto plan = plan_solve(factor, on(make_emulated_device()));
+    const auto b = reference::random_dense<TypeParam>(plan.size(), 2, 5);
+    for (const FactorPart part : {FactorPart::lower, FactorPart::diagonal, FactorPart::upper})
+      for (const Operation operation : reference::all_operations) {
+        const bool exists = part == FactorPart::lower ||
+                            (part == FactorPart::upper) == (wish.kind == FactorKind::lu);
+        DenseMatrix<TypeParam> x(b.rows, 2), want(b.rows, 2);
+        if (!exists) {
+          EXPECT_THROW(plan.solve_part(part, operation, b.view(), x.view()), UsageError);
+          continue;
+        }
+        host.solve_part(part, operation, b.view(), want.view());
+        plan.solve_part(part, operation, b.view(), x.view());
+        double difference = 0, size = 0;
+        for (std::size_t k = 0; k < x.values.size(); ++k) {
+          difference = std::max(difference, static_cast<double>(std::abs(x.values[k] - want.values[k])));
+          size = std::max(size, static_cast<double>(std::abs(want.values[k])));
+        }
+        EXPECT_LE(difference, 1e3 * unit_roundoff<TypeParam> * size) << name_of(operation);
+      }
+  }
+}
+
+/// Rows with few entries, in a pattern that is not closed under elimination, so it is solved row by row.
+template <class T>
+SparseMatrix<T> scattered_triangle(index_t n, bool lower) {
+  std::mt19937_64 random(3);
+  Triplets<T> entries;
+  entries.rows = entries.cols = n;
+  for (index_t row = 0; row < n; ++row)
+    for (index_t column = 0; column <= row; ++column) {
+      if (row != column && random() % 7 != 0) continue;
+      entries.row.push_back(lower ? row : column), entries.column.push_back(lower ? column : row);
+      entries.value.push_back(row == column ? T(4) : reference::value<T>(random) / T(8));
+    }
+  return from_triplets(entries);
+}
+
+TYPED_TEST(device_plan, plain_triangles_are_solved_by_a_warp_for_each_row) {
+  for (const bool lower : {true, false}) {
+    const auto triangle = scattered_triangle<TypeParam>(90, lower);
+    const auto dense = reference::dense_of(triangle);
+    for (int seed = 1; seed <= testing::num_seeds(5); ++seed) {
+      TriangleOptions options;
+      options.lower = lower;
+      options.plan = on(make_emulated_device(watched(seed)));
+      const auto plan = plan_triangle<TypeParam>(triangle, options).value();
+      for (const index_t num_rhs : {1, 3})
+        for (const Operation operation : reference::all_operations) {
+          const auto b = reference::random_dense<TypeParam>(plan.size(), num_rhs, 5);
+          const auto x = reference::solved(plan, operation, b);
+          EXPECT_LE(reference::backward_error<TypeParam>(dense.view(), operation, b.view(), x.view()),
+                    60 * unit_roundoff<TypeParam>)
+              << name_of(operation) << ", seed " << seed;
+        }
+    }
+  }
+}
+
+TYPED_TEST(device_plan, own_factors_are_solved_on_the_device) {
+  OwnFactors<TypeParam> factors;
+  factors.lower = scattered_triangle<TypeParam>(60, true);
+  factors.upper = scattered_triangle<TypeParam>(60, false);
+  factors.row = reference::random_permutation(60, 8);
+  const auto host = plan_own_factors(factors).value();
+  factors.plan.device = make_emulated_device(watched(2));
+  const auto plan = plan_own_factors(factors).value();
+  const auto b = reference::random_dense<TypeParam>(60, 2, 5);
+  for (const Operation operation : reference::all_operations) {
+    const auto x = reference::solved(plan, operation, b), want = reference::solved(host, operation, b);
+    for (std::size_t k = 0; k < x.values.size(); ++k)
+      EXPECT_LE(std::abs(x.values[k] - want.values[k]), 100 * unit_roundoff<TypeParam>);
+  }
+}
+
+TEST(device_plan_of_nothing, an_empty_matrix_is_solved) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  TriangleOptions options;
+  options.plan.device = make_emulated_device();
+  const auto plan = plan_triangle<double>(SparseMatrix<double>(), options).value();
+  DenseMatrix<double> b(0, 2), x(0, 2);
+  EXPECT_EQ(plan.solve(Operation::plain, b.view(), x.view()).method, SolveMethod::device_tree);
+}
+
+TYPED_TEST(device_plan, device_memory_is_as_predicted_and_what_does_not_fit_is_refused) {
+  for (const Wish& wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto device = make_emulated_device();
+    const auto need = sweep::predicted_device_bytes<TypeParam>(*factor->symbolic, wish.kind, 1);
+    const auto plan = plan_solve(factor, on(device));
+    EXPECT_EQ(device->bytes_in_use(), need.factor_bytes + need.flag_bytes);
+    const auto b = reference::random_dense<TypeParam>(plan.size(), 1, 5);
+    (void)reference::solved(plan, Operation::plain, b);
+    EXPECT_EQ(device->bytes_in_use(), need.factor_bytes + need.flag_bytes + need.vector_bytes);
+    EmulatedDeviceOptions small;
+    small.memory_bytes = need.factor_bytes + need.flag_bytes + need.vector_bytes - 1;
+    try {
+      (void)plan_solve(factor, on(make_emulated_device(small)));
+      FAIL() << "a factor was put on a device that is too small";
+    } catch (const MemoryError& error) {
+      EXPECT_EQ(error.requested_bytes(), small.memory_bytes + 1);
+      EXPECT_NE(std::string(error.what()).find(std::to_string(small.memory_bytes + 1)), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace palmette
