@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/matrix_figures.hpp"
+#include "cli/method_options.hpp"
 #include "cli/rank_options.hpp"
 #include "cli/report_json.hpp"
 #include "cli/report_table.hpp"
@@ -161,9 +162,13 @@ std::string build_text(const Machine& machine) {
                                  PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
   facts.add("BLAS", PALMETTE_BLAS_NAME);
   facts.add("orderings", fmt::format("{}", fmt::join(orderings, ", ")));
-  for (const SolveWhere where : {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers})
+  for (const SolveWhere where : everywhere)
     facts.add(where == SolveWhere::one_machine ? "solve methods" : "",
               fmt::format("{}: {}", name_of(where), fmt::join(method_names(where), ", ")));
+  std::vector<std::string> devices;
+  for (const DeviceKindInfo& kind : device_kind_list())
+    devices.push_back(name_and_reason(kind.name, kind.unavailable));
+  facts.add("devices", fmt::format("{}", fmt::join(devices, ", ")));
   facts.add("transports", fmt::format("{}", fmt::join(transports, ", ")));
   facts.add("processor", fmt::format("{}, {} for this process", machine.processor,
                                      plural(available_processors(), "processor")));

@@ -8,6 +8,8 @@
 
 #include "cli/method_options.hpp"
 #include "cli/names.hpp"
+#include "palmette/base/choices.hpp"
+#include "palmette/device/device.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -61,6 +63,16 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
                "how the solve is scheduled: " + method_help(places) +
                    ". Those for one machine give the same bits"},
               [&method, places](const std::string& text) { method = read_method(text, places); });
+}
+
+void add_device(OptionGroup& group, std::string& device) {
+  std::vector<std::string> kinds;
+  for (const DeviceKindInfo& kind : device_kind_list())
+    kinds.push_back(name_and_reason(kind.name, kind.unavailable));
+  group.text({"--device", "none|KIND[:INDEX]",
+              fmt::format("what holds the factor and solves with it: none (default): the host; {}",
+                          fmt::join(kinds, ", "))},
+             device);
 }
 
 }  // namespace
@@ -131,6 +143,7 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
   OptionGroup method(app, "Method");
   using Places = std::span<const SolveWhere>;
   add_method(method, options.method, whole_matrix ? Places(everywhere) : Places(on_one_machine));
+  add_device(method, options.device);
   add_threads(app, "Method", options.threads);
   add_precision(method, options, whole_matrix);
   add_refinement(method, options.request);

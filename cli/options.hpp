@@ -34,6 +34,7 @@ struct SolvingOptions {
   std::optional<index_t> num_rhs;
   std::string out;
   SolveMethod method = SolveMethod::automatic;
+  std::string device = "none";
   int threads = 0;
   Precision precision = Precision::double_precision;
   SolveRequest request;

@@ -78,19 +78,35 @@ void add_factor_phases(PhaseTable& table, const Report& report) {
                                : report.factorize->pivots.perturbed_columns.front() + 1));
 }
 
-void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigures& figures) {
-  const int repeat = figures.repeat;
-  table.phase("solve", solve.seconds,
-              fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
-                          plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
+void add_device(PhaseTable& table, const DeviceReport& device) {
+  const auto bytes = [](offset_t number) { return format_bytes(static_cast<double>(number)); };
+  table.more(fmt::format("device {} ({}): {} of its memory", device.address, device.name,
+                         bytes(device.memory_bytes)));
+  table.more(fmt::format("{} to it, {} from it, {}", bytes(device.counts.bytes_in),
+                         bytes(device.counts.bytes_out),
+                         plural(device.counts.launches, "kernel")));
+  if (device.emulated) table.more("the time is that of the emulator on this CPU, not of a GPU");
+}
+
+/// How near to the speed of memory the solve was.
+void add_speed(PhaseTable& table, const SolveReport& solve) {
   if (solve.stream_gbs > 0 && solve.seconds > 0) {
     table.more(
         fmt::format("{:.3g} GB/s, where memory streams {:.3g} GB/s", solve.bandwidth_gbs, solve.stream_gbs));
     table.more(fmt::format("{} {} of the memory roofline", gauge(solve.roofline_fraction),
                            format_percent(solve.roofline_fraction)));
-  } else if (solve.seconds > 0) {
+  } else if (solve.seconds > 0 && !is_emulated(solve)) {
     table.more(fmt::format("{:.3g} GB/s", solve.bandwidth_gbs));
   }
+}
+
+void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigures& figures) {
+  const int repeat = figures.repeat;
+  table.phase("solve", solve.seconds,
+              fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
+                          plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
+  if (solve.device) add_device(table, *solve.device);
+  add_speed(table, solve);
   table.more(repeat > 1 ? fmt::format("median of {} warm solves", repeat)
                         : std::string("one cold solve: --repeat 5 would time warm ones"));
   if (solve.guarded_blocks > 0)

@@ -21,6 +21,7 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.ordering = choice.method;
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
+  options.device = open_device(command.solving.device);
   options.threads = command.solving.threads;
   options.mixed_precision = command.solving.precision == Precision::mixed;
   options.singular = command.solving.singular;
@@ -34,6 +35,8 @@ int run_solve(const SolveCommand& command) {
     throw UsageError(
         "--singular takes only raise over ranks; solve with threads alone for an answer to a singular "
         "system");
+  if (command.ranks.wanted() && command.solving.device != "none")
+    throw UsageError("--device is for one process; over ranks the factor stays on the hosts");
   if (command.ranks.wanted())
     return solve_over_ranks(
         {command.matrix, command.kind_and_order, command.solving, command.output, command.ranks});

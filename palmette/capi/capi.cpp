@@ -74,6 +74,7 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.kind = kind_from(options.kind);
   settings.solver.ordering = ordering_from(options.ordering);
   if (options.method != nullptr) settings.solver.method = solve_method(options.method);
+  if (options.device != nullptr) settings.solver.device = open_device(options.device);
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;
@@ -277,7 +278,7 @@ using complex_double = std::complex<double>;
 
 void palmette_default_options(palmette_options* options) {
   if (options == nullptr) return;
-  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0, PALMETTE_SINGULAR_RAISE};
+  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0, PALMETTE_SINGULAR_RAISE, "none"};
 }
 
 const char* palmette_version(void) { return palmette::version().data(); }

@@ -80,6 +80,9 @@ typedef struct {
   int max_refine_steps;     /* -1 (default): as needed; 0: none; N: up to N */
   int condition;            /* nonzero: estimate condition and forward error bound; default 0 */
   palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
+  /* What holds the factor and solves with it: "none" (default): the host; "emulated" or "cuda", with ":N" for
+   * one of several, by "device_tree", "device_level_set" or "device_sync_free". */
+  const char* device;
 } palmette_options;
 
 /* Figures of the last solve; NAN if unknown. */

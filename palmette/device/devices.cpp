@@ -71,10 +71,11 @@ std::vector<DeviceKindInfo> device_kind_list() {
 }
 
 std::shared_ptr<Device> open_device(std::string_view text) {
+  if (text == "none") return nullptr;
   const Address address = read_address(text);
-  std::string known;
+  std::string known = "none";
   for (const DeviceKindInfo& kind : device_kind_list()) {
-    known += (known.empty() ? "" : ", ") + std::string(kind.name);
+    known += ", " + std::string(kind.name);
     if (kind.name != address.kind) continue;
     if (!kind.available())
       throw DeviceError("there is no device '" + std::string(text) + "' here: " + kind.unavailable);

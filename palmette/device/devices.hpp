@@ -29,6 +29,10 @@ struct DeviceCounts {
   offset_t bytes_in = 0;   ///< from host to device
   offset_t bytes_out = 0;
   offset_t launches = 0;
+
+  DeviceCounts operator-(const DeviceCounts& before) const {
+    return {bytes_in - before.bytes_in, bytes_out - before.bytes_out, launches - before.launches};
+  }
 };
 
 /// Calls may come from several threads; each is complete when it returns.
@@ -79,7 +83,7 @@ struct DeviceKindInfo {
 /// Every kind, whether it can be opened here or not.
 std::vector<DeviceKindInfo> device_kind_list();
 
-/// @param address  "emulated", "cuda", or one of several: "cuda:1"
+/// @param address  "emulated", "cuda", or one of several: "cuda:1"; "none": null, the host
 /// @throws UsageError for an unknown kind or index; DeviceError if there is no such device here, saying why
 std::shared_ptr<Device> open_device(std::string_view address);
 

@@ -12,9 +12,9 @@ constexpr int rows_per_load = static_cast<int>(16 / sizeof(T));
 
 /// A panel M = [B⁻¹; C·B⁻¹] of `width` columns, or [B; C] if B is too close to singular to be inverted; B is
 /// lower triangular. It lies in chunks of `height` rows, within a chunk column after column, so 32 lanes that
-/// load 16 bytes each load bytes that lie together, whatever the height is. A chunk of rows of B ends with the
-/// last column in which one of them can be nonzero. The last chunk has only as many rows as there are, rounded
-/// up to those of a load.
+/// load 16 bytes each load bytes that lie together, whatever the height is. A chunk of rows of B ends with
+/// the last column in which one of them can be nonzero. The last chunk has only as many rows as there are,
+/// rounded up to those of a load.
 struct PanelLayout {
   int width = 0;
   int rows = 0;      ///< of the diagonal block and of the rows below

@@ -1,6 +1,7 @@
 // Sweeps through a supernodal factor, one source for nvcc, hipcc and the emulator. Forward, L·y = b: a block
 // takes a supernode, adds what its children subtract from its rows, and multiplies by the panel M =
-// [B⁻¹; C·B⁻¹]: y = B⁻¹·P·t, and C·y is what the rows below lose. Backward, Lᵀ·x = z: x = Pᵀ·Mᵀ·[z; −x below].
+// [B⁻¹; C·B⁻¹]: y = B⁻¹·P·t, and C·y is what the rows below lose. Backward, Lᵀ·x = z: x = Pᵀ·Mᵀ·[z; −x],
+// where the second part is x of the rows below.
 //
 // Rows of right-hand sides lie together. A warp multiplies by a whole chunk of the panel, or by all chunks of
 // a few columns, and adds its lanes' sums in a fixed tree, so the bits depend neither on the number of blocks
@@ -300,7 +301,8 @@ PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const 
   for (int c = gpu::thread() / gpu::warp_size * columns; c < s.width; c += warps * columns)
     for (int k = 0; k < staged.count; k += K) {
       T sum[K];
-      multiply_column<T, K>(s, adjoint, c + lane_column, {staged.values + k, staged.first, staged.count}, sum);
+      const Staged<T> here{staged.values + k, staged.first, staged.count};
+      multiply_column<T, K>(s, adjoint, c + lane_column, here, sum);
       if (gpu::lane() % row_lanes != 0 || c + lane_column >= s.width) continue;
       for (int j = 0; j < K; ++j) {
         T& target = out[(c + lane_column) * staged.count + k + j];

@@ -91,7 +91,8 @@ class SweepCore {
   virtual CoreCost cost() const = 0;
   virtual index_t guarded_blocks() const { return 0; }
   virtual offset_t memory_bytes() const = 0;
-  virtual SolveWhere where() const { return SolveWhere::one_machine; }
+  /// What holds the core; null: the host.
+  virtual const Device* device() const { return nullptr; }
 };
 
 /// A core's part in A, with the maps from the vectors on its two sides to those of its neighbours: for the

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "palmette/base/fork.hpp"
+#include "palmette/base/base.hpp"
 #include "palmette/solve/device_factor.hpp"
 
 namespace palmette::sweep {
@@ -48,7 +48,7 @@ class DeviceCore final : public SweepCore<T> {
   CoreCost cost() const override { return cost_; }
   index_t guarded_blocks() const override { return guarded_blocks_; }
   offset_t memory_bytes() const override;
-  SolveWhere where() const override { return SolveWhere::device; }
+  const Device* device() const override { return device_.get(); }
 
  private:
   void run(const SweepSteps& steps, const CoreRun<T>& run) const;

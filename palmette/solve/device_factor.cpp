@@ -106,8 +106,17 @@ DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& sym
   by_level_ = {device, by_level};
   target_ptr_ = {device, target_ptr};
   target_ = {device, target};
-  view_ = {count,         begin_.data(),     parent_.data(), below_.data(),    row_.data(),        into_.data(),
-           child_ptr_.data(), child_.data(), by_level_.data(), target_ptr_.data(), target_.data()};
+  view_ = {count,
+           begin_.data(),
+           parent_.data(),
+           below_.data(),
+           row_.data(),
+           into_.data(),
+           child_ptr_.data(),
+           child_.data(),
+           by_level_.data(),
+           target_ptr_.data(),
+           target_.data()};
 }
 
 void DeviceTree::find_levels(const SymbolicFactor& symbolic) {
@@ -156,7 +165,8 @@ DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTr
       invert_diagonal(m);
     }
     const device::PanelLayout layout = layout_of<T>(symbolic, s);
-    device::pack_panel(layout, [&](int row, int column) { return m(row, column); }, values.data() + offset[s]);
+    device::pack_panel(
+        layout, [&](int row, int column) { return m(row, column); }, values.data() + offset[s]);
     log_height[s] = static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height)));
     if (!triangle.may_be_permuted()) continue;
     const index_t* const moved = triangle.permutation(s);

@@ -1,7 +1,7 @@
 // Inside `solve`: a plain sparse triangle of any pattern on a device, solved by a warp for each row.
 #pragma once
 
-#include "palmette/base/fork.hpp"
+#include "palmette/base/base.hpp"
 #include "palmette/device/device.hpp"
 #include "palmette/solve/core.hpp"
 #include "palmette/solve/lower_triangle.hpp"
@@ -30,7 +30,7 @@ class DeviceRowCore final : public SweepCore<T> {
   WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
   offset_t memory_bytes() const override;
-  SolveWhere where() const override { return SolveWhere::device; }
+  const Device* device() const override { return device_.get(); }
 
  private:
   const DeviceRows<T>& rows(bool transposed) const;

@@ -80,11 +80,14 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
   const int threads = sweep::member_count(run.team);
   const sweep::SweepWork one = work(b.cols);
   const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
+  const Device* const held_by = device();
+  const SolveWhere where = held_by != nullptr ? SolveWhere::device : SolveWhere::one_machine;
   const SolveMethod method = sweep::choose_method(
-      run.method, where(), {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, threads);
-  const bool uses_team = method != SolveMethod::serial && where() == SolveWhere::one_machine;
+      run.method, where, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, threads);
+  const bool uses_team = method != SolveMethod::serial && held_by == nullptr;
   ThreadTeam* const team = uses_team ? run.team : nullptr;
-  SolveTrace trace{method, sweep::member_count(team)};
+  SolveTrace trace{method, sweep::member_count(team), {}};
+  const DeviceCounts before = held_by != nullptr ? held_by->counts() : DeviceCounts();
   if (n_ == 0 || b.cols == 0) return trace;
   try {
     std::unique_ptr<Workspace> workspace =
@@ -94,6 +97,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
       each(first, count, SolveRun{method, team}, *workspace);
     }
     trace.threads = workspace->most_called;
+    if (held_by != nullptr) trace.device = held_by->counts() - before;
     give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +
@@ -174,8 +178,8 @@ void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) co
 }
 
 template <class T>
-SolveWhere PlanBody<T>::where() const {
-  return stages_.empty() ? SolveWhere::one_machine : stages_.front().core->where();
+const Device* PlanBody<T>::device() const {
+  return stages_.empty() ? nullptr : stages_.front().core->device();
 }
 
 template <class T>

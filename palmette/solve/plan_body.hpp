@@ -41,7 +41,7 @@ class PlanBody {
   void run_chain(const Chain& chain, Workspace& workspace) const;
   void run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const;
   sweep::SweepWork work(index_t num_rhs) const;
-  SolveWhere where() const;
+  const Device* device() const;
 
   index_t n_;
   std::vector<sweep::Stage<T>> stages_;

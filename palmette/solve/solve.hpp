@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "palmette/blocks/blocks.hpp"
+#include "palmette/device/device.hpp"
 #include "palmette/matrix/matrix.hpp"
 #include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/rank_solve.hpp"
@@ -32,7 +33,8 @@ enum class SolveMethod {
   device_sync_free,
 };
 
-/// Where a method runs: the threads of one process, ranks, layers of ranks, or a device that holds the factor.
+/// Where a method runs: the threads of one process, ranks, layers of ranks, or a device that holds the
+/// factor.
 enum class SolveWhere : char { one_machine, ranks, layers, device };
 std::string_view name_of(SolveWhere where);
 
@@ -86,6 +88,7 @@ struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
   /// threads that were called: fewer than the team's while hand-overs are slow
   int threads = 1;
+  DeviceCounts device = {};  ///< of solves on a device
 };
 
 /// One of the factors of a matrix: L; D of LDLᵀ; U of LU.

@@ -102,7 +102,8 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
       return {supernodal_core(std::move(structure), triangle, use, options), std::move(order)};
     }
   }
-  if (options.device) return {std::make_shared<const DeviceRowCore<T>>(options.device, std::move(triangle)), {}};
+  if (options.device)
+    return {std::make_shared<const DeviceRowCore<T>>(options.device, std::move(triangle)), {}};
   return {std::make_shared<const RowCore<T>>(std::move(triangle), use == TriangleUse::transposed), {}};
 }
 

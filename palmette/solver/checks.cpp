@@ -53,10 +53,18 @@ void check_threads(int threads) {
                      "; use 0 for all processors, or 1 to " + std::to_string(most_threads));
 }
 
+namespace {
+
+void check_method_for(SolveMethod method, const std::shared_ptr<Device>& device) {
+  check_solve_method(method, {device ? SolveWhere::device : SolveWhere::one_machine});
+}
+
+}  // namespace
+
 template <class T>
 void check_options(const SolverOptions& options) {
   check_threads(options.threads);
-  check_solve_method(options.method, {SolveWhere::one_machine});
+  check_method_for(options.method, options.device);
   if (!(options.tiny_pivot >= 0 && options.tiny_pivot < 1))
     throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) +
                      "; it is a fraction of the largest entry, 0 <= t < 1");
@@ -82,7 +90,7 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions
     throw DimensionError("a triangular solve needs a square matrix, this one is " +
                          std::to_string(matrix.rows()) + " x " + std::to_string(matrix.cols()));
   check_threads(options.threads);
-  check_solve_method(options.method, {SolveWhere::one_machine});
+  check_method_for(options.method, options.triangle.plan.device);
   check_matrix(matrix);
 }
 

@@ -12,6 +12,7 @@ template <class T>
 SolvePlan<T> plan_of(const std::shared_ptr<const Factor<T>>& factor, const InverseOptions& options) {
   PlanOptions plan;
   plan.team = options.factorize.team;
+  plan.device = options.device;
   return plan_solve(factor, plan, options.structure);
 }
 

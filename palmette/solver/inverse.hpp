@@ -35,6 +35,7 @@ struct InverseOptions {
   FactorizeOptions factorize;
   std::shared_ptr<const PlanStructure> structure;  ///< of the solves; built if null
   bool mixed_precision = false;
+  std::shared_ptr<Device> device = nullptr;        ///< holds the plan; null: the host
 };
 
 /// What successive factorizations of one Solver reuse.

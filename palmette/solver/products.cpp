@@ -60,7 +60,8 @@ bool ProductMaker<T>::asks_for_the_usual() const {
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = false;  // set by the function that builds it
   return options_.ordering == OrderingMethod::automatic && options_.method == SolveMethod::automatic &&
-         !options_.mixed_precision && options_.tiny_pivot == 0 && analyze_options == AnalyzeOptions();
+         !options_.mixed_precision && !options_.device && options_.tiny_pivot == 0 &&
+         analyze_options == AnalyzeOptions();
 }
 
 template <class T>
@@ -100,6 +101,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
                                             int at_most) {
   InverseOptions inverse_options;
   inverse_options.mixed_precision = options_.mixed_precision;
+  inverse_options.device = options_.device;
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
   inverse_options.factorize.tiny_pivot = options_.tiny_pivot;

@@ -76,6 +76,18 @@ void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visitor.close();
 }
 
+void visit_device(const DeviceReport& device, ReportVisitor& visitor) {
+  visitor.open("device");
+  visitor.field("address", device.address);
+  visitor.field("name", device.name);
+  visitor.field("emulated", device.emulated);
+  visitor.field("memory_bytes", std::int64_t{device.memory_bytes});
+  visitor.field("bytes_in", std::int64_t{device.counts.bytes_in});
+  visitor.field("bytes_out", std::int64_t{device.counts.bytes_out});
+  visitor.field("launches", std::int64_t{device.counts.launches});
+  visitor.close();
+}
+
 void visit_solve(const SolveReport& solve, ReportVisitor& visitor) {
   visitor.open("solve");
   visitor.field("method", name_of(solve.method));
@@ -83,12 +95,15 @@ void visit_solve(const SolveReport& solve, ReportVisitor& visitor) {
   visitor.field("num_rhs", std::int64_t{solve.num_rhs});
   visitor.field("seconds", solve.seconds);
   visitor.field("bytes", solve.bytes);
-  visitor.field("bandwidth_gbs", solve.bandwidth_gbs);
   const auto measured = [](double value) { return value > 0 ? std::optional<double>(value) : std::nullopt; };
+  if (is_emulated(solve)) visitor.null("bandwidth_gbs");
+  else visitor.field("bandwidth_gbs", solve.bandwidth_gbs);
   optional_field(visitor, "stream_gbs", measured(solve.stream_gbs));
   optional_field(visitor, "roofline_fraction", measured(solve.roofline_fraction));
   optional_field(visitor, "critical_path_seconds", measured(solve.critical_path_seconds));
   visitor.field("guarded_blocks", std::int64_t{solve.guarded_blocks});
+  if (solve.device) visit_device(*solve.device, visitor);
+  else visitor.null("device");
   visitor.close();
 }
 

@@ -49,6 +49,15 @@ struct FactorizeReport {
   offset_t memory_bytes = 0;
 };
 
+/// The device that held the factor, and what one solve made it do.
+struct DeviceReport {
+  std::string address;         ///< "emulated:0"
+  std::string name;
+  bool emulated = false;       ///< seconds are those of a CPU that runs the kernels
+  offset_t memory_bytes = 0;   ///< that Palmette uses there
+  DeviceCounts counts;         ///< of one solve without refinement
+};
+
 struct SolveReport {
   SolveMethod method = SolveMethod::serial;
   int threads = 1;
@@ -64,7 +73,11 @@ struct SolveReport {
   /// bytes of the critical path over stream bandwidth; 0 if not measured
   double critical_path_seconds = 0;
   index_t guarded_blocks = 0;
+  std::optional<DeviceReport> device;  ///< absent: the host solved
 };
+
+/// A solve by the emulator: its time says nothing about a device.
+inline bool is_emulated(const SolveReport& solve) { return solve.device && solve.device->emulated; }
 
 /// Everything about one run. `notes` lists what a user should know, the most important first.
 struct Report {
@@ -102,7 +115,8 @@ class ReportVisitor {
 /// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,structural_deficiency,
 ///           inertia{positive,negative,zero},log_abs_determinant,memory_bytes},
 /// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,
-///       critical_path_seconds,guarded_blocks},
+///       critical_path_seconds,guarded_blocks,
+///       device{address,name,emulated,memory_bytes,bytes_in,bytes_out,launches}},
 /// verify{backward_error,componentwise_backward_error,condition_1norm,forward_error_bound,refine_steps,
 ///        bound,verified,singular_distance,null_directions,least_squares_error},
 /// notes, peak_memory_bytes, version. perturbed_columns are 0-based. inertia is null where it is not defined.

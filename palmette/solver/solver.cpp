@@ -109,6 +109,7 @@ struct Solver<T>::State {
 
   /// Null if `automatic` would use one thread anyway: then no team is needed.
   ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs, int at_most) {
+    if (options.device) return nullptr;
     const double sweeps = std::max(1.0, num_rhs / 4.0);
     return team.for_work(
         options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team,
@@ -127,6 +128,7 @@ struct Solver<T>::State {
     source.cost = inverse.cost(b.cols);
     source.guarded_blocks = inverse.guarded_blocks();
     source.bandwidth = &bandwidth;
+    source.device = options.device.get();
     source.small = inverse.factor_bytes() < bytes_worth_a_reading;
     source.mixed_precision = options.mixed_precision;
     source.factored = true;

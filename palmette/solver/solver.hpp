@@ -24,6 +24,8 @@ struct SolverOptions {
   Permutation user_ordering;  ///< for OrderingMethod::user
   SolveMethod method = SolveMethod::automatic;
   int threads = 0;            ///< 0: all processors that this process may use; at most 4096
+  /// holds the factor and solves with it, by a method for devices; null: the host. See open_device
+  std::shared_ptr<Device> device = nullptr;
   /// factor in single precision and refine to working precision; double and complex<double> only
   bool mixed_precision = false;
   double tiny_pivot = 0;      ///< as FactorizeOptions
@@ -113,7 +115,7 @@ class Solver {
 };
 
 struct TriangularSolverOptions {
-  TriangleOptions triangle;
+  TriangleOptions triangle;  ///< its plan may name a device; given factors name their own
   SolveMethod method = SolveMethod::automatic;
   int threads = 0;
   bool measure = true;

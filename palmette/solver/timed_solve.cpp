@@ -48,6 +48,11 @@ double BandwidthMemory::stream_gbs(int threads, const SolveCost& cost, double se
   return machine_with(threads, achieved_gbs).stream_bandwidth_gbs;
 }
 
+DeviceReport device_report(const Device& device, const DeviceCounts& counts) {
+  const DeviceInfo& info = device.info();
+  return {info.address(), info.name, info.kind == "emulated", device.bytes_in_use(), counts};
+}
+
 SolveReport solve_report(const TimedSolve& timed, const SolveCost& cost, index_t num_rhs, double stream_gbs) {
   SolveReport report;
   report.method = timed.trace.method;

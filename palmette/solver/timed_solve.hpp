@@ -36,6 +36,7 @@ class BandwidthMemory {
   bool doubted_ = false;
 };
 
+DeviceReport device_report(const Device& device, const DeviceCounts& counts);
 SolveReport solve_report(const TimedSolve& timed, const SolveCost& cost, index_t num_rhs, double stream_gbs);
 
 }  // namespace palmette

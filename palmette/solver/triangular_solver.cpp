@@ -59,11 +59,13 @@ struct TriangularSolver<T>::State {
   SolveMethod method;
   TeamOnDemand team;
   BandwidthMemory bandwidth;
+  std::shared_ptr<Device> device;
   Report report;
 
   State(SolvePlan<T> p, const TriangularSolverOptions& options)
       : plan(std::move(p)), method(options.method), team(options.threads),
-        bandwidth(options.measure, options.cache_folder) {}
+        bandwidth(options.measure, options.cache_folder),
+        device(options.triangle.plan.device) {}
 };
 
 template <class T>
@@ -92,8 +94,10 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
 template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<const OwnFactors<T>> factors,
                                                                std::shared_ptr<const SparseMatrix<T>> matrix,
-                                                               const TriangularSolverOptions& options) {
+                                                               const TriangularSolverOptions& given) {
   if (!factors) throw UsageError("the factors are null");
+  TriangularSolverOptions options = given;
+  options.triangle.plan.device = factors->plan.device;
   factors = own(std::move(factors));
   matrix = own(std::move(matrix));
   check_triangle(factors->lower, options);
@@ -123,8 +127,9 @@ Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x,
   source.matrix = state_->matrix.get();
   source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
     return state_->plan.solve(operation, in, out,
-                              {state_->method, state_->team.for_work(true, request.threads)});
+                              {state_->method, state_->team.for_work(!state_->device, request.threads)});
   };
+  source.device = state_->device.get();
   source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
     return verify_product(*state_->factors, operation, in, out);
   };

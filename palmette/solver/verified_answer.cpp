@@ -201,9 +201,14 @@ Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseV
   add_notes(source, dependence.value_or(Dependence()), report);
   // Measuring the machine needs memory too, so the peak is read before.
   report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
-  report.solve = solve_report(timed, source.cost, b.cols,
-                              source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds));
+  // The bandwidth of the host's memory says nothing about solves on a device.
+  const double stream_gbs =
+      source.device != nullptr
+          ? 0
+          : source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds);
+  report.solve = solve_report(timed, source.cost, b.cols, stream_gbs);
   report.solve->guarded_blocks = source.guarded_blocks;
+  if (source.device != nullptr) report.solve->device = device_report(*source.device, timed.trace.device);
   return report;
 }
 

@@ -22,6 +22,7 @@ struct AnswerSource {
   SolveCost cost;  ///< for this number of right-hand sides
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
+  const Device* device = nullptr;  ///< holds the factor
   /// the factor is so small that solves with it hardly change the peak memory of the process
   bool small = false;
   bool mixed_precision = false;

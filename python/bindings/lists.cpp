@@ -30,11 +30,20 @@ nb::list orderings() {
   return list;
 }
 
+nb::list devices() {
+  nb::list list;
+  for (const DeviceKindInfo& kind : device_kind_list())
+    list.append(
+        nb::make_tuple(text(kind.name), kind.available(), text(kind.unavailable), text(kind.summary)));
+  return list;
+}
+
 }  // namespace
 
 void bind_lists(nb::module_& module) {
   module.def("generators", generators);
   module.def("methods", methods);
+  module.def("devices", devices);
   module.def("orderings", orderings);
 }
 

@@ -44,6 +44,7 @@ TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given)
   own->column_scale = scale(factors, "col_scale");
   own->lower_unit_diagonal = nb::cast<bool>(factors["unit_lower"]);
   own->upper_unit_diagonal = nb::cast<bool>(factors["unit_upper"]);
+  own->plan.device = options.triangle.plan.device;
   own->hermitian = nb::cast<bool>(factors["hermitian"]);
   auto product = matrix<T>(factors, "A");
   const LockReleased released;

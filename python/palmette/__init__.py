@@ -11,9 +11,11 @@ draws.
 
 from ._load import __version__
 from ._problems import (
+    DeviceKind,
     Generator,
     Method,
     OrderingMethod,
+    devices,
     generate,
     generators,
     methods,
@@ -42,6 +44,7 @@ from .errors import (
 
 __all__ = [
     "ConvergenceError",
+    "DeviceKind",
     "DimensionError",
     "Error",
     "FactoredMatrix",
@@ -63,6 +66,7 @@ __all__ = [
     "UnverifiedWarning",
     "UsageError",
     "__version__",
+    "devices",
     "from_factors",
     "generate",
     "generators",

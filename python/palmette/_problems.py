@@ -1,4 +1,4 @@
-"""Matrices from files and generators, and the lists of generators, methods and orderings."""
+"""Matrices from files and generators, and the lists of generators, methods, devices and orderings."""
 
 from __future__ import annotations
 
@@ -37,6 +37,16 @@ class Method(NamedTuple):
     reason: str
 
 
+class DeviceKind(NamedTuple):
+    """A kind of device; `reason` says why there is none here, where `available` is False; else it is
+    empty."""
+
+    name: str
+    available: bool
+    reason: str
+    summary: str
+
+
 class OrderingMethod(NamedTuple):
     """A way to order rows and columns; `available` is False if this build lacks its library."""
 
@@ -58,7 +68,7 @@ def methods(where: Optional[str] = "one machine") -> List[Method]:
     Parameters
     ----------
     where : str or None
-        "one machine", "ranks in one layer" or "several layers of ranks"; None for all methods.
+        "one machine", "ranks in one layer", "several layers of ranks" or "a device"; None for all methods.
 
     Raises
     ------
@@ -70,6 +80,11 @@ def methods(where: Optional[str] = "one machine") -> List[Method]:
     if where is not None and where not in places:
         raise UsageError(f"no method is for {where!r}; choose one of {', '.join(map(repr, places))}, or None")
     return [row for row in rows if where is None or row.where == where]
+
+
+def devices() -> List[DeviceKind]:
+    """The kinds of device that `Solver` knows; ``reason`` says why one cannot be opened here."""
+    return [DeviceKind(*entry) for entry in _core.devices()]
 
 
 def orderings() -> List[OrderingMethod]:

@@ -63,6 +63,9 @@ class Solver(VerifiedSolves, FactorParts):
     measure : bool
         Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a
         second) and stored in the user's cache folder.
+    device : str
+        What holds the factor and solves with it: "none": the host; or one of `devices()`, "emulated" or
+        "cuda", with a number if there are several ("cuda:1"). A method for devices is then used.
 
     Raises
     ------
@@ -97,12 +100,13 @@ class Solver(VerifiedSolves, FactorParts):
         precision: str = "working",
         singular: str = "raise",
         measure: bool = True,
+        device: str = "none",
     ) -> None:
         if precision not in ("working", "mixed"):
             raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")
         A = _input.as_csc(A)
         self._shape = _input.square_shape(A)
-        options = machine_options(method, threads, measure)
+        options = machine_options(method, threads, measure, device)
         options["kind"] = kind
         options["ordering"] = ordering if isinstance(ordering, str) else "auto"
         options["permutation"] = (

@@ -23,7 +23,7 @@ class TriangularSolver(VerifiedSolves):
         Whether T is lower or upper triangular.
     unit_diagonal : bool
         Take the diagonal as one, whatever is stored.
-    method, threads, measure
+    method, threads, measure, device
         See `Solver`.
 
     Raises
@@ -41,10 +41,10 @@ class TriangularSolver(VerifiedSolves):
     """
 
     def __init__(self, T: Any, lower: bool = True, unit_diagonal: bool = False, *, method: str = "auto",
-                 threads: Optional[int] = None, measure: bool = True) -> None:
+                 threads: Optional[int] = None, measure: bool = True, device: str = "none") -> None:
         T = _input.as_csc(T, "T")
         self._shape = _input.square_shape(T, "T")
-        options = machine_options(method, threads, measure)
+        options = machine_options(method, threads, measure, device)
         options["lower"], options["unit_diagonal"] = bool(lower), bool(unit_diagonal)
         matrix = _input.to_core(T, "T")
         self._dtype, self._nnz = T.dtype, matrix.nnz
@@ -80,6 +80,7 @@ def from_factors(
     method: str = "auto",
     threads: Optional[int] = None,
     measure: bool = True,
+    device: str = "none",
 ) -> FactoredMatrix:
     """Solve with factors computed elsewhere.
 
@@ -107,7 +108,7 @@ def from_factors(
     A : sparse or array_like, shape (n, n), optional
         The matrix itself. With it, solutions are refined and verified against it; otherwise they are verified
         against the product of the factors.
-    method, threads, measure
+    method, threads, measure, device
         See `Solver`.
 
     Returns
@@ -156,7 +157,7 @@ def from_factors(
     factors["unit_upper"] = False
     factors["hermitian"] = bool(hermitian)
     return FactoredMatrix(
-        factors, shape, dtype, machine_options(method, threads, measure), threads is not None
+        factors, shape, dtype, machine_options(method, threads, measure, device), threads is not None
     )
 
 

@@ -32,10 +32,11 @@ def _count(name: str, value: Any, least: int) -> int:
     return number
 
 
-def machine_options(method: str, threads: Optional[int], measure: bool) -> Dict[str, Any]:
+def machine_options(method: str, threads: Optional[int], measure: bool, device: str) -> Dict[str, Any]:
     """Options that all solvers share, as the bindings take them."""
     return {
         "method": method,
+        "device": device,
         "threads": allowed_threads() if threads is None else _count("threads", threads, 1),
         "measure": bool(measure),
         "cache_folder": cache_folder() if measure else "",

@@ -36,7 +36,7 @@ def test_help_of_solve_names_every_method_and_ordering(palmette):
     text = "".join(palmette("solve", "--help").out.split())
     methods = [
         f"for{where}:" + ",".join(methods_at(palmette, where))
-        for where in ["one machine", "ranks in one layer", "several layers of ranks"]
+        for where in ["one machine", "ranks in one layer", "several layers of ranks", "a device"]
     ]
     for word in [
         "auto(default);" + ";".join(methods).replace(" ", ""),
@@ -52,6 +52,7 @@ def test_every_method_of_the_list_solves_where_it_says_and_is_named_in_the_repor
         "one machine": [],
         "ranks in one layer": ["--transport", "threads:2"],
         "several layers of ranks": ["--transport", "threads:2", "--grid", "1x1x2"],
+        "a device": ["--device", "emulated"],
     }
     rows = palmette("info", "--json", "-").json["build"]["solve_methods"]
     assert {row["where"] for row in rows} == set(places)

@@ -162,7 +162,8 @@ TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_tim
   const System system = grid(60);
   for (const SolveMethodInfo& info : solve_method_list())
     for (const index_t layers : {1, 2, 3}) {
-      if (info.where == SolveWhere::one_machine || (info.where == SolveWhere::ranks && layers > 1)) continue;
+      const bool fits = info.where == SolveWhere::layers || (info.where == SolveWhere::ranks && layers == 1);
+      if (!fits) continue;
       SimulatedCase given;
       given.method = info.method;
       given.ranks = {{2, 1}, layers};
@@ -203,7 +204,8 @@ TEST(solve_method, is_found_by_its_name_and_by_what_its_layers_do) {
     } else {
       EXPECT_THROW(layered_method(info.method), UsageError);
     }
-    for (const SolveWhere where : {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers}) {
+    for (const SolveWhere where :
+         {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers, SolveWhere::device}) {
       if (info.where == where) EXPECT_EQ(solve_method(info.name, where), info.method);
       else EXPECT_THROW(solve_method(info.name, where), UsageError) << info.name;
     }

@@ -112,6 +112,7 @@ def test_a_matrix_of_the_bindings_is_handed_over_once():
         {
             "method": "auto",
             "threads": 1,
+            "device": "none",
             "measure": False,
             "cache_folder": "",
             "lower": True,

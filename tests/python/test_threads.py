@@ -58,6 +58,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
         "permutation": None,
         "method": "auto",
         "threads": 1,
+        "device": "none",
         "mixed": False,
         "singular": "raise",
         "measure": False,

@@ -1,0 +1,76 @@
+"""Solvers whose factor lies on the emulated device."""
+
+import numpy as np
+import pytest
+
+import palmette
+
+METHODS = ["auto"] + [method.name for method in palmette.methods("a device")]
+
+
+def emulated():
+    return next(kind for kind in palmette.devices() if kind.name == "emulated")
+
+
+pytestmark = pytest.mark.skipif(not emulated().available, reason=emulated().reason)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_every_method_solves_a_system_of_every_kind(method, dtype):
+    A = palmette.generate("convection_diffusion2d", 8).astype(dtype)
+    if dtype.startswith("complex"):
+        A = A + 0.5j * palmette.generate("poisson2d5", 8).astype(dtype)
+    b = np.arange(1, 129).reshape(64, 2).astype(dtype)
+    solver = palmette.Solver(A, method=method, device="emulated", measure=False)
+    for trans, applied in (("N", A), ("T", A.T), ("H", A.conj().T)):
+        x = solver.solve(b, trans=trans)
+        scale = np.abs(applied).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max()
+        assert np.abs(applied @ x - b).max() <= 20 * np.finfo(dtype).eps * scale
+    assert solver.report["solve"]["method"] == ("device_tree" if method == "auto" else method)
+
+
+def test_the_report_names_the_device_and_what_it_did():
+    A = palmette.generate("poisson2d9", 10)
+    solver = palmette.Solver(A, device="emulated")
+    solver.solve(np.ones(100))
+    solve = solver.report["solve"]
+    assert solve["device"]["address"] == "emulated:0" and solve["device"]["emulated"]
+    assert solve["device"]["bytes_in"] >= 800 and solve["device"]["bytes_out"] == 800
+    assert solve["device"]["launches"] == 2
+    assert solve["device"]["memory_bytes"] > 8 * solver.report["analyze"]["nnz_factor"]
+    assert solve["bandwidth_gbs"] is None and solve["roofline_fraction"] is None
+
+
+def test_mixed_precision_refines_a_solution_of_the_device():
+    A = palmette.generate("poisson2d9", 8)
+    solver = palmette.Solver(A, device="emulated", precision="mixed", measure=False)
+    solver.solve(np.ones(64))
+    assert solver.report["verify"]["verified"] and solver.report["verify"]["refine_steps"] >= 1
+
+
+def test_triangles_and_factors_of_others_are_solved_on_the_device():
+    L = np.tril(np.random.default_rng(3).standard_normal((30, 30))) / 30 + 2 * np.eye(30)
+    b = np.ones(30)
+    x = palmette.TriangularSolver(L, device="emulated", measure=False).solve(b)
+    assert np.allclose(L @ x, b, rtol=1e-13)
+    factored = palmette.from_factors(L=L, U=L.T, device="emulated", measure=False)
+    assert np.allclose(L @ (L.T @ factored.solve(b)), b, rtol=1e-12)
+
+
+def test_refactor_uploads_the_new_values():
+    A = palmette.generate("poisson2d5", 8)
+    solver = palmette.Solver(A, device="emulated", measure=False)
+    solver.refactor((2 * A).data)
+    assert np.allclose(solver.solve((2 * A) @ np.ones(64)), 1)
+
+
+@pytest.mark.parametrize("device", ["emulatd", "emulated:x", "emulated:99", "emulated:-1"])
+def test_an_unknown_device_is_an_error_that_says_what_there_is(device):
+    with pytest.raises(palmette.UsageError, match="emulated"):
+        palmette.Solver(np.eye(3), device=device)
+
+
+def test_a_method_of_the_host_is_refused_on_a_device():
+    with pytest.raises(palmette.UsageError, match="serial is for one machine; for a device choose"):
+        palmette.Solver(np.eye(3), device="emulated", method="serial")
