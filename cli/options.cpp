@@ -8,7 +8,7 @@
 
 #include "cli/method_options.hpp"
 #include "cli/names.hpp"
-#include "palmette/base/choices.hpp"
+#include "palmette/base/base.hpp"
 #include "palmette/device/device.hpp"
 
 namespace palmette::cli {

@@ -3,10 +3,10 @@
 
 #include <charconv>
 
+#include "palmette/device/cuda/cuda_device.hpp"
+
 namespace palmette {
 namespace {
-
-constexpr std::string_view no_cuda = "this build has no CUDA back end yet";
 
 struct Address {
   std::string_view kind;
@@ -58,7 +58,7 @@ void Device::copy_out(void* to, const void* from, std::size_t bytes) {
 }
 
 void Device::launch(const device::KernelCall& call, device::LaunchShape shape) {
-  if (shape.blocks == 0) shape = resident_shape(shape);
+  if (shape.blocks == 0) shape = resident_shape(call, shape);
   do_launch(call, shape);
   ++launches_;
 }
@@ -67,7 +67,7 @@ std::vector<DeviceKindInfo> device_kind_list() {
   return {{"emulated",
            emulate::emulator_is_available() ? "" : "the emulator needs x86-64 and a build without sanitizers",
            "kernels run on the CPU, thread after thread: for tests and for learning, never fast"},
-          {"cuda", std::string(no_cuda), "NVIDIA GPUs"}};
+          {"cuda", device::why_no_cuda(), "NVIDIA GPUs"}};
 }
 
 std::shared_ptr<Device> open_device(std::string_view text) {
@@ -79,6 +79,7 @@ std::shared_ptr<Device> open_device(std::string_view text) {
     if (kind.name != address.kind) continue;
     if (!kind.available())
       throw DeviceError("there is no device '" + std::string(text) + "' here: " + kind.unavailable);
+    if (address.kind == "cuda") return device::make_cuda_device(address.index);
     return make_emulated_device({.index = address.index});
   }
   throw UsageError("there is no kind of device '" + std::string(address.kind) + "'; choose one of " + known);

@@ -35,7 +35,7 @@ struct DeviceCounts {
   }
 };
 
-/// Calls may come from several threads; each is complete when it returns.
+/// Calls take effect in the order in which they are made; copy_out returns when all before it have.
 class Device {
  public:
   explicit Device(DeviceInfo info) : info_(std::move(info)) {}
@@ -66,7 +66,9 @@ class Device {
   virtual void do_copy_in(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_copy_out(void* to, const void* from, std::size_t bytes) = 0;
   virtual void do_launch(const device::KernelCall& call, const device::LaunchShape& shape) = 0;
-  virtual device::LaunchShape resident_shape(const device::LaunchShape& wanted) const = 0;
+  /// The blocks and threads of a launch that leaves them open. @param wanted  its shared memory
+  virtual device::LaunchShape resident_shape(const device::KernelCall& call,
+                                             const device::LaunchShape& wanted) const = 0;
 
  private:
   DeviceInfo info_;

@@ -39,7 +39,8 @@ class EmulatedDevice final : public Device {
   }
   void do_copy_in(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void do_copy_out(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
-  device::LaunchShape resident_shape(const device::LaunchShape& wanted) const override {
+  device::LaunchShape resident_shape(const device::KernelCall&,
+                                     const device::LaunchShape& wanted) const override {
     return {options_.blocks, options_.threads, wanted.shared_bytes};
   }
   void do_launch(const device::KernelCall& call, const device::LaunchShape& shape) override {

@@ -1,0 +1,136 @@
+// Devices of CUDA: memory, copies, and launches of the kernels for every scalar type.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "palmette/device/cuda/cuda_device.hpp"
+#include "palmette/device/sweep_kernels.cuh"
+
+namespace palmette::device {
+namespace {
+
+constexpr int threads_of_block = 256;
+
+void check(cudaError_t status, const std::string& what) {
+  if (status == cudaSuccess) return;
+  (void)cudaGetLastError();  // does not concern the next call
+  throw DeviceError(what + ": " + cudaGetErrorString(status));
+}
+
+template <class T, int K>
+const void* kernel_of(SweepKernel kernel) {
+  switch (kernel) {
+    case SweepKernel::tree_forward: return reinterpret_cast<const void*>(&tree_forward_kernel<T, K>);
+    case SweepKernel::tree_backward: return reinterpret_cast<const void*>(&tree_backward_kernel<T, K>);
+    case SweepKernel::level_forward: return reinterpret_cast<const void*>(&level_forward_kernel<T, K>);
+    case SweepKernel::level_backward: return reinterpret_cast<const void*>(&level_backward_kernel<T, K>);
+    case SweepKernel::columns_forward: return reinterpret_cast<const void*>(&columns_forward_kernel<T, K>);
+    case SweepKernel::columns_backward: return reinterpret_cast<const void*>(&columns_backward_kernel<T, K>);
+    case SweepKernel::rows: return reinterpret_cast<const void*>(&rows_kernel<T, K>);
+  }
+  return nullptr;
+}
+
+template <class T>
+const void* kernel_for(const KernelCall& call) {
+  return call.rhs_at_once == 1 ? kernel_of<T, 1>(call.kernel) : kernel_of<T, rhs_of_lane>(call.kernel);
+}
+
+const void* kernel_for_scalar(const KernelCall& call) {
+  switch (call.scalar) {
+    case ScalarType::float32: return kernel_for<float>(call);
+    case ScalarType::float64: return kernel_for<double>(call);
+    case ScalarType::complex64: return kernel_for<Complex<float>>(call);
+    case ScalarType::complex128: return kernel_for<Complex<double>>(call);
+  }
+  return nullptr;
+}
+
+/// Calls go to the default stream of the device, so each sees what those before it did; copy_out waits for
+/// all.
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(DeviceInfo info) : Device(std::move(info)) {}
+
+  void clear(void* memory, std::size_t bytes) override {
+    use("cudaSetDevice");
+    check(cudaMemset(memory, 0, bytes), name_of_call("cudaMemset"));
+  }
+
+ protected:
+  void* do_allocate(std::size_t bytes) override {
+    use("cudaSetDevice");
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      return nullptr;
+    }
+    check(status, name_of_call("cudaMalloc"));
+    return memory;
+  }
+  void do_release(void* memory) noexcept override {
+    if (cudaSetDevice(info().index) == cudaSuccess) (void)cudaFree(memory);
+  }
+  void do_copy_in(void* to, const void* from, std::size_t bytes) override {
+    use("cudaSetDevice");
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), name_of_call("cudaMemcpy to the device"));
+  }
+  void do_copy_out(void* to, const void* from, std::size_t bytes) override {
+    use("cudaSetDevice");
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), name_of_call("cudaMemcpy from the device"));
+  }
+  LaunchShape resident_shape(const KernelCall& call, const LaunchShape& wanted) const override {
+    use("cudaSetDevice");
+    int resident = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_for_scalar(call), threads_of_block,
+                                                        static_cast<std::size_t>(wanted.shared_bytes)),
+          name_of_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
+    return {std::max(1, resident) * info().multiprocessors, threads_of_block, wanted.shared_bytes};
+  }
+  void do_launch(const KernelCall& call, const LaunchShape& shape) override {
+    use("cudaSetDevice");
+    void* arguments[] = {const_cast<void*>(call.argument)};
+    check(cudaLaunchKernel(kernel_for_scalar(call), dim3(static_cast<unsigned>(shape.blocks)),
+                           dim3(static_cast<unsigned>(shape.threads)), arguments,
+                           static_cast<std::size_t>(shape.shared_bytes), nullptr),
+          name_of_call("cudaLaunchKernel"));
+  }
+
+ private:
+  std::string name_of_call(const char* what) const { return "the device " + info().address() + ": " + what; }
+  void use(const char* what) const { check(cudaSetDevice(info().index), name_of_call(what)); }
+};
+
+int num_gpus() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::string why_no_cuda() {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  (void)cudaGetLastError();
+  if (status != cudaSuccess) return cudaGetErrorString(status);
+  return count > 0 ? "" : "CUDA finds no GPU";
+}
+
+std::shared_ptr<Device> make_cuda_device(int index) {
+  const int count = num_gpus();
+  if (index >= count)
+    throw UsageError("there is no device cuda:" + std::to_string(index) + "; CUDA has " +
+                     std::to_string(count) + " here, numbered from 0");
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
+  return std::make_shared<CudaDevice>(
+      DeviceInfo{"cuda", index, properties.name, static_cast<offset_t>(properties.totalGlobalMem),
+                 properties.multiProcessorCount});
+}
+
+}  // namespace palmette::device

@@ -1,0 +1,11 @@
+// Builds without nvcc have no CUDA devices.
+#include "palmette/device/cuda/cuda_device.hpp"
+
+#if !defined(PALMETTE_WITH_CUDA)
+namespace palmette::device {
+
+std::string why_no_cuda() { return "this build has no CUDA: it needs nvcc 13, see the guide to installing"; }
+std::shared_ptr<Device> make_cuda_device(int) { throw DeviceError(why_no_cuda()); }
+
+}  // namespace palmette::device
+#endif
