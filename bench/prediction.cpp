@@ -94,7 +94,7 @@ void compare(const ModelCase& what, const std::shared_ptr<const Cluster>& cluste
     print(line);
   }
   for (const index_t count : ranks) {
-    const index_t turns = (count + cluster->ranks_per_node - 1) / cluster->ranks_per_node;
+    const index_t turns = (count + cluster->ranks_per_memory - 1) / cluster->ranks_per_memory;
     const auto machine =
         turns == 1 ? cluster : std::make_shared<const Cluster>(with_shared_processors(*cluster, turns));
     SimulatedCase given;
@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
                   {"cache_gbs", cluster->cache_gbs},
                   {"overheads", json_of(cluster->overheads)},
                   {"rank_overheads", json_of(cluster->overheads_of_ranks())},
-                  {"latency_us", cluster->on_node.latency_us}};
+                  {"latency_us", cluster->links.front().link.latency_us}};
   for (const RatePoint& point : cluster->memory_gbs) machine["memory_gbs"].push_back({point.at, point.rate});
   std::printf("%s\n", machine.dump().c_str());
   for (const std::string& problem : problems.empty() ? usual_problems : problems)

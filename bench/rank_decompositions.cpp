@@ -26,8 +26,7 @@ Cluster knl() {
   cluster.memory_gbs = {{1, 1.2}};
   cluster.kernel_gflops = {{1, 1.2}};
   cluster.overheads.task_us = 1;
-  cluster.network = {3.5, 8, 0, 0};
-  cluster.on_node = cluster.network;
+  cluster.links = {{"network", 0, {3.5, 8, 0, 0}, 0}};
   return cluster;
 }
 

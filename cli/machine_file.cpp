@@ -19,7 +19,16 @@ extern const char* const shipped_machines[];
 
 namespace {
 
-constexpr const char* format_name = "palmette machine 1";
+constexpr const char* format_name = "palmette machine 2";
+
+const std::vector<std::string> machine_fields = {
+    "format",           "name",      "description", "ranks_per_memory", "workers",
+    "worker_gbs",       "launch_us", "cache_bytes", "lone_cache_bytes", "cache_gbs",
+    "memory_gbs",       "kernel_gflops", "overheads", "rank_overheads", "links"};
+const std::vector<std::string> link_fields = {"name",          "ranks",
+                                              "latency_us",    "bandwidth_gbs",
+                                              "send_overhead_us", "receive_overhead_us",
+                                              "injection_gbs"};
 
 class Reader {
  public:
@@ -36,15 +45,18 @@ class Reader {
 
   MachineFile read() {
     const Json& format = field(document_, "", "format");
+    if (format == "palmette machine 1")
+      fail("format", "this older form is no longer read: write ranks_per_memory and links, as the files in "
+                     "data/machines do, or run 'palmette measure' again");
     if (format != format_name) fail("format", fmt::format("this must be \"{}\"", format_name));
     MachineFile file;
     Cluster& cluster = file.cluster;
     cluster.name = word("name");
     cluster.description = word("description");
-    const double ranks = number(document_, "", "ranks_per_node");
-    if (!(ranks >= 1 && ranks <= 1 << 20 && ranks == static_cast<double>(static_cast<index_t>(ranks))))
-      fail("ranks_per_node", "give a whole number, 1 or more");
-    cluster.ranks_per_node = static_cast<index_t>(ranks);
+    cluster.ranks_per_memory = whole(document_, "", "ranks_per_memory", 1);
+    if (document_.contains("workers")) cluster.workers = whole(document_, "", "workers", 1);
+    cluster.worker_gbs = number_or_zero(document_, "", "worker_gbs");
+    cluster.launch_us = number_or_zero(document_, "", "launch_us");
     cluster.cache_bytes = number(document_, "", "cache_bytes");
     cluster.lone_cache_bytes = number_or_zero(document_, "", "lone_cache_bytes");
     cluster.cache_gbs = number(document_, "", "cache_gbs");
@@ -52,10 +64,8 @@ class Reader {
     cluster.kernel_gflops = curve("kernel_gflops");
     cluster.overheads = overheads("overheads");
     if (document_.contains("rank_overheads")) cluster.rank_overheads = overheads("rank_overheads");
-    cluster.network = link("network");
-    cluster.on_node = link("on_node");
-    cluster.injection_gbs = number(document_, "", "injection_gbs");
-    for (const auto& [key, value] : document_.items()) expect_known(key);
+    cluster.links = links();
+    expect_known(document_, "", machine_fields);
     try {
       check(cluster);
     } catch (const UsageError& error) {
@@ -128,19 +138,37 @@ class Reader {
             number_or_zero(from, prefix, "column_ns"),
             number_or_zero(from, prefix, "handoff_us")};
   }
-  Link link(const std::string& key) {
-    const Json& from = group(key);
-    const std::string prefix = key + ".";
-    return {number(from, prefix, "latency_us"), number(from, prefix, "bandwidth_gbs"),
-            number(from, prefix, "send_overhead_us"), number(from, prefix, "receive_overhead_us")};
+  index_t whole(const Json& from, const std::string& prefix, const std::string& key, index_t least) {
+    const double value = number(from, prefix, key);
+    if (!(value >= least && value <= 1 << 20 && value == static_cast<double>(static_cast<index_t>(value))))
+      fail(prefix + key, fmt::format("give a whole number, {} or more", least));
+    return static_cast<index_t>(value);
   }
-  void expect_known(const std::string& key) const {
-    const std::vector<std::string> known = {
-        "format",           "name",      "description", "ranks_per_node", "cache_bytes",
-        "lone_cache_bytes", "cache_gbs", "memory_gbs",  "kernel_gflops",  "overheads",
-        "rank_overheads",   "network",   "on_node",     "injection_gbs"};
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      fail(key, "no such field" + suggestion(key, known));
+  LinkLevel link_level(const Json& from, const std::string& prefix) {
+    const Json& name = field(from, prefix, "name");
+    if (!name.is_string()) fail(prefix + "name", "give a string in quotes");
+    expect_known(from, prefix, link_fields);
+    return {name.get<std::string>(),
+            from.contains("ranks") ? whole(from, prefix, "ranks", 0) : 0,
+            {number(from, prefix, "latency_us"), number(from, prefix, "bandwidth_gbs"),
+             number(from, prefix, "send_overhead_us"), number(from, prefix, "receive_overhead_us")},
+            number_or_zero(from, prefix, "injection_gbs")};
+  }
+  std::vector<LinkLevel> links() {
+    const Json& list = field(document_, "", "links");
+    std::vector<LinkLevel> levels;
+    if (!list.is_array()) fail("links", "give a list of levels, nearest ranks first");
+    for (const Json& one : list) {
+      const std::string place = fmt::format("links[{}]", levels.size());
+      if (!one.is_object()) fail(place, "give an object of numbers; see the files in data/machines");
+      levels.push_back(link_level(one, place + "."));
+    }
+    return levels;
+  }
+  void expect_known(const Json& from, const std::string& prefix, const std::vector<std::string>& known) const {
+    for (const auto& [key, value] : from.items())
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        fail(prefix + key, "no such field" + suggestion(key, known));
   }
 
   std::string name_;
@@ -195,12 +223,20 @@ Json machine_json(const MachineFile& file) {
     for (const RatePoint& point : points) list.push_back({point.at, point.rate});
     return Json{{"points", list}, {"source", source(place)}};
   };
-  const auto link = [&](const std::string& place, const Link& one) {
-    return Json{{"latency_us", number(place + ".latency_us", one.latency_us)},
-                {"bandwidth_gbs", number(place + ".bandwidth_gbs", one.bandwidth_gbs)},
-                {"send_overhead_us", number(place + ".send_overhead_us", one.send_overhead_us)},
-                {"receive_overhead_us", number(place + ".receive_overhead_us", one.receive_overhead_us)}};
+  const auto level = [&](const std::string& place, const LinkLevel& one) {
+    Json written{{"name", one.name},
+                 {"latency_us", number(place + ".latency_us", one.link.latency_us)},
+                 {"bandwidth_gbs", number(place + ".bandwidth_gbs", one.link.bandwidth_gbs)},
+                 {"send_overhead_us", number(place + ".send_overhead_us", one.link.send_overhead_us)},
+                 {"receive_overhead_us",
+                  number(place + ".receive_overhead_us", one.link.receive_overhead_us)}};
+    if (one.ranks > 0) written["ranks"] = number(place + ".ranks", one.ranks);
+    if (one.injection_gbs > 0) written["injection_gbs"] = number(place + ".injection_gbs", one.injection_gbs);
+    return written;
   };
+  Json levels = Json::array();
+  for (const LinkLevel& one : cluster.links)
+    levels.push_back(level(fmt::format("links[{}]", levels.size()), one));
   const auto overheads = [&](const std::string& place, const TaskOverheads& one) {
     return Json{{"task_us", number(place + ".task_us", one.task_us)},
                 {"panel_us", number(place + ".panel_us", one.panel_us)},
@@ -213,16 +249,17 @@ Json machine_json(const MachineFile& file) {
   Json document{{"format", format_name},
           {"name", cluster.name},
           {"description", cluster.description},
-          {"ranks_per_node", number("ranks_per_node", cluster.ranks_per_node)},
+          {"ranks_per_memory", number("ranks_per_memory", cluster.ranks_per_memory)},
           {"cache_bytes", number("cache_bytes", cluster.cache_bytes)},
           {"lone_cache_bytes", number("lone_cache_bytes", cluster.lone_cache_bytes)},
           {"cache_gbs", number("cache_gbs", cluster.cache_gbs)},
           {"memory_gbs", curve("memory_gbs", cluster.memory_gbs)},
           {"kernel_gflops", curve("kernel_gflops", cluster.kernel_gflops)},
           {"overheads", overheads("overheads", cluster.overheads)},
-          {"network", link("network", cluster.network)},
-          {"on_node", link("on_node", cluster.on_node)},
-          {"injection_gbs", number("injection_gbs", cluster.injection_gbs)}};
+          {"links", levels}};
+  if (cluster.workers > 1) document["workers"] = number("workers", cluster.workers);
+  if (cluster.worker_gbs > 0) document["worker_gbs"] = number("worker_gbs", cluster.worker_gbs);
+  if (cluster.launch_us > 0) document["launch_us"] = number("launch_us", cluster.launch_us);
   if (cluster.rank_overheads)
     document["rank_overheads"] = overheads("rank_overheads", *cluster.rank_overheads);
   return document;

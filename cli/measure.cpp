@@ -22,7 +22,7 @@ const char* const measured = "measured by palmette measure";
 MachineFile as_file(const MeasuredCluster& found) {
   MachineFile file;
   file.cluster = found.cluster;
-  file.sources["ranks_per_node"] = "processors of this computer";
+  file.sources["ranks_per_memory"] = "processors of this computer";
   const std::string fitted =
       fmt::format("{}: fitted to {} solves of model problems", measured, found.solves.size());
   file.sources["cache_bytes"] = file.sources["lone_cache_bytes"] = fitted;
@@ -37,11 +37,8 @@ MachineFile as_file(const MeasuredCluster& found) {
 }
 
 void note_link(MachineFile& file, const std::string& how) {
-  for (const char* const link : {"network", "on_node"})
-    for (const char* const field : {"latency_us", "bandwidth_gbs", "send_overhead_us", "receive_overhead_us"})
-      file.sources[fmt::format("{}.{}", link, field)] =
-          fmt::format("{}: ping-pong between {}", measured, how);
-  file.sources["injection_gbs"] = "not limited: one node";
+  for (const char* const field : {"latency_us", "bandwidth_gbs", "send_overhead_us", "receive_overhead_us"})
+    file.sources[fmt::format("links[0].{}", field)] = fmt::format("{}: ping-pong between {}", measured, how);
 }
 
 #ifdef PALMETTE_COMMAND_HAS_MPI
@@ -124,8 +121,8 @@ int run_measure(const MeasureCommand& command) {
   MachineFile file = as_file(found);
   note_link(file, "two ranks that are threads");
   if (!over_mpi.empty()) {
-    file.cluster.on_node = file.cluster.network =
-        fitted_link(over_mpi, found.cluster.on_node.send_overhead_us);
+    Link& link = file.cluster.links.front().link;
+    link = fitted_link(over_mpi, link.send_overhead_us);
     note_link(file, "two processes by MPI messages");
   }
   keep_this_machine(file);

@@ -189,7 +189,7 @@ Row row_of(LayeredSolveCase given, SolveMethod method, const Cluster& cluster) {
 bool needs_several_of_this(const PlacementOptions& options, const Cluster& cluster) {
   return options.machine == "this" &&
          std::any_of(options.ranks.begin(), options.ranks.end(),
-                     [&](index_t ranks) { return ranks > cluster.ranks_per_node; });
+                     [&](index_t ranks) { return ranks > cluster.ranks_per_memory; });
 }
 
 template <class T>
@@ -236,7 +236,7 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
           "note",
           fmt::format(
               "this machine has {}: more ranks are on several like it, joined by what joins two ranks here",
-              plural(machine.cluster.ranks_per_node, "processor")));
+              plural(machine.cluster.ranks_per_memory, "processor")));
     print(facts.text() + "\n" + thread_text + rank_table(rows) +
           (rows.empty() ? ""
                         : fmt::format("\n  With {}:\n", plural(rows.back().prediction.num_ranks, "rank")) +

@@ -42,15 +42,35 @@ class Checker {
     not_negative((at + ".column_ns").c_str(), one.column_ns);
     not_negative((at + ".handoff_us").c_str(), one.handoff_us);
   }
-  void link(const char* field, const Link& link) const {
-    const std::string at(field);
-    not_negative((at + ".latency_us").c_str(), link.latency_us);
-    positive((at + ".bandwidth_gbs").c_str(), link.bandwidth_gbs);
-    not_negative((at + ".send_overhead_us").c_str(), link.send_overhead_us);
-    not_negative((at + ".receive_overhead_us").c_str(), link.receive_overhead_us);
+  void at_least_one(const char* field, index_t value) const {
+    if (value < 1) fail(field, value, "it must be at least 1");
+  }
+  void links(const std::vector<LinkLevel>& levels) const {
+    if (levels.empty()) throw UsageError("machine " + name_ + ": links is empty; give at least one level");
+    index_t below = 1;
+    for (std::size_t number = 0; number < levels.size(); ++number) {
+      const std::string at = "links[" + std::to_string(number) + "]";
+      const LinkLevel& level = levels[number];
+      link(at, level);
+      const bool last = number + 1 == levels.size();
+      const bool fits = last ? level.ranks == 0 : level.ranks >= below && level.ranks % below == 0;
+      if (!fits)
+        fail((at + ".ranks").c_str(), level.ranks,
+             last ? "the last level holds all ranks: 0" : "it must be a multiple of the level below");
+      if (last && level.injection_gbs != 0)
+        fail((at + ".injection_gbs").c_str(), level.injection_gbs, "nothing leaves the last level: 0");
+      below = level.ranks;
+    }
   }
 
  private:
+  void link(const std::string& at, const LinkLevel& level) const {
+    not_negative((at + ".latency_us").c_str(), level.link.latency_us);
+    positive((at + ".bandwidth_gbs").c_str(), level.link.bandwidth_gbs);
+    not_negative((at + ".send_overhead_us").c_str(), level.link.send_overhead_us);
+    not_negative((at + ".receive_overhead_us").c_str(), level.link.receive_overhead_us);
+    not_negative((at + ".injection_gbs").c_str(), level.injection_gbs);
+  }
   [[noreturn]] void fail(const char* field, double value, const char* remedy) const {
     throw UsageError("machine " + name_ + ": " + field + " is " + plainly(value) + "; " + remedy);
   }
@@ -73,14 +93,26 @@ double cached_share(double cache_bytes, double bytes) {
   return bytes > 0 ? std::min(1.0, cache_bytes / bytes) : 0;
 }
 
+std::vector<LinkLevel> node_links(index_t ranks_per_node, const Link& on_node, const Link& network,
+                                  double injection_gbs) {
+  return {{"node", ranks_per_node, on_node, injection_gbs}, {"network", 0, network, 0}};
+}
+
+std::size_t Cluster::level_of(index_t source, index_t destination) const {
+  std::size_t level = 0;
+  while (level + 1 < links.size() && source / links[level].ranks != destination / links[level].ranks) ++level;
+  return level;
+}
+
 double Cluster::rank_memory_gbs(index_t ranks) const {
-  const double readers = std::clamp<index_t>(ranks, 1, ranks_per_node);
+  const double readers = std::clamp<index_t>(ranks, 1, ranks_per_memory);
   return rate_at(memory_gbs, readers) / readers;
 }
 
 double Cluster::rank_cache(index_t ranks) const {
-  const double node = cache_bytes * ranks_per_node, sharers = std::clamp<index_t>(ranks, 1, ranks_per_node);
-  return std::min(std::max(lone_cache_bytes, cache_bytes), node / sharers);
+  const double whole = cache_bytes * ranks_per_memory;
+  const double sharers = std::clamp<index_t>(ranks, 1, ranks_per_memory);
+  return std::min(std::max(lone_cache_bytes, cache_bytes), whole / sharers);
 }
 
 double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
@@ -107,6 +139,19 @@ double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverhea
          (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.num_rhs;
 }
 
+double Cluster::rank_seconds(const TaskWork& work, double read_gbs) const {
+  TaskOverheads besides = overheads_of_ranks();
+  besides.panel_us /= workers;
+  return seconds(work, read_gbs, besides);
+}
+
+double Cluster::worker_seconds(const TaskWork& work, double read_gbs, index_t busy) const {
+  const double share = read_gbs / busy;
+  TaskWork mine = work;
+  mine.flops *= busy;
+  return seconds(mine, worker_gbs > 0 ? std::min(worker_gbs, share) : share, overheads_of_ranks());
+}
+
 namespace {
 
 RateCurve shared(const RateCurve& curve, double at, double rate) {
@@ -127,7 +172,7 @@ Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each) {
     throw UsageError(std::to_string(ranks_each) + " ranks on each processor; there must be at least 1");
   const double times = ranks_each;
   Cluster result = cluster;
-  result.ranks_per_node *= ranks_each;
+  result.ranks_per_memory *= ranks_each;
   result.cache_bytes /= times;
   result.lone_cache_bytes = std::max(cluster.lone_cache_bytes, cluster.cache_bytes) / times;
   result.cache_gbs /= times;
@@ -135,18 +180,22 @@ Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each) {
   result.kernel_gflops = shared(cluster.kernel_gflops, 1, 1 / times);
   result.overheads = shared(cluster.overheads, times);
   if (cluster.rank_overheads) result.rank_overheads = shared(*cluster.rank_overheads, times);
-  for (Link* const link : {&result.network, &result.on_node}) {
-    link->send_overhead_us *= times;
-    link->receive_overhead_us *= times;
+  result.worker_gbs /= times;
+  result.launch_us *= times;
+  for (LinkLevel& level : result.links) {
+    level.ranks *= ranks_each;
+    level.link.send_overhead_us *= times;
+    level.link.receive_overhead_us *= times;
   }
   return result;
 }
 
 void check(const Cluster& cluster) {
   const Checker checker(cluster.name);
-  if (cluster.ranks_per_node < 1)
-    throw UsageError("machine " + cluster.name + ": ranks_per_node is " +
-                     std::to_string(cluster.ranks_per_node) + "; it must be at least 1");
+  checker.at_least_one("ranks_per_memory", cluster.ranks_per_memory);
+  checker.at_least_one("workers", cluster.workers);
+  checker.not_negative("worker_gbs", cluster.worker_gbs);
+  checker.not_negative("launch_us", cluster.launch_us);
   checker.not_negative("cache_bytes", cluster.cache_bytes);
   checker.not_negative("lone_cache_bytes", cluster.lone_cache_bytes);
   checker.not_negative("cache_gbs", cluster.cache_gbs);
@@ -154,9 +203,7 @@ void check(const Cluster& cluster) {
   checker.curve("kernel_gflops", cluster.kernel_gflops);
   checker.overheads("overheads", cluster.overheads);
   if (cluster.rank_overheads) checker.overheads("rank_overheads", *cluster.rank_overheads);
-  checker.link("network", cluster.network);
-  checker.link("on_node", cluster.on_node);
-  checker.not_negative("injection_gbs", cluster.injection_gbs);
+  checker.links(cluster.links);
 }
 
 }  // namespace palmette

@@ -36,6 +36,20 @@ struct Link {
   }
 };
 
+/// Groups of consecutive ranks that are near to each other: the devices of a node, the nodes of a rack, all
+/// of a network.
+struct LinkLevel {
+  std::string name;
+  index_t ranks = 0;         ///< of a group, a multiple of the level below; 0: all ranks
+  Link link;                 ///< between two ranks of a group that lie in different groups of the level below
+  double injection_gbs = 0;  ///< limit of what leaves a group, all its ranks together, and of what enters it;
+                             ///< 0: not limited
+};
+
+/// Two levels: nodes, and the network between them.
+std::vector<LinkLevel> node_links(index_t ranks_per_node, const Link& on_node, const Link& network,
+                                  double injection_gbs = 0);
+
 /// What the tasks of a solve cost in addition to the bytes that they read.
 struct TaskOverheads {
   double task_us = 0;   ///< taking a task from the queue and finishing it
@@ -68,33 +82,40 @@ double cached_share(double cache_bytes, double bytes);
 struct Cluster {
   std::string name;
   std::string description;
-  index_t ranks_per_node = 1;
-  /// of a rank's share of the last-level cache while all ranks of its node read; 0: not known
+  /// ranks (or threads, or processors) that share one memory and the last-level cache
+  index_t ranks_per_memory = 1;
+  /// of a rank's share of the last-level cache while all ranks of its memory read; 0: not known
   double cache_bytes = 0;
   /// the most of it that a rank can use while others do not read; 0: no more than its share
   double lone_cache_bytes = 0;
   /// what one rank reads per second if its part of the factor is there; 0: as from memory
   double cache_gbs = 0;
-  /// by number of ranks (or threads) of a node that read at the same time: the sum of their rates, 10⁹
+  /// by number of ranks (or threads) of a memory that read at the same time: the sum of their rates, 10⁹
   /// bytes/s
   RateCurve memory_gbs;
   RateCurve kernel_gflops;    ///< by size n: products of n × n blocks on one rank, 10⁹ flops/s
   /// of the engines of one machine, and of rank programs unless those have their own
   TaskOverheads overheads;
   std::optional<TaskOverheads> rank_overheads;  ///< of rank programs
-  Link network;               ///< between two nodes
-  Link on_node;               ///< between two ranks of a node
-  double injection_gbs = 0;   ///< limit of what leaves a node, all ranks together, and of what enters it; 0:
-                              ///< not limited
+  /// Tasks that a rank runs at a time: 1 for a core; the multiprocessors of a GPU.
+  index_t workers = 1;
+  /// the most that one worker reads per second, 10⁹ bytes/s; 0: as much as its rank
+  double worker_gbs = 0;
+  double launch_us = 0;       ///< before the first task of a sweep on a rank: starting its kernel
+  /// nearest ranks first; the last level holds all ranks
+  std::vector<LinkLevel> links = {{"network", 0, {}, 0}};
 
-  index_t node_of(index_t rank) const { return rank / ranks_per_node; }
+  /// The number of the lowest level that holds both ranks in one group.
+  std::size_t level_of(index_t source, index_t destination) const;
   const Link& link(index_t source, index_t destination) const {
-    return node_of(source) == node_of(destination) ? on_node : network;
+    return links[level_of(source, destination)].link;
   }
+  /// The widest link that messages among so many ranks need.
+  const Link& link_among(index_t ranks) const { return link(0, ranks - 1); }
   const TaskOverheads& overheads_of_ranks() const { return rank_overheads ? *rank_overheads : overheads; }
   /// The part of the cache that one of `ranks` ranks (or threads) has.
   double rank_cache(index_t ranks) const;
-  /// What one of `ranks` ranks reads from memory per second while all others of its node read too, 10⁹
+  /// What one of `ranks` ranks reads from memory per second while all others of its memory read too, 10⁹
   /// bytes/s.
   double rank_memory_gbs(index_t ranks) const;
   /// The same for a rank that reads `bytes` bytes repeatedly: from the cache, as far as they are there.
@@ -107,10 +128,11 @@ struct Cluster {
   /// The time of a task for a reader of this rate: that of its bytes or its flops, whichever is longer, plus
   /// overheads.
   double seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const;
-  /// The same for a rank.
-  double rank_seconds(const TaskWork& work, double read_gbs) const {
-    return seconds(work, read_gbs, overheads_of_ranks());
-  }
+  /// The same for a rank program, which runs one task after the other: by how much a task delays the next one
+  /// while all workers of the rank have panels under way.
+  double rank_seconds(const TaskWork& work, double read_gbs) const;
+  /// The same for one of `busy` workers of a rank, which share what it reads and computes.
+  double worker_seconds(const TaskWork& work, double read_gbs, index_t busy) const;
 };
 
 /// The same nodes with `ranks_each` ranks on each processor, which take turns: each is as slow as if the

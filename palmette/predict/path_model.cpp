@@ -101,7 +101,7 @@ class Modeller {
     if (!forward) std::swap(in, out);
     const double rows =
         std::exp2(std::ceil(std::log2(std::max(1.0, double(symbolic_.width(s)) * given_.num_rhs))));
-    const Link& link = placement_.num_ranks() > cluster_.ranks_per_node ? cluster_.network : cluster_.on_node;
+    const Link& link = cluster_.link_among(placement_.num_ranks());
     const double latency = link.latency_us * 1e-6,
                  transfer = rows * given_.scalar_bytes / (link.bandwidth_gbs * 1e9);
     const double first = out > 0 ? latency : 0;

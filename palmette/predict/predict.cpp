@@ -24,18 +24,22 @@ double entry_bytes(FactorKind kind, int scalar_bytes) {
   return (kind == FactorKind::lu ? 2.0 : 1.0) * scalar_bytes;
 }
 
-/// The work of each rank and the traffic of each node.
+/// What passes the gates of groups of ranks, by level and group.
+struct GateBytes {
+  std::vector<double> out, in;
+};
+
+/// The work of each rank and the traffic of each group.
 struct Totals {
   std::vector<double> rank_bytes, overhead_seconds;  // by rank
-  std::vector<double> node_out, node_in;             // by node
+  std::vector<GateBytes> gates;                      // by level of links
 };
 
 Totals totals(const SolveTasks& tasks, const RankRates& rates) {
   const auto ranks = static_cast<std::size_t>(tasks.num_ranks);
   const Cluster& cluster = rates.cluster;
-  const auto nodes = static_cast<std::size_t>(cluster.node_of(tasks.num_ranks - 1)) + 1;
-  Totals all{std::vector<double>(ranks), std::vector<double>(ranks), std::vector<double>(nodes),
-             std::vector<double>(nodes)};
+  const std::vector<double> zeros(ranks);
+  Totals all{zeros, zeros, std::vector<GateBytes>(cluster.links.size(), {zeros, zeros})};
   for (const SolveTask& task : tasks.tasks)
     all.rank_bytes[task.rank] += rates.work(task).bytes;
   for (const SolveEdge& edge : tasks.edges) {
@@ -45,10 +49,11 @@ Totals totals(const SolveTasks& tasks, const RankRates& rates) {
     const Link& link = cluster.link(from, to);
     all.overhead_seconds[from] += link.send_overhead_us * 1e-6;
     all.overhead_seconds[to] += link.receive_overhead_us * 1e-6;
-    if (cluster.node_of(from) == cluster.node_of(to)) continue;
     const auto bytes = static_cast<double>(rates.message_bytes(edge));
-    all.node_out[cluster.node_of(from)] += bytes;
-    all.node_in[cluster.node_of(to)] += bytes;
+    for (std::size_t level = 0; level < cluster.level_of(from, to); ++level) {
+      all.gates[level].out[from / cluster.links[level].ranks] += bytes;
+      all.gates[level].in[to / cluster.links[level].ranks] += bytes;
+    }
   }
   return all;
 }
@@ -93,30 +98,43 @@ double SolveBound::seconds() const {
   return std::max({read_seconds, rank_seconds, path_seconds, link_seconds});
 }
 
+namespace {
+
+/// The time of the busiest gate.
+double gate_seconds(const Totals& all, const Cluster& cluster) {
+  double seconds = 0;
+  for (std::size_t level = 0; level < cluster.links.size(); ++level) {
+    const double gbs = cluster.links[level].injection_gbs;
+    if (gbs <= 0) continue;
+    for (const std::vector<double>* const bytes : {&all.gates[level].out, &all.gates[level].in})
+      seconds = std::max(seconds, *std::max_element(bytes->begin(), bytes->end()) / (gbs * 1e9));
+  }
+  return seconds;
+}
+
+}  // namespace
+
 SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
   const Cluster& cluster = rates.cluster;
   const Totals all = totals(tasks, rates);
   SolveBound bound;
   std::vector<double> alone_gbs;
-  std::vector<double> node_bytes(all.node_out.size()), node_cached(all.node_out.size());
+  std::vector<double> memory_bytes(all.rank_bytes.size()), cached_bytes(all.rank_bytes.size());
   for (std::size_t rank = 0; rank < all.rank_bytes.size(); ++rank) {
     const double bytes = all.rank_bytes[rank];
     // Caches may hold more than solves usually find there: up to twice as much.
     alone_gbs.push_back(cluster.rank_read_gbs(1, bytes / 4));
     bound.rank_seconds =
         std::max(bound.rank_seconds, bytes / (alone_gbs.back() * 1e9) + all.overhead_seconds[rank]);
-    const auto node = static_cast<std::size_t>(cluster.node_of(static_cast<index_t>(rank)));
-    node_bytes[node] += bytes;
-    node_cached[node] += cluster.cache_gbs > 0 ? std::min(bytes, 4 * cluster.rank_cache(1)) : 0;
+    const std::size_t memory = rank / static_cast<std::size_t>(cluster.ranks_per_memory);
+    memory_bytes[memory] += bytes;
+    cached_bytes[memory] += cluster.cache_gbs > 0 ? std::min(bytes, 4 * cluster.rank_cache(1)) : 0;
   }
-  for (std::size_t node = 0; node < node_bytes.size(); ++node) {
-    const double from_memory = node_bytes[node] - node_cached[node];
-    bound.read_seconds = std::max(bound.read_seconds,
-                                  from_memory / (rate_at(cluster.memory_gbs, cluster.ranks_per_node) * 1e9));
-    if (cluster.injection_gbs > 0)
-      bound.link_seconds = std::max({bound.link_seconds, all.node_out[node] / (cluster.injection_gbs * 1e9),
-                                     all.node_in[node] / (cluster.injection_gbs * 1e9)});
-  }
+  const double memory_gbs = rate_at(cluster.memory_gbs, cluster.ranks_per_memory);
+  for (std::size_t memory = 0; memory < memory_bytes.size(); ++memory)
+    bound.read_seconds =
+        std::max(bound.read_seconds, (memory_bytes[memory] - cached_bytes[memory]) / (memory_gbs * 1e9));
+  bound.link_seconds = gate_seconds(all, cluster);
   bound.path_seconds = path_seconds(tasks, rates, alone_gbs);
   return bound;
 }

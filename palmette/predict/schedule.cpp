@@ -14,10 +14,10 @@ bool is_relay(SolvePart part) {
 }
 
 struct Event {
-  enum class Kind : char { departure, arrival, turn };
+  enum class Kind : char { departure, arrival, turn, finish };
   Kind kind = Kind::turn;
   index_t rank = 0;   // turn
-  offset_t edge = 0;  // departure, arrival
+  offset_t at = 0;    // an edge: departure, arrival; a task: finish
 };
 
 struct Ready {
@@ -31,9 +31,11 @@ struct Ready {
 struct RankState {
   std::priority_queue<Ready> ready;
   std::vector<offset_t> inbox;
-  double free_at = 0;
+  double free_at = 0;        ///< when its last worker became free
+  index_t busy = 0;          ///< workers that run a task
   bool turn_planned = false;
-  index_t last_task = -1;
+  bool launched[2] = {};     ///< forward, backward
+  index_t last_task = -1;    ///< that ended
 };
 
 class Scheduler {
@@ -58,6 +60,7 @@ class Scheduler {
     events_.run([this](double now, const Event& event) {
       if (event.kind == Event::Kind::departure) depart(now, event);
       else if (event.kind == Event::Kind::arrival) arrive(now, event);
+      else if (event.kind == Event::Kind::finish) finish(static_cast<index_t>(event.at), now);
       else take_turn(event.rank, now);
     });
     find_path();
@@ -72,7 +75,7 @@ class Scheduler {
     RankState& state = rank(number);
     if (state.turn_planned) return;
     state.turn_planned = true;
-    events_.plan(std::max(now, state.free_at), {Event::Kind::turn, number, 0});
+    events_.plan(now, {Event::Kind::turn, number, 0});
   }
   void make_ready(index_t number) {
     const SolveTask& one = task(number);
@@ -107,14 +110,15 @@ class Scheduler {
   }
 
   void depart(double now, const Event& event) {
-    const SolveEdge& edge = tasks_.edges[event.edge];
+    const SolveEdge& edge = tasks_.edges[event.at];
     const double arrives =
         interconnect_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), now);
-    events_.plan(arrives, {Event::Kind::arrival, task(edge.to).rank, event.edge});
+    events_.plan(arrives, {Event::Kind::arrival, task(edge.to).rank, event.at});
   }
   void arrive(double now, const Event& event) {
-    rank(event.rank).inbox.push_back(event.edge);
-    plan_turn(event.rank, now);
+    RankState& state = rank(event.rank);
+    state.inbox.push_back(event.at);
+    if (state.busy < rates_.cluster.workers) plan_turn(event.rank, std::max(now, state.free_at));
   }
 
   double handle_messages(index_t number, double now) {
@@ -140,28 +144,41 @@ class Scheduler {
   void take_turn(index_t number, double now) {
     RankState& state = rank(number);
     state.turn_planned = false;
-    const double turn = now;
+    const bool comes_from_task = state.last_task != -1 && now <= state.free_at;
     now = handle_messages(number, now);
-    if (!state.ready.empty()) {
+    state.free_at = std::max(state.free_at, now);
+    for (bool first = true; !state.ready.empty() && state.busy < rates_.cluster.workers; first = false) {
       const index_t next = state.ready.top().task;
       state.ready.pop();
-      PathStep& mine = step(next);
-      mine.task = next;
-      mine.begin = now;
-      mine.end = now + rates_.seconds(task(next));
-      // The rank came from its previous task without a pause, so that task delayed this one.
-      if (state.last_task != -1 && turn <= state.free_at)
-        before_[next] = state.last_task, mine.cause = StepCause::own_task;
-      result_.busy_seconds[number] += mine.end - now;
-      result_.seconds = std::max(result_.seconds, mine.end);
-      if (is_forward(task(next).part)) result_.forward_seconds = std::max(result_.forward_seconds, mine.end);
-      if (mine.end >= result_.seconds) last_ = next;
-      state.last_task = next;
-      now = pass_on(next, mine.end);
-      state.free_at = now;
-      plan_turn(number, now);
+      start(state, next, now);
+      // A worker came from its previous task without a pause, so that task delayed this one.
+      if (first && comes_from_task) before_[next] = state.last_task, step(next).cause = StepCause::own_task;
     }
-    state.free_at = std::max(state.free_at, now);
+  }
+
+  void start(RankState& state, index_t next, double now) {
+    const SolveTask& one = task(next);
+    bool& launched = state.launched[is_forward(one.part) ? 0 : 1];
+    if (!launched) now += rates_.cluster.launch_us * 1e-6;
+    launched = true;
+    ++state.busy;
+    PathStep& mine = step(next);
+    mine.task = next;
+    mine.begin = now;
+    mine.end = now + rates_.seconds(one, state.busy);
+    result_.busy_seconds[one.rank] += mine.end - now;
+    result_.seconds = std::max(result_.seconds, mine.end);
+    if (is_forward(one.part)) result_.forward_seconds = std::max(result_.forward_seconds, mine.end);
+    if (mine.end >= result_.seconds) last_ = next;
+    events_.plan(mine.end, {Event::Kind::finish, one.rank, next});
+  }
+
+  void finish(index_t number, double now) {
+    RankState& state = rank(task(number).rank);
+    --state.busy;
+    state.last_task = number;
+    state.free_at = pass_on(number, now);
+    plan_turn(task(number).rank, state.free_at);
   }
 
   void find_path() {

@@ -15,8 +15,10 @@ struct RankRates {
   index_t num_rhs = 1;
   std::vector<double> read_gbs;    ///< by rank
   TaskWork work(const SolveTask& task) const;
-  double seconds(const SolveTask& task) const {
-    return cluster.rank_seconds(work(task), read_gbs[task.rank]);
+  /// @param busy  workers of the rank that run a task when this one begins, it included; they share what the
+  ///   rank reads and computes for as long as the task takes
+  double seconds(const SolveTask& task, index_t busy = 1) const {
+    return cluster.worker_seconds(work(task), read_gbs[task.rank], busy);
   }
   std::size_t message_bytes(const SolveEdge& edge) const {
     return static_cast<std::size_t>(edge.message_rows) * static_cast<std::size_t>(num_rhs) *
@@ -50,8 +52,9 @@ struct Schedule {
   std::vector<PathStep> path;         ///< from the first to the last
 };
 
-/// Each rank runs its most urgent ready task, as the rank programs do, handles messages that arrive in
-/// between, and passes values on as soon as it receives them.
+/// Each rank runs its most urgent ready tasks, one for each of its workers, as the rank programs do, handles
+/// messages that arrive in between, and passes values on as soon as it receives them. The first task of a
+/// sweep on a rank begins after the launch of its kernel.
 Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates);
 
 }  // namespace palmette

@@ -25,7 +25,7 @@ struct ThreadPrediction {
 
 /// Groups of supernodes (those of solves) are tasks; as many threads as there are ready tasks share the
 /// bandwidth of the memory for that many readers.
-/// @param cluster  its `ranks_per_node` is the number of processors
+/// @param cluster  its `ranks_per_memory` is the number of processors
 ThreadPrediction predict_on_threads(const ThreadCase& given, const Cluster& cluster);
 
 }  // namespace palmette

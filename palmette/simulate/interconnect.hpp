@@ -7,8 +7,9 @@
 
 namespace palmette {
 
-/// The links of a cluster during one run. Nodes let one message in or out at a time at their injection
-/// bandwidth; the message travels meanwhile, so the narrowest of both gates and the link decides.
+/// The links of a cluster during one run. A group of ranks with an injection bandwidth lets one message in or
+/// out at a time at that rate; the message travels meanwhile, so the narrowest of all gates and the link
+/// decides.
 class Interconnect {
  public:
   /// @param cluster  must outlive the interconnect
@@ -18,8 +19,11 @@ class Interconnect {
   double arrival(index_t source, index_t destination, std::size_t bytes, double now);
 
  private:
+  struct Gates {
+    std::vector<double> out_free, in_free;  // by group: when its gates are free
+  };
   const Cluster* cluster_;
-  std::vector<double> out_free_, in_free_;  // by node: when its gates are free
+  std::vector<Gates> gates_;  // by level
 };
 
 }  // namespace palmette

@@ -414,7 +414,7 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
   MeasuredCluster result;
   Cluster& cluster = result.cluster;
   cluster.name = "this";
-  cluster.ranks_per_node = static_cast<index_t>(options.threads);
+  cluster.ranks_per_memory = static_cast<index_t>(options.threads);
   MeasureOptions small;
   small.array_bytes = offset_t{1} << 20;
   Machine machine = measure_machine(small);
@@ -432,7 +432,7 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
     std::vector<PingPong> figures = ping_pong(transport, options.quick);
     if (transport.rank() == 0) result.ping_pong = std::move(figures);
   });
-  cluster.on_node = cluster.network = fitted_link(result.ping_pong, message_overhead_us(options.quick));
+  cluster.links = {{"node", 0, fitted_link(result.ping_pong, message_overhead_us(options.quick)), 0}};
   const std::vector<Measured> measured = samples(options);
   fit_lone(cluster, static_cast<double>(machine.last_level_cache_bytes), measured);
   if (options.threads > 1) fit_together(cluster, options.threads, measured);

@@ -30,7 +30,7 @@ struct FittedSolve {
 };
 
 struct MeasuredCluster {
-  Cluster cluster;                  ///< network equals on_node, because there is only one node
+  Cluster cluster;                  ///< one level of links, because there is only one node
   std::vector<PingPong> ping_pong;  ///< between ranks that are threads
   std::vector<FittedSolve> solves;
 };

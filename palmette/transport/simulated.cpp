@@ -1,5 +1,6 @@
 // What simulated ranks do at each event.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "palmette/simulate/simulate.hpp"
@@ -113,6 +114,7 @@ struct SimulatedWorld::Run {
   std::vector<double> free_at;      // length num_ranks
   std::vector<char> wake_planned;   // length num_ranks
   std::vector<double> speed;        // length num_ranks: tasks take this many times their cost
+  std::vector<std::array<bool, 4>> launches;  // length num_ranks: by phase, whether its kernel was launched
   std::vector<double> finished;     // length num_ranks: when it did something last
   std::vector<double> read_gbs;     // length num_ranks, with a cluster
   std::vector<RankRecord> records;  // length num_ranks
@@ -187,6 +189,12 @@ struct SimulatedWorld::Run {
              world.options.task_overhead_seconds;
     return cluster()->rank_seconds(programs[rank]->last_task(0).work, read_gbs[rank]);
   }
+  /// Before the first task of a sweep on a rank its kernel is launched.
+  double launch_seconds(std::size_t rank) {
+    if (cluster() == nullptr || cluster()->launch_us <= 0) return 0;
+    bool& launched = launches[rank][static_cast<std::size_t>(programs[rank]->last_task(0).phase)];
+    return std::exchange(launched, true) ? 0 : cluster()->launch_us * 1e-6;
+  }
   /// @returns when the rank has handled them and sent the resulting messages
   double take_messages(index_t rank, double now) {
     const double begin = now;
@@ -206,6 +214,7 @@ struct SimulatedWorld::Run {
     wake_planned[rank] = 0;
     double now = take_messages(event.rank, turn);
     if (programs[rank]->run_one_task(0)) {
+      now += launch_seconds(rank);
       const double seconds = speed[rank] * task_seconds(rank), begin = now;
       result.busy_seconds[rank] += seconds;
       now += seconds;
@@ -226,6 +235,7 @@ struct SimulatedWorld::Run {
   void run() {
     const auto ranks = static_cast<index_t>(programs.size());
     for (index_t rank = 0; rank < ranks; ++rank) {
+      launches.push_back({});
       speed.push_back(world.draw() < world.options.slow_ranks ? world.options.slowness : 1);
       programs[rank]->start();
       free_at[rank] = depart(0);
@@ -280,7 +290,7 @@ SimulationResult SimulatedWorld::run(std::span<RankProgram* const> programs,
   if (programs.size() != ranks || (!transports.empty() && transports.size() != ranks))
     throw DimensionError(std::to_string(programs.size()) + " programs for " + std::to_string(ranks) +
                          " ranks");
-  Run run{*state_, programs, transports, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Run run{*state_, programs, transports, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   run.prepare();
   run.run();
   const auto traffic_of = [&](auto& counts) {

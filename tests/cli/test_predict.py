@@ -62,12 +62,16 @@ def test_what_is_wrong_with_a_machine_file_is_said_with_its_place(palmette, spd,
         (tmp_path / "bad.json").write_text(json.dumps(document))
         palmette("predict", spd, "--machine", "bad.json").fails_with(3, "bad.json", *words)
 
-    refused(lambda one: one["network"].pop("latency_us"), "network.latency_us", "missing")
-    refused(lambda one: one["network"].update(latency_us="fast"), "network.latency_us", "give a number")
-    refused(lambda one: one["on_node"].update(bandwidth_gbs=0), "on_node.bandwidth_gbs is 0")
+    refused(lambda one: one["links"][1].pop("latency_us"), "links[1].latency_us", "missing")
+    refused(lambda one: one["links"][1].update(latency_us="fast"), "links[1].latency_us", "give a number")
+    refused(lambda one: one["links"][0].update(bandwidth_gbs=0), "links[0].bandwidth_gbs is 0")
+    refused(lambda one: one["links"][0].update(ranks=2.5), "links[0].ranks", "whole number")
+    refused(lambda one: one["links"][0].update(injection=3), "links[0].injection", "injection_gbs")
+    refused(lambda one: one.update(links=3), "links", "list of levels")
+    refused(lambda one: one.update(format="palmette machine 1"), "format", "palmette measure")
     refused(lambda one: one.update(memory_gbs=[1, 2]), "memory_gbs", "points")
-    refused(lambda one: one.update(ranks_per_node=2.5), "ranks_per_node", "whole number")
-    refused(lambda one: one.update(injection=3), "injection", "injection_gbs")
+    refused(lambda one: one.update(ranks_per_memory=2.5), "ranks_per_memory", "whole number")
+    refused(lambda one: one.update(worker=3), "worker", "did you mean 'workers'")
     refused(lambda one: one.update(rank_overheads={"task_us": 1}), "rank_overheads.panel_us", "missing")
     refused(
         lambda one: one.update(rank_overheads={"task_us": 1, "panel_us": 1, "row_ns": 1, "column_ns": -1}),
@@ -103,8 +107,8 @@ def test_more_ranks_than_this_machine_has_processors_are_said_to_be_on_several(p
     from conftest import DATA
     machine = json.loads((DATA / "machines" / "cori-haswell.json").read_text())
     (tmp_path / "palmette").mkdir()
-    (tmp_path / "palmette" / "machine-2.json").write_text(
-        json.dumps({**machine, "name": "this", "ranks_per_node": 2})
+    (tmp_path / "palmette" / "machine-3.json").write_text(
+        json.dumps({**machine, "name": "this", "ranks_per_memory": 2})
     )
     known = {"XDG_CACHE_HOME": str(tmp_path)}
     more = palmette("predict", spd, "--machine", "this", "--ranks", "2,4", env=known)

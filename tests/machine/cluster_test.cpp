@@ -9,11 +9,10 @@ namespace {
 Cluster two_per_node() {
   Cluster cluster;
   cluster.name = "test";
-  cluster.ranks_per_node = 2;
+  cluster.ranks_per_memory = 2;
   cluster.memory_gbs = {{1, 10}, {2, 16}};
   cluster.kernel_gflops = {{8, 1}, {64, 8}};
-  cluster.network = {2, 10, 0.5, 0.5};
-  cluster.on_node = {1, 5, 0.1, 0.1};
+  cluster.links = node_links(2, {1, 5, 0.1, 0.1}, {2, 10, 0.5, 0.5});
   return cluster;
 }
 
@@ -62,20 +61,24 @@ TEST(cluster, ranks_that_share_processors_take_turns) {
   Cluster cluster = two_per_node();
   cluster.overheads = {1, 0.5, 10};
   const Cluster shared = with_shared_processors(cluster, 2);
-  EXPECT_EQ(shared.ranks_per_node, 4);
+  EXPECT_EQ(shared.ranks_per_memory, 4);
+  EXPECT_EQ(shared.links[0].ranks, 4);
+  EXPECT_EQ(shared.links[0].link.send_overhead_us, 0.2);
   EXPECT_EQ(shared.rank_memory_gbs(4), cluster.rank_memory_gbs(2) / 2);
   const TaskWork work{8000, 80000, 2, 100, 64};
   EXPECT_NEAR(shared.rank_seconds(work, shared.rank_memory_gbs(4)),
               2 * cluster.rank_seconds(work, cluster.rank_memory_gbs(2)), 1e-12);
-  EXPECT_EQ(shared.on_node.latency_us, cluster.on_node.latency_us);
+  EXPECT_EQ(shared.links[0].link.latency_us, cluster.links[0].link.latency_us);
   EXPECT_THROW(with_shared_processors(cluster, 0), UsageError);
 }
 
 TEST(cluster, neighbours_on_a_node_use_its_own_link) {
   const Cluster cluster = two_per_node();
-  EXPECT_EQ(&cluster.link(0, 1), &cluster.on_node);
-  EXPECT_EQ(&cluster.link(1, 2), &cluster.network);
-  EXPECT_NEAR(cluster.network.seconds(10000), 3e-6, 1e-15);
+  EXPECT_EQ(&cluster.link(0, 1), &cluster.links[0].link);
+  EXPECT_EQ(&cluster.link(1, 2), &cluster.links[1].link);
+  EXPECT_EQ(&cluster.link_among(2), &cluster.links[0].link);
+  EXPECT_EQ(&cluster.link_among(3), &cluster.links[1].link);
+  EXPECT_NEAR(cluster.links[1].link.seconds(10000), 3e-6, 1e-15);
 }
 
 // Memory 8 GB/s, 8 kB: 1 µs; 4000 flops at 8 Gflop/s hide behind it; 1 + 2·0.5 µs and 100 rows of 10 ns on
@@ -98,7 +101,7 @@ TEST(cluster, a_task_takes_its_bytes_or_flops_and_its_overheads) {
 
 TEST(cluster, a_rank_that_is_alone_has_more_of_the_cache) {
   Cluster cluster = two_per_node();
-  cluster.ranks_per_node = 8;
+  cluster.ranks_per_memory = 8;
   cluster.cache_bytes = 1e6;
   EXPECT_EQ(cluster.rank_cache(1), 1e6) << "nothing is known of it";
   cluster.lone_cache_bytes = 4e6;
@@ -121,13 +124,23 @@ TEST(cluster, what_cannot_be_computed_with_is_refused_with_its_field) {
     }
   };
   EXPECT_NO_THROW(check(two_per_node()));
-  refused([](Cluster& one) { one.ranks_per_node = 0; }, "ranks_per_node is 0");
+  refused([](Cluster& one) { one.ranks_per_memory = 0; }, "ranks_per_memory is 0");
+  refused([](Cluster& one) { one.workers = 0; }, "workers is 0");
+  refused([](Cluster& one) { one.worker_gbs = -1; }, "worker_gbs is -1");
+  refused([](Cluster& one) { one.launch_us = -1; }, "launch_us is -1");
+  refused([](Cluster& one) { one.links.clear(); }, "links is empty");
+  refused([](Cluster& one) { one.links[0].ranks = 0; }, "links[0].ranks is 0");
+  refused([](Cluster& one) { one.links[1].ranks = 8; }, "links[1].ranks is 8");
+  refused([](Cluster& one) { one.links.insert(one.links.begin() + 1, {"rack", 3, {1, 1, 0, 0}, 0}); },
+          "links[1].ranks is 3");
+  refused([](Cluster& one) { one.links[1].injection_gbs = 5; }, "links[1].injection_gbs is 5");
   refused([](Cluster& one) { one.memory_gbs.clear(); }, "memory_gbs has no points");
   refused([](Cluster& one) { one.memory_gbs = {{2, 5}, {1, 5}}; }, "memory_gbs");
   refused([](Cluster& one) { one.kernel_gflops = {{1, 0}}; }, "kernel_gflops is 0");
-  refused([](Cluster& one) { one.network.bandwidth_gbs = 0; }, "network.bandwidth_gbs is 0");
-  refused([](Cluster& one) { one.on_node.latency_us = -1; }, "on_node.latency_us is -1");
-  refused([](Cluster& one) { one.injection_gbs = std::numeric_limits<double>::infinity(); }, "injection_gbs");
+  refused([](Cluster& one) { one.links[1].link.bandwidth_gbs = 0; }, "links[1].bandwidth_gbs is 0");
+  refused([](Cluster& one) { one.links[0].link.latency_us = -1; }, "links[0].latency_us is -1");
+  refused([](Cluster& one) { one.links[0].injection_gbs = std::numeric_limits<double>::infinity(); },
+          "links[0].injection_gbs");
 }
 
 }  // namespace

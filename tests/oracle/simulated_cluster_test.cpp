@@ -86,7 +86,7 @@ TEST(simulate_solve, a_star_waits_for_its_hub) {
   const SimulatedSolve found = simulated(system, all_dealt_out({n, 1}), simple_cluster());
   EXPECT_NEAR(found.run.seconds, ((1 + 6 + (n - 1) + 1) + (1 + (n - 1) + 6 + 1)) * microsecond, 1e-12);
   auto costly = simple_cluster();
-  costly->network.send_overhead_us = costly->network.receive_overhead_us = 2;
+  testing::set_message_overheads(*costly, 2);
   const SimulatedSolve slower = simulated(system, all_dealt_out({n, 1}), costly);
   const double forward = 1 + 2 + 6 + 2 * (n - 1) + (n - 1) + 1;
   EXPECT_GE(slower.run.seconds, 2 * forward * microsecond - 1e-12);
@@ -96,7 +96,7 @@ TEST(simulate_solve, a_star_waits_for_its_hub) {
 TEST(simulate_solve, what_enters_a_node_queues_at_its_door) {
   constexpr index_t n = 9;
   auto narrow = simple_cluster();
-  narrow->injection_gbs = 4e-3;  // an entry in 2 µs
+  narrow->links[0].injection_gbs = 4e-3;  // an entry in 2 µs
   const System system = star(n);
   const SimulatedSolve open = simulated(system, all_dealt_out({n, 1}), simple_cluster()),
                        queued = simulated(system, all_dealt_out({n, 1}), narrow);
@@ -106,14 +106,12 @@ TEST(simulate_solve, what_enters_a_node_queues_at_its_door) {
 
 TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alone) {
   auto cluster = simple_cluster();
-  cluster->ranks_per_node = 2;
+  cluster->ranks_per_memory = 2;
   cluster->memory_gbs = {{1, 10}, {2, 15}};
   cluster->cache_bytes = 1e5;
   cluster->cache_gbs = 30;
   cluster->overheads = {0.3, 0.1, 1};
-  cluster->network = {1.5, 10, 0.4, 0.4};
-  cluster->on_node = {0.5, 8, 0.2, 0.2};
-  cluster->injection_gbs = 10;
+  cluster->links = node_links(2, {0.5, 8, 0.2, 0.2}, {1.5, 10, 0.4, 0.4}, 10);
   for (const System& system : {dense(40), grid(60)})
     for (const ProcessGrid shape :
          {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{1, 3}, ProcessGrid{4, 4}})
@@ -132,11 +130,10 @@ TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alon
 
 TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
   auto cluster = simple_cluster();
-  cluster->ranks_per_node = 4;
+  cluster->ranks_per_memory = 4;
   cluster->memory_gbs = {{1, 10}, {4, 25}};
   cluster->overheads = {0.3, 0.1, 1};
-  cluster->network = {1.5, 10, 0.4, 0.4};
-  cluster->on_node = {0.5, 8, 0.2, 0.2};
+  cluster->links = node_links(4, {0.5, 8, 0.2, 0.2}, {1.5, 10, 0.4, 0.4});
   const System system = grid(60);
   for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
     for (const LayeredGrid& ranks :
@@ -170,8 +167,7 @@ TEST(simulate_solve, every_method_gives_a_verified_answer_and_says_where_its_tim
       given.num_rhs = 2;
       given.keeps_timeline = true;
       auto cluster = simple_cluster();
-      cluster->network.send_overhead_us = cluster->network.receive_overhead_us = 0.5;
-      cluster->on_node = cluster->network;
+      testing::set_message_overheads(*cluster, 0.5);
       const SimulatedSolve found = simulated(system, given, cluster);
       ASSERT_EQ(found.run.times.size(), static_cast<std::size_t>(2 * layers));
       double messages = 0, between = 0;

@@ -57,8 +57,7 @@ TEST(predict_solve, a_star_waits_for_its_hub) {
 TEST(predict_solve, overheads_of_messages_stand_on_the_ranks) {
   constexpr index_t n = 9;
   Cluster cluster = simple_cluster();
-  cluster.network.send_overhead_us = cluster.network.receive_overhead_us = 2;
-  cluster.on_node = cluster.network;
+  testing::set_message_overheads(cluster, 2);
   const SolvePrediction made = predicted(star(n), {n, 1}, cluster);
   const double forward = 1 + 2 + 6 + 2 * (n - 1) + (n - 1) + 1;
   EXPECT_NEAR(made.schedule.forward_seconds, forward * microsecond, 1e-12);
@@ -71,7 +70,7 @@ TEST(predict_solve, overheads_of_messages_stand_on_the_ranks) {
 TEST(predict_solve, what_enters_a_node_queues_at_its_door) {
   constexpr index_t n = 9;
   Cluster cluster = simple_cluster();
-  cluster.injection_gbs = 4e-3;
+  cluster.links[0].injection_gbs = 4e-3;
   const SolvePrediction made = predicted(star(n), {n, 1}, cluster);
   EXPECT_NEAR(made.bound.link_seconds, (n - 1) * 2 * microsecond, 1e-12);
   // The first is in at 8 µs, the last 2·(n − 2) later; its block and the hub follow.
@@ -151,12 +150,10 @@ TEST(solve_tasks, have_the_messages_of_the_exchange_and_the_entries_of_the_facto
 TEST(predict_solve, the_bound_is_below_the_schedule_and_the_path_ends_with_it) {
   const SymbolicFactor symbolic = grid_factor(60);
   Cluster cluster = simple_cluster();
-  cluster.ranks_per_node = 2;
+  cluster.ranks_per_memory = 2;
   cluster.memory_gbs = {{1, 10}, {2, 15}};
   cluster.overheads = {0.3, 0.1, 1};
-  cluster.network = {1.5, 10, 0.4, 0.4};
-  cluster.on_node = {0.5, 8, 0.2, 0.2};
-  cluster.injection_gbs = 10;
+  cluster.links = node_links(2, {0.5, 8, 0.2, 0.2}, {1.5, 10, 0.4, 0.4}, 10);
   for (const ProcessGrid grid :
        {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
     const Placement placement = place(symbolic, grid, PlacementMap::subtree_to_subcube);
@@ -264,10 +261,43 @@ TEST(predict_solve, nothing_takes_no_time) {
   EXPECT_EQ(predict_on_threads({nothing, 2, 1, 8}, simple_cluster()).seconds, 0);
 }
 
+/// A star on one rank whose workers read an entry in 1 µs each, and all together one in `shared_us`.
+Schedule star_on_workers(index_t n, index_t workers, double shared_us, double launch_us = 0) {
+  Cluster cluster = simple_cluster();
+  cluster.memory_gbs = {{1, 8e-3 / shared_us}};
+  cluster.workers = workers;
+  cluster.worker_gbs = 8e-3;
+  cluster.launch_us = launch_us;
+  return predicted(star(n), {1, 1}, cluster).schedule;
+}
+
+// Forward: six leaves of 1 µs, a block of 1 µs after each, and the hub.
+TEST(predict_solve, workers_of_a_rank_go_side_by_side) {
+  EXPECT_NEAR(star_on_workers(7, 1, 0.1).forward_seconds, 13 * microsecond, 1e-12);
+  EXPECT_NEAR(star_on_workers(7, 3, 0.1).forward_seconds, 5 * microsecond, 1e-12);
+  EXPECT_NEAR(star_on_workers(7, 6, 0.1).forward_seconds, 3 * microsecond, 1e-12);
+  EXPECT_NEAR(star_on_workers(7, 99, 0.1).forward_seconds, 3 * microsecond, 1e-12);
+}
+
+// If one worker exhausts the rank, six at once are six times as slow. The k-th to begin has k at its side for
+// as long as it runs, so the last leaf takes 6 µs, as does the last block.
+TEST(predict_solve, workers_share_the_rate_of_their_rank) {
+  const double six = star_on_workers(7, 6, 1).forward_seconds;
+  EXPECT_NEAR(star_on_workers(7, 1, 1).forward_seconds, 13 * microsecond, 1e-12);
+  EXPECT_GE(six, 7 * microsecond);
+  EXPECT_LE(six, 13 * microsecond + 1e-12);
+}
+
+TEST(predict_solve, each_sweep_of_a_rank_begins_with_a_launch) {
+  for (const index_t workers : {1, 4})
+    EXPECT_NEAR(star_on_workers(5, workers, 0.1, 3).seconds,
+                star_on_workers(5, workers, 0.1).seconds + 6 * microsecond, 1e-12);
+}
+
 TEST(predict_on_threads, threads_share_what_the_memory_gives) {
   const SymbolicFactor symbolic = grid_factor(100);
   Cluster cluster = simple_cluster();
-  cluster.ranks_per_node = 2;
+  cluster.ranks_per_memory = 2;
   cluster.memory_gbs = {{1, 10}, {2, 10}};
   const double one = predict_on_threads({symbolic, 1, 1, 8}, cluster).seconds;
   const FactorWork all = sweep_work(symbolic, 0, symbolic.num_supernodes());

@@ -18,10 +18,14 @@ inline Cluster simple_cluster() {
   cluster.name = "simple";
   cluster.memory_gbs = {{1, 8e-3}};
   cluster.kernel_gflops = {{1, 1e9}};
-  cluster.network.latency_us = 5;
-  cluster.network.bandwidth_gbs = 8e-3;
-  cluster.on_node = cluster.network;
+  const Link link{5, 8e-3, 0, 0};
+  cluster.links = node_links(1, link, link);
   return cluster;
+}
+
+/// Messages occupy both of their ranks for so long.
+inline void set_message_overheads(Cluster& cluster, double us) {
+  for (LinkLevel& level : cluster.links) level.link.send_overhead_us = level.link.receive_overhead_us = us;
 }
 
 /// n on the diagonal, −1 where two are joined.

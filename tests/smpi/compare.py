@@ -54,10 +54,29 @@ def nearly_square(ranks):
     return rows, ranks // rows
 
 
+def figure(value):
+    """A number of a machine file, with or without its source."""
+    return value["value"] if isinstance(value, dict) else value
+
+
+def way(levels, source, target):
+    """The links that a message passes: the gates of the groups that it leaves, the wire, and the gates of
+    those that it enters."""
+    def group(level, rank):
+        return rank // figure(level["ranks"])
+
+    out, into = [], []
+    for level in levels:
+        if "ranks" not in level or group(level, source) == group(level, target):
+            return [*out, level["name"], *reversed(into)]
+        if figure(level.get("injection_gbs", 0)) > 0:
+            out.append(f"{level['name']}_out{group(level, source)}")
+            into.append(f"{level['name']}_in{group(level, target)}")
+    raise ValueError("the last level of links has a number of ranks")
+
+
 def platform_text(machine, ranks):
-    """One host for each rank; a message passes the gate of its node, the wire, and the gate of the other
-    node, or the memory of its node."""
-    per_node, injection = machine["ranks_per_node"]["value"], machine["injection_gbs"]["value"]
+    """One host for each rank, and the links of all levels."""
     lines = [
         "<?xml version='1.0'?>",
         '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
@@ -72,20 +91,15 @@ def platform_text(machine, ranks):
             f' sharing_policy="{policy}"/>'
         )
 
-    for name in ("network", "on_node"):
-        link(name, machine[name]["bandwidth_gbs"]["value"], machine[name]["latency_us"]["value"], "FATPIPE")
-    for node in range((ranks - 1) // per_node + 1 if injection > 0 else 0):
-        link(f"out{node}", injection, 0, "SHARED")
-        link(f"in{node}", injection, 0, "SHARED")
+    for level in machine["links"]:
+        link(level["name"], figure(level["bandwidth_gbs"]), figure(level["latency_us"]), "FATPIPE")
+        injection = figure(level.get("injection_gbs", 0))
+        for group in range((ranks - 1) // figure(level["ranks"]) + 1 if injection > 0 else 0):
+            link(f"{level['name']}_out{group}", injection, 0, "SHARED")
+            link(f"{level['name']}_in{group}", injection, 0, "SHARED")
     for source in range(ranks):
         for target in range(ranks):
-            nodes = source // per_node, target // per_node
-            way = (
-                ["on_node"]
-                if nodes[0] == nodes[1]
-                else [f"out{nodes[0]}", "network", f"in{nodes[1]}"] if injection > 0 else ["network"]
-            )
-            links = "".join(f'<link_ctn id="{name}"/>' for name in way)
+            links = "".join(f'<link_ctn id="{name}"/>' for name in way(machine["links"], source, target))
             lines.append(f'<route src="r{source}" dst="r{target}" symmetrical="NO">{links}</route>')
     return "\n".join([*lines, "</zone>", "</platform>", ""])
 
@@ -95,7 +109,7 @@ def machine_of(name, per_node):
     path = Path(name) if name.endswith(".json") else ROOT / "data/machines" / f"{name}.json"
     machine = json.loads(path.read_text())
     if per_node:
-        machine["ranks_per_node"]["value"] = per_node
+        machine["ranks_per_memory"]["value"] = machine["links"][0]["ranks"]["value"] = per_node
     return machine
 
 
@@ -192,7 +206,7 @@ def main():
     for ranks in map(int, chosen.ranks.split(",")):
         cases = [case for case in (case_for(case, ranks) for case in chosen.cases) if case]
         for row in run(chosen, machine, ranks, cases) if cases else []:
-            row["machine"] = f"{machine['name']}/{machine['ranks_per_node']['value']}"
+            row["machine"] = f"{machine['name']}/{machine['ranks_per_memory']['value']}"
             line, good = judged(row)
             all_good = all_good and good
             print(line, flush=True)

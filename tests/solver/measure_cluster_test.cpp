@@ -16,7 +16,7 @@ MeasuredCluster quickly(int threads) {
 TEST(measure_cluster, one_thread_has_the_whole_cache_that_solves_can_use) {
   const MeasuredCluster found = quickly(1);
   EXPECT_NO_THROW(check(found.cluster));
-  EXPECT_EQ(found.cluster.ranks_per_node, 1);
+  EXPECT_EQ(found.cluster.ranks_per_memory, 1);
   EXPECT_EQ(found.cluster.cache_bytes, found.cluster.lone_cache_bytes);
   EXPECT_EQ(found.cluster.overheads.handoff_us, 0) << "there is no other thread";
   EXPECT_EQ(found.solves.size(), 6u) << "three problems, by an engine and by a rank";

@@ -126,7 +126,7 @@ TEST(simulated_world, on_a_cluster_tasks_and_messages_cost_what_it_says) {
   auto cluster = std::make_shared<Cluster>();
   cluster->memory_gbs = {{1, 1}};
   cluster->kernel_gflops = {{1, 1}};
-  cluster->network = cluster->on_node = {2, 1, 0.5, 0.5};
+  cluster->links = {{"network", 0, {2, 1, 0.5, 0.5}, 0}};
   SimulationOptions options;
   options.cluster = cluster;
   SimulatedWorld world(2, options);

@@ -1,30 +1,12 @@
 """[Liu et al. 2023], section 4.2.2: GPUs of several nodes in two dimensions and in layers (L5), by a model of
 two kinds of links."""
 
-import json
-
-from reproduction.grids import MACHINES, plotting
+from reproduction.grids import plotting
 
 ROWS = [1, 2, 4, 8, 16, 32, 64]
 LAYERS = [2, 4, 8, 16, 32, 64]
 ROWS_WITH_LAYERS = [1, 2, 4]
 CASES = [("poisson3d27", 40), ("elasticity3d", 24)]
-# Multiprocessors of an A100: that many blocks read panels at the same time, while a rank of the simulation
-# reads one after the other.
-PANELS_AT_ONCE = 108
-
-
-def machine(run):
-    """The machine file of the project, with many panels at the same time."""
-    document = json.loads((MACHINES / "perlmutter.json").read_text())
-    panel = document["overheads"]["panel_us"]
-    document["overheads"]["panel_us"] = {
-        "value": panel["value"] / PANELS_AT_ONCE,
-        "source": f"{panel['source']}; {PANELS_AT_ONCE} at once",
-    }
-    path = run.keep / "perlmutter-panels.json"
-    path.write_text(json.dumps(document))
-    return path
 
 
 def seconds(run, problem, side, rows, layers):
@@ -36,7 +18,7 @@ def seconds(run, problem, side, rows, layers):
         "simulate-cluster",
         run.matrix(problem, side),
         "--machine",
-        machine(run),
+        "perlmutter",
         "--ranks",
         str(rows * layers),
         "--grid",
@@ -136,8 +118,8 @@ def chapter(run, folder):
             " is a rank of the machine file `perlmutter`, which reads a"
         ),
         (
-            f"factor at its memory's rate and takes up {PANELS_AT_ONCE} panels at once (the file's price of a"
-            " panel divided by that); messages go by the two kinds of links."
+            "factor at its memory's rate, with a panel for each of its 108 workers under way at a time;"
+            " messages go by the two kinds of links."
         ),
         "",
     ]

@@ -93,7 +93,7 @@ def with_puts(run):
     """Cori KNL, whose messages between nodes are puts."""
     machine = json.loads((MACHINES / "cori-knl.json").read_text())
     for name, value in PUT.items():
-        machine["network"][name] = {"value": value, "source": "[Gerstenberger et al. 2013]"}
+        machine["links"][-1][name] = {"value": value, "source": "[Gerstenberger et al. 2013]"}
     path = run.keep / "cori-knl-puts.json"
     path.write_text(json.dumps(machine))
     return path
