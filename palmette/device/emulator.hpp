@@ -93,6 +93,8 @@ struct Launch {
   int threads = 32;
   std::size_t shared_bytes = 0;
   std::function<void()> kernel;
+  /// What reports call a load or store, if they shall not give its return address.
+  std::function<std::string(const void* site)> name_of_site = {};
 };
 /// False on processors other than x86-64 and under sanitizers: run then throws UsageError.
 bool emulator_is_available();
