@@ -101,6 +101,7 @@ const InstructionSet& instruction_set() {
   static const InstructionSet all = [] {
     InstructionSet set;
     add_arithmetic(set);
+    add_bit_operations(set);
     add_comparisons(set);
     add_conversions(set);
     add_memory(set);

@@ -90,6 +90,7 @@ class InstructionSet {
 };
 
 void add_arithmetic(InstructionSet& set);
+void add_bit_operations(InstructionSet& set);
 void add_comparisons(InstructionSet& set);
 void add_conversions(InstructionSet& set);
 void add_memory(InstructionSet& set);

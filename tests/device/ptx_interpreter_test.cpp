@@ -54,6 +54,22 @@ TEST(PtxInterpreter, integers_wrap_and_shift_as_ptx_defines) {
   EXPECT_EQ(result_of("min.u32 %r1, -1, 1; cvt.s64.s32 %rd2, %r1;"), 1u);
 }
 
+TEST(PtxInterpreter, fields_of_bits_are_as_ptx_defines) {
+  const std::string end = "; cvt.s64.s32 %rd2, %r1;";
+  EXPECT_EQ(result_of("bfe.u32 %r1, 43981, 4, 8" + end), 0xbcu);  // of 0xabcd
+  EXPECT_EQ(result_of("bfe.s32 %r1, 43981, 4, 8" + end), static_cast<std::uint64_t>(-0x44));
+  EXPECT_EQ(result_of("bfe.s32 %r1, -1, 28, 8" + end), ~std::uint64_t{0});
+  EXPECT_EQ(result_of("bfe.u32 %r1, -1, 4, 0" + end), 0u);
+  EXPECT_EQ(result_of("bfi.b32 %r1, 255, 0, 4, 4" + end), 0xf0u);
+  EXPECT_EQ(result_of("prmt.b32 %r1, 16909060, 84281096, 29696" + end), 0x05080404u);
+  EXPECT_EQ(result_of("lop3.b32 %r1, 12, 10, 9, 150" + end), 12u ^ 10u ^ 9u);
+  EXPECT_EQ(result_of("shf.l.wrap.b32 %r1, -2147483648, 1, 33" + end), 3u);
+  EXPECT_EQ(result_of("shf.r.clamp.b32 %r1, 5, 7, 40" + end), 7u);
+  EXPECT_EQ(result_of("popc.b64 %r1, -1" + end), 64u);
+  EXPECT_EQ(result_of("clz.b32 %r1, 1" + end), 31u);
+  EXPECT_EQ(result_of("brev.b32 %r1, 1; shr.u32 %r1, %r1, 31" + end), 1u);
+}
+
 TEST(PtxInterpreter, integer_divisions_that_would_trap_a_processor_do_not) {
   EXPECT_EQ(result_of("mov.u64 %rd3, 0; div.s64 %rd2, 5, %rd3;"), ~std::uint64_t{0});
   EXPECT_EQ(result_of("mov.u64 %rd3, -9223372036854775808; div.s64 %rd2, %rd3, -1;"), std::uint64_t{1} << 63);
