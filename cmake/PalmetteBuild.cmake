@@ -117,19 +117,19 @@ endfunction()
 
 # palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
 # for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and the .sass, if there is
-# cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty if there is no nvcc.
+# cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
 # Products and sums are not contracted: fused multiply-adds are where the kernels write them.
 function(palmette_compile_kernels test)
   set(folder "")
   set(files "")
-  if(PALMETTE_NVCC)
+  if(PALMETTE_NVCC_WORKS)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
     file(MAKE_DIRECTORY ${folder})
   endif()
   foreach(source ${ARGN})
     cmake_path(GET source STEM name)
     foreach(arch 80 90)
-      if(PALMETTE_NVCC)
+      if(PALMETTE_NVCC_WORKS)
         set(out ${folder}/${name}_sm_${arch})
         set(sass "true")
         if(PALMETTE_CUOBJDUMP)

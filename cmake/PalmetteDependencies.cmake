@@ -34,10 +34,22 @@ if(NOT PALMETTE_CUDA STREQUAL "OFF")
   find_program(PALMETTE_CUOBJDUMP cuobjdump HINTS ENV CUDA_HOME PATH_SUFFIXES bin
                PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
   set(PALMETTE_CUDA_SUMMARY "no nvcc: kernels for GPUs are compiled for the emulator alone")
-  if(PALMETTE_NVCC)
+  if(PALMETTE_NVCC AND PALMETTE_TESTS AND NOT PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
+    execute_process(COMMAND ${PALMETTE_NVCC} -std=c++20 -arch=sm_90 -ccbin ${CMAKE_CXX_COMPILER}
+                            -I ${PROJECT_SOURCE_DIR} -ptx ${PROJECT_SOURCE_DIR}/tests/device/words.cu
+                            -o ${PROJECT_BINARY_DIR}/words.ptx
+                    RESULT_VARIABLE PALMETTE_NVCC_STATUS OUTPUT_QUIET ERROR_QUIET)
+    if(PALMETTE_NVCC_STATUS EQUAL 0)
+      set(PALMETTE_NVCC_WORKS ${PALMETTE_NVCC} CACHE INTERNAL "The nvcc that compiles the kernels")
+    endif()
+  endif()
+  if(PALMETTE_NVCC AND PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
     set(PALMETTE_CUDA_SUMMARY "kernels for GPUs compiled by ${PALMETTE_NVCC} for tests")
-  elseif(PALMETTE_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "PALMETTE_CUDA=ON, but no nvcc was found: install CUDA 12.4 or later, set "
-        "CUDA_HOME, or set PALMETTE_NVCC to its path")
+  elseif(PALMETTE_NVCC AND PALMETTE_TESTS)
+    set(PALMETTE_CUDA_SUMMARY "${PALMETTE_NVCC} does not compile the kernels for GPUs")
+  endif()
+  if(PALMETTE_CUDA STREQUAL "ON" AND PALMETTE_TESTS AND NOT PALMETTE_NVCC_WORKS)
+    message(FATAL_ERROR "PALMETTE_CUDA=ON, but there is no nvcc that compiles the kernels: install CUDA 13, "
+        "set CUDA_HOME, or set PALMETTE_NVCC to its path")
   endif()
 endif()

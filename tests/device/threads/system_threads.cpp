@@ -1,6 +1,7 @@
 // The emulator's interface on threads of the system, one for each GPU thread, for the thread sanitizer: a
-// second judge of the kernels that shares nothing with the emulator but the interface. All blocks are resident.
-// It knows neither scopes nor late stores nor several devices, and a shuffle orders the memory of its warp.
+// second judge of the kernels that shares nothing with the emulator but the interface. All blocks are
+// resident. It knows neither scopes nor late stores nor several devices, and a shuffle orders the memory of
+// its warp.
 #include <barrier>
 #include <cstdlib>
 #include <iostream>
