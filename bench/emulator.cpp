@@ -1,8 +1,9 @@
 // Question: how many steps per second does the emulator of GPU kernels run, plainly and with the race
 // detector and delayed stores? A step is a load, a store, an atomic access or a collective operation of one
-// emulated thread. These are times of this CPU; they say nothing about a GPU.
+// emulated thread. With a module of PTX, the same for the interpreter, which runs what nvcc made of the
+// kernel. These are times of this CPU; they say nothing about a GPU.
 //
-//   bench_emulator [--supernodes N] [--json FILE]
+//   bench_emulator [--supernodes N] [--ptx build/release/tests/kernels/kernels_sm_90.ptx] [--json FILE]
 #include <bit>
 #include <chrono>
 #include <cstdio>
@@ -63,22 +64,38 @@ struct Chain {
   }
 };
 
-std::string row_of(int num_supernodes, bool is_careful) {
+/// How a kernel runs: as g++ compiled it, or from a module of PTX.
+struct Mode {
+  std::string ptx;  ///< file, or empty
+  bool is_careful;  ///< with race detector and delayed stores
+};
+
+emulate::Launch launch_of(const Chain& chain, const std::string& ptx) {
+  const emulate::Launch native = device::tree_forward_with(
+      device::Fault::none, chain.sweep, {8, 128, device::shared_bytes_of_sweep<double>(Chain::width, 1)});
+  if (ptx.empty()) return native;
+  return emulate::launch(emulate::PtxModule::read(ptx), "tree_forward_kernel<double, 1, (Fault)0>",
+                         emulate::ptx_arguments(chain.sweep),
+                         {0, native.blocks, native.threads, native.shared_bytes});
+}
+
+std::string row_of(int num_supernodes, const Mode& mode) {
   emulate::reset_memory(1);
   const Chain chain(num_supernodes);
   emulate::Options options;
   options.resident_blocks = 8;
-  options.find_races = options.delay_stores = is_careful;
+  options.find_races = options.delay_stores = mode.is_careful;
+  const emulate::Launch launch = launch_of(chain, mode.ptx);
   const auto start = std::chrono::steady_clock::now();
-  const emulate::Launch launch = device::tree_forward_with(
-      device::Fault::none, chain.sweep, {8, 128, device::shared_bytes_of_sweep<double>(Chain::width, 1)});
   const emulate::Report report = emulate::run({launch}, options);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const double steps = static_cast<double>(report.plain_accesses + report.atomics + report.collectives);
   std::ostringstream row;
-  row << "{\"races_and_delayed_stores\": " << (is_careful ? "true" : "false") << ", \"steps\": " << steps
-      << ", \"seconds\": " << seconds.count() << ", \"steps_per_second\": " << steps / seconds.count()
-      << ", \"reports\": " << report.errors.size() << "}";
+  row << "{\"from_ptx\": " << (mode.ptx.empty() ? "false" : "true")
+      << ", \"races_and_delayed_stores\": " << (mode.is_careful ? "true" : "false")
+      << ", \"steps\": " << steps << ", \"seconds\": " << seconds.count()
+      << ", \"steps_per_second\": " << steps / seconds.count() << ", \"reports\": " << report.errors.size()
+      << "}";
   return row.str();
 }
 
@@ -86,13 +103,16 @@ std::string row_of(int num_supernodes, bool is_careful) {
 
 int main(int argc, char** argv) {
   int num_supernodes = 400;
-  std::string json;
+  std::string json, ptx;
   for (int k = 1; k + 1 < argc; k += 2) {
     if (std::strcmp(argv[k], "--supernodes") == 0) num_supernodes = std::atoi(argv[k + 1]);
+    if (std::strcmp(argv[k], "--ptx") == 0) ptx = argv[k + 1];
     if (std::strcmp(argv[k], "--json") == 0) json = argv[k + 1];
   }
-  const std::string text =
-      "[" + row_of(num_supernodes, false) + ",\n " + row_of(num_supernodes, true) + "]\n";
+  std::string text = "[" + row_of(num_supernodes, {"", false}) + ",\n " + row_of(num_supernodes, {"", true});
+  if (!ptx.empty())
+    text += ",\n " + row_of(num_supernodes, {ptx, false}) + ",\n " + row_of(num_supernodes, {ptx, true});
+  text += "]\n";
   std::cout << text;
   if (!json.empty()) std::ofstream(json) << text;
   return 0;

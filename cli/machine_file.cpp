@@ -165,7 +165,8 @@ class Reader {
     }
     return levels;
   }
-  void expect_known(const Json& from, const std::string& prefix, const std::vector<std::string>& known) const {
+  void expect_known(const Json& from, const std::string& prefix,
+                    const std::vector<std::string>& known) const {
     for (const auto& [key, value] : from.items())
       if (std::find(known.begin(), known.end(), key) == known.end())
         fail(prefix + key, "no such field" + suggestion(key, known));

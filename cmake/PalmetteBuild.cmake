@@ -115,6 +115,46 @@ function(palmette_test name)
       ${label})
 endfunction()
 
+# palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
+# for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and the .sass, if there is
+# cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
+# Products and sums are not contracted: fused multiply-adds are where the kernels write them.
+function(palmette_compile_kernels test)
+  set(folder "")
+  set(files "")
+  if(PALMETTE_NVCC_WORKS)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
+    file(MAKE_DIRECTORY ${folder})
+  endif()
+  foreach(source ${ARGN})
+    cmake_path(GET source STEM name)
+    foreach(arch 80 90)
+      if(PALMETTE_NVCC_WORKS)
+        set(out ${folder}/${name}_sm_${arch})
+        set(sass "true")
+        if(PALMETTE_CUOBJDUMP)
+          set(sass "'${PALMETTE_CUOBJDUMP}' -sass ${out}.cubin > ${out}.sass")
+        endif()
+        add_custom_command(OUTPUT ${out}.ptx
+          COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
+                  -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx
+                  ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
+          DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
+          COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
+        add_custom_command(OUTPUT ${out}.cubin
+          COMMAND sh -c "'${PALMETTE_NVCC}' -arch=sm_${arch} -Xptxas -v -cubin ${out}.ptx -o ${out}.cubin \
+2> ${out}.log || { cat ${out}.log; exit 1; }; ${sass}"
+          DEPENDS ${out}.ptx COMMENT "ptxas ${name} for sm_${arch}" VERBATIM)
+        list(APPEND files ${out}.cubin)
+      endif()
+    endforeach()
+  endforeach()
+  add_custom_target(${test}_kernels DEPENDS ${files})
+  add_dependencies(${test} ${test}_kernels)
+  target_compile_definitions(${test} PRIVATE PALMETTE_KERNELS_FOLDER="${folder}"
+      PALMETTE_HAS_SASS=$<BOOL:${PALMETTE_CUOBJDUMP}>)
+endfunction()
+
 # palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of
 # data/ as seeds, and tests/fuzz/<name without fuzz_read_>.dict, if there is one, as dictionary.
 function(palmette_fuzzer name)

@@ -1,5 +1,5 @@
 # Outside libraries. Required: threads, zlib, a CBLAS with LAPACK, AMD (SuiteSparse). Optional: METIS, Scotch,
-# MPI, CUDA; the summary and ordering_method_list() say what is absent.
+# MPI, nvcc; the summary and ordering_method_list() say what is absent.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PalmetteBlas REQUIRED)
@@ -24,8 +24,32 @@ if(NOT PALMETTE_MPI STREQUAL "OFF")
         "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
   endif()
 endif()
-# CUDA: no room needs it yet; the build says whether it was found.
-set(PALMETTE_CUDA_SUMMARY "CUDA: not used by this version")
-if(PALMETTE_CUDA STREQUAL "ON")
-  message(FATAL_ERROR "PALMETTE_CUDA=ON: no solve of this version runs on a GPU yet; use AUTO or OFF")
+# CUDA: no solve runs on a GPU yet. The tests have nvcc compile the kernels, run its PTX in the emulator, and
+# hold what it makes of them against limits. From a toolkit, or from PyPI's packages in the environment .venv.
+set(PALMETTE_CUDA_SUMMARY "CUDA switched off")
+if(NOT PALMETTE_CUDA STREQUAL "OFF")
+  file(GLOB PALMETTE_CUDA_FOLDERS ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/bin)
+  find_program(PALMETTE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin
+               PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
+  find_program(PALMETTE_CUOBJDUMP cuobjdump HINTS ENV CUDA_HOME PATH_SUFFIXES bin
+               PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
+  set(PALMETTE_CUDA_SUMMARY "no nvcc: kernels for GPUs are compiled for the emulator alone")
+  if(PALMETTE_NVCC AND PALMETTE_TESTS AND NOT PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
+    execute_process(COMMAND ${PALMETTE_NVCC} -std=c++20 -arch=sm_90 -ccbin ${CMAKE_CXX_COMPILER}
+                            -I ${PROJECT_SOURCE_DIR} -ptx ${PROJECT_SOURCE_DIR}/tests/device/words.cu
+                            -o ${PROJECT_BINARY_DIR}/words.ptx
+                    RESULT_VARIABLE PALMETTE_NVCC_STATUS OUTPUT_QUIET ERROR_QUIET)
+    if(PALMETTE_NVCC_STATUS EQUAL 0)
+      set(PALMETTE_NVCC_WORKS ${PALMETTE_NVCC} CACHE INTERNAL "The nvcc that compiles the kernels")
+    endif()
+  endif()
+  if(PALMETTE_NVCC AND PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
+    set(PALMETTE_CUDA_SUMMARY "kernels for GPUs compiled by ${PALMETTE_NVCC} for tests")
+  elseif(PALMETTE_NVCC AND PALMETTE_TESTS)
+    set(PALMETTE_CUDA_SUMMARY "${PALMETTE_NVCC} does not compile the kernels for GPUs")
+  endif()
+  if(PALMETTE_CUDA STREQUAL "ON" AND PALMETTE_TESTS AND NOT PALMETTE_NVCC_WORKS)
+    message(FATAL_ERROR "PALMETTE_CUDA=ON, but there is no nvcc that compiles the kernels: install CUDA 13, "
+        "set CUDA_HOME, or set PALMETTE_NVCC to its path")
+  endif()
 endif()

@@ -11,6 +11,11 @@ python_modules=(numpy scipy nanobind scikit_build_core)            # to build an
 # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
 python_here=.venv/bin/python
+# nvcc as PyPI has it, about 105 MB, for the tests of kernels for GPUs; and what prints its machine code, less
+# than 1 MB.
+nvcc_packages=("nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*"
+               "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*")
+cuobjdump_packages=("nvidia-cuda-cuobjdump>=13")
 # Options for a CMake build that includes the Python module.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
 # The sources of the installed module: Python sources, pyproject.toml and the library.
@@ -89,6 +94,26 @@ has_modules() {
 import importlib.util, sys
 sys.exit(any(importlib.util.find_spec(name) is None for name in sys.argv[1:]))
 END
+}
+
+# has_cuda_program NAME: on the path, in the usual folder, or in the environment.
+has_cuda_program() {
+  command -v "$1" >/dev/null || compgen -G "/usr/local/cuda/bin/$1" >/dev/null ||
+    compgen -G "${python_here%/bin/*}/lib/python3*/site-packages/nvidia/cu13/bin/$1" >/dev/null
+}
+
+# Where it is missing, nvcc is installed into the environment .venv, which must exist. It is optional: if that
+# fails, the tests that need it are skipped.
+install_nvcc() {
+  local wanted=()
+  has_cuda_program nvcc || wanted+=("${nvcc_packages[@]}")
+  has_cuda_program cuobjdump || wanted+=("${cuobjdump_packages[@]}")
+  if [ ${#wanted[@]} -eq 0 ]; then
+    say "nvcc: there"
+  elif ! step "nvcc: installing into .venv" \
+      "$python_here" -m pip install --quiet --disable-pip-version-check "${wanted[@]}"; then
+    say "nvcc: could not be installed; the tests of what it compiles are skipped"
+  fi
 }
 
 # install_modules MODULE…: the environment .venv, with these modules from PyPI (the name of a package is that

@@ -8,3 +8,4 @@
 #include "palmette/device/launches.hpp"
 #include "palmette/device/panel_layout.hpp"
 #include "palmette/device/triangle_sweep.hpp"
+#include "palmette/device/ptx_module.hpp"

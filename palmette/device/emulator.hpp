@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -93,6 +94,8 @@ struct Launch {
   int threads = 32;
   std::size_t shared_bytes = 0;
   std::function<void()> kernel;
+  /// What reports call a load or store, if they shall not give its return address.
+  std::function<std::string(const void* site)> name_of_site = {};
 };
 /// False on processors other than x86-64 and under sanitizers: run then throws UsageError.
 bool emulator_is_available();
@@ -147,6 +150,12 @@ void pause();
 
 /// A plain load or store, as the compiler's hooks report it.
 void plain(const void* p, int bytes, bool write, const void* site);
+#if defined(PALMETTE_EMULATED_BY_THREADS)
+template <class V>
+V load_together(const V* p) {
+  return *p;
+}
+#else
 /// One load of all bytes of V, which the hooks would report in pieces.
 template <class V>
 PALMETTE_UNSEEN V load_together(const V* p) {
@@ -155,6 +164,7 @@ PALMETTE_UNSEEN V load_together(const V* p) {
   std::memcpy(&v, p, sizeof v);
   return v;
 }
+#endif
 
 /// One atomic access: kind is 'l' (load), 's' (store) or 'a' (add).
 struct AtomicAccess {
@@ -166,6 +176,27 @@ struct AtomicAccess {
 };
 void before_atomic(const AtomicAccess& access);
 void after_atomic(const AtomicAccess& access, bool changed);
+#if defined(PALMETTE_EMULATED_BY_THREADS)
+// The twin for the thread sanitizer (tests/device/threads): threads of the system, which know no scopes. Each
+// order is written out, since compilers take one that they do not know for the strongest.
+template <class T>
+T load(const T* p, Order order, Scope) {
+  const std::atomic_ref<T> object(*const_cast<T*>(p));
+  return order == Order::acquire ? object.load(std::memory_order_acquire)
+                                 : object.load(std::memory_order_relaxed);
+}
+template <class T>
+void store(T* p, T v, Order order, Scope) {
+  if (order == Order::release) std::atomic_ref<T>(*p).store(v, std::memory_order_release);
+  else std::atomic_ref<T>(*p).store(v, std::memory_order_relaxed);
+}
+template <class T>
+T add(T* p, T v, Order order, Scope) {
+  const std::atomic_ref<T> object(*p);
+  return order == Order::release ? object.fetch_add(v, std::memory_order_release)
+                                 : object.fetch_add(v, std::memory_order_relaxed);
+}
+#else
 template <class T>
 PALMETTE_UNSEEN T load(const T* p, Order order, Scope scope) {
   before_atomic({p, sizeof(T), order, scope, 'l'});
@@ -191,6 +222,7 @@ PALMETTE_UNSEEN T add(T* p, T v, Order order, Scope scope) {
   after_atomic({p, sizeof(T), order, scope, 'a'}, true);
   return old;
 }
+#endif
 void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value, int pe);
 void wait_signal(Signal* signal, Signal value);
 void quiet();

@@ -25,10 +25,15 @@ std::string place(const Where& where) {
   const std::string file = where.file;
   return file.substr(file.rfind('/') + 1) + ":" + std::to_string(where.number);
 }
-std::string place(const void* site) {
+std::string place(const void* address) {
   char text[32];
-  std::snprintf(text, sizeof text, "%p", site);
+  std::snprintf(text, sizeof text, "%p", address);
   return text;
+}
+std::string Accessor::text() const {
+  if (site == nullptr) return name;
+  const auto& name_of_site = world->launches[world->current->block->launch].name_of_site;
+  return name_of_site ? name_of_site(site) : place(site);
 }
 
 Shadow* shadow_of(const void* p) {
@@ -55,21 +60,21 @@ bool has_seen(const Lane& lane, std::uint16_t other, Clock time) {
 }
 
 void check_after_store(const Lane& lane, const Access& access, const Shadow& known,
-                       const std::string& where) {
+                       const Accessor& where) {
   if (has_seen(lane, known.writer, known.wrote)) return;
   const int far = distance(known.writer, lane.id);
   const bool both_atomic = access.atomic && known.atomic != 0;
   if (both_atomic && far <= static_cast<int>(access.scope) && far <= known.scope) return;
   world->error(std::string("race: ") + (access.atomic ? "atomic " : "") + (access.write ? "store" : "load") +
-               " at " + where + " is not ordered after " + (known.atomic != 0 ? "an atomic" : "a") +
+               " at " + where.text() + " is not ordered after " + (known.atomic != 0 ? "an atomic" : "a") +
                " store by another thread (" + distance_text(far) + ")" +
                (both_atomic ? ": scope too narrow" : ""));
 }
 
-void check_after_loads(const Lane& lane, const Shadow& known, const std::string& where) {
+void check_after_loads(const Lane& lane, const Shadow& known, const Accessor& where) {
   for (int k = 0; k < 2; ++k)
     if (!has_seen(lane, known.reader[k], known.read[k]))
-      world->error("race: store at " + where + " is not ordered after a load by another thread");
+      world->error("race: store at " + where.text() + " is not ordered after a load by another thread");
 }
 
 void remember(const Lane& lane, const Access& access, Shadow& known) {
@@ -89,7 +94,7 @@ void remember(const Lane& lane, const Access& access, Shadow& known) {
 
 }  // namespace
 
-void check_race(Lane& lane, const Access& access, const std::string& where) {
+void check_race(Lane& lane, const Access& access, const Accessor& where) {
   Shadow* const first = shadow_of(access.at);
   for (int word = 0; word < (access.bytes + 3) / 4; ++word) {
     check_after_store(lane, access, first[word], where);
@@ -166,12 +171,12 @@ void tick(Lane& lane) {
 namespace {
 /// The network may read the source of a put until its thread calls quiet: whoever stores there changes what
 /// arrives.
-void check_put_sources(const char* p, int bytes, const std::string& where) {
+void check_put_sources(const char* p, int bytes, const Accessor& where) {
   for (const Block& block : world->blocks)
     for (const Lane& lane : block.lanes)
       for (const auto& [source, count] : lane.put_sources)
         if (p < source + count && source < p + bytes)
-          world->error("store at " + where + " overwrites the source of a put before quiet");
+          world->error("store at " + where.text() + " overwrites the source of a put before quiet");
 }
 
 void count_sectors(Lane& lane, const Access& access, const void* site) {
@@ -205,12 +210,13 @@ void delay_store(Lane& lane, const Access& access) {
 bool is_tracked(const Lane& lane, const Access& access, const void* site) {
   if (!memory.is_tracked(access.at)) {
     if (access.write && (access.at < lane.stack || access.at >= lane.stack + stack_bytes))
-      world->error("store outside device memory at " + place(site));
+      world->error("store outside device memory at " + Accessor{site}.text());
     return false;
   }
   ++world->report.plain_accesses;
   if (!memory.is_device(access.at) || memory.is_allocated(access.at, access.bytes)) return true;
-  world->error(std::string(access.write ? "store" : "load") + " outside device memory at " + place(site));
+  const std::string what = access.write ? "store" : "load";
+  world->error(what + " outside device memory at " + Accessor{site}.text());
   return false;
 }
 
@@ -224,10 +230,10 @@ void plain(const void* p, int bytes, bool write, const void* site) {
   if (!is_tracked(lane, access, site)) return;
   const bool device = memory.is_device(p);
   if (write && device && world->open_puts > 0)
-    check_put_sources(static_cast<const char*>(p), bytes, place(site));
+    check_put_sources(static_cast<const char*>(p), bytes, {site});
   if (device && memory.device_of(p) != lane.block->device)
-    world->error("plain access to another device's memory at " + place(site));
-  if (options.find_races) check_race(lane, access, place(site));
+    world->error("plain access to another device's memory at " + Accessor{site}.text());
+  if (options.find_races) check_race(lane, access, {site});
   if (options.count_sectors && device) count_sectors(lane, access, site);
   if (write && options.delay_stores && device && bytes <= 16) delay_store(lane, access);
   if (world->chance() < options.switch_chance) yield_runnable();

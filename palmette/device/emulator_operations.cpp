@@ -255,7 +255,7 @@ void before_atomic(const AtomicAccess& access) {
   if (access.order == Order::release) publish(lane, access.scope);
   if (writes) forget_delayed(lane, access.at, access.bytes);
   if (!world->options.find_races) return;
-  check_race(lane, {access.at, access.bytes, writes, true, access.scope}, "an atomic access");
+  check_race(lane, {access.at, access.bytes, writes, true, access.scope}, {nullptr, "an atomic access"});
   if (writes) release(lane, access);
 }
 
@@ -279,10 +279,10 @@ namespace {
 void check_put(Lane& lane, double* to, const double* from, int count, int device) {
   if (!world->options.find_races) return;
   for (int word = 0; word < count; ++word)
-    check_race(lane, {from + word, 8, false, false, Scope::block}, "the source of a put");
+    check_race(lane, {from + word, 8, false, false, Scope::block}, {nullptr, "the source of a put"});
   for (int word = 0; word < count; ++word)
     check_race(lane, {on_device(to + word, device - lane.block->device), 8, true, false, Scope::block},
-               "the target of a put");
+               {nullptr, "the target of a put"});
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ inline Shadow* shadow = nullptr;
 
 std::string name(const Lane& lane);
 std::string place(const Where& where);
-std::string place(const void* site);
+std::string place(const void* address);
 Shadow* shadow_of(const void* p);
 /// One access that the race detector judges and remembers.
 struct Access {
@@ -229,7 +229,14 @@ struct Access {
   bool write, atomic;
   Scope scope;
 };
-void check_race(Lane& lane, const Access& access, const std::string& where);
+/// The load or store of a kernel that makes an access, or what makes it otherwise. Its text takes long to
+/// find, so it is found for reports only.
+struct Accessor {
+  const void* site = nullptr;
+  const char* name = "";
+  std::string text() const;
+};
+void check_race(Lane& lane, const Access& access, const Accessor& where);
 void make_runnable(Lane& lane);
 /// Threads that wait to see these bytes changed may look again.
 void wake(const void* p);

@@ -4,7 +4,9 @@
 // ignores such names, and there the hooks keep theirs.)
 #pragma once
 
-#if defined(__clang__)
+#if defined(PALMETTE_EMULATED_BY_THREADS)
+// The hooks are the sanitizer's own.
+#elif defined(__clang__)
 #define PALMETTE_HOOK(name) __tsan_##name
 #else
 #define PALMETTE_HOOK(name) palmette_seen_##name

@@ -116,11 +116,15 @@ inline OnDevice load_device(const Problem& p, const std::vector<double>& b, Laun
   return d;
 }
 
-inline Trial try_tree(const Problem& p, Fault fault, const Options& options, const LaunchShape& shape) {
+/// Makes the launch of a trial: of the kernel as g++ compiled it, unless a test says otherwise.
+using FaultLauncher = std::function<Launch(Fault, const TriangleSweep<double>&, LaunchShape)>;
+
+inline Trial try_tree(const Problem& p, Fault fault, const Options& options, const LaunchShape& shape,
+                      const FaultLauncher& launch_tree = tree_forward_with) {
   reset_memory(1);
   const auto b = right_hand_side(p.n());
   const OnDevice d = load_device(p, b, shape);
-  Report report = run({tree_forward_with(fault, d.sweep, d.shape)}, options);
+  Report report = run({launch_tree(fault, d.sweep, d.shape)}, options);
   return judge(std::move(report), reference(p, b), {d.sweep.at.x, d.sweep.at.x + p.n()});
 }
 

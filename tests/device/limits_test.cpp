@@ -1,0 +1,93 @@
+// Limits of what nvcc makes of the kernels: registers, spills, and loads in its machine code.
+#include <gtest/gtest.h>
+
+#include "tests/device/compiled_kernels.hpp"
+#include "tests/device/kernel_list.hpp"
+#include "tests/device/sass.hpp"
+
+namespace palmette::sweeps {
+namespace {
+
+/// A line of the list, for one scalar type.
+struct Limits {
+  std::string kernel;
+  int registers_80, registers_90, loads_in_flight, wide_loads;
+};
+#define LIMITS(type, word, sweep, num_rhs, ...) \
+  {kernel_name({device::SweepKernel::sweep, ScalarType::word, num_rhs, nullptr}), __VA_ARGS__},
+#define ALL_LIMITS(sweep, argument, ...) PALMETTE_FOR_EACH_KERNEL_SCALAR(LIMITS, sweep, __VA_ARGS__)
+const std::vector<Limits> all_limits = {PALMETTE_FOR_EACH_KERNEL(ALL_LIMITS)};
+
+/// What ptxas reports of a kernel.
+struct Figures {
+  int registers = -1, bytes_spilled = -1;
+};
+Figures figures_of(const std::string& log, const std::string& symbol) {
+  const auto begin = log.find("Compiling entry function '" + symbol + "'");
+  if (begin == std::string::npos) return {};
+  const std::string part = log.substr(begin, log.find("Compiling entry function", begin + 1) - begin);
+  const std::regex spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
+      used("Used ([0-9]+) registers");
+  std::smatch found;
+  Figures figures;
+  if (std::regex_search(part, found, spills))
+    figures.bytes_spilled = std::stoi(found[1]) + std::stoi(found[2]);
+  if (std::regex_search(part, found, used)) figures.registers = std::stoi(found[1]);
+  return figures;
+}
+
+class CompiledFor : public ::testing::TestWithParam<int> {};
+
+TEST_P(CompiledFor, registers_are_within_limits_and_nothing_is_spilled) {
+  PALMETTE_NEEDS_NVCC();
+  const emulate::PtxModule& module = compiled_module("kernels", GetParam());
+  const std::string log = compiled_text("kernels", GetParam(), "log");
+  for (const Limits& limits : all_limits) {
+    const Figures figures = figures_of(log, module.symbol(limits.kernel));
+    EXPECT_EQ(figures.bytes_spilled, 0) << limits.kernel;
+    EXPECT_GT(figures.registers, 0) << limits.kernel;
+    EXPECT_LE(figures.registers, GetParam() == 80 ? limits.registers_80 : limits.registers_90)
+        << limits.kernel;
+    RecordProperty(limits.kernel, "registers " + std::to_string(figures.registers));
+  }
+}
+
+TEST_P(CompiledFor, loads_are_as_many_and_as_wide_as_the_list_wants) {
+  PALMETTE_NEEDS_NVCC();
+  if (PALMETTE_HAS_SASS == 0) GTEST_SKIP() << "no cuobjdump was found when the tests were built";
+  const emulate::PtxModule& module = compiled_module("kernels", GetParam());
+  const std::string text = compiled_text("kernels", GetParam(), "sass");
+  for (const Limits& limits : all_limits) {
+    const Sass sass(text, module.symbol(limits.kernel));
+    EXPECT_FALSE(sass.is_empty()) << limits.kernel;
+    EXPECT_GE(sass.loads_in_flight(), limits.loads_in_flight) << limits.kernel;
+    EXPECT_GE(sass.num_wide_loads(), limits.wide_loads) << limits.kernel;
+    RecordProperty(limits.kernel, "loads in flight " + std::to_string(sass.loads_in_flight()) +
+                                      ", of 128 bits " + std::to_string(sass.num_wide_loads()));
+  }
+}
+
+TEST(Sass, loads_are_in_flight_until_one_is_read) {
+  // Two loads, then a use of the first; the third is alone. Block by block, and only where products are
+  // summed.
+  const std::string code =
+      "Function : f\n"
+      "        /*0000*/                   LDG.E.128 R4, [R2.64] ;\n"
+      "        /*0010*/              @!P0 LDG.E.64 R8, desc[UR8][R2.64+0x10] ;\n"
+      "        /*0020*/                   DFMA R12, R6, R14, R12 ;\n"
+      "        /*0030*/                   LDG.E.64 R10, [R2.64] ;\n"
+      "        /*0040*/                   DFMA R12, R10, R8, R12 ;\n"
+      "        /*0050*/              @!P0 BRA 0x0 ;\n"
+      "        /*0060*/                   LDG.E R20, [R2.64] ;\n"
+      "        /*0070*/                   LDG.E R21, [R2.64] ;\n"
+      "        /*0080*/                   LDG.E R22, [R2.64] ;\n";
+  EXPECT_EQ(Sass(code, "f").loads_in_flight(), 2);
+  EXPECT_EQ(Sass(code, "f").num_wide_loads(), 1);
+  EXPECT_TRUE(Sass(code, "g").is_empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Nvcc, CompiledFor, ::testing::Values(80, 90),
+                         [](const auto& one) { return "sm_" + std::to_string(one.param); });
+
+}  // namespace
+}  // namespace palmette::sweeps

@@ -1,0 +1,145 @@
+// Sweeps of every kernel and scalar type on random values, to compare the bits of two builds of a kernel. No
+// system is solved: any values that stay finite will do.
+#pragma once
+
+#include <cstring>
+
+#include "palmette/device/numbers.cuh"
+#include "tests/device/forward_sweeps.hpp"
+
+namespace palmette::sweeps {
+
+/// Real and imaginary parts within [−1/8, 1/8], multiples of 1/8000.
+template <class T>
+T random_value(std::mt19937& random) {
+  using Real = typename RealOf<T>::type;
+  Real parts[sizeof(T) / sizeof(Real)];
+  for (Real& part : parts) part = static_cast<Real>(thousandths(random) / 8);
+  T value;
+  std::memcpy(&value, parts, sizeof value);
+  return value;
+}
+template <class T>
+std::vector<T> random_values(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> values(count);
+  for (T& value : values) value = random_value<T>(random);
+  return values;
+}
+
+/// Bytes of what a sweep leaves in x, and all reports.
+struct Outcome {
+  std::vector<unsigned char> bytes;
+  std::vector<std::string> errors;
+};
+template <class T>
+Outcome outcome_of(const T* x, std::size_t count, const Report& report) {
+  Outcome outcome{std::vector<unsigned char>(count * sizeof(T)), report.errors};
+  std::memcpy(outcome.bytes.data(), x, outcome.bytes.size());
+  return outcome;
+}
+
+/// Every third panel is guarded, every second one permuted (its rows reversed).
+template <class T>
+Panels<T> random_panels(const Problem& p) {
+  std::vector<T> values;
+  std::vector<long long> offset;
+  std::vector<unsigned char> form, log_height;
+  std::vector<int> place;
+  std::mt19937 random(3);
+  for (int s = 0; s < p.count(); ++s) {
+    const PanelLayout layout = panel_layout<T>(p.width(s), p.panel_rows(s));
+    offset.push_back(static_cast<long long>(values.size()));
+    constexpr long long aligned = panel_alignment<T>;
+    const long long entries = (layout.entries() + aligned - 1) / aligned * aligned;
+    for (long long k = 0; k < entries; ++k) values.push_back(random_value<T>(random));
+    form.push_back(static_cast<unsigned char>((s % 3 == 1 ? guarded : 0) | (s % 2 == 1 ? permuted : 0)));
+    log_height.push_back(static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height))));
+    for (int row = p.width(s) - 1; row >= 0; --row) place.push_back(row);
+  }
+  return {upload(values), upload(offset), upload(form), upload(log_height), upload(place)};
+}
+
+/// Supernodes by height above the leaves, and where each height begins.
+struct Levels {
+  std::vector<int> supernode, begin{0};
+};
+inline Levels levels_of(const Problem& p) {
+  std::vector<int> height(p.count());
+  for (int s = 0; s < p.count(); ++s)
+    for (const int child : p.children[s]) height[s] = std::max(height[s], height[child] + 1);
+  Levels levels;
+  for (int level = 0; static_cast<int>(levels.supernode.size()) < p.count(); ++level) {
+    for (int s = 0; s < p.count(); ++s)
+      if (height[s] == level) levels.supernode.push_back(s);
+    levels.begin.push_back(static_cast<int>(levels.supernode.size()));
+  }
+  return levels;
+}
+
+template <class T>
+TriangleSweep<T> random_sweep(const Problem& p, int num_rhs) {
+  std::size_t rows_below = 0;
+  std::vector<int> missing(p.count());
+  const std::vector<int> owner = p.owners();
+  TriangleSweep<T> sweep{};
+  for (int s = 0; s < p.count(); ++s) {
+    rows_below += p.below[s].size();
+    sweep.at.widest = std::max(sweep.at.widest, p.width(s));
+    std::set<int> targets;
+    for (const int row : p.below[s]) targets.insert(owner[row]);
+    for (const int target : targets) ++missing[target];
+  }
+  const std::size_t n = static_cast<std::size_t>(p.n()), rhs = static_cast<std::size_t>(num_rhs);
+  sweep.tree = upload_tree(p);
+  sweep.tree.by_level = upload(levels_of(p).supernode);
+  sweep.panels = random_panels<T>(p);
+  std::vector<T> below(n);  // blocks of two rows do not cross supernodes
+  for (int s = 0; s < p.count(); ++s)
+    if (p.width(s) >= 2) below[p.begin[s]] = random_values<T>(n, 6)[s];
+  sweep.diagonal = {upload(random_values<T>(n, 5)), upload(below), true};
+  sweep.at.x = upload(random_values<T>(n * rhs, 4));
+  sweep.at.update = allocate_array<T>(rows_below * rhs);
+  sweep.at.sum = allocate_array<T>(n * rhs);
+  sweep.at.missing = upload(missing);
+  sweep.at.done = allocate_array<int>(n);
+  sweep.at.ticket = allocate_array<int>(1);
+  sweep.at.sweep = 1;
+  sweep.at.stride = sweep.at.tile = num_rhs;
+  sweep.at.end = p.count();
+  sweep.at.adjoint = true;
+  return sweep;
+}
+
+/// The columns of the triangle as rows.
+template <class T>
+RowSweep<T> random_rows(const SparseTriangle& triangle, int num_rhs) {
+  const std::size_t n = static_cast<std::size_t>(triangle.n());
+  std::vector<std::vector<int>> rows(n);
+  for (int c = 0; c < triangle.n(); ++c)
+    for (const auto& [row, value] : triangle.below[c]) rows[row].push_back(c);
+  std::vector<long long> ptr{0};
+  std::vector<int> column;
+  for (const auto& row : rows) {
+    column.insert(column.end(), row.begin(), row.end());
+    ptr.push_back(static_cast<long long>(column.size()));
+  }
+  std::vector<T> diagonal = random_values<T>(n, 8);
+  for (T& entry : diagonal) {  // away from zero
+    typename RealOf<T>::type real = 1.5;
+    std::memcpy(&entry, &real, sizeof real);
+  }
+  return {triangle.n(),
+          upload(ptr),
+          upload(column),
+          upload(random_values<T>(column.size(), 7)),
+          upload(diagonal),
+          false,
+          upload(random_values<T>(n * static_cast<std::size_t>(num_rhs), 9)),
+          allocate_array<int>(n),
+          allocate_array<int>(1),
+          1,
+          num_rhs};
+}
+
+}  // namespace palmette::sweeps

@@ -1,0 +1,56 @@
+// Each word of the vocabulary against the instructions that nvcc makes of it.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "tests/device/compiled_kernels.hpp"
+#include "tests/device/word_list.hpp"
+
+namespace palmette::sweeps {
+namespace {
+
+struct Word {
+  std::string name, instructions;
+};
+#define ROW(name, statement, instructions) {#name, instructions},
+const std::vector<Word> words = {PALMETTE_FOR_EACH_WORD(ROW)};
+
+/// The body of a kernel, from brace to brace.
+std::string body_of(const std::string& text, const std::string& kernel) {
+  const auto head = text.find(".entry " + kernel + "(");
+  if (head == std::string::npos) return "";
+  return text.substr(text.find('{', head), text.find("\n}", head) - text.find('{', head));
+}
+
+/// Whether the words, separated by blanks, occur one after the other.
+bool has_in_order(const std::string& body, const std::string& wanted) {
+  std::istringstream in(wanted);
+  std::size_t at = 0;
+  for (std::string word; in >> word; at += word.size()) {
+    at = body.find(word, at);
+    if (at == std::string::npos) return false;
+  }
+  return true;
+}
+
+class Words : public ::testing::TestWithParam<int> {};
+
+TEST_P(Words, become_the_instructions_of_the_table) {
+  PALMETTE_NEEDS_NVCC();
+  const std::string text = compiled_text("words", GetParam(), "ptx");
+  for (const Word& word : words) {
+    const std::string body = body_of(text, word.name);
+    EXPECT_PRED2(has_in_order, body, word.instructions) << word.name;
+  }
+}
+
+TEST_P(Words, are_all_known_to_the_interpreter) {
+  PALMETTE_NEEDS_NVCC();
+  EXPECT_EQ(compiled_module("words", GetParam()).kernel_names().size(), words.size());
+}
+
+INSTANTIATE_TEST_SUITE_P(OfTheVocabulary, Words, ::testing::Values(80, 90),
+                         [](const auto& one) { return "sm_" + std::to_string(one.param); });
+
+}  // namespace
+}  // namespace palmette::sweeps
