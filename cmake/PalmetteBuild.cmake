@@ -115,6 +115,21 @@ function(palmette_test name)
       ${label})
 endfunction()
 
+# palmette_cuda_object(<variable>): has nvcc compile the CUDA back end, and sets the variable to its object
+# file. Products and sums are not contracted, as for the tests.
+function(palmette_cuda_object variable)
+  set(source ${PROJECT_SOURCE_DIR}/palmette/device/cuda/cuda_device.cu)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda_device.o)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
+            -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
+            -gencode arch=compute_90,code=compute_90
+            -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc cuda_device.cu" VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set(${variable} ${object} PARENT_SCOPE)
+endfunction()
+
 # palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
 # for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and the .sass, if there is
 # cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
@@ -191,6 +206,7 @@ function(palmette_install)
   install(FILES ${PROJECT_BINARY_DIR}/palmette-config.cmake
       ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteCudart.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
 endfunction()

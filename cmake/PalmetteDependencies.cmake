@@ -24,9 +24,11 @@ if(NOT PALMETTE_MPI STREQUAL "OFF")
         "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
   endif()
 endif()
-# CUDA: no solve runs on a GPU yet. The tests have nvcc compile the kernels, run its PTX in the emulator, and
-# hold what it makes of them against limits. From a toolkit, or from PyPI's packages in the environment .venv.
+# CUDA. The tests have nvcc compile the kernels, run its PTX in the emulator, and hold what it makes of them
+# against limits. The library gets its CUDA back end where there is a driver too, or with PALMETTE_CUDA=ON.
+# nvcc is that of a toolkit, or from PyPI's packages in the environment .venv.
 set(PALMETTE_CUDA_SUMMARY "CUDA switched off")
+set(PALMETTE_HAVE_CUDA OFF)
 if(NOT PALMETTE_CUDA STREQUAL "OFF")
   file(GLOB PALMETTE_CUDA_FOLDERS ${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/bin)
   find_program(PALMETTE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin
@@ -34,7 +36,12 @@ if(NOT PALMETTE_CUDA STREQUAL "OFF")
   find_program(PALMETTE_CUOBJDUMP cuobjdump HINTS ENV CUDA_HOME PATH_SUFFIXES bin
                PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
   set(PALMETTE_CUDA_SUMMARY "no nvcc: kernels for GPUs are compiled for the emulator alone")
-  if(PALMETTE_NVCC AND PALMETTE_TESTS AND NOT PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
+  find_library(PALMETTE_CUDA_DRIVER NAMES libcuda.so.1)
+  set(PALMETTE_WANTS_NVCC OFF)
+  if(PALMETTE_TESTS OR PALMETTE_CUDA_DRIVER OR PALMETTE_CUDA STREQUAL "ON")
+    set(PALMETTE_WANTS_NVCC ON)
+  endif()
+  if(PALMETTE_NVCC AND PALMETTE_WANTS_NVCC AND NOT PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
     execute_process(COMMAND ${PALMETTE_NVCC} -std=c++20 -arch=sm_90 -ccbin ${CMAKE_CXX_COMPILER}
                             -I ${PROJECT_SOURCE_DIR} -ptx ${PROJECT_SOURCE_DIR}/tests/device/words.cu
                             -o ${PROJECT_BINARY_DIR}/words.ptx
@@ -44,12 +51,17 @@ if(NOT PALMETTE_CUDA STREQUAL "OFF")
     endif()
   endif()
   if(PALMETTE_NVCC AND PALMETTE_NVCC_WORKS STREQUAL PALMETTE_NVCC)
+    find_package(PalmetteCudart QUIET)
     set(PALMETTE_CUDA_SUMMARY "kernels for GPUs compiled by ${PALMETTE_NVCC} for tests")
-  elseif(PALMETTE_NVCC AND PALMETTE_TESTS)
+    if(PalmetteCudart_FOUND AND (PALMETTE_CUDA_DRIVER OR PALMETTE_CUDA STREQUAL "ON"))
+      set(PALMETTE_HAVE_CUDA ON)
+      set(PALMETTE_CUDA_SUMMARY "CUDA by ${PALMETTE_NVCC}")
+    endif()
+  elseif(PALMETTE_NVCC AND PALMETTE_WANTS_NVCC)
     set(PALMETTE_CUDA_SUMMARY "${PALMETTE_NVCC} does not compile the kernels for GPUs")
   endif()
-  if(PALMETTE_CUDA STREQUAL "ON" AND PALMETTE_TESTS AND NOT PALMETTE_NVCC_WORKS)
-    message(FATAL_ERROR "PALMETTE_CUDA=ON, but there is no nvcc that compiles the kernels: install CUDA 13, "
-        "set CUDA_HOME, or set PALMETTE_NVCC to its path")
+  if(PALMETTE_CUDA STREQUAL "ON" AND NOT PALMETTE_HAVE_CUDA)
+    message(FATAL_ERROR "PALMETTE_CUDA=ON, but there is no nvcc that compiles the kernels, or no "
+        "libcudart_static.a: install CUDA 13, set CUDA_HOME, or set PALMETTE_NVCC to the path of nvcc")
   endif()
 endif()
