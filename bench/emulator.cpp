@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -50,12 +51,19 @@ struct Chain {
       if (supernode > 0) child.push_back(supernode - 1);
       child_ptr.push_back(static_cast<int>(child.size()));
     }
-    sweep.tree = {num_supernodes, upload(begin),     upload(parent), upload(below), upload(row), upload(into),
-                  upload(child_ptr), upload(child), nullptr,        nullptr,       nullptr};
+    std::vector<int> order(static_cast<std::size_t>(num_supernodes));
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<int> task_ptr = order;
+    task_ptr.push_back(num_supernodes);
+    sweep.tree = {num_supernodes,    num_supernodes, upload(begin), upload(parent), upload(below),
+                  upload(row),       upload(into),   upload(child_ptr), upload(child), nullptr,
+                  nullptr,           upload(task_ptr), upload(order)};
     sweep.panels = {upload(std::vector<double>(static_cast<std::size_t>(entries), 1.0 / 64)), upload(offset),
                     upload(std::vector<unsigned char>(offset.size())), upload(log_height), nullptr};
     device::SweepVectors<double>& at = sweep.at;
-    at.x = upload(std::vector<double>(static_cast<std::size_t>(begin.back()), 1.0));
+    at.in = upload(std::vector<double>(static_cast<std::size_t>(begin.back()), 1.0));
+    at.x = emulate::allocate_array<double>(static_cast<std::size_t>(begin.back()));
+    at.order = sweep.tree.supernode_of;
     at.update = emulate::allocate_array<double>(row.size() + 1);
     at.done = emulate::allocate_array<int>(static_cast<std::size_t>(num_supernodes));
     at.ticket = emulate::allocate_array<int>(1);

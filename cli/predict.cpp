@@ -12,6 +12,7 @@
 #include "cli/report_table.hpp"
 #include "cli/structure.hpp"
 #include "cli/text.hpp"
+#include "cli/predict_devices.hpp"
 #include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
 
@@ -23,6 +24,7 @@ struct PredictCommand {
   StructureOptions structure;
   PlacementOptions placement;
   std::vector<std::int64_t> threads;
+  std::string devices;  ///< empty: ranks and threads are predicted
   std::string plot;
   OutputOptions output;
 };
@@ -254,8 +256,38 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   return finish(command.output, document);
 }
 
+template <class T>
+int predict_devices(const PredictCommand& command, const SparseMatrix<T>& matrix,
+                    const std::vector<MachineFile>& devices, ProgressBar& progress) {
+  const Structure structure = find_structure(matrix, command.structure, progress);
+  const DeviceCase given{structure.symbolic, command.placement.num_rhs, static_cast<int>(sizeof(T)),
+                         structure.kind};
+  Json document = structure_json(structure.report);
+  document["num_rhs"] = command.placement.num_rhs;
+  document["devices"] = device_json(devices, given);
+  if (command.output.shows_table()) {
+    FactList facts(16);
+    facts.add("matrix", matrix_sentence(structure.report.matrix));
+    facts.add("one solve", fmt::format("both sweeps by device_tree, {}, vectors on the device",
+                                       plural(command.placement.num_rhs, "right-hand side")));
+    print(facts.text() + "\n" + device_table(devices, given));
+  }
+  return finish(command.output, document);
+}
+
+int run_predict_devices(const PredictCommand& command) {
+  const std::vector<MachineFile> devices = read_devices(command.devices);
+  if (!command.plot.empty()) throw UsageError("--plot draws paths over ranks: leave out --device");
+  ProgressBar progress(!command.output.quiet);
+  const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
+  check_square(input, command.matrix.path, "predict");
+  return std::visit([&](const auto& matrix) { return predict_devices(command, matrix, devices, progress); },
+                    input.matrix);
+}
+
 int run_predict(const PredictCommand& command) {
   check_writable("--json", command.output.json);
+  if (!command.devices.empty()) return run_predict_devices(command);
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
   check_method(command.placement);
@@ -281,6 +313,7 @@ Command add_predict(CLI::App& root) {
                      "  palmette predict A.mtx --machine this --threads 1,2\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
+                     "  palmette predict A.mtx --device a100,h100\n"
                      "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
   const auto command = std::make_shared<PredictCommand>();
   add_matrix_options(app, command->matrix);
@@ -290,6 +323,9 @@ Command add_predict(CLI::App& root) {
   group.value(
       {"--threads", "T,T,...", "numbers of threads of one machine, without ranks: also predicted"},
       [command](const std::string& text) { command->threads = parse_integers("--threads", text, 1, 4096); });
+  group.text({"--device", "NAME|FILE,...",
+              "one solve on each of these devices instead, by their machine files: a100, h100, h200, mi250x"},
+             command->devices);
   OptionGroup report(app, "Report");
   report.text({"--plot", "FILE.svg",
                "draw the critical path (of the last number of ranks) on the sparsity plot of the factor"},

@@ -147,8 +147,10 @@ function(palmette_compile_kernels test)
       if(PALMETTE_NVCC_WORKS)
         set(out ${folder}/${name}_sm_${arch})
         set(sass "true")
-        if(PALMETTE_CUOBJDUMP)
-          set(sass "'${PALMETTE_CUOBJDUMP}' -sass ${out}.cubin > ${out}.sass")
+        if(PALMETTE_CUOBJDUMP AND PALMETTE_NVDISASM)
+          cmake_path(GET PALMETTE_NVDISASM PARENT_PATH nvdisasm_folder)
+          set(sass "NVDISASM_PATH='${nvdisasm_folder}' '${PALMETTE_CUOBJDUMP}' -sass ${out}.cubin \
+> ${out}.sass")
         endif()
         add_custom_command(OUTPUT ${out}.ptx
           COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
@@ -167,7 +169,7 @@ function(palmette_compile_kernels test)
   add_custom_target(${test}_kernels DEPENDS ${files})
   add_dependencies(${test} ${test}_kernels)
   target_compile_definitions(${test} PRIVATE PALMETTE_KERNELS_FOLDER="${folder}"
-      PALMETTE_HAS_SASS=$<BOOL:${PALMETTE_CUOBJDUMP}>)
+      PALMETTE_HAS_SASS=$<AND:$<BOOL:${PALMETTE_CUOBJDUMP}>,$<BOOL:${PALMETTE_NVDISASM}>>)
 endfunction()
 
 # palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of

@@ -35,6 +35,9 @@ if(NOT PALMETTE_CUDA STREQUAL "OFF")
                PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
   find_program(PALMETTE_CUOBJDUMP cuobjdump HINTS ENV CUDA_HOME PATH_SUFFIXES bin
                PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
+  # cuobjdump calls nvdisasm.
+  find_program(PALMETTE_NVDISASM nvdisasm HINTS ENV CUDA_HOME PATH_SUFFIXES bin
+               PATHS /usr/local/cuda/bin ${PALMETTE_CUDA_FOLDERS})
   set(PALMETTE_CUDA_SUMMARY "no nvcc: kernels for GPUs are compiled for the emulator alone")
   find_library(PALMETTE_CUDA_DRIVER NAMES libcuda.so.1)
   set(PALMETTE_WANTS_NVCC OFF)

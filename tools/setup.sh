@@ -15,7 +15,7 @@ python_here=.venv/bin/python
 # than 1 MB.
 nvcc_packages=("nvidia-cuda-nvcc==13.0.*" "nvidia-nvvm==13.0.*" "nvidia-cuda-crt==13.0.*"
                "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*")
-cuobjdump_packages=("nvidia-cuda-cuobjdump>=13")
+cuobjdump_packages=("nvidia-cuda-cuobjdump>=13" "nvidia-cuda-nvdisasm>=13")
 # Options for a CMake build that includes the Python module.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
 # The sources of the installed module: Python sources, pyproject.toml and the library.

@@ -74,7 +74,7 @@ emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape
 }
 
 emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape) {
-  if (fault == Fault::no_tickets) shape.blocks = sweep.tree.num_supernodes;
+  if (fault == Fault::no_tickets) shape.blocks = sweep.tree.num_tasks;
   const auto with = [&](Closure kernel) { return launch(0, shape, std::move(kernel)); };
   switch (fault) {
     case Fault::relaxed_flag: return with(tree_with<Fault::relaxed_flag>(sweep));

@@ -54,6 +54,7 @@ struct PanelLayout {
 /// The height of chunks for a panel: at least so large that the columns of a narrow supernode occupy all
 /// lanes, and larger while a block's warps still find a chunk each, because a sum over the lanes of a row
 /// costs shuffles.
+/// @param rows  of the panel, or of a task's part of it
 inline int chunk_height(int width, int rows, int rows_of_load) {
   constexpr int lanes = 32, warps_of_block = 8, most = 64;
   int height = 2 * rows_of_load;  // a sector, so whole chunks begin and end with one
@@ -62,10 +63,11 @@ inline int chunk_height(int width, int rows, int rows_of_load) {
   return height < lanes * rows_of_load ? height : lanes * rows_of_load;
 }
 
+/// @param parts  tasks that share the panel
 template <class T>
-PanelLayout panel_layout(int width, int rows) {
+PanelLayout panel_layout(int width, int rows, int parts = 1) {
   constexpr int loaded = rows_per_load<T>;
-  return {width, rows, chunk_height(width, rows, loaded), loaded};
+  return {width, rows, chunk_height(width, (rows + parts - 1) / parts, loaded), loaded};
 }
 
 /// Entries that panels of this scalar begin at multiples of: a sector.

@@ -5,27 +5,27 @@
 
 namespace palmette::device {
 
-// By the tree: forward, a supernode waits for its children; backward, for its parent. No atomic sums, one
-// flag for each supernode; the same bits for any number of blocks and threads.
+// By the tree: forward, a task waits for the children of its supernode; backward, for its parent. No atomic
+// sums, one flag for each task; the same bits for any number of blocks and threads.
 
 template <class T, int K, Fault fault>
-PALMETTE_DEVICE void forward_supernode(const TriangleSweep<T>& a, int s) {
-  const int first = a.tree.child_ptr[s];
+PALMETTE_DEVICE void forward_task(const TriangleSweep<T>& a, int task) {
+  const int s = a.tree.supernode_of[task], first = a.tree.child_ptr[s];
   wait_for<T, fault>(a, a.tree.child + first, a.tree.child_ptr[s + 1] - first);
-  eliminate_by_tree<T, K, fault>(a, s);
-  publish<T, fault>(a, s);
+  eliminate_by_tree<T, K, fault>(a, task);
+  publish<T, fault>(a, task);
 }
 
 template <class T, int K, Fault fault = Fault::none>
 PALMETTE_KERNEL void tree_forward_kernel(TriangleSweep<T> a) {
   if constexpr (fault == Fault::no_tickets) {
-    forward_supernode<T, K, fault>(a, gpu::block());
+    forward_task<T, K, fault>(a, a.at.order[gpu::block()]);
   } else if constexpr (fault == Fault::unequal_barriers) {
-    if (take_ticket(reinterpret_cast<int*>(gpu::shared_bytes()), a.at.ticket) < a.tree.num_supernodes)
+    if (take_ticket(reinterpret_cast<int*>(gpu::shared_bytes()), a.at.ticket) < a.tree.num_tasks)
       if (gpu::thread() < gpu::warp_size) gpu::block_barrier();
   } else {
-    over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int s) {
-      forward_supernode<T, K, fault>(a, s);
+    over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
+      forward_task<T, K, fault>(a, a.at.order[ticket]);
       if constexpr (fault == Fault::store_outside)
         if (gpu::thread() == 0) a.at.x[a.tree.begin[a.tree.num_supernodes] * a.at.stride] = zero<T>();
     });
@@ -34,39 +34,40 @@ PALMETTE_KERNEL void tree_forward_kernel(TriangleSweep<T> a) {
 
 template <class T, int K>
 PALMETTE_KERNEL void tree_backward_kernel(TriangleSweep<T> a) {
-  over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int ticket) {
-    const int s = a.tree.num_supernodes - 1 - ticket;
+  over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
+    const int task = a.at.order[ticket], s = a.tree.supernode_of[task];
     wait_for<T, Fault::none>(a, a.tree.parent + s, a.tree.parent[s] >= 0 ? 1 : 0);
-    substitute<T, K>(a, s);
-    publish<T, Fault::none>(a, s);
+    substitute<T, K>(a, task);
+    publish<T, Fault::none>(a, task);
   });
 }
 
-// Level after level, a launch for each: supernodes of a level wait for none.
+// Level after level, a launch for each: tasks of a level wait for none.
 
 template <class T, int K>
 PALMETTE_KERNEL void level_forward_kernel(TriangleSweep<T> a) {
   for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
-    eliminate_by_tree<T, K, Fault::none>(a, a.tree.by_level[k]);
+    eliminate_by_tree<T, K, Fault::none>(a, a.at.order[k]);
 }
 
 template <class T, int K>
 PALMETTE_KERNEL void level_backward_kernel(TriangleSweep<T> a) {
   for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
-    substitute<T, K>(a, a.tree.by_level[k]);
+    substitute<T, K>(a, a.at.order[k]);
 }
 
 // Synchronization-free [Ding et al. 2020, algorithm 4]: a supernode adds what its rows below lose to their
 // sums by atomic additions, and counts itself off at each supernode to which they belong.
 
 template <class T, int K>
-PALMETTE_DEVICE void eliminate_by_columns(const TriangleSweep<T>& a, int number) {
-  const Supernode<T> s = supernode(a, number);
+PALMETTE_DEVICE void eliminate_by_columns(const TriangleSweep<T>& a, int task) {
+  const Supernode<T> s = supernode(a, task);
   T* const t = shared_values<T>();
+  if (s.is_guarded && s.part > 0) return;
   over_tiles(a, [&](Tile rhs) {
     over_rows(s.width, rhs.count, [&](int row, int j) {
       const long long at = place_of(a, rhs, s.first + row, j);
-      t[row * rhs.count + j] = a.at.x[at] + load_relaxed(&a.at.sum[at]);
+      t[row * rhs.count + j] = a.at.in[at] + load_relaxed(&a.at.sum[at]);
     });
     gpu::block_barrier();
     eliminate<T, K, Fault::none>(a, s, rhs, t, [&](int row, int j, T value) {
@@ -77,10 +78,12 @@ PALMETTE_DEVICE void eliminate_by_columns(const TriangleSweep<T>& a, int number)
 
 template <class T, int K>
 PALMETTE_KERNEL void columns_forward_kernel(TriangleSweep<T> a) {
-  over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int s) {
+  over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
+    const int task = a.at.order[ticket], s = a.tree.supernode_of[task];
     if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(&a.at.missing[s], 0);
     gpu::block_barrier();
-    eliminate_by_columns<T, K>(a, s);
+    eliminate_by_columns<T, K>(a, task);
+    gpu::block_barrier();
     for (int k = a.tree.target_ptr[s] + gpu::thread(); k < a.tree.target_ptr[s + 1]; k += gpu::threads())
       gpu::add_release<gpu::Scope::device>(&a.at.missing[a.tree.target[k]], -1);
   });
@@ -88,11 +91,11 @@ PALMETTE_KERNEL void columns_forward_kernel(TriangleSweep<T> a) {
 
 template <class T, int K>
 PALMETTE_KERNEL void columns_backward_kernel(TriangleSweep<T> a) {
-  over_tickets(a.at.ticket, a.tree.num_supernodes, [&](int ticket) {
-    const int s = a.tree.num_supernodes - 1 - ticket, first = a.tree.target_ptr[s];
+  over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
+    const int task = a.at.order[ticket], s = a.tree.supernode_of[task], first = a.tree.target_ptr[s];
     wait_for<T, Fault::none>(a, a.tree.target + first, a.tree.target_ptr[s + 1] - first);
-    substitute<T, K>(a, s);
-    publish<T, Fault::none>(a, s);
+    substitute<T, K>(a, task);
+    publish<T, Fault::none>(a, task);
   });
 }
 

@@ -7,9 +7,11 @@
 // a few columns, and adds its lanes' sums in a fixed tree, so the bits depend neither on the number of blocks
 // nor on that of threads or right-hand sides.
 //
-// Liveness: blocks take supernodes by tickets in a topological order, so a block waits only for supernodes
-// that a block has taken before, and the one that was taken first waits for none. One resident block is
-// enough.
+// Large panels are shared among blocks: a task is a supernode, or a part of one. Forward, a part has some of
+// the chunks, and gathers t for itself; backward, some of the columns.
+//
+// Liveness: blocks take tasks by tickets in a topological order, so a block waits only for tasks that a block
+// has taken before, and the one that was taken first waits for none. One resident block is enough.
 #pragma once
 
 #include "palmette/device/numbers.cuh"
@@ -22,27 +24,38 @@ struct Tile {
   int first, count;
 };
 
-/// A supernode as its block sees it.
+/// A supernode, or a part of one, as its block sees it.
 template <class T>
 struct Supernode {
-  int number, first, width, rows_below;
+  int number, part, parts, first, width, rows_below;
   long long low;  ///< first of its rows below
   bool is_guarded;
   const int* place;  ///< row k of P·t is row place[k] of t; null: the same row
   PanelLayout layout;
   const T* values;
+
+  /// The share of this part of `count` things: [begin(count), end(count)). A block that is not inverted is
+  /// left to the first part.
+  PALMETTE_DEVICE int begin(int count) const {
+    if (is_guarded) return part == 0 ? 0 : count;
+    return static_cast<int>(static_cast<long long>(count) * part / parts);
+  }
+  PALMETTE_DEVICE int end(int count) const {
+    return is_guarded ? count : static_cast<int>(static_cast<long long>(count) * (part + 1) / parts);
+  }
 };
 
 template <class T>
-PALMETTE_DEVICE Supernode<T> supernode(const TriangleSweep<T>& a, int s) {
+PALMETTE_DEVICE Supernode<T> supernode(const TriangleSweep<T>& a, int task) {
+  const int s = a.tree.supernode_of[task], first_task = a.tree.task_ptr[s];
   const long long low = a.tree.below[s];
   const int first = a.tree.begin[s], width = a.tree.begin[s + 1] - first;
   const int rows_below = static_cast<int>(a.tree.below[s + 1] - low);
   const PanelLayout layout{width, width + rows_below, 1 << a.panels.log_height[s], rows_per_load<T>};
   const unsigned char form = a.panels.form[s];
   const int* const place = (form & permuted) != 0 ? a.panels.place + first : nullptr;
-  return {s, first, width, rows_below, low, (form & guarded) != 0, place, layout,
-          a.panels.values + a.panels.offset[s]};
+  return {s,   task - first_task, a.tree.task_ptr[s + 1] - first_task, first, width, rows_below, low,
+          (form & guarded) != 0, place, layout, a.panels.values + a.panels.offset[s]};
 }
 
 template <class T>
@@ -121,6 +134,21 @@ PALMETTE_DEVICE void solve_block_transposed(const Supernode<T>& s, bool adjoint,
 
 // ---- forward ----
 
+/// Loads that a lane begins before it uses the first.
+constexpr int loads_ahead = 4;
+
+template <class T>
+PALMETTE_DEVICE Loaded<T> load_rows(const T* values) {
+  return gpu::load_together(reinterpret_cast<const Loaded<T>*>(values));
+}
+
+/// sum ← sum + m·t, t being one row for K right-hand sides.
+template <class T, int K>
+PALMETTE_DEVICE void add_products(const Loaded<T>& m, const T* t, T (&sum)[rows_per_load<T>][K]) {
+  for (int v = 0; v < rows_per_load<T>; ++v)
+    for (int k = 0; k < K; ++k) sum[v][k] = multiply_add(m.value[v], t[k], sum[v][k]);
+}
+
 /// sum ← rows of a chunk times t, in all lanes of a row, for K right-hand sides. A lane has rows_per_load
 /// rows.
 template <class T, int K, Fault fault>
@@ -134,24 +162,28 @@ PALMETTE_DEVICE bool multiply_chunk(const Supernode<T>& s, int chunk, const T* t
     for (int k = 0; k < K; ++k) sum[v][k] = zero<T>();
   if constexpr (fault == Fault::divergent_shuffle)
     if (row >= stored) return false;  // these lanes do not come to the shuffles
-  if (row < stored)
-    for (int c = gpu::lane() / row_lanes; c < columns; c += gpu::warp_size / row_lanes) {
-      const Loaded<T> m = gpu::load_together(reinterpret_cast<const Loaded<T>*>(values + c * stored + row));
-      for (int v = 0; v < loaded; ++v)
-        for (int k = 0; k < K; ++k) sum[v][k] = multiply_add(m.value[v], t[c * count + k], sum[v][k]);
-    }
+  const int step = gpu::warp_size / row_lanes;
+  int c = row < stored ? gpu::lane() / row_lanes : columns;
+  for (; c + (loads_ahead - 1) * step < columns; c += loads_ahead * step) {
+    Loaded<T> m[loads_ahead];
+    for (int a = 0; a < loads_ahead; ++a) m[a] = load_rows(values + (c + a * step) * stored + row);
+    for (int a = 0; a < loads_ahead; ++a) add_products<T, K>(m[a], t + (c + a * step) * count, sum);
+  }
+  for (; c < columns; c += step)
+    add_products<T, K>(load_rows(values + c * stored + row), t + c * count, sum);
   for (int v = 0; v < loaded; ++v)
     for (int k = 0; k < K; ++k) sum[v][k] = lane_sum(sum[v][k], row_lanes, gpu::warp_size);
   return true;
 }
 
-/// Multiplies t by the panel. @param put  (row of the panel, right-hand side of the tile, value), called by
-/// one lane
+/// Multiplies t by this part's chunks of the panel.
+/// @param put  (row of the panel, right-hand side of the tile, value), called by one lane
 template <class T, int K, Fault fault, class Put>
 PALMETTE_DEVICE void multiply_panel(const Supernode<T>& s, int count, const T* t, Put&& put) {
   constexpr int loaded = rows_per_load<T>;
   const int warps = gpu::threads() / gpu::warp_size;
-  for (int chunk = gpu::thread() / gpu::warp_size; chunk < s.layout.num_chunks(); chunk += warps)
+  const int begin = s.begin(s.layout.num_chunks()), end = s.end(s.layout.num_chunks());
+  for (int chunk = begin + gpu::thread() / gpu::warp_size; chunk < end; chunk += warps)
     for (int first = 0; first < count; first += K) {
       T sum[loaded][K];
       if (!multiply_chunk<T, K, fault>(s, chunk, t + first, count, sum)) continue;
@@ -194,21 +226,27 @@ PALMETTE_DEVICE void eliminate(const TriangleSweep<T>& a, const Supernode<T>& s,
 }
 
 /// t ← the supernode's right-hand sides less what its children subtract, child after child, so no sum depends
-/// on who was first. What they subtract from rows further down is added to the supernode's own update.
+/// on who was first. What they subtract from rows of this part further down is added to the supernode's own
+/// update.
 template <class T, Fault fault>
 PALMETTE_DEVICE void gather(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* t) {
   T* const update = a.at.update;
+  const int chunks = s.layout.num_chunks(), end = s.end(chunks) * s.layout.height;
+  const int begin = s.begin(chunks) * s.layout.height < s.width ? s.width : s.begin(chunks) * s.layout.height;
+  const int last = end < s.layout.rows ? end : s.layout.rows;
   over_rows(s.width, rhs.count,
-            [&](int row, int j) { t[row * rhs.count + j] = a.at.x[place_of(a, rhs, s.first + row, j)]; });
-  over_rows(s.rows_below, rhs.count,
-            [&](int row, int j) { update[place_of(a, rhs, s.low + row, j)] = zero<T>(); });
+            [&](int row, int j) { t[row * rhs.count + j] = a.at.in[place_of(a, rhs, s.first + row, j)]; });
+  over_rows(last > begin ? last - begin : 0, rhs.count, [&](int row, int j) {
+    update[place_of(a, rhs, s.low + begin + row - s.width, j)] = zero<T>();
+  });
   gpu::block_barrier();
   for (int c = a.tree.child_ptr[s.number]; c < a.tree.child_ptr[s.number + 1]; ++c) {
     const long long from = a.tree.below[a.tree.child[c]];
     const int rows = static_cast<int>(a.tree.below[a.tree.child[c] + 1] - from);
     over_rows(rows, rhs.count, [&](int row, int j) {
-      const T value = update[place_of(a, rhs, from + row, j)];
       const int to = a.tree.into[from + row];
+      if (to >= s.width && (to < begin || to >= last)) return;  // a row of another part
+      const T value = update[place_of(a, rhs, from + row, j)];
       T& target = to < s.width ? t[to * rhs.count + j] : update[place_of(a, rhs, s.low + to - s.width, j)];
       target = target + value;
     });
@@ -217,9 +255,10 @@ PALMETTE_DEVICE void gather(const TriangleSweep<T>& a, const Supernode<T>& s, Ti
 }
 
 template <class T, int K, Fault fault>
-PALMETTE_DEVICE void eliminate_by_tree(const TriangleSweep<T>& a, int number) {
-  const Supernode<T> s = supernode(a, number);
+PALMETTE_DEVICE void eliminate_by_tree(const TriangleSweep<T>& a, int task) {
+  const Supernode<T> s = supernode(a, task);
   T* const t = shared_values<T>();
+  if (s.is_guarded && s.part > 0) return;
   over_tiles(a, [&](Tile rhs) {
     gather<T, fault>(a, s, rhs, t);
     eliminate<T, K, fault>(a, s, rhs, t, [&](int row, int j, T value) {
@@ -235,14 +274,14 @@ PALMETTE_DEVICE void eliminate_by_tree(const TriangleSweep<T>& a, int number) {
 template <class T>
 PALMETTE_DEVICE T scaled_row(const TriangleSweep<T>& a, Tile rhs, int row, int j) {
   const BlockDiagonalView<T>& d = a.diagonal;
-  const T own = a.at.x[place_of(a, rhs, row, j)];
+  const T own = a.at.in[place_of(a, rhs, row, j)];
   if (d.diagonal == nullptr) return own;
   const T scaled = multiply_add(d.diagonal[row], own, zero<T>());
   if (!is_zero(d.below[row]))
-    return multiply_add(conjugate_if(d.hermitian, d.below[row]), a.at.x[place_of(a, rhs, row + 1, j)],
+    return multiply_add(conjugate_if(d.hermitian, d.below[row]), a.at.in[place_of(a, rhs, row + 1, j)],
                         scaled);
   if (row > 0 && !is_zero(d.below[row - 1]))
-    return multiply_add(d.below[row - 1], a.at.x[place_of(a, rhs, row - 1, j)], scaled);
+    return multiply_add(d.below[row - 1], a.at.in[place_of(a, rhs, row - 1, j)], scaled);
   return scaled;
 }
 
@@ -252,6 +291,11 @@ template <class T>
 struct Staged {
   T* values;
   int first, count;
+};
+
+/// One of the partial sums of a column.
+struct ColumnSum {
+  int which, column;
 };
 
 /// Zeros behind the last row.
@@ -270,45 +314,80 @@ PALMETTE_DEVICE void stage_rows(const TriangleSweep<T>& a, const Supernode<T>& s
   });
 }
 
-/// sum ← one column of the staged chunks, transposed, times the staged rows of K right-hand sides, in all
-/// lanes of the column.
+/// sum ← sum + mᵀ·rows, where `known` holds the rows of a load for `count` right-hand sides, the first K of
+/// which are meant.
 template <class T, int K>
-PALMETTE_DEVICE void multiply_column(const Supernode<T>& s, bool adjoint, int column, const Staged<T>& staged,
-                                     T (&sum)[K]) {
-  constexpr int loaded = rows_per_load<T>;
-  const int height = s.layout.height, row_lanes = height / loaded, row = gpu::lane() % row_lanes * loaded;
-  const int chunks = s.layout.num_chunks(), end = (staged.first + staged_rows) / height;
-  for (int k = 0; k < K; ++k) sum[k] = zero<T>();
-  for (int chunk = staged.first / height; chunk < chunks && chunk < end; ++chunk) {
-    const int stored = s.layout.stored_rows(chunk);
-    if (row >= stored || column >= s.layout.columns(chunk)) continue;
-    const T* const values = s.values + s.layout.begin(chunk) + column * stored + row;
-    const Loaded<T> m = gpu::load_together(reinterpret_cast<const Loaded<T>*>(values));
+PALMETTE_DEVICE void add_transposed(bool adjoint, const Loaded<T>& m, const T* known, int count,
+                                    T (&sum)[K]) {
+  for (int v = 0; v < rows_per_load<T>; ++v)
+    for (int k = 0; k < K; ++k)
+      sum[k] = multiply_add(conjugate_if(adjoint, m.value[v]), known[v * count + k], sum[k]);
+}
+
+/// sum ← one column of the staged chunks number `which`, `which` + column_sums, …, transposed, times the
+/// staged rows of K right-hand sides, in all lanes of the column.
+template <class T, int K>
+PALMETTE_DEVICE void multiply_column(const Supernode<T>& s, bool adjoint, ColumnSum of,
+                                     const Staged<T>& staged, T (&sum)[K]) {
+  const int height = s.layout.height, row_lanes = height / rows_per_load<T>;
+  const int row = gpu::lane() % row_lanes * rows_per_load<T>, first = staged.first / height;
+  const int staged_end = (staged.first + staged_rows) / height, chunks = s.layout.num_chunks();
+  const int end = chunks < staged_end ? chunks : staged_end;
+  const auto load = [&](int chunk) {
+    return load_rows(s.values + s.layout.begin(chunk) + of.column * s.layout.stored_rows(chunk) + row);
+  };
+  const auto add = [&](int chunk, const Loaded<T>& m) {
     const T* const known = staged.values + (chunk * height - staged.first + row) * staged.count;
-    for (int v = 0; v < loaded; ++v)
-      for (int k = 0; k < K; ++k)
-        sum[k] = multiply_add(conjugate_if(adjoint, m.value[v]), known[v * staged.count + k], sum[k]);
+    add_transposed<T, K>(adjoint, m, known, staged.count, sum);
+  };
+  for (int k = 0; k < K; ++k) sum[k] = zero<T>();
+  int chunk = first + of.which;
+  while (chunk < of.column / height) chunk += column_sums;  // those above do not have the column
+  if (of.column >= s.width) chunk = end;
+  for (; chunk + (loads_ahead - 1) * column_sums < end - 1; chunk += loads_ahead * column_sums) {
+    Loaded<T> m[loads_ahead];
+    for (int a = 0; a < loads_ahead; ++a) m[a] = load(chunk + a * column_sums);
+    for (int a = 0; a < loads_ahead; ++a) add(chunk + a * column_sums, m[a]);
   }
+  for (; chunk < end; chunk += column_sums)
+    if (row < s.layout.stored_rows(chunk)) add(chunk, load(chunk));
   for (int k = 0; k < K; ++k) sum[k] = lane_sum(sum[k], 1, row_lanes);
 }
 
-/// out ← out + (the staged chunks)ᵀ times the staged rows. A warp has the same columns in every call.
+/// Columns of this part.
+template <class T>
+struct PartColumns {
+  int first, count, together;  ///< `together` of them are a warp's at a time
+};
+template <class T>
+PALMETTE_DEVICE PartColumns<T> columns_of_part(const Supernode<T>& s) {
+  const int together = gpu::warp_size / (s.layout.height / rows_per_load<T>);
+  const int groups = (s.width + together - 1) / together;
+  const int first = s.begin(groups) * together, end = s.end(groups) * together;
+  return {first, (end < s.width ? end : s.width) - first, together};
+}
+
+/// out ← out + (the staged chunks)ᵀ times the staged rows, for the columns of this part and each of their
+/// partial sums. A sum has the same warp in every call.
 template <class T, int K>
 PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const Staged<T>& staged,
                                      T* out) {
-  const int row_lanes = s.layout.height / rows_per_load<T>, columns = gpu::warp_size / row_lanes;
-  const int warps = gpu::threads() / gpu::warp_size, lane_column = gpu::lane() / row_lanes;
-  for (int c = gpu::thread() / gpu::warp_size * columns; c < s.width; c += warps * columns)
+  const PartColumns<T> mine = columns_of_part(s);
+  const int warps = gpu::threads() / gpu::warp_size, row_lanes = s.layout.height / rows_per_load<T>;
+  const int units = (mine.count + mine.together - 1) / mine.together * column_sums;
+  for (int unit = gpu::thread() / gpu::warp_size; unit < units; unit += warps) {
+    const int own = unit / column_sums * mine.together + gpu::lane() / row_lanes;
     for (int k = 0; k < staged.count; k += K) {
       T sum[K];
       const Staged<T> here{staged.values + k, staged.first, staged.count};
-      multiply_column<T, K>(s, adjoint, c + lane_column, here, sum);
-      if (gpu::lane() % row_lanes != 0 || c + lane_column >= s.width) continue;
+      multiply_column<T, K>(s, adjoint, {unit % column_sums, mine.first + own}, here, sum);
+      if (gpu::lane() % row_lanes != 0 || own >= mine.count) continue;
       for (int j = 0; j < K; ++j) {
-        T& target = out[(c + lane_column) * staged.count + k + j];
+        T& target = out[(own * column_sums + unit % column_sums) * staged.count + k + j];
         target = target + sum[j];
       }
     }
+  }
 }
 
 /// out ← B⁻ᵀ·(out + z).
@@ -320,26 +399,62 @@ PALMETTE_DEVICE void substitute_guarded(const TriangleSweep<T>& a, const Superno
   solve_block_transposed(s, a.at.adjoint, rhs.count, out);
 }
 
+/// x of a block that is not inverted ← B⁻ᵀ·(z + its sums). The sums pass through x, since they lie between
+/// others in shared memory. @param sum_of  (column, right-hand side) → sum
+template <class T, class SumOf>
+PALMETTE_DEVICE void write_guarded(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* out,
+                                   SumOf&& sum_of) {
+  T* const x = a.at.x;
+  over_rows(s.width, rhs.count,
+            [&](int row, int j) { x[place_of(a, rhs, s.first + row, j)] = sum_of(row, j); });
+  gpu::block_barrier();
+  over_rows(s.width, rhs.count,
+            [&](int row, int j) { out[row * rhs.count + j] = x[place_of(a, rhs, s.first + row, j)]; });
+  gpu::block_barrier();
+  substitute_guarded(a, s, rhs, out);
+  over_rows(s.width, rhs.count, [&](int row, int j) {
+    const int to = s.place != nullptr ? s.place[row] : row;
+    x[place_of(a, rhs, s.first + to, j)] = out[row * rhs.count + j];
+  });
+}
+
+/// x of the part's columns ← their sums.
+template <class T>
+PALMETTE_DEVICE void write_columns(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* sums) {
+  const PartColumns<T> mine = columns_of_part(s);
+  const auto sum_of = [&](int column, int j) {
+    const T* const part = sums + column * column_sums * rhs.count + j;
+    return (part[0] + part[rhs.count]) + (part[2 * rhs.count] + part[3 * rhs.count]);
+  };
+  if (s.is_guarded) {
+    write_guarded(a, s, rhs, sums, sum_of);
+  } else {
+    over_rows(mine.count, rhs.count, [&](int column, int j) {
+      const int own = mine.first + column, to = s.place != nullptr ? s.place[own] : own;
+      a.at.x[place_of(a, rhs, s.first + to, j)] = sum_of(column, j);
+    });
+  }
+  gpu::block_barrier();
+}
+
 template <class T, int K>
-PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, int number) {
-  const Supernode<T> s = supernode(a, number);
-  T* const out = shared_values<T>();
+PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, int task) {
+  const Supernode<T> s = supernode(a, task);
+  const PartColumns<T> mine = columns_of_part(s);
+  if (mine.count <= 0) return;
+  T* const sums = shared_values<T>();
   over_tiles(a, [&](Tile rhs) {
-    T* const staged_values = out + static_cast<long long>(a.at.widest) * rhs.count;
-    over_rows(s.width, rhs.count, [&](int row, int j) { out[row * rhs.count + j] = zero<T>(); });
+    T* const staged_values = sums + static_cast<long long>(column_sums) * a.at.widest * rhs.count;
+    over_rows(mine.count * column_sums, rhs.count,
+              [&](int k, int j) { sums[k * rhs.count + j] = zero<T>(); });
     for (int first = 0; first < s.layout.rows; first += staged_rows) {
       const Staged<T> staged{staged_values, first, rhs.count};
       stage_rows(a, s, rhs, staged);
       gpu::block_barrier();
-      multiply_staged<T, K>(s, a.at.adjoint, staged, out);
+      multiply_staged<T, K>(s, a.at.adjoint, staged, sums);
       gpu::block_barrier();
     }
-    if (s.is_guarded) substitute_guarded(a, s, rhs, out);
-    over_rows(s.width, rhs.count, [&](int row, int j) {
-      const int to = s.place != nullptr ? s.place[row] : row;
-      a.at.x[place_of(a, rhs, s.first + to, j)] = out[row * rhs.count + j];
-    });
-    gpu::block_barrier();
+    write_columns(a, s, rhs, sums);
   });
 }
 
@@ -365,29 +480,30 @@ PALMETTE_DEVICE void over_tickets(int* ticket, int count, Work&& work) {
   }
 }
 
-/// The block goes on when all of these supernodes are done.
+/// The block goes on when all tasks of these supernodes are done.
 template <class T, Fault fault>
 PALMETTE_DEVICE void wait_for(const TriangleSweep<T>& a, const int* supernodes, int count) {
-  for (int k = gpu::thread(); k < count; k += gpu::threads()) {
-    const int* const done = &a.at.done[supernodes[k]];
-    if constexpr (fault == Fault::no_acquire)
-      while (gpu::load_relaxed<gpu::Scope::device>(done) != a.at.sweep) gpu::pause();
-    else
-      gpu::wait_equal<gpu::Scope::device>(done, a.at.sweep);
-  }
+  for (int k = gpu::thread(); k < count; k += gpu::threads())
+    for (int task = a.tree.task_ptr[supernodes[k]]; task < a.tree.task_ptr[supernodes[k] + 1]; ++task) {
+      const int* const done = &a.at.done[task];
+      if constexpr (fault == Fault::no_acquire)
+        while (gpu::load_relaxed<gpu::Scope::device>(done) != a.at.sweep) gpu::pause();
+      else
+        gpu::wait_equal<gpu::Scope::device>(done, a.at.sweep);
+    }
   gpu::block_barrier();
 }
 
 /// All threads of the block have come to a barrier since their last store.
 template <class T, Fault fault>
-PALMETTE_DEVICE void publish(const TriangleSweep<T>& a, int s) {
+PALMETTE_DEVICE void publish(const TriangleSweep<T>& a, int task) {
   if (gpu::thread() != 0) return;
   if constexpr (fault == Fault::relaxed_flag)
-    gpu::store_relaxed<gpu::Scope::device>(&a.at.done[s], a.at.sweep);
+    gpu::store_relaxed<gpu::Scope::device>(&a.at.done[task], a.at.sweep);
   else if constexpr (fault == Fault::narrow_scope)
-    gpu::store_release<gpu::Scope::block>(&a.at.done[s], a.at.sweep);
+    gpu::store_release<gpu::Scope::block>(&a.at.done[task], a.at.sweep);
   else
-    gpu::store_release<gpu::Scope::device>(&a.at.done[s], a.at.sweep);
+    gpu::store_release<gpu::Scope::device>(&a.at.done[task], a.at.sweep);
 }
 
 }  // namespace palmette::device

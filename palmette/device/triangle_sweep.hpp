@@ -19,9 +19,11 @@ enum class Fault {
   early_reuse
 };
 
-/// The supernodes of a factor, and their tree. Children have smaller numbers than their parents.
+/// The supernodes of a factor, and their tree. Children have smaller numbers than their parents. Large panels
+/// are shared among several tasks: forward, each has some chunks of rows; backward, some columns.
 struct Tree {
   int num_supernodes;
+  int num_tasks;
   const int* begin;         ///< num_supernodes + 1: first column
   const int* parent;        ///< −1 at roots
   const long long* below;   ///< num_supernodes + 1: first row below, in `row` and `into`
@@ -29,9 +31,10 @@ struct Tree {
   const int* into;          ///< where a row below lies in the parent's [own columns; rows below]
   const int* child_ptr;     ///< num_supernodes + 1
   const int* child;         ///< ascending
-  const int* by_level;      ///< supernodes by height above the leaves
   const int* target_ptr;    ///< num_supernodes + 1
   const int* target;        ///< the supernodes to which the rows below belong, ascending
+  const int* task_ptr;      ///< num_supernodes + 1: first task of a supernode
+  const int* supernode_of;  ///< num_tasks
 };
 
 /// Bits of a panel's form: B is not inverted; pivoting permuted the rows of t.
@@ -58,17 +61,19 @@ struct BlockDiagonalView {
 /// The vectors and flags of one sweep.
 template <class T>
 struct SweepVectors {
-  T* x;             ///< n × stride, row after row: the right-hand side, then the solution
+  const T* in;      ///< n × stride, row after row: the right-hand side
+  T* x;             ///< n × stride: the solution
   T* update;        ///< rows below × stride: what a supernode subtracts from the rows of its ancestors
   T* sum;           ///< n × stride, of synchronization-free sweeps: what rows lose; 0 at the start
-  int* missing;     ///< of synchronization-free sweeps: contributions that a supernode waits for
-  int* done;        ///< number of the sweep that finished a supernode
+  int* missing;     ///< of synchronization-free sweeps: tasks that a supernode waits for
+  int* done;        ///< number of the sweep that finished a task
+  const int* order; ///< tasks as they are taken: each after those that it waits for
   int* ticket;      ///< 0 at the start
   int sweep;        ///< its number
   int stride;       ///< right-hand sides, as padded
   int tile;         ///< right-hand sides that pass through shared memory together
   int widest;       ///< columns of the widest supernode
-  int first;        ///< of level sweeps: supernodes by_level[first … end)
+  int first;        ///< of level sweeps: tasks order[first … end)
   int end;
   bool adjoint;     ///< backward sweeps conjugate the panels
 };
@@ -101,11 +106,14 @@ struct RowSweep {
 
 /// Rows of right-hand sides that the backward sweep keeps in shared memory; a multiple of every height.
 inline constexpr int staged_rows = 128;
+/// Partial sums of a column in the backward sweep: sum j is that of chunks j, j + column_sums, …, so that
+/// several warps work for one column, and the bits do not depend on which.
+inline constexpr int column_sums = 4;
 
 /// Bytes of shared memory that a sweep needs for so many right-hand sides at a time.
 template <class T>
 int shared_bytes_of_sweep(int widest, int tile) {
-  return 16 + static_cast<int>(sizeof(T)) * (widest + (widest > staged_rows ? widest : staged_rows)) * tile;
+  return 16 + static_cast<int>(sizeof(T)) * (column_sums * widest + staged_rows) * tile;
 }
 
 }  // namespace palmette::device

@@ -10,6 +10,7 @@
 #include "palmette/predict/choose_grid.hpp"
 #include "palmette/predict/path_model.hpp"
 #include "palmette/predict/schedule.hpp"
+#include "palmette/predict/device_model.hpp"
 #include "palmette/predict/thread_model.hpp"
 #include "palmette/tasks/tasks.hpp"
 

@@ -34,7 +34,7 @@ struct RankState {
   double free_at = 0;        ///< when its last worker became free
   index_t busy = 0;          ///< workers that run a task
   bool turn_planned = false;
-  bool launched[2] = {};     ///< forward, backward
+  double ready_from[2] = {-1, -1};  ///< forward, backward: when its kernel runs; −1: not launched
   index_t last_task = -1;    ///< that ended
 };
 
@@ -158,9 +158,9 @@ class Scheduler {
 
   void start(RankState& state, index_t next, double now) {
     const SolveTask& one = task(next);
-    bool& launched = state.launched[is_forward(one.part) ? 0 : 1];
-    if (!launched) now += rates_.cluster.launch_us * 1e-6;
-    launched = true;
+    double& ready_from = state.ready_from[is_forward(one.part) ? 0 : 1];
+    if (ready_from < 0) ready_from = now + rates_.cluster.launch_us * 1e-6;
+    now = std::max(now, ready_from);
     ++state.busy;
     PathStep& mine = step(next);
     mine.task = next;
@@ -177,8 +177,9 @@ class Scheduler {
     RankState& state = rank(task(number).rank);
     --state.busy;
     state.last_task = number;
-    state.free_at = pass_on(number, now);
-    plan_turn(task(number).rank, state.free_at);
+    const double free_at = pass_on(number, now);
+    state.free_at = std::max(state.free_at, free_at);
+    plan_turn(task(number).rank, free_at);
   }
 
   void find_path() {

@@ -52,19 +52,23 @@ template <class T>
 DeviceVectors<T>::DeviceVectors(std::shared_ptr<Device> device, const DeviceTree& tree)
     : device_(std::move(device)),
       tree_(tree),
-      done_(device_, std::vector<int>(tree.num_sources().size(), 0)),
+      done_(device_, std::vector<int>(tree.tasks().supernode_of.size(), 0)),
       ticket_(device_, 1) {}
 
 template <class T>
-T* DeviceVectors<T>::x(index_t num_rhs) {
+T* DeviceVectors<T>::begin(index_t num_rhs) {
   const auto stride = static_cast<std::size_t>(device_stride_of(num_rhs));
   const std::size_t entries = static_cast<std::size_t>(tree_.num_columns()) * stride;
   if (x_.size() < entries) {
-    x_ = {};  // gives its memory back before more is asked for
+    // Their memory is given back before more is asked for.
+    x_ = {};
+    y_ = {};
     update_ = {};
     x_ = {device_, entries};
+    y_ = {device_, entries};
     update_ = {device_, static_cast<std::size_t>(tree_.num_rows_below()) * stride};
   }
+  in_ = false;
   return x_.data();
 }
 
@@ -80,7 +84,9 @@ template <class T>
 device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_columns) {
   device::SweepVectors<T> at{};
   at.stride = device_stride_of(num_rhs);
-  at.x = x(num_rhs);
+  in_ = !in_;
+  at.in = in_ ? x_.data() : y_.data();
+  at.x = in_ ? y_.data() : x_.data();
   if (by_columns)
     begin_sums(static_cast<std::size_t>(tree_.num_columns()) * static_cast<std::size_t>(at.stride));
   ticket_.clear();
@@ -97,7 +103,7 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
 
 template <class T>
 offset_t DeviceVectors<T>::memory_bytes() const {
-  return static_cast<offset_t>(x_.bytes() + update_.bytes() + sum_.bytes() + missing_.bytes() +
+  return static_cast<offset_t>(x_.bytes() + y_.bytes() + update_.bytes() + sum_.bytes() + missing_.bytes() +
                                done_.bytes() + ticket_.bytes());
 }
 
@@ -109,9 +115,9 @@ DeviceCore<T>::DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> par
       guarded_blocks_(parts.guarded_blocks()),
       host_diagonal_(std::move(parts.diagonal)),
       tree_(device_, parts.structure->symbolic()),
-      lower_(device_, *parts.lower),
+      lower_(device_, *parts.lower, tree_.tasks()),
       vectors_(device_, tree_) {
-  if (parts.upper) upper_.emplace(device_, *parts.upper);
+  if (parts.upper) upper_.emplace(device_, *parts.upper, tree_.tasks());
   if (!host_diagonal_) return;
   diagonal_ = {device_, host_diagonal_->diagonal()};
   diagonal_below_ = {device_, host_diagonal_->below()};
@@ -140,10 +146,9 @@ void DeviceCore<T>::run(const SweepSteps& steps, const CoreRun<T>& given) const 
   load_rhs(given.in, 0, n, kept);
   {
     const std::lock_guard lock(one_solve_);
-    T* const x = vectors_.x(given.num_rhs());
-    device_->copy_in(x, kept.data, bytes);
+    device_->copy_in(vectors_.begin(given.num_rhs()), kept.data, bytes);
     for (int k = 0; k < steps.count; ++k) sweep(steps.step[k], given);
-    device_->copy_out(kept.data, x, bytes);
+    device_->copy_out(kept.data, vectors_.solution(), bytes);
   }
   store_rhs<T>(given.out, 0, n, kept);
 }
@@ -157,6 +162,7 @@ void DeviceCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) const 
   if (step.divides)
     sweep.diagonal = {diagonal_.data(), diagonal_below_.data(), host_diagonal_->is_hermitian()};
   sweep.at.adjoint = step.adjoint;
+  sweep.at.order = step.forward ? tree_.forward() : tree_.backward();
   device::LaunchShape shape{0, 0, device::shared_bytes_of_sweep<T>(sweep.at.widest, sweep.at.tile)};
   if (given.method == SolveMethod::device_level_set) return sweep_levels(step.forward, sweep, shape);
   if (by_columns) return launch(step.forward ? columns_forward : columns_backward, sweep, shape);
@@ -167,6 +173,7 @@ template <class T>
 void DeviceCore<T>::sweep_levels(bool forward, device::TriangleSweep<T>& sweep,
                                  device::LaunchShape shape) const {
   const std::vector<int>& begin = tree_.level_begin();
+  sweep.at.order = tree_.by_level();
   const auto levels = static_cast<int>(begin.size()) - 1;
   for (int k = 0; k < levels; ++k) {
     const int level = forward ? k : levels - 1 - k;

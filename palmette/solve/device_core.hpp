@@ -16,10 +16,13 @@ class DeviceVectors {
   /// @param tree  must outlive the vectors
   DeviceVectors(std::shared_ptr<Device> device, const DeviceTree& tree);
 
-  /// @returns room for n × device_stride_of(num_rhs) values, row after row
-  T* x(index_t num_rhs);
-  /// Prepares a sweep that finds its right-hand side in x. @param by_columns  with sums by atomic additions
+  /// @returns room for n × device_stride_of(num_rhs) values, row after row: the right-hand side of the first
+  ///   of several sweeps; each leaves its solution in a place of its own, from which the next one reads
+  T* begin(index_t num_rhs);
+  /// Prepares the next sweep. @param by_columns  with sums by atomic additions
   device::SweepVectors<T> begin_sweep(index_t num_rhs, bool by_columns);
+  /// What the last sweep wrote.
+  const T* solution() const { return in_ ? y_.data() : x_.data(); }
   offset_t memory_bytes() const;
 
  private:
@@ -27,7 +30,8 @@ class DeviceVectors {
 
   std::shared_ptr<Device> device_;
   const DeviceTree& tree_;
-  DeviceArray<T> x_, update_, sum_;
+  DeviceArray<T> x_, y_, update_, sum_;
+  bool in_ = false;  ///< the last sweep read x and wrote y
   DeviceArray<int> missing_, done_, ticket_;
   int sweeps_ = 0;
 };

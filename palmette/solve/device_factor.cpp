@@ -57,17 +57,19 @@ Children children_of(const SymbolicFactor& symbolic) {
 }
 
 template <class T>
-device::PanelLayout layout_of(const SymbolicFactor& symbolic, index_t s) {
-  return device::panel_layout<T>(symbolic.width(s), static_cast<int>(symbolic.leading_dimension(s)));
+device::PanelLayout layout_of(const SymbolicFactor& symbolic, const BlockTasks& tasks, index_t s) {
+  return device::panel_layout<T>(symbolic.width(s), static_cast<int>(symbolic.leading_dimension(s)),
+                                 tasks.parts(s));
 }
 
 /// length num_supernodes + 1: first entry of each panel
 template <class T>
-std::vector<long long> panel_offsets(const SymbolicFactor& symbolic) {
+std::vector<long long> panel_offsets(const SymbolicFactor& symbolic, const BlockTasks& tasks) {
   constexpr long long aligned = device::panel_alignment<T>;
   std::vector<long long> offset{0};
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
-    offset.push_back((offset.back() + layout_of<T>(symbolic, s).entries() + aligned - 1) / aligned * aligned);
+    offset.push_back(
+        (offset.back() + layout_of<T>(symbolic, tasks, s).entries() + aligned - 1) / aligned * aligned);
   return offset;
 }
 
@@ -80,21 +82,15 @@ void invert_diagonal(DenseView<T> m) {
 }  // namespace
 
 DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic)
-    : num_sources_(symbolic.num_supernodes(), 0), num_columns_(symbolic.n) {
-  const index_t count = symbolic.num_supernodes();
+    : tasks_(block_tasks(symbolic)), num_sources_(symbolic.num_supernodes(), 0), num_columns_(symbolic.n) {
   const Children children = children_of(symbolic);
-  std::vector<int> target_ptr(symbolic.block_ptr.begin(), symbolic.block_ptr.end()), target;
-  for (const Block& block : symbolic.blocks) {
-    target.push_back(block.row_supernode);
-    ++num_sources_[block.row_supernode];
-  }
-  for (index_t s = 0; s < count; ++s) widest_ = std::max(widest_, static_cast<int>(symbolic.width(s)));
-  find_levels(symbolic);
-  std::vector<int> by_level(count), next(level_begin_);
-  std::vector<int> height(count, 0);
-  for (index_t s = 0; s < count; ++s) {
-    by_level[next[height[s]]++] = s;
-    if (const index_t up = symbolic.parent[s]; up >= 0) height[up] = std::max(height[up], height[s] + 1);
+  std::vector<int> target;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    widest_ = std::max(widest_, static_cast<int>(symbolic.width(s)));
+    for (const Block& block : symbolic.blocks_of(s)) {
+      target.push_back(block.row_supernode);
+      num_sources_[block.row_supernode] += tasks_.parts(s);
+    }
   }
   begin_ = {device, symbolic.supernode_begin};
   parent_ = {device, symbolic.parent};
@@ -103,56 +99,45 @@ DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& sym
   into_ = {device, places_in_parents(symbolic)};
   child_ptr_ = {device, children.ptr};
   child_ = {device, children.child};
-  by_level_ = {device, by_level};
-  target_ptr_ = {device, target_ptr};
+  target_ptr_ = {device, std::vector<int>(symbolic.block_ptr.begin(), symbolic.block_ptr.end())};
   target_ = {device, target};
-  view_ = {count,
-           begin_.data(),
-           parent_.data(),
-           below_.data(),
-           row_.data(),
-           into_.data(),
-           child_ptr_.data(),
-           child_.data(),
-           by_level_.data(),
-           target_ptr_.data(),
-           target_.data()};
+  task_ptr_ = {device, tasks_.task_ptr};
+  supernode_of_ = {device, tasks_.supernode_of};
+  forward_ = {device, tasks_.forward};
+  backward_ = {device, tasks_.backward};
+  by_level_ = {device, tasks_.by_level};
+  view_ = {symbolic.num_supernodes(), tasks_.num_tasks(), begin_.data(), parent_.data(),
+           below_.data(),             row_.data(),        into_.data(),  child_ptr_.data(),
+           child_.data(),             target_ptr_.data(), target_.data(), task_ptr_.data(),
+           supernode_of_.data()};
 }
 
-void DeviceTree::find_levels(const SymbolicFactor& symbolic) {
-  std::vector<int> height(symbolic.num_supernodes(), 0);
-  std::vector<int> members(symbolic.num_supernodes() + 1, 0);
-  int levels = 0;
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
-    ++members[height[s]];
-    levels = std::max(levels, height[s] + 1);
-    if (const index_t up = symbolic.parent[s]; up >= 0) height[up] = std::max(height[up], height[s] + 1);
-  }
-  level_begin_.assign(1, 0);
-  for (int level = 0; level < levels; ++level) level_begin_.push_back(level_begin_.back() + members[level]);
+std::vector<const DeviceArray<int>*> DeviceTree::arrays() const {
+  return {&begin_,  &parent_,   &row_,          &into_,    &child_ptr_, &child_,   &target_ptr_,
+          &target_, &task_ptr_, &supernode_of_, &forward_, &backward_,  &by_level_};
 }
 
 offset_t DeviceTree::memory_bytes() const {
   offset_t bytes = static_cast<offset_t>(below_.bytes());
-  for (const auto* array : {&begin_, &parent_, &row_, &into_, &child_ptr_, &child_, &by_level_, &target_ptr_,
-                            &target_})
-    bytes += static_cast<offset_t>(array->bytes());
+  for (const DeviceArray<int>* array : arrays()) bytes += static_cast<offset_t>(array->bytes());
   return bytes;
 }
 
-offset_t DeviceTree::predicted_bytes(const SymbolicFactor& symbolic) {
+offset_t DeviceTree::predicted_bytes(const SymbolicFactor& symbolic, const BlockTasks& tasks) {
   const offset_t count = symbolic.num_supernodes(), rows = static_cast<offset_t>(symbolic.row_index.size());
   const offset_t children =
       count - std::count(symbolic.parent.begin(), symbolic.parent.end(), index_t{-1});
   return array_bytes<long long>(count + 1) +
-         array_bytes<int>(3 * (count + 1) + 2 * count + 2 * rows + children + num_targets(symbolic));
+         array_bytes<int>(4 * (count + 1) + count + 2 * rows + children + num_targets(symbolic) +
+                          4 * offset_t{tasks.num_tasks()});
 }
 
 template <class T>
-DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle) {
+DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle,
+                              const BlockTasks& tasks) {
   const SymbolicFactor& symbolic = triangle.structure().symbolic();
   const index_t count = symbolic.num_supernodes();
-  std::vector<long long> offset = panel_offsets<T>(symbolic);
+  std::vector<long long> offset = panel_offsets<T>(symbolic, tasks);
   std::vector<T> values(static_cast<std::size_t>(offset.back()), T(0)), room;
   std::vector<unsigned char> form(count, 0), log_height(count);
   std::vector<int> place;
@@ -164,7 +149,7 @@ DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTr
       form[s] |= device::guarded;
       invert_diagonal(m);
     }
-    const device::PanelLayout layout = layout_of<T>(symbolic, s);
+    const device::PanelLayout layout = layout_of<T>(symbolic, tasks, s);
     device::pack_panel(
         layout, [&](int row, int column) { return m(row, column); }, values.data() + offset[s]);
     log_height[s] = static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height)));
@@ -189,10 +174,11 @@ offset_t DevicePanels<T>::memory_bytes() const {
 }
 
 template <class T>
-offset_t DevicePanels<T>::predicted_bytes(const SymbolicFactor& symbolic, bool permuted) {
+offset_t DevicePanels<T>::predicted_bytes(const SymbolicFactor& symbolic, const BlockTasks& tasks,
+                                          bool permuted) {
   const offset_t count = symbolic.num_supernodes();
-  return array_bytes<T>(panel_offsets<T>(symbolic).back()) + array_bytes<long long>(count) + 2 * count +
-         (permuted ? array_bytes<int>(symbolic.n) : 0);
+  return array_bytes<T>(panel_offsets<T>(symbolic, tasks).back()) + array_bytes<long long>(count) +
+         2 * count + (permuted ? array_bytes<int>(symbolic.n) : 0);
 }
 
 index_t device_stride_of(index_t num_rhs) {
@@ -202,16 +188,16 @@ index_t device_stride_of(index_t num_rhs) {
 
 template <class T>
 DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs) {
-  const offset_t n = symbolic.n, count = symbolic.num_supernodes();
-  const offset_t rows = static_cast<offset_t>(symbolic.row_index.size());
+  const offset_t n = symbolic.n, rows = static_cast<offset_t>(symbolic.row_index.size());
+  const BlockTasks tasks = block_tasks(symbolic);
   DeviceFactorBytes bytes;
-  bytes.factor_bytes = DeviceTree::predicted_bytes(symbolic) +
-                       DevicePanels<T>::predicted_bytes(symbolic, kind != FactorKind::llt);
-  if (kind == FactorKind::lu) bytes.factor_bytes += DevicePanels<T>::predicted_bytes(symbolic, false);
+  bytes.factor_bytes = DeviceTree::predicted_bytes(symbolic, tasks) +
+                       DevicePanels<T>::predicted_bytes(symbolic, tasks, kind != FactorKind::llt);
+  if (kind == FactorKind::lu) bytes.factor_bytes += DevicePanels<T>::predicted_bytes(symbolic, tasks, false);
   if (kind == FactorKind::ldlt) bytes.factor_bytes += array_bytes<T>(2 * n);
   const offset_t stride = device_stride_of(std::min(num_rhs, rhs_block));
-  bytes.flag_bytes = array_bytes<int>(count + 1);
-  bytes.vector_bytes = array_bytes<T>((n + rows) * stride);
+  bytes.flag_bytes = array_bytes<int>(tasks.num_tasks() + 1);
+  bytes.vector_bytes = array_bytes<T>((2 * n + rows) * stride);
   return bytes;
 }
 

@@ -10,29 +10,35 @@
 
 namespace palmette::sweep {
 
-/// Supernodes and their tree on a device, with the levels of the tree on the host.
+/// Supernodes, their tree and their tasks on a device.
 class DeviceTree {
  public:
   /// @throws MemoryError
   DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic);
 
   const device::Tree& view() const { return view_; }
-  /// Supernodes by_level[level_begin()[l] … level_begin()[l + 1]) have height l; leaves have height 0.
-  const std::vector<int>& level_begin() const { return level_begin_; }
-  /// By supernode: those that add to its sums.
+  /// Tasks as they are taken: forward, backward, and by level.
+  const int* forward() const { return forward_.data(); }
+  const int* backward() const { return backward_.data(); }
+  const int* by_level() const { return by_level_.data(); }
+  const std::vector<int>& level_begin() const { return tasks_.level_begin; }
+  const BlockTasks& tasks() const { return tasks_; }
+  /// By supernode: tasks that add to its sums.
   const std::vector<int>& num_sources() const { return num_sources_; }
   int widest() const { return widest_; }
   index_t num_columns() const { return num_columns_; }
   offset_t num_rows_below() const { return static_cast<offset_t>(row_.size()); }
   offset_t memory_bytes() const;
-  static offset_t predicted_bytes(const SymbolicFactor& symbolic);
+  static offset_t predicted_bytes(const SymbolicFactor& symbolic, const BlockTasks& tasks);
 
  private:
-  void find_levels(const SymbolicFactor& symbolic);
+  std::vector<const DeviceArray<int>*> arrays() const;
 
-  DeviceArray<int> begin_, parent_, row_, into_, child_ptr_, child_, by_level_, target_ptr_, target_;
+  BlockTasks tasks_;
+  DeviceArray<int> begin_, parent_, row_, into_, child_ptr_, child_, target_ptr_, target_, task_ptr_,
+      supernode_of_, forward_, backward_, by_level_;
   DeviceArray<long long> below_;
-  std::vector<int> level_begin_, num_sources_;
+  std::vector<int> num_sources_;
   int widest_ = 0;
   index_t num_columns_ = 0;
   device::Tree view_{};
@@ -43,12 +49,13 @@ template <class T>
 class DevicePanels {
  public:
   /// @throws MemoryError
-  DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle);
+  DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle,
+               const BlockTasks& tasks);
 
   const device::Panels<T>& view() const { return view_; }
   offset_t memory_bytes() const;
   /// @param permuted  pivoting may have permuted rows
-  static offset_t predicted_bytes(const SymbolicFactor& symbolic, bool permuted);
+  static offset_t predicted_bytes(const SymbolicFactor& symbolic, const BlockTasks& tasks, bool permuted);
 
  private:
   DeviceArray<T> values_;

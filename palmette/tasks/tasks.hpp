@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "palmette/place/place.hpp"
+#include "palmette/tasks/block_tasks.hpp"
 #include "palmette/tasks/fan_out.hpp"
 #include "palmette/tasks/layer_exchange.hpp"
 #include "palmette/tasks/layered_tasks.hpp"

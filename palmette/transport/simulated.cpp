@@ -192,7 +192,9 @@ struct SimulatedWorld::Run {
   /// Before the first task of a sweep on a rank its kernel is launched.
   double launch_seconds(std::size_t rank) {
     if (cluster() == nullptr || cluster()->launch_us <= 0) return 0;
-    bool& launched = launches[rank][static_cast<std::size_t>(programs[rank]->last_task(0).phase)];
+    const SweepPhase phase = programs[rank]->last_task(0).phase;
+    if (phase != SweepPhase::forward && phase != SweepPhase::backward) return 0;
+    bool& launched = launches[rank][static_cast<std::size_t>(phase)];
     return std::exchange(launched, true) ? 0 : cluster()->launch_us * 1e-6;
   }
   /// @returns when the rank has handled them and sent the resulting messages

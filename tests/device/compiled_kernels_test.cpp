@@ -35,10 +35,14 @@ struct Case {
 
 /// Level after level, from the leaves or to them; other sweeps in one launch.
 template <class T>
-std::vector<TriangleSweep<T>> launches_of(const Problem& p, SweepKernel kernel, const TriangleSweep<T>& all) {
+std::vector<TriangleSweep<T>> launches_of(const Problem& p, SweepKernel kernel, TriangleSweep<T> all) {
+  const TaskList tasks = tasks_of(p);
+  const bool backward = kernel == SweepKernel::tree_backward || kernel == SweepKernel::columns_backward;
+  all.at.order = upload(backward ? tasks.backward : tasks.forward);
   if (kernel != SweepKernel::level_forward && kernel != SweepKernel::level_backward) return {all};
+  all.at.order = upload(tasks.by_level);
   std::vector<TriangleSweep<T>> sweeps;
-  const std::vector<int> begin = levels_of(p).begin;
+  const std::vector<int>& begin = tasks.level_begin;
   for (std::size_t level = 0; level + 1 < begin.size(); ++level) {
     sweeps.push_back(all);
     sweeps.back().at.first = begin[level];

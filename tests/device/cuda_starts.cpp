@@ -1,5 +1,5 @@
-// The CUDA back end, linked and started: on a machine without a GPU it says why there is none, and opening one
-// is refused; on others it opens the first.
+// The CUDA back end, linked and started: on a machine without a GPU it says why there is none, and opening
+// one is refused; on others it opens the first.
 #include <cstdio>
 
 #include "palmette/device/cuda/cuda_device.hpp"

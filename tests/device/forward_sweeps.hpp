@@ -65,9 +65,10 @@ inline Tree upload_tree(const Problem& p) {
     target.insert(target.end(), targets.begin(), targets.end());
     target_ptr.push_back(static_cast<int>(target.size()));
   }
-  return {p.count(),   upload(p.begin),   upload(p.parent), upload(below), upload(row),
-          upload(into), upload(child_ptr), upload(child),    nullptr,       upload(target_ptr),
-          upload(target)};
+  const TaskList tasks = tasks_of(p);
+  return {p.count(),          tasks.ptr.back(),  upload(p.begin),    upload(p.parent), upload(below),
+          upload(row),        upload(into),      upload(child_ptr),  upload(child),    upload(target_ptr),
+          upload(target),     upload(tasks.ptr), upload(tasks.supernode)};
 }
 
 inline Panels<double> upload_panels(const Problem& p) {
@@ -75,7 +76,7 @@ inline Panels<double> upload_panels(const Problem& p) {
   std::vector<long long> offset;
   std::vector<unsigned char> log_height;
   for (int s = 0; s < p.count(); ++s) {
-    const PanelLayout layout = panel_layout<double>(p.width(s), p.panel_rows(s));
+    const PanelLayout layout = panel_layout<double>(p.width(s), p.panel_rows(s), parts_of(s));
     offset.push_back(static_cast<long long>(values.size()));
     constexpr long long aligned = panel_alignment<double>;
     const long long end = offset.back() + layout.entries();
@@ -91,23 +92,20 @@ inline Panels<double> upload_panels(const Problem& p) {
 inline OnDevice load_device(const Problem& p, const std::vector<double>& b, LaunchShape shape) {
   OnDevice d;
   int rows_below = 0, widest = 0;
-  std::vector<int> missing(p.count());
-  const std::vector<int> owner = p.owners();
   for (int s = 0; s < p.count(); ++s) {
     rows_below += static_cast<int>(p.below[s].size());
     widest = std::max(widest, p.width(s));
-    std::set<int> targets;
-    for (const int k : p.below[s]) targets.insert(owner[k]);
-    for (const int k : targets) ++missing[k];
   }
   d.sweep.tree = upload_tree(p);
   d.sweep.panels = upload_panels(p);
   SweepVectors<double>& at = d.sweep.at;
-  at.x = upload(b);
+  at.in = upload(b);
+  at.x = allocate_array<double>(p.n());
   at.update = allocate_array<double>(rows_below);
   at.sum = allocate_array<double>(p.n());
-  at.missing = upload(missing);
-  at.done = allocate_array<int>(p.count());
+  at.missing = upload(num_sources(p));
+  at.done = allocate_array<int>(d.sweep.tree.num_tasks);
+  at.order = upload(tasks_of(p).forward);
   at.ticket = allocate_array<int>(1);
   at.sweep = at.stride = at.tile = 1;
   at.widest = widest;

@@ -10,18 +10,18 @@
 // Limits hold for all four scalar types; nothing may be spilled. Registers are those of nvcc 13.0 and a few
 // more: up to 64 leave room for 1024 threads on a multiprocessor, up to 128 for 512.
 #define PALMETTE_FOR_EACH_KERNEL(KERNEL) \
-  KERNEL(tree_forward, TriangleSweep, 1, 82, 74, 1, 1) \
-  KERNEL(tree_forward, TriangleSweep, 4, 98, 88, 1, 1) \
-  KERNEL(tree_backward, TriangleSweep, 1, 58, 52, 2, 3) \
-  KERNEL(tree_backward, TriangleSweep, 4, 72, 68, 2, 1) \
-  KERNEL(level_forward, TriangleSweep, 1, 80, 70, 1, 1) \
-  KERNEL(level_forward, TriangleSweep, 4, 84, 74, 1, 1) \
-  KERNEL(level_backward, TriangleSweep, 1, 58, 50, 2, 3) \
-  KERNEL(level_backward, TriangleSweep, 4, 76, 68, 2, 1) \
-  KERNEL(columns_forward, TriangleSweep, 1, 66, 66, 1, 1) \
-  KERNEL(columns_forward, TriangleSweep, 4, 76, 72, 1, 1) \
-  KERNEL(columns_backward, TriangleSweep, 1, 58, 52, 2, 3) \
-  KERNEL(columns_backward, TriangleSweep, 4, 72, 68, 2, 1) \
+  KERNEL(tree_forward, TriangleSweep, 1, 100, 90, 1, 5) \
+  KERNEL(tree_forward, TriangleSweep, 4, 128, 100, 1, 5) \
+  KERNEL(tree_backward, TriangleSweep, 1, 76, 70, 2, 7) \
+  KERNEL(tree_backward, TriangleSweep, 4, 100, 100, 2, 5) \
+  KERNEL(level_forward, TriangleSweep, 1, 100, 82, 1, 5) \
+  KERNEL(level_forward, TriangleSweep, 4, 125, 100, 2, 5) \
+  KERNEL(level_backward, TriangleSweep, 1, 82, 68, 2, 7) \
+  KERNEL(level_backward, TriangleSweep, 4, 100, 100, 2, 5) \
+  KERNEL(columns_forward, TriangleSweep, 1, 82, 68, 2, 5) \
+  KERNEL(columns_forward, TriangleSweep, 4, 94, 76, 2, 5) \
+  KERNEL(columns_backward, TriangleSweep, 1, 76, 70, 2, 7) \
+  KERNEL(columns_backward, TriangleSweep, 4, 100, 100, 2, 5) \
   KERNEL(rows, RowSweep, 1, 50, 50, 1, 0) \
   KERNEL(rows, RowSweep, 4, 60, 60, 5, 0)
 

@@ -75,6 +75,45 @@ inline Problem make_problem(int supernodes, int max_width, int extra_rows, unsig
   return p;
 }
 
+/// Up to three tasks share a supernode.
+struct TaskList {
+  std::vector<int> ptr{0}, supernode;
+  std::vector<int> forward, backward, by_level, level_begin{0};
+};
+
+inline int parts_of(int s) { return 1 + s % 3; }
+
+inline TaskList tasks_of(const Problem& p) {
+  TaskList tasks;
+  std::vector<int> height(p.count());
+  for (int s = 0; s < p.count(); ++s) {
+    for (const int child : p.children[s]) height[s] = std::max(height[s], height[child] + 1);
+    tasks.supernode.insert(tasks.supernode.end(), parts_of(s), s);
+    tasks.ptr.push_back(static_cast<int>(tasks.supernode.size()));
+  }
+  const int count = tasks.ptr.back();
+  for (int task = 0; task < count; ++task) tasks.forward.push_back(task);
+  tasks.backward.assign(tasks.forward.rbegin(), tasks.forward.rend());
+  for (int level = 0; static_cast<int>(tasks.by_level.size()) < count; ++level) {
+    for (int task = 0; task < count; ++task)
+      if (height[tasks.supernode[task]] == level) tasks.by_level.push_back(task);
+    tasks.level_begin.push_back(static_cast<int>(tasks.by_level.size()));
+  }
+  return tasks;
+}
+
+/// By supernode: the tasks that add to its sums.
+inline std::vector<int> num_sources(const Problem& p) {
+  std::vector<int> sources(p.count());
+  const std::vector<int> owner = p.owners();
+  for (int s = 0; s < p.count(); ++s) {
+    std::set<int> targets;
+    for (const int row : p.below[s]) targets.insert(owner[row]);
+    for (const int target : targets) sources[target] += parts_of(s);
+  }
+  return sources;
+}
+
 /// In extended precision: x = B⁻¹·t, rows below lose C·B⁻¹·t.
 inline std::vector<long double> reference(const Problem& p, const std::vector<double>& b) {
   std::vector<long double> t(b.begin(), b.end()), x(b.size());

@@ -48,7 +48,7 @@ Panels<T> random_panels(const Problem& p) {
   std::vector<int> place;
   std::mt19937 random(3);
   for (int s = 0; s < p.count(); ++s) {
-    const PanelLayout layout = panel_layout<T>(p.width(s), p.panel_rows(s));
+    const PanelLayout layout = panel_layout<T>(p.width(s), p.panel_rows(s), parts_of(s));
     offset.push_back(static_cast<long long>(values.size()));
     constexpr long long aligned = panel_alignment<T>;
     const long long entries = (layout.entries() + aligned - 1) / aligned * aligned;
@@ -60,53 +60,31 @@ Panels<T> random_panels(const Problem& p) {
   return {upload(values), upload(offset), upload(form), upload(log_height), upload(place)};
 }
 
-/// Supernodes by height above the leaves, and where each height begins.
-struct Levels {
-  std::vector<int> supernode, begin{0};
-};
-inline Levels levels_of(const Problem& p) {
-  std::vector<int> height(p.count());
-  for (int s = 0; s < p.count(); ++s)
-    for (const int child : p.children[s]) height[s] = std::max(height[s], height[child] + 1);
-  Levels levels;
-  for (int level = 0; static_cast<int>(levels.supernode.size()) < p.count(); ++level) {
-    for (int s = 0; s < p.count(); ++s)
-      if (height[s] == level) levels.supernode.push_back(s);
-    levels.begin.push_back(static_cast<int>(levels.supernode.size()));
-  }
-  return levels;
-}
-
 template <class T>
 TriangleSweep<T> random_sweep(const Problem& p, int num_rhs) {
   std::size_t rows_below = 0;
-  std::vector<int> missing(p.count());
-  const std::vector<int> owner = p.owners();
   TriangleSweep<T> sweep{};
   for (int s = 0; s < p.count(); ++s) {
     rows_below += p.below[s].size();
     sweep.at.widest = std::max(sweep.at.widest, p.width(s));
-    std::set<int> targets;
-    for (const int row : p.below[s]) targets.insert(owner[row]);
-    for (const int target : targets) ++missing[target];
   }
   const std::size_t n = static_cast<std::size_t>(p.n()), rhs = static_cast<std::size_t>(num_rhs);
   sweep.tree = upload_tree(p);
-  sweep.tree.by_level = upload(levels_of(p).supernode);
   sweep.panels = random_panels<T>(p);
   std::vector<T> below(n);  // blocks of two rows do not cross supernodes
   for (int s = 0; s < p.count(); ++s)
     if (p.width(s) >= 2) below[p.begin[s]] = random_values<T>(n, 6)[s];
   sweep.diagonal = {upload(random_values<T>(n, 5)), upload(below), true};
-  sweep.at.x = upload(random_values<T>(n * rhs, 4));
+  sweep.at.in = upload(random_values<T>(n * rhs, 4));
+  sweep.at.x = upload(random_values<T>(n * rhs, 7));
   sweep.at.update = allocate_array<T>(rows_below * rhs);
   sweep.at.sum = allocate_array<T>(n * rhs);
-  sweep.at.missing = upload(missing);
-  sweep.at.done = allocate_array<int>(n);
+  sweep.at.missing = upload(num_sources(p));
+  sweep.at.done = allocate_array<int>(sweep.tree.num_tasks);
   sweep.at.ticket = allocate_array<int>(1);
   sweep.at.sweep = 1;
   sweep.at.stride = sweep.at.tile = num_rhs;
-  sweep.at.end = p.count();
+  sweep.at.end = sweep.tree.num_tasks;
   sweep.at.adjoint = true;
   return sweep;
 }

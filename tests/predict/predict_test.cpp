@@ -294,6 +294,44 @@ TEST(predict_solve, each_sweep_of_a_rank_begins_with_a_launch) {
                 star_on_workers(5, workers, 0.1).seconds + 6 * microsecond, 1e-12);
 }
 
+// Two workers wait for the launch of 3 µs: six leaves and their blocks on two of them take 6 µs, the hub
+// 1 µs.
+TEST(predict_solve, no_worker_begins_before_the_launch) {
+  EXPECT_NEAR(star_on_workers(7, 2, 0.1, 3).forward_seconds, 10 * microsecond, 1e-12);
+}
+
+// A chain of n columns: forward and backward, each column waits for the one before, however many workers
+// there are. Column k has 2 entries (the last one 1), read at 1 µs each, after 3 µs of launch.
+TEST(predict_on_device, a_chain_goes_link_after_link) {
+  Cluster device = simple_cluster();
+  device.workers = 4;
+  device.launch_us = 3;
+  const DevicePrediction made = predict_on_device({chain(10)}, device);
+  EXPECT_NEAR(made.forward_seconds, (3 + 19) * microsecond, 1e-12);
+  EXPECT_NEAR(made.seconds, 2 * (3 + 19) * microsecond, 1e-12);
+  EXPECT_NEAR(made.path_seconds, made.seconds, 1e-12);
+  EXPECT_NEAR(made.roofline_seconds, 38 * microsecond, 1e-12);
+  EXPECT_NEAR(made.latency_seconds, 6 * microsecond, 1e-12);
+  EXPECT_EQ(made.path_supernodes, 10);
+  EXPECT_EQ(predict_on_device({SymbolicFactor()}, device).seconds, 0);
+}
+
+TEST(predict_on_device, workers_help_where_the_tree_is_wide_until_the_memory_is_exhausted) {
+  const SymbolicFactor symbolic = grid_factor(40);
+  Cluster device = simple_cluster();
+  device.memory_gbs = {{1, 100}};
+  device.worker_gbs = 10;
+  device.overheads = {0.5, 1, 0};
+  double before = 1e9;
+  for (const index_t workers : {1, 4, 16}) {
+    device.workers = workers;
+    const DevicePrediction made = predict_on_device({symbolic}, device);
+    EXPECT_LT(made.seconds, before);
+    EXPECT_GE(made.seconds, made.bound_seconds() * (1 - 1e-12));
+    before = made.seconds;
+  }
+}
+
 TEST(predict_on_threads, threads_share_what_the_memory_gives) {
   const SymbolicFactor symbolic = grid_factor(100);
   Cluster cluster = simple_cluster();
