@@ -1,9 +1,13 @@
 """Solvers whose factor lies on the emulated device."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import palmette
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 METHODS = ["auto"] + [method.name for method in palmette.methods("a device")]
 
@@ -74,3 +78,36 @@ def test_an_unknown_device_is_an_error_that_says_what_there_is(device):
 def test_a_method_of_the_host_is_refused_on_a_device():
     with pytest.raises(palmette.UsageError, match="serial is for one machine; for a device choose"):
         palmette.Solver(np.eye(3), device="emulated", method="serial")
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_systems_of_hardly_any_rows_are_solved(n):
+    A = np.eye(n) * 4
+    x = palmette.Solver(A, device="emulated", measure=False).solve(np.ones(n))
+    assert np.array_equal(x, np.full(n, 0.25))
+
+
+def files_of_systems():
+    return sorted(path for path in DATA.glob("*.mtx") if path.stat().st_size < 100_000)
+
+
+@pytest.mark.parametrize("path", files_of_systems(), ids=lambda path: path.stem)
+def test_systems_of_files_are_solved_as_well_as_by_the_serial_engine(path):
+    A = palmette.read(path)
+    if A.shape[0] != A.shape[1]:
+        pytest.skip("not square")
+    b = np.ones(A.shape[0])
+
+    def error(**options):
+        solver = palmette.Solver(A, measure=False, **options)
+        solver.solve(b, refine=0)
+        return solver.report["verify"]["backward_error"]
+
+    try:
+        serial = error(method="serial")
+    except palmette.NumericalError as failure:
+        with pytest.raises(type(failure)):
+            error(device="emulated")
+        return
+    for method in METHODS:
+        assert error(device="emulated", method=method) <= 2 * max(serial, 4 * np.finfo(A.dtype).eps)

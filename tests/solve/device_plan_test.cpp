@@ -117,6 +117,20 @@ TYPED_TEST(device_plan, the_tree_gives_the_same_bits_for_all_seeds_blocks_thread
   }
 }
 
+TYPED_TEST(device_plan, as_many_blocks_as_a_large_gpu_has_multiprocessors_give_the_same_bits) {
+  const Wish wish{FactorKind::ldlt, false, 12, 12};
+  const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
+  const auto judge_plan = plan_solve(factor, on(make_emulated_device({.blocks = 1, .threads = 32})));
+  EmulatedDeviceOptions many;
+  many.blocks = 132;
+  many.threads = 256;
+  many.emulator.resident_blocks = 16;
+  const auto plan = plan_solve(factor, on(make_emulated_device(many)));
+  const auto b = reference::random_dense<TypeParam>(plan.size(), 2, 5);
+  EXPECT_TRUE(reference::same_bits(reference::solved(judge_plan, Operation::plain, b),
+                                   reference::solved(plan, Operation::plain, b)));
+}
+
 TYPED_TEST(device_plan, single_factors_are_solved_with_as_on_the_host) {
   for (const Wish& wish : all_wishes<TypeParam>()) {
     SCOPED_TRACE(words(wish));
