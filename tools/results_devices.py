@@ -66,12 +66,12 @@ def main():
     lines = [
         "# Predicted solves on GPUs",
         "",
-        "**Predicted, not measured: no GPU ran.** Made by `tools/results_devices.py`. One solve is both sweeps of"
-        " `device_tree` with the factor and the vectors",
-        "on the device. A schedule takes the tasks of the kernels in their order, one block of threads on each"
-        " multiprocessor; the machine files",
-        "(`data/machines/a100.json` and so on) hold data sheets' figures and estimates that are marked as such."
-        " In parentheses: the larger of two lower",
+        "**Predicted, not measured: no GPU ran.** Made by `tools/results_devices.py`. One solve is both"
+        " sweeps of `device_tree` with the factor and the vectors",
+        "on the device. A schedule takes the tasks of the kernels in their order, one block of threads on"
+        " each multiprocessor; the machine files",
+        "(`data/machines/a100.json` and so on) hold data sheets' figures and estimates that are marked as"
+        " such. In parentheses: the larger of two lower",
         "bounds, the bytes of the factor over the rate of the memory, and the costliest path of supernodes.",
         "",
     ]
@@ -89,10 +89,10 @@ def main():
     lines += [
         "## What the model leaves out",
         "",
-        "Caches, several blocks on a multiprocessor, and the order in which memory answers. The latencies (a flag"
-        " 0.8 µs, four dependent loads 2 µs, a",
-        "launch 4 µs on NVIDIA's devices) are estimates: with half of them, times that are close to their path"
-        " nearly halve too.",
+        "Caches, several blocks on a multiprocessor, and the order in which memory answers. The latencies"
+        " (a flag 0.8 µs, four dependent loads 2 µs, a",
+        "launch 4 µs on NVIDIA's devices) are estimates: with half of them, times that are close to their"
+        " path nearly halve too.",
     ]
     (ROOT / "docs/results/device_prediction.md").write_text("\n".join(lines) + "\n")
 
