@@ -34,6 +34,7 @@ RULES = [
     rules_text.matrix_files,
     rules_text.big_files,
     rules_text.no_machine_paths,
+    rules_text.gpu_times,
     rules_functions.function_sizes,
     rules_references.references,
 ]

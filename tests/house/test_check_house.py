@@ -170,6 +170,8 @@ OFFENCES = {
         {"docs/a.md": "One\npalmette solve /t" "mp/a.mtx\n"}, ("machine-path", "docs/a.md", 2)),
     "text_shows_a_prompt": (
         {"docs/a.md": "somebody@" "computer:~$ ls\n"}, ("machine-path", "docs/a.md", 1)),
+    "time_of_a_gpu_that_none_gave": (
+        {"docs/a.md": "One\nAn A1" "00 solves it in 3 ms.\n"}, ("gpu-time", "docs/a.md", 2)),
     "function_is_too_long": (
         {"cli/a.cpp": PURPOSE + "int k() {\n" + "  step();\n" * 99 + "}\n"}, ("function-length", "cli/a.cpp", 2)),
     "kernel_is_too_long": (
@@ -218,6 +220,7 @@ INNOCENT = {
     "long_test": ("tests/solve/a_test.cpp", "int k() {\n" + "  step();\n" * 200 + "}\n"),
     "judge_of_a_test": ("tests/solve/a_test.cpp", "#include <cblas.h>\nvoid k() { dgemm_(); }\n"),
     "device_file": ("palmette/solve/a.cu", "#include <cuda_runtime.h>\n"),
+    "predicted_time_of_a_gpu": ("docs/a.md", "Predicted, not measured: an A100 solves it in 3 ms.\n"),
     "division_of_names": ("cli/a.cpp", "int k = total/work/3 + (a)/tmp;\n"),
 }
 

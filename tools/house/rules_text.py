@@ -47,6 +47,11 @@ _PYTHON_CODE_IN_COMMENT = re.compile(
     r"^\s*#\s?(?:import \w+(?:\.\w+)*$|from [\w.]+ import \w|def \w+\(.*\):$|return"
     r" \w+\(|print\(|(?:if|for|while) [^#]*:$|\w+ = \w+\(.*\)$)"
 )
+_GPU = re.compile(r"\bGPUs?\b|\b[AVH]100\b|\bH200\b|\bMI250X?\b|\b[ah]100\b|\bh200\b|\bmi250x\b")
+_TIME = re.compile(r"\d\s?(?:ms|us|µs|seconds|s)\b")
+_NOT_MEASURED = re.compile(
+    r"not measured|no GPU r[au]n|no GPU has run|nothing was measured|never run on a GPU|ran on a GPU", re.I
+)
 _MACHINE_PATH = re.compile(
     r"(?<![\w.\-}$])/(?:work|home|root|Users)(?=/\w)|(?<![\w.\-}$)])/tm[p]\b|\b\w+@[\w-]+:[~/]"
 )
@@ -222,6 +227,25 @@ def big_files(tree, architecture):
                 f"{tree.size(path)} bytes, more than {MAX_FILE_BYTES}",
                 "make it when it is needed",
             )
+
+
+def gpu_times(tree, architecture):
+    """A page that names a GPU beside a time says where the time comes from: that it was not measured, or the
+    page of results of the GPU that gave it."""
+    measured = "docs/results/gpu.md" in tree.files
+    for path in tree.files:
+        text = tree.text(path) or ""
+        if not path.endswith(".md") or _NOT_MEASURED.search(text) or (measured and "gpu.md" in text):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            if _GPU.search(line) and _TIME.search(line):
+                yield Finding(
+                    path,
+                    number,
+                    "gpu-time",
+                    "a time beside the name of a GPU, and nothing says that no GPU gave it",
+                    "write that it is predicted, simulated or not measured, or link docs/results/gpu.md",
+                )
 
 
 def no_machine_paths(tree, architecture):
