@@ -6,6 +6,7 @@ import json
 import pytest
 
 MACHINES = ["cori-haswell", "cori-knl", "crusher", "dgx-1", "dgx-2", "perlmutter", "perlmutter-cpu"]
+DEVICES = ["a100", "h100", "h200", "mi250x"]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -26,6 +27,8 @@ def test_numbers_of_shipped_machines_have_sources(palmette, tmp_path):
     from conftest import DATA
 
     def look(value, place):
+        for number, below in enumerate(value if isinstance(value, list) else []):
+            look(below, f"{place}[{number}]")
         if not isinstance(value, dict):
             return
         if "value" in value or "points" in value:
@@ -35,11 +38,26 @@ def test_numbers_of_shipped_machines_have_sources(palmette, tmp_path):
             look(below, f"{place}.{key}")
 
     names = sorted(path.stem for path in (DATA / "machines").glob("*.json"))
-    assert names == sorted(MACHINES)
+    assert names == sorted(MACHINES + DEVICES)
     for name in names:
         document = json.loads((DATA / "machines" / f"{name}.json").read_text())
         assert document["name"] == name
         look(document, name)
+
+
+def test_devices_are_predicted_and_nothing_is_called_measured(palmette, spd):
+    done = palmette("predict", spd, "--device", ",".join(DEVICES), "--num-rhs", "3", "--json", "-")
+    assert done.code == 0, done.err
+    rows = done.json["devices"]
+    assert [row["device"] for row in rows] == DEVICES and not any(row["measured"] for row in rows)
+    for row in rows:
+        assert row["seconds"] >= row["bound_seconds"] * (1 - 1e-12)
+        assert row["bound_seconds"] >= row["latency_seconds"] > 0
+        assert row["bound_seconds"] == max(row["roofline_seconds"], row["path_seconds"])
+    table = palmette("predict", spd, "--device", "h100")
+    assert "not measured" in table.out and max(map(len, table.out.splitlines())) <= 80
+    palmette("predict", spd, "--device", "h1000").fails_with(2, "--device", "did you mean 'h100'")
+    palmette("predict", spd, "--device", "h100", "--plot", "a.svg").fails_with(2, "--plot")
 
 
 def test_table_and_plot(palmette, spd, tmp_path):
