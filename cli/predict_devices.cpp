@@ -33,8 +33,8 @@ std::string device_table(const std::vector<MachineFile>& devices, const DeviceCa
     bytes = one.bytes;
   }
   return table.text({0}) +
-         fmt::format("\n  Predicted, not measured. The sweeps read {} of the factor; {} on the longest path\n"
-                     "  of a sweep.\n",
+         fmt::format("\n  Predicted, not measured. The sweeps read {} of the factor;\n"
+                     "  {} on the longest path of a sweep.\n",
                      format_bytes(bytes), plural(path, "supernode"));
 }
 
