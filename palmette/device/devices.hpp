@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "palmette/device/emulator.hpp"
-#include "palmette/device/sweep_launch.hpp"
+#include "palmette/device/kernel_call.hpp"
+#include "palmette/device/vectors.hpp"
 
 namespace palmette {
 
@@ -55,6 +56,11 @@ class Device {
   void copy_in(void* to, const void* from, std::size_t bytes);
   void copy_out(void* to, const void* from, std::size_t bytes);
   virtual void clear(void* memory, std::size_t bytes) = 0;
+  /// Whether kernels of this device can work in the memory from `first` on, whoever asked for it.
+  virtual bool holds(const void* first, std::size_t bytes) const = 0;
+  /// Later calls come after all work that was given to this stream of CUDA or HIP so far. The emulated device
+  /// has none.
+  virtual void wait_for_stream(void* stream) = 0;
   /// @param shape  0 blocks: as many as the device keeps resident
   /// @throws DeviceError if the kernel fails, saying how
   void launch(const device::KernelCall& call, device::LaunchShape shape);
@@ -100,6 +106,24 @@ struct EmulatedDeviceOptions {
 /// A device whose kernels run on the CPU, one thread after the other, for tests and for learning. Whatever
 /// the emulator reports about a kernel is thrown as DeviceError.
 std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options = {});
+
+/// Columns in the memory of a device, which the host cannot read: what DenseView is in the host's.
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(DenseView<T> addresses) : addresses_(addresses) {}
+
+  T* data() const { return addresses_.data; }
+  index_t rows() const { return addresses_.rows; }
+  index_t cols() const { return addresses_.cols; }
+  offset_t ld() const { return addresses_.ld; }
+  OnDevice columns(index_t first, index_t count) const { return OnDevice(addresses_.columns(first, count)); }
+  DenseView<T> addresses() const { return addresses_; }
+  operator OnDevice<const T>() const { return OnDevice<const T>(DenseView<const T>(addresses_)); }
+
+ private:
+  DenseView<T> addresses_;
+};
 
 /// An array in device memory.
 template <class T>

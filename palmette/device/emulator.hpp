@@ -68,6 +68,8 @@ void* allocate(std::size_t bytes);
 void release(void* p);
 int most_devices();
 std::int64_t bytes_of_device();
+/// Whether all these bytes lie in one allocation of a device.
+bool is_allocated(const void* p, std::size_t bytes, int device);
 template <class T>
 T* allocate_array(std::size_t count) {
   return static_cast<T*>(allocate(count * sizeof(T)));

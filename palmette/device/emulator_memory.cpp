@@ -214,7 +214,7 @@ bool is_tracked(const Lane& lane, const Access& access, const void* site) {
     return false;
   }
   ++world->report.plain_accesses;
-  if (!memory.is_device(access.at) || memory.is_allocated(access.at, access.bytes)) return true;
+  if (!memory.is_device(access.at) || memory.is_allocated(access.at, static_cast<std::size_t>(access.bytes))) return true;
   const std::string what = access.write ? "store" : "load";
   world->error(what + " outside device memory at " + Accessor{site}.text());
   return false;
@@ -272,6 +272,10 @@ void release(void* p) {
   memory.allocations.erase(static_cast<std::size_t>(static_cast<char*>(p) - memory.base));
 }
 int most_devices() { return max_devices; }
+bool is_allocated(const void* p, std::size_t bytes, int device) {
+  return memory.is_device(p) && memory.device_of(p) == device &&
+         memory.is_allocated(p, bytes);
+}
 std::int64_t bytes_of_device() { return static_cast<std::int64_t>(device_bytes); }
 std::ptrdiff_t device_stride() {
   return device_bytes;

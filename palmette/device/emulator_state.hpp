@@ -34,10 +34,10 @@ struct Memory {
   std::map<std::size_t, std::size_t> allocations;  ///< begin → end, offsets within a device
   bool is_device(const void* p) const { return p >= base && p < shared; }
   /// Whether all bytes lie in one allocation; between allocations lie gaps that nobody may touch.
-  bool is_allocated(const void* p, int bytes) const {
+  bool is_allocated(const void* p, std::size_t bytes) const {
     const std::size_t from = static_cast<std::size_t>(static_cast<const char*>(p) - base) % device_bytes;
     const auto after = allocations.upper_bound(from);
-    return after != allocations.begin() && from + static_cast<std::size_t>(bytes) <= std::prev(after)->second;
+    return after != allocations.begin() && from + bytes <= std::prev(after)->second;
   }
   bool is_tracked(const void* p) const { return p >= base && p < shared + max_slots * block_shared_bytes; }
   int device_of(const void* p) const {

@@ -4,7 +4,7 @@
 
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
-#include "palmette/device/sweep_launch.hpp"
+#include "palmette/device/kernel_call.hpp"
 
 namespace palmette::device {
 

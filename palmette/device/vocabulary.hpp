@@ -32,6 +32,7 @@ PALMETTE_DEVICE int blocks() { return gridDim.x; }
 PALMETTE_DEVICE void block_barrier() { __syncthreads(); }
 PALMETTE_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 PALMETTE_DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+PALMETTE_DEVICE double square_root(double a) { return sqrt(a); }
 /// One load of all bytes of V, which is aligned to its size.
 template <class V>
 PALMETTE_DEVICE V load_together(const V* p) {
@@ -194,6 +195,9 @@ inline double multiply_add(double a, double b, double c) {
 }
 inline float multiply_add(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
+}
+inline double square_root(double a) {
+  return __builtin_sqrt(a);
 }
 #endif
 

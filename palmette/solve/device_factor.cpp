@@ -1,5 +1,6 @@
 // Upload of a factor: the tree's arrays, and panels packed on the host.
 #include "palmette/solve/device_factor.hpp"
+#include "palmette/solve/device_maps.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -187,7 +188,8 @@ index_t device_stride_of(index_t num_rhs) {
 }
 
 template <class T>
-DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs) {
+DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs,
+                                         int num_scales) {
   const offset_t n = symbolic.n, rows = static_cast<offset_t>(symbolic.row_index.size());
   const BlockTasks tasks = block_tasks(symbolic);
   DeviceFactorBytes bytes;
@@ -197,13 +199,15 @@ DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorK
   if (kind == FactorKind::ldlt) bytes.factor_bytes += array_bytes<T>(2 * n);
   const offset_t stride = device_stride_of(std::min(num_rhs, rhs_block));
   bytes.flag_bytes = array_bytes<int>(tasks.num_tasks() + 1);
+  bytes.map_bytes = predicted_map_bytes(symbolic.row, symbolic.column, num_scales);
   bytes.vector_bytes = array_bytes<T>((2 * n + rows) * stride);
+  bytes.staging_bytes = array_bytes<T>(n * std::min(num_rhs, rhs_block));
   return bytes;
 }
 
 #define PALMETTE_INSTANTIATE(T)   \
   template class DevicePanels<T>; \
-  template DeviceFactorBytes predicted_device_bytes<T>(const SymbolicFactor&, FactorKind, index_t);
+  template DeviceFactorBytes predicted_device_bytes<T>(const SymbolicFactor&, FactorKind, index_t, int);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

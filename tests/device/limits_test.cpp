@@ -14,7 +14,7 @@ struct Limits {
   int registers_80, registers_90, loads_in_flight, wide_loads;
 };
 #define LIMITS(type, word, sweep, num_rhs, ...) \
-  {kernel_name({device::SweepKernel::sweep, ScalarType::word, num_rhs, nullptr}), __VA_ARGS__},
+  {kernel_name({device::Kernel::sweep, ScalarType::word, num_rhs, nullptr}), __VA_ARGS__},
 #define ALL_LIMITS(sweep, argument, ...) PALMETTE_FOR_EACH_KERNEL_SCALAR(LIMITS, sweep, __VA_ARGS__)
 const std::vector<Limits> all_limits = {PALMETTE_FOR_EACH_KERNEL(ALL_LIMITS)};
 

@@ -14,6 +14,7 @@
   WORD(multiply_add_word, *number = gpu::multiply_add(*number, number[1], number[2]), "fma.rn.f64") \
   WORD(multiply_add_float, *number = gpu::multiply_add(float(*number), 2.0f, float(*count)), \
        "fma.rn.f32") \
+  WORD(square_root_word, *number = gpu::square_root(*number), "sqrt.rn.f64") \
   WORD(load_together_word, \
        const auto two = gpu::load_together(reinterpret_cast<const double2*>(number)); \
        *number = two.x + two.y, \

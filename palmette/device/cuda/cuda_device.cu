@@ -5,6 +5,7 @@
 
 #include "palmette/device/cuda/cuda_device.hpp"
 #include "palmette/device/sweep_kernels.cuh"
+#include "palmette/device/vector_kernels.cuh"
 
 namespace palmette::device {
 namespace {
@@ -18,21 +19,41 @@ void check(cudaError_t status, const std::string& what) {
 }
 
 template <class T, int K>
-const void* kernel_of(SweepKernel kernel) {
+const void* kernel_of(Kernel kernel) {
   switch (kernel) {
-    case SweepKernel::tree_forward: return reinterpret_cast<const void*>(&tree_forward_kernel<T, K>);
-    case SweepKernel::tree_backward: return reinterpret_cast<const void*>(&tree_backward_kernel<T, K>);
-    case SweepKernel::level_forward: return reinterpret_cast<const void*>(&level_forward_kernel<T, K>);
-    case SweepKernel::level_backward: return reinterpret_cast<const void*>(&level_backward_kernel<T, K>);
-    case SweepKernel::columns_forward: return reinterpret_cast<const void*>(&columns_forward_kernel<T, K>);
-    case SweepKernel::columns_backward: return reinterpret_cast<const void*>(&columns_backward_kernel<T, K>);
-    case SweepKernel::rows: return reinterpret_cast<const void*>(&rows_kernel<T, K>);
+    case Kernel::tree_forward: return reinterpret_cast<const void*>(&tree_forward_kernel<T, K>);
+    case Kernel::tree_backward: return reinterpret_cast<const void*>(&tree_backward_kernel<T, K>);
+    case Kernel::level_forward: return reinterpret_cast<const void*>(&level_forward_kernel<T, K>);
+    case Kernel::level_backward: return reinterpret_cast<const void*>(&level_backward_kernel<T, K>);
+    case Kernel::columns_forward: return reinterpret_cast<const void*>(&columns_forward_kernel<T, K>);
+    case Kernel::columns_backward: return reinterpret_cast<const void*>(&columns_backward_kernel<T, K>);
+    case Kernel::rows: return reinterpret_cast<const void*>(&rows_kernel<T, K>);
+    case Kernel::residual: return reinterpret_cast<const void*>(&residual_kernel<T, K>);
+    default: return nullptr;
   }
-  return nullptr;
+}
+
+/// Of kernels that multiply by no right-hand sides.
+template <class T>
+const void* vector_kernel_of(Kernel kernel) {
+  switch (kernel) {
+    case Kernel::load_rows: return reinterpret_cast<const void*>(&load_rows_kernel<T>);
+    case Kernel::store_rows: return reinterpret_cast<const void*>(&store_rows_kernel<T>);
+    case Kernel::to_low: return reinterpret_cast<const void*>(&to_low_kernel<T>);
+    case Kernel::from_low: return reinterpret_cast<const void*>(&from_low_kernel<T>);
+    case Kernel::column_maxima: return reinterpret_cast<const void*>(&column_maxima_kernel<T>);
+    case Kernel::largest_of_parts: return reinterpret_cast<const void*>(&largest_of_parts_kernel<double>);
+    case Kernel::scaled_residual: return reinterpret_cast<const void*>(&scaled_residual_kernel<T>);
+    case Kernel::correction: return reinterpret_cast<const void*>(&correction_kernel<T>);
+    case Kernel::copy_columns: return reinterpret_cast<const void*>(&copy_columns_kernel<T>);
+    default: return nullptr;
+  }
 }
 
 template <class T>
 const void* kernel_for(const KernelCall& call) {
+  const void* const vectors = vector_kernel_of<T>(call.kernel);
+  if (vectors != nullptr) return vectors;
   return call.rhs_at_once == 1 ? kernel_of<T, 1>(call.kernel) : kernel_of<T, rhs_of_lane>(call.kernel);
 }
 
@@ -55,6 +76,19 @@ class CudaDevice final : public Device {
   void clear(void* memory, std::size_t bytes) override {
     use("cudaSetDevice");
     check(cudaMemset(memory, 0, bytes), name_of_call("cudaMemset"));
+  }
+  bool holds(const void* first, std::size_t) const override {
+    cudaPointerAttributes found;
+    if (cudaPointerGetAttributes(&found, first) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    return found.type == cudaMemoryTypeManaged ||
+           (found.type == cudaMemoryTypeDevice && found.device == info().index);
+  }
+  void wait_for_stream(void* stream) override {
+    use("cudaSetDevice");
+    check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), name_of_call("cudaStreamSynchronize"));
   }
 
  protected:
