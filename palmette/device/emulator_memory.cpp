@@ -214,7 +214,8 @@ bool is_tracked(const Lane& lane, const Access& access, const void* site) {
     return false;
   }
   ++world->report.plain_accesses;
-  if (!memory.is_device(access.at) || memory.is_allocated(access.at, static_cast<std::size_t>(access.bytes))) return true;
+  const auto bytes = static_cast<std::size_t>(access.bytes);
+  if (!memory.is_device(access.at) || memory.is_allocated(access.at, bytes)) return true;
   const std::string what = access.write ? "store" : "load";
   world->error(what + " outside device memory at " + Accessor{site}.text());
   return false;

@@ -30,7 +30,7 @@ enum class Kernel : char {
 struct KernelCall {
   Kernel kernel;
   ScalarType scalar;
-  /// right-hand sides that a lane multiplies by together, 1 or rhs_of_lane; 1 where the kernel multiplies none
+  /// right-hand sides that a lane multiplies by together, 1 or rhs_of_lane; 1 where it multiplies by none
   int rhs_at_once;
   const void* argument;  ///< the struct that the kernel takes, of the kernel's scalar type
 };

@@ -91,8 +91,9 @@ PALMETTE_KERNEL void column_maxima_kernel(ColumnMaxima<T> a) {
     const T* const column = a.columns + item / a.num_parts * a.ld;
     double largest = 0;
     over_part(a.n, item % a.num_parts, a.num_parts, [&](int row) {
-      const double size = a.scale != nullptr ? static_cast<double>(cheap_modulus(column[row])) * a.scale[row]
-                                             : modulus(widened(column[row], a.factor));
+      double size = a.cheap ? static_cast<double>(cheap_modulus(column[row]))
+                            : modulus(widened(column[row], a.factor));
+      if (a.scale != nullptr) size = size * a.scale[row];
       largest = larger(largest, finite_or_infinity(size));
     });
     largest = lane_largest(largest);
@@ -201,7 +202,7 @@ PALMETTE_KERNEL void residual_kernel(ResidualCall<T> a) {
       for (int k = 0; k < K; ++k) {
         const double found = lane_largest(largest[figure][k]);
         if (gpu::lane() == 0 && k < count)
-          a.partial[(static_cast<long long>(figure) * a.num_columns + first + k) * a.num_parts + part] = found;
+          a.partial[(figure * a.num_columns + first + k) * a.num_parts + part] = found;
       }
   });
 }

@@ -32,16 +32,17 @@ struct PrecisionChange {
   const double* size;    ///< num_columns
 };
 
-/// Maxima of columns; infinity where a value is not finite. Each part takes every num_parts-th run of 32
-/// rows, so the number of blocks has no influence on what lies where.
+/// Maxima of |value·factor|, or of (|re| + |im|)·scale[row]; infinity where a value is not finite. Each part
+/// takes every num_parts-th run of 32 rows, so the number of blocks has no influence on what lies where.
 template <class T>
 struct ColumnMaxima {
   const T* columns;
   long long ld;
   int n;
   int num_columns;
-  double factor;         ///< without scale: of |value·factor|
-  const double* scale;   ///< n, or null: of (|re| + |im|)·scale[row]
+  bool cheap;            ///< of |re| + |im|
+  double factor;         ///< unless cheap
+  const double* scale;   ///< n, if cheap; null: ones
   int num_parts;
   double* partial;       ///< num_columns × num_parts
 };

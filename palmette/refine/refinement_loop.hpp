@@ -32,13 +32,13 @@ struct Candidate {
 
 /// @tparam Space  holds b, x and the work vectors:
 ///   index_t num_columns();
-///   for_each_column(judge)            calls judge(column, ColumnError) for all columns of x, in order;
-///   int pass_on(column, place)        in a judge: the residual of its column becomes waiting residual `place`;
-///                                     returns its exponent
-///   correct(waiting, judge)           waiting residuals ← corrections by the inverse, then calls judge(place,
-///                                     Candidate) for each;
-///   accept(place)                     in a judge: x ← the candidate
-///   krylov(column, options)           one cycle of GMRES; returns its steps and the Candidate, in place 0
+///   for_each_column(judge)     calls judge(column, ColumnError) for all columns of x, in order
+///   int pass_on(column, place) in a judge: the residual of its column becomes waiting residual `place`;
+///                              returns its exponent
+///   correct(waiting, judge)    corrects the waiting residuals by the inverse, and calls judge(place,
+///                              Candidate) for each
+///   accept(place)              in a judge: x ← the candidate
+///   krylov(column, options)    one cycle of GMRES; returns its steps and the Candidate, in place 0
 template <class T, class Space>
 class RefinementLoop {
  public:
@@ -157,7 +157,8 @@ inline double relative_size(double of_correction, double of_x, int exponent) {
   return of_correction == 0 ? 0 : std::ldexp(of_correction / of_x, exponent);
 }
 
-/// 2^exponent as two factors, since it may lie outside the range of double even if a product with it does not.
+/// 2^exponent as two factors, since it may lie outside the range of double even if a product with it does
+/// not.
 struct PowerOfTwo {
   double first = 1, second = 1;
   explicit PowerOfTwo(int exponent)

@@ -32,7 +32,8 @@ void check_memory(const Device& device, const SupernodalParts<T>& parts) {
   const FactorKind kind = parts.upper      ? FactorKind::lu
                           : parts.diagonal ? FactorKind::ldlt
                                            : FactorKind::llt;
-  const offset_t bytes = predicted_device_bytes<T>(parts.structure->symbolic(), kind, 1, parts.num_scales).sum();
+  const offset_t bytes =
+      predicted_device_bytes<T>(parts.structure->symbolic(), kind, 1, parts.num_scales).sum();
   if (bytes > device.info().memory_bytes)
     throw MemoryError("the factor needs " + std::to_string(bytes) + " bytes on the device " +
                           device.info().address() + ", which has " +

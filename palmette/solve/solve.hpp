@@ -127,8 +127,8 @@ class SolvePlan {
   /// @cost  cost(k) flops and bytes; workspace O(n·min(k, 64))
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
 
-  /// The same with b and x in the memory of the device that holds the factor; returns before x is there: later
-  /// calls of the device come after it.
+  /// The same with b and x in the memory of the device that holds the factor. May return before x is there:
+  /// later calls of the device come after it.
   /// @throws UsageError if the factor lies on the host
   SolveTrace solve(Operation operation, OnDevice<const T> b, OnDevice<T> x, const SolveRun& run = {}) const;
 
