@@ -56,6 +56,10 @@ class Device {
   void copy_in(void* to, const void* from, std::size_t bytes);
   void copy_out(void* to, const void* from, std::size_t bytes);
   virtual void clear(void* memory, std::size_t bytes) = 0;
+  /// Within the device.
+  virtual void copy_there(void* to, const void* from, std::size_t bytes) = 0;
+  /// Returns when all calls before it have taken effect.
+  virtual void finish() = 0;
   /// Whether kernels of this device can work in the memory from `first` on, whoever asked for it.
   virtual bool holds(const void* first, std::size_t bytes) const = 0;
   /// Later calls come after all work that was given to this stream of CUDA or HIP so far. The emulated device
@@ -124,6 +128,22 @@ class OnDevice {
  private:
   DenseView<T> addresses_;
 };
+
+/// to ← from: one copy where the columns lie together, else one for each.
+template <class T>
+void copy_to_device(Device& device, DenseView<const T> from, OnDevice<T> to) {
+  const std::size_t bytes = static_cast<std::size_t>(from.rows) * sizeof(T);
+  if (from.ld == from.rows && to.ld() == from.rows)
+    return device.copy_in(to.data(), from.data, bytes * static_cast<std::size_t>(from.cols));
+  for (index_t j = 0; j < from.cols; ++j) device.copy_in(to.addresses().column(j), from.column(j), bytes);
+}
+template <class T>
+void copy_from_device(Device& device, OnDevice<const T> from, DenseView<T> to) {
+  const std::size_t bytes = static_cast<std::size_t>(to.rows) * sizeof(T);
+  if (to.ld == to.rows && from.ld() == to.rows)
+    return device.copy_out(to.data, from.data(), bytes * static_cast<std::size_t>(to.cols));
+  for (index_t j = 0; j < to.cols; ++j) device.copy_out(to.column(j), from.addresses().column(j), bytes);
+}
 
 /// An array in device memory.
 template <class T>

@@ -73,14 +73,19 @@ struct DeviceMatrix<T>::Lists {
 };
 
 template <class T>
-DeviceMatrix<T>::DeviceMatrix(std::shared_ptr<Device> device, std::shared_ptr<const SparseMatrix<T>> matrix)
-    : device_(std::move(device)), matrix_(std::move(matrix)), lists_(std::make_unique<Lists>()) {}
+DeviceMatrix<T>::DeviceMatrix(std::shared_ptr<Device> device, std::shared_ptr<const SparseMatrix<T>> matrix,
+                              Symmetry symmetry)
+    : device_(std::move(device)),
+      matrix_(std::move(matrix)),
+      symmetry_(symmetry),
+      lists_(std::make_unique<Lists>()) {}
 template <class T>
 DeviceMatrix<T>::~DeviceMatrix() = default;
 
 template <class T>
 bool DeviceMatrix<T>::needs_transpose(Operation operation) const {
-  return operation == Operation::plain && matrix_->symmetry == Symmetry::general;
+  const bool columns_are_rows = symmetry_ == Symmetry::symmetric || symmetry_ == Symmetry::hermitian;
+  return operation == Operation::plain && !columns_are_rows;
 }
 
 template <class T>
@@ -96,7 +101,7 @@ const DeviceRowSlices<T>& DeviceMatrix<T>::rows_of(Operation operation) const {
 template <class T>
 bool DeviceMatrix<T>::conjugates(Operation operation) const {
   // The columns are the rows of Aᵀ: of A if it is symmetric, of conj(A) if it is Hermitian.
-  if (operation == Operation::plain) return matrix_->symmetry == Symmetry::hermitian;
+  if (operation == Operation::plain) return symmetry_ == Symmetry::hermitian;
   return operation == Operation::adjoint;
 }
 

@@ -17,8 +17,10 @@ struct ScaledNorm;
 template <class T>
 class DeviceMatrix {
  public:
-  /// @param matrix  stays on the host too, for what the device does not do
-  DeviceMatrix(std::shared_ptr<Device> device, std::shared_ptr<const SparseMatrix<T>> matrix);
+  /// @param matrix    stays on the host too, for what the device does not do
+  /// @param symmetry  exactly that of the matrix; general is never wrong
+  DeviceMatrix(std::shared_ptr<Device> device, std::shared_ptr<const SparseMatrix<T>> matrix,
+               Symmetry symmetry = Symmetry::general);
   ~DeviceMatrix();
   DeviceMatrix(const DeviceMatrix&) = delete;
   DeviceMatrix& operator=(const DeviceMatrix&) = delete;
@@ -44,6 +46,7 @@ class DeviceMatrix {
 
   std::shared_ptr<Device> device_;
   std::shared_ptr<const SparseMatrix<T>> matrix_;
+  Symmetry symmetry_;
   std::unique_ptr<Lists> lists_;
 };
 

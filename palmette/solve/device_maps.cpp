@@ -24,16 +24,6 @@ void upload(const Entry*& first, const Entry*& second, index_t n, const std::sha
   if (first != nullptr) first = kept[0].data();
 }
 
-template <class T>
-bool lie_together(const DenseView<T>& columns) {
-  return columns.ld == columns.rows || columns.cols == 1;
-}
-
-template <class T>
-std::size_t bytes_of(index_t rows, index_t cols) {
-  return static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols) * sizeof(T);
-}
-
 }  // namespace
 
 template <class T>
@@ -73,28 +63,10 @@ void store_rows(Device& device, const Writer<T>& out, RhsRows<const T> from, ind
   device.launch({device::Kernel::store_rows, ScalarTraits<T>::type, 1, &move}, {0, 0, 0});
 }
 
-template <class T>
-void copy_to_device(Device& device, DenseView<const T> from, OnDevice<T> to) {
-  if (lie_together(from) && lie_together(to.addresses()))
-    return device.copy_in(to.data(), from.data, bytes_of<T>(from.rows, from.cols));
-  for (index_t j = 0; j < from.cols; ++j)
-    device.copy_in(to.columns(j, 1).data(), from.column(j), bytes_of<T>(from.rows, 1));
-}
-
-template <class T>
-void copy_from_device(Device& device, OnDevice<const T> from, DenseView<T> to) {
-  if (lie_together(from.addresses()) && lie_together(to))
-    return device.copy_out(to.data, from.data(), bytes_of<T>(to.rows, to.cols));
-  for (index_t j = 0; j < to.cols; ++j)
-    device.copy_out(to.column(j), from.columns(j, 1).data(), bytes_of<T>(to.rows, 1));
-}
-
 #define PALMETTE_INSTANTIATE(T)                                                          \
   template void move_maps<T>(Stage<T>&, index_t, const std::shared_ptr<Device>&);        \
   template void load_rows<T>(Device&, const Reader<T>&, RhsRows<T>, index_t);            \
-  template void store_rows<T>(Device&, const Writer<T>&, RhsRows<const T>, index_t);     \
-  template void copy_to_device<T>(Device&, DenseView<const T>, OnDevice<T>);             \
-  template void copy_from_device<T>(Device&, OnDevice<const T>, DenseView<T>);
+  template void store_rows<T>(Device&, const Writer<T>&, RhsRows<const T>, index_t);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -19,10 +19,4 @@ void load_rows(Device& device, const Reader<T>& in, RhsRows<T> into, index_t n);
 template <class T>
 void store_rows(Device& device, const Writer<T>& out, RhsRows<const T> from, index_t n);
 
-/// to ← from, column by column, in one copy where the columns lie together.
-template <class T>
-void copy_to_device(Device& device, DenseView<const T> from, OnDevice<T> to);
-template <class T>
-void copy_from_device(Device& device, OnDevice<const T> from, DenseView<T> to);
-
 }  // namespace palmette::sweep

@@ -86,9 +86,9 @@ typename PlanBody<T>::Block PlanBody<T>::through_device(Operation operation) con
       workspace.there = {device_, entries};
     }
     const OnDevice<T> there(DenseView<T>{workspace.there.data(), n_, b.cols, n_});
-    sweep::copy_to_device(*device_, b, there);
+    copy_to_device(*device_, b, there);
     through_stages(operation)(there.addresses(), there.addresses(), run, workspace);
-    sweep::copy_from_device(*device_, OnDevice<const T>(there), x);
+    copy_from_device(*device_, OnDevice<const T>(there), x);
   };
 }
 

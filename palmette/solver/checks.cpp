@@ -95,7 +95,7 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions
 }
 
 template <class T>
-void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
+void check_right_hand_side_sizes(index_t n, DenseView<const T> b, DenseView<T> x) {
   if (b.rows != n)
     throw DimensionError("the right-hand side has " + std::to_string(b.rows) + " rows, the matrix " +
                          std::to_string(n));
@@ -106,11 +106,21 @@ void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
   if (b.cols > 1 && (b.ld < n || x.ld < n))
     throw DimensionError("the leading dimensions are " + std::to_string(b.ld) + " and " +
                          std::to_string(x.ld) + ", less than the " + std::to_string(n) + " rows");
+}
+
+template <class T>
+void check_finite(DenseView<const T> b, index_t first) {
   for (index_t j = 0; j < b.cols; ++j)
     for (index_t i = 0; i < b.rows; ++i)
       if (!is_finite(b(i, j)))
         throw UsageError("the right-hand side is not finite in row " + std::to_string(i + 1) + ", column " +
-                         std::to_string(j + 1));
+                         std::to_string(first + j + 1));
+}
+
+template <class T>
+void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
+  check_right_hand_side_sizes(n, b, x);
+  check_finite(b);
 }
 
 template <class T>
@@ -139,6 +149,8 @@ DenseMatrix<T> copy_if_overlapping(DenseView<const T> b, DenseView<T> x) {
   template void check_system(const std::shared_ptr<const SparseMatrix<T>>&, const SolverOptions&); \
   template void check_options<T>(const SolverOptions&);                                            \
   template void check_triangle(const SparseMatrix<T>&, const TriangularSolverOptions&);                  \
+  template void check_right_hand_side_sizes(index_t, DenseView<const T>, DenseView<T>);            \
+  template void check_finite(DenseView<const T>, index_t);                                         \
   template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                 \
   template std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(                             \
       std::shared_ptr<const SparseMatrix<T>>);                                                     \

@@ -115,6 +115,10 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory_);
   if (!inverse) return inverse.failure();
   made.inverse = std::move(inverse).value();
+  if (options_.device)
+    made.matrix_there = std::make_shared<const DeviceMatrix<T>>(
+        options_.device, made.known.matrix,
+        made.known.up_to_rounding() ? Symmetry::general : made.known.symmetry);
   const ThreadTeam* used = inverse_options.factorize.team;
   report_factor(made, used != nullptr ? used->size() : 1);
   return {};

@@ -46,6 +46,7 @@ struct Products {
   std::shared_ptr<const PlanStructure> structure;   // of the solves, likewise
   std::shared_ptr<const ColumnFactor<T>> columns;   // null if the factorization is by supernodes
   std::shared_ptr<const Inverse<T>> inverse;
+  std::shared_ptr<const DeviceMatrix<T>> matrix_there;  // null: the factor lies on the host
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
   /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
   /// another matrix.

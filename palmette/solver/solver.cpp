@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/device_checks.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/timed_solve.hpp"
@@ -116,7 +117,9 @@ struct Solver<T>::State {
         at_most);
   }
 
-  Outcome<Report> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+  /// @tparam B, X  vectors of the host, or of the device
+  template <class B, class X>
+  Outcome<Report> answer(B b, X x, index_t num_rhs, const SolveRequest& request) {
     const auto now = products();
     const Inverse<T>& inverse = *now->inverse;
     AnswerSource<T> source;
@@ -125,10 +128,14 @@ struct Solver<T>::State {
       return inverse.apply(operation, in, out,
                            {options.method, team_for_solve(inverse, in.cols, request.threads)});
     };
-    source.cost = inverse.cost(b.cols);
+    source.cost = inverse.cost(num_rhs);
     source.guarded_blocks = inverse.guarded_blocks();
     source.bandwidth = &bandwidth;
-    source.device = options.device.get();
+    source.device = options.device;
+    source.matrix_there = now->matrix_there.get();
+    source.apply_there = [&](Operation operation, OnDevice<const T> in, OnDevice<T> out) {
+      return inverse.apply(operation, in, out, {options.method, nullptr});
+    };
     source.small = inverse.factor_bytes() < bytes_worth_a_reading;
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
@@ -182,7 +189,19 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     check_threads(request.threads);
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
-    return answer_by_ladder(request, [&] { return state_->answer(rhs, x, request); },
+    return answer_by_ladder(request, [&] { return state_->answer(rhs, x, rhs.cols, request); },
+                            {state_->supernodes_instead(), state_->lu_instead()});
+  });
+}
+
+template <class T>
+Outcome<Report> Solver<T>::solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request) {
+  return with_memory_errors("out of memory while a system was solved", [&]() -> Outcome<Report> {
+    const std::shared_ptr<Device>& device = state_->options.device;
+    check_vectors_on(device, size(), b, x, request);
+    const CopyThere<T> kept = copy_if_overlapping(device, b, x);
+    const OnDevice<const T> rhs = kept.or_else(b);
+    return answer_by_ladder(request, [&] { return state_->answer(rhs, x, rhs.cols(), request); },
                             {state_->supernodes_instead(), state_->lu_instead()});
   });
 }

@@ -74,6 +74,12 @@ class Solver {
   /// @throws DimensionError; UsageError for values of b that are not finite
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 
+  /// The same with b and x in the memory of the device that holds the factor: residuals, refinement and
+  /// verification are done there too. Work that request.stream was given comes before; x is complete on return.
+  /// @throws also UsageError if the factor lies on the host, or b or x on another device; MemoryError if the
+  ///   device has no room for the work vectors
+  Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});
+
   /// Factorize again with new values in the same pattern, with the same ordering, scaling and structure. The
   /// new factor reuses the memory of the factor before the last if no solve reads it any more; from the
   /// second call on, the memory of two factors is held.
@@ -143,6 +149,7 @@ class TriangularSolver {
   index_t size() const;
   /// As Solver::solve; the report has no order, analyze and factorize sections.
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+  Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});
   const Report& report() const;
 
  private:

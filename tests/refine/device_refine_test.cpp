@@ -100,7 +100,8 @@ void compare(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply, index_
     DenseMatrix<T> x(b.rows, b.cols);
     const auto device = watched_device(seed);
     const Uploaded<T> b_there(device, b, b.rows + 2), x_there(device, x, b.rows + 1);
-    const DeviceMatrix<T> matrix_there(device, std::make_shared<const SparseMatrix<T>>(matrix));
+    const DeviceMatrix<T> matrix_there(device, std::make_shared<const SparseMatrix<T>>(matrix),
+                                       matrix.symmetry);
     const Verification here = refine<T>(matrix, operation, apply, b.view(), x.view(), options);
     const Verification there = refine<T>(matrix_there, operation, inverse_through_host(device, apply),
                                          b_there.view(), x_there.view(), options);
@@ -166,7 +167,7 @@ TYPED_TEST(device_refine, symmetric_and_hermitian_matrices_keep_one_list_of_rows
     matrix.symmetry = hermitian ? Symmetry::hermitian : Symmetry::symmetric;
     compare(matrix, inverse_of<T>(disturbed(matrix, 1e-2)), 3, {}, 5);
     const auto device = watched_device(1);
-    const DeviceMatrix<T> there(device, std::make_shared<const SparseMatrix<T>>(matrix));
+    const DeviceMatrix<T> there(device, std::make_shared<const SparseMatrix<T>>(matrix), matrix.symmetry);
     (void)there.rows_of(Operation::plain);
     const offset_t bytes = there.memory_bytes();
     (void)there.rows_of(Operation::transpose);

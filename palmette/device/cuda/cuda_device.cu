@@ -77,6 +77,10 @@ class CudaDevice final : public Device {
     use("cudaSetDevice");
     check(cudaMemset(memory, 0, bytes), name_of_call("cudaMemset"));
   }
+  void copy_there(void* to, const void* from, std::size_t bytes) override {
+    use("cudaSetDevice");
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice), name_of_call("cudaMemcpy on the device"));
+  }
   bool holds(const void* first, std::size_t) const override {
     cudaPointerAttributes found;
     if (cudaPointerGetAttributes(&found, first) != cudaSuccess) {
@@ -85,6 +89,10 @@ class CudaDevice final : public Device {
     }
     return found.type == cudaMemoryTypeManaged ||
            (found.type == cudaMemoryTypeDevice && found.device == info().index);
+  }
+  void finish() override {
+    use("cudaSetDevice");
+    check(cudaStreamSynchronize(nullptr), name_of_call("cudaStreamSynchronize"));
   }
   void wait_for_stream(void* stream) override {
     use("cudaSetDevice");
