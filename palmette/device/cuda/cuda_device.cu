@@ -163,6 +163,17 @@ std::string why_no_cuda() {
   return count > 0 ? "" : "CUDA finds no GPU";
 }
 
+/// Two transfers in each cycle of its memory's clock; 0 if the driver does not tell.
+static double memory_gbs_of(int index) {
+  int kilohertz = 0, bits = 0;
+  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, index) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, index) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return 2.0 * kilohertz * 1e3 * bits / 8 / 1e9;
+}
+
 std::shared_ptr<Device> make_cuda_device(int index) {
   const int count = num_gpus();
   if (index >= count)
@@ -172,7 +183,7 @@ std::shared_ptr<Device> make_cuda_device(int index) {
   check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
   return std::make_shared<CudaDevice>(
       DeviceInfo{"cuda", index, properties.name, static_cast<offset_t>(properties.totalGlobalMem),
-                 properties.multiProcessorCount});
+                 properties.multiProcessorCount, memory_gbs_of(index)});
 }
 
 }  // namespace palmette::device
