@@ -69,9 +69,10 @@ void add_device(OptionGroup& group, std::string& device) {
   std::vector<std::string> kinds;
   for (const DeviceKindInfo& kind : device_kind_list())
     kinds.push_back(name_and_reason(kind.name, kind.unavailable));
-  group.text({"--device", "auto|none|KIND[:INDEX]",
+  group.text({"--device", "auto|none|KIND[:INDEX][@BYTES]",
               fmt::format("what holds the factor and solves with it: none (default): the host; auto: the "
-                          "first GPU, if a solve there is predicted to be faster; {}",
+                          "first GPU, if a solve there is predicted to be faster; {}. @16e9: at most "
+                          "that many bytes of its memory",
                           fmt::join(kinds, ", "))},
              device);
 }

@@ -82,7 +82,7 @@ typedef struct {
   palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
   /* What holds the factor and solves with it: "none" (default): the host; "emulated" or "cuda", with ":N" for
    * one of several, by "device_tree", "device_level_set" or "device_sync_free"; "auto": the first GPU, if it
-   * has room and a solve there is predicted to be faster. */
+   * has room and a solve there is predicted to be faster. "cuda@16e9": at most that many bytes of memory. */
   const char* device;
 } palmette_options;
 

@@ -46,6 +46,8 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const DeviceInfo& info() const { return info_; }
+  /// A budget: from now on no more may be in use. Before anything is put there.
+  void limit_memory(offset_t bytes);
   /// Since the device was opened.
   DeviceCounts counts() const { return {bytes_in_.load(), bytes_out_.load(), launches_.load()}; }
 
@@ -101,9 +103,13 @@ struct FoundGpu {
   std::shared_ptr<Device> device;
   std::string why_none;
 };
-FoundGpu find_gpu();
+/// @param most_bytes  a budget of its memory; 0: all
+FoundGpu find_gpu(offset_t most_bytes = 0);
+/// Of a device's name, the bytes behind an @; 0: there are none. @throws UsageError
+offset_t memory_budget(std::string_view name);
 
-/// @param address  "emulated", "cuda", or one of several: "cuda:1"; "none": null, the host
+/// @param address  "emulated", "cuda", or one of several: "cuda:1"; with a budget of its memory: "cuda@16e9";
+///   "none": null, the host
 /// @throws UsageError for an unknown kind or index; DeviceError if there is no such device here, saying why
 std::shared_ptr<Device> open_device(std::string_view address);
 

@@ -34,11 +34,11 @@ void check_memory(const Device& device, const SupernodalParts<T>& parts) {
                                            : FactorKind::llt;
   const offset_t bytes =
       predicted_device_bytes<T>(parts.structure->symbolic(), kind, 1, parts.num_scales).sum();
-  if (bytes > device.info().memory_bytes)
+  const offset_t free = device.info().memory_bytes - device.bytes_in_use();
+  if (bytes > free)
     throw MemoryError("the factor needs " + std::to_string(bytes) + " bytes on the device " +
-                          device.info().address() + ", which has " +
-                          std::to_string(device.info().memory_bytes) +
-                          ": choose a device with more memory, or solve on the host",
+                          device.info().address() + ", where " + std::to_string(free) +
+                          " are free: choose a device with more memory, or solve on the host",
                       bytes);
 }
 
@@ -63,13 +63,14 @@ T* DeviceVectors<T>::begin(index_t num_rhs) {
   const auto stride = static_cast<std::size_t>(device_stride_of(num_rhs));
   const std::size_t entries = static_cast<std::size_t>(tree_.num_columns()) * stride;
   if (x_.size() < entries) {
-    // Their memory is given back before more is asked for.
+    // Their memory is given back before more is asked for. x comes last: if there is too little, its size
+    // says that some are missing.
     x_ = {};
     y_ = {};
     update_ = {};
-    x_ = {device_, entries};
     y_ = {device_, entries};
     update_ = {device_, static_cast<std::size_t>(tree_.num_rows_below()) * stride};
+    x_ = {device_, entries};
   }
   in_ = false;
   return x_.data();

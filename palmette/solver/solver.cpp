@@ -163,12 +163,12 @@ struct Solver<T>::State {
 };
 
 void set_device(SolverOptions& options, std::string_view name) {
-  options.device_if_faster = name == "auto";
+  options.device_if_faster = name == "auto" || name.starts_with("auto@");
   if (!options.device_if_faster) {
     options.device = open_device(name);
     return;
   }
-  FoundGpu found = find_gpu();
+  FoundGpu found = find_gpu(memory_budget(name));
   options.device = std::move(found.device);
   options.why_no_device = std::move(found.why_none);
 }

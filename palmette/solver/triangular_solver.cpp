@@ -100,11 +100,11 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
 }
 
 void set_device(TriangularSolverOptions& options, std::string_view name) {
-  if (name != "auto") {
+  if (name != "auto" && !name.starts_with("auto@")) {
     options.triangle.plan.device = open_device(name);
     return;
   }
-  const FoundGpu found = find_gpu();
+  const FoundGpu found = find_gpu(memory_budget(name));
   options.triangle.plan.device = found.device;
   options.note_on_device = found.device ? "solved on " + found.device->info().address() +
                                               ": given factors go to a GPU where there is one"

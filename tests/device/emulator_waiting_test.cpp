@@ -78,7 +78,8 @@ TEST_F(Waiting, for_a_flag_that_nobody_sets_is_a_deadlock) {
         if (!all) pause();
       }
     };
-    for (const std::function<void()>& waits : {std::function<void()>(reader), std::function<void()>(polling)}) {
+    using Kernel = std::function<void()>;
+    for (const Kernel& waits : {Kernel(reader), Kernel(polling)}) {
       std::fill_n(flags, num_flags, 0);
       const Report report = run({{0, 2, 1, 0, two_blocks(waits, num_flags - 1)}}, options_of(seed));
       ASSERT_FALSE(report.ok());

@@ -69,7 +69,19 @@ def test_refactor_uploads_the_new_values():
     assert np.allclose(solver.solve((2 * A) @ np.ones(64)), 1)
 
 
-@pytest.mark.parametrize("device", ["emulatd", "emulated:x", "emulated:99", "emulated:-1"])
+def test_a_budget_of_memory_is_kept_and_refused_with_the_bytes_that_are_needed():
+    A = palmette.generate("poisson2d9", 20)
+    with pytest.raises(palmette.OutOfMemoryError, match="the factor needs") as told:
+        palmette.Solver(A, device="emulated@2e4", measure=False)
+    needed = int(str(told.value).split("the factor needs ")[1].split()[0])
+    solver = palmette.Solver(A, device=f"emulated:0@{needed}", measure=False)
+    solver.solve(np.ones(400))
+    assert solver.report["verify"]["verified"]
+    assert solver.report["solve"]["device"]["memory_bytes"] <= needed
+    assert "verified on the host" in solver.report["notes"][-1]
+
+
+@pytest.mark.parametrize("device", ["emulatd", "emulated:x", "emulated:99", "emulated:-1", "emulated@x"])
 def test_an_unknown_device_is_an_error_that_says_what_there_is(device):
     with pytest.raises(palmette.UsageError, match="emulated"):
         palmette.Solver(np.eye(3), device=device)
