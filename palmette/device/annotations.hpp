@@ -1,6 +1,10 @@
 // How functions of kernels are declared for CUDA, HIP and the emulator.
 #pragma once
 
+#if defined(__HIPCC__)
+#include <hip/hip_runtime.h>
+#endif
+
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define PALMETTE_KERNEL __global__
 #define PALMETTE_DEVICE __device__ __forceinline__
