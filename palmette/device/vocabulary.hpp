@@ -27,7 +27,6 @@ PALMETTE_DEVICE int threads() { return blockDim.x; }
 PALMETTE_DEVICE int lane() { return threadIdx.x & 31; }
 PALMETTE_DEVICE int block() { return blockIdx.x; }
 PALMETTE_DEVICE int blocks() { return gridDim.x; }
-PALMETTE_DEVICE void block_barrier() { __syncthreads(); }
 PALMETTE_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 PALMETTE_DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
 PALMETTE_DEVICE double square_root(double a) { return sqrt(a); }
@@ -44,6 +43,9 @@ constexpr cuda::thread_scope scope_v = s == Scope::block    ? cuda::thread_scope
                                        : s == Scope::device ? cuda::thread_scope_device
                                                             : cuda::thread_scope_system;
 
+PALMETTE_DEVICE void block_barrier() {
+  __syncthreads();
+}
 /// Whether this warp is the first of its wavefront. Lanes of a wavefront run in step: a warp that waits
 /// for another one of its own wavefront waits forever. With CUDA every warp is the first.
 PALMETTE_DEVICE bool leads_wave() {
@@ -104,6 +106,12 @@ template <Scope s>
 constexpr int scope_v = s == Scope::block    ? __HIP_MEMORY_SCOPE_WORKGROUP
                         : s == Scope::device ? __HIP_MEMORY_SCOPE_AGENT
                                              : __HIP_MEMORY_SCOPE_SYSTEM;
+/// hipcc's barrier waits for no stores to global memory, and a release waits for those of its own wavefront
+/// only: without the fence, what one thread publishes after a barrier would not cover the stores of others.
+PALMETTE_DEVICE void block_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+  __syncthreads();
+}
 /// The first lane of this warp in its wavefront: 0 or 32.
 PALMETTE_DEVICE unsigned first_lane_in_wave() {
   return threadIdx.x & (unsigned(warpSize) - 1) & 32;
