@@ -26,15 +26,20 @@ void check_place(const Device& device, OnDevice<T> columns, const char* what) {
 }  // namespace
 
 template <class T>
-void check_vectors_on(const std::shared_ptr<Device>& device, index_t n, OnDevice<const T> b, OnDevice<T> x,
-                      const SolveRequest& request) {
+void check_places_on(const std::shared_ptr<Device>& device, OnDevice<const T> b, OnDevice<const T> x) {
   if (!device)
     throw UsageError("the right-hand side lies on a device, but the factor on the host: make the solver with "
                      "a device, or copy the right-hand side to the host");
+  check_place(*device, b, "the right-hand side");
+  check_place(*device, x, "the solution");
+}
+
+template <class T>
+void check_vectors_on(const std::shared_ptr<Device>& device, index_t n, OnDevice<const T> b, OnDevice<T> x,
+                      const SolveRequest& request) {
+  check_places_on(device, b, OnDevice<const T>(x));
   device->wait_for_stream(request.stream);
   check_threads(request.threads);
-  check_place(*device, b, "the right-hand side");
-  check_place(*device, OnDevice<const T>(x), "the solution");
   // The sizes as for vectors of the host, without looking at their values.
   check_right_hand_side_sizes(n, b.addresses(), x.addresses());
   if (n == 0 || b.cols() == 0) return;
@@ -63,6 +68,7 @@ CopyThere<T> copy_if_overlapping(const std::shared_ptr<Device>& device, OnDevice
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                            \
+  template void check_places_on(const std::shared_ptr<Device>&, OnDevice<const T>, OnDevice<const T>);     \
   template void check_vectors_on(const std::shared_ptr<Device>&, index_t, OnDevice<const T>, OnDevice<T>,  \
                                  const SolveRequest&);                                                     \
   template CopyThere<T> copy_if_overlapping(const std::shared_ptr<Device>&, OnDevice<const T>, OnDevice<T>);

@@ -15,6 +15,10 @@ template <class T>
 void check_vectors_on(const std::shared_ptr<Device>& device, index_t n, OnDevice<const T> b, OnDevice<T> x,
                       const SolveRequest& request);
 
+/// The part of it that concerns memory.
+template <class T>
+void check_places_on(const std::shared_ptr<Device>& device, OnDevice<const T> b, OnDevice<const T> x);
+
 /// A copy of columns on their device, or nothing.
 template <class T>
 struct CopyThere {

@@ -230,6 +230,10 @@ index_t Solver<T>::size() const {
   return state_->n;
 }
 template <class T>
+std::shared_ptr<Device> Solver<T>::device() const {
+  return state_->options.device;
+}
+template <class T>
 std::shared_ptr<const SparseMatrix<T>> Solver<T>::matrix() const {
   return state_->products()->known.matrix;
 }

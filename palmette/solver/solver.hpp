@@ -62,6 +62,8 @@ class Solver {
   ~Solver();
 
   index_t size() const;
+  /// What holds the factor; null: the host.
+  std::shared_ptr<Device> device() const;
   /// The current matrix, which solutions are verified against.
   std::shared_ptr<const SparseMatrix<T>> matrix() const;
 
@@ -75,7 +77,8 @@ class Solver {
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 
   /// The same with b and x in the memory of the device that holds the factor: residuals, refinement and
-  /// verification are done there too. Work that request.stream was given comes before; x is complete on return.
+  /// verification are done there too. Work that request.stream was given comes before it; x is complete on
+  /// return.
   /// @throws also UsageError if the factor lies on the host, or b or x on another device; MemoryError if the
   ///   device has no room for the work vectors
   Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});
@@ -147,6 +150,8 @@ class TriangularSolver {
   ~TriangularSolver();
 
   index_t size() const;
+  /// What holds the factors; null: the host.
+  std::shared_ptr<Device> device() const;
   /// As Solver::solve; the report has no order, analyze and factorize sections.
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
   Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});

@@ -168,6 +168,10 @@ index_t TriangularSolver<T>::size() const {
   return state_->plan.size();
 }
 template <class T>
+std::shared_ptr<Device> TriangularSolver<T>::device() const {
+  return state_->device;
+}
+template <class T>
 const Report& TriangularSolver<T>::report() const {
   return state_->report;
 }
