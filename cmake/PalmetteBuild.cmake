@@ -118,14 +118,14 @@ endfunction()
 # palmette_cuda_object(<variable>): has nvcc compile the CUDA back end, and sets the variable to its object
 # file. Products and sums are not contracted, as for the tests.
 function(palmette_cuda_object variable)
-  set(source ${PROJECT_SOURCE_DIR}/palmette/device/cuda/cuda_device.cu)
+  set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/gpu_device.cu)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda_device.o)
   add_custom_command(OUTPUT ${object}
     COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
             -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
             -gencode arch=compute_90,code=compute_90
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc cuda_device.cu" VERBATIM)
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc gpu_device.cu" VERBATIM)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set(${variable} ${object} PARENT_SCOPE)
 endfunction()
@@ -175,6 +175,20 @@ endfunction()
 # Contracts nothing, as nvcc above. No block has more than 256 threads, so registers are not saved for more.
 set(PALMETTE_HIP_OPTIONS -x hip -std=c++20 -O3 -ffp-contract=off --gpu-max-threads-per-block=256
     -Wall -Wno-unused-command-line-argument -I ${PROJECT_SOURCE_DIR})
+
+# palmette_hip_object(<variable>): has hipcc compile the HIP back end, and sets the variable to its object
+# file.
+function(palmette_hip_object variable)
+  set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/gpu_device.cu)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/hip_device.o)
+  list(TRANSFORM PALMETTE_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE architectures)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${PALMETTE_HIPCC} ${PALMETTE_HIP_OPTIONS} ${architectures} -fPIC -MD -MF ${object}.d -MT
+            ${object} -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "hipcc gpu_device.cu" VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set(${variable} ${object} PARENT_SCOPE)
+endfunction()
 
 # palmette_compile_kernels_for_hip(<test> <file.cu>…): has hipcc make assembly of kernels for gfx90a, in the
 # folder hip_kernels of the build, which the test finds as PALMETTE_HIP_FOLDER.
@@ -233,6 +247,7 @@ function(palmette_install)
       ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteCudart.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteHip.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
 endfunction()

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "palmette/device/cuda/cuda_device.hpp"
+#include "palmette/device/gpu/gpu_device.hpp"
 
 namespace palmette {
 namespace {
@@ -67,7 +67,8 @@ std::vector<DeviceKindInfo> device_kind_list() {
   return {{"emulated",
            emulate::emulator_is_available() ? "" : "the emulator needs x86-64 and a build without sanitizers",
            "kernels run on the CPU, thread after thread: for tests and for learning, never fast"},
-          {"cuda", device::why_no_cuda(), "NVIDIA GPUs"}};
+          {"cuda", device::why_no_cuda(), "NVIDIA GPUs"},
+          {"hip", device::why_no_hip(), "AMD GPUs: compiled, never run"}};
 }
 
 std::shared_ptr<Device> open_device(std::string_view text) {
@@ -80,6 +81,7 @@ std::shared_ptr<Device> open_device(std::string_view text) {
     if (!kind.available())
       throw DeviceError("there is no device '" + std::string(text) + "' here: " + kind.unavailable);
     if (address.kind == "cuda") return device::make_cuda_device(address.index);
+    if (address.kind == "hip") return device::make_hip_device(address.index);
     return make_emulated_device({.index = address.index});
   }
   throw UsageError("there is no kind of device '" + std::string(address.kind) + "'; choose one of " + known);

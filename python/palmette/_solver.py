@@ -65,7 +65,7 @@ class Solver(VerifiedSolves, FactorParts):
         second) and stored in the user's cache folder.
     device : str
         What holds the factor and solves with it: "none": the host; or one of `devices()`, "emulated" or
-        "cuda", with a number if there are several ("cuda:1"). A method for devices is then used.
+        "cuda" or "hip", with a number if there are several ("cuda:1"). A method for devices is then used.
 
     Raises
     ------
