@@ -308,5 +308,5 @@ def test_a_device_solves_and_the_report_says_what_it_did(palmette, spd):
     assert done.code == 0 and device["address"] == "emulated:0" and device["launches"] == 2
     table = palmette("solve", spd, "--device", "emulated").out
     assert "device emulated:0" in table and "not of a" in table
-    palmette("solve", spd, "--device", "gpu").fails_with(2, "choose one of none, emulated, cuda")
+    palmette("solve", spd, "--device", "gpu").fails_with(2, "choose one of none, emulated, cuda, hip")
     palmette("solve", spd, "--device", "emulated", "--transport", "threads:2").fails_with(2, "--device")
