@@ -70,7 +70,8 @@ TEST(Emulator, wavefronts_of_64_threads_in_step_raise_no_report_and_leave_the_sa
     bits.insert(tree.bits);
     expect_right(try_columns(problem, how, shape), seed);
     std::vector<double> x;
-    EXPECT_TRUE(try_rows(triangle, Fault::none, how, shape, &x).ok()) << "seed " << seed;
+    const Report rows = try_rows(triangle, Fault::none, how, shape, &x);
+    EXPECT_TRUE(rows.ok()) << "seed " << seed << ": " << rows.errors.front();
     of_rows.insert(x);
   }
   EXPECT_EQ(bits.size(), 1u);
