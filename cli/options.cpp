@@ -69,8 +69,9 @@ void add_device(OptionGroup& group, std::string& device) {
   std::vector<std::string> kinds;
   for (const DeviceKindInfo& kind : device_kind_list())
     kinds.push_back(name_and_reason(kind.name, kind.unavailable));
-  group.text({"--device", "none|KIND[:INDEX]",
-              fmt::format("what holds the factor and solves with it: none (default): the host; {}",
+  group.text({"--device", "auto|none|KIND[:INDEX]",
+              fmt::format("what holds the factor and solves with it: none (default): the host; auto: the "
+                          "first GPU, if a solve there is predicted to be faster; {}",
                           fmt::join(kinds, ", "))},
              device);
 }

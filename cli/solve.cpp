@@ -21,7 +21,7 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.ordering = choice.method;
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
-  options.device = open_device(command.solving.device);
+  set_device(options, command.solving.device);
   options.threads = command.solving.threads;
   options.mixed_precision = command.solving.precision == Precision::mixed;
   options.singular = command.solving.singular;

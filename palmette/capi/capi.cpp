@@ -74,7 +74,7 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.kind = kind_from(options.kind);
   settings.solver.ordering = ordering_from(options.ordering);
   if (options.method != nullptr) settings.solver.method = solve_method(options.method);
-  if (options.device != nullptr) settings.solver.device = open_device(options.device);
+  if (options.device != nullptr) set_device(settings.solver, options.device);
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;

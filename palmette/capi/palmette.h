@@ -81,7 +81,8 @@ typedef struct {
   int condition;            /* nonzero: estimate condition and forward error bound; default 0 */
   palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
   /* What holds the factor and solves with it: "none" (default): the host; "emulated" or "cuda", with ":N" for
-   * one of several, by "device_tree", "device_level_set" or "device_sync_free". */
+   * one of several, by "device_tree", "device_level_set" or "device_sync_free"; "auto": the first GPU, if it
+   * has room and a solve there is predicted to be faster. */
   const char* device;
 } palmette_options;
 

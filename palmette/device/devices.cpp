@@ -71,6 +71,16 @@ std::vector<DeviceKindInfo> device_kind_list() {
           {"hip", device::why_no_hip(), "AMD GPUs: compiled, never run"}};
 }
 
+FoundGpu find_gpu() {
+  FoundGpu found;
+  for (const DeviceKindInfo& kind : device_kind_list()) {
+    if (kind.name == "emulated") continue;
+    if (kind.available()) return {open_device(kind.name), ""};
+    found.why_none += (found.why_none.empty() ? "" : "; ") + std::string(kind.name) + ": " + kind.unavailable;
+  }
+  return found;
+}
+
 std::shared_ptr<Device> open_device(std::string_view text) {
   if (text == "none") return nullptr;
   const Address address = read_address(text);

@@ -20,6 +20,7 @@ struct DeviceInfo {
   std::string name;          ///< as its maker calls it
   offset_t memory_bytes = 0;  ///< that may be in use at a time
   int multiprocessors = 0;   ///< blocks run side by side on so many; of the emulated device resident blocks
+  double memory_gbs = 0;     ///< by its clock and width, 10⁹ bytes/s, not measured; 0: no figure of a GPU
 
   /// "emulated:0"
   std::string address() const { return kind + ":" + std::to_string(index); }
@@ -95,6 +96,13 @@ struct DeviceKindInfo {
 /// Every kind, whether it can be opened here or not.
 std::vector<DeviceKindInfo> device_kind_list();
 
+/// The first GPU of this machine; null: there is none, and `why_none` says why.
+struct FoundGpu {
+  std::shared_ptr<Device> device;
+  std::string why_none;
+};
+FoundGpu find_gpu();
+
 /// @param address  "emulated", "cuda", "hip", or one of several: "cuda:1"; "none": null, the host
 /// @throws UsageError for an unknown kind or index; DeviceError if there is no such device here, saying why
 std::shared_ptr<Device> open_device(std::string_view address);
@@ -105,6 +113,7 @@ struct EmulatedDeviceOptions {
   int blocks = 4;                  ///< of a launch
   int threads = 64;                ///< of a block
   offset_t memory_bytes = 0;       ///< 0: all of the emulator's
+  double memory_gbs = 0;           ///< what predictions take for it; 0: they do not take it for a GPU
   emulate::Options emulator = {.delay_stores = false, .find_races = false, .switch_chance = 0};
 };
 /// A device whose kernels run on the CPU, one thread after the other, for tests and for learning. Whatever

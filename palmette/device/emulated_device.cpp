@@ -74,7 +74,8 @@ std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& option
   const offset_t most = emulate::bytes_of_device();
   const offset_t bytes = options.memory_bytes > 0 ? std::min(options.memory_bytes, most) : most;
   return std::make_shared<EmulatedDevice>(
-      DeviceInfo{"emulated", options.index, "emulated device", bytes, options.blocks}, options);
+      DeviceInfo{"emulated", options.index, "emulated device", bytes, options.blocks, options.memory_gbs},
+      options);
 }
 
 }  // namespace palmette

@@ -107,15 +107,23 @@ void make_runnable(Lane& lane) {
   lane.state = State::runnable;
   world->runnable.push_back(&lane);
 }
+void unpark(Lane& lane) {
+  // From every list: the lane may end before the other places change.
+  for (const Watched& seen : lane.watched) {
+    const auto found = world->parked.find(seen.at);
+    if (found == world->parked.end()) continue;
+    std::erase(found->second, &lane);
+    if (found->second.empty()) world->parked.erase(found);
+  }
+  lane.watched.clear();
+  lane.forgot = false;
+  make_runnable(lane);
+}
 void wake(const void* p) {
   const auto found = world->parked.find(p);
   if (found == world->parked.end()) return;
-  for (Lane* lane : found->second)
-    if (lane->state == State::parked) {
-      lane->watched.clear();
-      make_runnable(*lane);
-    }
-  world->parked.erase(found);
+  const std::vector<Lane*> lanes = found->second;
+  for (Lane* const lane : lanes) unpark(*lane);
 }
 void wake_range(const char* p, int bytes) {
   for (int k = 0; k < bytes; k += 4) wake(p + k);

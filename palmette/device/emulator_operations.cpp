@@ -270,7 +270,11 @@ void watch(Lane& lane, const AtomicAccess& access) {
   std::uint64_t value = 0;
   std::memcpy(&value, access.at, access.bytes);
   std::erase_if(lane.watched, [&](const Watched& seen) { return seen.at == access.at; });
-  if (lane.watched.size() < most_watched) lane.watched.push_back({access.at, access.bytes, value});
+  if (lane.watched.size() == most_watched) {
+    lane.watched.erase(lane.watched.begin());
+    lane.forgot = true;
+  }
+  lane.watched.push_back({access.at, access.bytes, value});
   lane.repeats = lane.last_load == access.at && lane.last_value == value ? lane.repeats + 1 : 0;
   lane.last_load = access.at;
   lane.last_value = value;
@@ -296,7 +300,10 @@ void after_atomic(const AtomicAccess& access, bool changed) {
   Lane& lane = *world->current;
   if (access.kind != 'l') {
     lane.watched.clear();
-    if (changed) wake(access.at);
+    lane.forgot = false;
+    if (!changed) return;
+    ++world->writes;
+    wake(access.at);
     return;
   }
   watch(lane, access);

@@ -237,6 +237,20 @@ bool reveal_delayed_stores() {
   return hidden && !w.runnable.empty();
 }
 
+/// A thread that polls more places than it remembers may have been parked although one of them changed: it
+/// looks again, as long as something was written since the last time. @returns whether there is one
+bool wake_the_forgetful() {
+  World& w = *world;
+  if (w.writes == w.writes_when_woken) return false;
+  w.writes_when_woken = w.writes;
+  std::vector<Lane*> forgetful;
+  for (Block& block : w.blocks)
+    for (Lane& lane : block.lanes)
+      if (lane.state == State::parked && lane.forgot) forgetful.push_back(&lane);
+  for (Lane* const lane : forgetful) unpark(*lane);
+  return !forgetful.empty();
+}
+
 void run_lane() {
   World& w = *world;
   const std::size_t which = draw_lane();
@@ -266,7 +280,7 @@ void schedule() {
       run_lane();
     } else if (w.blocks.empty()) {
       return;
-    } else if (!reveal_delayed_stores()) {
+    } else if (!reveal_delayed_stores() && !wake_the_forgetful()) {
       return describe_deadlock();
     }
   }

@@ -106,7 +106,8 @@ struct Lane {
   State state = State::runnable;
   CollectiveCall waiting;
   Delayed delayed;
-  std::vector<Watched> watched;  ///< loaded since the last pause
+  std::vector<Watched> watched;  ///< loaded since the last pause, the last ones of many
+  bool forgot = false;           ///< loaded more than that
   // A loop that loads one unchanged value again and again without a pause is parked as well.
   const void* last_load = nullptr;
   std::uint64_t last_value = 0;
@@ -196,6 +197,8 @@ struct World {
   std::list<Block> blocks;
   std::vector<Lane*> runnable;
   std::unordered_map<const void*, std::vector<Lane*>> parked;  ///< by what they wait to see changed
+  std::int64_t writes = 0;               ///< atomic stores and additions that changed a value
+  std::int64_t writes_when_woken = -1;   ///< when the forgetful were last woken
   std::vector<int> free_slots;
   std::list<Put> network;
   Lane* current = nullptr;
@@ -240,6 +243,7 @@ struct Accessor {
 void check_race(Lane& lane, const Access& access, const Accessor& where);
 void make_runnable(Lane& lane);
 /// Threads that wait to see these bytes changed may look again.
+void unpark(Lane& lane);
 void wake(const void* p);
 void wake_range(const char* p, int bytes);
 /// Some delayed stores become visible one level further out; null: to all. One of `one_of`, drawn.

@@ -6,14 +6,14 @@ namespace palmette::device {
 
 #if !defined(PALMETTE_WITH_CUDA)
 [[gnu::weak]] std::string why_no_cuda() {
-  return "this build has no CUDA: it needs nvcc 13, see the guide to installing";
+  return "this build has no CUDA: configure with -DPALMETTE_CUDA=ON where nvcc 13 is";
 }
 [[gnu::weak]] std::shared_ptr<Device> make_cuda_device(int) { throw DeviceError(why_no_cuda()); }
 #endif
 
 #if !defined(PALMETTE_WITH_HIP)
 [[gnu::weak]] std::string why_no_hip() {
-  return "this build has no HIP: it needs hipcc and PALMETTE_HIP=ON";
+  return "this build has no HIP: configure with -DPALMETTE_HIP=ON where hipcc is";
 }
 [[gnu::weak]] std::shared_ptr<Device> make_hip_device(int) { throw DeviceError(why_no_hip()); }
 #endif

@@ -65,20 +65,6 @@ class DevicePanels {
   device::Panels<T> view_{};
 };
 
-/// Bytes of device memory that a factor takes, and its solves by the tree.
-struct DeviceFactorBytes {
-  offset_t factor_bytes = 0;
-  offset_t flag_bytes = 0;
-  offset_t map_bytes = 0;     ///< permutations and scalings of the vectors
-  offset_t vector_bytes = 0;  ///< from the first solve on
-  offset_t staging_bytes = 0;  ///< from the first solve on with vectors of the host
-  offset_t sum() const { return factor_bytes + flag_bytes + map_bytes + vector_bytes + staging_bytes; }
-};
-/// @param num_scales  0; 1: rows and columns are scaled alike; 2
-template <class T>
-DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs,
-                                         int num_scales = 0);
-
 /// Right-hand sides as padded for kernels: one, or a multiple of device::rhs_of_lane.
 index_t device_stride_of(index_t num_rhs);
 

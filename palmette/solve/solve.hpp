@@ -183,6 +183,21 @@ PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind,
 PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar,
                                 index_t num_rhs);
 
+/// Bytes of a device's memory that a factor takes, and its solves by the tree.
+struct DeviceFactorBytes {
+  offset_t factor_bytes = 0;
+  offset_t flag_bytes = 0;
+  offset_t map_bytes = 0;      ///< permutations and scalings of the vectors
+  offset_t vector_bytes = 0;   ///< from the first solve on
+  offset_t staging_bytes = 0;  ///< from the first solve on with vectors of the host
+  offset_t sum() const { return factor_bytes + flag_bytes + map_bytes + vector_bytes + staging_bytes; }
+};
+/// @tparam T  scalar of the factor
+/// @param num_scales  0; 1: rows and columns are scaled alike; 2
+template <class T>
+DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs,
+                                         int num_scales = 0);
+
 struct TriangleOptions {
   bool lower = true;
   bool unit_diagonal = false;  ///< the diagonal is taken as one, whatever is stored

@@ -59,12 +59,21 @@ void check_method_for(SolveMethod method, const std::shared_ptr<Device>& device)
   check_solve_method(method, {device ? SolveWhere::device : SolveWhere::one_machine});
 }
 
+/// A device that is chosen by prediction may not be used: only `automatic` runs on both sides.
+void check_choice(const SolverOptions& options) {
+  if (!options.device_if_faster) return check_method_for(options.method, options.device);
+  if (options.method != SolveMethod::automatic)
+    throw UsageError("the method " + std::string(name_of(options.method)) +
+                     " runs at one place, but the device auto may choose the other: leave the method auto, "
+                     "or name the device");
+}
+
 }  // namespace
 
 template <class T>
 void check_options(const SolverOptions& options) {
   check_threads(options.threads);
-  check_method_for(options.method, options.device);
+  check_choice(options);
   if (!(options.tiny_pivot >= 0 && options.tiny_pivot < 1))
     throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) +
                      "; it is a fraction of the largest entry, 0 <= t < 1");

@@ -1,5 +1,4 @@
 // Arrays in C order, turned on their device.
-#include "palmette/solver/device_arrays.hpp"
 
 #include "palmette/solver/device_checks.hpp"
 
@@ -10,7 +9,8 @@ namespace {
 template <class T>
 class Columns {
  public:
-  Columns(const std::shared_ptr<Device>& device, ArrayOnDevice<const T> array) : Columns(device, own(array)) {}
+  Columns(const std::shared_ptr<Device>& device, ArrayOnDevice<const T> array)
+      : Columns(device, own(array)) {}
   Columns(const std::shared_ptr<Device>& device, ArrayOnDevice<T> array)
       : device_(device),
         array_(array),

@@ -43,10 +43,11 @@ std::shared_ptr<const SparseMatrix<T>> meant_triangle(std::shared_ptr<const Spar
 }
 
 template <class T>
-Report first_report(const SparseMatrix<T>& matrix) {
+Report first_report(const SparseMatrix<T>& matrix, const TriangularSolverOptions& options) {
   Report report;
   report.matrix = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, matrix.symmetry};
   report.version = version();
+  if (!options.note_on_device.empty()) report.notes.push_back(options.note_on_device);
   return report;
 }
 
@@ -98,6 +99,18 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
   return source;
 }
 
+void set_device(TriangularSolverOptions& options, std::string_view name) {
+  if (name != "auto") {
+    options.triangle.plan.device = open_device(name);
+    return;
+  }
+  const FoundGpu found = find_gpu();
+  options.triangle.plan.device = found.device;
+  options.note_on_device = found.device ? "solved on " + found.device->info().address() +
+                                              ": given factors go to a GPU where there is one"
+                                        : "solved on the host: there is no GPU (" + found.why_none + ")";
+}
+
 template <class T>
 TriangularSolver<T>::TriangularSolver(std::unique_ptr<State> state) : state_(std::move(state)) {}
 template <class T>
@@ -116,7 +129,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
-  state->report = first_report(*triangle);
+  state->report = first_report(*triangle, options);
   state->verify_against(meant_triangle(std::move(triangle), options.triangle));
   return TriangularSolver(std::move(state));
 }
@@ -140,7 +153,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
   Outcome<SolvePlan<T>> plan = plan_own_factors(*factors);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
-  state->report = first_report(matrix ? *matrix : factors->lower);
+  state->report = first_report(matrix ? *matrix : factors->lower, options);
   state->verify_against(std::move(matrix));
   state->factors = std::move(factors);
   return TriangularSolver(std::move(state));

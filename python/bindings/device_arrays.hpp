@@ -2,7 +2,6 @@
 #pragma once
 
 #include "options.hpp"
-#include "palmette/solver/device_arrays.hpp"
 
 namespace palmette::python {
 

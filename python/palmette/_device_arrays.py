@@ -54,8 +54,8 @@ class DeviceArray:
     >>> x = solver.solve(b)
     >>> x
     <palmette.DeviceArray of shape (9,), float64, on emulated:0>
-    >>> x.numpy().round(3)[:3]
-    array([0.688, 0.875, 0.688])
+    >>> x.numpy().round(4)[:3]
+    array([0.6875, 0.875 , 0.6875])
     """
 
     def __init__(self, array: Any, device: str, order: str = "C") -> None:

@@ -305,8 +305,16 @@ def test_machine_measurement_is_remembered_in_the_cache_folder(palmette, spd, tm
 def test_a_device_solves_and_the_report_says_what_it_did(palmette, spd):
     done = palmette("solve", spd, "--device", "emulated", "--json", "-")
     device = done.json["solve"]["device"]
-    assert done.code == 0 and device["address"] == "emulated:0" and device["launches"] == 2
+    assert done.code == 0 and device["address"] == "emulated:0" and device["launches"] == 4
     table = palmette("solve", spd, "--device", "emulated").out
     assert "device emulated:0" in table and "not of a" in table
-    palmette("solve", spd, "--device", "gpu").fails_with(2, "choose one of none, emulated, cuda, hip")
+    palmette("solve", spd, "--device", "gpu").fails_with(2, "choose one of")
     palmette("solve", spd, "--device", "emulated", "--transport", "threads:2").fails_with(2, "--device")
+
+
+def test_the_device_auto_is_the_host_where_there_is_no_gpu_and_says_why(palmette, spd):
+    done = palmette("solve", spd, "--device", "auto", "--json", "-")
+    if done.json["solve"]["device"] is None:
+        assert "solved on the host: " in done.json["notes"][0]
+    assert done.code == 0 and "solved on" in palmette("solve", spd, "--device", "auto").out
+    palmette("solve", spd, "--device", "auto", "--method", "serial").fails_with(2, "may choose the other")

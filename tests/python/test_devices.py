@@ -111,3 +111,11 @@ def test_systems_of_files_are_solved_as_well_as_by_the_serial_engine(path):
         return
     for method in METHODS:
         assert error(device="emulated", method=method) <= 2 * max(serial, 4 * np.finfo(A.dtype).eps)
+
+
+@pytest.mark.parametrize("problem, n", [("poisson2d9", 64), ("poisson3d7", 14)])
+def test_problems_of_thousands_of_rows_are_solved_end_to_end(problem, n):
+    A = palmette.generate(problem, n)
+    solver = palmette.Solver(A, device="emulated", measure=False)
+    x = solver.solve(A @ np.ones(A.shape[0]))
+    assert solver.report["verify"]["verified"] and np.abs(x - 1).max() < 1e-10

@@ -227,7 +227,7 @@ TYPED_TEST(device_plan, device_memory_is_as_predicted_and_what_does_not_fit_is_r
     const auto problem = reference::make_problem<TypeParam>(wish);
     const auto factor = reference::naive_factor(problem, wish);
     const auto device = make_emulated_device();
-    const auto need = sweep::predicted_device_bytes<TypeParam>(
+    const auto need = predicted_device_bytes<TypeParam>(
         *factor->symbolic, wish.kind, 1, wish.kind == FactorKind::lu ? 2 : 1);
     const auto plan = plan_solve(factor, on(device));
     EXPECT_EQ(device->bytes_in_use(), need.factor_bytes + need.flag_bytes + need.map_bytes);

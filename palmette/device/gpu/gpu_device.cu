@@ -171,6 +171,17 @@ std::string PALMETTE_WHY_NO_GPU() {
   return count > 0 ? "" : std::string(gpu_runtime_name) + " finds no GPU";
 }
 
+/// Two transfers in each cycle of its memory's clock; 0 if the driver does not tell.
+static double memory_gbs_of(int index) {
+  int kilohertz = 0, bits = 0;
+  if (PALMETTE_GPU(DeviceGetAttribute)(&kilohertz, gpu_memory_clock, index) != PALMETTE_GPU(Success) ||
+      PALMETTE_GPU(DeviceGetAttribute)(&bits, gpu_memory_bits, index) != PALMETTE_GPU(Success)) {
+    (void)PALMETTE_GPU(GetLastError)();
+    return 0;
+  }
+  return 2.0 * kilohertz * 1e3 * bits / 8 / 1e9;
+}
+
 std::shared_ptr<Device> PALMETTE_MAKE_GPU(int index) {
   const int count = num_gpus();
   if (index >= count)
@@ -180,7 +191,7 @@ std::shared_ptr<Device> PALMETTE_MAKE_GPU(int index) {
   check(PALMETTE_GPU(GetDeviceProperties)(&properties, index), std::string(gpu_kind) + "GetDeviceProperties");
   return std::make_shared<GpuDevice>(
       DeviceInfo{gpu_kind, index, properties.name, static_cast<offset_t>(properties.totalGlobalMem),
-                 properties.multiProcessorCount});
+                 properties.multiProcessorCount, memory_gbs_of(index)});
 }
 
 }  // namespace palmette::device

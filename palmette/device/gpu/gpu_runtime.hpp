@@ -19,6 +19,8 @@ namespace palmette::device {
 #if defined(__HIPCC__)
 using GpuProperties = hipDeviceProp_t;
 constexpr auto gpu_out_of_memory = hipErrorOutOfMemory;
+constexpr auto gpu_memory_clock = hipDeviceAttributeMemoryClockRate;
+constexpr auto gpu_memory_bits = hipDeviceAttributeMemoryBusWidth;
 constexpr const char* gpu_runtime_name = "HIP";
 constexpr const char* gpu_kind = "hip";
 inline hipMemoryType kind_of_memory(const hipPointerAttribute_t& found) {
@@ -33,6 +35,8 @@ using GpuPointerAttributes = hipPointerAttribute_t;
 #else
 using GpuProperties = cudaDeviceProp;
 constexpr auto gpu_out_of_memory = cudaErrorMemoryAllocation;
+constexpr auto gpu_memory_clock = cudaDevAttrMemoryClockRate;
+constexpr auto gpu_memory_bits = cudaDevAttrGlobalMemoryBusWidth;
 constexpr const char* gpu_runtime_name = "CUDA";
 constexpr const char* gpu_kind = "cuda";
 inline cudaMemoryType kind_of_memory(const cudaPointerAttributes& found) { return found.type; }
