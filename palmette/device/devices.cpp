@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "palmette/device/cuda/cuda_device.hpp"
+#include "palmette/device/gpu/gpu_device.hpp"
 
 namespace palmette {
 namespace {
@@ -41,6 +41,12 @@ Address read_address(std::string_view text) {
     throw UsageError("the device '" + std::string(text) +
                      "' has no number after the colon; write, for example, emulated:0");
   return address;
+}
+
+std::shared_ptr<Device> device_at(const Address& address) {
+  if (address.kind == "cuda") return device::make_cuda_device(address.index);
+  if (address.kind == "hip") return device::make_hip_device(address.index);
+  return make_emulated_device({.index = address.index});
 }
 
 }  // namespace
@@ -86,7 +92,8 @@ std::vector<DeviceKindInfo> device_kind_list() {
   return {{"emulated",
            emulate::emulator_is_available() ? "" : "the emulator needs x86-64 and a build without sanitizers",
            "kernels run on the CPU, thread after thread: for tests and for learning, never fast"},
-          {"cuda", device::why_no_cuda(), "NVIDIA GPUs"}};
+          {"cuda", device::why_no_cuda(), "NVIDIA GPUs"},
+          {"hip", device::why_no_hip(), "AMD GPUs: compiled, never run"}};
 }
 
 offset_t memory_budget(std::string_view name) { return take_budget(name); }
@@ -116,9 +123,7 @@ std::shared_ptr<Device> open_device(std::string_view text) {
     if (kind.name != address.kind) continue;
     if (!kind.available())
       throw DeviceError("there is no device '" + std::string(text) + "' here: " + kind.unavailable);
-    const std::shared_ptr<Device> device = address.kind == "cuda"
-                                               ? device::make_cuda_device(address.index)
-                                               : make_emulated_device({.index = address.index});
+    const std::shared_ptr<Device> device = device_at(address);
     if (address.most_bytes > 0) device->limit_memory(address.most_bytes);
     return device;
   }

@@ -15,7 +15,7 @@
 namespace palmette {
 
 struct DeviceInfo {
-  std::string kind;          ///< "emulated" or "cuda"
+  std::string kind;          ///< "emulated", "cuda" or "hip"
   int index = 0;             ///< among the devices of its kind
   std::string name;          ///< as its maker calls it
   offset_t memory_bytes = 0;  ///< that may be in use at a time
@@ -108,8 +108,8 @@ FoundGpu find_gpu(offset_t most_bytes = 0);
 /// Of a device's name, the bytes behind an @; 0: there are none. @throws UsageError
 offset_t memory_budget(std::string_view name);
 
-/// @param address  "emulated", "cuda", or one of several: "cuda:1"; with a budget of its memory: "cuda@16e9";
-///   "none": null, the host
+/// @param address  "emulated", "cuda", "hip", or one of several: "cuda:1"; with a budget of its memory:
+///   "cuda@16e9"; "none": null, the host
 /// @throws UsageError for an unknown kind or index; DeviceError if there is no such device here, saying why
 std::shared_ptr<Device> open_device(std::string_view address);
 

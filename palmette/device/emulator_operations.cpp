@@ -62,6 +62,7 @@ bool deliver() {
 void block_barrier(Where where) {
   Lane& lane = *world->current;
   Block& block = *lane.block;
+  end_wait(lane);
   ++world->report.collectives;
   publish(lane, Scope::block);
   if (block.waiting > 0 && block.barrier.number != where.number)
@@ -150,6 +151,7 @@ void finish_warp_collective(Block& block, int warp, Lane& arrived) {
 std::uint64_t exchange(unsigned mask, std::uint64_t bits, int from, char kind, Where where) {
   Lane& lane = *world->current;
   ++world->report.collectives;
+  end_wait(lane);
   if (!(mask >> (lane.index & 31) & 1))
     world->error("a lane that its mask does not name calls the warp collective " + place(where));
   if (kind == 'w') publish(lane, Scope::block);
@@ -188,7 +190,36 @@ void park(Lane& lane) {
   yield();
 }
 void pause() {
+  world->current->waits = true;
   park(*world->current);
+}
+
+namespace {
+
+/// Calls each(lane) for the lanes of its wavefront.
+template <class Each>
+void over_wave(const Lane& lane, Each&& each) {
+  const int size = world->options.lanes_in_step;
+  for (Lane& other : lane.block->lanes)
+    if (other.index / size == lane.index / size) each(other);
+}
+
+}  // namespace
+
+bool is_held(const Lane& lane) {
+  if (world->options.lanes_in_step == 0 || lane.waits) return false;
+  bool others_wait = false;
+  over_wave(lane, [&](const Lane& other) { others_wait |= other.waits; });
+  return others_wait;
+}
+
+void end_wait(Lane& lane) {
+  if (!lane.waits) return;
+  lane.waits = false;
+  if (world->options.lanes_in_step == 0 || is_held(lane)) return;
+  over_wave(lane, [](Lane& other) {
+    if (other.state == State::held) make_runnable(other);
+  });
 }
 
 namespace {
@@ -254,6 +285,7 @@ void watch(Lane& lane, const AtomicAccess& access) {
 void before_atomic(const AtomicAccess& access) {
   Lane& lane = *world->current;
   ++world->report.atomics;
+  if (access.order == Order::acquire) end_wait(lane);
   yield_runnable();  // any other thread may come first
   const bool writes = access.kind != 'l';
   if (access.order == Order::release) publish(lane, access.scope);

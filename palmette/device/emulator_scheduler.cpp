@@ -178,7 +178,7 @@ void report_divergence(const Block& block) {
 /// Who waits for what; of each kind of waiting the first few.
 void describe_deadlock() {
   World& w = *world;
-  std::size_t parked = 0, barrier = 0, warp = 0, waiting_blocks = 0;
+  std::size_t parked = 0, barrier = 0, warp = 0, held = 0, waiting_blocks = 0;
   std::string examples;
   for (const auto& rest : w.to_start) waiting_blocks += rest.size();
   for (const Block& block : w.blocks)
@@ -189,6 +189,8 @@ void describe_deadlock() {
         examples += "; " + name(lane) + " is at the barrier " + place(lane.waiting.where);
       if (lane.state == State::warp && warp++ < 1)
         examples += "; " + name(lane) + " is at the warp collective " + place(lane.waiting.where);
+      if (lane.state == State::held && held++ < 1)
+        examples += "; " + name(lane) + " stands still, since others of its wavefront wait";
     }
   for (const Block& block : w.blocks) report_divergence(block);
   w.error("deadlock: " + std::to_string(parked) + " threads spin, " + std::to_string(barrier) +
@@ -255,6 +257,10 @@ void run_lane() {
   Lane& lane = *w.runnable[which];
   w.runnable[which] = w.runnable.back();
   w.runnable.pop_back();
+  if (is_held(lane)) {
+    lane.state = State::held;
+    return;
+  }
   w.current = &lane;
   ++w.report.switches;
   palmette_emulator_switch(&w.scheduler, lane.stack_pointer);
@@ -333,6 +339,10 @@ Report run(const std::vector<Launch>& launches, const Options& options) {
 int thread() { return world->current->index; }
 int threads() { return world->launches[world->current->block->launch].threads; }
 int lane() { return world->current->index & 31; }
+bool leads_wave() {
+  const int size = world->options.lanes_in_step;
+  return size == 0 || world->current->index % size < 32;
+}
 int block() { return world->current->block->number; }
 int blocks() { return world->launches[world->current->block->launch].blocks; }
 int my_pe() { return world->current->block->device; }

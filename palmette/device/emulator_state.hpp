@@ -93,7 +93,7 @@ struct Watched {
   std::uint64_t value;
 };
 
-enum class State { runnable, block_barrier, warp, parked, quiet, finished };
+enum class State { runnable, block_barrier, warp, parked, quiet, held, finished };
 
 /// One GPU thread, a fiber.
 struct Lane {
@@ -112,6 +112,7 @@ struct Lane {
   const void* last_load = nullptr;
   std::uint64_t last_value = 0;
   int repeats = 0;
+  bool waits = false;            ///< in a loop with a pause, which it has not left
   int in_flight = 0;             ///< own puts that have not arrived
   int barriers = 0;              ///< of the block, passed so far
   std::vector<std::pair<const char*, int>> put_sources;  ///< may not be overwritten before quiet
@@ -258,6 +259,10 @@ void yield();
 void yield_runnable();
 /// Until something that the thread has loaded changes.
 void park(Lane& lane);
+/// Whether another thread of the wavefront waits and this one does not.
+bool is_held(const Lane& lane);
+/// The thread has left the loop in which it waited, if there was one.
+void end_wait(Lane& lane);
 /// The thread's clock goes on: later accesses are not covered by what was released.
 void tick(Lane& lane);
 /// One word or signal of a put arrives. @returns whether there was one

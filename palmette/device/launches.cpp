@@ -107,10 +107,17 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
     case Fault::no_acquire: return with(tree_with<Fault::no_acquire>(sweep));
     case Fault::store_outside: return with(tree_with<Fault::store_outside>(sweep));
     case Fault::unequal_barriers: return with(tree_with<Fault::unequal_barriers>(sweep));
-    case Fault::early_reuse:  // of the kernel over several devices
+    case Fault::early_reuse:    // of the kernel over several devices
+    case Fault::warps_in_step:  // of the kernel for rows
     case Fault::none: return with(tree_with<Fault::none>(sweep));
   }
   return {};
+}
+
+emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape) {
+  if (fault == Fault::warps_in_step)
+    return launch(0, shape, [=] { take_rows<double, 1, Fault::warps_in_step>(sweep); });
+  return launch(0, shape, [=] { take_rows<double, 1, Fault::none>(sweep); });
 }
 
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,

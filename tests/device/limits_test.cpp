@@ -31,7 +31,8 @@ TEST_P(CompiledFor, registers_are_within_limits_and_nothing_is_spilled) {
     EXPECT_GT(figures.registers, 0) << limits.kernel;
     EXPECT_LE(figures.registers, GetParam() == 80 ? limits.registers_80 : limits.registers_90)
         << limits.kernel;
-    RecordProperty(limits.kernel, "registers " + std::to_string(figures.registers));
+    RecordProperty(limits.kernel, "registers " + std::to_string(figures.registers) + ", bytes spilled " +
+                                      std::to_string(figures.bytes_spilled));
   }
 }
 

@@ -120,4 +120,14 @@ RowSweep<T> random_rows(const SparseTriangle& triangle, int num_rhs) {
           num_rhs};
 }
 
+/// @param x  if given, the solution
+inline Report try_rows(const SparseTriangle& triangle, Fault fault, const Options& options,
+                       const LaunchShape& shape, std::vector<double>* x = nullptr) {
+  reset_memory(1);
+  const RowSweep<double> sweep = random_rows<double>(triangle, 1);
+  Report report = run({rows_with(fault, sweep, shape)}, options);
+  if (x != nullptr) x->assign(sweep.x, sweep.x + triangle.n());
+  return report;
+}
+
 }  // namespace palmette::sweeps

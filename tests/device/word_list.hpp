@@ -7,6 +7,7 @@
   WORD(thread_word, *count = gpu::thread(), "%tid.x") \
   WORD(threads_word, *count = gpu::threads(), "%ntid.x") \
   WORD(lane_word, *count = gpu::lane(), "%tid.x and.b32 31;") \
+  WORD(leads_wave_word, *count = gpu::leads_wave(), "st.global") \
   WORD(block_word, *count = gpu::block(), "%ctaid.x") \
   WORD(blocks_word, *count = gpu::blocks(), "%nctaid.x") \
   WORD(block_barrier_word, gpu::block_barrier(), "bar.sync 0;") \

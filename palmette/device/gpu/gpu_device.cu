@@ -1,9 +1,9 @@
-// Devices of CUDA: memory, copies, and launches of the kernels for every scalar type.
-#include <cuda_runtime.h>
-
+// Devices of CUDA and HIP: memory, copies, and launches of the kernels for every scalar type. nvcc makes the
+// kind "cuda" of this file, hipcc the kind "hip".
 #include <algorithm>
 
-#include "palmette/device/cuda/cuda_device.hpp"
+#include "palmette/device/gpu/gpu_device.hpp"
+#include "palmette/device/gpu/gpu_runtime.hpp"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/vector_kernels.cuh"
 
@@ -12,10 +12,10 @@ namespace {
 
 constexpr int threads_of_block = 256;
 
-void check(cudaError_t status, const std::string& what) {
-  if (status == cudaSuccess) return;
-  (void)cudaGetLastError();  // does not concern the next call
-  throw DeviceError(what + ": " + cudaGetErrorString(status));
+void check(PALMETTE_GPU(Error_t) status, const std::string& what) {
+  if (status == PALMETTE_GPU(Success)) return;
+  (void)PALMETTE_GPU(GetLastError)();  // does not concern the next call
+  throw DeviceError(what + ": " + PALMETTE_GPU(GetErrorString)(status));
 }
 
 template <class T, int K>
@@ -69,85 +69,93 @@ const void* kernel_for_scalar(const KernelCall& call) {
 
 /// Calls go to the default stream of the device, so each sees what those before it did; copy_out waits for
 /// all.
-class CudaDevice final : public Device {
+class GpuDevice final : public Device {
  public:
-  explicit CudaDevice(DeviceInfo info) : Device(std::move(info)) {}
+  explicit GpuDevice(DeviceInfo info) : Device(std::move(info)) {}
 
   void clear(void* memory, std::size_t bytes) override {
-    use("cudaSetDevice");
-    check(cudaMemset(memory, 0, bytes), name_of_call("cudaMemset"));
+    use("SetDevice");
+    check(PALMETTE_GPU(Memset)(memory, 0, bytes), name_of_call("Memset"));
   }
   void copy_there(void* to, const void* from, std::size_t bytes) override {
-    use("cudaSetDevice");
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice), name_of_call("cudaMemcpy on the device"));
+    use("SetDevice");
+    check(PALMETTE_GPU(Memcpy)(to, from, bytes, PALMETTE_GPU(MemcpyDeviceToDevice)),
+          name_of_call("Memcpy on the device"));
   }
   bool holds(const void* first, std::size_t) const override {
-    cudaPointerAttributes found;
-    if (cudaPointerGetAttributes(&found, first) != cudaSuccess) {
-      (void)cudaGetLastError();
+    GpuPointerAttributes found;
+    if (PALMETTE_GPU(PointerGetAttributes)(&found, first) != PALMETTE_GPU(Success)) {
+      (void)PALMETTE_GPU(GetLastError)();
       return false;
     }
-    return found.type == cudaMemoryTypeManaged ||
-           (found.type == cudaMemoryTypeDevice && found.device == info().index);
+    return is_managed(found) ||
+           (kind_of_memory(found) == PALMETTE_GPU(MemoryTypeDevice) && found.device == info().index);
   }
   void finish() override {
-    use("cudaSetDevice");
-    check(cudaStreamSynchronize(nullptr), name_of_call("cudaStreamSynchronize"));
+    use("SetDevice");
+    check(PALMETTE_GPU(StreamSynchronize)(nullptr), name_of_call("StreamSynchronize"));
   }
   void wait_for_stream(void* stream) override {
-    use("cudaSetDevice");
-    check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), name_of_call("cudaStreamSynchronize"));
+    use("SetDevice");
+    check(PALMETTE_GPU(StreamSynchronize)(static_cast<PALMETTE_GPU(Stream_t)>(stream)),
+          name_of_call("StreamSynchronize"));
   }
 
  protected:
   void* do_allocate(std::size_t bytes) override {
-    use("cudaSetDevice");
+    use("SetDevice");
     void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, bytes);
-    if (status == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
+    const PALMETTE_GPU(Error_t) status = PALMETTE_GPU(Malloc)(&memory, bytes);
+    if (status == gpu_out_of_memory) {
+      (void)PALMETTE_GPU(GetLastError)();
       return nullptr;
     }
-    check(status, name_of_call("cudaMalloc"));
+    check(status, name_of_call("Malloc"));
     return memory;
   }
   void do_release(void* memory) noexcept override {
-    if (cudaSetDevice(info().index) == cudaSuccess) (void)cudaFree(memory);
+    if (PALMETTE_GPU(SetDevice)(info().index) == PALMETTE_GPU(Success)) (void)PALMETTE_GPU(Free)(memory);
   }
   void do_copy_in(void* to, const void* from, std::size_t bytes) override {
-    use("cudaSetDevice");
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), name_of_call("cudaMemcpy to the device"));
+    use("SetDevice");
+    check(PALMETTE_GPU(Memcpy)(to, from, bytes, PALMETTE_GPU(MemcpyHostToDevice)),
+          name_of_call("Memcpy to the device"));
   }
   void do_copy_out(void* to, const void* from, std::size_t bytes) override {
-    use("cudaSetDevice");
-    check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), name_of_call("cudaMemcpy from the device"));
+    use("SetDevice");
+    check(PALMETTE_GPU(Memcpy)(to, from, bytes, PALMETTE_GPU(MemcpyDeviceToHost)),
+          name_of_call("Memcpy from the device"));
   }
   LaunchShape resident_shape(const KernelCall& call, const LaunchShape& wanted) const override {
-    use("cudaSetDevice");
+    use("SetDevice");
     int resident = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_for_scalar(call), threads_of_block,
-                                                        static_cast<std::size_t>(wanted.shared_bytes)),
-          name_of_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor"));
+    const auto shared_bytes = static_cast<std::size_t>(wanted.shared_bytes);
+    check(PALMETTE_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(&resident, kernel_for_scalar(call),
+                                                                  threads_of_block, shared_bytes),
+          name_of_call("OccupancyMaxActiveBlocksPerMultiprocessor"));
     return {std::max(1, resident) * info().multiprocessors, threads_of_block, wanted.shared_bytes};
   }
   void do_launch(const KernelCall& call, const LaunchShape& shape) override {
-    use("cudaSetDevice");
+    use("SetDevice");
     void* arguments[] = {const_cast<void*>(call.argument)};
-    check(cudaLaunchKernel(kernel_for_scalar(call), dim3(static_cast<unsigned>(shape.blocks)),
-                           dim3(static_cast<unsigned>(shape.threads)), arguments,
-                           static_cast<std::size_t>(shape.shared_bytes), nullptr),
-          name_of_call("cudaLaunchKernel"));
+    check(PALMETTE_GPU(LaunchKernel)(kernel_for_scalar(call), dim3(static_cast<unsigned>(shape.blocks)),
+                                     dim3(static_cast<unsigned>(shape.threads)), arguments,
+                                     static_cast<std::size_t>(shape.shared_bytes), nullptr),
+          name_of_call("LaunchKernel"));
   }
 
  private:
-  std::string name_of_call(const char* what) const { return "the device " + info().address() + ": " + what; }
-  void use(const char* what) const { check(cudaSetDevice(info().index), name_of_call(what)); }
+  /// @param what  the call, without its vendor's prefix
+  std::string name_of_call(const char* what) const {
+    return "the device " + info().address() + ": " + gpu_kind + what;
+  }
+  void use(const char* what) const { check(PALMETTE_GPU(SetDevice)(info().index), name_of_call(what)); }
 };
 
 int num_gpus() {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) {
-    (void)cudaGetLastError();
+  if (PALMETTE_GPU(GetDeviceCount)(&count) != PALMETTE_GPU(Success)) {
+    (void)PALMETTE_GPU(GetLastError)();
     return 0;
   }
   return count;
@@ -155,34 +163,34 @@ int num_gpus() {
 
 }  // namespace
 
-std::string why_no_cuda() {
+std::string PALMETTE_WHY_NO_GPU() {
   int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  (void)cudaGetLastError();
-  if (status != cudaSuccess) return cudaGetErrorString(status);
-  return count > 0 ? "" : "CUDA finds no GPU";
+  const PALMETTE_GPU(Error_t) status = PALMETTE_GPU(GetDeviceCount)(&count);
+  (void)PALMETTE_GPU(GetLastError)();
+  if (status != PALMETTE_GPU(Success)) return PALMETTE_GPU(GetErrorString)(status);
+  return count > 0 ? "" : std::string(gpu_runtime_name) + " finds no GPU";
 }
 
 /// Two transfers in each cycle of its memory's clock; 0 if the driver does not tell.
 static double memory_gbs_of(int index) {
   int kilohertz = 0, bits = 0;
-  if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, index) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, index) != cudaSuccess) {
-    (void)cudaGetLastError();
+  if (PALMETTE_GPU(DeviceGetAttribute)(&kilohertz, gpu_memory_clock, index) != PALMETTE_GPU(Success) ||
+      PALMETTE_GPU(DeviceGetAttribute)(&bits, gpu_memory_bits, index) != PALMETTE_GPU(Success)) {
+    (void)PALMETTE_GPU(GetLastError)();
     return 0;
   }
   return 2.0 * kilohertz * 1e3 * bits / 8 / 1e9;
 }
 
-std::shared_ptr<Device> make_cuda_device(int index) {
+std::shared_ptr<Device> PALMETTE_MAKE_GPU(int index) {
   const int count = num_gpus();
   if (index >= count)
-    throw UsageError("there is no device cuda:" + std::to_string(index) + "; CUDA has " +
-                     std::to_string(count) + " here, numbered from 0");
-  cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, index), "cudaGetDeviceProperties");
-  return std::make_shared<CudaDevice>(
-      DeviceInfo{"cuda", index, properties.name, static_cast<offset_t>(properties.totalGlobalMem),
+    throw UsageError("there is no device " + std::string(gpu_kind) + ":" + std::to_string(index) + "; " +
+                     gpu_runtime_name + " has " + std::to_string(count) + " here, numbered from 0");
+  GpuProperties properties;
+  check(PALMETTE_GPU(GetDeviceProperties)(&properties, index), std::string(gpu_kind) + "GetDeviceProperties");
+  return std::make_shared<GpuDevice>(
+      DeviceInfo{gpu_kind, index, properties.name, static_cast<offset_t>(properties.totalGlobalMem),
                  properties.multiProcessorCount, memory_gbs_of(index)});
 }
 
