@@ -241,6 +241,32 @@ def test_convert_gives_values_to_patterns(palmette, tmp_path):
     assert (tmp_path / "ones.mtx").read_text() != (tmp_path / "laplacian.mtx").read_text()
 
 
+def test_bench_counts_on_the_emulated_device_and_times_nothing(palmette, spd):
+    done = palmette("bench", spd, "--device", "emulated", "--num-rhs", "1,3", "--json", "-")
+    bench = done.json["device_bench"]
+    assert bench["device"]["emulated"] and "not timed" in bench["note"]
+    engines = {"device_tree", "device_level_set", "device_sync_free"}
+    assert {row["solver"] for row in bench["rows"]} >= engines | {"serial"}
+    assert all(row["seconds"] is None and row["device_seconds"] is None for row in bench["rows"])
+    for row in bench["rows"]:
+        assert row["backward_error"] < 1e-14
+        assert row["solver"] == "serial" or (row["launches"] > 0 and row["bytes_in"] > 0)
+    done = palmette("bench", spd, "--device", "emulated", "--num-rhs", 1)
+    assert "not timed" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("matrix", [[], ["no-such.mtx"]])
+def test_bench_on_an_absent_device_ends_with_5_before_it_reads_the_matrix(palmette, matrix):
+    if "cuda (absent" not in " ".join(palmette("bench", "--help").out.split()):
+        pytest.skip("there is a GPU")
+    palmette("bench", *matrix, "--device", "cuda").fails_with(5, "cuda")
+
+
+@pytest.mark.parametrize("device", [[], ["--device", "emulated"]])
+def test_bench_needs_a_matrix_but_on_a_gpu(palmette, device):
+    palmette("bench", *device).fails_with(2, "A.mtx")
+
+
 def test_bench_times_every_method(palmette, spd):
     document = palmette("bench", spd, "--threads", 2, "--num-rhs", "1,3", "--repeat", 2, "--json", "-").json
     lines = {(each["method"], each["threads"], each["num_rhs"]) for each in document["measurements"]}

@@ -107,7 +107,8 @@ int cudssExecute(void*, int phase, void* config, void* data, void* matrix, void*
   if (phase == factorization) expand(a, all.dense);
   const auto &b = *static_cast<const Matrix*>(rhs), &x = *static_cast<const Matrix*>(solution);
   if (phase == solve)
-    for (std::int64_t k = 0; k < b.num_rhs; ++k) eliminate(all.dense, a.n, b.value + k * a.n, x.value + k * a.n);
+    for (std::int64_t k = 0; k < b.num_rhs; ++k)
+      eliminate(all.dense, a.n, b.value + k * a.n, x.value + k * a.n);
   return success;
 }
 
