@@ -67,8 +67,7 @@ def setup_parts():
         " install_modules numpy && install_nvcc"
     )
     configure = (
-        f"cmake --preset release -B {BUILD} -DPALMETTE_CUDA=ON -DPALMETTE_TESTS=ON -DPALMETTE_CLI=ON"
-        " -DPALMETTE_PYTHON=OFF -DPALMETTE_BENCH=OFF"
+        f"cmake --preset check -B {BUILD} -DPALMETTE_CUDA=ON -DPALMETTE_PYTHON=OFF -DPALMETTE_BENCH=OFF"
     )
     pip = f"'{PYTHON}' -m pip install --quiet --disable-pip-version-check"
     sanitizer, has_rivals = program("compute-sanitizer"), ctypes.util.find_library("cudss")
@@ -105,7 +104,8 @@ def correctness_parts():
             f" \"$tool\" --tool {tool} --error-exitcode 9 {BUILD}/tests/test_gpu"
             f" '--gtest_filter={SMALLEST}'"
         )
-        parts.append(Part(tool, shell(command), 180, ("build-tests",), environment=gpu))
+        small = {**gpu, "PALMETTE_TEST_SMALL": "1"}
+        parts.append(Part(tool, shell(command), 180, ("build-tests",), environment=small))
     return parts
 
 

@@ -132,10 +132,18 @@ def wait(process, limit):
     try:
         return process.wait(timeout=limit), ""
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        end(process)
         return None, ""
+    except KeyboardInterrupt:
+        end(process)
+        raise
+
+
+def end(process):
+    """Ends a process and all that it started."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
