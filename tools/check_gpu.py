@@ -30,7 +30,9 @@ ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build/gpu-reports"
 BUILD = "build/gpu"
 BUDGET = 460  # seconds; what was begun may take a little longer to end
-RIVALS = ["nvidia-cusparse", "nvidia-cudss-cu13"]
+# of CUDA 13, as nvcc
+RIVALS = "nvidia-cusparse 'nvidia-cudss-cu13==1.*'"
+SANITIZER = "'nvidia-cuda-sanitizer-api==13.0.*'"
 PYTHON = ROOT / ".venv/bin/python"
 SMALLEST = "gpu_engines/1.*row_by_row*:gpu_engines/1.*with_factors*"
 EMULATOR_BITS = "*CompiledKernel*:*CompiledSums*:*Operations*:*Protocol*"
@@ -77,24 +79,21 @@ def setup_parts():
         Part("build-microbenchmarks", build("bench_gpu_words"), 120, ("configure",)),
         Part("microbenchmarks", [ROOT / BUILD / "tests/bench_gpu_words"], 90, ("build-microbenchmarks",),
              output="words.json"),
-        Part("install-sanitizer", shell(f"{pip} nvidia-cuda-sanitizer-api"), 120, ("install",), optional=True,
+        Part("install-sanitizer", shell(f"{pip} {SANITIZER}"), 120, ("install",), optional=True,
              skip="there is one" if sanitizer else ""),
-        Part("install-rivals", shell(f"{pip} {' '.join(RIVALS)}"), 300, ("install",), optional=True,
+        Part("install-rivals", shell(f"{pip} {RIVALS}"), 300, ("install",), optional=True,
              skip="they are there" if has_rivals else ""),
     ]
 
 
 def correctness_parts():
-    """Every engine on the GPU against the emulated device, plainly and under compute-sanitizer; the emulated
-    device against the interpreter of PTX."""
+    """Every engine on the GPU against the emulated device, plainly and under compute-sanitizer."""
     tests = ROOT / BUILD / "tests"
     gpu = {"PALMETTE_TEST_DEVICE": "cuda"}
     parts = [
         Part("build-tests", build("test_gpu", "test_device"), 400, ("configure",)),
         Part("engines", [tests / "test_gpu", "--gtest_filter=gpu_engines*"], 240, ("build-tests",),
              environment=gpu),
-        Part("interpreter", [tests / "test_device", f"--gtest_filter={EMULATOR_BITS}"], 120,
-             ("build-tests",)),
     ]
     for tool in ("memcheck", "racecheck", "synccheck"):
         command = (
@@ -109,8 +108,14 @@ def correctness_parts():
     return parts
 
 
+def interpreter_part():
+    """The emulated device against the interpreter of PTX: needs no GPU, so that it comes last."""
+    tests = ROOT / BUILD / "tests/test_device"
+    return Part("interpreter", [tests, f"--gtest_filter={EMULATOR_BITS}"], 240, ("build-tests",))
+
+
 def bench_parts():
-    """One for each model problem; a small one first."""
+    """One for each model problem."""
     command = ROOT / BUILD / "cli/palmette"
     parts = [Part("build-command", build("palmette_command"), 400, ("configure",))]
     for at, model in enumerate(model_problems()):
@@ -140,7 +145,8 @@ def main():
         return 5
     print(f"GPU: {device}")
     runs = Parts(REPORTS, {"device": device, "sources": sources()}, options.fresh)
-    counts = runs.run(setup_parts() + correctness_parts() + bench_parts(), BUDGET)
+    parts = setup_parts() + correctness_parts() + bench_parts() + [interpreter_part()]
+    counts = runs.run(parts, BUDGET)
     if counts["passed"] > 0:
         page = subprocess.run([sys.executable, ROOT / "tools/results_gpu.py"])
         counts["failed"] += page.returncode != 0

@@ -1,8 +1,12 @@
 """order, analyze, info, generate, convert, bench, and the help texts."""
 import gzip
+import sys
 
 import pytest
-from conftest import DATA, coordinate, methods_at
+from conftest import DATA, ROOT, coordinate, methods_at
+
+sys.path.insert(0, str(ROOT / "tools"))
+import results_gpu  # noqa: E402
 
 COMMANDS = ["solve", "trisolve", "order", "analyze", "info", "generate", "convert", "bench"]
 
@@ -253,6 +257,20 @@ def test_bench_counts_on_the_emulated_device_and_times_nothing(palmette, spd):
         assert row["solver"] == "serial" or (row["launches"] > 0 and row["bytes_in"] > 0)
     done = palmette("bench", spd, "--device", "emulated", "--num-rhs", 1)
     assert "not timed" in " ".join(done.out.split())
+
+
+def test_page_of_a_gpu_is_made_of_what_bench_writes_and_not_of_the_emulated_device(palmette, spd):
+    document = palmette("bench", spd, "--device", "emulated", "--num-rhs", "1,50", "--json", "-").json
+    parts = {"about": {}, "parts": {}}
+    with pytest.raises(results_gpu.Refused, match="not of a GPU"):
+        results_gpu.page({"bench-0.json": document}, parts)
+    bench = document["device_bench"]
+    bench["device"] |= {"name": "Made-up device of a test", "emulated": False}
+    for row in bench["rows"]:
+        row["seconds"] = 0.25
+    text = results_gpu.page({"bench-0.json": document}, parts)
+    entries = document["analyze"]["nnz_factor"]
+    assert text.count(f"| {entries:,} | 250 | 250 | 250 | 250 |  |") == 2 and "50 right-hand sides" in text
 
 
 @pytest.mark.parametrize("matrix", [[], ["no-such.mtx"]])
