@@ -65,6 +65,8 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
               [&method, places](const std::string& text) { method = read_method(text, places); });
 }
 
+}  // namespace
+
 void add_device(OptionGroup& group, std::string& device) {
   std::vector<std::string> kinds;
   for (const DeviceKindInfo& kind : device_kind_list())
@@ -76,8 +78,6 @@ void add_device(OptionGroup& group, std::string& device) {
                           fmt::join(kinds, ", "))},
              device);
 }
-
-}  // namespace
 
 void add_matrix_options(CLI::App& app, MatrixOptions& options, bool required) {
   add_argument(app,

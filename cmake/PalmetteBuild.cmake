@@ -115,19 +115,28 @@ function(palmette_test name)
       ${label})
 endfunction()
 
-# palmette_cuda_object(<variable>): has nvcc compile the CUDA back end, and sets the variable to its object
-# file. Products and sums are not contracted, as for the tests.
-function(palmette_cuda_object variable)
-  set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/gpu_device.cu)
-  set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda_device.o)
+# palmette_cuda_object(<variable> <file.cu>): has nvcc compile a file, given by its path in the tree, and sets
+# the variable to its object file. Products and sums are not contracted, as for the tests.
+function(palmette_cuda_object variable file)
+  set(source ${PROJECT_SOURCE_DIR}/${file})
+  cmake_path(GET source STEM name)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${object}
     COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
             -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
             -gencode arch=compute_90,code=compute_90
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc gpu_device.cu" VERBATIM)
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}.cu" VERBATIM)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set(${variable} ${object} PARENT_SCOPE)
+endfunction()
+
+# palmette_gpu_bench(<name>): bench/<name>.cu, one program for one question about a GPU, without the library.
+function(palmette_gpu_bench name)
+  palmette_cuda_object(object bench/${name}.cu)
+  add_executable(bench_${name} ${object})
+  set_target_properties(bench_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(bench_${name} PRIVATE palmette::cudart)
 endfunction()
 
 # palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:

@@ -59,9 +59,9 @@ void* Device::allocate(std::size_t bytes) {
   void* const memory = before + more <= info_.memory_bytes ? do_allocate(bytes) : nullptr;
   if (memory != nullptr) return memory;
   bytes_in_use_ -= more;
-  throw MemoryError("of the device " + info_.address() + " " + std::to_string(info_.memory_bytes) +
-                        " bytes of memory may be used, of which Palmette uses " + std::to_string(before) + ": " +
-                        std::to_string(bytes) + " more do not fit",
+  throw MemoryError(std::to_string(info_.memory_bytes) + " bytes of the memory of the device " +
+                        info_.address() + " may be used, of which Palmette uses " + std::to_string(before) +
+                        ": " + std::to_string(bytes) + " more do not fit",
                     more);
 }
 

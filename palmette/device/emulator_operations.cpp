@@ -181,7 +181,7 @@ void fence(Scope scope) {
 void park(Lane& lane) {
   if (lane.watched.empty()) return yield_runnable();
   for (const Watched& seen : lane.watched)
-    if (std::memcmp(seen.at, &seen.value, seen.bytes) != 0) {
+    if (std::memcmp(seen.at, seen.value.data(), seen.bytes) != 0) {
       lane.watched.clear();
       return yield_runnable();
     }  // changed since it was read
@@ -267,8 +267,8 @@ void acquire(Lane& lane, const AtomicAccess& access) {
 
 void watch(Lane& lane, const AtomicAccess& access) {
   constexpr std::size_t most_watched = 64;
-  std::uint64_t value = 0;
-  std::memcpy(&value, access.at, access.bytes);
+  AtomicBits value{};
+  std::memcpy(value.data(), access.at, access.bytes);
   std::erase_if(lane.watched, [&](const Watched& seen) { return seen.at == access.at; });
   if (lane.watched.size() == most_watched) {
     lane.watched.erase(lane.watched.begin());
@@ -278,6 +278,14 @@ void watch(Lane& lane, const AtomicAccess& access) {
   lane.repeats = lane.last_load == access.at && lane.last_value == value ? lane.repeats + 1 : 0;
   lane.last_load = access.at;
   lane.last_value = value;
+}
+
+/// Wakes who watches what was stored, or 16 bytes of which it is a part.
+void wake_watchers(const AtomicAccess& access) {
+  const auto* const at = static_cast<const char*>(access.at);
+  wake(at);
+  if (access.bytes == 16) wake(at + 8);
+  if (reinterpret_cast<std::uintptr_t>(at) % 16 == 8) wake(at - 8);
 }
 
 }  // namespace
@@ -303,7 +311,7 @@ void after_atomic(const AtomicAccess& access, bool changed) {
     lane.forgot = false;
     if (!changed) return;
     ++world->writes;
-    wake(access.at);
+    wake_watchers(access);
     return;
   }
   watch(lane, access);

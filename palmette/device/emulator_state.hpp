@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <random>
 #include <set>
@@ -86,11 +87,14 @@ struct CollectiveCall {
   std::uint64_t result = 0;
 };
 
+/// The bits of an atomic access: at most 16 bytes, then zeros.
+using AtomicBits = std::array<std::uint64_t, 2>;
+
 /// A value that a thread has loaded and may be waiting to see changed.
 struct Watched {
   const void* at;
   int bytes;
-  std::uint64_t value;
+  AtomicBits value;
 };
 
 enum class State { runnable, block_barrier, warp, parked, quiet, held, finished };
@@ -110,7 +114,7 @@ struct Lane {
   bool forgot = false;           ///< loaded more than that
   // A loop that loads one unchanged value again and again without a pause is parked as well.
   const void* last_load = nullptr;
-  std::uint64_t last_value = 0;
+  AtomicBits last_value{};
   int repeats = 0;
   bool waits = false;            ///< in a loop with a pause, which it has not left
   int in_flight = 0;             ///< own puts that have not arrived
