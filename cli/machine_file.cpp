@@ -24,7 +24,8 @@ constexpr const char* format_name = "palmette machine 2";
 const std::vector<std::string> machine_fields = {
     "format",           "name",      "description", "ranks_per_memory", "workers",
     "worker_gbs",       "launch_us", "cache_bytes", "lone_cache_bytes", "cache_gbs",
-    "memory_gbs",       "kernel_gflops", "overheads", "rank_overheads", "links"};
+    "memory_gbs",       "kernel_gflops", "dense_gflops", "bus_gbs", "bus_latency_us",
+    "overheads",        "rank_overheads", "links"};
 const std::vector<std::string> link_fields = {"name",          "ranks",
                                               "latency_us",    "bandwidth_gbs",
                                               "send_overhead_us", "receive_overhead_us",
@@ -62,6 +63,9 @@ class Reader {
     cluster.cache_gbs = number(document_, "", "cache_gbs");
     cluster.memory_gbs = curve("memory_gbs");
     cluster.kernel_gflops = curve("kernel_gflops");
+    if (document_.contains("dense_gflops")) cluster.dense_gflops = curve("dense_gflops");
+    cluster.bus_gbs = number_or_zero(document_, "", "bus_gbs");
+    cluster.bus_latency_us = number_or_zero(document_, "", "bus_latency_us");
     cluster.overheads = overheads("overheads");
     if (document_.contains("rank_overheads")) cluster.rank_overheads = overheads("rank_overheads");
     cluster.links = links();
@@ -261,6 +265,10 @@ Json machine_json(const MachineFile& file) {
   if (cluster.workers > 1) document["workers"] = number("workers", cluster.workers);
   if (cluster.worker_gbs > 0) document["worker_gbs"] = number("worker_gbs", cluster.worker_gbs);
   if (cluster.launch_us > 0) document["launch_us"] = number("launch_us", cluster.launch_us);
+  if (!cluster.dense_gflops.empty()) document["dense_gflops"] = curve("dense_gflops", cluster.dense_gflops);
+  if (cluster.bus_gbs > 0) document["bus_gbs"] = number("bus_gbs", cluster.bus_gbs);
+  if (cluster.bus_latency_us > 0)
+    document["bus_latency_us"] = number("bus_latency_us", cluster.bus_latency_us);
   if (cluster.rank_overheads)
     document["rank_overheads"] = overheads("rank_overheads", *cluster.rank_overheads);
   return document;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "palmette/blocks/operation_counts.hpp"
 #include "palmette/blocks/panel_array.hpp"
 #include "palmette/place/place.hpp"
 
@@ -53,6 +55,7 @@ struct Factor {
   PivotReport pivots;
   double seconds = 0;
   double flops = 0;  ///< of the exact structure, see factorization_flops
+  std::optional<OffloadCounts> offload;  ///< if a device took part, or might have
 
   index_t size() const { return symbolic ? symbolic->n : 0; }
   offset_t memory_bytes() const;

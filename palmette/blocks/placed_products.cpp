@@ -4,6 +4,8 @@
 #include "palmette/blocks/placed_products.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "palmette/blocks/product_tile.hpp"
 #include "palmette/blocks/small_products.hpp"
@@ -175,7 +177,23 @@ void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel) {
   kernel.template run<Right::transposed>(product.next);
 }
 
-#define PALMETTE_INSTANTIATE(T) template void subtract_placed<T>(const PlacedProduct<T>&, DenseView<T>);
+/// −(−0 − v) is v for every v, also for zeros of both signs.
+template <class T>
+void multiply_placed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+  const T negative_zero = -T(0);
+  for (index_t column = 0; column < c.cols; ++column) std::fill_n(c.column(column), c.rows, negative_zero);
+  std::vector<index_t> row(static_cast<std::size_t>(c.rows)), column_of(static_cast<std::size_t>(c.cols));
+  std::iota(row.begin(), row.end(), 0);
+  std::iota(column_of.begin(), column_of.end(), 0);
+  std::vector<T> spare(row.size() * column_of.size());
+  subtract_placed<T>({adjoint, a, b, {row.data(), column_of.data()}, {}, spare.data()}, c);
+  for (index_t column = 0; column < c.cols; ++column)
+    for (index_t k = 0; k < c.rows; ++k) c(k, column) = -c(k, column);
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                \
+  template void subtract_placed<T>(const PlacedProduct<T>&, DenseView<T>);     \
+  template void multiply_placed<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

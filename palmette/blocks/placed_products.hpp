@@ -38,4 +38,10 @@ struct PlacedProduct {
 template <class T>
 void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel);
 
+/// C ← A·Bᵀ, or A·Bᴴ if `adjoint`, with the bits that subtract_placed would subtract: for those who compute
+/// the product first and subtract it later. A is m × k, B is n × k, C is m × n and overwritten.
+/// @cost  memory for m·n scalars
+template <class T>
+void multiply_placed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
+
 }  // namespace palmette

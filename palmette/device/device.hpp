@@ -2,6 +2,8 @@
 // HIP and the emulator; and the emulator that runs them on a CPU and finds races, deadlocks and divergence.
 #pragma once
 
+#include "palmette/device/dense_operations.hpp"
+#include "palmette/device/device_queue.hpp"
 #include "palmette/device/devices.hpp"
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"

@@ -12,6 +12,7 @@ namespace palmette {
 namespace {
 
 using factorizing::failure_at;
+using factorizing::Offload;
 using factorizing::PivotTally;
 using factorizing::Program;
 using factorizing::Work;
@@ -109,6 +110,23 @@ struct Request {
 /// Takes some hundredths of a second, so few hand-overs occur per unit of work.
 constexpr double flops_of_a_long_run = 1e9;
 
+/// Tasks of a run with a device have whole pieces of the host's: rows are cut where the host cuts them.
+RowChunks chunks_with_device(const OffloadOptions& options, const OffloadPlan& plan) {
+  constexpr index_t unit = factorizing::host_chunk_rows;
+  if (options.task_rows < 1)
+    throw UsageError("offload: tasks of " + std::to_string(options.task_rows) + " rows; give at least 1");
+  return {(options.task_rows + unit - 1) / unit * unit, plan.rows_on_device};
+}
+
+/// What was done where. If the plan gives the device nothing, the host counted nothing.
+template <class T>
+OffloadCounts counts_of(const Program<T>& program, Offload<T>& offload, bool took_part) {
+  OffloadCounts counts = offload.finish();
+  if (took_part) counts.add(program.host_counts());
+  else counts = offload.planned().counts;
+  return counts;
+}
+
 /// Write the factor. `workspace` is allocated if it is missing or does not fit.
 template <class T>
 Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
@@ -125,14 +143,21 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   const double relative =
       options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
   const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest)};
-  if (!workspace || !workspace->fits(symbolic, options.kind, team.size()))
-    workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size());
-  Program<T> program(work, *workspace, options.progress);
+  std::optional<Offload<T>> offload;
+  if (options.offload.device) offload.emplace(work, options.offload);
+  Offload<T>* const with_device = offload && !offload->plan().none() ? &*offload : nullptr;
+  const RowChunks chunks =
+      with_device != nullptr ? chunks_with_device(options.offload, offload->plan()) : RowChunks();
+  if (!workspace || !workspace->fits(symbolic, options.kind, team.size(), chunks))
+    workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size(), chunks);
+  Program<T> program(work, *workspace, options.progress, with_device);
   if (options.kind == FactorKind::lu) factorizing::assemble_upper(work, team);
   DriveOptions drive_options;
   if (factorization_flops(*symbolic, options.kind) >= flops_of_a_long_run)
     drive_options.called = ThreadTeam::Called::all;
   drive(program, *workspace->transport, team, drive_options);
+  factor.offload.reset();
+  if (offload) factor.offload = counts_of(program, *offload, with_device != nullptr);
   if (program.failure().supernode >= 0) return failure_at(program.failure(), *symbolic);
 
   const PivotTally tally = program.tally();

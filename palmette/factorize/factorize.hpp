@@ -2,15 +2,28 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "palmette/blocks/blocks.hpp"
+#include "palmette/device/device.hpp"
 #include "palmette/factorize/layer_factor.hpp"
+#include "palmette/factorize/offload_model.hpp"
 #include "palmette/factorize/rank_factorization.hpp"
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"
 
 namespace palmette {
+
+/// A device's share of a factorization.
+struct OffloadOptions {
+  std::shared_ptr<Device> device = nullptr;  ///< null: the host computes everything
+  OffloadMode mode = OffloadMode::automatic;
+  std::optional<OffloadModel> model;         ///< empty: estimated_offload_model()
+  /// Rows of a panel that one task updates, rounded up to a multiple of the host's 256: longer ones make
+  /// fewer and larger operations.
+  index_t task_rows = 2048;
+};
 
 struct FactorizeOptions {
   FactorKind kind = FactorKind::llt;
@@ -25,6 +38,7 @@ struct FactorizeOptions {
   double tiny_pivot = 0;
   ThreadTeam* team = nullptr;  ///< null: only the caller's thread
   ProgressCallback progress;   ///< may be empty
+  OffloadOptions offload;
 };
 
 /// Factor A, supernode by supernode, with BLAS-3; the bits do not depend on the number of threads.
@@ -36,6 +50,11 @@ struct FactorizeOptions {
 /// A pivot that is not positive (LLᵀ) or not finite stops all later supernodes; earlier ones still run, so
 /// that the reported failure is always that of the first bad supernode. Rows of a supernode are never
 /// exchanged with rows outside it (static pivoting).
+///
+/// With a device (see plan_offload) a thread of its own asks it for operations, in order; tasks that wait for
+/// results are set aside, and their threads take others. Finished panels stay on the device for later
+/// updates. What the device has no memory for, the host does. The emulated device calls the host's functions:
+/// the factor has the same bits as without it. A GPU sums in another order.
 /// @param matrix  n × n, every entry stored, in the user's order; for LLᵀ and LDLᵀ, only the entries in the
 ///   lower triangle after permutation are read
 /// @param symbolic  of this matrix's pattern
@@ -43,7 +62,8 @@ struct FactorizeOptions {
 /// @returns the factor; or not_positive_definite with row and column (LLᵀ), numerically_singular if the
 ///   matrix is zero, not_finite. Zero pivots of an exactly singular matrix that is not zero are replaced: see
 ///   Factor::pivots
-/// @throws DimensionError if sizes differ; MemoryError
+/// @throws DimensionError if sizes differ; MemoryError; DeviceError if an operation fails on the device for
+///   another reason than memory; UsageError for a model that cannot be used
 /// @cost   factorization_flops; memory: see predicted_factor_bytes
 /// @source [Ng and Peyton 1993]; [Li and Demmel 2003] for static pivoting
 template <class T>

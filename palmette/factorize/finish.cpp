@@ -13,12 +13,17 @@ void clear_upper_triangle(DenseView<T> block) {
 }
 
 template <class T>
+void tally_llt(DenseView<T> block, PivotTally& tally) {
+  clear_upper_triangle(block);
+  for (index_t k = 0; k < block.cols; ++k) tally.add_square(static_cast<double>(std::real(block(k, k))));
+}
+
+template <class T>
 BadPivot finish_llt(const PanelParts<T>& panel, PivotTally& tally) {
   const DenseView<T> block = panel.block;
   const index_t failed = factor_llt(block);
   if (failed >= 0) return {panel.supernode, panel.first_column + failed, is_finite(block(failed, failed))};
-  clear_upper_triangle(block);
-  for (index_t k = 0; k < block.cols; ++k) tally.add_square(static_cast<double>(std::real(block(k, k))));
+  tally_llt(block, tally);
   return {};
 }
 
@@ -148,6 +153,11 @@ void finish_rows(const PanelParts<T>& panel, DenseView<T> lower, DenseView<T> up
 }
 
 template <class T>
+void finish_factored_diagonal(const Work<T>& work, index_t s, PivotTally& tally) {
+  tally_llt(work.diagonal_block(s), tally);
+}
+
+template <class T>
 BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally) {
   return finish_diagonal(panel_parts(work, scratch, s), tally);
 }
@@ -184,6 +194,7 @@ NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic)
 #define PALMETTE_INSTANTIATE(T)                                                    \
   template BadPivot finish_diagonal<T>(const PanelParts<T>&, PivotTally&);         \
   template void finish_rows<T>(const PanelParts<T>&, DenseView<T>, DenseView<T>, std::vector<T>&); \
+  template void finish_factored_diagonal<T>(const Work<T>&, index_t, PivotTally&);  \
   template BadPivot finish_diagonal<T>(const Work<T>&, Scratch<T>&, index_t, PivotTally&); \
   template void finish_rows<T>(const Work<T>&, Scratch<T>&, index_t, RowRange);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -41,6 +41,10 @@ BadPivot finish_diagonal(const PanelParts<T>& panel, PivotTally& tally);
 template <class T>
 void finish_rows(const PanelParts<T>& panel, DenseView<T> lower, DenseView<T> upper, std::vector<T>& spare);
 
+/// The diagonal block of s holds L in its lower triangle (LLᵀ): clear the other and add up the pivots.
+template <class T>
+void finish_factored_diagonal(const Work<T>& work, index_t s, PivotTally& tally);
+
 /// Factor the diagonal block of s and add its pivots to the tally.
 /// @returns supernode −1 if all is well
 template <class T>

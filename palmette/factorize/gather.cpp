@@ -22,8 +22,7 @@ class Gatherer {
   Gatherer(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& sums)
       : work_(work), scratch_(scratch), target_(s), sums_(sums), range_(sums.range) {}
 
-  void run() {
-    const std::span<const Updater> updaters = work_.symbolic.updaters_of(target_);
+  void run(std::span<const Updater> updaters) {
     if (updaters.empty()) return;
     Source source = clipped(updaters[0]);
     for (std::size_t place = 0; place < updaters.size(); ++place) {
@@ -34,27 +33,9 @@ class Gatherer {
   }
 
  private:
-  /// The row of the permuted matrix at local row `local` of the target's panel; n past its end.
-  index_t global_row(index_t local) const {
-    const SymbolicFactor& symbolic = work_.symbolic;
-    const index_t width = symbolic.width(target_);
-    if (local < width) return symbolic.supernode_begin[target_] + local;
-    return local < work_.panel_rows(target_) ? symbolic.rows_below(target_)[local - width] : symbolic.n;
-  }
-
-  /// The source's rows that fall into the range; both row lists are ascending.
   Source clipped(const Updater& updater) const {
-    const index_t supernode = updater.source;
-    const Block& block = work_.symbolic.blocks[updater.block];
-    const std::span<const index_t> rows = work_.symbolic.rows_below(supernode);
-    Source source{supernode, block, block.first, static_cast<index_t>(rows.size())};
-    if (range_.first > 0)
-      source.first = static_cast<index_t>(
-          std::lower_bound(rows.begin() + block.first, rows.end(), global_row(range_.first)) - rows.begin());
-    if (range_.end < work_.panel_rows(target_))
-      source.end = static_cast<index_t>(
-          std::lower_bound(rows.begin() + source.first, rows.end(), global_row(range_.end)) - rows.begin());
-    return source;
+    const RowRange rows = rows_within(work_.symbolic, target_, range_, updater);
+    return {updater.source, work_.symbolic.blocks[updater.block], rows.first, rows.end};
   }
 
   /// Rows [first, end) below the diagonal block of a source's panel.
@@ -119,13 +100,37 @@ class Gatherer {
 
 }  // namespace
 
-template <class T>
-void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target) {
-  Gatherer<T>(work, scratch, s, target).run();
+RowRange rows_within(const SymbolicFactor& symbolic, index_t s, RowRange range, const Updater& updater) {
+  const std::span<const index_t> rows = symbolic.rows_below(updater.source);
+  const index_t width = symbolic.width(s), panel_rows = static_cast<index_t>(symbolic.leading_dimension(s));
+  // The row of the permuted matrix at a local row of the panel.
+  const auto global_row = [&](index_t local) {
+    return local < width ? symbolic.supernode_begin[s] + local : symbolic.rows_below(s)[local - width];
+  };
+  const auto place_of = [&](index_t first, index_t local) {
+    return static_cast<index_t>(std::lower_bound(rows.begin() + first, rows.end(), global_row(local)) -
+                                rows.begin());
+  };
+  RowRange within{symbolic.blocks[updater.block].first, static_cast<index_t>(rows.size())};
+  if (range.first > 0) within.first = place_of(within.first, range.first);
+  if (range.end < panel_rows) within.end = place_of(within.first, range.end);
+  return within;
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template void gather_updates<T>(const Work<T>&, Scratch<T>&, index_t, const Target<T>&);
+template <class T>
+void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target) {
+  Gatherer<T>(work, scratch, s, target).run(work.symbolic.updaters_of(s));
+}
+
+template <class T>
+void gather_update(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target,
+                   const Updater& updater) {
+  Gatherer<T>(work, scratch, s, target).run({&updater, 1});
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                            \
+  template void gather_updates<T>(const Work<T>&, Scratch<T>&, index_t, const Target<T>&); \
+  template void gather_update<T>(const Work<T>&, Scratch<T>&, index_t, const Target<T>&, const Updater&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

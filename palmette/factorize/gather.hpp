@@ -10,4 +10,12 @@ namespace palmette::factorizing {
 template <class T>
 void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target);
 
+/// The update by one descendant alone.
+template <class T>
+void gather_update(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target,
+                   const Updater& updater);
+
+/// The descendant's rows that fall into rows `range` of the panel of s: places in its row list.
+RowRange rows_within(const SymbolicFactor& symbolic, index_t s, RowRange range, const Updater& updater);
+
 }  // namespace palmette::factorizing

@@ -22,20 +22,37 @@ void copy(DenseView<T> from, DenseView<T> to) {
 }  // namespace
 
 template <class T>
-Program<T>::Program(const Work<T>& work, Workspace<T>& workspace, const ProgressCallback& progress)
+Program<T>::Program(const Work<T>& work, Workspace<T>& workspace, const ProgressCallback& progress,
+                    Offload<T>* offload)
     : work_(work), workspace_(workspace), tasks_(workspace.tasks), progress_(progress),
-      cost_total_(tasks_.graph.total_cost()), first_bad_(std::numeric_limits<index_t>::max()) {
+      cost_total_(tasks_.graph.total_cost()), first_bad_(std::numeric_limits<index_t>::max()),
+      offload_(offload) {
   workspace_.reset();
 }
 
 template <class T>
-bool Program<T>::run_one_task(int thread) {
-  const index_t number = workspace_.ready.take();
-  if (number < 0) return false;
-  const Task& task = tasks_.graph.tasks[number];
-  if (!stopped(task.first)) run(task, thread, workspace_.tallies[number]);
+void Program<T>::finish_task(index_t number, int thread) {
   workspace_.ready.finish(number);
-  report(thread, task.cost);
+  report(thread, tasks_.graph.tasks[number].cost);
+}
+
+template <class T>
+bool Program<T>::run_one_task(int thread) {
+  const auto resumed = [&](bool may_wait) {
+    std::optional<SetAside<T>> aside;
+    if (offload_ != nullptr) aside = take_set_aside(may_wait);
+    if (aside) resume(std::move(*aside), thread);
+    return aside.has_value();
+  };
+  if (resumed(false)) return true;
+  const index_t number = workspace_.ready.take();
+  if (number < 0) return resumed(true);
+  const Task& task = tasks_.graph.tasks[number];
+  if (!stopped(task.first)) {
+    if (offload_ == nullptr) run(task, thread, workspace_.tallies[number]);
+    else if (begin_with_device(number, thread)) return true;
+  }
+  finish_task(number, thread);
   return true;
 }
 

@@ -96,6 +96,7 @@ struct alignas(128) Scratch {
   std::vector<T> staged;            // staged_rows × widest, twice for LU
   std::vector<T> columns;           // LDLᵀ: see PairStorage
   index_t staged_rows;
+  OffloadCounts counts;             // with a device: what this thread did itself
 
   Scratch(const ScratchSizes& sizes, FactorKind kind)
       : local_row(static_cast<std::size_t>(sizes.n)), target_row(slab_rows),

@@ -17,15 +17,16 @@ bool odd_between(const std::vector<index_t>& rows, const std::vector<index_t>& c
 }  // namespace
 
 template <class T>
-Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int threads)
+Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int threads,
+                        const RowChunks& chunks)
     : symbolic(std::move(structure)),
       kind(what),
       odd_permutation(odd_between(symbolic->row.new_to_old(), symbolic->column.new_to_old())),
-      tasks(factorization_tasks(*symbolic, place(*symbolic), what)),
+      tasks(factorization_tasks(*symbolic, place(*symbolic), what, chunks)),
       ready(tasks.graph),
       tallies(tasks.graph.tasks.size()) {
+  // Longer chunks are those of runs with a device, which sum in place.
   ScratchSizes sizes = scratch_sizes(*symbolic);
-  sizes.chunk_rows = tasks.chunks.chunk_rows;
   scratch.reserve(threads);
   for (int thread = 0; thread < threads; ++thread) scratch.emplace_back(sizes, what);
 }
@@ -34,6 +35,7 @@ template <class T>
 void Workspace<T>::reset() {
   ready.reset();
   std::fill(tallies.begin(), tallies.end(), PivotTally());
+  for (Scratch<T>& one : scratch) one.counts = {};
 }
 
 template <class T>

@@ -14,11 +14,14 @@ namespace palmette::factorizing {
 /// another.
 template <class T>
 struct Workspace {
-  Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int threads);
+  Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorKind what, int threads,
+            const RowChunks& chunks = {});
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
-  bool fits(const std::shared_ptr<const SymbolicFactor>& structure, FactorKind what, int threads) const {
-    return symbolic == structure && kind == what && scratch.size() >= static_cast<std::size_t>(threads);
+  bool fits(const std::shared_ptr<const SymbolicFactor>& structure, FactorKind what, int threads,
+            const RowChunks& chunks) const {
+    return symbolic == structure && kind == what && scratch.size() >= static_cast<std::size_t>(threads) &&
+           tasks.chunks == chunks;
   }
   void reset();
 

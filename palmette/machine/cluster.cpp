@@ -201,6 +201,9 @@ void check(const Cluster& cluster) {
   checker.not_negative("cache_gbs", cluster.cache_gbs);
   checker.curve("memory_gbs", cluster.memory_gbs);
   checker.curve("kernel_gflops", cluster.kernel_gflops);
+  if (!cluster.dense_gflops.empty()) checker.curve("dense_gflops", cluster.dense_gflops);
+  checker.not_negative("bus_gbs", cluster.bus_gbs);
+  checker.not_negative("bus_latency_us", cluster.bus_latency_us);
   checker.overheads("overheads", cluster.overheads);
   if (cluster.rank_overheads) checker.overheads("rank_overheads", *cluster.rank_overheads);
   checker.links(cluster.links);

@@ -102,6 +102,11 @@ struct Cluster {
   /// the most that one worker reads per second, 10⁹ bytes/s; 0: as much as its rank
   double worker_gbs = 0;
   double launch_us = 0;       ///< before the first task of a sweep on a rank: starting its kernel
+  /// of a device beside a host: products of whole matrices that lie there, by the side of square ones with as
+  /// many flops, 10⁹ flops/s, without the launch
+  RateCurve dense_gflops;
+  double bus_gbs = 0;         ///< of a device: copies to and from its host, each way; 0: not known
+  double bus_latency_us = 0;  ///< of one such copy
   /// nearest ranks first; the last level holds all ranks
   std::vector<LinkLevel> links = {{"network", 0, {}, 0}};
 

@@ -27,8 +27,10 @@ std::vector<double> supernode_flops(const SymbolicFactor& symbolic, FactorKind k
 /// Collects the tasks of one factorization in elimination order.
 class Builder {
  public:
-  Builder(const SymbolicFactor& symbolic, FactorKind kind)
-      : symbolic_(symbolic), flops_(supernode_flops(symbolic, kind)) {}
+  Builder(const SymbolicFactor& symbolic, FactorKind kind, RowChunks chunks)
+      : symbolic_(symbolic), flops_(supernode_flops(symbolic, kind)) {
+    result_.chunks = std::move(chunks);
+  }
 
   FactorizationTasks build() {
     double total = 0;
@@ -73,8 +75,9 @@ class Builder {
     }
     const index_t factored = add_task(TaskKind::diagonal, s, s + 1, 0, diagonal);
     for (const index_t before : updates) edges_.push_back({before, factored});
-    for (index_t chunk = 0; chunk < chunks; ++chunk) {
-      panels.push_back(add_task(TaskKind::panel, s, s + 1, chunk, panel / chunks));
+    const index_t parts = result_.chunks.finishes_whole(s) ? 1 : chunks;
+    for (index_t part = 0; part < parts; ++part) {
+      panels.push_back(add_task(TaskKind::panel, s, s + 1, part, panel / parts));
       edges_.push_back({factored, panels.back()});
     }
     return panels;
@@ -91,11 +94,11 @@ class Builder {
 }  // namespace
 
 FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Placement& placement,
-                                       FactorKind kind) {
+                                       FactorKind kind, RowChunks chunks) {
   if (placement.grid.num_ranks() != 1)
     throw UsageError("this version factorizes on one rank, the placement has " +
                      std::to_string(placement.grid.num_ranks()));
-  return Builder(symbolic, kind).build();
+  return Builder(symbolic, kind, std::move(chunks)).build();
 }
 
 }  // namespace palmette

@@ -86,6 +86,12 @@ TaskGraph tree_tasks(const TreePartition& partition, std::span<const double> cos
 /// How a supernode's panel is cut into row chunks for factorization: chunk 0 starts at the panel's first row.
 struct RowChunks {
   index_t chunk_rows = 256;  ///< rows in a chunk; the last may have fewer
+  /// by supernode: a single task finishes its rows; empty: none
+  std::vector<char> finished_whole;
+  friend bool operator==(const RowChunks&, const RowChunks&) = default;
+  bool finishes_whole(index_t supernode) const {
+    return !finished_whole.empty() && finished_whole[supernode] != 0;
+  }
   index_t count(const SymbolicFactor& symbolic, index_t supernode) const {
     const offset_t rows = symbolic.leading_dimension(supernode);
     return static_cast<index_t>((rows + chunk_rows - 1) / chunk_rows);
@@ -102,7 +108,7 @@ struct FactorizationTasks {
 /// update task for each row chunk, a diagonal task, and a panel task for each row chunk. An update task waits
 /// for the groups of its children: all updaters of a supernode lie in its subtree.
 FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Placement& placement,
-                                       FactorKind kind);
+                                       FactorKind kind, RowChunks chunks = {});
 
 /// The tasks that are ready to run, highest priority first, and the counters of those that are not.
 /// Thread-safe; created (or reset) for each run of a graph.
