@@ -28,6 +28,7 @@ RULES = [
     rules_text.silent_library,
     rules_text.file_length,
     rules_text.line_length,
+    rules_text.views,
     rules_text.no_unfinished_work,
     rules_text.no_commented_out_code,
     rules_text.purpose,

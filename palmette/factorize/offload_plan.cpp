@@ -29,8 +29,10 @@ class Planner {
   OffloadPlan run() {
     if (mode_ == OffloadMode::never) return plan_;
     for (index_t s = 0; s < sizes_.symbolic.num_supernodes(); ++s) {
-      if (mode_ == OffloadMode::always) everything(s);
-      else choose(s);
+      if (mode_ == OffloadMode::always)
+        everything(s);
+      else
+        choose(s);
     }
     return plan_;
   }
@@ -40,7 +42,8 @@ class Planner {
     const bool llt = sizes_.kind == FactorKind::llt;
     plan_.diagonal_on_device[s] = llt;
     plan_.rows_on_device[s] = llt && sizes_.symbolic.num_rows_below(s) > 0;
-    for (offset_t block : sizes_.block_numbers(s)) plan_.update_on_device[block] = 1;
+    for (offset_t block = sizes_.first_block(s); block < sizes_.first_block(s + 1); ++block)
+      plan_.update_on_device[block] = 1;
   }
 
   double host_seconds(index_t s, offset_t block) const {
@@ -53,7 +56,7 @@ class Planner {
 
   UpdateCosts updates(index_t s) const {
     UpdateCosts costs;
-    for (const offset_t block : sizes_.block_numbers(s)) {
+    for (offset_t block = sizes_.first_block(s); block < sizes_.first_block(s + 1); ++block) {
       const double host = host_seconds(s, block), device = device_seconds(s, block);
       costs.on_host += host;
       costs.cheapest += std::min(host, device);
@@ -74,7 +77,7 @@ class Planner {
     plan_.rows_on_device[s] = compute < std::min(stay, copy);
     const bool kept = plan_.rows_on_device[s] || (costs.any && copy < stay);
     if (kept)
-      for (const offset_t block : sizes_.block_numbers(s))
+      for (offset_t block = sizes_.first_block(s); block < sizes_.first_block(s + 1); ++block)
         plan_.update_on_device[block] = device_seconds(s, block) < host_seconds(s, block);
     if (sizes_.kind == FactorKind::llt)
       plan_.diagonal_on_device[s] = 2 * model_.copy_seconds(sizes_.diagonal_bytes(s)) +
@@ -97,7 +100,8 @@ class Accountant {
   PlannedOffload run() {
     for (index_t s = 0; s < sizes_.symbolic.num_supernodes(); ++s) {
       finish(s);
-      for (const offset_t block : sizes_.block_numbers(s)) update(s, block);
+      for (offset_t block = sizes_.first_block(s); block < sizes_.first_block(s + 1); ++block)
+        update(s, block);
     }
     return sum_;
   }
@@ -108,8 +112,10 @@ class Accountant {
     (on_device ? sum_.counts.device : sum_.counts.host)[one.operation].add(sizes_.flops(one));
     const double host = model_.host_seconds(one, sizes_.scalar);
     sum_.seconds.host_alone += host;
-    if (on_device) sum_.seconds.device += model_.device_seconds(one, sizes_.scalar);
-    else sum_.seconds.host += host;
+    if (on_device)
+      sum_.seconds.device += model_.device_seconds(one, sizes_.scalar);
+    else
+      sum_.seconds.host += host;
   }
   void copy(bool in, double bytes, offset_t copies = 1) {
     (in ? sum_.counts.bytes_in : sum_.counts.bytes_out) += bytes;

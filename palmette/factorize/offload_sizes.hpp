@@ -1,7 +1,6 @@
 // Inside `factorize`: the sizes of the dense operations of one supernode, and of what they copy.
 #pragma once
 
-#include <ranges>
 #include <vector>
 
 #include "palmette/factorize/offload_model.hpp"
@@ -13,10 +12,8 @@ struct OffloadSizes {
   FactorKind kind = FactorKind::llt;
   ScalarType scalar = ScalarType::float64;
 
-  /// Numbers of the blocks below the diagonal block of s.
-  auto block_numbers(index_t s) const {
-    return std::views::iota(symbolic.block_ptr[s], symbolic.block_ptr[s + 1]);
-  }
+  /// The blocks below the diagonal block of s are number first_block(s) to first_block(s + 1) - 1.
+  offset_t first_block(index_t s) const { return symbolic.block_ptr[s]; }
   double scalar_bytes() const {
     if (scalar == ScalarType::complex128) return 16;
     return scalar == ScalarType::float32 ? 4 : 8;

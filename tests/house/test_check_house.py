@@ -127,6 +127,8 @@ OFFENCES = {
         {"palmette/solve/a.cpp": PURPOSE + "void k() { exit(1); }\n"}, ("silent", "palmette/solve/a.cpp", 2)),
     "library_aborts": (
         {"palmette/solve/a.cpp": PURPOSE + "void k() { std::abort(); }\n"}, ("silent", "palmette/solve/a.cpp", 2)),
+    "view_that_clang_does_not_compile": (
+        {"bench/a.cpp": PURPOSE + "auto k() { return std::views::iota(0, 3); }\n"}, ("views", "bench/a.cpp", 2)),
     "library_reads_the_environment": (
         {"palmette/solve/a.cpp": PURPOSE + 'auto k() { return std::getenv("X"); }\n'}, ("silent", "palmette/solve/a.cpp", 2)),
     "file_is_too_long": (

@@ -135,6 +135,21 @@ def no_unfinished_work(tree, architecture):
                 )
 
 
+def views(tree, architecture):
+    """No views of <ranges>: clang 14 does not compile those of libstdc++ 12, and only the fuzzers' build,
+    the last one of ./check, would tell."""
+    for path in tree.cpp_files():
+        code = code_only(tree.text(path) or "")
+        for match in re.finditer(r"\bviews::\w+|\branges::\w+_view\b", code):
+            yield Finding(
+                path,
+                line_of(code, match.start()),
+                "views",
+                f"clang 14 does not compile {match[0]}",
+                "write the loop",
+            )
+
+
 def no_commented_out_code(tree, architecture):
     remedy = "delete it: git remembers (a formula in prose: write it without the semicolon)"
     for path in tree.cpp_files():
