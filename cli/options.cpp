@@ -70,9 +70,19 @@ void add_device(OptionGroup& group, std::string& device) {
   for (const DeviceKindInfo& kind : device_kind_list())
     kinds.push_back(name_and_reason(kind.name, kind.unavailable));
   group.text({"--device", "none|KIND[:INDEX]",
-              fmt::format("what holds the factor and solves with it: none (default): the host; {}",
+              fmt::format("what computes the large parts of the factor, holds it and solves with it: none (default): the "
+                          "host; {}",
                           fmt::join(kinds, ", "))},
              device);
+}
+
+void add_offload(OptionGroup& group, OffloadMode& offload) {
+  group.value({"--offload", "auto|never|always",
+               "what of the factorization goes to the device: the operations that are faster there, by "
+               "'palmette measure --device' or else by estimates; nothing; everything (default: auto)"},
+              [&offload](const std::string& text) {
+                offload = static_cast<OffloadMode>(choose_name("--offload", text, {"auto", "never", "always"}));
+              });
 }
 
 }  // namespace
@@ -144,6 +154,7 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
   using Places = std::span<const SolveWhere>;
   add_method(method, options.method, whole_matrix ? Places(everywhere) : Places(on_one_machine));
   add_device(method, options.device);
+  if (whole_matrix) add_offload(method, options.offload);
   add_threads(app, "Method", options.threads);
   add_precision(method, options, whole_matrix);
   add_refinement(method, options.request);

@@ -32,6 +32,12 @@ std::vector<index_t> slab_ends(const std::vector<RowRange>& pieces, index_t from
   return ends;
 }
 
+/// A device that lacks its libraries computes nothing, unless it must: then making them says why.
+OffloadMode mode_here(const OffloadOptions& options) {
+  const bool unable = options.mode == OffloadMode::automatic && !why_no_dense_operations(*options.device).empty();
+  return unable ? OffloadMode::never : options.mode;
+}
+
 }  // namespace
 
 template <class T>
@@ -39,7 +45,7 @@ Offload<T>::Offload(const Work<T>& work, const OffloadOptions& options)
     : work_(work),
       device_(options.device),
       model_(options.model ? *options.model : estimated_offload_model()),
-      plan_(plan_offload(work.symbolic, work.kind(), ScalarTraits<T>::type, model_, options.mode)),
+      plan_(plan_offload(work.symbolic, work.kind(), ScalarTraits<T>::type, model_, mode_here(options))),
       queue_(std::make_unique<DeviceQueue>()) {}
 
 template <class T>

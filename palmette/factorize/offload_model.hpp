@@ -73,9 +73,9 @@ struct OffloadPlan {
 
 /// For each supernode the cheapest of: no part of it on the device; finished on the host and copied there
 /// for some updates; its rows finished on the device. An update runs on the device if t_launch + t_device +
-/// t_copy of its result is less than t_host; the copy of the panel is charged once, to all updates together. A
-/// triangular solve on the device pays for the copy both ways, and so does a diagonal block, which is decided
-/// for alone.
+/// t_copy of its result is less than t_host; the copy of the panel is charged once, to all updates together.
+/// A triangular solve on the device pays for the copy both ways, and so does a diagonal block, which is
+/// decided for alone.
 /// @cost O(blocks)
 OffloadPlan plan_offload(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
                          const OffloadModel& model, OffloadMode mode = OffloadMode::automatic);

@@ -53,6 +53,22 @@ void report_factor(Products<T>& made, int threads) {
   note_replaced_pivots(factorized, made.report.notes);
 }
 
+/// What the device did for the factorization, or why it could do nothing.
+template <class T>
+void report_offload(Products<T>& made, const SolverOptions& options) {
+  const std::optional<OffloadCounts> counts = made.inverse->offload();
+  if (!counts) return;
+  OffloadReport& offload = made.report.factorize->offload.emplace();
+  offload.address = options.device->info().address();
+  offload.emulated = options.device->info().kind == "emulated";
+  offload.mode = options.offload;
+  offload.model = options.offload_model ? options.offload_model->source : estimated_offload_model().source;
+  offload.counts = *counts;
+  const std::string why = why_no_dense_operations(*options.device);
+  if (!why.empty())
+    made.report.notes.push_back("the device " + offload.address + " took no part in the factorization: " + why);
+}
+
 }  // namespace
 
 template <class T>
@@ -104,6 +120,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   inverse_options.device = options_.device;
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
+  inverse_options.factorize.offload = {options_.device, options_.offload, options_.offload_model};
   inverse_options.factorize.tiny_pivot = options_.tiny_pivot;
   inverse_options.factorize.team =
       team_.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team, at_most);
@@ -117,6 +134,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   made.inverse = std::move(inverse).value();
   const ThreadTeam* used = inverse_options.factorize.team;
   report_factor(made, used != nullptr ? used->size() : 1);
+  if (options_.device) report_offload(made, options_);
   return {};
 }
 

@@ -26,6 +26,9 @@ struct SolverOptions {
   int threads = 0;            ///< 0: all processors that this process may use; at most 4096
   /// holds the factor and solves with it, by a method for devices; null: the host. See open_device
   std::shared_ptr<Device> device = nullptr;
+  /// what of the factorization goes to the device, if there is one
+  OffloadMode offload = OffloadMode::automatic;
+  std::optional<OffloadModel> offload_model;  ///< empty: estimated_offload_model()
   /// factor in single precision and refine to working precision; double and complex<double> only
   bool mixed_precision = false;
   double tiny_pivot = 0;      ///< as FactorizeOptions
