@@ -1,8 +1,11 @@
-// palmette bench: every solve method with every number of threads and of right-hand sides, on one factor.
+// palmette bench: every solve method with every number of threads and of right-hand sides, on one factor;
+// with --device, every engine of that device.
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "bench/device/model_problems.hpp"
+#include "cli/bench_device.hpp"
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/names.hpp"
@@ -19,6 +22,7 @@ struct BenchCommand {
   MatrixOptions matrix;
   KindAndOrder kind_and_order;
   OutputOptions output;
+  std::string device = "none";
   int threads = 0;
   int repeat = 5;
   std::vector<std::int64_t> num_rhs = {1, 50};
@@ -124,7 +128,7 @@ Json bench_json(const std::vector<Measurement>& measurements) {
 }
 
 template <class T>
-int bench_matrix(const BenchCommand& command, SparseMatrix<T>&& matrix, ProgressBar& progress) {
+Solver<T> factored(const BenchCommand& command, SparseMatrix<T>&& matrix, ProgressBar& progress) {
   SolverOptions options;
   OrderChoice choice = order_choice(command.kind_and_order.order, matrix.rows());
   options.kind = command.kind_and_order.kind;
@@ -134,30 +138,78 @@ int bench_matrix(const BenchCommand& command, SparseMatrix<T>&& matrix, Progress
   options.measure = false;
   options.progress = progress.callback();
   progress.begin("order");
-  const Solver<T> solver =
-      Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
+  return Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
+}
+
+std::string head_text(const BenchCommand& command, const Report& report) {
+  return paragraph("", fmt::format("Palmette {}: bench {}", version(), command.matrix.path)) + "\n" +
+         paragraph("  ", fmt::format("{}; {} with {}, {} in the factor; medians of {} warm solves",
+                                     matrix_sentence(report.matrix), kind_sentence(report.factorize->kind),
+                                     name_of(report.order->method),
+                                     plural(report.analyze->nnz_factor, "entry"), command.repeat));
+}
+
+template <class T>
+Json bench_host(const BenchCommand& command, const Solver<T>& solver, ProgressBar& progress) {
   const SolvePlan<T> plan = plan_solve<T>(solver.factor());
   const std::vector<Measurement> measurements = measure(command, plan, progress);
   const Report& report = solver.report();
   if (command.output.shows_table())
-    print(paragraph("", fmt::format("Palmette {}: bench {}", version(), command.matrix.path)) + "\n" +
-          paragraph("  ", fmt::format("{}; {} with {}, {} in the factor; medians of {} warm solves",
-                                      matrix_sentence(report.matrix), kind_sentence(report.factorize->kind),
-                                      name_of(report.order->method),
-                                      plural(report.analyze->nnz_factor, "entry"), command.repeat)) +
-          "\n" + bench_text(measurements));
+    print(head_text(command, report) + "\n" + bench_text(measurements));
   Json document = to_json(report);
   document["measurements"] = bench_json(measurements);
-  return finish(command.output, document);
+  return document;
+}
+
+template <class T>
+Json bench_on(const std::shared_ptr<Device>& device, const BenchCommand& command, const Solver<T>& solver,
+              ProgressBar& progress) {
+  progress.begin("solves on the device");
+  benchmarks::DeviceBenchOptions options;
+  options.num_rhs.assign(command.num_rhs.begin(), command.num_rhs.end());
+  options.repeat = command.repeat;
+  const DeviceBench bench{device->info(), benchmarks::bench_device(solver, device, options)};
+  progress.end();
+  const Report& report = solver.report();
+  if (command.output.shows_table()) print(head_text(command, report) + device_bench_text(bench));
+  Json document = to_json(report);
+  document["device_bench"] = device_bench_json(bench);
+  return document;
+}
+
+/// Without a matrix: those of docs/results/speed.md.
+int bench_model_problems(const std::shared_ptr<Device>& device, BenchCommand command,
+                         ProgressBar& progress) {
+  if (!device) throw UsageError("bench: the matrix is missing; give A.mtx, or --device for model problems");
+  if (device->info().kind == "emulated")
+    throw UsageError("the model problems are too large for the emulated device; give bench a small A.mtx");
+  Json matrices = Json::array();
+  for (const benchmarks::ModelProblem& problem : benchmarks::model_problems()) {
+    command.matrix.path = fmt::format("{}, n = {}", problem.problem, problem.n);
+    GenerateOptions options;
+    options.problem = problem.problem;
+    options.n = problem.n;
+    progress.begin("generate");
+    Json document = bench_on(device, command, factored(command, generate(options), progress), progress);
+    document["title"] = problem.title;
+    matrices.push_back(std::move(document));
+  }
+  return finish(command.output, {{"matrices", std::move(matrices)}});
 }
 
 int run_bench(const BenchCommand& command) {
   check_writable("--json", command.output.json);
+  const std::shared_ptr<Device> device = open_device(command.device);
   ProgressBar progress(!command.output.quiet);
+  if (command.matrix.path.empty()) return bench_model_problems(device, command, progress);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "bench");
   return std::visit(
-      [&]<class T>(SparseMatrix<T>&& matrix) { return bench_matrix(command, std::move(matrix), progress); },
+      [&]<class T>(SparseMatrix<T>&& matrix) {
+        const Solver<T> solver = factored(command, std::move(matrix), progress);
+        return finish(command.output, device ? bench_on(device, command, solver, progress)
+                                             : bench_host(command, solver, progress));
+      },
       std::move(input.matrix));
 }
 
@@ -168,13 +220,19 @@ Command add_bench(CLI::App& root) {
       new_subcommand(root, "bench",
                      "Time every solve method with 1 to T threads, on one factor.\n"
                      "Medians of warm solves without refinement, the bytes moved a second, and what that\n"
-                     "is of the memory bandwidth measured with as many threads.",
+                     "is of the memory bandwidth measured with as many threads. With --device: every\n"
+                     "engine of that device beside serial, and on a GPU cuSPARSE and cuDSS; without\n"
+                     "A.mtx, on the matrices of docs/results/speed.md.",
                      "  palmette bench A.mtx\n"
-                     "  palmette bench A.mtx --threads 8 --num-rhs 1,16,64 --repeat 9 --json bench.json\n");
+                     "  palmette bench A.mtx --threads 8 --num-rhs 1,16,64 --repeat 9 --json bench.json\n"
+                     "  palmette bench A.mtx --device cuda\n"
+                     "  palmette bench --device cuda --json bench.json\n");
   const auto command = std::make_shared<BenchCommand>();
-  add_matrix_options(app, command->matrix);
+  add_matrix_options(app, command->matrix, false);
   add_kind_and_order(app, command->kind_and_order);
   add_threads(app, "Method", command->threads);
+  OptionGroup method(app, "Method");
+  add_device(method, command->device);
   OptionGroup report(app, "Report");
   report.value({"--num-rhs", "K,K,...", "numbers of right-hand sides (default: 1,50)"},
                [command](const std::string& text) {

@@ -4,15 +4,18 @@
 #include <optional>
 #include <string>
 
-#include "cli/machine_file.hpp"
+#include <nlohmann/json.hpp>
+
 #include "palmette/solver/solver.hpp"
 
 namespace palmette::cli {
 
-/// The model of a device beside this machine, by what was measured here; empty if nothing was.
-std::optional<OffloadModel> kept_offload_model(const Device& device);
+nlohmann::ordered_json offload_model_json(const OffloadModel& model, const DeviceInfo& device);
 
-/// Keep a device's machine file where kept_offload_model finds it. @param host  products of one core
-void keep_device(const DeviceInfo& device, const MachineFile& file, const MachineFile& host);
+/// What was measured here for this device; empty if nothing was, or if the file cannot be used.
+std::optional<OffloadModel> kept_offload_model(const DeviceInfo& device);
+
+/// Keep the figures where kept_offload_model finds them; a failure is not an error.
+void keep_offload_model(const OffloadModel& model, const DeviceInfo& device);
 
 }  // namespace palmette::cli

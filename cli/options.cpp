@@ -65,23 +65,29 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
               [&method, places](const std::string& text) { method = read_method(text, places); });
 }
 
+}  // namespace
+
 void add_device(OptionGroup& group, std::string& device) {
   std::vector<std::string> kinds;
   for (const DeviceKindInfo& kind : device_kind_list())
     kinds.push_back(name_and_reason(kind.name, kind.unavailable));
-  group.text({"--device", "none|KIND[:INDEX]",
-              fmt::format("what computes the large parts of the factor, holds it and solves with it: none (default): the "
-                          "host; {}",
+  group.text({"--device", "auto|none|KIND[:INDEX][@BYTES]",
+              fmt::format("what computes large parts of the factor, holds it and solves with it: none "
+                          "(default): the host; auto: the first GPU, if a solve there is predicted to be "
+                          "faster; {}. @16e9: at most that many bytes of its memory",
                           fmt::join(kinds, ", "))},
              device);
 }
 
+namespace {
+
 void add_offload(OptionGroup& group, OffloadMode& offload) {
+  const std::vector<std::string> names = {"auto", "never", "always"};
   group.value({"--offload", "auto|never|always",
                "what of the factorization goes to the device: the operations that are faster there, by "
                "'palmette measure --device' or else by estimates; nothing; everything (default: auto)"},
-              [&offload](const std::string& text) {
-                offload = static_cast<OffloadMode>(choose_name("--offload", text, {"auto", "never", "always"}));
+              [&offload, names](const std::string& text) {
+                offload = static_cast<OffloadMode>(choose_name("--offload", text, names));
               });
 }
 

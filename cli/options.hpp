@@ -49,6 +49,9 @@ void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string&
 void add_threads(CLI::App& app, const std::string& title, int& threads);
 void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matrix);
 
+/// --device: what holds the factor and solves with it.
+void add_device(OptionGroup& group, std::string& device);
+
 /// --singular, of solve.
 void add_singular(CLI::App& app, SingularAnswer& singular);
 

@@ -65,6 +65,7 @@ void add_offload(PhaseTable& table, const OffloadReport& offload) {
                                            plural(offload.counts.fallbacks, "request"))
                              : ""));
   if (offload.mode == OffloadMode::automatic) table.more("chosen by " + offload.model);
+  if (offload.emulated) table.more("the device's part ran on this CPU: the time is not that of a GPU");
 }
 
 /// There is no prediction for solves over ranks.

@@ -22,9 +22,9 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.ordering = choice.method;
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
-  options.device = open_device(command.solving.device);
+  set_device(options, command.solving.device);
   options.offload = command.solving.offload;
-  if (options.device) options.offload_model = kept_offload_model(*options.device);
+  if (options.device) options.offload_model = kept_offload_model(options.device->info());
   options.threads = command.solving.threads;
   options.mixed_precision = command.solving.precision == Precision::mixed;
   options.singular = command.solving.singular;

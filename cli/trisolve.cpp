@@ -19,7 +19,7 @@ int run_trisolve(const TrisolveCommand& command) {
   options.triangle.lower = !command.upper;
   options.triangle.unit_diagonal = command.unit_diagonal;
   options.method = command.solving.method;
-  options.triangle.plan.device = open_device(command.solving.device);
+  set_device(options, command.solving.device);
   options.threads = command.solving.threads;
   options.cache_folder = cache_folder();
   return std::visit(

@@ -115,19 +115,28 @@ function(palmette_test name)
       ${label})
 endfunction()
 
-# palmette_cuda_object(<variable>): has nvcc compile the CUDA back end, and sets the variable to its object
-# file. Products and sums are not contracted, as for the tests.
-function(palmette_cuda_object variable)
-  set(source ${PROJECT_SOURCE_DIR}/palmette/device/cuda/cuda_device.cu)
-  set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda_device.o)
+# palmette_cuda_object(<variable> <file.cu>): has nvcc compile a file, given by its path in the tree, and sets
+# the variable to its object file. Products and sums are not contracted, as for the tests.
+function(palmette_cuda_object variable file)
+  set(source ${PROJECT_SOURCE_DIR}/${file})
+  cmake_path(GET source STEM name)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
   add_custom_command(OUTPUT ${object}
     COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
             -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
             -gencode arch=compute_90,code=compute_90
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
-    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc cuda_device.cu" VERBATIM)
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}.cu" VERBATIM)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set(${variable} ${object} PARENT_SCOPE)
+endfunction()
+
+# palmette_gpu_bench(<name>): bench/<name>.cu, one program for one question about a GPU, without the library.
+function(palmette_gpu_bench name)
+  palmette_cuda_object(object bench/${name}.cu)
+  add_executable(bench_${name} ${object})
+  set_target_properties(bench_${name} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(bench_${name} PRIVATE palmette::cudart)
 endfunction()
 
 # palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
@@ -172,6 +181,44 @@ function(palmette_compile_kernels test)
       PALMETTE_HAS_SASS=$<AND:$<BOOL:${PALMETTE_CUOBJDUMP}>,$<BOOL:${PALMETTE_NVDISASM}>>)
 endfunction()
 
+# Contracts nothing, as nvcc above. No block has more than 256 threads, so registers are not saved for more.
+set(PALMETTE_HIP_OPTIONS -x hip -std=c++20 -O3 -ffp-contract=off --gpu-max-threads-per-block=256
+    -Wall -Wno-unused-command-line-argument -I ${PROJECT_SOURCE_DIR})
+
+# palmette_hip_object(<variable>): has hipcc compile the HIP back end, and sets the variable to its object
+# file.
+function(palmette_hip_object variable)
+  set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/gpu_device.cu)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/hip_device.o)
+  list(TRANSFORM PALMETTE_HIP_ARCHITECTURES PREPEND --offload-arch= OUTPUT_VARIABLE architectures)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${PALMETTE_HIPCC} ${PALMETTE_HIP_OPTIONS} ${architectures} -fPIC -MD -MF ${object}.d -MT
+            ${object} -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "hipcc gpu_device.cu" VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set(${variable} ${object} PARENT_SCOPE)
+endfunction()
+
+# palmette_compile_kernels_for_hip(<test> <file.cu>…): has hipcc make assembly of kernels for gfx90a, in the
+# folder hip_kernels of the build, which the test finds as PALMETTE_HIP_FOLDER.
+function(palmette_compile_kernels_for_hip test)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/hip_kernels)
+  file(MAKE_DIRECTORY ${folder})
+  foreach(source ${ARGN})
+    cmake_path(GET source STEM name)
+    set(out ${folder}/${name}_gfx90a.s)
+    add_custom_command(OUTPUT ${out}
+      COMMAND ${PALMETTE_HIPCC} ${PALMETTE_HIP_OPTIONS} --offload-arch=gfx90a --cuda-device-only -S -MD -MF
+              ${out}.d -MT ${out} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
+      COMMENT "hipcc ${source} for gfx90a" VERBATIM)
+    list(APPEND files ${out})
+  endforeach()
+  add_custom_target(${test}_kernels DEPENDS ${files})
+  add_dependencies(${test} ${test}_kernels)
+  target_compile_definitions(${test} PRIVATE PALMETTE_HIP_FOLDER="${folder}")
+endfunction()
+
 # palmette_fuzzer(<name> [LIBS…]): tests/fuzz/<name>.cpp, a libFuzzer program. ./check gives it the files of
 # data/ as seeds, and tests/fuzz/<name without fuzz_read_>.dict, if there is one, as dictionary.
 function(palmette_fuzzer name)
@@ -209,6 +256,7 @@ function(palmette_install)
       ${PROJECT_BINARY_DIR}/palmette-config-version.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteBlas.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteCudart.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteHip.cmake
           ${PROJECT_SOURCE_DIR}/cmake/FindPalmetteOrderings.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
 endfunction()
@@ -217,5 +265,5 @@ function(palmette_summary)
   message(STATUS "Palmette ${PROJECT_VERSION}: BLAS ${PALMETTE_BLAS_SUMMARY}")
   message(STATUS "Palmette orderings: ${PALMETTE_ORDERINGS_SUMMARY}")
   message(STATUS "Palmette transports: loopback, threads, simulated (${PALMETTE_MPI_SUMMARY})")
-  message(STATUS "Palmette devices: host (${PALMETTE_CUDA_SUMMARY})")
+  message(STATUS "Palmette devices: host (${PALMETTE_CUDA_SUMMARY}; ${PALMETTE_HIP_SUMMARY})")
 endfunction()

@@ -24,6 +24,26 @@ if(NOT PALMETTE_MPI STREQUAL "OFF")
         "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
   endif()
 endif()
+# HIP. The tests have hipcc compile the kernels and the back end for AMD's GPUs. The library gets its HIP back
+# end where there is a driver too, or with PALMETTE_HIP=ON.
+set(PALMETTE_HIP_SUMMARY "HIP switched off")
+set(PALMETTE_HAVE_HIP OFF)
+if(NOT PALMETTE_HIP STREQUAL "OFF")
+  find_program(PALMETTE_HIPCC hipcc HINTS ENV ROCM_PATH PATH_SUFFIXES bin PATHS /opt/rocm/bin)
+  set(PALMETTE_HIP_SUMMARY "no hipcc")
+  if(PALMETTE_HIPCC)
+    find_package(PalmetteHip QUIET)
+    set(PALMETTE_HIP_SUMMARY "kernels for AMD's GPUs compiled by ${PALMETTE_HIPCC} for tests")
+    if(PalmetteHip_FOUND AND (EXISTS /dev/kfd OR PALMETTE_HIP STREQUAL "ON"))
+      set(PALMETTE_HAVE_HIP ON)
+      set(PALMETTE_HIP_SUMMARY "HIP by ${PALMETTE_HIPCC}, never run by its authors")
+    endif()
+  endif()
+  if(PALMETTE_HIP STREQUAL "ON" AND NOT PALMETTE_HAVE_HIP)
+    message(FATAL_ERROR "PALMETTE_HIP=ON, but there is no hipcc or no libamdhip64: install them (Debian: "
+        "hipcc), or set ROCM_PATH")
+  endif()
+endif()
 # CUDA. The tests have nvcc compile the kernels, run its PTX in the emulator, and hold what it makes of them
 # against limits. The library gets its CUDA back end where there is a driver too, or with PALMETTE_CUDA=ON.
 # nvcc is that of a toolkit, or from PyPI's packages in the environment .venv.

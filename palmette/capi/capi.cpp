@@ -74,7 +74,7 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.kind = kind_from(options.kind);
   settings.solver.ordering = ordering_from(options.ordering);
   if (options.method != nullptr) settings.solver.method = solve_method(options.method);
-  if (options.device != nullptr) settings.solver.device = open_device(options.device);
+  if (options.device != nullptr) set_device(settings.solver, options.device);
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;
@@ -230,6 +230,24 @@ palmette_status solve(palmette_solver* handle, palmette_operation operation, con
 }
 
 template <class T>
+palmette_status solve_on_device(palmette_solver* handle, palmette_operation operation,
+                                const palmette_columns* given, void* stream, palmette_report* report) {
+  require(given != nullptr, "columns is NULL");
+  Solver<T>& solver = typed_solver<T>(handle);
+  const index_t n = solver.size();
+  const CallerColumns columns{given->num_rhs, given->b, given->ldb, given->x, given->ldx};
+  check_columns(columns, n);
+  SolveRequest request = handle->request;
+  request.operation = operation_from(operation);
+  request.stream = stream;
+  const DenseView<const T> b{reinterpret_cast<const T*>(columns.b), n, columns.num_rhs, columns.ldb};
+  const DenseView<T> x{reinterpret_cast<T*>(columns.x), n, columns.num_rhs, columns.ldx};
+  const Outcome<Report> answer = solver.solve(OnDevice<const T>(b), OnDevice<T>(x), request);
+  if (!answer) return record(answer.failure());
+  return tell(answer.value(), report);
+}
+
+template <class T>
 palmette_status refactor(palmette_solver* handle, const double* values) {
   Solver<T>& solver = typed_solver<T>(handle);
   require(!handle->given.from_file, "a handle created from a file cannot be refactored");
@@ -329,6 +347,20 @@ palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation ope
   return capi::guarded([&] {
     return capi::solve<complex_double>(solver, operation, {num_rhs, b, ldb, x, ldx}, report);
   });
+}
+
+palmette_status palmette_solve_on_device_d(palmette_solver* solver, palmette_operation operation,
+                                           const palmette_columns* columns, void* stream,
+                                           palmette_report* report) {
+  return capi::guarded(
+      [&] { return capi::solve_on_device<double>(solver, operation, columns, stream, report); });
+}
+
+palmette_status palmette_solve_on_device_z(palmette_solver* solver, palmette_operation operation,
+                                           const palmette_columns* columns, void* stream,
+                                           palmette_report* report) {
+  return capi::guarded(
+      [&] { return capi::solve_on_device<complex_double>(solver, operation, columns, stream, report); });
 }
 
 palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column) {

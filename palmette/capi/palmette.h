@@ -81,7 +81,8 @@ typedef struct {
   int condition;            /* nonzero: estimate condition and forward error bound; default 0 */
   palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
   /* What holds the factor and solves with it: "none" (default): the host; "emulated" or "cuda", with ":N" for
-   * one of several, by "device_tree", "device_level_set" or "device_sync_free". */
+   * one of several, by "device_tree", "device_level_set" or "device_sync_free"; "auto": the first GPU, if it
+   * has room and a solve there is predicted to be faster. "cuda@16e9": at most that many bytes of memory. */
   const char* device;
 } palmette_options;
 
@@ -146,6 +147,26 @@ palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation ope
                                  const double* b, int64_t ldb, double* x, int64_t ldx,
                                  palmette_report* report);
 
+/* num_rhs columns of b and x, of leading dimensions ldb, ldx (in scalars). x may be b. Over ranks: of each
+ * column this rank's rows. */
+typedef struct {
+  int32_t num_rhs;
+  const double* b;
+  int64_t ldb;
+  double* x;
+  int64_t ldx;
+} palmette_columns;
+
+/* The same with b and x in the memory of the device that options.device names: pointers of CUDA or HIP. Work
+ * that `stream` (a cudaStream_t or hipStream_t; NULL: the default stream) was given comes before it; x is
+ * complete on return. PALMETTE_USAGE if b or x does not lie there. */
+palmette_status palmette_solve_on_device_d(palmette_solver* solver, palmette_operation operation,
+                                           const palmette_columns* columns, void* stream,
+                                           palmette_report* report);
+palmette_status palmette_solve_on_device_z(palmette_solver* solver, palmette_operation operation,
+                                           const palmette_columns* columns, void* stream,
+                                           palmette_report* report);
+
 /* The permutations of the factors, n each: P A P' = L L^H or L D L^H (complex symmetric: L D L'), and P A Q'
  * = L U, where row i of P A is row row[i] of A, and column j of A Q' its column column[j]. Pivoting is part
  * of them, scalings are undone. */
@@ -184,16 +205,6 @@ typedef struct {
   const int32_t* column;
   const double* values;
 } palmette_rows;
-
-/* num_rhs columns, a rank's num_rows rows of each, of leading dimensions ldb, ldx >= num_rows (in scalars). x
- * may be b. */
-typedef struct {
-  int32_t num_rhs;
-  const double* b;
-  int64_t ldb;
-  double* x;
-  int64_t ldx;
-} palmette_columns;
 
 /* Initialize with palmette_default_rank_options, then change fields. The same on all ranks. */
 typedef struct {

@@ -9,16 +9,18 @@
 #include <vector>
 
 #include "palmette/device/emulator.hpp"
-#include "palmette/device/sweep_launch.hpp"
+#include "palmette/device/kernel_call.hpp"
+#include "palmette/device/vectors.hpp"
 
 namespace palmette {
 
 struct DeviceInfo {
-  std::string kind;          ///< "emulated" or "cuda"
+  std::string kind;          ///< "emulated", "cuda" or "hip"
   int index = 0;             ///< among the devices of its kind
   std::string name;          ///< as its maker calls it
   offset_t memory_bytes = 0;  ///< that may be in use at a time
   int multiprocessors = 0;   ///< blocks run side by side on so many; of the emulated device resident blocks
+  double memory_gbs = 0;     ///< by its clock and width, 10⁹ bytes/s, not measured; 0: no figure of a GPU
 
   /// "emulated:0"
   std::string address() const { return kind + ":" + std::to_string(index); }
@@ -44,6 +46,8 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   const DeviceInfo& info() const { return info_; }
+  /// A budget: from now on no more may be in use. Before anything is put there.
+  void limit_memory(offset_t bytes);
   /// Since the device was opened.
   DeviceCounts counts() const { return {bytes_in_.load(), bytes_out_.load(), launches_.load()}; }
 
@@ -55,6 +59,15 @@ class Device {
   void copy_in(void* to, const void* from, std::size_t bytes);
   void copy_out(void* to, const void* from, std::size_t bytes);
   virtual void clear(void* memory, std::size_t bytes) = 0;
+  /// Within the device.
+  virtual void copy_there(void* to, const void* from, std::size_t bytes) = 0;
+  /// Returns when all calls before it have taken effect.
+  virtual void finish() = 0;
+  /// Whether kernels of this device can work in the memory from `first` on, whoever asked for it.
+  virtual bool holds(const void* first, std::size_t bytes) const = 0;
+  /// Later calls come after all work that was given to this stream of CUDA or HIP so far. The emulated device
+  /// has none.
+  virtual void wait_for_stream(void* stream) = 0;
   /// @param shape  0 blocks: as many as the device keeps resident
   /// @throws DeviceError if the kernel fails, saying how
   void launch(const device::KernelCall& call, device::LaunchShape shape);
@@ -85,7 +98,18 @@ struct DeviceKindInfo {
 /// Every kind, whether it can be opened here or not.
 std::vector<DeviceKindInfo> device_kind_list();
 
-/// @param address  "emulated", "cuda", or one of several: "cuda:1"; "none": null, the host
+/// The first GPU of this machine; null: there is none, and `why_none` says why.
+struct FoundGpu {
+  std::shared_ptr<Device> device;
+  std::string why_none;
+};
+/// @param most_bytes  a budget of its memory; 0: all
+FoundGpu find_gpu(offset_t most_bytes = 0);
+/// Of a device's name, the bytes behind an @; 0: there are none. @throws UsageError
+offset_t memory_budget(std::string_view name);
+
+/// @param address  "emulated", "cuda", "hip", or one of several: "cuda:1"; with a budget of its memory:
+///   "cuda@16e9"; "none": null, the host
 /// @throws UsageError for an unknown kind or index; DeviceError if there is no such device here, saying why
 std::shared_ptr<Device> open_device(std::string_view address);
 
@@ -95,11 +119,46 @@ struct EmulatedDeviceOptions {
   int blocks = 4;                  ///< of a launch
   int threads = 64;                ///< of a block
   offset_t memory_bytes = 0;       ///< 0: all of the emulator's
+  double memory_gbs = 0;           ///< what predictions take for it; 0: they do not take it for a GPU
   emulate::Options emulator = {.delay_stores = false, .find_races = false, .switch_chance = 0};
 };
 /// A device whose kernels run on the CPU, one thread after the other, for tests and for learning. Whatever
 /// the emulator reports about a kernel is thrown as DeviceError.
 std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options = {});
+
+/// Columns in the memory of a device, which the host cannot read: what DenseView is in the host's.
+template <class T>
+class OnDevice {
+ public:
+  explicit OnDevice(DenseView<T> addresses) : addresses_(addresses) {}
+
+  T* data() const { return addresses_.data; }
+  index_t rows() const { return addresses_.rows; }
+  index_t cols() const { return addresses_.cols; }
+  offset_t ld() const { return addresses_.ld; }
+  OnDevice columns(index_t first, index_t count) const { return OnDevice(addresses_.columns(first, count)); }
+  DenseView<T> addresses() const { return addresses_; }
+  operator OnDevice<const T>() const { return OnDevice<const T>(DenseView<const T>(addresses_)); }
+
+ private:
+  DenseView<T> addresses_;
+};
+
+/// to ← from: one copy where the columns lie together, else one for each.
+template <class T>
+void copy_to_device(Device& device, DenseView<const T> from, OnDevice<T> to) {
+  const std::size_t bytes = static_cast<std::size_t>(from.rows) * sizeof(T);
+  if (from.ld == from.rows && to.ld() == from.rows)
+    return device.copy_in(to.data(), from.data, bytes * static_cast<std::size_t>(from.cols));
+  for (index_t j = 0; j < from.cols; ++j) device.copy_in(to.addresses().column(j), from.column(j), bytes);
+}
+template <class T>
+void copy_from_device(Device& device, OnDevice<const T> from, DenseView<T> to) {
+  const std::size_t bytes = static_cast<std::size_t>(to.rows) * sizeof(T);
+  if (to.ld == to.rows && from.ld() == to.rows)
+    return device.copy_out(to.data, from.data(), bytes * static_cast<std::size_t>(to.cols));
+  for (index_t j = 0; j < to.cols; ++j) device.copy_out(to.column(j), from.addresses().column(j), bytes);
+}
 
 /// An array in device memory.
 template <class T>

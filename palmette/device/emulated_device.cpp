@@ -23,6 +23,13 @@ class EmulatedDevice final : public Device {
   }
 
   void clear(void* memory, std::size_t bytes) override { std::memset(memory, 0, bytes); }
+  void copy_there(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
+  bool holds(const void* first, std::size_t bytes) const override {
+    const std::lock_guard lock(emulator_mutex());
+    return emulate::is_allocated(first, bytes, options_.index);
+  }
+  void wait_for_stream(void*) override {}
+  void finish() override {}
 
  protected:
   void* do_allocate(std::size_t bytes) override {
@@ -67,7 +74,8 @@ std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& option
   const offset_t most = emulate::bytes_of_device();
   const offset_t bytes = options.memory_bytes > 0 ? std::min(options.memory_bytes, most) : most;
   return std::make_shared<EmulatedDevice>(
-      DeviceInfo{"emulated", options.index, "emulated device", bytes, options.blocks}, options);
+      DeviceInfo{"emulated", options.index, "emulated device", bytes, options.blocks, options.memory_gbs},
+      options);
 }
 
 }  // namespace palmette

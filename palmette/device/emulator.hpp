@@ -33,6 +33,9 @@ struct Options {
   bool delay_stores = true;
   bool find_races = true;           ///< vector clocks with scopes
   bool count_sectors = false;       ///< 32-byte sectors for each request of a warp
+  /// Threads of a wavefront, which run in step, as 64 do on AMD's GPUs: while some of them wait in a loop,
+  /// those that do not wait stand still. 0: every thread advances for itself, as NVIDIA's do.
+  int lanes_in_step = 0;
   double switch_chance = 1.0 / 16;  ///< at a plain access; at an atomic one threads always switch
 };
 
@@ -68,6 +71,8 @@ void* allocate(std::size_t bytes);
 void release(void* p);
 int most_devices();
 std::int64_t bytes_of_device();
+/// Whether all these bytes lie in one allocation of a device.
+bool is_allocated(const void* p, std::size_t bytes, int device);
 template <class T>
 T* allocate_array(std::size_t count) {
   return static_cast<T*>(allocate(count * sizeof(T)));
@@ -107,6 +112,7 @@ Report run(const std::vector<Launch>& launches, const Options& options);
 int thread();
 int threads();
 int lane();
+bool leads_wave();
 int block();
 int blocks();
 int my_pe();

@@ -107,15 +107,23 @@ void make_runnable(Lane& lane) {
   lane.state = State::runnable;
   world->runnable.push_back(&lane);
 }
+void unpark(Lane& lane) {
+  // From every list: the lane may end before the other places change.
+  for (const Watched& seen : lane.watched) {
+    const auto found = world->parked.find(seen.at);
+    if (found == world->parked.end()) continue;
+    std::erase(found->second, &lane);
+    if (found->second.empty()) world->parked.erase(found);
+  }
+  lane.watched.clear();
+  lane.forgot = false;
+  make_runnable(lane);
+}
 void wake(const void* p) {
   const auto found = world->parked.find(p);
   if (found == world->parked.end()) return;
-  for (Lane* lane : found->second)
-    if (lane->state == State::parked) {
-      lane->watched.clear();
-      make_runnable(*lane);
-    }
-  world->parked.erase(found);
+  const std::vector<Lane*> lanes = found->second;
+  for (Lane* const lane : lanes) unpark(*lane);
 }
 void wake_range(const char* p, int bytes) {
   for (int k = 0; k < bytes; k += 4) wake(p + k);
@@ -214,7 +222,8 @@ bool is_tracked(const Lane& lane, const Access& access, const void* site) {
     return false;
   }
   ++world->report.plain_accesses;
-  if (!memory.is_device(access.at) || memory.is_allocated(access.at, access.bytes)) return true;
+  const auto bytes = static_cast<std::size_t>(access.bytes);
+  if (!memory.is_device(access.at) || memory.is_allocated(access.at, bytes)) return true;
   const std::string what = access.write ? "store" : "load";
   world->error(what + " outside device memory at " + Accessor{site}.text());
   return false;
@@ -272,6 +281,10 @@ void release(void* p) {
   memory.allocations.erase(static_cast<std::size_t>(static_cast<char*>(p) - memory.base));
 }
 int most_devices() { return max_devices; }
+bool is_allocated(const void* p, std::size_t bytes, int device) {
+  return memory.is_device(p) && memory.device_of(p) == device &&
+         memory.is_allocated(p, bytes);
+}
 std::int64_t bytes_of_device() { return static_cast<std::int64_t>(device_bytes); }
 std::ptrdiff_t device_stride() {
   return device_bytes;

@@ -62,6 +62,7 @@ bool deliver() {
 void block_barrier(Where where) {
   Lane& lane = *world->current;
   Block& block = *lane.block;
+  end_wait(lane);
   ++world->report.collectives;
   publish(lane, Scope::block);
   if (block.waiting > 0 && block.barrier.number != where.number)
@@ -150,6 +151,7 @@ void finish_warp_collective(Block& block, int warp, Lane& arrived) {
 std::uint64_t exchange(unsigned mask, std::uint64_t bits, int from, char kind, Where where) {
   Lane& lane = *world->current;
   ++world->report.collectives;
+  end_wait(lane);
   if (!(mask >> (lane.index & 31) & 1))
     world->error("a lane that its mask does not name calls the warp collective " + place(where));
   if (kind == 'w') publish(lane, Scope::block);
@@ -179,7 +181,7 @@ void fence(Scope scope) {
 void park(Lane& lane) {
   if (lane.watched.empty()) return yield_runnable();
   for (const Watched& seen : lane.watched)
-    if (std::memcmp(seen.at, &seen.value, seen.bytes) != 0) {
+    if (std::memcmp(seen.at, seen.value.data(), seen.bytes) != 0) {
       lane.watched.clear();
       return yield_runnable();
     }  // changed since it was read
@@ -188,7 +190,36 @@ void park(Lane& lane) {
   yield();
 }
 void pause() {
+  world->current->waits = true;
   park(*world->current);
+}
+
+namespace {
+
+/// Calls each(lane) for the lanes of its wavefront.
+template <class Each>
+void over_wave(const Lane& lane, Each&& each) {
+  const int size = world->options.lanes_in_step;
+  for (Lane& other : lane.block->lanes)
+    if (other.index / size == lane.index / size) each(other);
+}
+
+}  // namespace
+
+bool is_held(const Lane& lane) {
+  if (world->options.lanes_in_step == 0 || lane.waits) return false;
+  bool others_wait = false;
+  over_wave(lane, [&](const Lane& other) { others_wait |= other.waits; });
+  return others_wait;
+}
+
+void end_wait(Lane& lane) {
+  if (!lane.waits) return;
+  lane.waits = false;
+  if (world->options.lanes_in_step == 0 || is_held(lane)) return;
+  over_wave(lane, [](Lane& other) {
+    if (other.state == State::held) make_runnable(other);
+  });
 }
 
 namespace {
@@ -236,13 +267,25 @@ void acquire(Lane& lane, const AtomicAccess& access) {
 
 void watch(Lane& lane, const AtomicAccess& access) {
   constexpr std::size_t most_watched = 64;
-  std::uint64_t value = 0;
-  std::memcpy(&value, access.at, access.bytes);
+  AtomicBits value{};
+  std::memcpy(value.data(), access.at, access.bytes);
   std::erase_if(lane.watched, [&](const Watched& seen) { return seen.at == access.at; });
-  if (lane.watched.size() < most_watched) lane.watched.push_back({access.at, access.bytes, value});
+  if (lane.watched.size() == most_watched) {
+    lane.watched.erase(lane.watched.begin());
+    lane.forgot = true;
+  }
+  lane.watched.push_back({access.at, access.bytes, value});
   lane.repeats = lane.last_load == access.at && lane.last_value == value ? lane.repeats + 1 : 0;
   lane.last_load = access.at;
   lane.last_value = value;
+}
+
+/// Wakes who watches what was stored, or 16 bytes of which it is a part.
+void wake_watchers(const AtomicAccess& access) {
+  const auto* const at = static_cast<const char*>(access.at);
+  wake(at);
+  if (access.bytes == 16) wake(at + 8);
+  if (reinterpret_cast<std::uintptr_t>(at) % 16 == 8) wake(at - 8);
 }
 
 }  // namespace
@@ -250,6 +293,7 @@ void watch(Lane& lane, const AtomicAccess& access) {
 void before_atomic(const AtomicAccess& access) {
   Lane& lane = *world->current;
   ++world->report.atomics;
+  if (access.order == Order::acquire) end_wait(lane);
   yield_runnable();  // any other thread may come first
   const bool writes = access.kind != 'l';
   if (access.order == Order::release) publish(lane, access.scope);
@@ -264,7 +308,10 @@ void after_atomic(const AtomicAccess& access, bool changed) {
   Lane& lane = *world->current;
   if (access.kind != 'l') {
     lane.watched.clear();
-    if (changed) wake(access.at);
+    lane.forgot = false;
+    if (!changed) return;
+    ++world->writes;
+    wake_watchers(access);
     return;
   }
   watch(lane, access);

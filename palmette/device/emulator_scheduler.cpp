@@ -178,7 +178,7 @@ void report_divergence(const Block& block) {
 /// Who waits for what; of each kind of waiting the first few.
 void describe_deadlock() {
   World& w = *world;
-  std::size_t parked = 0, barrier = 0, warp = 0, waiting_blocks = 0;
+  std::size_t parked = 0, barrier = 0, warp = 0, held = 0, waiting_blocks = 0;
   std::string examples;
   for (const auto& rest : w.to_start) waiting_blocks += rest.size();
   for (const Block& block : w.blocks)
@@ -189,6 +189,8 @@ void describe_deadlock() {
         examples += "; " + name(lane) + " is at the barrier " + place(lane.waiting.where);
       if (lane.state == State::warp && warp++ < 1)
         examples += "; " + name(lane) + " is at the warp collective " + place(lane.waiting.where);
+      if (lane.state == State::held && held++ < 1)
+        examples += "; " + name(lane) + " stands still, since others of its wavefront wait";
     }
   for (const Block& block : w.blocks) report_divergence(block);
   w.error("deadlock: " + std::to_string(parked) + " threads spin, " + std::to_string(barrier) +
@@ -235,12 +237,30 @@ bool reveal_delayed_stores() {
   return hidden && !w.runnable.empty();
 }
 
+/// A thread that polls more places than it remembers may have been parked although one of them changed: it
+/// looks again, as long as something was written since the last time. @returns whether there is one
+bool wake_the_forgetful() {
+  World& w = *world;
+  if (w.writes == w.writes_when_woken) return false;
+  w.writes_when_woken = w.writes;
+  std::vector<Lane*> forgetful;
+  for (Block& block : w.blocks)
+    for (Lane& lane : block.lanes)
+      if (lane.state == State::parked && lane.forgot) forgetful.push_back(&lane);
+  for (Lane* const lane : forgetful) unpark(*lane);
+  return !forgetful.empty();
+}
+
 void run_lane() {
   World& w = *world;
   const std::size_t which = draw_lane();
   Lane& lane = *w.runnable[which];
   w.runnable[which] = w.runnable.back();
   w.runnable.pop_back();
+  if (is_held(lane)) {
+    lane.state = State::held;
+    return;
+  }
   w.current = &lane;
   ++w.report.switches;
   palmette_emulator_switch(&w.scheduler, lane.stack_pointer);
@@ -260,7 +280,7 @@ void schedule() {
       run_lane();
     } else if (w.blocks.empty()) {
       return;
-    } else if (!reveal_delayed_stores()) {
+    } else if (!reveal_delayed_stores() && !wake_the_forgetful()) {
       return describe_deadlock();
     }
   }
@@ -319,6 +339,10 @@ Report run(const std::vector<Launch>& launches, const Options& options) {
 int thread() { return world->current->index; }
 int threads() { return world->launches[world->current->block->launch].threads; }
 int lane() { return world->current->index & 31; }
+bool leads_wave() {
+  const int size = world->options.lanes_in_step;
+  return size == 0 || world->current->index % size < 32;
+}
 int block() { return world->current->block->number; }
 int blocks() { return world->launches[world->current->block->launch].blocks; }
 int my_pe() { return world->current->block->device; }

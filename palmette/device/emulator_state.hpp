@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <random>
 #include <set>
@@ -34,10 +35,10 @@ struct Memory {
   std::map<std::size_t, std::size_t> allocations;  ///< begin → end, offsets within a device
   bool is_device(const void* p) const { return p >= base && p < shared; }
   /// Whether all bytes lie in one allocation; between allocations lie gaps that nobody may touch.
-  bool is_allocated(const void* p, int bytes) const {
+  bool is_allocated(const void* p, std::size_t bytes) const {
     const std::size_t from = static_cast<std::size_t>(static_cast<const char*>(p) - base) % device_bytes;
     const auto after = allocations.upper_bound(from);
-    return after != allocations.begin() && from + static_cast<std::size_t>(bytes) <= std::prev(after)->second;
+    return after != allocations.begin() && from + bytes <= std::prev(after)->second;
   }
   bool is_tracked(const void* p) const { return p >= base && p < shared + max_slots * block_shared_bytes; }
   int device_of(const void* p) const {
@@ -86,14 +87,17 @@ struct CollectiveCall {
   std::uint64_t result = 0;
 };
 
+/// The bits of an atomic access: at most 16 bytes, then zeros.
+using AtomicBits = std::array<std::uint64_t, 2>;
+
 /// A value that a thread has loaded and may be waiting to see changed.
 struct Watched {
   const void* at;
   int bytes;
-  std::uint64_t value;
+  AtomicBits value;
 };
 
-enum class State { runnable, block_barrier, warp, parked, quiet, finished };
+enum class State { runnable, block_barrier, warp, parked, quiet, held, finished };
 
 /// One GPU thread, a fiber.
 struct Lane {
@@ -106,11 +110,13 @@ struct Lane {
   State state = State::runnable;
   CollectiveCall waiting;
   Delayed delayed;
-  std::vector<Watched> watched;  ///< loaded since the last pause
+  std::vector<Watched> watched;  ///< loaded since the last pause, the last ones of many
+  bool forgot = false;           ///< loaded more than that
   // A loop that loads one unchanged value again and again without a pause is parked as well.
   const void* last_load = nullptr;
-  std::uint64_t last_value = 0;
+  AtomicBits last_value{};
   int repeats = 0;
+  bool waits = false;            ///< in a loop with a pause, which it has not left
   int in_flight = 0;             ///< own puts that have not arrived
   int barriers = 0;              ///< of the block, passed so far
   std::vector<std::pair<const char*, int>> put_sources;  ///< may not be overwritten before quiet
@@ -195,6 +201,8 @@ struct World {
   std::list<Block> blocks;
   std::vector<Lane*> runnable;
   std::unordered_map<const void*, std::vector<Lane*>> parked;  ///< by what they wait to see changed
+  std::int64_t writes = 0;               ///< atomic stores and additions that changed a value
+  std::int64_t writes_when_woken = -1;   ///< when the forgetful were last woken
   std::vector<int> free_slots;
   std::list<Put> network;
   Lane* current = nullptr;
@@ -239,6 +247,7 @@ struct Accessor {
 void check_race(Lane& lane, const Access& access, const Accessor& where);
 void make_runnable(Lane& lane);
 /// Threads that wait to see these bytes changed may look again.
+void unpark(Lane& lane);
 void wake(const void* p);
 void wake_range(const char* p, int bytes);
 /// Some delayed stores become visible one level further out; null: to all. One of `one_of`, drawn.
@@ -254,6 +263,10 @@ void yield();
 void yield_runnable();
 /// Until something that the thread has loaded changes.
 void park(Lane& lane);
+/// Whether another thread of the wavefront waits and this one does not.
+bool is_held(const Lane& lane);
+/// The thread has left the loop in which it waited, if there was one.
+void end_wait(Lane& lane);
 /// The thread's clock goes on: later accesses are not covered by what was released.
 void tick(Lane& lane);
 /// One word or signal of a put arrives. @returns whether there was one

@@ -5,6 +5,7 @@
 
 #include "palmette/device/forward_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
+#include "palmette/device/vector_kernels.cuh"
 
 namespace palmette::device {
 namespace {
@@ -21,19 +22,40 @@ template <class T, int K>
 Closure closure_of(const KernelCall& call) {
   using Sweep = TriangleSweep<T>;
   switch (call.kernel) {
-    case SweepKernel::tree_forward: return closure<Sweep>(call.argument, tree_forward_kernel<T, K>);
-    case SweepKernel::tree_backward: return closure<Sweep>(call.argument, tree_backward_kernel<T, K>);
-    case SweepKernel::level_forward: return closure<Sweep>(call.argument, level_forward_kernel<T, K>);
-    case SweepKernel::level_backward: return closure<Sweep>(call.argument, level_backward_kernel<T, K>);
-    case SweepKernel::columns_forward: return closure<Sweep>(call.argument, columns_forward_kernel<T, K>);
-    case SweepKernel::columns_backward: return closure<Sweep>(call.argument, columns_backward_kernel<T, K>);
-    case SweepKernel::rows: return closure<RowSweep<T>>(call.argument, rows_kernel<T, K>);
+    case Kernel::tree_forward: return closure<Sweep>(call.argument, tree_forward_kernel<T, K>);
+    case Kernel::tree_backward: return closure<Sweep>(call.argument, tree_backward_kernel<T, K>);
+    case Kernel::level_forward: return closure<Sweep>(call.argument, level_forward_kernel<T, K>);
+    case Kernel::level_backward: return closure<Sweep>(call.argument, level_backward_kernel<T, K>);
+    case Kernel::columns_forward: return closure<Sweep>(call.argument, columns_forward_kernel<T, K>);
+    case Kernel::columns_backward: return closure<Sweep>(call.argument, columns_backward_kernel<T, K>);
+    case Kernel::rows: return closure<RowSweep<T>>(call.argument, rows_kernel<T, K>);
+    case Kernel::residual: return closure<ResidualCall<T>>(call.argument, residual_kernel<T, K>);
+    default: return {};
   }
-  return {};
+}
+
+/// Of kernels that multiply by no right-hand sides.
+template <class T>
+Closure closure_of_vectors(const KernelCall& call) {
+  switch (call.kernel) {
+    case Kernel::load_rows: return closure<VectorMove<T>>(call.argument, load_rows_kernel<T>);
+    case Kernel::store_rows: return closure<VectorMove<T>>(call.argument, store_rows_kernel<T>);
+    case Kernel::to_low: return closure<PrecisionChange<T>>(call.argument, to_low_kernel<T>);
+    case Kernel::from_low: return closure<PrecisionChange<T>>(call.argument, from_low_kernel<T>);
+    case Kernel::column_maxima: return closure<ColumnMaxima<T>>(call.argument, column_maxima_kernel<T>);
+    case Kernel::largest_of_parts:
+      return closure<LargestOfParts<double>>(call.argument, largest_of_parts_kernel<double>);
+    case Kernel::scaled_residual: return closure<ScaledResidual<T>>(call.argument, scaled_residual_kernel<T>);
+    case Kernel::correction: return closure<CorrectionCall<T>>(call.argument, correction_kernel<T>);
+    case Kernel::copy_columns: return closure<ColumnCopy<T>>(call.argument, copy_columns_kernel<T>);
+    default: return {};
+  }
 }
 
 template <class T>
 Closure closure_for(const KernelCall& call) {
+  Closure vectors = closure_of_vectors<T>(call);
+  if (vectors) return vectors;
   return call.rhs_at_once == 1 ? closure_of<T, 1>(call) : closure_of<T, rhs_of_lane>(call);
 }
 
@@ -85,10 +107,17 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
     case Fault::no_acquire: return with(tree_with<Fault::no_acquire>(sweep));
     case Fault::store_outside: return with(tree_with<Fault::store_outside>(sweep));
     case Fault::unequal_barriers: return with(tree_with<Fault::unequal_barriers>(sweep));
-    case Fault::early_reuse:  // of the kernel over several devices
+    case Fault::early_reuse:    // of the kernel over several devices
+    case Fault::warps_in_step:  // of the kernel for rows
     case Fault::none: return with(tree_with<Fault::none>(sweep));
   }
   return {};
+}
+
+emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape) {
+  if (fault == Fault::warps_in_step)
+    return launch(0, shape, [=] { take_rows<double, 1, Fault::warps_in_step>(sweep); });
+  return launch(0, shape, [=] { take_rows<double, 1, Fault::none>(sweep); });
 }
 
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,

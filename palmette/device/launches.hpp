@@ -4,7 +4,7 @@
 
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
-#include "palmette/device/sweep_launch.hpp"
+#include "palmette/device/kernel_call.hpp"
 
 namespace palmette::device {
 
@@ -12,6 +12,8 @@ emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape
 
 /// The forward sweep by the tree with a planted fault.
 emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape);
+/// The sweep over rows, with or without warps_in_step.
+emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape);
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
                             const LaunchShape& shape);
 emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,

@@ -12,14 +12,26 @@ struct Complex {
   R re, im;
 };
 
+/// The real scalar of T, and T with numbers of type R.
 template <class T>
-struct RealOf {
-  using type = T;
+struct ScalarOf {
+  using real = T;
+  template <class R>
+  using with = R;
 };
-template <class R>
-struct RealOf<Complex<R>> {
-  using type = R;
+template <class T>
+struct ScalarOf<Complex<T>> {
+  using real = T;
+  template <class R>
+  using with = Complex<R>;
 };
+template <class T>
+using real_of = typename ScalarOf<T>::real;
+/// In which residuals are summed.
+template <class T>
+using wide_of = typename ScalarOf<T>::template with<double>;
+template <class T>
+using low_of = typename ScalarOf<T>::template with<float>;
 
 /// What a lane loads at once.
 template <class T>
@@ -121,6 +133,66 @@ PALMETTE_DEVICE R load_relaxed(const R* p) {
 template <class R>
 PALMETTE_DEVICE Complex<R> load_relaxed(const Complex<R>* p) {
   return {gpu::load_relaxed<gpu::Scope::device>(&p->re), gpu::load_relaxed<gpu::Scope::device>(&p->im)};
+}
+
+// Between precisions, and sizes.
+
+template <class To, class From>
+struct Conversion {
+  PALMETTE_DEVICE static To of(From a) { return static_cast<To>(a); }
+};
+template <class To, class From>
+struct Conversion<Complex<To>, Complex<From>> {
+  PALMETTE_DEVICE static Complex<To> of(Complex<From> a) {
+    return {static_cast<To>(a.re), static_cast<To>(a.im)};
+  }
+};
+template <class To, class From>
+PALMETTE_DEVICE To converted(From a) {
+  return Conversion<To, From>::of(a);
+}
+
+PALMETTE_DEVICE float scaled(float a, float factor) { return a * factor; }
+PALMETTE_DEVICE double scaled(double a, double factor) { return a * factor; }
+template <class R>
+PALMETTE_DEVICE Complex<R> scaled(Complex<R> a, R factor) {
+  return {a.re * factor, a.im * factor};
+}
+PALMETTE_DEVICE float divided(float a, float by) { return a / by; }
+PALMETTE_DEVICE double divided(double a, double by) { return a / by; }
+template <class R>
+PALMETTE_DEVICE Complex<R> divided(Complex<R> a, R by) {
+  return {a.re / by, a.im / by};
+}
+/// In double precision, times a power of two.
+template <class T>
+PALMETTE_DEVICE wide_of<T> widened(T a, double factor) {
+  return scaled(converted<wide_of<T>>(a), factor);
+}
+
+template <class R>
+PALMETTE_DEVICE R absolute(R a) {
+  return a < 0 ? -a : a;
+}
+/// |re| + |im|
+template <class R>
+PALMETTE_DEVICE R cheap_modulus(R a) {
+  return absolute(a);
+}
+template <class R>
+PALMETTE_DEVICE R cheap_modulus(Complex<R> a) {
+  return absolute(a.re) + absolute(a.im);
+}
+PALMETTE_DEVICE double modulus(double a) { return absolute(a); }
+/// Without overflow or underflow on the way.
+PALMETTE_DEVICE double modulus(Complex<double> a) {
+  const double square = a.re * a.re + a.im * a.im;
+  if (square > 1e-280 && square < 1e280) return gpu::square_root(square);
+  const double re = absolute(a.re), im = absolute(a.im);
+  const double large = re > im ? re : im, small = re > im ? im : re;
+  if (large == 0 || large - large != 0) return large + small;
+  const double ratio = small / large;
+  return large * gpu::square_root(1 + ratio * ratio);
 }
 
 }  // namespace palmette::device

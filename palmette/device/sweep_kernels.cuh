@@ -101,7 +101,8 @@ PALMETTE_KERNEL void columns_backward_kernel(TriangleSweep<T> a) {
 
 // A plain triangle, synchronization-free: a warp for each row, whose lanes wait for the entries that they
 // multiply by [Xie et al. 2021]. Warps take rows in their order, so a warp waits for rows that were taken
-// before.
+// before. Of a wavefront with two warps one works: otherwise it could wait for a row of the other, which
+// stands still until the wait is over.
 
 /// sum ← minus the row's entries times the solution, in all lanes, for K right-hand sides.
 template <class T, int K>
@@ -131,8 +132,10 @@ PALMETTE_DEVICE void solve_row(const RowSweep<T>& a, int row) {
   if (gpu::lane() == 0) gpu::store_release<gpu::Scope::device>(&a.done[row], a.sweep);
 }
 
-template <class T, int K>
-PALMETTE_KERNEL void rows_kernel(RowSweep<T> a) {
+template <class T, int K, Fault fault>
+PALMETTE_DEVICE void take_rows(const RowSweep<T>& a) {
+  if constexpr (fault != Fault::warps_in_step)
+    if (!gpu::leads_wave()) return;
   for (;;) {
     int ticket = 0;
     if (gpu::lane() == 0) ticket = gpu::add_relaxed<gpu::Scope::device>(a.ticket, 1);
@@ -140,6 +143,11 @@ PALMETTE_KERNEL void rows_kernel(RowSweep<T> a) {
     if (ticket >= a.n) return;
     solve_row<T, K>(a, a.reversed ? a.n - 1 - ticket : ticket);
   }
+}
+
+template <class T, int K>
+PALMETTE_KERNEL void rows_kernel(RowSweep<T> a) {
+  take_rows<T, K, Fault::none>(a);
 }
 
 }  // namespace palmette::device

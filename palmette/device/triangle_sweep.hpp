@@ -16,7 +16,8 @@ enum class Fault {
   no_acquire,
   store_outside,
   unequal_barriers,
-  early_reuse
+  early_reuse,
+  warps_in_step
 };
 
 /// The supernodes of a factor, and their tree. Children have smaller numbers than their parents. Large panels

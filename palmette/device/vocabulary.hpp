@@ -8,9 +8,7 @@
 
 #if defined(__CUDACC__)
 #include <cuda/atomic>
-#elif defined(__HIPCC__)
-#include <hip/hip_runtime.h>
-#else
+#elif !defined(__HIPCC__)
 #include "palmette/device/emulator.hpp"
 #endif
 
@@ -25,13 +23,13 @@ enum class Scope { block, device, system };
 
 PALMETTE_DEVICE int thread() { return threadIdx.x; }
 PALMETTE_DEVICE int threads() { return blockDim.x; }
-/// With HIP of half a wave of 64: shuffles are given width 32.
+/// With HIP a warp is 32 lanes of a wavefront, which has 64 on CDNA: shuffles are given width 32.
 PALMETTE_DEVICE int lane() { return threadIdx.x & 31; }
 PALMETTE_DEVICE int block() { return blockIdx.x; }
 PALMETTE_DEVICE int blocks() { return gridDim.x; }
-PALMETTE_DEVICE void block_barrier() { __syncthreads(); }
 PALMETTE_DEVICE double multiply_add(double a, double b, double c) { return fma(a, b, c); }
 PALMETTE_DEVICE float multiply_add(float a, float b, float c) { return fmaf(a, b, c); }
+PALMETTE_DEVICE double square_root(double a) { return sqrt(a); }
 /// One load of all bytes of V, which is aligned to its size.
 template <class V>
 PALMETTE_DEVICE V load_together(const V* p) {
@@ -45,6 +43,14 @@ constexpr cuda::thread_scope scope_v = s == Scope::block    ? cuda::thread_scope
                                        : s == Scope::device ? cuda::thread_scope_device
                                                             : cuda::thread_scope_system;
 
+PALMETTE_DEVICE void block_barrier() {
+  __syncthreads();
+}
+/// Whether this warp is the first of its wavefront. Lanes of a wavefront run in step: a warp that waits
+/// for another one of its own wavefront waits forever. With CUDA every warp is the first.
+PALMETTE_DEVICE bool leads_wave() {
+  return true;
+}
 PALMETTE_DEVICE void warp_barrier(unsigned mask = all_lanes) {
   __syncwarp(mask);
 }
@@ -100,6 +106,19 @@ template <Scope s>
 constexpr int scope_v = s == Scope::block    ? __HIP_MEMORY_SCOPE_WORKGROUP
                         : s == Scope::device ? __HIP_MEMORY_SCOPE_AGENT
                                              : __HIP_MEMORY_SCOPE_SYSTEM;
+/// hipcc's barrier waits for no stores to global memory, and a release waits for those of its own wavefront
+/// only: without the fence, what one thread publishes after a barrier would not cover the stores of others.
+PALMETTE_DEVICE void block_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "agent");
+  __syncthreads();
+}
+/// The first lane of this warp in its wavefront: 0 or 32.
+PALMETTE_DEVICE unsigned first_lane_in_wave() {
+  return threadIdx.x & (unsigned(warpSize) - 1) & 32;
+}
+PALMETTE_DEVICE bool leads_wave() {
+  return first_lane_in_wave() == 0;
+}
 PALMETTE_DEVICE void warp_barrier(unsigned = all_lanes) {
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
@@ -113,7 +132,7 @@ PALMETTE_DEVICE T shuffle(unsigned, T v, int from) {
   return __shfl(v, from, 32);
 }
 PALMETTE_DEVICE unsigned ballot(unsigned mask, bool p) {
-  return (unsigned)(__ballot(p) >> (threadIdx.x & 32)) & mask;
+  return (unsigned)(__ballot(p) >> first_lane_in_wave()) & mask;
 }
 template <Scope s, class T>
 PALMETTE_DEVICE T load_acquire(const T* p) {
@@ -152,15 +171,15 @@ PALMETTE_DEVICE void pause() {
   __builtin_amdgcn_s_sleep(1);
 }
 PALMETTE_DEVICE unsigned char* shared_bytes() {
-  HIP_DYNAMIC_SHARED(unsigned char, gpu_shared_bytes);
+  extern __shared__ __attribute__((aligned(16))) unsigned char gpu_shared_bytes[];
   return gpu_shared_bytes;
 }
 
 #else
 using emulate::Scope;
 using emulate::shuffle_xor, emulate::shuffle, emulate::ballot, emulate::pause, emulate::shared_bytes;
-using emulate::thread, emulate::threads, emulate::lane, emulate::block, emulate::blocks,
-    emulate::block_barrier, emulate::warp_barrier, emulate::load_together;
+using emulate::thread, emulate::threads, emulate::lane, emulate::leads_wave, emulate::block,
+    emulate::blocks, emulate::block_barrier, emulate::warp_barrier, emulate::load_together;
 template <Scope s, class T>
 T load_acquire(const T* p) {
   return emulate::load(p, emulate::Order::acquire, s);
@@ -194,6 +213,9 @@ inline double multiply_add(double a, double b, double c) {
 }
 inline float multiply_add(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
+}
+inline double square_root(double a) {
+  return __builtin_sqrt(a);
 }
 #endif
 

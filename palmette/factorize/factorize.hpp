@@ -8,6 +8,7 @@
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/device/device.hpp"
 #include "palmette/factorize/layer_factor.hpp"
+#include "palmette/factorize/measure_offload.hpp"
 #include "palmette/factorize/offload_model.hpp"
 #include "palmette/factorize/rank_factorization.hpp"
 #include "palmette/tasks/tasks.hpp"

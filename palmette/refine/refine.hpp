@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "palmette/matrix/matrix.hpp"
+#include "palmette/refine/device_matrix.hpp"
 
 namespace palmette {
 
@@ -89,6 +90,32 @@ Verification verify(const SparseMatrix<T>& matrix, Operation operation, DenseVie
 template <class T>
 Verification verify(const MatrixShare<T>& matrix, Operation operation, DenseView<const T> b,
                     DenseView<const T> x, double bound = 0);
+
+/// x ← op(A)⁻¹·x approximately, of columns on a device, and of columns on the host.
+template <class T>
+struct DeviceInverse {
+  std::function<void(Operation operation, OnDevice<T> x)> there;
+  ApplyInverse<T> here;
+};
+
+/// The same for vectors that lie on a device, with the residuals, corrections and norms computed there;
+/// figures of each column, 24 bytes, come to the host. Residuals have the bits of the host's. Left to the
+/// host, which fetches the column: cycles of GMRES, and systems near the ends of the range of double.
+/// @throws MemoryError if the device has no room for the work vectors
+/// @cost  for up to 64 columns at a time, n·(16 bytes + 2 scalars) of the device's memory each
+template <class T>
+Verification refine(const DeviceMatrix<T>& matrix, Operation operation, const DeviceInverse<T>& inverse,
+                    OnDevice<const T> b, OnDevice<T> x, const RefineOptions& options = {});
+template <class T>
+Verification verify(const DeviceMatrix<T>& matrix, Operation operation, OnDevice<const T> b,
+                    OnDevice<const T> x, double bound = 0);
+/// ‖column‖∞ of each; infinity where a value is not finite.
+template <class T>
+std::vector<double> infinity_norms(const std::shared_ptr<Device>& device, OnDevice<const T> columns);
+/// max(|re| + |im|)·scale[row] of each column. @param scale  on the device; null: ones
+template <class T>
+std::vector<double> scaled_norms(const std::shared_ptr<Device>& device, OnDevice<const T> columns,
+                                 const double* scale = nullptr);
 
 /// Estimate ‖A‖₁·‖A⁻¹‖₁ by a few applications of the inverse and its adjoint (a lower bound, nearly always
 /// within a factor 3). 0 for n = 0; infinity if the inverse yields values that are not finite.

@@ -98,13 +98,10 @@ Residual<T>::Residual(const SystemMatrix<T>& matrix, Operation operation)
   if constexpr (is_complex_v<T>) x_modulus_.resize(negative_x_.size());
 }
 
-/// The exponent s for which x·2^s, b·2^s and op(A)x·2^s are in the middle of the range; 0 in all ordinary
-/// cases.
-template <class T>
-int Residual<T>::choose_shift(double b_norm, double x_norm) const {
+int residual_shift(const ScaledNorm& norm, double b_norm, double x_norm) {
   constexpr int none = -10000;
   const int x_exponent = ScaledNorm::of(x_norm).exponent;
-  const int of_product = norm_.mantissa > 0 && x_norm > 0 ? norm_.exponent + x_exponent : none;
+  const int of_product = norm.mantissa > 0 && x_norm > 0 ? norm.exponent + x_exponent : none;
   const int of_b = b_norm > 0 ? ScaledNorm::of(b_norm).exponent : none;
   const int top = std::max(of_product, of_b);
   const bool ordinary = top == none || (top <= highest_exponent && top >= lowest_exponent);
@@ -119,7 +116,7 @@ ColumnError Residual<T>::evaluate(const T* b, const T* x) {
   const double x_norm = largest_modulus(x, negative_x_.size(), 0.25);
   error_ = {};
   if (!norm_.finite() || b_norm == infinity || x_norm == infinity) return error_;
-  error_.shift = choose_shift(b_norm, x_norm);
+  error_.shift = residual_shift(norm_, b_norm, x_norm);
   const double factor = power_of_two(error_.shift);
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const wide_t<T> start = widen(b[row], factor);
@@ -197,15 +194,24 @@ void Residual<T>::complete() {
     rows_[row] = {ProductSum<T>(sums[row].residual), sums[row].magnitude};
 }
 
-/// In a row whose magnitude is so small that x could not be stored accurately enough, an absolute error of
-/// `forgiven` is unavoidable. @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), except that 0/0 counts
-/// as 0 here
+template <class T>
+Forgiveness forgiveness(index_t cols, int shift) {
+  const double working_tiny = static_cast<double>(std::numeric_limits<real_t<T>>::min());
+  const double entries = static_cast<double>(cols) + 1;
+  const double forgiven = entries * std::max(std::ldexp(working_tiny, shift), smallest_normal);
+  return {forgiven, forgiven / unit_roundoff<T>};
+}
+
+double backward_error_of(const ScaledNorm& norm, double residual_norm, double x_norm, double b_norm) {
+  const ScaledNorm of_x = ScaledNorm::of(x_norm);
+  const double product = std::ldexp(norm.mantissa * of_x.mantissa, norm.exponent + of_x.exponent);
+  return residual_norm == 0 ? 0 : residual_norm / (product + b_norm);
+}
+
 template <class T>
 ColumnError Residual<T>::measure(double b_norm, double x_norm) {
-  const double working_tiny = static_cast<double>(std::numeric_limits<real_t<T>>::min());
-  const double entries = static_cast<double>(negative_x_.size()) + 1;
-  const double forgiven = entries * std::max(std::ldexp(working_tiny, error_.shift), smallest_normal);
-  const double suspicious = forgiven / unit_roundoff<T>;
+  const auto [forgiven, suspicious] =
+      forgiveness<T>(static_cast<index_t>(negative_x_.size()), error_.shift);
   double componentwise = 0;
   for (const Row& row : rows_) {
     const double size = modulus(row.residual.value());
@@ -215,9 +221,7 @@ ColumnError Residual<T>::measure(double b_norm, double x_norm) {
     componentwise =
         std::max(componentwise, size / (row.magnitude + (row.magnitude < suspicious ? forgiven : 0.0)));
   }
-  const ScaledNorm scaled_x = ScaledNorm::of(x_norm);
-  const double product = std::ldexp(norm_.mantissa * scaled_x.mantissa, norm_.exponent + scaled_x.exponent);
-  error_.backward = error_.residual_norm == 0 ? 0 : error_.residual_norm / (product + b_norm);
+  error_.backward = backward_error_of(norm_, error_.residual_norm, x_norm, b_norm);
   error_.componentwise = componentwise;
   return error_;
 }
@@ -234,6 +238,7 @@ int Residual<T>::write_scaled(T* to) const {
 
 #define PALMETTE_INSTANTIATE(T)                                            \
   template ScaledNorm operator_norm(const SystemMatrix<T>&, Operation);    \
+  template Forgiveness forgiveness<T>(index_t, int);                       \
   template class Residual<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -29,6 +29,22 @@ ScaledNorm operator_norm(const SparseMatrix<T>& matrix, Operation operation) {
   return operator_norm(SystemMatrix<T>(matrix), operation);
 }
 
+/// The exponent s for which x·2^s, b·2^s and op(A)x·2^s are in the middle of the range; 0 in all ordinary
+/// cases.
+int residual_shift(const ScaledNorm& norm, double b_norm, double x_norm);
+
+/// In a row whose magnitude is below `suspicious`, x cannot be stored accurately enough: an absolute error of
+/// `forgiven` is unavoidable there.
+/// @source xGERFS of [Anderson et al. 1999] (SAFE1, SAFE2), except that 0/0 counts as 0 here
+struct Forgiveness {
+  double forgiven = 0, suspicious = 0;
+};
+template <class T>
+Forgiveness forgiveness(index_t cols, int shift);
+
+/// ‖r‖ / (‖A‖·‖x‖ + ‖b‖)
+double backward_error_of(const ScaledNorm& norm, double residual_norm, double x_norm, double b_norm);
+
 /// The errors of one column.
 struct ColumnError {
   double backward = std::numeric_limits<double>::infinity();
@@ -71,7 +87,6 @@ class Residual {
     ProductSum<T> residual;
     double magnitude = 0;
   };
-  int choose_shift(double b_norm, double x_norm) const;
   void subtract_plain();
   /// rows: the rows of op(A) from `first` on, each as a column.
   template <bool conjugated>

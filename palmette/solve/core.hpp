@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "palmette/device/device.hpp"
 #include "palmette/solve/engines.hpp"
 #include "palmette/solve/vector_map.hpp"
 
@@ -31,6 +32,7 @@ struct SolveWorkspace {
   PanelArray<T> boundary;
   PanelArray<T> threads;
   PanelArray<T> middle;  ///< n × block: the vector between two stages
+  DeviceArray<T> there;  ///< n × block: the host's vectors on their way through a device
   offset_t thread_stride = 0;
   int most_called = 1;  ///< the most threads that were called to a sweep of this solve
   std::vector<std::unique_ptr<EngineState>> states;  // states_of_stage for each stage
@@ -43,7 +45,8 @@ struct SolveWorkspace {
   }
 };
 
-/// One block of right-hand sides through one core.
+/// One block of right-hand sides through one core. A core on a device is given addresses there for `solve`,
+/// of vectors and maps, and addresses of the host for `solve_part`.
 template <class T>
 struct CoreRun {
   Reader<T> in;
@@ -92,7 +95,7 @@ class SweepCore {
   virtual index_t guarded_blocks() const { return 0; }
   virtual offset_t memory_bytes() const = 0;
   /// What holds the core; null: the host.
-  virtual const Device* device() const { return nullptr; }
+  virtual std::shared_ptr<Device> device() const { return nullptr; }
 };
 
 /// A core's part in A, with the maps from the vectors on its two sides to those of its neighbours: for the
@@ -106,7 +109,7 @@ struct Stage {
   IndexMap range;
   IndexMap domain;
   std::shared_ptr<const void> maps;  ///< owner of the arrays of the maps; null: the core keeps them
-  offset_t maps_bytes = 0;           ///< of them, if this stage is the only owner
+  offset_t maps_bytes = 0;           ///< of them, if this stage is the only owner; or those on a device
 };
 
 }  // namespace palmette::sweep

@@ -1,9 +1,11 @@
-// One solve on a device: the vector goes there, two sweeps run, and it comes back.
+// One solve on a device: a kernel brings the vectors into the order of the sweeps, two sweeps run, and a
+// kernel brings them back.
 #include "palmette/solve/device_core.hpp"
 
 #include <algorithm>
 #include <mutex>
 
+#include "palmette/solve/device_maps.hpp"
 #include "palmette/solve/rhs_vectors.hpp"
 
 namespace palmette::sweep {
@@ -30,12 +32,13 @@ void check_memory(const Device& device, const SupernodalParts<T>& parts) {
   const FactorKind kind = parts.upper      ? FactorKind::lu
                           : parts.diagonal ? FactorKind::ldlt
                                            : FactorKind::llt;
-  const offset_t bytes = predicted_device_bytes<T>(parts.structure->symbolic(), kind, 1).sum();
-  if (bytes > device.info().memory_bytes)
+  const offset_t bytes =
+      predicted_device_bytes<T>(parts.structure->symbolic(), kind, 1, parts.num_scales).sum();
+  const offset_t free = device.info().memory_bytes - device.bytes_in_use();
+  if (bytes > free)
     throw MemoryError("the factor needs " + std::to_string(bytes) + " bytes on the device " +
-                          device.info().address() + ", which has " +
-                          std::to_string(device.info().memory_bytes) +
-                          ": choose a device with more memory, or solve on the host",
+                          device.info().address() + ", where " + std::to_string(free) +
+                          " are free: choose a device with more memory, or solve on the host",
                       bytes);
 }
 
@@ -60,13 +63,14 @@ T* DeviceVectors<T>::begin(index_t num_rhs) {
   const auto stride = static_cast<std::size_t>(device_stride_of(num_rhs));
   const std::size_t entries = static_cast<std::size_t>(tree_.num_columns()) * stride;
   if (x_.size() < entries) {
-    // Their memory is given back before more is asked for.
+    // Their memory is given back before more is asked for. x comes last: if there is too little, its size
+    // says that some are missing.
     x_ = {};
     y_ = {};
     update_ = {};
-    x_ = {device_, entries};
     y_ = {device_, entries};
     update_ = {device_, static_cast<std::size_t>(tree_.num_rows_below()) * stride};
+    x_ = {device_, entries};
   }
   in_ = false;
   return x_.data();
@@ -125,7 +129,12 @@ DeviceCore<T>::DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> par
 
 template <class T>
 void DeviceCore<T>::solve(bool transposed, const CoreRun<T>& given) const {
-  run(steps_of_solve(shape_, transposed), given);
+  const std::lock_guard lock(one_solve_);
+  load_rows(*device_, given.in, {vectors_.begin(given.num_rhs()), device_stride_of(given.num_rhs())},
+            tree_.num_columns());
+  sweeps(steps_of_solve(shape_, transposed), given);
+  store_rows(*device_, given.out, {vectors_.solution(), device_stride_of(given.num_rhs())},
+             tree_.num_columns());
 }
 
 template <class T>
@@ -135,11 +144,11 @@ void DeviceCore<T>::solve_part(FactorPart part, Operation operation, const CoreR
   const SweepSteps steps = steps_of_part(shape_, part, operation);
   CoreRun<T> turned = given;
   if (steps.conjugates) turned.in.conjugated = turned.out.conjugated = true;
-  run(steps, turned);
+  run_on_host_vectors(steps, turned);
 }
 
 template <class T>
-void DeviceCore<T>::run(const SweepSteps& steps, const CoreRun<T>& given) const {
+void DeviceCore<T>::run_on_host_vectors(const SweepSteps& steps, const CoreRun<T>& given) const {
   const index_t n = tree_.num_columns();
   const RhsRows<T> kept{given.workspace.work.data(), device_stride_of(given.num_rhs())};
   const std::size_t bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(kept.stride) * sizeof(T);
@@ -147,15 +156,20 @@ void DeviceCore<T>::run(const SweepSteps& steps, const CoreRun<T>& given) const 
   {
     const std::lock_guard lock(one_solve_);
     device_->copy_in(vectors_.begin(given.num_rhs()), kept.data, bytes);
-    for (int k = 0; k < steps.count; ++k) sweep(steps.step[k], given);
+    sweeps(steps, given);
     device_->copy_out(kept.data, vectors_.solution(), bytes);
   }
   store_rhs<T>(given.out, 0, n, kept);
 }
 
 template <class T>
+void DeviceCore<T>::sweeps(const SweepSteps& steps, const CoreRun<T>& given) const {
+  for (int k = 0; k < steps.count; ++k) sweep(steps.step[k], given);
+}
+
+template <class T>
 void DeviceCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) const {
-  using enum device::SweepKernel;
+  using enum device::Kernel;
   const bool by_columns = given.method == SolveMethod::device_sync_free;
   device::TriangleSweep<T> sweep{tree_.view(), (step.upper ? *upper_ : lower_).view(), {},
                                  vectors_.begin_sweep(given.num_rhs(), by_columns && step.forward)};
@@ -179,12 +193,12 @@ void DeviceCore<T>::sweep_levels(bool forward, device::TriangleSweep<T>& sweep,
     const int level = forward ? k : levels - 1 - k;
     sweep.at.first = begin[level];
     sweep.at.end = begin[level + 1];
-    launch(forward ? device::SweepKernel::level_forward : device::SweepKernel::level_backward, sweep, shape);
+    launch(forward ? device::Kernel::level_forward : device::Kernel::level_backward, sweep, shape);
   }
 }
 
 template <class T>
-void DeviceCore<T>::launch(device::SweepKernel kernel, const device::TriangleSweep<T>& sweep,
+void DeviceCore<T>::launch(device::Kernel kernel, const device::TriangleSweep<T>& sweep,
                            const device::LaunchShape& shape) const {
   const int at_once = sweep.at.stride == 1 ? 1 : device::rhs_of_lane;
   device_->launch({kernel, ScalarTraits<T>::type, at_once, &sweep}, shape);

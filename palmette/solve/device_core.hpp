@@ -1,5 +1,5 @@
 // Inside `solve`: the core of a plan whose factor lies on a device. Engine and delivery are those of the
-// kernels; permutations, scalings and conjugations of the vectors are done by the host.
+// kernels.
 #pragma once
 
 #include <optional>
@@ -52,13 +52,15 @@ class DeviceCore final : public SweepCore<T> {
   CoreCost cost() const override { return cost_; }
   index_t guarded_blocks() const override { return guarded_blocks_; }
   offset_t memory_bytes() const override;
-  const Device* device() const override { return device_.get(); }
+  std::shared_ptr<Device> device() const override { return device_; }
 
  private:
-  void run(const SweepSteps& steps, const CoreRun<T>& run) const;
+  /// With vectors and maps of the host.
+  void run_on_host_vectors(const SweepSteps& steps, const CoreRun<T>& run) const;
+  void sweeps(const SweepSteps& steps, const CoreRun<T>& run) const;
   void sweep(const SweepStep& step, const CoreRun<T>& run) const;
   void sweep_levels(bool forward, device::TriangleSweep<T>& sweep, device::LaunchShape shape) const;
-  void launch(device::SweepKernel kernel, const device::TriangleSweep<T>& sweep,
+  void launch(device::Kernel kernel, const device::TriangleSweep<T>& sweep,
               const device::LaunchShape& shape) const;
 
   std::shared_ptr<Device> device_;

@@ -1,11 +1,13 @@
 // Upload of a factor: the tree's arrays, and panels packed on the host.
 #include "palmette/solve/device_factor.hpp"
+#include "palmette/solve/device_maps.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <numeric>
 
-namespace palmette::sweep {
+namespace palmette {
+namespace sweep {
 namespace {
 
 /// As much as arrays of these lengths take on a device.
@@ -186,25 +188,36 @@ index_t device_stride_of(index_t num_rhs) {
   return (num_rhs + device::rhs_of_lane - 1) / device::rhs_of_lane * device::rhs_of_lane;
 }
 
-template <class T>
-DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs) {
-  const offset_t n = symbolic.n, rows = static_cast<offset_t>(symbolic.row_index.size());
-  const BlockTasks tasks = block_tasks(symbolic);
-  DeviceFactorBytes bytes;
-  bytes.factor_bytes = DeviceTree::predicted_bytes(symbolic, tasks) +
-                       DevicePanels<T>::predicted_bytes(symbolic, tasks, kind != FactorKind::llt);
-  if (kind == FactorKind::lu) bytes.factor_bytes += DevicePanels<T>::predicted_bytes(symbolic, tasks, false);
-  if (kind == FactorKind::ldlt) bytes.factor_bytes += array_bytes<T>(2 * n);
-  const offset_t stride = device_stride_of(std::min(num_rhs, rhs_block));
-  bytes.flag_bytes = array_bytes<int>(tasks.num_tasks() + 1);
-  bytes.vector_bytes = array_bytes<T>((2 * n + rows) * stride);
-  return bytes;
-}
-
-#define PALMETTE_INSTANTIATE(T)   \
-  template class DevicePanels<T>; \
-  template DeviceFactorBytes predicted_device_bytes<T>(const SymbolicFactor&, FactorKind, index_t);
+#define PALMETTE_INSTANTIATE(T) template class DevicePanels<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace sweep
+
+template <class T>
+DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs,
+                                         int num_scales) {
+  const offset_t n = symbolic.n, rows = static_cast<offset_t>(symbolic.row_index.size());
+  const BlockTasks tasks = block_tasks(symbolic);
+  DeviceFactorBytes bytes;
+  const auto panel_bytes = [&](bool permuted) {
+    return sweep::DevicePanels<T>::predicted_bytes(symbolic, tasks, permuted);
+  };
+  bytes.factor_bytes =
+      sweep::DeviceTree::predicted_bytes(symbolic, tasks) + panel_bytes(kind != FactorKind::llt);
+  if (kind == FactorKind::lu) bytes.factor_bytes += panel_bytes(false);
+  if (kind == FactorKind::ldlt) bytes.factor_bytes += sweep::array_bytes<T>(2 * n);
+  const offset_t stride = sweep::device_stride_of(std::min(num_rhs, sweep::rhs_block));
+  bytes.flag_bytes = sweep::array_bytes<int>(tasks.num_tasks() + 1);
+  bytes.map_bytes = sweep::predicted_map_bytes(symbolic.row, symbolic.column, num_scales);
+  bytes.vector_bytes = sweep::array_bytes<T>((2 * n + rows) * stride);
+  bytes.staging_bytes = sweep::array_bytes<T>(n * std::min(num_rhs, sweep::rhs_block));
+  return bytes;
+}
+
+#define PALMETTE_INSTANTIATE(T) \
+  template DeviceFactorBytes predicted_device_bytes<T>(const SymbolicFactor&, FactorKind, index_t, int);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -65,16 +65,6 @@ class DevicePanels {
   device::Panels<T> view_{};
 };
 
-/// Bytes of device memory that a factor takes, and its solves by the tree.
-struct DeviceFactorBytes {
-  offset_t factor_bytes = 0;
-  offset_t flag_bytes = 0;
-  offset_t vector_bytes = 0;  ///< from the first solve on
-  offset_t sum() const { return factor_bytes + flag_bytes + vector_bytes; }
-};
-template <class T>
-DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs);
-
 /// Right-hand sides as padded for kernels: one, or a multiple of device::rhs_of_lane.
 index_t device_stride_of(index_t num_rhs);
 

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "palmette/solve/device_factor.hpp"
-#include "palmette/solve/rhs_vectors.hpp"
+#include "palmette/solve/device_maps.hpp"
 
 namespace palmette::sweep {
 
@@ -33,21 +33,16 @@ const DeviceRows<T>& DeviceRowCore<T>::rows(bool transposed) const {
 
 template <class T>
 void DeviceRowCore<T>::solve(bool transposed, const CoreRun<T>& given) const {
-  const index_t n = triangle_.size();
-  const RhsRows<T> kept{given.workspace.work.data(), device_stride_of(given.num_rhs())};
-  const std::size_t entries = static_cast<std::size_t>(n) * static_cast<std::size_t>(kept.stride);
-  load_rhs(given.in, 0, n, kept);
-  {
-    const std::lock_guard lock(one_solve_);
-    if (x_.size() < entries) {
-      x_ = {};
-      x_ = {device_, entries};
-    }
-    device_->copy_in(x_.data(), kept.data, entries * sizeof(T));
-    sweep(transposed, kept.stride);
-    device_->copy_out(kept.data, x_.data(), entries * sizeof(T));
+  const index_t n = triangle_.size(), stride = device_stride_of(given.num_rhs());
+  const std::size_t entries = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
+  const std::lock_guard lock(one_solve_);
+  if (x_.size() < entries) {
+    x_ = {};
+    x_ = {device_, entries};
   }
-  store_rhs<T>(given.out, 0, n, kept);
+  load_rows(*device_, given.in, {x_.data(), stride}, n);
+  sweep(transposed, stride);
+  store_rows<T>(*device_, given.out, {x_.data(), stride}, n);
 }
 
 template <class T>
@@ -58,12 +53,12 @@ void DeviceRowCore<T>::sweep(bool transposed, index_t stride) const {
                                   diagonal_.data(), transposed,       x_.data(),           done_.data(),
                                   ticket_.data(),   ++sweeps_,        stride};
   const int at_once = stride == 1 ? 1 : device::rhs_of_lane;
-  device_->launch({device::SweepKernel::rows, ScalarTraits<T>::type, at_once, &sweep}, {0, 0, 0});
+  device_->launch({device::Kernel::rows, ScalarTraits<T>::type, at_once, &sweep}, {0, 0, 0});
 }
 
 template <class T>
-WorkspaceNeed DeviceRowCore<T>::workspace_need(index_t num_rhs) const {
-  return {offset_t{triangle_.size()} * device_stride_of(num_rhs), 0, 0};
+WorkspaceNeed DeviceRowCore<T>::workspace_need(index_t) const {
+  return {};
 }
 
 template <class T>

@@ -30,7 +30,7 @@ class DeviceRowCore final : public SweepCore<T> {
   WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
   offset_t memory_bytes() const override;
-  const Device* device() const override { return device_.get(); }
+  std::shared_ptr<Device> device() const override { return device_; }
 
  private:
   const DeviceRows<T>& rows(bool transposed) const;

@@ -28,6 +28,13 @@ SolveTrace SolvePlan<T>::solve(Operation operation, DenseView<const T> b, DenseV
 }
 
 template <class T>
+SolveTrace SolvePlan<T>::solve(Operation operation, OnDevice<const T> b, OnDevice<T> x,
+                               const SolveRun& run) const {
+  if (!body_) return SolvePlan().solve(operation, b, x, run);
+  return body_->solve(operation, b, x, run);
+}
+
+template <class T>
 SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b,
                                     DenseView<T> x, const SolveRun& run) const {
   if (!body_) return SolvePlan().solve_part(part, operation, b, x, run);

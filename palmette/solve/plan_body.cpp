@@ -1,6 +1,7 @@
 // One solve: right-hand sides in blocks, each block through the stages, permutations and scalings done on the
 // way.
 #include "palmette/solve/plan_body.hpp"
+#include "palmette/solve/device_maps.hpp"
 
 #include <algorithm>
 #include <new>
@@ -43,14 +44,52 @@ void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
 }
 
 template <class T>
+PlanBody<T>::PlanBody(index_t n, std::vector<sweep::Stage<T>> stages,
+                      std::unique_ptr<const sweep::PartMaps<T>> parts)
+    : n_(n),
+      stages_(std::move(stages)),
+      parts_(std::move(parts)),
+      device_(stages_.empty() ? nullptr : stages_.front().core->device()) {
+  if (!device_) return;
+  for (sweep::Stage<T>& stage : stages_) sweep::move_maps(stage, n_, device_);
+}
+
+template <class T>
 SolveTrace PlanBody<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
                               const SolveRun& run) const {
-  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen,
-                                    Workspace& workspace) {
-    run_chain({operation != Operation::plain, operation == Operation::adjoint, b.columns(first, count),
-               x.columns(first, count), chosen.method, chosen.team},
+  if (device_) return over_blocks(b, x, run, through_device(operation), false);
+  return over_blocks(b, x, run, through_stages(operation), true);
+}
+
+template <class T>
+SolveTrace PlanBody<T>::solve(Operation operation, OnDevice<const T> b, OnDevice<T> x,
+                              const SolveRun& run) const {
+  if (!device_)
+    throw UsageError("the right-hand side lies on a device but the factor on the host: plan with a device");
+  return over_blocks(b.addresses(), x.addresses(), run, through_stages(operation), false);
+}
+
+template <class T>
+typename PlanBody<T>::Block PlanBody<T>::through_stages(Operation operation) const {
+  return [this, operation](DenseView<const T> b, DenseView<T> x, const SolveRun& run, Workspace& workspace) {
+    run_chain({operation != Operation::plain, operation == Operation::adjoint, b, x, run.method, run.team},
               workspace);
-  });
+  };
+}
+
+template <class T>
+typename PlanBody<T>::Block PlanBody<T>::through_device(Operation operation) const {
+  return [this, operation](DenseView<const T> b, DenseView<T> x, const SolveRun& run, Workspace& workspace) {
+    const std::size_t entries = static_cast<std::size_t>(n_) * static_cast<std::size_t>(b.cols);
+    if (workspace.there.size() < entries) {
+      workspace.there = {};
+      workspace.there = {device_, entries};
+    }
+    const OnDevice<T> there(DenseView<T>{workspace.there.data(), n_, b.cols, n_});
+    copy_to_device(*device_, b, there);
+    through_stages(operation)(there.addresses(), there.addresses(), run, workspace);
+    copy_from_device(*device_, OnDevice<const T>(there), x);
+  };
 }
 
 template <class T>
@@ -60,44 +99,43 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
   if (n_ == 0) return {};
   if (!parts_) throw UsageError("a solve with one factor needs a plan that was built from a factor");
   const sweep::PartSides sides = parts_->sides(part, operation);
-  return over_blocks(b, x, run, [&](index_t first, index_t count, const SolveRun& chosen,
-                                    Workspace& workspace) {
-    stages_.front().core->solve_part(part, operation,
-                                     {{b.columns(first, count), sides.in},
-                                      {x.columns(first, count), sides.out},
-                                      workspace,
-                                      0,
-                                      chosen.method,
-                                      chosen.team});
-  });
+  const Block each = [&](DenseView<const T> in, DenseView<T> out, const SolveRun& chosen,
+                         Workspace& workspace) {
+    stages_.front().core->solve_part(
+        part, operation,
+        {{in, sides.in}, {out, sides.out}, workspace, 0, chosen.method, chosen.team});
+  };
+  return over_blocks(b, x, run, each, true);
 }
 
 template <class T>
-template <class Each>
-SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run,
-                                    const Each& each) const {
-  check_sizes(b, x);
-  const int threads = sweep::member_count(run.team);
-  const sweep::SweepWork one = work(b.cols);
-  const double blocks_of_bytes = std::max<index_t>(1, std::min(b.cols, sweep::rhs_block) / 4);
-  const Device* const held_by = device();
-  const SolveWhere where = held_by != nullptr ? SolveWhere::device : SolveWhere::one_machine;
+SolveRun PlanBody<T>::chosen_run(index_t num_rhs, const SolveRun& run) const {
+  const sweep::SweepWork one = work(num_rhs);
+  const double blocks_of_bytes = std::max<index_t>(1, std::min(num_rhs, sweep::rhs_block) / 4);
   const SolveMethod method = sweep::choose_method(
-      run.method, where, {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes}, threads);
-  const bool uses_team = method != SolveMethod::serial && held_by == nullptr;
-  ThreadTeam* const team = uses_team ? run.team : nullptr;
-  SolveTrace trace{method, sweep::member_count(team), {}};
-  const DeviceCounts before = held_by != nullptr ? held_by->counts() : DeviceCounts();
+      run.method, device_ ? SolveWhere::device : SolveWhere::one_machine,
+      {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes},
+      sweep::member_count(run.team));
+  return {method, method != SolveMethod::serial && !device_ ? run.team : nullptr};
+}
+
+template <class T>
+SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run,
+                                    const Block& each, bool on_host) const {
+  check_sizes(b, x);
+  const SolveRun chosen = chosen_run(b.cols, run);
+  SolveTrace trace{chosen.method, sweep::member_count(chosen.team), {}};
+  const DeviceCounts before = device_ ? device_->counts() : DeviceCounts();
   if (n_ == 0 || b.cols == 0) return trace;
   try {
     std::unique_ptr<Workspace> workspace =
-        borrow_workspace(std::min(b.cols, sweep::rhs_block), trace.threads);
+        borrow_workspace(on_host ? std::min(b.cols, sweep::rhs_block) : 0, trace.threads);
     for (index_t first = 0; first < b.cols; first += sweep::rhs_block) {
       const index_t count = std::min(sweep::rhs_block, b.cols - first);
-      each(first, count, SolveRun{method, team}, *workspace);
+      each(b.columns(first, count), x.columns(first, count), chosen, *workspace);
     }
     trace.threads = workspace->most_called;
-    if (held_by != nullptr) trace.device = held_by->counts() - before;
+    if (device_) trace.device = device_->counts() - before;
     give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +
@@ -123,7 +161,9 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Workspace& wo
     transposed = false;
     if (stage.core->relation() == sweep::Relation::hermitian) conjugated = !conjugated;
   }
-  const DenseView<T> middle{workspace.middle.data(), n_, chain.x.cols, n_};
+  // A core on a device has read all its input before it writes.
+  const DenseView<T> middle =
+      device_ ? chain.x : DenseView<T>{workspace.middle.data(), n_, chain.x.cols, n_};
   const bool last = place + 1 == stages_.size();
   sweep::CoreRun<T> run{{place == 0 ? chain.b : DenseView<const T>(middle),
                          chain.transposed ? stage.domain : stage.range, conjugated},
@@ -175,11 +215,6 @@ void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) co
   if (workspace.thread_stride < stride) workspace.thread_stride = stride;
   grow(workspace.threads, workspace.thread_stride * threads);
   if (stages_.size() > 1) grow(workspace.middle, offset_t{n_} * num_rhs);
-}
-
-template <class T>
-const Device* PlanBody<T>::device() const {
-  return stages_.empty() ? nullptr : stages_.front().core->device();
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // Inside `solve`: the body of a SolvePlan: a chain of stages, and a pool of workspaces.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -16,11 +17,12 @@ class PlanBody {
   /// @param stages  in the order of the plain solve, each n × n, one or more
   /// @param parts   of a factor that the only stage keeps alive; null: no solves with single factors
   PlanBody(index_t n, std::vector<sweep::Stage<T>> stages,
-           std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr)
-      : n_(n), stages_(std::move(stages)), parts_(std::move(parts)) {}
+           std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr);
 
   index_t size() const { return n_; }
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
+  /// For a plan on a device. @throws UsageError for others
+  SolveTrace solve(Operation operation, OnDevice<const T> b, OnDevice<T> x, const SolveRun& run) const;
   SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
                         const SolveRun& run) const;
   SolveCost cost(index_t num_rhs) const;
@@ -31,21 +33,27 @@ class PlanBody {
   using Workspace = sweep::SolveWorkspace<T>;
   struct Chain;  // one block of right-hand sides on its way through the stages
 
+  using Block = std::function<void(DenseView<const T> b, DenseView<T> x, const SolveRun&, Workspace&)>;
+
   void check_sizes(DenseView<const T> b, DenseView<T> x) const;
-  /// Calls each(first column, columns, method, team, workspace) for blocks of right-hand sides.
-  template <class Each>
-  SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Each& each) const;
+  SolveRun chosen_run(index_t num_rhs, const SolveRun& run) const;
+  /// Calls each() for blocks of right-hand sides. @param on_host  with workspaces of the host
+  SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Block& each,
+                         bool on_host) const;
+  Block through_stages(Operation operation) const;
+  /// The same with the vectors brought to the device and back.
+  Block through_device(Operation operation) const;
   std::unique_ptr<Workspace> borrow_workspace(index_t num_rhs, int threads) const;
   void give_back(std::unique_ptr<Workspace> workspace) const;
   void prepare(Workspace& workspace, index_t num_rhs, int threads) const;
   void run_chain(const Chain& chain, Workspace& workspace) const;
   void run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const;
   sweep::SweepWork work(index_t num_rhs) const;
-  const Device* device() const;
 
   index_t n_;
   std::vector<sweep::Stage<T>> stages_;
   std::unique_ptr<const sweep::PartMaps<T>> parts_;
+  std::shared_ptr<Device> device_;  ///< holds all stages; null: the host
   mutable std::vector<std::unique_ptr<Workspace>> pool_;  // under a brief lock: unused workspaces
 };
 

@@ -42,6 +42,8 @@ sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, cons
     parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d),
                            std::span<const T>(factor->d_below));
   parts.adjoint = factor->kind == FactorKind::llt || factor->hermitian;
+  const std::vector<double>&rows = factor->row_scale, &columns = factor->column_scale;
+  parts.num_scales = (rows.empty() ? 0 : 1) + (columns.empty() || columns == rows ? 0 : 1);
   parts.values = std::move(factor);
   return parts;
 }

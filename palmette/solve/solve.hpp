@@ -127,6 +127,11 @@ class SolvePlan {
   /// @cost  cost(k) flops and bytes; workspace O(n·min(k, 64))
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run = {}) const;
 
+  /// The same with b and x in the memory of the device that holds the factor. May return before x is there:
+  /// later calls of the device come after it.
+  /// @throws UsageError if the factor lies on the host
+  SolveTrace solve(Operation operation, OnDevice<const T> b, OnDevice<T> x, const SolveRun& run = {}) const;
+
   /// x ← op(F)⁻¹·b with a single factor, for a plan from plan_solve.
   ///
   /// The factors are those of the matrix with rows and columns permuted, pivoting included, and scalings
@@ -177,6 +182,21 @@ PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind,
 /// The same for a known structure.
 PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind, ScalarType scalar,
                                 index_t num_rhs);
+
+/// Bytes of a device's memory that a factor takes, and its solves by the tree.
+struct DeviceFactorBytes {
+  offset_t factor_bytes = 0;
+  offset_t flag_bytes = 0;
+  offset_t map_bytes = 0;      ///< permutations and scalings of the vectors
+  offset_t vector_bytes = 0;   ///< from the first solve on
+  offset_t staging_bytes = 0;  ///< from the first solve on with vectors of the host
+  offset_t sum() const { return factor_bytes + flag_bytes + map_bytes + vector_bytes + staging_bytes; }
+};
+/// @tparam T  scalar of the factor
+/// @param num_scales  0; 1: rows and columns are scaled alike; 2
+template <class T>
+DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs,
+                                         int num_scales = 0);
 
 struct TriangleOptions {
   bool lower = true;

@@ -21,6 +21,7 @@ struct SupernodalParts {
   bool lower_only = false;                        ///< S = L: one sweep
   bool adjoint = false;                           ///< without upper: S = L·(D)·Lᴴ instead of L·(D)·Lᵀ
   offset_t values_bytes = 0;                      ///< that the core counts as its own (values copied for it)
+  int num_scales = 0;                             ///< different arrays of scales beside the core
 
   FactorShape shape() const { return {upper != nullptr, diagonal.has_value(), lower_only, adjoint}; }
   index_t guarded_blocks() const {

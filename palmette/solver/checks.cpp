@@ -59,12 +59,21 @@ void check_method_for(SolveMethod method, const std::shared_ptr<Device>& device)
   check_solve_method(method, {device ? SolveWhere::device : SolveWhere::one_machine});
 }
 
+/// A device that is chosen by prediction may not be used: only `automatic` runs on both sides.
+void check_choice(const SolverOptions& options) {
+  if (!options.device_if_faster) return check_method_for(options.method, options.device);
+  if (options.method != SolveMethod::automatic)
+    throw UsageError("the method " + std::string(name_of(options.method)) +
+                     " runs at one place, but the device auto may choose the other: leave the method auto, "
+                     "or name the device");
+}
+
 }  // namespace
 
 template <class T>
 void check_options(const SolverOptions& options) {
   check_threads(options.threads);
-  check_method_for(options.method, options.device);
+  check_choice(options);
   if (!(options.tiny_pivot >= 0 && options.tiny_pivot < 1))
     throw UsageError("tiny_pivot is " + std::to_string(options.tiny_pivot) +
                      "; it is a fraction of the largest entry, 0 <= t < 1");
@@ -95,7 +104,7 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions
 }
 
 template <class T>
-void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
+void check_right_hand_side_sizes(index_t n, DenseView<const T> b, DenseView<T> x) {
   if (b.rows != n)
     throw DimensionError("the right-hand side has " + std::to_string(b.rows) + " rows, the matrix " +
                          std::to_string(n));
@@ -106,11 +115,21 @@ void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
   if (b.cols > 1 && (b.ld < n || x.ld < n))
     throw DimensionError("the leading dimensions are " + std::to_string(b.ld) + " and " +
                          std::to_string(x.ld) + ", less than the " + std::to_string(n) + " rows");
+}
+
+template <class T>
+void check_finite(DenseView<const T> b, index_t first) {
   for (index_t j = 0; j < b.cols; ++j)
     for (index_t i = 0; i < b.rows; ++i)
       if (!is_finite(b(i, j)))
         throw UsageError("the right-hand side is not finite in row " + std::to_string(i + 1) + ", column " +
-                         std::to_string(j + 1));
+                         std::to_string(first + j + 1));
+}
+
+template <class T>
+void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x) {
+  check_right_hand_side_sizes(n, b, x);
+  check_finite(b);
 }
 
 template <class T>
@@ -139,6 +158,8 @@ DenseMatrix<T> copy_if_overlapping(DenseView<const T> b, DenseView<T> x) {
   template void check_system(const std::shared_ptr<const SparseMatrix<T>>&, const SolverOptions&); \
   template void check_options<T>(const SolverOptions&);                                            \
   template void check_triangle(const SparseMatrix<T>&, const TriangularSolverOptions&);                  \
+  template void check_right_hand_side_sizes(index_t, DenseView<const T>, DenseView<T>);            \
+  template void check_finite(DenseView<const T>, index_t);                                         \
   template void check_right_hand_sides(index_t, DenseView<const T>, DenseView<T>);                 \
   template std::shared_ptr<const SparseMatrix<T>> with_known_symmetry(                             \
       std::shared_ptr<const SparseMatrix<T>>);                                                     \

@@ -30,6 +30,13 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions
 template <class T>
 void check_right_hand_sides(index_t n, DenseView<const T> b, DenseView<T> x);
 
+/// The two parts of it. @throws DimensionError
+template <class T>
+void check_right_hand_side_sizes(index_t n, DenseView<const T> b, DenseView<T> x);
+/// @param first  number of the first column of b @throws UsageError
+template <class T>
+void check_finite(DenseView<const T> b, index_t first = 0);
+
 /// If the matrix is marked general, a matrix marked with the symmetry of its values. Returns the caller's
 /// object if nothing changes.
 template <class T>

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "palmette/solver/scaled_solves.hpp"
 
 namespace palmette {
 namespace {
@@ -22,6 +25,10 @@ class WorkingInverse final : public Inverse<T> {
   WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options)
       : factor_(std::move(factor)), plan_(plan_of(factor_, options)) {}
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
+                   const SolveRun& run) const override {
+    return plan_.solve(operation, b, x, run);
+  }
+  SolveTrace apply(Operation operation, OnDevice<const T> b, OnDevice<T> x,
                    const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
   }
@@ -57,6 +64,7 @@ class MixedInverse final : public Inverse<T> {
         pivots_(factor_->pivots) {
     for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
     for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
+    if (options.device) there_.emplace(options.device, row_scale_, column_scale_);
   }
 
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
@@ -79,6 +87,11 @@ class MixedInverse final : public Inverse<T> {
         x(i, j) = static_cast<T>(low.view()(i, j)) * real_t<T>(after[i]) * real_t<T>(size[j]);
     return trace;
   }
+  SolveTrace apply(Operation operation, OnDevice<const T> b, OnDevice<T> x,
+                   const SolveRun& run) const override {
+    if (!there_) return Inverse<T>::apply(operation, b, x, run);
+    return there_->apply(plan_, operation, b, x, run);
+  }
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
   index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
   const PivotReport& pivots() const override { return pivots_; }
@@ -94,6 +107,7 @@ class MixedInverse final : public Inverse<T> {
   SolvePlan<Low> plan_;
   std::vector<double> row_scale_, column_scale_;  // length n
   PivotReport pivots_;
+  std::optional<ScaledSolves<T>> there_;
 };
 
 double power_of_two_near(double value) { return std::exp2(-std::round(std::log2(value))); }

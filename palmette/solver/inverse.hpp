@@ -15,6 +15,10 @@ class Inverse {
   virtual ~Inverse() = default;
   virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
                            const SolveRun& run) const = 0;
+  /// For an inverse on a device, with vectors there. @throws UsageError for others
+  virtual SolveTrace apply(Operation, OnDevice<const T>, OnDevice<T>, const SolveRun&) const {
+    throw UsageError("the right-hand side lies on a device, but the factor on the host");
+  }
   /// As SolvePlan::solve_part. @throws UsageError if there is no supernodal factor in working precision
   virtual SolveTrace solve_part(FactorPart, Operation, DenseView<const T>, DenseView<T>,
                                 const SolveRun&) const {

@@ -1,5 +1,6 @@
 // Orders, analyzes and factorizes for Solver, by supernodes or by columns.
 #include "palmette/solver/products.hpp"
+#include "palmette/solver/choose_device.hpp"
 
 #include <cstdio>
 
@@ -59,14 +60,15 @@ void report_offload(Products<T>& made, const SolverOptions& options) {
   const std::optional<OffloadCounts> counts = made.inverse->offload();
   if (!counts) return;
   OffloadReport& offload = made.report.factorize->offload.emplace();
-  offload.address = options.device->info().address();
-  offload.emulated = options.device->info().kind == "emulated";
+  offload.address = made.device->info().address();
+  offload.emulated = made.device->info().kind == "emulated";
   offload.mode = options.offload;
   offload.model = options.offload_model ? options.offload_model->source : estimated_offload_model().source;
   offload.counts = *counts;
-  const std::string why = why_no_dense_operations(*options.device);
+  const std::string why = why_no_dense_operations(*made.device);
   if (!why.empty())
-    made.report.notes.push_back("the device " + offload.address + " took no part in the factorization: " + why);
+    made.report.notes.push_back("the device " + offload.address +
+                                " took no part in the factorization: " + why);
 }
 
 }  // namespace
@@ -76,7 +78,8 @@ bool ProductMaker<T>::asks_for_the_usual() const {
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = false;  // set by the function that builds it
   return options_.ordering == OrderingMethod::automatic && options_.method == SolveMethod::automatic &&
-         !options_.mixed_precision && !options_.device && options_.tiny_pivot == 0 &&
+         !options_.mixed_precision && (!options_.device || options_.device_if_faster) &&
+         options_.tiny_pivot == 0 &&
          analyze_options == AnalyzeOptions();
 }
 
@@ -113,14 +116,30 @@ void ProductMaker<T>::analyze_into(Products<T>& made) {
 }
 
 template <class T>
+void ProductMaker<T>::choose_device_into(Products<T>& made) const {
+  made.device = options_.device;
+  if (!options_.device_if_faster) return;
+  if (!options_.device) {
+    made.why_there = "solved on the host: there is no GPU (" + options_.why_no_device + ")";
+    return;
+  }
+  DeviceCandidate candidate{*made.symbolic, made.kind, factor_scalar(), options_.device};
+  candidate.threads = team_.size();
+  if (cluster_of(options_.device->info())) candidate.host_gbs = bandwidth_.stream_gbs(team_.size(), {}, 0);
+  DeviceDecision decision = choose_device(candidate);
+  made.device = std::move(decision.device);
+  made.why_there = std::move(decision.why);
+}
+
+template <class T>
 Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMatrix<T>& matrix,
                                             int at_most) {
   InverseOptions inverse_options;
   inverse_options.mixed_precision = options_.mixed_precision;
-  inverse_options.device = options_.device;
+  inverse_options.device = made.device;
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
-  inverse_options.factorize.offload = {options_.device, options_.offload, options_.offload_model};
+  inverse_options.factorize.offload = {made.device, options_.offload, options_.offload_model};
   inverse_options.factorize.tiny_pivot = options_.tiny_pivot;
   inverse_options.factorize.team =
       team_.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team, at_most);
@@ -132,9 +151,14 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory_);
   if (!inverse) return inverse.failure();
   made.inverse = std::move(inverse).value();
+  if (made.device)
+    made.matrix_there = std::make_shared<const DeviceMatrix<T>>(
+        made.device, made.known.matrix,
+        made.known.up_to_rounding() ? Symmetry::general : made.known.symmetry);
   const ThreadTeam* used = inverse_options.factorize.team;
   report_factor(made, used != nullptr ? used->size() : 1);
-  if (options_.device) report_offload(made, options_);
+  if (made.device) report_offload(made, options_);
+  if (!made.why_there.empty()) made.report.notes.push_back(made.why_there);
   return {};
 }
 
@@ -173,6 +197,8 @@ bool ProductMaker<T>::factorize_by_columns(Products<T>& made, std::shared_ptr<co
   analyzed.memory_bytes_predicted =
       known_resident_bytes(analyzed.nnz_factor) + made.inverse->factor_bytes();
   report_factor(made, 1);
+  if (options_.device_if_faster)
+    made.report.notes.push_back("solved on the host: the factor is too thin for a device");
   tell("factorize", 1);
   return true;
 }
@@ -195,6 +221,7 @@ Outcome<Products<T>> ProductMaker<T>::make(const KnownMatrix<T>& known, FactorKi
   made.ordering = std::make_shared<const Ordering>(std::move(found).value());
   made.report.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
   analyze_into(made);
+  choose_device_into(made);
   const Outcome<void> factored = factorize_into(made, *matrix, 0);
   if (!factored) return factored.failure();
   return made;

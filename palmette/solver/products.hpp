@@ -15,6 +15,7 @@
 #include "palmette/solver/null_space.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/team_on_demand.hpp"
+#include "palmette/solver/timed_solve.hpp"
 
 namespace palmette {
 
@@ -46,6 +47,9 @@ struct Products {
   std::shared_ptr<const PlanStructure> structure;   // of the solves, likewise
   std::shared_ptr<const ColumnFactor<T>> columns;   // null if the factorization is by supernodes
   std::shared_ptr<const Inverse<T>> inverse;
+  std::shared_ptr<Device> device;                       // holds the factor; null: the host
+  std::string why_there;                                // note on a choice; empty: none was made
+  std::shared_ptr<const DeviceMatrix<T>> matrix_there;  // with a device
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
   /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
   /// another matrix.
@@ -61,7 +65,8 @@ struct Products {
 template <class T>
 class ProductMaker {
  public:
-  ProductMaker(const SolverOptions& options, TeamOnDemand& team) : options_(options), team_(team) {}
+  ProductMaker(const SolverOptions& options, TeamOnDemand& team, BandwidthMemory& bandwidth)
+      : options_(options), team_(team), bandwidth_(bandwidth) {}
 
   /// By columns if the factor is thin; nothing if it is not, if a pivot is doubtful, or if the options
   /// request something else.
@@ -87,6 +92,7 @@ class ProductMaker {
   bool asks_for_the_usual() const;
   Outcome<Ordering> order_for(const SparseMatrix<T>& matrix, FactorKind kind);
   void analyze_into(Products<T>& made);
+  void choose_device_into(Products<T>& made) const;
   /// @param matrix  made.factored_matrix()
   Outcome<void> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most);
   /// @returns false if a pivot is doubtful
@@ -94,6 +100,7 @@ class ProductMaker {
 
   const SolverOptions& options_;
   TeamOnDemand& team_;
+  BandwidthMemory& bandwidth_;
   ProcessMutex memory_mutex_;  // a structure that is only shown is factored without the writer's lock
   InverseMemory<T> memory_;    // guarded by memory_mutex_
 };

@@ -27,6 +27,8 @@ struct SolveRequest {
   int repeat = 1;             ///< time this number of solves (without refinement) and report the median
   /// at most this many, and no more than the solver's options allow; 0: as the options say
   int threads = 0;
+  /// for vectors on a device: the stream of CUDA or HIP that writes b and reads x; null: the default stream
+  void* stream = nullptr;
 };
 
 }  // namespace palmette

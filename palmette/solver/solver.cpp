@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/device_checks.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/timed_solve.hpp"
@@ -22,7 +23,8 @@ struct Solver<T>::State {
   ProcessMutex writer;
 
   State(index_t order, const SolverOptions& o)
-      : n(order), options(o), team(o.threads), bandwidth(o.measure, o.cache_folder), maker(options, team) {}
+      : n(order), options(o), team(o.threads), bandwidth(o.measure, o.cache_folder),
+        maker(options, team, bandwidth) {}
 
   std::shared_ptr<const Products<T>> products() const {
     const BriefLock lock(&products_);
@@ -108,27 +110,34 @@ struct Solver<T>::State {
   }
 
   /// Null if `automatic` would use one thread anyway: then no team is needed.
-  ThreadTeam* team_for_solve(const Inverse<T>& inverse, index_t num_rhs, int at_most) {
-    if (options.device) return nullptr;
+  ThreadTeam* team_for_solve(const Products<T>& made, index_t num_rhs, int at_most) {
+    if (made.device) return nullptr;
+    const Inverse<T>& inverse = *made.inverse;
     const double sweeps = std::max(1.0, num_rhs / 4.0);
     return team.for_work(
         options.method != SolveMethod::automatic || inverse.cost(1).bytes * sweeps >= bytes_worth_a_team,
         at_most);
   }
 
-  Outcome<Report> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+  /// @tparam B, X  vectors of the host, or of the device
+  template <class B, class X>
+  Outcome<Report> answer(B b, X x, index_t num_rhs, const SolveRequest& request) {
     const auto now = products();
     const Inverse<T>& inverse = *now->inverse;
     AnswerSource<T> source;
     source.matrix = now->known.matrix.get();
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
       return inverse.apply(operation, in, out,
-                           {options.method, team_for_solve(inverse, in.cols, request.threads)});
+                           {options.method, team_for_solve(*now, in.cols, request.threads)});
     };
-    source.cost = inverse.cost(b.cols);
+    source.cost = inverse.cost(num_rhs);
     source.guarded_blocks = inverse.guarded_blocks();
     source.bandwidth = &bandwidth;
-    source.device = options.device.get();
+    source.device = now->device;
+    source.matrix_there = now->matrix_there.get();
+    source.apply_there = [&](Operation operation, OnDevice<const T> in, OnDevice<T> out) {
+      return inverse.apply(operation, in, out, {options.method, nullptr});
+    };
     source.small = inverse.factor_bytes() < bytes_worth_a_reading;
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
@@ -152,6 +161,17 @@ struct Solver<T>::State {
   ProcessMutex shown_mutex_;
   std::shared_ptr<const Products<T>> shown_;  // of the same matrix as products_, or of an earlier one
 };
+
+void set_device(SolverOptions& options, std::string_view name) {
+  options.device_if_faster = name == "auto" || name.starts_with("auto@");
+  if (!options.device_if_faster) {
+    options.device = open_device(name);
+    return;
+  }
+  FoundGpu found = find_gpu(memory_budget(name));
+  options.device = std::move(found.device);
+  options.why_no_device = std::move(found.why_none);
+}
 
 template <class T>
 Solver<T>::Solver(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -182,7 +202,19 @@ Outcome<Report> Solver<T>::solve(DenseView<const T> b, DenseView<T> x, const Sol
     check_threads(request.threads);
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
-    return answer_by_ladder(request, [&] { return state_->answer(rhs, x, request); },
+    return answer_by_ladder(request, [&] { return state_->answer(rhs, x, rhs.cols, request); },
+                            {state_->supernodes_instead(), state_->lu_instead()});
+  });
+}
+
+template <class T>
+Outcome<Report> Solver<T>::solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request) {
+  return with_memory_errors("out of memory while a system was solved", [&]() -> Outcome<Report> {
+    const std::shared_ptr<Device> device = this->device();
+    check_vectors_on(device, size(), b, x, request);
+    const CopyThere<T> kept = copy_if_overlapping(device, b, x);
+    const OnDevice<const T> rhs = kept.or_else(b);
+    return answer_by_ladder(request, [&] { return state_->answer(rhs, x, rhs.cols(), request); },
                             {state_->supernodes_instead(), state_->lu_instead()});
   });
 }
@@ -209,6 +241,10 @@ Outcome<void> Solver<T>::refactor_values(std::vector<T> values, int threads) {
 template <class T>
 index_t Solver<T>::size() const {
   return state_->n;
+}
+template <class T>
+std::shared_ptr<Device> Solver<T>::device() const {
+  return state_->products()->device;
 }
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> Solver<T>::matrix() const {
@@ -241,7 +277,7 @@ void Solver<T>::solve_part(FactorPart part, Operation operation, DenseView<const
     const std::shared_ptr<const Products<T>> now = state_->supernodal().value();
     const Inverse<T>& inverse = *now->inverse;
     inverse.solve_part(part, operation, kept.values.empty() ? b : kept.view(), x,
-                       {state_->options.method, state_->team_for_solve(inverse, b.cols, 0)});
+                       {state_->options.method, state_->team_for_solve(*now, b.cols, 0)});
   });
 }
 template <class T>

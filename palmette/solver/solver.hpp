@@ -26,7 +26,11 @@ struct SolverOptions {
   int threads = 0;            ///< 0: all processors that this process may use; at most 4096
   /// holds the factor and solves with it, by a method for devices; null: the host. See open_device
   std::shared_ptr<Device> device = nullptr;
-  /// what of the factorization goes to the device, if there is one
+  /// `device` holds the factor only if it has room for it and a solve there is predicted to be faster than on
+  /// the host; a note of the report says which and why. With no device: why there is none
+  bool device_if_faster = false;
+  std::string why_no_device;
+  /// what of the factorization goes to the device that holds the factor, if one does
   OffloadMode offload = OffloadMode::automatic;
   std::optional<OffloadModel> offload_model;  ///< empty: estimated_offload_model()
   /// factor in single precision and refine to working precision; double and complex<double> only
@@ -39,6 +43,10 @@ struct SolverOptions {
   std::string cache_folder;   ///< where that measurement is stored; empty: measure again for each Solver
   ProgressCallback progress;
 };
+
+/// Sets the device of options by its name.
+/// @param name  "none"; an address, see open_device; "auto": the first GPU of this machine, if it is faster
+void set_device(SolverOptions& options, std::string_view name);
 
 /// A factored matrix, ready to solve. Movable. All functions are thread-safe: if refactor runs during a
 /// solve, the solve continues with the factor that it started with (both factors are then in memory).
@@ -65,6 +73,8 @@ class Solver {
   ~Solver();
 
   index_t size() const;
+  /// What holds the factor now; null: the host.
+  std::shared_ptr<Device> device() const;
   /// The current matrix, which solutions are verified against.
   std::shared_ptr<const SparseMatrix<T>> matrix() const;
 
@@ -76,6 +86,13 @@ class Solver {
   ///   report.verify->verified is false, and a note says so.
   /// @throws DimensionError; UsageError for values of b that are not finite
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+
+  /// The same with b and x in the memory of the device that holds the factor: residuals, refinement and
+  /// verification are done there too. Work that request.stream was given comes before it; x is complete on
+  /// return.
+  /// @throws also UsageError if the factor lies on the host, or b or x on another device; MemoryError if the
+  ///   device has no room for the work vectors
+  Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});
 
   /// Factorize again with new values in the same pattern, with the same ordering, scaling and structure. The
   /// new factor reuses the memory of the factor before the last if no solve reads it any more; from the
@@ -123,7 +140,10 @@ struct TriangularSolverOptions {
   int threads = 0;
   bool measure = true;
   std::string cache_folder;
+  std::string note_on_device;  ///< for the report: why this device
 };
+/// As for SolverOptions; "auto": the first GPU of this machine, since nothing is known of the factors yet.
+void set_device(TriangularSolverOptions& options, std::string_view name);
 
 /// A solver for a triangle or factors that the caller provides. Solutions are verified against these.
 template <class T>
@@ -144,8 +164,11 @@ class TriangularSolver {
   ~TriangularSolver();
 
   index_t size() const;
+  /// What holds the factors; null: the host.
+  std::shared_ptr<Device> device() const;
   /// As Solver::solve; the report has no order, analyze and factorize sections.
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+  Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});
   const Report& report() const;
 
  private:
@@ -153,6 +176,25 @@ class TriangularSolver {
   explicit TriangularSolver(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// An n × k array in the memory of a device, columns or rows lying together.
+template <class T>
+struct ArrayOnDevice {
+  T* data = nullptr;
+  index_t rows = 0;
+  index_t cols = 0;
+  bool by_rows = false;  ///< in C order
+};
+
+/// x ← op(A)⁻¹·b by a solver whose factor lies on the device; arrays in C order are turned there, which takes
+/// room for a copy.
+/// @throws as Solver::solve
+template <class T>
+Outcome<Report> solve_on_device(Solver<T>& solver, ArrayOnDevice<const T> b, ArrayOnDevice<T> x,
+                                const SolveRequest& request = {});
+template <class T>
+Outcome<Report> solve_on_device(TriangularSolver<T>& solver, ArrayOnDevice<const T> b, ArrayOnDevice<T> x,
+                                const SolveRequest& request = {});
 
 /// What a memory prediction depends on, in addition to the structure.
 struct RunShape {

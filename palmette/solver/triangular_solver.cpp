@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/device_checks.hpp"
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/product_residual.hpp"
 #include "palmette/solver/solver.hpp"
@@ -42,10 +43,11 @@ std::shared_ptr<const SparseMatrix<T>> meant_triangle(std::shared_ptr<const Spar
 }
 
 template <class T>
-Report first_report(const SparseMatrix<T>& matrix) {
+Report first_report(const SparseMatrix<T>& matrix, const TriangularSolverOptions& options) {
   Report report;
   report.matrix = {matrix.rows(), matrix.cols(), matrix.nnz(), ScalarTraits<T>::type, matrix.symmetry};
   report.version = version();
+  if (!options.note_on_device.empty()) report.notes.push_back(options.note_on_device);
   return report;
 }
 
@@ -60,13 +62,54 @@ struct TriangularSolver<T>::State {
   TeamOnDemand team;
   BandwidthMemory bandwidth;
   std::shared_ptr<Device> device;
+  std::unique_ptr<const DeviceMatrix<T>> matrix_there;  // null: the host verifies
   Report report;
 
   State(SolvePlan<T> p, const TriangularSolverOptions& options)
       : plan(std::move(p)), method(options.method), team(options.threads),
         bandwidth(options.measure, options.cache_folder),
         device(options.triangle.plan.device) {}
+
+  void verify_against(std::shared_ptr<const SparseMatrix<T>> given) {
+    matrix = std::move(given);
+    if (device && matrix) matrix_there = std::make_unique<const DeviceMatrix<T>>(device, matrix);
+  }
+  AnswerSource<T> source(index_t num_rhs, const SolveRequest& request);
 };
+
+/// For this number of right-hand sides; refers to the state and the request.
+template <class T>
+AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveRequest& request) {
+  AnswerSource<T> source;
+  source.matrix = matrix.get();
+  source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
+    return plan.solve(operation, in, out, {method, team.for_work(!device, request.threads)});
+  };
+  source.device = device;
+  source.matrix_there = matrix_there.get();
+  source.apply_there = [&](Operation operation, OnDevice<const T> in, OnDevice<T> out) {
+    return plan.solve(operation, in, out, {method, nullptr});
+  };
+  source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
+    return verify_product(*factors, operation, in, out);
+  };
+  source.cost = plan.cost(num_rhs);
+  source.guarded_blocks = plan.guarded_blocks();
+  source.bandwidth = &bandwidth;
+  return source;
+}
+
+void set_device(TriangularSolverOptions& options, std::string_view name) {
+  if (name != "auto" && !name.starts_with("auto@")) {
+    options.triangle.plan.device = open_device(name);
+    return;
+  }
+  const FoundGpu found = find_gpu(memory_budget(name));
+  options.triangle.plan.device = found.device;
+  options.note_on_device = found.device ? "solved on " + found.device->info().address() +
+                                              ": given factors go to a GPU where there is one"
+                                        : "solved on the host: there is no GPU (" + found.why_none + ")";
+}
 
 template <class T>
 TriangularSolver<T>::TriangularSolver(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -86,8 +129,8 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
-  state->report = first_report(*triangle);
-  state->matrix = meant_triangle(std::move(triangle), options.triangle);
+  state->report = first_report(*triangle, options);
+  state->verify_against(meant_triangle(std::move(triangle), options.triangle));
   return TriangularSolver(std::move(state));
 }
 
@@ -110,8 +153,8 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
   Outcome<SolvePlan<T>> plan = plan_own_factors(*factors);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
-  state->report = first_report(matrix ? *matrix : factors->lower);
-  state->matrix = std::move(matrix);
+  state->report = first_report(matrix ? *matrix : factors->lower, options);
+  state->verify_against(std::move(matrix));
   state->factors = std::move(factors);
   return TriangularSolver(std::move(state));
 }
@@ -123,25 +166,23 @@ Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x,
   check_threads(request.threads);
   const DenseMatrix<T> kept = copy_if_overlapping(b, x);
   const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
-  AnswerSource<T> source;
-  source.matrix = state_->matrix.get();
-  source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-    return state_->plan.solve(operation, in, out,
-                              {state_->method, state_->team.for_work(!state_->device, request.threads)});
-  };
-  source.device = state_->device.get();
-  source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
-    return verify_product(*state_->factors, operation, in, out);
-  };
-  source.cost = state_->plan.cost(b.cols);
-  source.guarded_blocks = state_->plan.guarded_blocks();
-  source.bandwidth = &state_->bandwidth;
-  return make_answer(source, state_->report, rhs, x, request);
+  return make_answer(state_->source(b.cols, request), state_->report, rhs, x, request);
+}
+
+template <class T>
+Outcome<Report> TriangularSolver<T>::solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request) {
+  check_vectors_on(state_->device, size(), b, x, request);
+  const CopyThere<T> kept = copy_if_overlapping(state_->device, b, x);
+  return make_answer(state_->source(b.cols(), request), state_->report, kept.or_else(b), x, request);
 }
 
 template <class T>
 index_t TriangularSolver<T>::size() const {
   return state_->plan.size();
+}
+template <class T>
+std::shared_ptr<Device> TriangularSolver<T>::device() const {
+  return state_->device;
 }
 template <class T>
 const Report& TriangularSolver<T>::report() const {

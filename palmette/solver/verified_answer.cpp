@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "palmette/solver/answer_vectors.hpp"
 #include "palmette/solver/singular_answer.hpp"
 #include "palmette/solver/singularity.hpp"
 
@@ -35,14 +36,10 @@ RefineOptions refine_options(const AnswerSource<T>& source, const SolveRequest& 
 
 template <class T>
 Verification refine_or_verify(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
-                              DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
-  if (!source.has_matrix()) return source.verify_product(request.operation, b, x);
-  if (request.max_refine_steps == 0)
-    return source.with_matrix(
-        [&](const auto& matrix) { return verify(matrix, request.operation, b, DenseView<const T>(x)); });
+                              AnswerVectors<T>& vectors, const SolveRequest& request) {
   const RefineOptions options = refine_options(source, request);
-  return source.with_matrix(
-      [&](const auto& matrix) { return refine(matrix, request.operation, apply, b, x, options); });
+  const bool only_verify = request.max_refine_steps == 0;
+  return vectors.refine_or_verify(request.operation, apply, only_verify ? nullptr : &options);
 }
 
 /// The row and column that show that a matrix is singular to working precision.
@@ -95,27 +92,21 @@ struct Growth {
   index_t column = 0;  ///< right-hand side to which it belongs
 };
 
-template <class T>
-Growth largest_growth(double norm, DenseView<const T> b, DenseView<const T> x) {
+Growth largest_growth(double norm, const ColumnNorms& norms) {
   Growth growth;
-  for (index_t j = 0; j < b.cols; ++j) {
-    double size_b = 0, size_x = 0;
-    for (index_t i = 0; i < b.rows; ++i) {
-      size_b = std::max(size_b, double(std::abs(b(i, j))));
-      size_x = std::max(size_x, double(std::abs(x(i, j))));
-    }
-    if (size_x > 0 && norm * size_x / size_b > growth.largest) growth = {norm * size_x / size_b, j};
-  }
+  for (std::size_t j = 0; j < norms.x.size(); ++j)
+    if (norms.x[j] > 0 && norm * norms.x[j] / norms.b[j] > growth.largest)
+      growth = {norm * norms.x[j] / norms.b[j], static_cast<index_t>(j)};
   return growth;
 }
 
 /// Nothing if the matrix is regular, or if there is no sign that it is not.
 template <class T>
 std::optional<Dependence> find_dependence(const AnswerSource<T>& source, const ApplyInverse<T>& apply,
-                                          DenseView<const T> b, DenseView<T> x, Operation operation) {
-  if (!source.has_matrix() || !source.factored || b.rows == 0 || b.cols == 0) return std::nullopt;
+                                          AnswerVectors<T>& vectors, Operation operation) {
+  if (!source.has_matrix() || !source.factored || vectors.num_columns() == 0) return std::nullopt;
   const double norm = source.with_matrix([](const auto& matrix) { return norm_infinity(matrix); });
-  const Growth growth = largest_growth(norm, b, DenseView<const T>(x));
+  const Growth growth = largest_growth(norm, vectors.norms());
   const bool is_suspicious = source.pivots_replaced || growth.largest * unit_roundoff<T> >= 1e-2;
   // The solution for a right-hand side within the range need not grow, so if answers of singular systems are
   // requested, every weak pivot is examined.
@@ -127,7 +118,7 @@ std::optional<Dependence> find_dependence(const AnswerSource<T>& source, const A
       return Dependence{null_space.distance, null_space.row, null_space.column};
   }
   if (!is_suspicious) return std::nullopt;
-  const DenseView<const T> weakest(x.columns(growth.column, 1));
+  const DenseView<const T> weakest(vectors.x().columns(growth.column, 1));
   const Singularity singularity = source.with_matrix(
       [&](const auto& matrix) { return find_singularity(matrix, apply, operation, weakest); });
   if (singularity.distance > singular_distance<T>) return std::nullopt;
@@ -146,7 +137,7 @@ NumericalFailure singular_failure(const Dependence& dependence, const std::strin
 template <class T>
 struct SingularRequest {
   const ApplyInverse<T>& apply;
-  DenseView<const T> b;
+  AnswerVectors<T>& vectors;
   const SolveRequest& request;
 };
 
@@ -154,9 +145,9 @@ struct SingularRequest {
 template <class T>
 std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& source,
                                                        const Dependence& dependence,
-                                                       const SingularRequest<T>& wanted, DenseView<T> x,
+                                                       const SingularRequest<T>& wanted,
                                                        Verification& found) {
-  const auto& [apply, b, request] = wanted;
+  const auto& [apply, vectors, request] = wanted;
   if (source.singular == SingularAnswer::raise)
     return singular_failure(dependence, "remove dependent rows and columns, or regularize");
   const NullSpace<T>& null_space = source.null_space(apply);
@@ -165,13 +156,60 @@ std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& so
         dependence, "more than " + std::to_string(most_null_directions) +
                         " columns depend on others: too many for a least-norm solution; remove some of them");
   if (null_space.dimension() > 0) {
-    const SingularSystem<T> system{*source.matrix, null_space, apply, b, source.pivots_replaced};
-    found = answer_singular(system, request, source.singular, refine_options(source, request), x);
+    const SingularSystem<T> system{*source.matrix, null_space, apply, vectors.b(), source.pivots_replaced};
+    found = answer_singular(system, request, source.singular, refine_options(source, request), vectors.x());
     found.null_directions = null_space.dimension();
+    vectors.x_was_changed();
   }
   found.singular_distance = dependence.distance;
   found.verified = false;
   return std::nullopt;
+}
+
+/// Condition and forward error bound, for which the host needs b and x.
+template <class T>
+void estimate_errors(const AnswerSource<T>& source, const ApplyInverse<T>& apply, AnswerVectors<T>& vectors,
+                     Operation operation, Verification& verification) {
+  const DenseView<const T> b = vectors.b(), x(vectors.x());
+  source.with_matrix([&](const auto& matrix) {
+    verification.condition_1norm = estimate_condition_1norm(matrix, apply);
+    verification.forward_error_bound = estimate_forward_error(matrix, operation, apply, b, x);
+  });
+}
+
+template <class T>
+SolveReport timed_report(const AnswerSource<T>& source, const TimedSolve& timed, index_t num_rhs) {
+  // The bandwidth of the host's memory says nothing about solves on a device.
+  const double stream_gbs =
+      source.device ? 0 : source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds);
+  SolveReport report = solve_report(timed, source.cost, num_rhs, stream_gbs);
+  report.guarded_blocks = source.guarded_blocks;
+  if (source.device) report.device = device_report(*source.device, timed.trace.device);
+  return report;
+}
+
+template <class T>
+Outcome<Report> make_answer_of(const AnswerSource<T>& source, Report report, AnswerVectors<T>& vectors,
+                               const SolveRequest& request) {
+  const TimedSolve timed = time_solves(request.repeat, [&] { return vectors.solve(request.operation); });
+  const ApplyInverse<T> apply = [&](Operation operation, DenseView<T> in_out) {
+    source.apply(operation, DenseView<const T>(in_out), in_out);
+  };
+  Verification verification = refine_or_verify(source, apply, vectors, request);
+  const std::optional<Dependence> dependence = find_dependence(source, apply, vectors, request.operation);
+  if (dependence)
+    if (const auto failure =
+            answer_singular_matrix<T>(source, *dependence, {apply, vectors, request}, verification))
+      return *failure;
+  if (request.condition && source.has_matrix())
+    estimate_errors(source, apply, vectors, request.operation, verification);
+  vectors.finish();
+  report.verify = verification;
+  add_notes(source, dependence.value_or(Dependence()), report);
+  // Measuring the machine needs memory too, so the peak is read before.
+  report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
+  report.solve = timed_report(source, timed, vectors.num_columns());
+  return report;
 }
 
 }  // namespace
@@ -179,41 +217,29 @@ std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& so
 template <class T>
 Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b,
                             DenseView<T> x, const SolveRequest& request) {
-  const TimedSolve timed = time_solves(request.repeat, [&] { return source.apply(request.operation, b, x); });
-  const ApplyInverse<T> apply = [&](Operation operation, DenseView<T> in_out) {
-    source.apply(operation, DenseView<const T>(in_out), in_out);
-  };
-  Verification verification = refine_or_verify(source, apply, b, x, request);
-  const std::optional<Dependence> dependence = find_dependence(source, apply, b, x, request.operation);
-  if (dependence)
-    if (const auto failure =
-            answer_singular_matrix<T>(source, *dependence, {apply, b, request}, x, verification))
-      return *failure;
-  if (request.condition && source.has_matrix()) {
-    const DenseView<const T> found(x);
-    verification.condition_1norm =
-        source.with_matrix([&](const auto& matrix) { return estimate_condition_1norm(matrix, apply); });
-    verification.forward_error_bound = source.with_matrix([&](const auto& matrix) {
-      return estimate_forward_error(matrix, request.operation, apply, b, found);
-    });
+  if (source.device && b.rows > 0 && b.cols > 0) {
+    try {
+      VectorsThere<T> vectors(source, b, x);
+      return make_answer_of(source, report, vectors, request);
+    } catch (const MemoryError& error) {
+      report.notes.push_back(std::string("verified on the host: ") + error.what());
+    }
   }
-  report.verify = verification;
-  add_notes(source, dependence.value_or(Dependence()), report);
-  // Measuring the machine needs memory too, so the peak is read before.
-  report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
-  // The bandwidth of the host's memory says nothing about solves on a device.
-  const double stream_gbs =
-      source.device != nullptr
-          ? 0
-          : source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds);
-  report.solve = solve_report(timed, source.cost, b.cols, stream_gbs);
-  report.solve->guarded_blocks = source.guarded_blocks;
-  if (source.device != nullptr) report.solve->device = device_report(*source.device, timed.trace.device);
-  return report;
+  VectorsHere<T> vectors(source, b, x);
+  return make_answer_of(source, std::move(report), vectors, request);
+}
+
+template <class T>
+Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, OnDevice<const T> b,
+                            OnDevice<T> x, const SolveRequest& request) {
+  VectorsThere<T> vectors(source, b, x);
+  return make_answer_of(source, std::move(report), vectors, request);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \
   template Outcome<Report> make_answer(const AnswerSource<T>&, Report, DenseView<const T>, DenseView<T>,     \
+                                       const SolveRequest&);                                                 \
+  template Outcome<Report> make_answer(const AnswerSource<T>&, Report, OnDevice<const T>, OnDevice<T>,       \
                                        const SolveRequest&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

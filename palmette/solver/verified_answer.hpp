@@ -22,7 +22,10 @@ struct AnswerSource {
   SolveCost cost;  ///< for this number of right-hand sides
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
-  const Device* device = nullptr;  ///< holds the factor
+  std::shared_ptr<Device> device;  ///< holds the factor
+  /// with a device, the matrix and the inverse there; without the matrix, the host verifies
+  const DeviceMatrix<T>* matrix_there = nullptr;
+  std::function<SolveTrace(Operation, OnDevice<const T>, OnDevice<T>)> apply_there;
   /// the factor is so small that solves with it hardly change the peak memory of the process
   bool small = false;
   bool mixed_precision = false;
@@ -48,5 +51,9 @@ struct AnswerSource {
 template <class T>
 Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, DenseView<const T> b,
                             DenseView<T> x, const SolveRequest& request);
+/// For vectors on the source's device.
+template <class T>
+Outcome<Report> make_answer(const AnswerSource<T>& source, Report report, OnDevice<const T> b,
+                            OnDevice<T> x, const SolveRequest& request);
 
 }  // namespace palmette

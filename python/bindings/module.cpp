@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   python::bind_report(module);
   python::bind_matrix(module);
   python::bind_lists(module);
+  python::bind_device_arrays(module);
   python::bind_solver(module);
   python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);

@@ -42,7 +42,7 @@ SolverOptions solver_options(const nb::dict& given) {
     options.user_ordering = Permutation(std::vector<index_t>(order.begin(), order.end()));
   }
   options.method = solve_method(get<std::string>(given, "method"));
-  options.device = open_device(get<std::string>(given, "device"));
+  set_device(options, get<std::string>(given, "device"));
   options.threads = get<int>(given, "threads");
   options.mixed_precision = get<bool>(given, "mixed");
   options.singular = singular_answer(get<std::string>(given, "singular"));
@@ -55,7 +55,7 @@ SolverOptions solver_options(const nb::dict& given) {
 TriangularSolverOptions triangular_options(const nb::dict& given) {
   TriangularSolverOptions options;
   options.method = solve_method(get<std::string>(given, "method"));
-  options.triangle.plan.device = open_device(get<std::string>(given, "device"));
+  set_device(options, get<std::string>(given, "device"));
   options.threads = get<int>(given, "threads");
   options.measure = get<bool>(given, "measure");
   options.cache_folder = get<std::string>(given, "cache_folder");

@@ -1,6 +1,7 @@
 // Solver, once for each scalar. The interpreter lock is released while the library works.
 #include <algorithm>
 
+#include "device_arrays.hpp"
 #include "options.hpp"
 
 namespace palmette::python {
@@ -136,6 +137,8 @@ void bind_solver_of(nb::module_& module) {
       .def_static("create", create<T>)
       .def("solve", solve<T>)
       .def("solve_one", solve_one<T, Solver>)
+      .def("solve_there", solve_there<T, Solver>)
+      .def("device", device_of<T, Solver>)
       .def("refactor", refactor<T>)
       .def("refactor_values", refactor_values<T>)
       .def("place_of", place_of<T>)

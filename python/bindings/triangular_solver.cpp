@@ -1,4 +1,5 @@
 // TriangularSolver, once for each scalar, from a given triangle or given factors.
+#include "device_arrays.hpp"
 #include "options.hpp"
 
 namespace palmette::python {
@@ -65,6 +66,8 @@ void bind_triangular_solver_of(nb::module_& module) {
       .def_static("from_factors", from_factors<T>)
       .def("solve", solve<T>)
       .def("solve_one", solve_one<T, TriangularSolver>)
+      .def("solve_there", solve_there<T, TriangularSolver>)
+      .def("device", device_of<T, TriangularSolver>)
       .def("report", [](const TriangularSolver<T>& self) { return ReportHandle{self.report()}; });
 }
 

@@ -10,6 +10,7 @@ draws.
 """
 
 from ._load import __version__
+from ._device_arrays import DeviceArray
 from ._problems import (
     DeviceKind,
     Generator,
@@ -44,6 +45,7 @@ from .errors import (
 
 __all__ = [
     "ConvergenceError",
+    "DeviceArray",
     "DeviceKind",
     "DimensionError",
     "Error",

@@ -64,8 +64,11 @@ class Solver(VerifiedSolves, FactorParts):
         Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a
         second) and stored in the user's cache folder.
     device : str
-        What holds the factor and solves with it: "none": the host; or one of `devices()`, "emulated" or
-        "cuda", with a number if there are several ("cuda:1"). A method for devices is then used.
+        What holds the factor and solves with it: "none": the host; or one of `devices()`, "emulated", "cuda"
+        or "hip", with a number if there are several ("cuda:1"). A method for devices is then used. "auto":
+        the first GPU, if it has room for the factor and a solve there is predicted to be faster than on the host;
+        a note of the report says what was chosen, and why. "cuda@16e9": at most that many bytes of its
+        memory.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _input
+from . import _device_arrays, _input
 from ._cache import cache_folder
 from ._threads import allowed_threads
 from .errors import SingularWarning, UnverifiedWarning, UsageError
@@ -133,16 +133,18 @@ class VerifiedSolves:
         return told[section][name] if isinstance(told, dict) else getattr(told, name)
 
     def solve(self, b: Any, *, trans: str = "N", refine: Union[str, int] = "auto", condition: bool = False,
-              repeat: int = 1) -> np.ndarray:
+              repeat: int = 1, out: Any = None) -> Any:
         """Solve op(A) x = b, refine x and verify it.
 
         Thread-safe; releases the global interpreter lock.
 
         Parameters
         ----------
-        b : array_like or sparse, shape (n,) or (n, k)
+        b : array_like, sparse, or array on a device, shape (n,) or (n, k)
             Right-hand side, or k of them. Converted to the precision of the solver. For a real matrix and a
-            complex b, the real and imaginary parts are solved as two right-hand sides.
+            complex b, the real and imaginary parts are solved as two right-hand sides. An array on the device
+            of the solver (of CuPy, PyTorch or JAX, or a `DeviceArray`) must have the dtype of the solver; it
+            is not copied (in C order, on the device).
         trans : {"N", "T", "H"}
             op(A) is A, its transpose, or its conjugate transpose.
         refine : "auto", "off" or int
@@ -151,10 +153,12 @@ class VerifiedSolves:
             Estimate the 1-norm condition and a bound of the forward error too (in ``report["verify"]``).
         repeat : int
             Time this number of solves and report their median, to measure speed.
+        out : array of the shape of b, optional
+            Where x is written, and what is returned; on a device if b is.
 
         Returns
         -------
-        ndarray, of the shape of b
+        ndarray, of the shape of b; a `DeviceArray` if b lies on a device
 
         Raises
         ------
@@ -179,6 +183,8 @@ class VerifiedSolves:
         >>> solver.solve([2.0, 5.0], trans="T")
         array([1., 1.])
         """
+        if out is not None or _device_arrays.is_on_device(b):
+            return self._answer_into(out, b, SolveOptions(trans, refine, condition, repeat))
         if trans == "N" and refine == "auto" and not condition and type(repeat) is int and repeat == 1:
             return self._answer(b, USUAL_OPTIONS)
         return self._answer(b, SolveOptions(trans, refine, condition, repeat))
@@ -233,10 +239,32 @@ class VerifiedSolves:
 
     def _answer(self, b: Any, options: SolveOptions) -> np.ndarray:
         x, told = self._solve_quietly(b, options)
+        self._warn_if_unverified(told)
+        return x
+
+    def _answer_into(self, out: Any, b: Any, options: SolveOptions) -> Any:
+        if not _device_arrays.is_on_device(b):
+            if _device_arrays.is_on_device(out):
+                raise UsageError("out lies on a device, but b does not")
+            x = self._answer(b, options)
+            if not isinstance(out, np.ndarray) or out.shape != x.shape or out.dtype != x.dtype:
+                raise UsageError(f"out must be an array of shape {x.shape} and dtype {x.dtype}, as x")
+            np.copyto(out, x)
+            return out
+        request = options.for_core()
+        given = _device_arrays.view_of(b, self._shape[0], self._dtype)
+        request["stream"] = given.stream
+        out, x = _device_arrays.room_for(given, self._core.device(), out)
+        with self._refactoring:
+            pass
+        told = self._told = self._core.solve_there(given.for_core(), x.for_core(), request)
+        self._warn_if_unverified(told)
+        return out
+
+    def _warn_if_unverified(self, told: Any) -> None:
         if not told.verified and (self.tell_singular or not told.singular):
             self.tell_singular = not told.singular
             self._warn(told.as_dict())
-        return x
 
     def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Any]:
         """x and its report, without a warning if x is not verified."""

@@ -1,8 +1,12 @@
 """order, analyze, info, generate, convert, bench, and the help texts."""
 import gzip
+import sys
 
 import pytest
-from conftest import DATA, coordinate, methods_at
+from conftest import DATA, ROOT, coordinate, methods_at
+
+sys.path.insert(0, str(ROOT / "tools"))
+import results_gpu  # noqa: E402
 
 COMMANDS = ["solve", "trisolve", "order", "analyze", "info", "generate", "convert", "bench"]
 
@@ -239,6 +243,46 @@ def test_convert_gives_values_to_patterns(palmette, tmp_path):
             == 0
         )
     assert (tmp_path / "ones.mtx").read_text() != (tmp_path / "laplacian.mtx").read_text()
+
+
+def test_bench_counts_on_the_emulated_device_and_times_nothing(palmette, spd):
+    done = palmette("bench", spd, "--device", "emulated", "--num-rhs", "1,3", "--json", "-")
+    bench = done.json["device_bench"]
+    assert bench["device"]["emulated"] and "not timed" in bench["note"]
+    engines = {"device_tree", "device_level_set", "device_sync_free"}
+    assert {row["solver"] for row in bench["rows"]} >= engines | {"serial"}
+    assert all(row["seconds"] is None and row["device_seconds"] is None for row in bench["rows"])
+    for row in bench["rows"]:
+        assert row["backward_error"] < 1e-14
+        assert row["solver"] == "serial" or (row["launches"] > 0 and row["bytes_in"] > 0)
+    done = palmette("bench", spd, "--device", "emulated", "--num-rhs", 1)
+    assert "not timed" in " ".join(done.out.split())
+
+
+def test_page_of_a_gpu_is_made_of_what_bench_writes_and_not_of_the_emulated_device(palmette, spd):
+    document = palmette("bench", spd, "--device", "emulated", "--num-rhs", "1,50", "--json", "-").json
+    parts = {"about": {}, "parts": {}}
+    with pytest.raises(results_gpu.Refused, match="not of a GPU"):
+        results_gpu.page({"bench-0.json": document}, parts)
+    bench = document["device_bench"]
+    bench["device"] |= {"name": "Made-up device of a test", "emulated": False}
+    for row in bench["rows"]:
+        row["seconds"] = 0.25
+    text = results_gpu.page({"bench-0.json": document}, parts)
+    entries = document["analyze"]["nnz_factor"]
+    assert text.count(f"| {entries:,} | 250 | 250 | 250 | 250 |  |") == 2 and "50 right-hand sides" in text
+
+
+@pytest.mark.parametrize("matrix", [[], ["no-such.mtx"]])
+def test_bench_on_an_absent_device_ends_with_5_before_it_reads_the_matrix(palmette, matrix):
+    if "cuda (absent" not in " ".join(palmette("bench", "--help").out.split()):
+        pytest.skip("there is a GPU")
+    palmette("bench", *matrix, "--device", "cuda").fails_with(5, "cuda")
+
+
+@pytest.mark.parametrize("device", [[], ["--device", "emulated"]])
+def test_bench_needs_a_matrix_but_on_a_gpu(palmette, device):
+    palmette("bench", *device).fails_with(2, "A.mtx")
 
 
 def test_bench_times_every_method(palmette, spd):

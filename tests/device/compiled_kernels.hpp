@@ -46,7 +46,7 @@ inline std::string kernel_name(const device::KernelCall& call) {
   static const char* const scalars[] = {"float", "double", "Complex<float>", "Complex<double>"};
   return std::string(kernels[static_cast<int>(call.kernel)]) + "_kernel<" +
          scalars[static_cast<int>(call.scalar)] + ", " + std::to_string(call.rhs_at_once) +
-         (call.kernel == device::SweepKernel::tree_forward ? ", (Fault)0>" : ">");
+         (call.kernel == device::Kernel::tree_forward ? ", (Fault)0>" : ">");
 }
 
 }  // namespace palmette::sweeps

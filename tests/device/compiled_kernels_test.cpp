@@ -27,7 +27,7 @@ struct Build {
 
 /// One kernel, as a line of the list and a scalar type say.
 struct Case {
-  SweepKernel kernel;
+  Kernel kernel;
   ScalarType scalar;
   int num_rhs;
   Outcome (*run)(const Case&, const Build&, const Options&, LaunchShape);
@@ -35,11 +35,11 @@ struct Case {
 
 /// Level after level, from the leaves or to them; other sweeps in one launch.
 template <class T>
-std::vector<TriangleSweep<T>> launches_of(const Problem& p, SweepKernel kernel, TriangleSweep<T> all) {
+std::vector<TriangleSweep<T>> launches_of(const Problem& p, Kernel kernel, TriangleSweep<T> all) {
   const TaskList tasks = tasks_of(p);
-  const bool backward = kernel == SweepKernel::tree_backward || kernel == SweepKernel::columns_backward;
+  const bool backward = kernel == Kernel::tree_backward || kernel == Kernel::columns_backward;
   all.at.order = upload(backward ? tasks.backward : tasks.forward);
-  if (kernel != SweepKernel::level_forward && kernel != SweepKernel::level_backward) return {all};
+  if (kernel != Kernel::level_forward && kernel != Kernel::level_backward) return {all};
   all.at.order = upload(tasks.by_level);
   std::vector<TriangleSweep<T>> sweeps;
   const std::vector<int>& begin = tasks.level_begin;
@@ -48,7 +48,7 @@ std::vector<TriangleSweep<T>> launches_of(const Problem& p, SweepKernel kernel, 
     sweeps.back().at.first = begin[level];
     sweeps.back().at.end = begin[level + 1];
   }
-  if (kernel == SweepKernel::level_backward) std::reverse(sweeps.begin(), sweeps.end());
+  if (kernel == Kernel::level_backward) std::reverse(sweeps.begin(), sweeps.end());
   return sweeps;
 }
 
@@ -86,7 +86,7 @@ constexpr auto run_of(const RowSweep<T>*) {
 }
 
 #define CASE(type, word, kernel, argument, num_rhs) \
-  {SweepKernel::kernel, ScalarType::word, num_rhs, run_of(static_cast<const argument<type>*>(nullptr))},
+  {Kernel::kernel, ScalarType::word, num_rhs, run_of(static_cast<const argument<type>*>(nullptr))},
 #define CASES(kernel, argument, num_rhs, ...) PALMETTE_FOR_EACH_KERNEL_SCALAR(CASE, kernel, argument, num_rhs)
 const std::vector<Case> cases = {PALMETTE_FOR_EACH_KERNEL(CASES)};
 
@@ -94,8 +94,8 @@ const std::vector<Case> cases = {PALMETTE_FOR_EACH_KERNEL(CASES)};
 class CompiledKernel : public ::testing::TestWithParam<std::tuple<Case, int>> {};
 
 /// Sums by atomic additions depend on the order of threads: their bits are compared for one warp.
-LaunchShape shape_of(SweepKernel kernel, int seed) {
-  if (kernel == SweepKernel::columns_forward) return {1, 32};
+LaunchShape shape_of(Kernel kernel, int seed) {
+  if (kernel == Kernel::columns_forward) return {1, 32};
   return {1 + seed % 7, 32 << (seed % 4)};
 }
 
@@ -129,7 +129,7 @@ TEST(CompiledSums, by_atomic_additions_raise_no_report_in_any_order) {
   PALMETTE_NEEDS_NVCC();
   for (const int architecture : {80, 90})
     for (const Case& one : cases)
-      for (int seed = 1; seed <= testing::num_seeds(4) && one.kernel == SweepKernel::columns_forward; ++seed)
+      for (int seed = 1; seed <= testing::num_seeds(4) && one.kernel == Kernel::columns_forward; ++seed)
         EXPECT_EQ(one.run(one, {&compiled_module("kernels", architecture)}, options_of(seed, 1 + seed % 5),
                           {1 + seed % 7, 64})
                       .errors,

@@ -1,7 +1,7 @@
 // Correct kernels in the emulator: right answers, no report, and the bits that each engine promises.
 #include <gtest/gtest.h>
 
-#include "tests/device/forward_sweeps.hpp"
+#include "tests/device/random_sweeps.hpp"
 #include "tests/seeds.hpp"
 
 namespace palmette::sweeps {
@@ -54,6 +54,28 @@ TEST(Emulator, sweeps_that_read_sums_of_other_devices_are_right_and_raise_no_rep
     expect_right(try_read_only(triangle, {1 + seed % 4, 8}, Fault::none, options_of(seed, 1 + seed % 3),
                                {2, 64}),
                  seed);
+}
+
+TEST(Emulator, wavefronts_of_64_threads_in_step_raise_no_report_and_leave_the_same_bits) {
+  const Problem problem = make_problem(40, 12, 6, 3);
+  const SparseTriangle triangle = make_triangle(200, 3);
+  std::set<std::uint64_t> bits;
+  std::set<std::vector<double>> of_rows;
+  for (int seed = 1; seed <= testing::num_seeds(30); ++seed) {
+    Options how = options_of(seed, 1 + seed % 5);
+    how.lanes_in_step = seed % 2 * 64;
+    const LaunchShape shape{1 + seed % 7, 64 << seed % 3};
+    const Trial tree = try_tree(problem, Fault::none, how, shape);
+    expect_right(tree, seed);
+    bits.insert(tree.bits);
+    expect_right(try_columns(problem, how, shape), seed);
+    std::vector<double> x;
+    const Report rows = try_rows(triangle, Fault::none, how, shape, &x);
+    EXPECT_TRUE(rows.ok()) << "seed " << seed << ": " << rows.errors.front();
+    of_rows.insert(x);
+  }
+  EXPECT_EQ(bits.size(), 1u);
+  EXPECT_EQ(of_rows.size(), 1u);
 }
 
 TEST(Emulator, panel_loads_use_the_sectors_that_they_fetch) {

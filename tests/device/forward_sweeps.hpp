@@ -130,7 +130,7 @@ inline Trial try_columns(const Problem& p, const Options& options, const LaunchS
   reset_memory(1);
   const auto b = right_hand_side(p.n());
   const OnDevice d = load_device(p, b, shape);
-  const KernelCall call{SweepKernel::columns_forward, ScalarType::float64, 1, &d.sweep};
+  const KernelCall call{Kernel::columns_forward, ScalarType::float64, 1, &d.sweep};
   Report report = run({emulated_launch(call, d.shape)}, options);
   return judge(std::move(report), reference(p, b), {d.sweep.at.x, d.sweep.at.x + p.n()});
 }

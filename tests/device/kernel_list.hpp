@@ -2,7 +2,7 @@
 #pragma once
 
 // A line for each kernel and number of right-hand sides that a lane multiplies by together, with
-// - its word in SweepKernel, and the type of its argument,
+// - its word in Kernel, and the type of its argument,
 // - the number of right-hand sides,
 // - the most registers for sm_80 and for sm_90,
 // - the fewest loads of global memory that are in flight together in a loop of fused multiply-adds, and the

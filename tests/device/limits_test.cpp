@@ -3,6 +3,7 @@
 
 #include "tests/device/compiled_kernels.hpp"
 #include "tests/device/kernel_list.hpp"
+#include "tests/device/ptxas_log.hpp"
 #include "tests/device/sass.hpp"
 
 namespace palmette::sweeps {
@@ -14,27 +15,9 @@ struct Limits {
   int registers_80, registers_90, loads_in_flight, wide_loads;
 };
 #define LIMITS(type, word, sweep, num_rhs, ...) \
-  {kernel_name({device::SweepKernel::sweep, ScalarType::word, num_rhs, nullptr}), __VA_ARGS__},
+  {kernel_name({device::Kernel::sweep, ScalarType::word, num_rhs, nullptr}), __VA_ARGS__},
 #define ALL_LIMITS(sweep, argument, ...) PALMETTE_FOR_EACH_KERNEL_SCALAR(LIMITS, sweep, __VA_ARGS__)
 const std::vector<Limits> all_limits = {PALMETTE_FOR_EACH_KERNEL(ALL_LIMITS)};
-
-/// What ptxas reports of a kernel.
-struct Figures {
-  int registers = -1, bytes_spilled = -1;
-};
-Figures figures_of(const std::string& log, const std::string& symbol) {
-  const auto begin = log.find("Compiling entry function '" + symbol + "'");
-  if (begin == std::string::npos) return {};
-  const std::string part = log.substr(begin, log.find("Compiling entry function", begin + 1) - begin);
-  const std::regex spills("([0-9]+) bytes spill stores, ([0-9]+) bytes spill loads"),
-      used("Used ([0-9]+) registers");
-  std::smatch found;
-  Figures figures;
-  if (std::regex_search(part, found, spills))
-    figures.bytes_spilled = std::stoi(found[1]) + std::stoi(found[2]);
-  if (std::regex_search(part, found, used)) figures.registers = std::stoi(found[1]);
-  return figures;
-}
 
 class CompiledFor : public ::testing::TestWithParam<int> {};
 
@@ -43,12 +26,13 @@ TEST_P(CompiledFor, registers_are_within_limits_and_nothing_is_spilled) {
   const emulate::PtxModule& module = compiled_module("kernels", GetParam());
   const std::string log = compiled_text("kernels", GetParam(), "log");
   for (const Limits& limits : all_limits) {
-    const Figures figures = figures_of(log, module.symbol(limits.kernel));
+    const PtxasFigures figures = ptxas_figures(log, module.symbol(limits.kernel));
     EXPECT_EQ(figures.bytes_spilled, 0) << limits.kernel;
     EXPECT_GT(figures.registers, 0) << limits.kernel;
     EXPECT_LE(figures.registers, GetParam() == 80 ? limits.registers_80 : limits.registers_90)
         << limits.kernel;
-    RecordProperty(limits.kernel, "registers " + std::to_string(figures.registers));
+    RecordProperty(limits.kernel, "registers " + std::to_string(figures.registers) + ", bytes spilled " +
+                                      std::to_string(figures.bytes_spilled));
   }
 }
 

@@ -1,7 +1,7 @@
 // Faults planted in kernels: the emulator reports each of them under every seed.
 #include <gtest/gtest.h>
 
-#include "tests/device/forward_sweeps.hpp"
+#include "tests/device/random_sweeps.hpp"
 #include "tests/seeds.hpp"
 
 namespace palmette::sweeps {
@@ -76,6 +76,17 @@ TEST(PlantedFault, sums_published_to_their_device_alone_are_a_race_for_other_dev
   expect_in_every_seed("race", [&](const Options& how) {
     return try_read_only(triangle, {3, 8}, Fault::narrow_scope, how, {2, 64});
   });
+}
+
+TEST(PlantedFault, warps_of_one_wavefront_that_wait_for_each_other_are_a_deadlock) {
+  const SparseTriangle triangle = make_triangle(200, 3);
+  for (int seed = 1; seed <= testing::num_seeds(50); ++seed) {
+    Options how = options_of(seed, 3);
+    EXPECT_TRUE(try_rows(triangle, Fault::warps_in_step, how, {4, 128}).ok()) << "seed " << seed;
+    how.lanes_in_step = 64;
+    EXPECT_TRUE(says(try_rows(triangle, Fault::warps_in_step, how, {4, 128}), "stands still"))
+        << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace palmette::sweeps {
 /// Real and imaginary parts within [−1/8, 1/8], multiples of 1/8000.
 template <class T>
 T random_value(std::mt19937& random) {
-  using Real = typename RealOf<T>::type;
+  using Real = real_of<T>;
   Real parts[sizeof(T) / sizeof(Real)];
   for (Real& part : parts) part = static_cast<Real>(thousandths(random) / 8);
   T value;
@@ -104,7 +104,7 @@ RowSweep<T> random_rows(const SparseTriangle& triangle, int num_rhs) {
   }
   std::vector<T> diagonal = random_values<T>(n, 8);
   for (T& entry : diagonal) {  // away from zero
-    typename RealOf<T>::type real = 1.5;
+    real_of<T> real = 1.5;
     std::memcpy(&entry, &real, sizeof real);
   }
   return {triangle.n(),
@@ -118,6 +118,16 @@ RowSweep<T> random_rows(const SparseTriangle& triangle, int num_rhs) {
           allocate_array<int>(1),
           1,
           num_rhs};
+}
+
+/// @param x  if given, the solution
+inline Report try_rows(const SparseTriangle& triangle, Fault fault, const Options& options,
+                       const LaunchShape& shape, std::vector<double>* x = nullptr) {
+  reset_memory(1);
+  const RowSweep<double> sweep = random_rows<double>(triangle, 1);
+  Report report = run({rows_with(fault, sweep, shape)}, options);
+  if (x != nullptr) x->assign(sweep.x, sweep.x + triangle.n());
+  return report;
 }
 
 }  // namespace palmette::sweeps

@@ -7,6 +7,7 @@
   WORD(thread_word, *count = gpu::thread(), "%tid.x") \
   WORD(threads_word, *count = gpu::threads(), "%ntid.x") \
   WORD(lane_word, *count = gpu::lane(), "%tid.x and.b32 31;") \
+  WORD(leads_wave_word, *count = gpu::leads_wave(), "st.global") \
   WORD(block_word, *count = gpu::block(), "%ctaid.x") \
   WORD(blocks_word, *count = gpu::blocks(), "%nctaid.x") \
   WORD(block_barrier_word, gpu::block_barrier(), "bar.sync 0;") \
@@ -14,6 +15,7 @@
   WORD(multiply_add_word, *number = gpu::multiply_add(*number, number[1], number[2]), "fma.rn.f64") \
   WORD(multiply_add_float, *number = gpu::multiply_add(float(*number), 2.0f, float(*count)), \
        "fma.rn.f32") \
+  WORD(square_root_word, *number = gpu::square_root(*number), "sqrt.rn.f64") \
   WORD(load_together_word, \
        const auto two = gpu::load_together(reinterpret_cast<const double2*>(number)); \
        *number = two.x + two.y, \

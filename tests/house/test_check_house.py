@@ -172,6 +172,8 @@ OFFENCES = {
         {"docs/a.md": "somebody@" "computer:~$ ls\n"}, ("machine-path", "docs/a.md", 1)),
     "time_of_a_gpu_that_none_gave": (
         {"docs/a.md": "One\nAn A1" "00 solves it in 3 ms.\n"}, ("gpu-time", "docs/a.md", 2)),
+    "results_of_a_gpu_that_name_no_device": (
+        {"docs/results/gpu.md": "# Measured\n\nDevice:\n\nAn A1" "00 took 3 ms.\n"}, ("gpu-time", "docs/results/gpu.md", 1)),
     "function_is_too_long": (
         {"cli/a.cpp": PURPOSE + "int k() {\n" + "  step();\n" * 99 + "}\n"}, ("function-length", "cli/a.cpp", 2)),
     "kernel_is_too_long": (
@@ -221,6 +223,7 @@ INNOCENT = {
     "judge_of_a_test": ("tests/solve/a_test.cpp", "#include <cblas.h>\nvoid k() { dgemm_(); }\n"),
     "device_file": ("palmette/solve/a.cu", "#include <cuda_runtime.h>\n"),
     "predicted_time_of_a_gpu": ("docs/a.md", "Predicted, not measured: an A100 solves it in 3 ms.\n"),
+    "results_of_a_gpu_that_name_it": ("docs/results/gpu.md", "# Measured\n\nDevice: An A1" "00\n\nThe A1" "00 took 3 ms.\n"),
     "division_of_names": ("cli/a.cpp", "int k = total/work/3 + (a)/tmp;\n"),
 }
 
@@ -229,6 +232,12 @@ INNOCENT = {
 def test_innocent_is_left_alone(name, findings):
     path, text = INNOCENT[name]
     assert findings({path: PURPOSE + text}) == []
+
+
+@pytest.mark.parametrize("device, is_found", [("Device: An A1" "00", False), ("Device:", True)])
+def test_time_of_a_gpu_may_be_linked_to_results_that_name_the_device(findings, device, is_found):
+    linked = {"docs/a.md": "An A1" "00 takes 3 ms, see results/gpu.md.\n", "docs/results/gpu.md": f"# Measured\n\n{device}\n"}
+    assert (("gpu-time", "docs/a.md", 1) in findings(linked)) == is_found
 
 
 def test_key_with_its_entry_is_left_alone(findings):

@@ -41,7 +41,7 @@ def test_the_report_names_the_device_and_what_it_did():
     solve = solver.report["solve"]
     assert solve["device"]["address"] == "emulated:0" and solve["device"]["emulated"]
     assert solve["device"]["bytes_in"] >= 800 and solve["device"]["bytes_out"] == 800
-    assert solve["device"]["launches"] == 2
+    assert solve["device"]["launches"] == 4  # in, two sweeps, out
     assert solve["device"]["memory_bytes"] > 8 * solver.report["analyze"]["nnz_factor"]
     assert solve["bandwidth_gbs"] is None and solve["roofline_fraction"] is None
 
@@ -69,7 +69,19 @@ def test_refactor_uploads_the_new_values():
     assert np.allclose(solver.solve((2 * A) @ np.ones(64)), 1)
 
 
-@pytest.mark.parametrize("device", ["emulatd", "emulated:x", "emulated:99", "emulated:-1"])
+def test_a_budget_of_memory_is_kept_and_refused_with_the_bytes_that_are_needed():
+    A = palmette.generate("poisson2d9", 20)
+    with pytest.raises(palmette.OutOfMemoryError, match="the factor needs") as told:
+        palmette.Solver(A, device="emulated@2e4", measure=False)
+    needed = int(str(told.value).split("the factor needs ")[1].split()[0])
+    solver = palmette.Solver(A, device=f"emulated:0@{needed}", measure=False)
+    solver.solve(np.ones(400))
+    assert solver.report["verify"]["verified"]
+    assert solver.report["solve"]["device"]["memory_bytes"] <= needed
+    assert "verified on the host" in solver.report["notes"][-1]
+
+
+@pytest.mark.parametrize("device", ["emulatd", "emulated:x", "emulated:99", "emulated:-1", "emulated@x"])
 def test_an_unknown_device_is_an_error_that_says_what_there_is(device):
     with pytest.raises(palmette.UsageError, match="emulated"):
         palmette.Solver(np.eye(3), device=device)
@@ -111,3 +123,11 @@ def test_systems_of_files_are_solved_as_well_as_by_the_serial_engine(path):
         return
     for method in METHODS:
         assert error(device="emulated", method=method) <= 2 * max(serial, 4 * np.finfo(A.dtype).eps)
+
+
+@pytest.mark.parametrize("problem, n", [("poisson2d9", 64), ("poisson3d7", 14)])
+def test_problems_of_thousands_of_rows_are_solved_end_to_end(problem, n):
+    A = palmette.generate(problem, n)
+    solver = palmette.Solver(A, device="emulated", measure=False)
+    x = solver.solve(A @ np.ones(A.shape[0]))
+    assert solver.report["verify"]["verified"] and np.abs(x - 1).max() < 1e-10

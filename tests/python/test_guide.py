@@ -9,6 +9,7 @@ import pytest
 GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "python.md"
 MODULES = [
     "palmette",
+    "palmette._device_arrays",
     "palmette._solver",
     "palmette._triangular",
     "palmette._problems",

@@ -117,6 +117,32 @@ TYPED_TEST(device_plan, the_tree_gives_the_same_bits_for_all_seeds_blocks_thread
   }
 }
 
+/// Methods, operations and numbers of right-hand sides in turn, each seed another device.
+TYPED_TEST(device_plan, small_systems_are_solved_under_200_seeds) {
+  const auto methods = solve_method_list(SolveWhere::device);
+  constexpr index_t rhs[] = {1, 3, 64};
+  for (Wish wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    wish.side = 3;
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto host = plan_solve(factor);
+    for (int seed = 1; seed <= 200; ++seed) {
+      const auto plan = plan_solve(factor, on(make_emulated_device(watched(seed))));
+      const Operation operation = reference::all_operations[seed / 3 % 3];
+      const auto b = reference::random_dense<TypeParam>(plan.size(), rhs[seed % 16 < 15 ? seed % 2 : 2], 5);
+      const auto error = [&](const DenseMatrix<TypeParam>& x) {
+        return reference::backward_error<TypeParam>(problem.dense.view(), operation, b.view(), x.view());
+      };
+      const double serial = error(reference::solved(host, operation, b));
+      const SolveRun run{methods[static_cast<std::size_t>(seed) % methods.size()].method, nullptr};
+      EXPECT_LE(error(reference::solved(plan, operation, b, run)),
+                2 * std::max(serial, 4 * unit_roundoff<TypeParam>))
+          << "seed " << seed;
+    }
+  }
+}
+
 TYPED_TEST(device_plan, as_many_blocks_as_a_large_gpu_has_multiprocessors_give_the_same_bits) {
   const Wish wish{FactorKind::ldlt, false, 12, 12};
   const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
@@ -227,14 +253,15 @@ TYPED_TEST(device_plan, device_memory_is_as_predicted_and_what_does_not_fit_is_r
     const auto problem = reference::make_problem<TypeParam>(wish);
     const auto factor = reference::naive_factor(problem, wish);
     const auto device = make_emulated_device();
-    const auto need = sweep::predicted_device_bytes<TypeParam>(*factor->symbolic, wish.kind, 1);
+    const auto need = predicted_device_bytes<TypeParam>(
+        *factor->symbolic, wish.kind, 1, wish.kind == FactorKind::lu ? 2 : 1);
     const auto plan = plan_solve(factor, on(device));
-    EXPECT_EQ(device->bytes_in_use(), need.factor_bytes + need.flag_bytes);
+    EXPECT_EQ(device->bytes_in_use(), need.factor_bytes + need.flag_bytes + need.map_bytes);
     const auto b = reference::random_dense<TypeParam>(plan.size(), 1, 5);
     (void)reference::solved(plan, Operation::plain, b);
-    EXPECT_EQ(device->bytes_in_use(), need.factor_bytes + need.flag_bytes + need.vector_bytes);
+    EXPECT_EQ(device->bytes_in_use(), need.sum());
     EmulatedDeviceOptions small;
-    small.memory_bytes = need.factor_bytes + need.flag_bytes + need.vector_bytes - 1;
+    small.memory_bytes = need.sum() - 1;
     try {
       (void)plan_solve(factor, on(make_emulated_device(small)));
       FAIL() << "a factor was put on a device that is too small";

@@ -48,6 +48,8 @@ _PYTHON_CODE_IN_COMMENT = re.compile(
     r" \w+\(|print\(|(?:if|for|while) [^#]*:$|\w+ = \w+\(.*\)$)"
 )
 _GPU = re.compile(r"\bGPUs?\b|\b[AVH]100\b|\bH200\b|\bMI250X?\b|\b[ah]100\b|\bh200\b|\bmi250x\b")
+GPU_RESULTS = "docs/results/gpu.md"
+_DEVICE_LINE = re.compile(r"^Device: \S", re.MULTILINE)
 _TIME = re.compile(r"\d\s?(?:ms|us|µs|seconds|s)\b")
 _NOT_MEASURED = re.compile(
     r"not measured|no GPU r[au]n|no GPU has run|nothing was measured|never run on a GPU|ran on a GPU", re.I
@@ -231,11 +233,17 @@ def big_files(tree, architecture):
 
 def gpu_times(tree, architecture):
     """A page that names a GPU beside a time says where the time comes from: that it was not measured, or the
-    page of results of the GPU that gave it."""
-    measured = "docs/results/gpu.md" in tree.files
+    page of results of the GPU that gave it, which names its device."""
+    results = (tree.text(GPU_RESULTS) or "") if GPU_RESULTS in tree.files else ""
+    measured = _DEVICE_LINE.search(results) is not None
+    if results and not measured:
+        yield Finding(GPU_RESULTS, 1, "gpu-time", "results of a GPU that name no device",
+                      "have tools/results_gpu.py write the page: it has a line 'Device: NAME'")
     for path in tree.files:
         text = tree.text(path) or ""
-        if not path.endswith(".md") or _NOT_MEASURED.search(text) or (measured and "gpu.md" in text):
+        if not path.endswith(".md") or path == GPU_RESULTS or _NOT_MEASURED.search(text):
+            continue
+        if measured and "gpu.md" in text:
             continue
         for number, line in enumerate(text.splitlines(), 1):
             if _GPU.search(line) and _TIME.search(line):

@@ -73,6 +73,7 @@ Report run(const std::vector<Launch>& launches, const Options&) {
 int thread() { return here.index; }
 int threads() { return here.threads; }
 int lane() { return here.index % lanes_of_warp; }
+bool leads_wave() { return true; }
 int block() { return here.number; }
 int blocks() { return here.blocks; }
 int my_pe() { return 0; }

@@ -1,4 +1,4 @@
-// The list of kernels that solve on one device, and how one is called.
+// The list of kernels that run on one device, and how one is called.
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -6,7 +6,7 @@
 
 namespace palmette::device {
 
-enum class SweepKernel : char {
+enum class Kernel : char {
   tree_forward,
   tree_backward,
   level_forward,
@@ -14,14 +14,25 @@ enum class SweepKernel : char {
   columns_forward,
   columns_backward,
   rows,
+  load_rows,
+  store_rows,
+  to_low,
+  from_low,
+  column_maxima,
+  largest_of_parts,
+  residual,
+  scaled_residual,
+  correction,
+  copy_columns,
 };
 
 /// A kernel with its template arguments and its argument.
 struct KernelCall {
-  SweepKernel kernel;
+  Kernel kernel;
   ScalarType scalar;
-  int rhs_at_once;       ///< right-hand sides that a lane multiplies by together: 1 or rhs_of_lane
-  const void* argument;  ///< a TriangleSweep, or for `rows` a RowSweep, of the kernels' scalar type
+  /// right-hand sides that a lane multiplies by together, 1 or rhs_of_lane; 1 where it multiplies by none
+  int rhs_at_once;
+  const void* argument;  ///< the struct that the kernel takes, of the kernel's scalar type
 };
 
 /// Strides of several right-hand sides are multiples of this.

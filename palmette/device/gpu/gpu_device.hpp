@@ -1,4 +1,4 @@
-// Devices of CUDA, without its headers.
+// Devices of CUDA and of HIP, without their headers.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,9 @@ namespace palmette::device {
 
 /// Why no GPU can be opened here; empty if one can.
 std::string why_no_cuda();
+std::string why_no_hip();
 /// @throws UsageError naming the GPUs that there are; DeviceError
 std::shared_ptr<Device> make_cuda_device(int index);
+std::shared_ptr<Device> make_hip_device(int index);
 
 }  // namespace palmette::device

@@ -1,0 +1,84 @@
+// The C interface with vectors in the memory of the emulated device.
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <string>
+#include <vector>
+
+#include "palmette/capi/palmette.h"
+#include "palmette/device/device.hpp"
+
+namespace {
+
+using palmette::DeviceArray;
+
+/// A solver of tridiag(−1, 4, −1) of order n.
+template <class T>
+palmette_solver* tridiagonal(int n, const char* device) {
+  std::vector<int64_t> ptr = {0};
+  std::vector<int32_t> row;
+  std::vector<T> value;
+  for (int j = 0; j < n; ++j) {
+    for (int i = std::max(0, j - 1); i <= std::min(n - 1, j + 1); ++i) {
+      row.push_back(i);
+      value.push_back(T(i == j ? 4 : -1));
+    }
+    ptr.push_back(static_cast<int64_t>(row.size()));
+  }
+  palmette_options options;
+  palmette_default_options(&options);
+  options.device = device;
+  options.measure = 0;
+  palmette_solver* solver = nullptr;
+  const auto* values = reinterpret_cast<const double*>(value.data());
+  const auto create = std::is_same_v<T, double> ? palmette_create_d : palmette_create_z;
+  EXPECT_EQ(create(n, ptr.data(), row.data(), values, PALMETTE_FULL, &options, &solver), PALMETTE_OK)
+      << palmette_last_error();
+  return solver;
+}
+
+template <class T>
+void solves_where_vectors_lie() {
+  const int n = 20, k = 3;
+  palmette_solver* const there = tridiagonal<T>(n, "emulated");
+  palmette_solver* const here = tridiagonal<T>(n, "none");
+  const auto solve = std::is_same_v<T, double> ? palmette_solve_d : palmette_solve_z;
+  const auto solve_on_device =
+      std::is_same_v<T, double> ? palmette_solve_on_device_d : palmette_solve_on_device_z;
+  const std::vector<T> b(n * k, T(1));
+  std::vector<T> want(n * k), found(n * k);
+  auto* const wanted = reinterpret_cast<double*>(want.data());
+  EXPECT_EQ(solve(there, PALMETTE_PLAIN, k, reinterpret_cast<const double*>(b.data()), n, wanted, n, nullptr),
+            PALMETTE_OK);
+  const auto device = palmette::open_device("emulated");
+  const DeviceArray<T> b_there(device, b), x_there(device, b.size());
+  const palmette_columns columns{k, reinterpret_cast<const double*>(b_there.data()), n,
+                                 reinterpret_cast<double*>(x_there.data()), n};
+  palmette_report report;
+  EXPECT_EQ(solve_on_device(there, PALMETTE_PLAIN, &columns, nullptr, &report), PALMETTE_OK)
+      << palmette_last_error();
+  EXPECT_EQ(report.verified, 1);
+  device->copy_out(found.data(), x_there.data(), x_there.bytes());
+  EXPECT_EQ(found, want);
+
+  EXPECT_EQ(solve_on_device(there, PALMETTE_PLAIN, nullptr, nullptr, nullptr), PALMETTE_USAGE);
+  EXPECT_EQ(solve_on_device(here, PALMETTE_PLAIN, &columns, nullptr, nullptr), PALMETTE_USAGE);
+  EXPECT_NE(std::string(palmette_last_error()).find("the factor on the host"), std::string::npos);
+  const palmette_columns of_host{k, reinterpret_cast<const double*>(b.data()), n, wanted, n};
+  EXPECT_EQ(solve_on_device(there, PALMETTE_PLAIN, &of_host, nullptr, nullptr), PALMETTE_USAGE);
+  EXPECT_NE(std::string(palmette_last_error()).find("does not lie in the memory"), std::string::npos);
+  palmette_destroy(there);
+  palmette_destroy(here);
+}
+
+TEST(device_vectors, doubles_are_solved_where_they_lie) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  solves_where_vectors_lie<double>();
+}
+
+TEST(device_vectors, complex_numbers_are_solved_where_they_lie) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  solves_where_vectors_lie<std::complex<double>>();
+}
+
+}  // namespace
