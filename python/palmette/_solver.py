@@ -66,8 +66,8 @@ class Solver(VerifiedSolves, FactorParts):
     device : str
         What holds the factor and solves with it: "none": the host; or one of `devices()`, "emulated", "cuda"
         or "hip", with a number if there are several ("cuda:1"). A method for devices is then used. "auto":
-        the first GPU, if it has room for the factor and a solve there is predicted to be faster than on the host;
-        a note of the report says what was chosen, and why. "cuda@16e9": at most that many bytes of its
+        the first GPU, if it has room for the factor and a solve there is predicted to be faster than on the
+        host; a note of the report says what was chosen, and why. "cuda@16e9": at most that many bytes of its
         memory.
 
     Raises

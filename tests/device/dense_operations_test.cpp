@@ -6,6 +6,7 @@
 
 #include "palmette/base/base.hpp"
 #include "palmette/device/dense_cuda.hpp"
+#include "palmette/device/device_queue.hpp"
 
 namespace palmette {
 namespace {

@@ -22,8 +22,8 @@ class PlainDevice final : public Device {
   std::function<void()> before_copy_in;            ///< called in the thread of the device
 
   void clear(void* memory, std::size_t bytes) override { std::memset(memory, 0, bytes); }
-  void copy_there(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   void finish() override {}
+  void copy_there(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   bool holds(const void*, std::size_t) const override { return true; }
   void wait_for_stream(void*) override {}
 
