@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/measure_device.hpp"
 #include "cli/measure_machine.hpp"
 #include "cli/names.hpp"
 #include "cli/rank_options.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 struct MeasureCommand {
   MeasureRequest request;
+  std::string device;  ///< empty: this machine
   OutputOptions output;
 };
 
@@ -104,6 +106,7 @@ MeasuredCluster measure(const MeasureRequest& request) {
 
 int run_measure(const MeasureCommand& command) {
   check_writable("--json", command.output.json);
+  if (!command.device.empty()) return measure_device(command.device, command.output);
   std::vector<PingPong> over_mpi;
   if (launched_ranks() > 1) {
     if (launched_ranks() != 2)
@@ -148,9 +151,15 @@ Command add_measure(CLI::App& root) {
                      "and ping-pong between ranks; stored for 'palmette predict --machine this'.",
                      "  palmette measure\n"
                      "  palmette measure --json mine.json\n"
+                     "  palmette measure --device cuda\n"
                      "  mpiexec -n 2 palmette measure --json mine.json\n");
   const auto command = std::make_shared<MeasureCommand>();
   add_threads(app, "Method", command->request.threads);
+  OptionGroup group(app, "Method");
+  group.text({"--device", "KIND[:INDEX]",
+              "instead, the bus and the dense operations of this device, kept for 'palmette solve --device'; "
+              "on the emulated device they are the emulator's"},
+             command->device);
   add_output_options(app, command->output);
   return {&app, [command] { return run_measure(*command); }};
 }

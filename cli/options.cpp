@@ -72,12 +72,26 @@ void add_device(OptionGroup& group, std::string& device) {
   for (const DeviceKindInfo& kind : device_kind_list())
     kinds.push_back(name_and_reason(kind.name, kind.unavailable));
   group.text({"--device", "auto|none|KIND[:INDEX][@BYTES]",
-              fmt::format("what holds the factor and solves with it: none (default): the host; auto: the "
-                          "first GPU, if a solve there is predicted to be faster; {}. @16e9: at most "
-                          "that many bytes of its memory",
+              fmt::format("what computes large parts of the factor, holds it and solves with it: none "
+                          "(default): the host; auto: the first GPU, if a solve there is predicted to be "
+                          "faster; {}. @16e9: at most that many bytes of its memory",
                           fmt::join(kinds, ", "))},
              device);
 }
+
+namespace {
+
+void add_offload(OptionGroup& group, OffloadMode& offload) {
+  const std::vector<std::string> names = {"auto", "never", "always"};
+  group.value({"--offload", "auto|never|always",
+               "what of the factorization goes to the device: the operations that are faster there, by "
+               "'palmette measure --device' or else by estimates; nothing; everything (default: auto)"},
+              [&offload, names](const std::string& text) {
+                offload = static_cast<OffloadMode>(choose_name("--offload", text, names));
+              });
+}
+
+}  // namespace
 
 void add_matrix_options(CLI::App& app, MatrixOptions& options, bool required) {
   add_argument(app,
@@ -146,6 +160,7 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
   using Places = std::span<const SolveWhere>;
   add_method(method, options.method, whole_matrix ? Places(everywhere) : Places(on_one_machine));
   add_device(method, options.device);
+  if (whole_matrix) add_offload(method, options.offload);
   add_threads(app, "Method", options.threads);
   add_precision(method, options, whole_matrix);
   add_refinement(method, options.request);

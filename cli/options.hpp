@@ -35,6 +35,7 @@ struct SolvingOptions {
   std::string out;
   SolveMethod method = SolveMethod::automatic;
   std::string device = "none";
+  OffloadMode offload = OffloadMode::automatic;  ///< solve only
   int threads = 0;
   Precision precision = Precision::double_precision;
   SolveRequest request;

@@ -13,6 +13,7 @@
 #include "cli/structure.hpp"
 #include "cli/text.hpp"
 #include "cli/predict_devices.hpp"
+#include "cli/predict_offload.hpp"
 #include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
 
@@ -25,6 +26,7 @@ struct PredictCommand {
   PlacementOptions placement;
   std::vector<std::int64_t> threads;
   std::string devices;  ///< empty: ranks and threads are predicted
+  std::string offload;  ///< devices for a factorization's share; empty: solves are predicted
   std::string plot;
   OutputOptions output;
 };
@@ -276,7 +278,7 @@ int predict_devices(const PredictCommand& command, const SparseMatrix<T>& matrix
 }
 
 int run_predict_devices(const PredictCommand& command) {
-  const std::vector<MachineFile> devices = read_devices(command.devices);
+  const std::vector<MachineFile> devices = read_devices("--device", command.devices);
   if (!command.plot.empty()) throw UsageError("--plot draws paths over ranks: leave out --device");
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
@@ -285,8 +287,34 @@ int run_predict_devices(const PredictCommand& command) {
                     input.matrix);
 }
 
+int run_predict_offload(const PredictCommand& command) {
+  if (!command.plot.empty() || !command.devices.empty())
+    throw UsageError("--offload predicts a factorization: leave out --plot and --device");
+  const std::vector<MachineFile> devices = read_devices("--offload", command.offload);
+  const MachineFile host = machine_by_name(command.placement.machine);
+  ProgressBar progress(!command.output.quiet);
+  const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
+  check_square(input, command.matrix.path, "predict");
+  return std::visit(
+      [&]<class T>(const SparseMatrix<T>& matrix) {
+        const Structure structure = find_structure(matrix, command.structure, progress);
+        const OffloadCase given{structure.symbolic, structure.kind, ScalarTraits<T>::type, host};
+        Json document = structure_json(structure.report);
+        document["offload"] = offload_json(devices, given);
+        if (command.output.shows_table()) {
+          FactList facts(16);
+          facts.add("matrix", matrix_sentence(structure.report.matrix));
+          facts.add("host", "one core of " + host.cluster.name);
+          print(facts.text() + "\n" + offload_table(devices, given));
+        }
+        return finish(command.output, document);
+      },
+      input.matrix);
+}
+
 int run_predict(const PredictCommand& command) {
   check_writable("--json", command.output.json);
+  if (!command.offload.empty()) return run_predict_offload(command);
   if (!command.devices.empty()) return run_predict_devices(command);
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
@@ -314,6 +342,7 @@ Command add_predict(CLI::App& root) {
                      "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
                      "  palmette predict A.mtx --device a100,h100\n"
+                     "  palmette predict A.mtx --offload a100 --machine perlmutter-cpu\n"
                      "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
   const auto command = std::make_shared<PredictCommand>();
   add_matrix_options(app, command->matrix);
@@ -326,6 +355,16 @@ Command add_predict(CLI::App& root) {
   group.text({"--device", "NAME|FILE,...",
               "one solve on each of these devices instead, by their machine files: a100, h100, h200, mi250x"},
              command->devices);
+  group.text({"--offload", "NAME|FILE,...",
+              "instead, which dense operations of the factorization each of these devices would get from a "
+              "core of --machine"},
+             command->offload);
+  group.value({"--max-width", "W",
+               fmt::format("most columns of a supernode (default: {})", AnalyzeOptions().max_width)},
+              [command](const std::string& text) {
+                command->structure.max_width =
+                    static_cast<index_t>(parse_integer("--max-width", text, 1, 1 << 20));
+              });
   OptionGroup report(app, "Report");
   report.text({"--plot", "FILE.svg",
                "draw the critical path (of the last number of ranks) on the sparsity plot of the factor"},

@@ -11,12 +11,12 @@ namespace palmette::cli {
 
 using Json = nlohmann::ordered_json;
 
-std::vector<MachineFile> read_devices(const std::string& names) {
+std::vector<MachineFile> read_devices(const std::string& option, const std::string& names) {
   std::vector<MachineFile> devices;
   std::istringstream list(names);
   for (std::string name; std::getline(list, name, ',');)
-    devices.push_back(known_machine("--device", name, {}));
-  if (devices.empty()) throw UsageError("--device: give the name of a machine file, such as h100");
+    devices.push_back(known_machine(option, name, {}));
+  if (devices.empty()) throw UsageError(option + ": give the name of a machine file, such as h100");
   return devices;
 }
 

@@ -10,7 +10,7 @@
 namespace palmette::cli {
 
 /// "a100,mine.json": the machine files of devices. @throws UsageError; IoError
-std::vector<MachineFile> read_devices(const std::string& names);
+std::vector<MachineFile> read_devices(const std::string& option, const std::string& names);
 
 /// A solve on each of them, as a table that says that nothing was measured.
 std::string device_table(const std::vector<MachineFile>& devices, const DeviceCase& given);

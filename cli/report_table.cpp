@@ -50,6 +50,24 @@ std::string structure_of(const AnalyzeReport& analyzed) {
          (analyzed.diagonal_blocks > 1 ? ", " + plural(analyzed.diagonal_blocks, "diagonal block") : "");
 }
 
+void add_offload(PhaseTable& table, const OffloadReport& offload) {
+  std::string calls;
+  for (const DenseOperation operation : dense_operations) {
+    const offset_t there = offload.counts.device[operation].calls;
+    calls += fmt::format("{}{} {} of {}", calls.empty() ? "" : ", ", name_of(operation), there,
+                         there + offload.counts.host[operation].calls);
+  }
+  table.more(fmt::format("on device {}: {} calls", offload.address, calls));
+  table.more(fmt::format("{} to it, {} from it{}", format_bytes(offload.counts.bytes_in),
+                         format_bytes(offload.counts.bytes_out),
+                         offload.counts.fallbacks > 0
+                             ? fmt::format("; {} done by the host for lack of memory",
+                                           plural(offload.counts.fallbacks, "request"))
+                             : ""));
+  if (offload.mode == OffloadMode::automatic) table.more("chosen by figures: " + offload.model);
+  if (offload.emulated) table.more("the device's part ran on this CPU: the time is not that of a GPU");
+}
+
 /// There is no prediction for solves over ranks.
 std::string prediction_of(const AnalyzeReport& analyzed) {
   if (analyzed.memory_bytes_predicted == 0) return "";
@@ -76,6 +94,7 @@ void add_factor_phases(PhaseTable& table, const Report& report) {
                            report.factorize->pivots.perturbed_columns.empty()
                                ? 0
                                : report.factorize->pivots.perturbed_columns.front() + 1));
+  if (report.factorize->offload) add_offload(table, *report.factorize->offload);
 }
 
 void add_device(PhaseTable& table, const DeviceReport& device) {

@@ -1,5 +1,6 @@
 // palmette solve: order, analyze, factorize, solve and verify.
 #include "cli/commands.hpp"
+#include "cli/offload_model_file.hpp"
 #include "cli/rank_solve.hpp"
 #include "cli/system_run.hpp"
 
@@ -22,6 +23,8 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
   set_device(options, command.solving.device);
+  options.offload = command.solving.offload;
+  if (options.device) options.offload_model = kept_offload_model(options.device->info());
   options.threads = command.solving.threads;
   options.mixed_precision = command.solving.precision == Precision::mixed;
   options.singular = command.solving.singular;
@@ -37,6 +40,8 @@ int run_solve(const SolveCommand& command) {
         "system");
   if (command.ranks.wanted() && command.solving.device != "none")
     throw UsageError("--device is for one process; over ranks the factor stays on the hosts");
+  if (command.solving.device == "none" && command.solving.offload == OffloadMode::always)
+    throw UsageError("--offload always needs a device: add --device");
   if (command.ranks.wanted())
     return solve_over_ranks(
         {command.matrix, command.kind_and_order, command.solving, command.output, command.ranks});

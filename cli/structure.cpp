@@ -21,6 +21,7 @@ Structure find_structure(const SparseMatrix<T>& matrix, const StructureOptions& 
   const Stopwatch watch;
   AnalyzeOptions analyze_options;
   analyze_options.symmetric_pattern = matrix.symmetry != Symmetry::general;
+  analyze_options.max_width = options.max_width;
   structure.symbolic = analyze(matrix.pattern, structure.ordering, analyze_options);
   progress.end();
 

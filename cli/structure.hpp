@@ -19,6 +19,7 @@ struct Structure {
 struct StructureOptions {
   KindAndOrder kind_and_order;
   int threads = 0;
+  index_t max_width = AnalyzeOptions().max_width;  ///< of a supernode
 };
 
 /// Order and analyze. @throws NumericalError if the matrix is structurally singular

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Published results of [Liu et al. 2023] and [Ding et al. 2020] compared with our simulations:
+"""Published results of [Liu et al. 2023], [Ding et al. 2020] and [Bellavita et al. 2023] compared with ours:
 docs/results/reproduction.md and its plots.
 
-    PYTHON tools/results_reproduction.py [--long] [--build FOLDER] [--keep FOLDER]
+    PYTHON tools/results_reproduction.py [--long] [--only-offload] [--build FOLDER] [--keep FOLDER]
 
 PYTHON needs matplotlib. Runs programs of FOLDER (default build/release; configure with -DPALMETTE_BENCH=ON):
 bench_rank_decompositions and `palmette simulate-cluster`. Times are virtual: they do not depend on what else
-this machine does. --long: s2D9pt 2048² instead of 1024², which needs some 20 GB. --keep: a folder from which
-outputs are read, or to which they are written.
+this machine does. --long: s2D9pt 2048² instead of 1024², which needs some 20 GB. --only-offload: the last
+chapter, in a minute. --keep: a folder from which outputs are read, or to which they are written.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 
 import kept_output
-from reproduction import layers, grids
+from reproduction import layers, grids, offload
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -60,8 +60,8 @@ def write_report(run, side):
             " solves over layers of ranks,"
         ),
         (
-            "and [Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids. Their"
-            " machines"
+            "[Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids, and"
+            " [Bellavita et al. 2023](../REFERENCES.md), on GPUs in a factorization. Their machines"
         ),
         (
             "are gone or not ours, so all times here are **simulated**: the rank programs that run over MPI,"
@@ -75,7 +75,16 @@ def write_report(run, side):
     ]
     lines += layers.chapter(run, folder, side)
     lines += grids.chapter(run, folder)
+    lines += ["", *offload.chapter(run, folder)]
     (folder / "reproduction.md").write_text("\n".join(lines) + "\n")
+
+
+def replace_offload(run):
+    """The last chapter of the page made anew, the others as they are."""
+    folder = ROOT / "docs/results"
+    page = folder / "reproduction.md"
+    before = page.read_text().split(offload.BEGIN)[0].rstrip("\n")
+    page.write_text(before + "\n\n" + "\n".join(offload.chapter(run, folder)) + "\n")
 
 
 def main():
@@ -83,9 +92,14 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--build", default=ROOT / "build/release")
     parser.add_argument("--keep")
+    parser.add_argument("--only-offload", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        write_report(Runner(given.build, given.keep or scratch), 2048 if given.long else 1024)
+        run = Runner(given.build, given.keep or scratch)
+        if given.only_offload:
+            replace_offload(run)
+        else:
+            write_report(run, 2048 if given.long else 1024)
 
 
 if __name__ == "__main__":

@@ -88,8 +88,10 @@ void check(int status, int out_of_memory, const char* what) {
     throw MemoryError(std::string(what) + ": the device has no memory for the library's workspace");
   throw DeviceError(std::string(what) + " failed with status " + std::to_string(status));
 }
-void check_blas(int status, const char* what) { check(status, 3, what); }
-void check_solver(int status, const char* what) { check(status, 2, what); }
+void check_blas(int status, const char* what) { check(status, cuda_calls::blas_out_of_memory, what); }
+void check_solver(int status, const char* what) {
+  check(status, cuda_calls::solver_out_of_memory, what);
+}
 
 template <class T>
 int leading(DenseView<T> view) {

@@ -10,6 +10,8 @@ inline constexpr int plain = 0, transposed = 1, adjoint = 2;  // cublasOperation
 inline constexpr int lower = 0, upper = 1;                    // cublasFillMode_t
 inline constexpr int stored = 0, unit = 1;                    // cublasDiagType_t
 inline constexpr int right = 1;                               // cublasSideMode_t
+inline constexpr int blas_out_of_memory = 3;                  // cublasStatus_t
+inline constexpr int solver_out_of_memory = 2;                // cusolverStatus_t
 
 using Create = int(void** handle);
 using Destroy = int(void* handle);

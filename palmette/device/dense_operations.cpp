@@ -40,12 +40,14 @@ class HostOperations final : public DenseOperations<T> {
 }  // namespace
 
 std::string why_no_dense_operations(const Device& device) {
+  if (device.info().kind == "hip") return "this version calls no dense operations of HIP's libraries";
   return device.info().kind == "cuda" ? device::why_no_dense_cuda() : "";
 }
 
 template <class T>
 std::unique_ptr<DenseOperations<T>> make_dense_operations(const std::shared_ptr<Device>& device,
                                                           const HostDense<T>& host) {
+  if (device->info().kind == "hip") throw DeviceError(why_no_dense_operations(*device));
   if (device->info().kind == "cuda") return device::make_dense_cuda<T>(device);
   return std::make_unique<HostOperations<T>>(host);
 }

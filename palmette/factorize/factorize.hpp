@@ -8,6 +8,7 @@
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/device/device.hpp"
 #include "palmette/factorize/layer_factor.hpp"
+#include "palmette/factorize/measure_offload.hpp"
 #include "palmette/factorize/offload_model.hpp"
 #include "palmette/factorize/rank_factorization.hpp"
 #include "palmette/tasks/tasks.hpp"
@@ -18,6 +19,7 @@ namespace palmette {
 /// A device's share of a factorization.
 struct OffloadOptions {
   std::shared_ptr<Device> device = nullptr;  ///< null: the host computes everything
+  /// automatic sends nothing to a device of which why_no_dense_operations says something
   OffloadMode mode = OffloadMode::automatic;
   std::optional<OffloadModel> model;         ///< empty: estimated_offload_model()
   /// Rows of a panel that one task updates, rounded up to a multiple of the host's 256: longer ones make

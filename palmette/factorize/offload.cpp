@@ -3,23 +3,10 @@
 
 #include <algorithm>
 
+#include "palmette/factorize/host_dense.hpp"
+
 namespace palmette::factorizing {
 namespace {
-
-template <class T>
-void divide_on_host(const RowTriangle& how, DenseView<const T> a, DenseView<T> x) {
-  const blas::Transpose op = !how.transposed ? blas::Transpose::no
-                             : how.adjoint   ? blas::Transpose::adjoint
-                                             : blas::Transpose::transpose;
-  solve_panel_rows<T>({how.upper ? blas::Triangle::upper : blas::Triangle::lower, op,
-                       how.unit_diagonal ? blas::Diagonal::unit : blas::Diagonal::stored},
-                      a, x);
-}
-
-template <class T>
-HostDense<T> host_functions() {
-  return {&factor_llt<T>, &divide_on_host<T>, &multiply_placed<T>};
-}
 
 /// Where the host cuts the rows from `from` on: at the ends of pieces, and within them after slab_rows rows.
 std::vector<index_t> slab_ends(const std::vector<RowRange>& pieces, index_t from) {
@@ -32,6 +19,13 @@ std::vector<index_t> slab_ends(const std::vector<RowRange>& pieces, index_t from
   return ends;
 }
 
+/// A device that lacks its libraries computes nothing, unless it must: then making them says why.
+OffloadMode mode_here(const OffloadOptions& options) {
+  const bool unable =
+      options.mode == OffloadMode::automatic && !why_no_dense_operations(*options.device).empty();
+  return unable ? OffloadMode::never : options.mode;
+}
+
 }  // namespace
 
 template <class T>
@@ -39,7 +33,7 @@ Offload<T>::Offload(const Work<T>& work, const OffloadOptions& options)
     : work_(work),
       device_(options.device),
       model_(options.model ? *options.model : estimated_offload_model()),
-      plan_(plan_offload(work.symbolic, work.kind(), ScalarTraits<T>::type, model_, options.mode)),
+      plan_(plan_offload(work.symbolic, work.kind(), ScalarTraits<T>::type, model_, mode_here(options))),
       queue_(std::make_unique<DeviceQueue>()) {}
 
 template <class T>
@@ -57,7 +51,7 @@ OffloadCounts Offload<T>::finish() {
 
 template <class T>
 DenseOperations<T>& Offload<T>::operations() {
-  if (!operations_) operations_ = make_dense_operations<T>(device_, host_functions<T>());
+  if (!operations_) operations_ = make_dense_operations<T>(device_, host_dense<T>());
   return *operations_;
 }
 

@@ -43,6 +43,7 @@ class WorkingInverse final : public Inverse<T> {
   ScalarType factor_scalar() const override { return ScalarTraits<T>::type; }
   offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
   double factor_seconds() const override { return factor_->seconds; }
+  std::optional<OffloadCounts> offload() const override { return factor_->offload; }
   std::shared_ptr<const Factor<T>> factor() const override { return factor_; }
 
  private:
@@ -98,6 +99,7 @@ class MixedInverse final : public Inverse<T> {
   ScalarType factor_scalar() const override { return ScalarTraits<Low>::type; }
   offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
   double factor_seconds() const override { return factor_->seconds; }
+  std::optional<OffloadCounts> offload() const override { return factor_->offload; }
   std::shared_ptr<const Factor<T>> factor() const override { return nullptr; }
 
  private:

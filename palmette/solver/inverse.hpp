@@ -31,6 +31,8 @@ class Inverse {
   virtual ScalarType factor_scalar() const = 0;
   virtual offset_t factor_bytes() const = 0;
   virtual double factor_seconds() const = 0;
+  /// A device's share of the factorization; empty if there was no device.
+  virtual std::optional<OffloadCounts> offload() const { return {}; }
   /// The factor in working precision, or null in mixed precision.
   virtual std::shared_ptr<const Factor<T>> factor() const = 0;
 };

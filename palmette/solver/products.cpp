@@ -54,6 +54,23 @@ void report_factor(Products<T>& made, int threads) {
   note_replaced_pivots(factorized, made.report.notes);
 }
 
+/// What the device did for the factorization, or why it could do nothing.
+template <class T>
+void report_offload(Products<T>& made, const SolverOptions& options) {
+  const std::optional<OffloadCounts> counts = made.inverse->offload();
+  if (!counts) return;
+  OffloadReport& offload = made.report.factorize->offload.emplace();
+  offload.address = made.device->info().address();
+  offload.emulated = made.device->info().kind == "emulated";
+  offload.mode = options.offload;
+  offload.model = options.offload_model ? options.offload_model->source : estimated_offload_model().source;
+  offload.counts = *counts;
+  const std::string why = why_no_dense_operations(*made.device);
+  if (!why.empty())
+    made.report.notes.push_back("the device " + offload.address +
+                                " took no part in the factorization: " + why);
+}
+
 }  // namespace
 
 template <class T>
@@ -122,6 +139,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   inverse_options.device = made.device;
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
+  inverse_options.factorize.offload = {made.device, options_.offload, options_.offload_model};
   inverse_options.factorize.tiny_pivot = options_.tiny_pivot;
   inverse_options.factorize.team =
       team_.for_work(made.report.analyze->flops * (is_complex_v<T> ? 4 : 1) >= flops_worth_a_team, at_most);
@@ -139,6 +157,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
         made.known.up_to_rounding() ? Symmetry::general : made.known.symmetry);
   const ThreadTeam* used = inverse_options.factorize.team;
   report_factor(made, used != nullptr ? used->size() : 1);
+  if (made.device) report_offload(made, options_);
   if (!made.why_there.empty()) made.report.notes.push_back(made.why_there);
   return {};
 }

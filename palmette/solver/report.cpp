@@ -60,6 +60,33 @@ void visit_inertia(const PivotReport& pivots, ReportVisitor& visitor) {
   visitor.close();
 }
 
+void visit_calls(const std::string& place, const PlaceCounts& counts, ReportVisitor& visitor) {
+  for (const DenseOperation operation : dense_operations) {
+    const std::string name = place + "_" + std::string(name_of(operation));
+    visitor.field(name + "_calls", std::int64_t{counts[operation].calls});
+    visitor.field(name + "_flops", counts[operation].flops);
+  }
+}
+
+void visit_offload(const OffloadReport& offload, ReportVisitor& visitor) {
+  visitor.open("offload");
+  visitor.field("device", offload.address);
+  visitor.field("emulated", offload.emulated);
+  visitor.field("mode", name_of(offload.mode));
+  visitor.field("model", offload.model);
+  const OffloadCounts& counts = offload.counts;
+  visit_calls("host", counts.host, visitor);
+  visit_calls("device", counts.device, visitor);
+  visitor.field("copies_in", std::int64_t{counts.copies_in});
+  visitor.field("copies_out", std::int64_t{counts.copies_out});
+  visitor.field("bytes_in", counts.bytes_in);
+  visitor.field("bytes_out", counts.bytes_out);
+  visitor.field("panels_kept", std::int64_t{counts.panels_kept});
+  visitor.field("panels_evicted", std::int64_t{counts.panels_evicted});
+  visitor.field("fallbacks", std::int64_t{counts.fallbacks});
+  visitor.close();
+}
+
 void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visitor.open("factorize");
   visitor.field("kind", name_of(factorize.kind));
@@ -73,6 +100,8 @@ void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visit_inertia(factorize.pivots, visitor);
   visitor.field("log_abs_determinant", factorize.pivots.log_abs_determinant);
   visitor.field("memory_bytes", std::int64_t{factorize.memory_bytes});
+  if (factorize.offload) visit_offload(*factorize.offload, visitor);
+  else visitor.null("offload");
   visitor.close();
 }
 

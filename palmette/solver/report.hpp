@@ -36,6 +36,15 @@ struct AnalyzeReport {
   offset_t memory_bytes_predicted = 0;  ///< peak of the whole process through factorization and one solve
 };
 
+/// A device's share of a factorization.
+struct OffloadReport {
+  std::string address;         ///< "emulated:0"
+  bool emulated = false;
+  OffloadMode mode = OffloadMode::automatic;
+  std::string model;           ///< where the figures are from by which operations were sent
+  OffloadCounts counts;
+};
+
 struct FactorizeReport {
   FactorKind kind = FactorKind::llt;
   ScalarType scalar = ScalarType::float64;  ///< float32 or complex64 in mixed precision
@@ -47,6 +56,7 @@ struct FactorizeReport {
   /// number of rows, and of columns, without a matching nonzero; the factorization used added entries there
   index_t structural_deficiency = 0;
   offset_t memory_bytes = 0;
+  std::optional<OffloadReport> offload;  ///< absent: there was no device
 };
 
 /// The device that held the factor, and what one solve made it do.
@@ -113,7 +123,10 @@ class ReportVisitor {
 /// matrix{rows,cols,nnz,scalar,symmetry}, order{method,seconds,matched},
 /// analyze{seconds,nnz_factor,flops,supernodes,diagonal_blocks,memory_bytes_predicted},
 /// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,structural_deficiency,
-///           inertia{positive,negative,zero},log_abs_determinant,memory_bytes},
+///           inertia{positive,negative,zero},log_abs_determinant,memory_bytes,
+///           offload{device,emulated,mode,model,host_OP_calls,host_OP_flops,device_OP_calls,device_OP_flops
+///                   (OP: potrf, trsm, syrk, gemm),copies_in,copies_out,bytes_in,bytes_out,panels_kept,
+///                   panels_evicted,fallbacks}},
 /// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,
 ///       critical_path_seconds,guarded_blocks,
 ///       device{address,name,emulated,memory_bytes,bytes_in,bytes_out,launches}},

@@ -30,6 +30,9 @@ struct SolverOptions {
   /// the host; a note of the report says which and why. With no device: why there is none
   bool device_if_faster = false;
   std::string why_no_device;
+  /// what of the factorization goes to the device that holds the factor, if one does
+  OffloadMode offload = OffloadMode::automatic;
+  std::optional<OffloadModel> offload_model;  ///< empty: estimated_offload_model()
   /// factor in single precision and refine to working precision; double and complex<double> only
   bool mixed_precision = false;
   double tiny_pivot = 0;      ///< as FactorizeOptions

@@ -60,6 +60,24 @@ def test_devices_are_predicted_and_nothing_is_called_measured(palmette, spd):
     palmette("predict", spd, "--device", "h100", "--plot", "a.svg").fails_with(2, "--plot")
 
 
+def test_a_factorization_is_shared_with_a_device_that_is_not_here(palmette, tmp_path):
+    palmette("generate", "elasticity3d", "--n", "12", "--out", "e.mtx", "--quiet")
+    options = ("predict", "e.mtx", "--kind", "llt", "--machine", "perlmutter-cpu", "--offload")
+    done = palmette(*options, ",".join(DEVICES), "--json", "-")
+    assert done.code == 0, done.err
+    for row in done.json["offload"]:
+        assert row["device"] in DEVICES and row["host"] == "perlmutter-cpu" and row["measured"] is False
+        calls = {one["operation"]: one for one in row["operations"]}
+        for name in ("trsm", "syrk", "gemm"):
+            assert calls[name]["host_calls"] > calls[name]["device_calls"] > 0
+            assert calls[name]["device_flops"] > calls[name]["host_flops"]
+        assert row["host_seconds"] + row["device_seconds"] + row["bus_seconds"] < row["host_alone_seconds"]
+    table = palmette(*options, "a100")
+    assert "no GPU ran" in table.out and max(map(len, table.out.splitlines())) <= 80
+    palmette(*options, "perlmutter-cpu").fails_with(2, "bus_gbs")
+    palmette(*options, "a100", "--plot", "a.svg").fails_with(2, "--plot")
+
+
 def test_table_and_plot(palmette, spd, tmp_path):
     done = palmette(
         "predict", spd, "--machine", "cori-knl", "--ranks", "4", "--threads", "1,2", "--plot", "path.svg"

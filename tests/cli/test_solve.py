@@ -312,6 +312,31 @@ def test_a_device_solves_and_the_report_says_what_it_did(palmette, spd):
     palmette("solve", spd, "--device", "emulated", "--transport", "threads:2").fails_with(2, "--device")
 
 
+def test_a_device_shares_the_factorization_and_calls_are_counted(palmette, spd):
+    def offload(*options):
+        done = palmette("solve", spd, "--kind", "llt", "--device", "emulated", "--json", "-", *options)
+        assert done.code == 0, done.err
+        return done.json["factorize"]["offload"]
+
+    everything, nothing = offload("--offload", "always"), offload("--offload", "never")
+    for name in ("potrf", "trsm", "syrk", "gemm"):
+        assert everything[f"device_{name}_calls"] == nothing[f"host_{name}_calls"] > 0
+        assert everything[f"host_{name}_calls"] == nothing[f"device_{name}_calls"] == 0
+    assert everything["bytes_in"] > 0 and everything["fallbacks"] == 0 and nothing["bytes_in"] == 0
+    assert "not measured" in offload()["model"]
+    palmette("solve", spd, "--offload", "always").fails_with(2, "--device")
+    palmette("solve", spd, "--offload", "sometimes").fails_with(2, "--offload")
+
+
+def test_a_measured_device_decides_for_later_factorizations(palmette, spd, tmp_path):
+    cache = {"XDG_CACHE_HOME": str(tmp_path)}
+    measured = palmette("measure", "--device", "emulated", "--json", "-", env=cache)
+    assert measured.code == 0 and measured.json["emulated"] and "not of a GPU" in measured.json["source"]
+    done = palmette("solve", spd, "--kind", "llt", "--device", "emulated", "--json", "-", env=cache)
+    assert done.json["factorize"]["offload"]["model"] == measured.json["source"]
+    palmette("measure", "--device", "none").fails_with(2, "nothing to measure")
+
+
 def test_the_device_auto_is_the_host_where_there_is_no_gpu_and_says_why(palmette, spd):
     done = palmette("solve", spd, "--device", "auto", "--json", "-")
     if done.json["solve"]["device"] is None:

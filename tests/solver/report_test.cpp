@@ -59,6 +59,7 @@ TEST(report, fields_of_a_solve_stand_under_their_public_names) {
                                              "inertia.zero",
                                              "factorize.log_abs_determinant",
                                              "factorize.memory_bytes",
+                                             "factorize.offload=null",
                                              "solve.method",
                                              "solve.threads",
                                              "solve.num_rhs",
