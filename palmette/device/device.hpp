@@ -4,6 +4,7 @@
 
 #include "palmette/device/dense_operations.hpp"
 #include "palmette/device/device_queue.hpp"
+#include "palmette/device/device_world.hpp"
 #include "palmette/device/devices.hpp"
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"

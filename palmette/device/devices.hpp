@@ -68,6 +68,9 @@ class Device {
   /// Later calls come after all work that was given to this stream of CUDA or HIP so far. The emulated device
   /// has none.
   virtual void wait_for_stream(void* stream) = 0;
+  /// From now on kernels of this device may load from and store to the memory of the other one, which is of
+  /// the same kind. @throws DeviceError if they cannot
+  virtual void reach(const Device& other) = 0;
   /// @param shape  0 blocks: as many as the device keeps resident
   /// @throws DeviceError if the kernel fails, saying how
   void launch(const device::KernelCall& call, device::LaunchShape shape);

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "palmette/device/devices.hpp"
+#include "palmette/device/device_world.hpp"
 #include "palmette/device/launches.hpp"
 
 namespace palmette {
@@ -30,6 +30,7 @@ class EmulatedDevice final : public Device {
   }
   void wait_for_stream(void*) override {}
   void finish() override {}
+  void reach(const Device&) override {}
 
  protected:
   void* do_allocate(std::size_t bytes) override {
@@ -62,7 +63,61 @@ class EmulatedDevice final : public Device {
   EmulatedDeviceOptions options_;
 };
 
+/// All elements in one run of the emulator.
+class EmulatedWorld final : public DeviceWorld {
+ public:
+  EmulatedWorld(std::vector<std::shared_ptr<Device>> elements, const EmulatedDeviceOptions& options)
+      : DeviceWorld(std::move(elements)), options_(options) {
+    options_.emulator.devices = size();
+    options_.emulator.peer_access = true;
+    options_.emulator.resident_blocks = std::min(options.blocks, options.emulator.resident_blocks);
+  }
+
+  void run(const std::vector<ElementLaunch>& launches) override {
+    std::vector<emulate::Launch> all;
+    for (const ElementLaunch& one : launches) {
+      device::LaunchShape shape = one.shape;
+      if (shape.blocks == 0) shape = {options_.blocks, options_.threads, shape.shared_bytes};
+      all.push_back(device::emulated_launch(one.call, shape));
+      all.back().device = one.element;
+    }
+    const std::lock_guard lock(emulator_mutex());
+    const emulate::Report report = emulate::run(all, options_.emulator);
+    if (!report.ok()) throw DeviceError("the emulated devices report: " + report.errors.front());
+    counts_.puts += static_cast<offset_t>(report.puts);
+    counts_.put_bytes += static_cast<offset_t>(report.put_bytes);
+    ++options_.emulator.seed;
+  }
+  bool has_network() const override { return true; }
+  WorldCounts counts() const override { return counts_; }
+  /// The same offset on every device, as the network wants it; counted on the first.
+  std::shared_ptr<const std::vector<void*>> allocate(std::size_t bytes) override {
+    const std::shared_ptr<Device>& first = element(0);
+    char* const base = static_cast<char*>(first->allocate(bytes));
+    std::vector<void*> parts;
+    for (int e = 0; e < size(); ++e) parts.push_back(emulate::on_device(base, e));
+    return {new std::vector<void*>(std::move(parts)), [first, base, bytes](const std::vector<void*>* all) {
+              first->release(base, bytes);
+              delete all;
+            }};
+  }
+
+ private:
+  EmulatedDeviceOptions options_;
+  WorldCounts counts_;
+};
+
 }  // namespace
+
+std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options) {
+  std::vector<std::shared_ptr<Device>> elements;
+  for (int e = 0; e < size; ++e) {
+    EmulatedDeviceOptions one = options;
+    one.index = e;
+    elements.push_back(make_emulated_device(one));
+  }
+  return std::make_shared<EmulatedWorld>(std::move(elements), options);
+}
 
 std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options) {
   const std::lock_guard lock(emulator_mutex());

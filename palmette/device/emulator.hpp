@@ -27,6 +27,7 @@ using Signal = std::uint64_t;
 struct Options {
   std::uint64_t seed = 1;
   int devices = 1;
+  bool peer_access = false;  ///< kernels may load from and store to the memory of other devices directly
   int resident_blocks = 4;      ///< of each device
   bool any_block_order = true;  ///< blocks become resident in a drawn order, as CUDA allows
   /// Plain stores become visible late and out of order, until a fence of sufficient scope.
@@ -229,7 +230,8 @@ PALMETTE_UNSEEN T add(T* p, T v, Order order, Scope scope) {
   return old;
 }
 #endif
-void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value, int pe);
+/// @param bytes  a multiple of 4
+void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe);
 void wait_signal(Signal* signal, Signal value);
 void quiet();
 double get(const double* from, int pe);

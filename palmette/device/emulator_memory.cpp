@@ -180,11 +180,10 @@ namespace {
 /// The network may read the source of a put until its thread calls quiet: whoever stores there changes what
 /// arrives.
 void check_put_sources(const char* p, int bytes, const Accessor& where) {
-  for (const Block& block : world->blocks)
-    for (const Lane& lane : block.lanes)
-      for (const auto& [source, count] : lane.put_sources)
-        if (p < source + count && source < p + bytes)
-          world->error("store at " + where.text() + " overwrites the source of a put before quiet");
+  auto open = world->open_puts.lower_bound(p + bytes);
+  while (open != world->open_puts.begin() && (--open)->first + world->longest_put > p)
+    if (p < open->second)
+      return world->error("store at " + where.text() + " overwrites the source of a put before quiet");
 }
 
 void count_sectors(Lane& lane, const Access& access, const void* site) {
@@ -238,9 +237,9 @@ void plain(const void* p, int bytes, bool write, const void* site) {
   const Access access{p, bytes, write, false, Scope::block};
   if (!is_tracked(lane, access, site)) return;
   const bool device = memory.is_device(p);
-  if (write && device && world->open_puts > 0)
+  if (write && device && !world->open_puts.empty())
     check_put_sources(static_cast<const char*>(p), bytes, {site});
-  if (device && memory.device_of(p) != lane.block->device)
+  if (device && !options.peer_access && memory.device_of(p) != lane.block->device)
     world->error("plain access to another device's memory at " + Accessor{site}.text());
   if (options.find_races) check_race(lane, access, {site});
   if (options.count_sectors && device) count_sectors(lane, access, site);

@@ -5,16 +5,19 @@ namespace palmette::emulate {
 
 namespace {
 
+/// What the network delivers at a time: the smallest scalar.
+constexpr int bytes_of_word = 4;
+
 void deliver_word(Put& put) {
   std::size_t skip = world->draw(static_cast<std::size_t>(put.left));
   int word = 0;
   while (put.done[word] || skip-- > 0) ++word;
   put.done[word] = true;
   --put.left;
-  char* const target = put.target + 8 * word;
-  std::memcpy(target, put.source + 8 * word, 8);
-  world->devices[put.to].delayed.forget(target, 8);
-  wake_range(target, 8);
+  char* const target = put.target + bytes_of_word * word;
+  std::memcpy(target, put.source + bytes_of_word * word, bytes_of_word);
+  world->devices[put.to].delayed.forget(target, bytes_of_word);
+  wake_range(target, bytes_of_word);
 }
 
 void deliver_signal(Put& put) {
@@ -323,34 +326,38 @@ void after_atomic(const AtomicAccess& access, bool changed) {
 
 namespace {
 
-void check_put(Lane& lane, double* to, const double* from, int count, int device) {
+void check_put(Lane& lane, char* to, const char* from, int bytes) {
   if (!world->options.find_races) return;
-  for (int word = 0; word < count; ++word)
-    check_race(lane, {from + word, 8, false, false, Scope::block}, {nullptr, "the source of a put"});
-  for (int word = 0; word < count; ++word)
-    check_race(lane, {on_device(to + word, device - lane.block->device), 8, true, false, Scope::block},
-               {nullptr, "the target of a put"});
+  for (int at = 0; at < bytes; at += bytes_of_word)
+    check_race(lane, {from + at, bytes_of_word, false, false, Scope::block},
+               {nullptr, "the source of a put"});
+  for (int at = 0; at < bytes; at += bytes_of_word)
+    check_race(lane, {to + at, bytes_of_word, true, false, Scope::block}, {nullptr, "the target of a put"});
 }
 
 }  // namespace
 
-void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value, int pe) {
+void put_signal_block(void* to, const void* from, long long count, Signal* signal, Signal value, int pe) {
   Lane& lane = *world->current;
   block_barrier();  // all threads call it; the last word is thread 0's
   if (lane.index == 0) {
     World& w = *world;
     const int away = pe - lane.block->device;
     ++w.report.puts;
-    w.report.put_bytes += 8u * static_cast<unsigned>(count);
-    check_put(lane, to, from, count, pe);
+    const int bytes = static_cast<int>(count), words = bytes / bytes_of_word;
+    w.report.put_bytes += static_cast<unsigned>(bytes);
+    char* const target = on_device(static_cast<char*>(to), away);
+    const char* const source = static_cast<const char*>(from);
+    if (!memory.is_allocated(target, count) || !memory.is_allocated(source, count))
+      w.error("a put of " + std::to_string(bytes) + " bytes outside device memory");
+    check_put(lane, target, source, bytes);
     publish(lane, Scope::system);
     ++lane.in_flight;
-    ++w.open_puts;
-    const char* const source = reinterpret_cast<const char*>(from);
-    lane.put_sources.emplace_back(source, 8 * count);
-    w.network.push_back({lane.block->device, pe, reinterpret_cast<char*>(on_device(to, away)), source,
-                         8 * count, reinterpret_cast<char*>(on_device(signal, away)), value, &lane,
-                         lane.clock, w.next_put++, count, std::vector<bool>(count)});
+    lane.open_puts.push_back(w.open_puts.emplace(source, source + bytes));
+    w.longest_put = std::max(w.longest_put, bytes);
+    w.network.push_back({lane.block->device, pe, target, source, bytes,
+                         reinterpret_cast<char*>(on_device(signal, away)), value, &lane, lane.clock,
+                         w.next_put++, words, std::vector<bool>(words)});
     tick(lane);
   }
   block_barrier();
@@ -364,8 +371,8 @@ void quiet() {
     lane.state = State::quiet;
     yield();
   }
-  world->open_puts -= static_cast<int>(lane.put_sources.size());
-  lane.put_sources.clear();
+  for (const auto& source : lane.open_puts) world->open_puts.erase(source);
+  lane.open_puts.clear();
 }
 template <class T>
 T get_from(const T* from, int pe) {

@@ -48,6 +48,9 @@ struct Memory {
 inline Memory memory;
 char* reserve(std::size_t bytes);
 
+/// Begin and end of what the network still reads: it may not be overwritten before quiet.
+using PutSources = std::multimap<const char*, const char*>;
+
 /// Stores that only their owner (a thread, its block, its device) sees. Applied to memory while the owner
 /// runs.
 struct Delayed {
@@ -119,7 +122,7 @@ struct Lane {
   bool waits = false;            ///< in a loop with a pause, which it has not left
   int in_flight = 0;             ///< own puts that have not arrived
   int barriers = 0;              ///< of the block, passed so far
-  std::vector<std::pair<const char*, int>> put_sources;  ///< may not be overwritten before quiet
+  std::vector<PutSources::iterator> open_puts;  ///< of this thread
   // Race detector: released and acquired by fences, by scope.
   VectorClock clock, released[3], acquired[3];
   // Sectors: how often each load or store was executed since the warp last came together.
@@ -207,7 +210,8 @@ struct World {
   std::list<Put> network;
   Lane* current = nullptr;
   void* scheduler = nullptr;  ///< stack pointer
-  int open_puts = 0;          ///< whose threads have not yet called quiet
+  PutSources open_puts;       ///< whose threads have not yet called quiet
+  int longest_put = 0;        ///< of those so far, in bytes
   int next_id = 0, threads_in_all = 0, next_put = 0;
   std::vector<std::pair<int, int>> place_of;  ///< by thread id: device, first id of its block
   std::unordered_map<const void*, std::vector<Contribution>> contributions;

@@ -48,7 +48,7 @@ PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun
     if (s % gpu::num_pes() == gpu::my_pe()) {
       wait_and_gather(&at.fmod[s], at.b + first, at.lsum + first, w, t);
       for (int k = share.peer_ptr[task]; k < share.peer_ptr[task + 1]; ++k)
-        gpu::put_signal_block(t, t, w, &at.arrived[s], at.run, share.peer[k]);
+        gpu::put_signal_block(t, t, 8ll * w, &at.arrived[s], at.run, share.peer[k]);
     } else {
       if constexpr (fault != Fault::no_acquire)
         if (gpu::thread() == 0) gpu::wait_signal(&at.arrived[s], at.run);

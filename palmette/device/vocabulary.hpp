@@ -251,9 +251,10 @@ PALMETTE_DEVICE int num_pes() {
   return nvshmem_n_pes();
 }
 /// Called by all threads of the block: data, then the signal; returns before either has arrived.
-PALMETTE_DEVICE void put_signal_block(double* to, const double* from, int count, Signal* signal, Signal value,
-                                      int pe) {
-  nvshmemx_double_put_signal_nbi_block(to, from, count, signal, value, NVSHMEM_SIGNAL_SET, pe);
+/// @param bytes  a multiple of 4
+PALMETTE_DEVICE void put_signal_block(void* to, const void* from, long long bytes, Signal* signal,
+                                      Signal value, int pe) {
+  nvshmemx_putmem_signal_nbi_block(to, from, bytes, signal, value, NVSHMEM_SIGNAL_SET, pe);
 }
 PALMETTE_DEVICE void wait_signal(Signal* signal, Signal value) {
   nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, value);

@@ -26,6 +26,7 @@ class PlainDevice final : public Device {
   void copy_there(void* to, const void* from, std::size_t bytes) override { std::memcpy(to, from, bytes); }
   bool holds(const void*, std::size_t) const override { return true; }
   void wait_for_stream(void*) override {}
+  void reach(const Device&) override {}
 
  protected:
   void* do_allocate(std::size_t bytes) override {

@@ -101,6 +101,13 @@ class GpuDevice final : public Device {
           name_of_call("StreamSynchronize"));
   }
 
+  void reach(const Device& other) override {
+    use("SetDevice");
+    const PALMETTE_GPU(Error_t) status = PALMETTE_GPU(DeviceEnablePeerAccess)(other.info().index, 0);
+    if (status == gpu_reached_before) (void)PALMETTE_GPU(GetLastError)();
+    else check(status, name_of_call("DeviceEnablePeerAccess") + " to " + other.info().address());
+  }
+
  protected:
   void* do_allocate(std::size_t bytes) override {
     use("SetDevice");

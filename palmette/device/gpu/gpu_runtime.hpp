@@ -19,6 +19,7 @@ namespace palmette::device {
 #if defined(__HIPCC__)
 using GpuProperties = hipDeviceProp_t;
 constexpr auto gpu_out_of_memory = hipErrorOutOfMemory;
+constexpr auto gpu_reached_before = hipErrorPeerAccessAlreadyEnabled;
 constexpr auto gpu_memory_clock = hipDeviceAttributeMemoryClockRate;
 constexpr auto gpu_memory_bits = hipDeviceAttributeMemoryBusWidth;
 constexpr const char* gpu_runtime_name = "HIP";
@@ -35,6 +36,7 @@ using GpuPointerAttributes = hipPointerAttribute_t;
 #else
 using GpuProperties = cudaDeviceProp;
 constexpr auto gpu_out_of_memory = cudaErrorMemoryAllocation;
+constexpr auto gpu_reached_before = cudaErrorPeerAccessAlreadyEnabled;
 constexpr auto gpu_memory_clock = cudaDevAttrMemoryClockRate;
 constexpr auto gpu_memory_bits = cudaDevAttrGlobalMemoryBusWidth;
 constexpr const char* gpu_runtime_name = "CUDA";
