@@ -34,6 +34,8 @@ class DeviceWorld {
   /// Runs all launches side by side; returns when all have ended.
   /// @throws DeviceError if a kernel fails, saying how
   virtual void run(const std::vector<ElementLaunch>& launches) = 0;
+  /// The blocks and threads of a launch that leaves them open: so many are resident at a time.
+  virtual device::LaunchShape resident_shape(const ElementLaunch& launch) const = 0;
   /// Whether kernels may also send through a network, whose puts arrive late and in any order.
   virtual bool has_network() const = 0;
   /// Since the world was made.

@@ -88,6 +88,9 @@ class EmulatedWorld final : public DeviceWorld {
     counts_.put_bytes += static_cast<offset_t>(report.put_bytes);
     ++options_.emulator.seed;
   }
+  device::LaunchShape resident_shape(const ElementLaunch& launch) const override {
+    return {options_.emulator.resident_blocks, options_.threads, launch.shape.shared_bytes};
+  }
   bool has_network() const override { return true; }
   WorldCounts counts() const override { return counts_; }
   /// The same offset on every device, as the network wants it; counted on the first.

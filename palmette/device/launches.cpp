@@ -3,6 +3,7 @@
 
 #include "palmette/device/launches.hpp"
 
+#include "palmette/device/element_sweep.cuh"
 #include "palmette/device/forward_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/vector_kernels.cuh"
@@ -29,6 +30,14 @@ Closure closure_of(const KernelCall& call) {
     case Kernel::columns_forward: return closure<Sweep>(call.argument, columns_forward_kernel<T, K>);
     case Kernel::columns_backward: return closure<Sweep>(call.argument, columns_backward_kernel<T, K>);
     case Kernel::rows: return closure<RowSweep<T>>(call.argument, rows_kernel<T, K>);
+    case Kernel::element_forward:
+      return closure<ElementSweep<T>>(call.argument, element_forward_kernel<T, K>);
+    case Kernel::element_backward:
+      return closure<ElementSweep<T>>(call.argument, element_backward_kernel<T, K>);
+    case Kernel::network_forward:
+      return closure<ElementSweep<T>>(call.argument, network_forward_kernel<T, K>);
+    case Kernel::network_backward:
+      return closure<ElementSweep<T>>(call.argument, network_backward_kernel<T, K>);
     case Kernel::residual: return closure<ResidualCall<T>>(call.argument, residual_kernel<T, K>);
     default: return {};
   }

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view shared_memory = "shared memory";
 constexpr std::string_view device_memory = "device memory";
+constexpr std::string_view device_messages = "stores to other devices";
 constexpr std::string_view rank_transports = "two-sided messages, checksum queues or counter queues";
 
 /// "for ranks in one layer or several layers of ranks choose one of auto, …".
@@ -54,6 +55,10 @@ const std::vector<SolveMethodInfo>& solve_method_list() {
        "level after level of the tree of supernodes"},
       {device_sync_free, "device_sync_free", "counters", device_memory, device, false, "",
        "sums by atomic additions, so bits may differ from solve to solve [Ding et al. 2020]"},
+      {devices_fan_out, "devices_fan_out", "flags", device_messages, devices, false, "",
+       "blocks over a grid of devices, one kernel on each; values and sums travel along trees"},
+      {devices_solve_wait, "devices_solve_wait", "flags", device_messages, devices, false, "",
+       "the same with a second kernel that waits for values and passes them on [Ding et al. 2020]"},
   };
   return list;
 }
@@ -67,7 +72,7 @@ const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where) {
   };
   static const std::vector<SolveMethodInfo> rows[] = {
       rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers),
-      rows_of(SolveWhere::device)};
+      rows_of(SolveWhere::device), rows_of(SolveWhere::devices)};
   return rows[static_cast<std::size_t>(where)];
 }
 
@@ -102,6 +107,7 @@ std::string_view name_of(SolveWhere where) {
     case SolveWhere::ranks: return "ranks in one layer";
     case SolveWhere::layers: return "several layers of ranks";
     case SolveWhere::device: return "a device";
+    case SolveWhere::devices: return "several devices";
   }
   return "";
 }
@@ -141,6 +147,7 @@ SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork&
     return wanted;
   }
   if (where == SolveWhere::device) return SolveMethod::device_tree;
+  if (where == SolveWhere::devices) return SolveMethod::devices_fan_out;
   if (threads <= 1) return SolveMethod::serial;
   const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;
