@@ -1,6 +1,7 @@
 // Part of the door of `device`: several devices whose kernels talk to each other.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -70,9 +71,13 @@ class SymmetricArray {
   std::size_t size_ = 0;
 };
 
-/// @param options  of each element; `index` is ignored
+/// Makes the emulator's launch of a kernel.
+using Launcher = std::function<emulate::Launch(const device::KernelCall&, const device::LaunchShape&)>;
+/// @param options   of each element; `index` is ignored
+/// @param launcher  null: the kernels as they are
 /// @throws UsageError if the emulator has fewer devices
-std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options = {});
+std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options = {},
+                                                 Launcher launcher = {});
 /// Elements 0 … size − 1 of a kind of device.
 /// @throws UsageError if there are fewer; DeviceError if there are none here, or they do not reach each other
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size);

@@ -47,12 +47,18 @@ PALMETTE_DEVICE void wait_for_input(const ElementSweep<T>& a, const ElementTask&
 /// they were written.
 template <class T, Link link, Fault fault>
 PALMETTE_DEVICE void send_rows(const ElementSweep<T>& a, long long from, int rows, const ElementSend& to) {
+  if constexpr (fault == Fault::short_message) --rows;
   const long long values = static_cast<long long>(rows) * a.own.at.stride;
   const T* const source = store_row(a, from);
   if constexpr (link == Link::network) {
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
     gpu::put_signal_block(store_row(a, to.at), source, values * static_cast<long long>(sizeof(T)),
                           &a.signals[to.signal], static_cast<ElementSignal>(a.own.at.sweep), to.element);
+    if constexpr (fault == Fault::early_reuse) {
+      T* const reused = store_row(a, from);
+      for (long long k = gpu::thread(); k < values; k += gpu::threads()) reused[k] = zero<T>();
+      gpu::block_barrier();
+    }
 #endif
   } else {
     constexpr gpu::Scope reach = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
@@ -361,9 +367,9 @@ PALMETTE_DEVICE void run_element(const ElementSweep<T>& a) {
 #endif
 }
 
-template <class T, int K>
+template <class T, int K, Fault fault = Fault::none>
 PALMETTE_KERNEL void element_forward_kernel(ElementSweep<T> a) {
-  run_element<T, K, true, Link::peers, Fault::none>(a);
+  run_element<T, K, true, Link::peers, fault>(a);
 }
 template <class T, int K>
 PALMETTE_KERNEL void element_backward_kernel(ElementSweep<T> a) {
@@ -371,9 +377,9 @@ PALMETTE_KERNEL void element_backward_kernel(ElementSweep<T> a) {
 }
 
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
-template <class T, int K>
+template <class T, int K, Fault fault = Fault::none>
 PALMETTE_KERNEL void network_forward_kernel(ElementSweep<T> a) {
-  run_element<T, K, true, Link::network, Fault::none>(a);
+  run_element<T, K, true, Link::network, fault>(a);
 }
 template <class T, int K>
 PALMETTE_KERNEL void network_backward_kernel(ElementSweep<T> a) {

@@ -2,6 +2,7 @@
 // so a kernel may be called nowhere else.
 #pragma once
 
+#include "palmette/device/element_sweep.hpp"
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/kernel_call.hpp"
@@ -14,6 +15,9 @@ emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape
 emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape);
 /// The sweep over rows, with or without warps_in_step.
 emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape);
+/// The forward sweep of an element with a planted fault.
+emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<double>& sweep,
+                                     const LaunchShape& shape);
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
                             const LaunchShape& shape);
 emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,

@@ -132,5 +132,77 @@ TYPED_TEST(elements_plan, bits_depend_on_the_structure_alone) {
   }
 }
 
+/// What is sent is what the programs say, in messages and in bytes.
+TYPED_TEST(elements_plan, messages_and_bytes_are_as_predicted) {
+  const Wish wish{FactorKind::lu, false, 8, 13};
+  const auto problem = reference::make_problem<TypeParam>(wish);
+  const auto factor = reference::naive_factor(problem, wish);
+  for (const ProcessGrid grid : grids) {
+    WorldOptions options = small_subtrees(grid, 2);
+    const auto programs = sweep::element_programs(
+        *factor->symbolic, place(*factor->symbolic, grid, PlacementMap::block_cyclic, options.subtrees),
+        options.trees, sizeof(TypeParam));
+    EXPECT_EQ(programs.traffic.messages > 0, grid.num_ranks() > 1);
+    const auto world = make_emulated_world(grid.num_ranks());
+    const auto plan = plan_solve(factor, on(world, options));
+    const auto b = reference::random_dense<TypeParam>(plan.size(), 4, 5);
+    (void)reference::solved(plan, Operation::plain, b);
+    EXPECT_EQ(world->counts().puts, programs.traffic.messages);
+    EXPECT_EQ(world->counts().put_bytes,
+              programs.traffic.rows * 4 * static_cast<offset_t>(sizeof(TypeParam)));
+  }
+}
+
+TYPED_TEST(elements_plan, more_elements_than_supernodes_and_no_rows_are_solved) {
+  for (const index_t side : {0, 1, 2}) {
+    const Wish wish{FactorKind::lu, false, side, 13};
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const auto host = plan_solve(factor);
+    for (const ProcessGrid grid : {ProcessGrid{8, 1}, ProcessGrid{3, 3}}) {
+      const auto plan = plan_solve(factor, on(make_emulated_world(grid.num_ranks(), watched(side)),
+                                              small_subtrees(grid, side)));
+      for (const index_t num_rhs : {0, 1, 3}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+    }
+  }
+}
+
+TYPED_TEST(elements_plan, small_systems_have_their_bits_under_every_seed) {
+  const bool many = std::is_same_v<TypeParam, double>;
+  const Wish wish{FactorKind::ldlt, false, 5, 13};
+  const auto problem = reference::make_problem<TypeParam>(wish);
+  const auto factor = reference::naive_factor(problem, wish);
+  const auto b = reference::random_dense<TypeParam>(factor->size(), 1, 5);
+  const auto judge = reference::solved(
+      plan_solve(factor, on(make_emulated_world(1), small_subtrees({1, 1}, 0))), Operation::plain, b);
+  for (int seed = 1; seed <= testing::num_seeds(many ? 500 : 20); ++seed) {
+    const ProcessGrid grid = grids[static_cast<std::size_t>(seed) % std::size(grids)];
+    const auto plan = plan_solve(
+        factor, on(make_emulated_world(grid.num_ranks(), watched(seed)), small_subtrees(grid, seed)));
+    const SolveMethod method = seed % 3 ? SolveMethod::devices_fan_out : SolveMethod::devices_solve_wait;
+    ASSERT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b, {method, nullptr})))
+        << "seed " << seed;
+  }
+}
+
+TEST(ElementsPlan, what_cannot_be_is_refused) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  const Wish wish{FactorKind::llt, false, 4, 3};
+  const auto problem = reference::make_problem<double>(wish);
+  const auto factor = reference::naive_factor(problem, wish);
+  EXPECT_THROW(plan_solve(factor, on(make_emulated_world(3), small_subtrees({2, 2}, 0))), UsageError);
+  EXPECT_THROW(make_emulated_world(1000), UsageError);
+  EXPECT_THROW(open_world("emulated", 0), UsageError);
+  const auto plan = plan_solve(factor, on(make_emulated_world(2), small_subtrees({2, 1}, 0)));
+  const auto b = reference::random_dense<double>(plan.size(), 1, 5);
+  EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::device_tree, nullptr}), UsageError);
+  EmulatedDeviceOptions narrow;
+  narrow.blocks = 1;
+  const auto one_block = plan_solve(factor, on(make_emulated_world(2, narrow), small_subtrees({2, 1}, 0)));
+  EXPECT_THROW(
+      reference::solved(one_block, Operation::plain, b, {SolveMethod::devices_solve_wait, nullptr}),
+      UsageError);
+}
+
 }  // namespace
 }  // namespace palmette
