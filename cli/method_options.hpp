@@ -13,7 +13,7 @@ namespace palmette::cli {
 inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device};
 inline constexpr SolveWhere over_ranks[] = {SolveWhere::ranks, SolveWhere::layers};
 inline constexpr SolveWhere everywhere[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
-                                            SolveWhere::device};
+                                            SolveWhere::device, SolveWhere::devices};
 
 /// "auto (default); for one machine: serial, …": the methods of these places, as help shows them.
 std::string method_help(std::span<const SolveWhere> places);

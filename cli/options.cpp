@@ -8,6 +8,7 @@
 
 #include "cli/method_options.hpp"
 #include "cli/names.hpp"
+#include "cli/rank_options.hpp"
 #include "palmette/base/base.hpp"
 #include "palmette/device/device.hpp"
 
@@ -66,6 +67,22 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
 }
 
 }  // namespace
+
+void add_gpus(OptionGroup& group, std::optional<ProcessGrid>& gpus) {
+  group.value({"--gpus", "N|PxQ",
+               "so many devices of that kind hold the factor and solve together, in one column or in P rows "
+               "and Q columns (default: one)"},
+              [&gpus](const std::string& text) {
+                constexpr std::int64_t most = 1024;
+                if (text.find('x') != std::string::npos) gpus = parse_grid(text);
+                else gpus = ProcessGrid{static_cast<index_t>(parse_integer("--gpus", text, 1, most)), 1};
+              });
+}
+
+void check_gpus(const SolvingOptions& options) {
+  if (options.gpus && (options.device == "none" || options.device.starts_with("auto")))
+    throw UsageError("--gpus needs a kind of device: add --device cuda, hip or emulated");
+}
 
 void add_device(OptionGroup& group, std::string& device) {
   std::vector<std::string> kinds;
@@ -160,6 +177,7 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
   using Places = std::span<const SolveWhere>;
   add_method(method, options.method, whole_matrix ? Places(everywhere) : Places(on_one_machine));
   add_device(method, options.device);
+  if (whole_matrix) add_gpus(method, options.gpus);
   if (whole_matrix) add_offload(method, options.offload);
   add_threads(app, "Method", options.threads);
   add_precision(method, options, whole_matrix);

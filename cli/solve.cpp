@@ -22,7 +22,9 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.ordering = choice.method;
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
-  set_device(options, command.solving.device);
+  check_gpus(command.solving);
+  if (command.solving.gpus) set_devices(options, command.solving.device, *command.solving.gpus);
+  else set_device(options, command.solving.device);
   options.offload = command.solving.offload;
   if (options.device) options.offload_model = kept_offload_model(options.device->info());
   options.threads = command.solving.threads;
@@ -40,6 +42,8 @@ int run_solve(const SolveCommand& command) {
         "system");
   if (command.ranks.wanted() && command.solving.device != "none")
     throw UsageError("--device is for one process; over ranks the factor stays on the hosts");
+  if (command.ranks.wanted() && command.solving.gpus)
+    throw UsageError("--gpus is for one process; over ranks the factor stays on the hosts");
   if (command.solving.device == "none" && command.solving.offload == OffloadMode::always)
     throw UsageError("--offload always needs a device: add --device");
   if (command.ranks.wanted())

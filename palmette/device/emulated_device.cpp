@@ -87,6 +87,7 @@ class EmulatedWorld final : public DeviceWorld {
       if (shape.blocks == 0) shape = {options_.blocks, options_.threads, shape.shared_bytes};
       all.push_back(launcher_(one.call, shape));
       all.back().device = one.element;
+      element(one.element)->count_launch();
     }
     const std::lock_guard lock(emulator_mutex());
     const emulate::Report report = emulate::run(all, options_.emulator);

@@ -61,6 +61,11 @@ void check_method_for(SolveMethod method, const std::shared_ptr<Device>& device)
 
 /// A device that is chosen by prediction may not be used: only `automatic` runs on both sides.
 void check_choice(const SolverOptions& options) {
+  if (options.world) {
+    if (options.device || options.device_if_faster)
+      throw UsageError("options name one device and several: leave one of them out");
+    return check_solve_method(options.method, {SolveWhere::devices});
+  }
   if (!options.device_if_faster) return check_method_for(options.method, options.device);
   if (options.method != SolveMethod::automatic)
     throw UsageError("the method " + std::string(name_of(options.method)) +

@@ -16,6 +16,8 @@ SolvePlan<T> plan_of(const std::shared_ptr<const Factor<T>>& factor, const Inver
   PlanOptions plan;
   plan.team = options.factorize.team;
   plan.device = options.device;
+  plan.world = options.world;
+  plan.of_world = options.of_world;
   return plan_solve(factor, plan, options.structure);
 }
 

@@ -42,6 +42,8 @@ struct InverseOptions {
   std::shared_ptr<const PlanStructure> structure;  ///< of the solves; built if null
   bool mixed_precision = false;
   std::shared_ptr<Device> device = nullptr;        ///< holds the plan; null: the host
+  std::shared_ptr<DeviceWorld> world = nullptr;    ///< several devices hold it
+  WorldOptions of_world = {};
 };
 
 /// What successive factorizations of one Solver reuse.

@@ -79,6 +79,7 @@ bool ProductMaker<T>::asks_for_the_usual() const {
   analyze_options.symmetric_pattern = false;  // set by the function that builds it
   return options_.ordering == OrderingMethod::automatic && options_.method == SolveMethod::automatic &&
          !options_.mixed_precision && (!options_.device || options_.device_if_faster) &&
+         !options_.world &&
          options_.tiny_pivot == 0 &&
          analyze_options == AnalyzeOptions();
 }
@@ -137,6 +138,8 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   InverseOptions inverse_options;
   inverse_options.mixed_precision = options_.mixed_precision;
   inverse_options.device = made.device;
+  inverse_options.world = options_.world;
+  inverse_options.of_world = options_.of_world;
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
   inverse_options.factorize.offload = {made.device, options_.offload, options_.offload_model};

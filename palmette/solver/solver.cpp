@@ -111,7 +111,7 @@ struct Solver<T>::State {
 
   /// Null if `automatic` would use one thread anyway: then no team is needed.
   ThreadTeam* team_for_solve(const Products<T>& made, index_t num_rhs, int at_most) {
-    if (made.device) return nullptr;
+    if (made.device || options.world) return nullptr;
     const Inverse<T>& inverse = *made.inverse;
     const double sweeps = std::max(1.0, num_rhs / 4.0);
     return team.for_work(
@@ -134,6 +134,7 @@ struct Solver<T>::State {
     source.guarded_blocks = inverse.guarded_blocks();
     source.bandwidth = &bandwidth;
     source.device = now->device;
+    source.world = options.world;
     source.matrix_there = now->matrix_there.get();
     source.apply_there = [&](Operation operation, OnDevice<const T> in, OnDevice<T> out) {
       return inverse.apply(operation, in, out, {options.method, nullptr});
@@ -171,6 +172,11 @@ void set_device(SolverOptions& options, std::string_view name) {
   FoundGpu found = find_gpu(memory_budget(name));
   options.device = std::move(found.device);
   options.why_no_device = std::move(found.why_none);
+}
+
+void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid) {
+  options.world = open_world(kind, static_cast<int>(grid.num_ranks()));
+  options.of_world.grid = grid;
 }
 
 template <class T>

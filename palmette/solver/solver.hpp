@@ -30,6 +30,10 @@ struct SolverOptions {
   /// the host; a note of the report says which and why. With no device: why there is none
   bool device_if_faster = false;
   std::string why_no_device;
+  /// several devices hold the factor and solve with it together, by a method for them; the host factorizes
+  /// and verifies; null: `device`, or the host. See open_world
+  std::shared_ptr<DeviceWorld> world = nullptr;
+  WorldOptions of_world = {};
   /// what of the factorization goes to the device that holds the factor, if one does
   OffloadMode offload = OffloadMode::automatic;
   std::optional<OffloadModel> offload_model;  ///< empty: estimated_offload_model()
@@ -47,6 +51,11 @@ struct SolverOptions {
 /// Sets the device of options by its name.
 /// @param name  "none"; an address, see open_device; "auto": the first GPU of this machine, if it is faster
 void set_device(SolverOptions& options, std::string_view name);
+/// Sets several devices of a kind.
+/// @param kind  "emulated", "cuda" or "hip"
+/// @param grid  rows × columns of them, over which blocks are distributed
+/// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
+void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid);
 
 /// A factored matrix, ready to solve. Movable. All functions are thread-safe: if refactor runs during a
 /// solve, the solve continues with the factor that it started with (both factors are then in memory).

@@ -53,6 +53,14 @@ DeviceReport device_report(const Device& device, const DeviceCounts& counts) {
   return {info.address(), info.name, info.kind == "emulated", device.bytes_in_use(), counts};
 }
 
+DeviceReport device_report(const DeviceWorld& world, const DeviceCounts& counts) {
+  const DeviceInfo& first = world.element(0)->info();
+  offset_t bytes = 0;
+  for (int e = 0; e < world.size(); ++e) bytes += world.element(e)->bytes_in_use();
+  return {first.kind + " x " + std::to_string(world.size()), first.name, first.kind == "emulated", bytes,
+          counts};
+}
+
 SolveReport solve_report(const TimedSolve& timed, const SolveCost& cost, index_t num_rhs, double stream_gbs) {
   SolveReport report;
   report.method = timed.trace.method;

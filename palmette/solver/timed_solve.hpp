@@ -37,6 +37,8 @@ class BandwidthMemory {
 };
 
 DeviceReport device_report(const Device& device, const DeviceCounts& counts);
+/// Of all devices of a world together.
+DeviceReport device_report(const DeviceWorld& world, const DeviceCounts& counts);
 SolveReport solve_report(const TimedSolve& timed, const SolveCost& cost, index_t num_rhs, double stream_gbs);
 
 }  // namespace palmette

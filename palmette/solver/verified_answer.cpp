@@ -181,10 +181,11 @@ template <class T>
 SolveReport timed_report(const AnswerSource<T>& source, const TimedSolve& timed, index_t num_rhs) {
   // The bandwidth of the host's memory says nothing about solves on a device.
   const double stream_gbs =
-      source.device ? 0 : source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds);
+      source.device || source.world ? 0 : source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds);
   SolveReport report = solve_report(timed, source.cost, num_rhs, stream_gbs);
   report.guarded_blocks = source.guarded_blocks;
   if (source.device) report.device = device_report(*source.device, timed.trace.device);
+  if (source.world) report.device = device_report(*source.world, timed.trace.device);
   return report;
 }
 

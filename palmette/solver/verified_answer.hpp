@@ -23,6 +23,7 @@ struct AnswerSource {
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
   std::shared_ptr<Device> device;  ///< holds the factor
+  std::shared_ptr<DeviceWorld> world;  ///< several devices hold it together; vectors lie on the host
   /// with a device, the matrix and the inverse there; without the matrix, the host verifies
   const DeviceMatrix<T>* matrix_there = nullptr;
   std::function<SolveTrace(Operation, OnDevice<const T>, OnDevice<T>)> apply_there;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, NamedTuple, Optional, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from . import _input
 from ._at_once import solve_at_once
 from ._parts import FactorParts
 from ._threads import lock_for
-from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves, machine_options
+from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves, count, machine_options
 from .errors import DimensionError, SingularError, UsageError
 
 
@@ -27,6 +27,15 @@ class Inertia(NamedTuple):
     positive: int
     negative: int
     zero: int
+
+
+def _grid_of(gpus: Union[int, Tuple[int, int]]) -> List[int]:
+    """Rows and columns of devices."""
+    if isinstance(gpus, tuple):
+        if len(gpus) != 2:
+            raise UsageError(f"gpus is {gpus!r}; use a number, or (rows, columns)")
+        return [count("gpus", part, 1) for part in gpus]
+    return [count("gpus", gpus, 1), 1]
 
 
 class Solver(VerifiedSolves, FactorParts):
@@ -69,6 +78,9 @@ class Solver(VerifiedSolves, FactorParts):
         the first GPU, if it has room for the factor and a solve there is predicted to be faster than on the
         host; a note of the report says what was chosen, and why. "cuda@16e9": at most that many bytes of its
         memory.
+    gpus : int or (int, int)
+        So many devices of the kind `device` hold the factor and solve together, in one column or as rows ×
+        columns of a grid. The host factorizes and verifies; b and x are NumPy arrays.
 
     Raises
     ------
@@ -104,12 +116,14 @@ class Solver(VerifiedSolves, FactorParts):
         singular: str = "raise",
         measure: bool = True,
         device: str = "none",
+        gpus: Union[int, Tuple[int, int]] = 1,
     ) -> None:
         if precision not in ("working", "mixed"):
             raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")
         A = _input.as_csc(A)
         self._shape = _input.square_shape(A)
         options = machine_options(method, threads, measure, device)
+        options["gpus"] = _grid_of(gpus)
         options["kind"] = kind
         options["ordering"] = ordering if isinstance(ordering, str) else "auto"
         options["permutation"] = (

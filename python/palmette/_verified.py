@@ -21,7 +21,7 @@ from .errors import SingularWarning, UnverifiedWarning, UsageError
 warnings.filterwarnings("always", category=UnverifiedWarning, append=True)
 
 
-def _count(name: str, value: Any, least: int) -> int:
+def count(name: str, value: Any, least: int) -> int:
     """A whole number that a C int holds."""
     try:
         number = operator.index(value)
@@ -37,7 +37,7 @@ def machine_options(method: str, threads: Optional[int], measure: bool, device: 
     return {
         "method": method,
         "device": device,
-        "threads": allowed_threads() if threads is None else _count("threads", threads, 1),
+        "threads": allowed_threads() if threads is None else count("threads", threads, 1),
         "measure": bool(measure),
         "cache_folder": cache_folder() if measure else "",
     }
@@ -48,7 +48,7 @@ def _refine_steps(refine: Union[str, int]) -> int:
         if refine not in ("auto", "off"):
             raise UsageError(f"refine is {refine!r}; use 'auto', 'off' or a number of steps")
         return -1 if refine == "auto" else 0
-    return _count("refine", refine, 0)
+    return count("refine", refine, 0)
 
 
 def _frames_to_the_user() -> int:
@@ -72,7 +72,7 @@ class SolveOptions(NamedTuple):
         if self.trans not in ("N", "T", "H"):
             raise UsageError(f"trans is {self.trans!r}; use 'N', 'T' or 'H'")
         return {"trans": self.trans, "refine": _refine_steps(self.refine), "condition": bool(self.condition),
-                "repeat": _count("repeat", self.repeat, 1), "threads": 0}
+                "repeat": count("repeat", self.repeat, 1), "threads": 0}
 
 
 USUAL_OPTIONS = SolveOptions()

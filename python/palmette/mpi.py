@@ -22,7 +22,7 @@ import scipy.sparse as sparse
 
 from . import _input
 from ._solver import Inertia, SlogdetResult
-from ._verified import SolveOptions, _count, _frames_to_the_user
+from ._verified import SolveOptions, count, _frames_to_the_user
 from .errors import DimensionError, Error, UnverifiedWarning, UsageError
 
 try:
@@ -79,7 +79,7 @@ def _grid(grid: Any) -> Tuple[int, ...]:
         return 0, 0, 1
     if len(grid) not in (2, 3):
         raise UsageError(f"grid is {grid!r}; give rows and columns, and layers if there are several")
-    return tuple(_count("grid", size, 1) for size in (*grid, 1)[:3])
+    return tuple(count("grid", size, 1) for size in (*grid, 1)[:3])
 
 
 class RowSolver:
@@ -174,7 +174,7 @@ class RowSolver:
         given = self._comm.allgather((rows, first_row))
         if all(start is None for _, start in given):
             return sum(count for count, _ in given[:self._comm.rank])
-        return _together(self._comm, lambda: _count("first_row", first_row, 0))
+        return _together(self._comm, lambda: count("first_row", first_row, 0))
 
     def _rows(self, A: Any) -> Any:
         nnz = int(A.indptr[-1])

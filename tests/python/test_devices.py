@@ -131,3 +131,19 @@ def test_problems_of_thousands_of_rows_are_solved_end_to_end(problem, n):
     solver = palmette.Solver(A, device="emulated", measure=False)
     x = solver.solve(A @ np.ones(A.shape[0]))
     assert solver.report["verify"]["verified"] and np.abs(x - 1).max() < 1e-10
+
+
+def test_several_devices_solve_together():
+    A = palmette.generate("poisson2d5", 20)
+    b = np.arange(1.0, 401)
+    answers = []
+    for gpus in [2, 3, (2, 2)]:
+        solver = palmette.Solver(A, device="emulated", gpus=gpus)
+        answers.append(solver.solve(b))
+        assert solver.report["verify"]["verified"]
+        assert solver.report["solve"]["method"] == "devices_fan_out"
+    assert all(np.array_equal(x, answers[0]) for x in answers)
+    with pytest.raises(palmette.UsageError, match="use a number"):
+        palmette.Solver(A, device="emulated", gpus=(1, 2, 3))
+    with pytest.raises(palmette.UsageError, match="none"):
+        palmette.Solver(A, gpus=2)
