@@ -23,7 +23,7 @@ constexpr const char* format_name = "palmette machine 2";
 
 const std::vector<std::string> machine_fields = {
     "format",           "name",      "description", "ranks_per_memory", "workers",
-    "worker_gbs",       "launch_us", "cache_bytes", "lone_cache_bytes", "cache_gbs",
+    "worker_gbs",       "launch_us", "launch_tasks", "cache_bytes", "lone_cache_bytes", "cache_gbs",
     "memory_gbs",       "kernel_gflops", "dense_gflops", "bus_gbs", "bus_latency_us",
     "overheads",        "rank_overheads", "links"};
 const std::vector<std::string> link_fields = {"name",          "ranks",
@@ -58,6 +58,8 @@ class Reader {
     if (document_.contains("workers")) cluster.workers = whole(document_, "", "workers", 1);
     cluster.worker_gbs = number_or_zero(document_, "", "worker_gbs");
     cluster.launch_us = number_or_zero(document_, "", "launch_us");
+    if (document_.contains("launch_tasks"))
+      cluster.launch_tasks = whole(document_, "", "launch_tasks", 0);
     cluster.cache_bytes = number(document_, "", "cache_bytes");
     cluster.lone_cache_bytes = number_or_zero(document_, "", "lone_cache_bytes");
     cluster.cache_gbs = number(document_, "", "cache_gbs");
@@ -265,6 +267,7 @@ Json machine_json(const MachineFile& file) {
   if (cluster.workers > 1) document["workers"] = number("workers", cluster.workers);
   if (cluster.worker_gbs > 0) document["worker_gbs"] = number("worker_gbs", cluster.worker_gbs);
   if (cluster.launch_us > 0) document["launch_us"] = number("launch_us", cluster.launch_us);
+  if (cluster.launch_tasks > 0) document["launch_tasks"] = number("launch_tasks", cluster.launch_tasks);
   if (!cluster.dense_gflops.empty()) document["dense_gflops"] = curve("dense_gflops", cluster.dense_gflops);
   if (cluster.bus_gbs > 0) document["bus_gbs"] = number("bus_gbs", cluster.bus_gbs);
   if (cluster.bus_latency_us > 0)

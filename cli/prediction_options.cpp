@@ -151,8 +151,13 @@ std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFa
                                FactorKind kind, int scalar_bytes, const Cluster& cluster) {
   std::vector<Layout> layouts;
   for (const index_t ranks : options.ranks) {
-    GridQuestion question{symbolic,      ranks,           {},          subtrees_for(symbolic, ranks),
-                          options.trees, options.num_rhs, scalar_bytes};
+    GridQuestion question{symbolic,
+                          ranks,
+                          {},
+                          subtrees_for(symbolic, ranks, cluster.workers),
+                          options.trees,
+                          options.num_rhs,
+                          scalar_bytes};
     question.kind = kind;
     question.methods = layered_methods(options.method);
     for (std::vector<index_t>& layers : layers_of(options, ranks)) {

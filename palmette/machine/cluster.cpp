@@ -196,6 +196,7 @@ void check(const Cluster& cluster) {
   checker.at_least_one("workers", cluster.workers);
   checker.not_negative("worker_gbs", cluster.worker_gbs);
   checker.not_negative("launch_us", cluster.launch_us);
+  checker.not_negative("launch_tasks", cluster.launch_tasks);
   checker.not_negative("cache_bytes", cluster.cache_bytes);
   checker.not_negative("lone_cache_bytes", cluster.lone_cache_bytes);
   checker.not_negative("cache_gbs", cluster.cache_gbs);

@@ -102,6 +102,7 @@ struct Cluster {
   /// the most that one worker reads per second, 10⁹ bytes/s; 0: as much as its rank
   double worker_gbs = 0;
   double launch_us = 0;       ///< before the first task of a sweep on a rank: starting its kernel
+  index_t launch_tasks = 0;   ///< tasks that one launch starts; 0: all tasks of a sweep on a rank
   /// of a device beside a host: products of whole matrices that lie there, by the side of square ones with as
   /// many flops, 10⁹ flops/s, without the launch
   RateCurve dense_gflops;

@@ -120,7 +120,8 @@ std::vector<index_t> doubling_layers(index_t ranks) {
   return counts;
 }
 
-WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {
+WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks, index_t workers) {
+  if (workers > 1) return {false};
   if (ranks <= 16) return {};
   double entries = 0;
   for (const double one : sweep_entries(symbolic)) entries += one;

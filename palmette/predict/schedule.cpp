@@ -34,7 +34,7 @@ struct RankState {
   double free_at = 0;        ///< when its last worker became free
   index_t busy = 0;          ///< workers that run a task
   bool turn_planned = false;
-  double ready_from[2] = {-1, -1};  ///< forward, backward: when its kernel runs; −1: not launched
+  Launches launches;
   index_t last_task = -1;    ///< that ended
 };
 
@@ -158,9 +158,8 @@ class Scheduler {
 
   void start(RankState& state, index_t next, double now) {
     const SolveTask& one = task(next);
-    double& ready_from = state.ready_from[is_forward(one.part) ? 0 : 1];
-    if (ready_from < 0) ready_from = now + rates_.cluster.launch_us * 1e-6;
-    now = std::max(now, ready_from);
+    if (one.part != SolvePart::layers_meet)
+      now = state.launches.begin(rates_.cluster, is_forward(one.part) ? 0 : 1, now);
     ++state.busy;
     PathStep& mine = step(next);
     mine.task = next;

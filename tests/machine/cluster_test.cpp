@@ -128,6 +128,7 @@ TEST(cluster, what_cannot_be_computed_with_is_refused_with_its_field) {
   refused([](Cluster& one) { one.workers = 0; }, "workers is 0");
   refused([](Cluster& one) { one.worker_gbs = -1; }, "worker_gbs is -1");
   refused([](Cluster& one) { one.launch_us = -1; }, "launch_us is -1");
+  refused([](Cluster& one) { one.launch_tasks = -1; }, "launch_tasks is -1");
   refused([](Cluster& one) { one.links.clear(); }, "links is empty");
   refused([](Cluster& one) { one.links[0].ranks = 0; }, "links[0].ranks is 0");
   refused([](Cluster& one) { one.links[1].ranks = 8; }, "links[1].ranks is 8");
