@@ -41,6 +41,8 @@ Json to_json(const Row& row) {
           {"grid_rows", grid.rows},
           {"grid_cols", grid.cols},
           {"map", name_of(row.what.map)},
+          {"packing_max_age_tasks",
+           row.what.packing ? Json(row.what.packing->max_age_tasks) : Json(nullptr)},
           {"seconds", run.seconds},
           {"times", times_json(run.times)},
           {"messages", run.traffic.messages()},
@@ -88,6 +90,7 @@ SimulatedCase case_of(const PlacementOptions& options, const Layout& layout) {
   one.map = layout.map;
   one.trees = options.trees;
   one.num_rhs = options.num_rhs;
+  one.packing = layout.packing;
   return one;
 }
 
@@ -170,6 +173,7 @@ Command add_simulate_cluster(CLI::App& root) {
   add_kind_and_order(app, command->structure.kind_and_order);
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
+  add_packing_option(app, command->placement);
   OptionGroup report(app, "Report");
   report.text({"--trace", "FILE.json",
                "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"},

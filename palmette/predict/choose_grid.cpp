@@ -70,17 +70,17 @@ std::vector<GridChoice> ranked(const GridQuestion& question, std::vector<GridCho
 
 }  // namespace
 
+SolveTasks tasks_of(const GridQuestion& question, const GridChoice& layout) {
+  if (layout.layers == 1)
+    return solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole),
+                       question.trees);
+  const auto cut = std::make_shared<const Layering>(cut_into_layers(question.symbolic, layout.layers));
+  const LayerPlacement placement{{layout.grid, layout.layers}, layout.map, question.whole};
+  return layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
+}
+
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster) {
-  SolveTasks tasks;
-  if (layout.layers == 1) {
-    tasks = solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole),
-                        question.trees);
-  } else {
-    const auto cut = std::make_shared<const Layering>(cut_into_layers(question.symbolic, layout.layers));
-    const LayerPlacement placement{{layout.grid, layout.layers}, layout.map, question.whole};
-    tasks =
-        layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
-  }
+  const SolveTasks tasks = tasks_of(question, layout);
   return schedule_solve(tasks,
                         rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))
       .seconds;

@@ -1,5 +1,5 @@
-// What simulated ranks do at each event. A rank's workers take tasks; the results of a task are there, and its
-// messages leave, when the worker has spent the task's time.
+// What simulated ranks do at each event. A rank's workers take tasks; the results of a task are there, and
+// its messages leave, when the worker has spent the task's time.
 #include <algorithm>
 #include <optional>
 
@@ -76,8 +76,9 @@ struct SimulatedWorld::Run {
   SimulationResult result = {};
   EventLoop<Event> events = {};
   Flights flights = {};
-  std::vector<RankState> states = {};         // by rank
-  std::vector<RankRecord> records = {};       // by rank; with several workers, the last thread has the messages
+  std::vector<RankState> states = {};  // by rank
+  // By rank; with several workers, one more thread has the messages that the rank takes.
+  std::vector<RankRecord> records = {};
   std::optional<Interconnect> interconnect = std::nullopt;  // with a cluster
 
   const Cluster* cluster() const { return world.options.cluster.get(); }

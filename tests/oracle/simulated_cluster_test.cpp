@@ -139,8 +139,8 @@ std::shared_ptr<Cluster> with_workers(index_t workers, double launch_us = 0, ind
   return cluster;
 }
 
-// A worker needs 1 µs for each entry. Forward: six leaves, a block after each, the hub. Backward: the hub, its
-// six blocks as one task, the leaves. A task's results are there when it ends, not when it begins.
+// A worker needs 1 µs for each entry. Forward: six leaves, a block after each, the hub. Backward: the hub,
+// its six blocks as one task, the leaves. A task's results are there when it ends, not when it begins.
 TEST(simulate_solve, workers_of_a_rank_go_side_by_side_and_hand_results_on_when_tasks_end) {
   const System system = star(7);
   const auto seconds = [&](std::shared_ptr<Cluster> cluster) {
@@ -176,6 +176,27 @@ TEST(simulate_solve, ranks_with_workers_have_the_same_answer_and_the_predicted_t
       if (ranks.layers > 1) continue;
       EXPECT_NEAR(found.run.seconds / predicted(system, given, *cluster).seconds, 1, 0.03) << workers;
     }
+  }
+}
+
+TEST(simulate_solve, packed_messages_give_the_same_answer_in_the_predicted_time) {
+  auto cluster = simple_cluster();
+  cluster->overheads = {0.1, 0.05, 1};
+  cluster->links = node_links(4, {0.5, 8, 0.5, 0.5}, {1.5, 10, 0.5, 0.5});
+  const System system = grid(60);
+  SimulatedCase given = all_dealt_out({4, 4});
+  const SimulatedSolve alone = simulated(system, given, cluster);
+  for (const std::int64_t age : {0, 1, 4, 64}) {
+    given.packing.emplace();
+    given.packing->max_age_tasks = age;
+    const SimulatedSolve packed = simulated(system, given, cluster);
+    EXPECT_EQ(packed.backward_error, alone.backward_error);
+    // At an age of one task, only what a task sends is packed: never two messages to one rank.
+    EXPECT_LE(packed.run.traffic.messages(), alone.run.traffic.messages() * (age == 1 ? 1.0 : 0.9)) << age;
+    const Placement placement = place(*system.symbolic, given.ranks.grid, given.map, given.whole);
+    const SolveTasks tasks = solve_tasks(*system.symbolic, placement, given.trees);
+    const RankRates rates = rank_rates(tasks, *cluster, 1, 8);
+    EXPECT_NEAR(packed.run.seconds / schedule_solve(tasks, rates, given.packing).seconds, 1, 0.1) << age;
   }
 }
 
