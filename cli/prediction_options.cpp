@@ -44,6 +44,11 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
              options.machine);
   group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"},
               [&options](const std::string& text) { options.ranks = parse_ranks(text); });
+  group.value({"--gpus", "P,P,...|A:B", "numbers of devices: each is a rank, all like the one of --device"},
+              [&options](const std::string& text) {
+                options.ranks = parse_ranks(text);
+                options.counts_gpus = true;
+              });
   group.value({"--grid", "RxC|auto",
                "grid of ranks, R*C of them (default: the nearest to a square), or grid and map that are "
                "predicted to be the fastest"},
@@ -87,6 +92,18 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
   system.value({"--num-rhs", "K", "right-hand sides (default: 1)"}, [&options](const std::string& text) {
     options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 1, 4096));
   });
+}
+
+void use_device(PlacementOptions& options, const std::string& device) {
+  if (options.counts_gpus == device.empty())
+    throw UsageError(device.empty() ? "--gpus counts devices: name one by --device, such as a100"
+                                    : "--device " + device + ": say how many by --gpus, such as 1:256");
+  if (device.empty()) return;
+  if (options.machine != "this")
+    throw UsageError("--machine and --device both name what ranks are: leave out either");
+  if (device.find(',') != std::string::npos)
+    throw UsageError("--device " + device + ": with --gpus all devices are alike, so name one");
+  options.machine = device;
 }
 
 void add_packing_option(CLI::App& app, PlacementOptions& options) {

@@ -10,6 +10,7 @@ namespace palmette::cli {
 
 struct PlacementOptions {
   std::string machine = "this";
+  bool counts_gpus = false;  ///< --gpus: ranks are devices
   std::vector<index_t> ranks = {1, 2, 4};
   std::optional<ProcessGrid> grid;
   bool chooses_grid = false;  ///< --grid auto: by prediction
@@ -26,6 +27,9 @@ struct PlacementOptions {
 };
 
 void add_placement_options(CLI::App& app, PlacementOptions& options);
+/// The machine whose ranks are these devices, by the file of one. @throws UsageError unless --gpus was given
+/// with one device, and --machine was not
+void use_device(PlacementOptions& options, const std::string& device);
 /// --packing, for runs in which messages are sent.
 void add_packing_option(CLI::App& app, PlacementOptions& options);
 

@@ -21,6 +21,7 @@ struct SimulateCommand {
   MatrixOptions matrix;
   StructureOptions structure;
   PlacementOptions placement;
+  std::string device;  ///< ranks are devices
   std::string trace;
   OutputOptions output;
 };
@@ -167,6 +168,7 @@ Command add_simulate_cluster(CLI::App& root) {
                      "machine's rates say, messages what its links and nodes' doors say.",
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
+                     "  palmette simulate-cluster A.mtx --device a100 --gpus 1:64 --grid auto\n"
                      "  palmette simulate-cluster A.mtx --machine mine.json --ranks 16 --trace t.json\n");
   const auto command = std::make_shared<SimulateCommand>();
   add_matrix_options(app, command->matrix);
@@ -174,12 +176,19 @@ Command add_simulate_cluster(CLI::App& root) {
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
   add_packing_option(app, command->placement);
+  OptionGroup(app, "Ranks").text({"--device", "NAME|FILE",
+                                  "ranks are devices, --gpus of them, by the machine file of one: a100, "
+                                  "h100, h200, mi250x"},
+                                 command->device);
   OptionGroup report(app, "Report");
   report.text({"--trace", "FILE.json",
                "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"},
               command->trace);
   add_output_options(app, command->output);
-  return {&app, [command] { return run_simulate(*command); }};
+  return {&app, [command] {
+            use_device(command->placement, command->device);
+            return run_simulate(*command);
+          }};
 }
 
 }  // namespace palmette::cli

@@ -70,7 +70,7 @@ def row(run, case):
         f"{alone['message_bytes'] / max(1, alone['messages']):.0f}",
         f"{alone['seconds'] * 1e6:.0f}",
         *(f"{alone['seconds'] / found[packing]['seconds']:.2f}" for packing in CHOICES[1:-1]),
-        f"{alone['seconds'] / found['auto']['seconds']:.2f}" + (f" ({age})" if age is not None else " (alone)"),
+        f"{alone['seconds'] / found['auto']['seconds']:.2f} ({'alone' if age is None else age})",
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -79,19 +79,21 @@ def write_report(run):
     lines = [
         "# Small messages in packets",
         "",
-        "Made by `tools/results_packing.py`. All times are **simulated**: the rank programs of a solve, with real",
-        "arithmetic, in virtual time on described machines (`palmette simulate-cluster --packing`).",
+        "Made by `tools/results_packing.py`. All times are **simulated**: the rank programs of a solve,",
+        "with real arithmetic, in virtual time on described machines (`palmette simulate-cluster",
+        "--packing`). A rank packs messages of up to 1,024 bytes to one destination. A packet leaves",
+        "when it holds 8 KiB, when its rank has nothing to do, and when the rank has begun a number of",
+        "tasks since the packet's first message: the columns 4 to 256; 0 is no such limit. Figures are",
+        "the time without packets over the time with them. Packing and unpacking a message is charged",
+        "0.03 us at each end, an estimate. `auto` compares predicted schedules and packs only where that",
+        "saves 5 %; the age that it chose is in parentheses. In the layout of [Ding et al. 2020] every",
+        "supernode is distributed over a block-cyclic grid (`split`), so that messages are short; in",
+        "Palmette's default layout small subtrees stay whole, messages are long, and packets only delay",
+        "them. The bits of x are the same with and without packets.",
         "",
-        "A rank packs messages of up to 1,024 bytes to one destination. A packet leaves when it holds 8 KiB, when",
-        "its rank has nothing to do, and when the rank has begun a number of tasks since the packet's first message:",
-        "the columns 4 to 256; 0 is no such limit. Figures are the time without packets over the time with them.",
-        "Packing and unpacking a message is charged 0.03 us at each end, an estimate. `auto` compares predicted",
-        "schedules and packs only where that saves 5 %; the age that it chose is in parentheses. In the layout of",
-        "[Ding et al. 2020] every supernode is distributed over a block-cyclic grid (`split`), so that messages are",
-        "short; in Palmette's default layout small subtrees stay whole, messages are long, and packets only delay them.",
-        "The bits of x are the same with and without packets.",
-        "",
-        "| problem | machine | ranks | layout | bytes a message | us, alone | 0 | 4 | 16 | 64 | 256 | auto |",
+        "| problem | machine | ranks | layout | bytes a message | us, alone | "
+        + " | ".join(CHOICES[1:])
+        + " |",
         "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [row(run, case) for case in CASES] + [""]
