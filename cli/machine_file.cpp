@@ -23,13 +23,13 @@ constexpr const char* format_name = "palmette machine 2";
 
 const std::vector<std::string> machine_fields = {
     "format",           "name",      "description", "ranks_per_memory", "workers",
-    "worker_gbs",       "launch_us", "cache_bytes", "lone_cache_bytes", "cache_gbs",
+    "worker_gbs",       "launch_us", "launch_tasks", "cache_bytes", "lone_cache_bytes", "cache_gbs",
     "memory_gbs",       "kernel_gflops", "dense_gflops", "bus_gbs", "bus_latency_us",
     "overheads",        "rank_overheads", "links"};
 const std::vector<std::string> link_fields = {"name",          "ranks",
                                               "latency_us",    "bandwidth_gbs",
                                               "send_overhead_us", "receive_overhead_us",
-                                              "injection_gbs"};
+                                              "injection_gbs", "pairs"};
 
 class Reader {
  public:
@@ -58,6 +58,8 @@ class Reader {
     if (document_.contains("workers")) cluster.workers = whole(document_, "", "workers", 1);
     cluster.worker_gbs = number_or_zero(document_, "", "worker_gbs");
     cluster.launch_us = number_or_zero(document_, "", "launch_us");
+    if (document_.contains("launch_tasks"))
+      cluster.launch_tasks = whole(document_, "", "launch_tasks", 0);
     cluster.cache_bytes = number(document_, "", "cache_bytes");
     cluster.lone_cache_bytes = number_or_zero(document_, "", "lone_cache_bytes");
     cluster.cache_gbs = number(document_, "", "cache_gbs");
@@ -152,11 +154,36 @@ class Reader {
     const Json& name = field(from, prefix, "name");
     if (!name.is_string()) fail(prefix + "name", "give a string in quotes");
     expect_known(from, prefix, link_fields);
-    return {name.get<std::string>(),
-            from.contains("ranks") ? whole(from, prefix, "ranks", 0) : 0,
-            {number(from, prefix, "latency_us"), number(from, prefix, "bandwidth_gbs"),
-             number(from, prefix, "send_overhead_us"), number(from, prefix, "receive_overhead_us")},
-            number_or_zero(from, prefix, "injection_gbs")};
+    LinkLevel level{name.get<std::string>(),
+                    from.contains("ranks") ? whole(from, prefix, "ranks", 0) : 0,
+                    {number(from, prefix, "latency_us"), number(from, prefix, "bandwidth_gbs"),
+                     number(from, prefix, "send_overhead_us"), number(from, prefix, "receive_overhead_us")},
+                    number_or_zero(from, prefix, "injection_gbs")};
+    if (from.contains("pairs")) read_pairs(from.at("pairs"), prefix + "pairs", level);
+    return level;
+  }
+  /// Two tables; the overheads are those of the level.
+  void read_pairs(const Json& from, const std::string& place, LinkLevel& level) {
+    const auto ranks = static_cast<std::size_t>(level.ranks);
+    const auto fits = [&](const Json& table) {
+      return table.is_array() && table.size() == ranks &&
+             std::all_of(table.begin(), table.end(), [&](const Json& row) {
+               return row.is_array() && row.size() == ranks &&
+                      std::all_of(row.begin(), row.end(), [](const Json& one) { return one.is_number(); });
+             });
+    };
+    if (!from.is_object() || !fits(from.value("bandwidth_gbs", Json())) ||
+        !fits(from.value("latency_us", Json())))
+      fail(place, R"(give {"bandwidth_gbs": table, "latency_us": table, "source": "…"}, with a row of as )"
+                  "many numbers as the level has ranks for each of them");
+    expect_known(from, place + ".", {"bandwidth_gbs", "latency_us", "source"});
+    note_source(from, place);
+    for (std::size_t pair = 0; pair < ranks * ranks; ++pair) {
+      Link one = level.link;
+      one.bandwidth_gbs = from.at("bandwidth_gbs")[pair / ranks][pair % ranks].get<double>();
+      one.latency_us = from.at("latency_us")[pair / ranks][pair % ranks].get<double>();
+      level.pairs.push_back(one);
+    }
   }
   std::vector<LinkLevel> links() {
     const Json& list = field(document_, "", "links");
@@ -214,6 +241,23 @@ MachineFile known_machine(std::string_view option, const std::string& text, std:
                                option, text, suggestion(text, names), joined(names)));
 }
 
+namespace {
+
+Json pairs_json(const LinkLevel& level, const std::string& source) {
+  Json bandwidth = Json::array(), latency = Json::array();
+  for (index_t from = 0; from < level.ranks; ++from) {
+    bandwidth.push_back(Json::array());
+    latency.push_back(Json::array());
+    for (index_t to = 0; to < level.ranks; ++to) {
+      bandwidth.back().push_back(level.of_pair(from, to).bandwidth_gbs);
+      latency.back().push_back(level.of_pair(from, to).latency_us);
+    }
+  }
+  return {{"bandwidth_gbs", bandwidth}, {"latency_us", latency}, {"source", source}};
+}
+
+}  // namespace
+
 Json machine_json(const MachineFile& file) {
   const Cluster& cluster = file.cluster;
   const auto source = [&](const std::string& place) {
@@ -236,6 +280,7 @@ Json machine_json(const MachineFile& file) {
                  {"receive_overhead_us",
                   number(place + ".receive_overhead_us", one.link.receive_overhead_us)}};
     if (one.ranks > 0) written["ranks"] = number(place + ".ranks", one.ranks);
+    if (!one.pairs.empty()) written["pairs"] = pairs_json(one, source(place + ".pairs"));
     if (one.injection_gbs > 0) written["injection_gbs"] = number(place + ".injection_gbs", one.injection_gbs);
     return written;
   };
@@ -265,6 +310,7 @@ Json machine_json(const MachineFile& file) {
   if (cluster.workers > 1) document["workers"] = number("workers", cluster.workers);
   if (cluster.worker_gbs > 0) document["worker_gbs"] = number("worker_gbs", cluster.worker_gbs);
   if (cluster.launch_us > 0) document["launch_us"] = number("launch_us", cluster.launch_us);
+  if (cluster.launch_tasks > 0) document["launch_tasks"] = number("launch_tasks", cluster.launch_tasks);
   if (!cluster.dense_gflops.empty()) document["dense_gflops"] = curve("dense_gflops", cluster.dense_gflops);
   if (cluster.bus_gbs > 0) document["bus_gbs"] = number("bus_gbs", cluster.bus_gbs);
   if (cluster.bus_latency_us > 0)

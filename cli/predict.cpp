@@ -315,7 +315,7 @@ int run_predict_offload(const PredictCommand& command) {
 int run_predict(const PredictCommand& command) {
   check_writable("--json", command.output.json);
   if (!command.offload.empty()) return run_predict_offload(command);
-  if (!command.devices.empty()) return run_predict_devices(command);
+  if (!command.devices.empty() && !command.placement.counts_gpus) return run_predict_devices(command);
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
   check_method(command.placement);
@@ -342,6 +342,7 @@ Command add_predict(CLI::App& root) {
                      "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
                      "  palmette predict A.mtx --device a100,h100\n"
+                     "  palmette predict A.mtx --device a100 --gpus 1:256 --grid auto\n"
                      "  palmette predict A.mtx --offload a100 --machine perlmutter-cpu\n"
                      "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
   const auto command = std::make_shared<PredictCommand>();
@@ -353,7 +354,8 @@ Command add_predict(CLI::App& root) {
       {"--threads", "T,T,...", "numbers of threads of one machine, without ranks: also predicted"},
       [command](const std::string& text) { command->threads = parse_integers("--threads", text, 1, 4096); });
   group.text({"--device", "NAME|FILE,...",
-              "one solve on each of these devices instead, by their machine files: a100, h100, h200, mi250x"},
+              "one solve on each of these devices instead, by their machine files: a100, h100, h200, mi250x; "
+              "with --gpus a solve over several of one"},
              command->devices);
   group.text({"--offload", "NAME|FILE,...",
               "instead, which dense operations of the factorization each of these devices would get from a "
@@ -370,7 +372,10 @@ Command add_predict(CLI::App& root) {
                "draw the critical path (of the last number of ranks) on the sparsity plot of the factor"},
               command->plot);
   add_output_options(app, command->output);
-  return {&app, [command] { return run_predict(*command); }};
+  return {&app, [command] {
+            if (command->placement.counts_gpus) use_device(command->placement, command->devices);
+            return run_predict(*command);
+          }};
 }
 
 }  // namespace palmette::cli

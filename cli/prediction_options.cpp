@@ -44,6 +44,11 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
              options.machine);
   group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"},
               [&options](const std::string& text) { options.ranks = parse_ranks(text); });
+  group.value({"--gpus", "P,P,...|A:B", "numbers of devices: each is a rank, all like the one of --device"},
+              [&options](const std::string& text) {
+                options.ranks = parse_ranks(text);
+                options.counts_gpus = true;
+              });
   group.value({"--grid", "RxC|auto",
                "grid of ranks, R*C of them (default: the nearest to a square), or grid and map that are "
                "predicted to be the fastest"},
@@ -75,10 +80,44 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
               [&options](const std::string& text) {
                 options.trees = choose_of("--trees", text, tree_shapes);
               });
+  group.value({"--subtrees", "whole|split",
+               "small subtrees stay on one rank each (default), or every supernode is distributed, as in "
+               "[Ding et al. 2020]"},
+              [&options](const std::string& text) {
+                if (text != "whole" && text != "split")
+                  throw UsageError("--subtrees " + text + ": choose whole or split");
+                options.splits_subtrees = text == "split";
+              });
   OptionGroup system(app, "System");
   system.value({"--num-rhs", "K", "right-hand sides (default: 1)"}, [&options](const std::string& text) {
     options.num_rhs = static_cast<index_t>(parse_integer("--num-rhs", text, 1, 4096));
   });
+}
+
+void use_device(PlacementOptions& options, const std::string& device) {
+  if (options.counts_gpus == device.empty())
+    throw UsageError(device.empty() ? "--gpus counts devices: name one by --device, such as a100"
+                                    : "--device " + device + ": say how many by --gpus, such as 1:256");
+  if (device.empty()) return;
+  if (options.machine != "this")
+    throw UsageError("--machine and --device both name what ranks are: leave out either");
+  if (device.find(',') != std::string::npos)
+    throw UsageError("--device " + device + ": with --gpus all devices are alike, so name one");
+  options.machine = device;
+}
+
+void add_packing_option(CLI::App& app, PlacementOptions& options) {
+  OptionGroup group(app, "Ranks");
+  group.value({"--packing", "never|auto|K",
+               "small messages to one rank: alone (default), in packets where that is predicted to pay, or "
+               "in packets that leave after at most K tasks (0: when they are full, or the rank is idle)"},
+              [&options](const std::string& text) {
+                options.chooses_packing = text == "auto";
+                options.packing.reset();
+                if (text == "auto" || text == "never") return;
+                options.packing.emplace();
+                options.packing->max_age_tasks = parse_integer("--packing", text, 0, 1 << 30);
+              });
 }
 
 void check_method(const PlacementOptions& options) {
@@ -121,7 +160,16 @@ GridChoice choose(const PlacementOptions& options, GridQuestion question, const 
 
 Layout layout_for(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
   const GridChoice found = choose(options, question, cluster);
-  return {{found.grid, found.layers}, found.map, question.whole, solve_method(found.layers, found.method)};
+  Layout layout{{found.grid, found.layers}, found.map, question.whole,
+                solve_method(found.layers, found.method), options.packing};
+  if (options.chooses_packing) {
+    const SolveTasks tasks = tasks_of(question, found);
+    layout.packing =
+        choose_packing(tasks,
+                       rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))
+            .packing;
+  }
+  return layout;
 }
 
 /// Numbers of layers of so many ranks, each list for one layout.
@@ -151,9 +199,15 @@ std::vector<Layout> layouts_of(const PlacementOptions& options, const SymbolicFa
                                FactorKind kind, int scalar_bytes, const Cluster& cluster) {
   std::vector<Layout> layouts;
   for (const index_t ranks : options.ranks) {
-    GridQuestion question{symbolic,      ranks,           {},          subtrees_for(symbolic, ranks),
-                          options.trees, options.num_rhs, scalar_bytes};
+    GridQuestion question{symbolic,
+                          ranks,
+                          {},
+                          subtrees_for(symbolic, ranks, cluster.workers),
+                          options.trees,
+                          options.num_rhs,
+                          scalar_bytes};
     question.kind = kind;
+    if (options.splits_subtrees) question.whole = {false};
     question.methods = layered_methods(options.method);
     for (std::vector<index_t>& layers : layers_of(options, ranks)) {
       question.layers = std::move(layers);

@@ -10,6 +10,7 @@ namespace palmette::cli {
 
 struct PlacementOptions {
   std::string machine = "this";
+  bool counts_gpus = false;  ///< --gpus: ranks are devices
   std::vector<index_t> ranks = {1, 2, 4};
   std::optional<ProcessGrid> grid;
   bool chooses_grid = false;  ///< --grid auto: by prediction
@@ -20,9 +21,17 @@ struct PlacementOptions {
   SolveMethod method = SolveMethod::automatic;
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
+  bool splits_subtrees = false;  ///< no subtree stays on one rank
+  bool chooses_packing = false;  ///< --packing auto: by prediction
+  std::optional<Packing> packing;
 };
 
 void add_placement_options(CLI::App& app, PlacementOptions& options);
+/// The machine whose ranks are these devices, by the file of one. @throws UsageError unless --gpus was given
+/// with one device, and --machine was not
+void use_device(PlacementOptions& options, const std::string& device);
+/// --packing, for runs in which messages are sent.
+void add_packing_option(CLI::App& app, PlacementOptions& options);
 
 /// "1,2,4", or "64:4096": each twice the previous one; both may be mixed. @throws UsageError
 std::vector<index_t> parse_ranks(const std::string& text);
@@ -39,6 +48,7 @@ struct Layout {
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;
   SolveMethod method = SolveMethod::message_driven;
+  std::optional<Packing> packing;  ///< of small messages
 };
 
 /// One for each number of ranks and each number of layers that divides it.

@@ -21,6 +21,7 @@ struct SimulateCommand {
   MatrixOptions matrix;
   StructureOptions structure;
   PlacementOptions placement;
+  std::string device;  ///< ranks are devices
   std::string trace;
   OutputOptions output;
 };
@@ -41,6 +42,8 @@ Json to_json(const Row& row) {
           {"grid_rows", grid.rows},
           {"grid_cols", grid.cols},
           {"map", name_of(row.what.map)},
+          {"packing_max_age_tasks",
+           row.what.packing ? Json(row.what.packing->max_age_tasks) : Json(nullptr)},
           {"seconds", run.seconds},
           {"times", times_json(run.times)},
           {"messages", run.traffic.messages()},
@@ -88,6 +91,7 @@ SimulatedCase case_of(const PlacementOptions& options, const Layout& layout) {
   one.map = layout.map;
   one.trees = options.trees;
   one.num_rhs = options.num_rhs;
+  one.packing = layout.packing;
   return one;
 }
 
@@ -164,18 +168,27 @@ Command add_simulate_cluster(CLI::App& root) {
                      "machine's rates say, messages what its links and nodes' doors say.",
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
+                     "  palmette simulate-cluster A.mtx --device a100 --gpus 1:64 --grid auto\n"
                      "  palmette simulate-cluster A.mtx --machine mine.json --ranks 16 --trace t.json\n");
   const auto command = std::make_shared<SimulateCommand>();
   add_matrix_options(app, command->matrix);
   add_kind_and_order(app, command->structure.kind_and_order);
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
+  add_packing_option(app, command->placement);
+  OptionGroup(app, "Ranks").text({"--device", "NAME|FILE",
+                                  "ranks are devices, --gpus of them, by the machine file of one: a100, "
+                                  "h100, h200, mi250x"},
+                                 command->device);
   OptionGroup report(app, "Report");
   report.text({"--trace", "FILE.json",
                "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"},
               command->trace);
   add_output_options(app, command->output);
-  return {&app, [command] { return run_simulate(*command); }};
+  return {&app, [command] {
+            use_device(command->placement, command->device);
+            return run_simulate(*command);
+          }};
 }
 
 }  // namespace palmette::cli

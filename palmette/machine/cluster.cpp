@@ -57,6 +57,7 @@ class Checker {
       if (!fits)
         fail((at + ".ranks").c_str(), level.ranks,
              last ? "the last level holds all ranks: 0" : "it must be a multiple of the level below");
+      if (!level.pairs.empty()) pairs(at, level, number);
       if (last && level.injection_gbs != 0)
         fail((at + ".injection_gbs").c_str(), level.injection_gbs, "nothing leaves the last level: 0");
       below = level.ranks;
@@ -65,11 +66,23 @@ class Checker {
 
  private:
   void link(const std::string& at, const LinkLevel& level) const {
-    not_negative((at + ".latency_us").c_str(), level.link.latency_us);
-    positive((at + ".bandwidth_gbs").c_str(), level.link.bandwidth_gbs);
-    not_negative((at + ".send_overhead_us").c_str(), level.link.send_overhead_us);
-    not_negative((at + ".receive_overhead_us").c_str(), level.link.receive_overhead_us);
+    link(at, level.link);
     not_negative((at + ".injection_gbs").c_str(), level.injection_gbs);
+  }
+  void link(const std::string& at, const Link& one) const {
+    not_negative((at + ".latency_us").c_str(), one.latency_us);
+    positive((at + ".bandwidth_gbs").c_str(), one.bandwidth_gbs);
+    not_negative((at + ".send_overhead_us").c_str(), one.send_overhead_us);
+    not_negative((at + ".receive_overhead_us").c_str(), one.receive_overhead_us);
+  }
+  void pairs(const std::string& at, const LinkLevel& level, std::size_t number) const {
+    const auto all = static_cast<std::size_t>(level.ranks) * static_cast<std::size_t>(level.ranks);
+    if (number != 0 || level.pairs.size() != all)
+      fail((at + ".pairs").c_str(), static_cast<double>(level.pairs.size()),
+           "only the first level may list pairs, one for each two ranks of a group");
+    for (index_t source = 0; source < level.ranks; ++source)
+      for (index_t other = 0; other < level.ranks; ++other)
+        if (source != other) link(at + ".pairs", level.of_pair(source, other));
   }
   [[noreturn]] void fail(const char* field, double value, const char* remedy) const {
     throw UsageError("machine " + name_ + ": " + field + " is " + plainly(value) + "; " + remedy);
@@ -165,6 +178,24 @@ TaskOverheads shared(const TaskOverheads& one, double times) {
           one.memory_byte_ns * times, one.column_ns * times, one.handoff_us * times};
 }
 
+Link shared(Link link, double times) {
+  link.send_overhead_us *= times;
+  link.receive_overhead_us *= times;
+  return link;
+}
+
+/// Two ranks of one processor have the link of a processor to itself.
+std::vector<Link> shared_pairs(const LinkLevel& level, index_t each) {
+  std::vector<Link> pairs;
+  if (level.pairs.empty()) return pairs;
+  for (index_t source = 0; source < level.ranks * each; ++source)
+    for (index_t other = 0; other < level.ranks * each; ++other)
+      pairs.push_back(shared(source / each == other / each ? level.link
+                                                           : level.of_pair(source / each, other / each),
+                             each));
+  return pairs;
+}
+
 }  // namespace
 
 Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each) {
@@ -183,9 +214,9 @@ Cluster with_shared_processors(const Cluster& cluster, index_t ranks_each) {
   result.worker_gbs /= times;
   result.launch_us *= times;
   for (LinkLevel& level : result.links) {
+    level.pairs = shared_pairs(level, ranks_each);
     level.ranks *= ranks_each;
-    level.link.send_overhead_us *= times;
-    level.link.receive_overhead_us *= times;
+    level.link = shared(level.link, times);
   }
   return result;
 }
@@ -196,6 +227,7 @@ void check(const Cluster& cluster) {
   checker.at_least_one("workers", cluster.workers);
   checker.not_negative("worker_gbs", cluster.worker_gbs);
   checker.not_negative("launch_us", cluster.launch_us);
+  checker.not_negative("launch_tasks", cluster.launch_tasks);
   checker.not_negative("cache_bytes", cluster.cache_bytes);
   checker.not_negative("lone_cache_bytes", cluster.lone_cache_bytes);
   checker.not_negative("cache_gbs", cluster.cache_gbs);

@@ -44,6 +44,13 @@ struct LinkLevel {
   Link link;                 ///< between two ranks of a group that lie in different groups of the level below
   double injection_gbs = 0;  ///< limit of what leaves a group, all its ranks together, and of what enters it;
                              ///< 0: not limited
+  /// of the first level only: the link of each pair of ranks of a group, by the first and then the second,
+  /// for devices that are not joined alike; length ranks², or empty: `link` joins all
+  std::vector<Link> pairs = {};
+  const Link& of_pair(index_t source, index_t destination) const {
+    if (pairs.empty()) return link;
+    return pairs[offset_t{source % ranks} * ranks + destination % ranks];
+  }
 };
 
 /// Two levels: nodes, and the network between them.
@@ -102,6 +109,7 @@ struct Cluster {
   /// the most that one worker reads per second, 10⁹ bytes/s; 0: as much as its rank
   double worker_gbs = 0;
   double launch_us = 0;       ///< before the first task of a sweep on a rank: starting its kernel
+  index_t launch_tasks = 0;   ///< tasks that one launch starts; 0: all tasks of a sweep on a rank
   /// of a device beside a host: products of whole matrices that lie there, by the side of square ones with as
   /// many flops, 10⁹ flops/s, without the launch
   RateCurve dense_gflops;
@@ -113,7 +121,7 @@ struct Cluster {
   /// The number of the lowest level that holds both ranks in one group.
   std::size_t level_of(index_t source, index_t destination) const;
   const Link& link(index_t source, index_t destination) const {
-    return links[level_of(source, destination)].link;
+    return links[level_of(source, destination)].of_pair(source, destination);
   }
   /// The widest link that messages among so many ranks need.
   const Link& link_among(index_t ranks) const { return link(0, ranks - 1); }

@@ -6,6 +6,7 @@
 
 #include "palmette/base/base.hpp"
 #include "palmette/machine/cluster.hpp"
+#include "palmette/machine/packing.hpp"
 #include "palmette/machine/traffic.hpp"
 
 namespace palmette {

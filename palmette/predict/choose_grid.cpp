@@ -70,17 +70,17 @@ std::vector<GridChoice> ranked(const GridQuestion& question, std::vector<GridCho
 
 }  // namespace
 
+SolveTasks tasks_of(const GridQuestion& question, const GridChoice& layout) {
+  if (layout.layers == 1)
+    return solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole),
+                       question.trees);
+  const auto cut = std::make_shared<const Layering>(cut_into_layers(question.symbolic, layout.layers));
+  const LayerPlacement placement{{layout.grid, layout.layers}, layout.map, question.whole};
+  return layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
+}
+
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster) {
-  SolveTasks tasks;
-  if (layout.layers == 1) {
-    tasks = solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole),
-                        question.trees);
-  } else {
-    const auto cut = std::make_shared<const Layering>(cut_into_layers(question.symbolic, layout.layers));
-    const LayerPlacement placement{{layout.grid, layout.layers}, layout.map, question.whole};
-    tasks =
-        layered_solve_tasks(layer_systems(question.symbolic, cut, layout.method, placement), question.trees);
-  }
+  const SolveTasks tasks = tasks_of(question, layout);
   return schedule_solve(tasks,
                         rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))
       .seconds;
@@ -120,7 +120,8 @@ std::vector<index_t> doubling_layers(index_t ranks) {
   return counts;
 }
 
-WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks) {
+WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks, index_t workers) {
+  if (workers > 1) return {false};
   if (ranks <= 16) return {};
   double entries = 0;
   for (const double one : sweep_entries(symbolic)) entries += one;

@@ -45,11 +45,14 @@ GridChoice chosen_layout(const GridQuestion& question, const Cluster& cluster);
 /// The predicted time of a solve over this layout, in seconds.
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster);
 
+/// The tasks of a solve over this layout.
+SolveTasks tasks_of(const GridQuestion& question, const GridChoice& layout);
+
 /// 1, 2, 4, …, as long as they divide the ranks.
 std::vector<index_t> doubling_layers(index_t ranks);
 
 /// Whole subtrees that are small enough for this many ranks; for up to 16 ranks those that a solve uses, so
-/// that x has the bits of one rank.
-WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks);
+/// that x has the bits of one rank. None for ranks of several workers, which take supernodes one by one.
+WholeSubtrees subtrees_for(const SymbolicFactor& symbolic, index_t ranks, index_t workers = 1);
 
 }  // namespace palmette

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <queue>
 
+#include "palmette/predict/packets.hpp"
 #include "palmette/simulate/simulate.hpp"
 
 namespace palmette {
@@ -17,7 +18,7 @@ struct Event {
   enum class Kind : char { departure, arrival, turn, finish };
   Kind kind = Kind::turn;
   index_t rank = 0;   // turn
-  offset_t at = 0;    // an edge: departure, arrival; a task: finish
+  offset_t at = 0;    // an edge or a packet: departure, arrival; a task: finish
 };
 
 struct Ready {
@@ -34,15 +35,17 @@ struct RankState {
   double free_at = 0;        ///< when its last worker became free
   index_t busy = 0;          ///< workers that run a task
   bool turn_planned = false;
-  double ready_from[2] = {-1, -1};  ///< forward, backward: when its kernel runs; −1: not launched
+  Launches launches;
+  OpenPackets open;          ///< with packing
   index_t last_task = -1;    ///< that ended
 };
 
 class Scheduler {
  public:
-  Scheduler(const SolveTasks& tasks, const RankRates& rates)
+  Scheduler(const SolveTasks& tasks, const RankRates& rates, const std::optional<Packing>& packing)
       : tasks_(tasks),
         rates_(rates),
+        packing_(packing),
         interconnect_(rates.cluster, tasks.num_ranks),
         ranks_(tasks.num_ranks),
         waits_(tasks.tasks.size()),
@@ -101,18 +104,54 @@ class Scheduler {
         satisfy(edge, StepCause::own_task);
         continue;
       }
-      const double overhead = rates_.cluster.link(from, to).send_overhead_us * 1e-6;
-      now += overhead;
-      result_.message_seconds[from] += overhead;
-      events_.plan(now, {Event::Kind::departure, from, at});
+      if (packing_ && rates_.message_bytes(edge) <= packing_->small_bytes) now = pack(from, to, at, now);
+      else now = send(from, to, at, now);
     }
     return now;
   }
 
+  /// @param at  an edge, or a packet. @returns when the rank is free again
+  double send(index_t from, index_t to, offset_t at, double now) {
+    return now + spend(from, rates_.cluster.link(from, to).send_overhead_us, [&](double later) {
+             events_.plan(now + later, {Event::Kind::departure, from, at});
+           });
+  }
+  template <class Then>
+  double spend(index_t number, double microseconds, Then&& then) {
+    result_.message_seconds[number] += microseconds * 1e-6;
+    then(microseconds * 1e-6);
+    return microseconds * 1e-6;
+  }
+  double spend(index_t number, double microseconds) {
+    return spend(number, microseconds, [](double) {});
+  }
+
+  double pack(index_t from, index_t to, offset_t at, double now) {
+    now += spend(from, packing_->record_us);
+    OpenPackets& open = rank(from).open;
+    const std::size_t bytes = open.add(to, at, Packing::record_bytes(rates_.message_bytes(tasks_.edges[at])));
+    return bytes < packing_->packet_bytes ? now : leave(from, to, open.take(to), now);
+  }
+  double leave(index_t from, index_t to, Packet packet, double now) {
+    packets_.push_back(std::move(packet));
+    return send(from, to, -static_cast<offset_t>(packets_.size()), now);
+  }
+  /// A turn begins, or the rank has nothing to do: packets leave that are old enough, or all.
+  double leave_packets(index_t number, bool all, double now) {
+    if (!packing_) return now;
+    OpenPackets& open = rank(number).open;
+    for (const index_t to : all ? open.destinations() : open.next_turn(packing_->max_age_tasks))
+      now = leave(number, to, open.take(to), now);
+    return now;
+  }
+  const Packet& packet(offset_t at) const { return packets_[-at - 1]; }
+  /// One edge of a message, whose ends are those of the message.
+  const SolveEdge& edge_of(offset_t at) const { return tasks_.edges[at < 0 ? packet(at).edges.front() : at]; }
+
   void depart(double now, const Event& event) {
-    const SolveEdge& edge = tasks_.edges[event.at];
-    const double arrives =
-        interconnect_.arrival(task(edge.from).rank, task(edge.to).rank, rates_.message_bytes(edge), now);
+    const SolveEdge& edge = edge_of(event.at);
+    const std::size_t bytes = event.at < 0 ? packet(event.at).bytes : rates_.message_bytes(edge);
+    const double arrives = interconnect_.arrival(task(edge.from).rank, task(edge.to).rank, bytes, now);
     events_.plan(arrives, {Event::Kind::arrival, task(edge.to).rank, event.at});
   }
   void arrive(double now, const Event& event) {
@@ -126,26 +165,33 @@ class Scheduler {
     std::vector<offset_t> inbox;
     inbox.swap(state.inbox);
     for (const offset_t at : inbox) {
-      const SolveEdge& edge = tasks_.edges[at];
-      const double overhead = rates_.cluster.link(task(edge.from).rank, number).receive_overhead_us * 1e-6;
-      now += overhead;
-      result_.message_seconds[number] += overhead;
-      if (!is_relay(task(edge.to).part)) {
-        satisfy(edge, StepCause::message);
+      now += spend(number, rates_.cluster.link(task(edge_of(at).from).rank, number).receive_overhead_us);
+      if (at >= 0) {
+        now = handle(tasks_.edges[at], now);
         continue;
       }
-      before_[edge.to] = edge.from;
-      step(edge.to) = {edge.to, StepCause::message, now, now, 0};
-      now = pass_on(edge.to, now);
+      for (const offset_t record : std::exchange(packets_[-at - 1].edges, {}))
+        now = handle(tasks_.edges[record], now + spend(number, packing_->record_us));
     }
     return now;
+  }
+  /// @returns when the rank has passed the message on, if it has to
+  double handle(const SolveEdge& edge, double now) {
+    if (!is_relay(task(edge.to).part)) {
+      satisfy(edge, StepCause::message);
+      return now;
+    }
+    before_[edge.to] = edge.from;
+    step(edge.to) = {edge.to, StepCause::message, now, now, 0};
+    return pass_on(edge.to, now);
   }
 
   void take_turn(index_t number, double now) {
     RankState& state = rank(number);
     state.turn_planned = false;
     const bool comes_from_task = state.last_task != -1 && now <= state.free_at;
-    now = handle_messages(number, now);
+    now = leave_packets(number, false, handle_messages(number, now));
+    if (state.ready.empty() && state.busy == 0) now = leave_packets(number, true, now);
     state.free_at = std::max(state.free_at, now);
     for (bool first = true; !state.ready.empty() && state.busy < rates_.cluster.workers; first = false) {
       const index_t next = state.ready.top().task;
@@ -158,9 +204,8 @@ class Scheduler {
 
   void start(RankState& state, index_t next, double now) {
     const SolveTask& one = task(next);
-    double& ready_from = state.ready_from[is_forward(one.part) ? 0 : 1];
-    if (ready_from < 0) ready_from = now + rates_.cluster.launch_us * 1e-6;
-    now = std::max(now, ready_from);
+    if (one.part != SolvePart::layers_meet)
+      now = state.launches.begin(rates_.cluster, is_forward(one.part) ? 0 : 1, now);
     ++state.busy;
     PathStep& mine = step(next);
     mine.task = next;
@@ -195,6 +240,8 @@ class Scheduler {
 
   const SolveTasks& tasks_;
   const RankRates& rates_;
+  const std::optional<Packing> packing_;
+  std::vector<Packet> packets_;  // that have left
   Interconnect interconnect_;
   std::vector<RankState> ranks_;
   std::vector<index_t> waits_;   // by task
@@ -224,8 +271,25 @@ RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t nu
   return rates;
 }
 
-Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates) {
-  return Scheduler(tasks, rates).run();
+Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates,
+                        const std::optional<Packing>& packing) {
+  return Scheduler(tasks, rates, packing).run();
+}
+
+PackingChoice choose_packing(const SolveTasks& tasks, const RankRates& rates) {
+  constexpr double least_gain = 1.05;
+  const Schedule plain = schedule_solve(tasks, rates);
+  PackingChoice choice{std::nullopt, plain.seconds, plain.seconds};
+  const double messages = *std::max_element(plain.message_seconds.begin(), plain.message_seconds.end());
+  if (least_gain * (plain.seconds - messages) > plain.seconds) return choice;
+  for (const std::int64_t age : {4, 16, 64, 256}) {
+    Packing packing;
+    packing.max_age_tasks = age;
+    const double seconds = schedule_solve(tasks, rates, packing).seconds;
+    if (least_gain * seconds < plain.seconds && seconds < choice.seconds)
+      choice = {packing, plain.seconds, seconds};
+  }
+  return choice;
 }
 
 }  // namespace palmette

@@ -17,7 +17,7 @@ Interconnect::Interconnect(const Cluster& cluster, index_t num_ranks)
 double Interconnect::arrival(index_t source, index_t destination, std::size_t bytes, double now) {
   const std::vector<LinkLevel>& links = cluster_->links;
   const std::size_t level = cluster_->level_of(source, destination);
-  const Link& link = links[level].link;
+  const Link& link = links[level].of_pair(source, destination);
   // Calls use(gate of the source, gate of the destination, time in the gate) for each pair of limited gates.
   const auto over_gates = [&](auto&& use) {
     for (std::size_t below = 0; below < level; ++below)

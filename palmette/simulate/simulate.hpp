@@ -4,3 +4,4 @@
 
 #include "palmette/simulate/event_loop.hpp"
 #include "palmette/simulate/interconnect.hpp"
+#include "palmette/simulate/launches.hpp"

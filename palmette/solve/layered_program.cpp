@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "palmette/solve/layer_transport.hpp"
 
@@ -87,6 +88,7 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
     for (std::size_t at = 0; at < meetings_.size(); ++at)
       down_left_[at] = static_cast<index_t>(meetings_[at].tops.size());
     may_advance_.store(false);
+    is_meeting_ = false;
     met_.store(meetings_.empty() || b.cols == 0);
   }
 
@@ -116,6 +118,21 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
     met_rows_[thread] = 0;
     return sweeps_.run_one_task(thread);
   }
+
+  /// Steps between layers are taken when they end, all that are possible at that time.
+  int take_task() override {
+    met_rows_[0] = 0;
+    if (!is_meeting_ && may_advance_.load(std::memory_order_acquire)) met_rows_[0] = rows_that_can_meet();
+    if (met_rows_[0] == 0) return sweeps_.take_task();
+    is_meeting_ = true;
+    return meeting_ticket;
+  }
+  void finish_task(int ticket) override {
+    if (ticket != meeting_ticket) return sweeps_.finish_task(ticket);
+    is_meeting_ = false;
+    advance();
+  }
+  bool has_tickets() const override { return true; }
 
   bool done() const override { return met_.load(std::memory_order_acquire) && sweeps_.done(); }
   double last_cost() const override {
@@ -161,13 +178,13 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
     const std::lock_guard lock(mutex_);
     may_advance_.store(false, std::memory_order_relaxed);
     offset_t rows = 0;
-    for (; up_ < meetings_.size() && can_go_up(); ++up_) {
+    for (; up_ < meetings_.size() && can_go_up(up_); ++up_) {
       const Meeting& meeting = meetings_[up_];
       if (meeting.receives_up) add_contributions(meeting, up_come_[up_]);
       else send(meeting, 0);
       rows += meeting.rows;
     }
-    for (; down_ > 0 && can_go_down(); --down_) {
+    for (; down_ > 0 && can_go_down(down_, up_); --down_) {
       const Meeting& meeting = meetings_[down_ - 1];
       if (meeting.receives_up) send(meeting, 1);
       else take_rows(meeting);
@@ -180,14 +197,24 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
     return rows;
   }
 
-  bool can_go_up() const {
-    const bool come = !meetings_[up_].receives_up || up_come_[up_].size() > 0;
-    return come && (forward_left_ == 0 || (!one_sync_ && meetings_[up_].receives_up));
+  /// Rows of the steps that `advance` would take now.
+  offset_t rows_that_can_meet() {
+    const std::lock_guard lock(mutex_);
+    may_advance_.store(false, std::memory_order_relaxed);
+    offset_t rows = 0;
+    std::size_t up = up_, down = down_;
+    for (; up < meetings_.size() && can_go_up(up); ++up) rows += meetings_[up].rows;
+    for (; down > 0 && can_go_down(down, up); --down) rows += meetings_[down - 1].rows;
+    return rows;
   }
-  bool can_go_down() const {
-    const std::size_t at = down_ - 1;
+  bool can_go_up(std::size_t up) const {
+    const bool come = !meetings_[up].receives_up || up_come_[up].size() > 0;
+    return come && (forward_left_ == 0 || (!one_sync_ && meetings_[up].receives_up));
+  }
+  bool can_go_down(std::size_t down, std::size_t up) const {
+    const std::size_t at = down - 1;
     if (!meetings_[at].receives_up) return down_come_.size() > 0;
-    return one_sync_ ? up_ == meetings_.size() : down_left_[at] == 0;
+    return one_sync_ ? up == meetings_.size() : down_left_[at] == 0;
   }
 
   void add_contributions(const Meeting& meeting, SharedBytes& bytes) {
@@ -222,6 +249,7 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
     return body_.factor->symbolic->width(body_.exchange.tops[top].supernode);
   }
 
+  static constexpr int meeting_ticket = std::numeric_limits<int>::max();
   RankPlanBody<T>& body_;
   const bool one_sync_;
   const index_t first_rank_;
@@ -243,6 +271,7 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
   SharedBytes down_come_;
   std::vector<index_t> down_left_;       // by meeting: supernodes without solution
   std::atomic<bool> may_advance_{false};
+  bool is_meeting_ = false;              // its ticket is taken
   std::atomic<bool> met_{false};
   std::vector<offset_t> met_rows_;       // by thread: of its last task, if that was a meeting
 };

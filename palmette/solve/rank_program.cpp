@@ -36,6 +36,8 @@ void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, Dense
   transport_ = &transport;
   stride_ = padded_rhs(sizeof(T), b.cols);
   ready_ = {};
+  taken_.clear();
+  free_tickets_.clear();
   left_.store(b.cols == 0 ? 0 : left_at_start_);
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
     const TopSupernode& top = exchange_.tops[at];
@@ -89,14 +91,40 @@ void RankSolveProgram<T>::on_message(const Message& message) {
 }
 
 template <class T>
+bool RankSolveProgram<T>::take(Ready& next) {
+  const std::lock_guard lock(mutex_);
+  if (ready_.empty()) return false;
+  next = ready_.top();
+  ready_.pop();
+  return true;
+}
+
+template <class T>
+int RankSolveProgram<T>::take_task() {
+  Ready next;
+  if (!take(next)) return -1;
+  last_[0] = next;
+  if (free_tickets_.empty()) {
+    taken_.push_back(next);
+    return static_cast<int>(taken_.size()) - 1;
+  }
+  const int ticket = free_tickets_.back();
+  free_tickets_.pop_back();
+  taken_[ticket] = next;
+  return ticket;
+}
+
+template <class T>
+void RankSolveProgram<T>::finish_task(int ticket) {
+  run(taken_[ticket], 0);
+  free_tickets_.push_back(ticket);
+  left_.fetch_sub(1, std::memory_order_release);
+}
+
+template <class T>
 bool RankSolveProgram<T>::run_one_task(int thread) {
   Ready next;
-  {
-    const std::lock_guard lock(mutex_);
-    if (ready_.empty()) return false;
-    next = ready_.top();
-    ready_.pop();
-  }
+  if (!take(next)) return false;
   run(next, thread);
   last_[thread] = next;
   left_.fetch_sub(1, std::memory_order_release);

@@ -76,6 +76,9 @@ class RankSolveProgram final : public SolveProgram<T> {
   void start() override;
   void on_message(const Message& message) override;
   bool run_one_task(int thread) override;
+  int take_task() override;
+  void finish_task(int ticket) override;
+  bool has_tickets() const override { return true; }
   bool done() const override { return left_.load(std::memory_order_acquire) == 0; }
   /// Cost of the task that the first thread ran last.
   double last_cost() const override;
@@ -109,6 +112,8 @@ class RankSolveProgram final : public SolveProgram<T> {
   }
   const TopSupernode& top(index_t number) const { return exchange_.tops[number]; }
 
+  /// The ready task of highest priority; false if there is none.
+  bool take(Ready& next);
   // With mutex_ held.
   void push(SolvePart task, index_t number);
   void row_contribution(index_t number) {
@@ -165,6 +170,8 @@ class RankSolveProgram final : public SolveProgram<T> {
   std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
   std::vector<Ready> last_;            // by thread: its last task
   std::priority_queue<Ready> ready_;
+  std::vector<Ready> taken_;           // by ticket
+  std::vector<int> free_tickets_;
   std::atomic<std::int64_t> left_{0};
 };
 

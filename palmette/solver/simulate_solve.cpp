@@ -107,6 +107,7 @@ class Simulation {
     SimulationOptions simulation;
     simulation.cluster = cluster_;
     simulation.keeps_timeline = given_.keeps_timeline;
+    simulation.packing = given_.packing;
     for (const double bytes : factor_bytes_)
       simulation.read_gbs.push_back(cluster_->rank_solve_gbs(ranks, bytes));
     result_.read_gbs = simulation.read_gbs;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct SimulatedCase {
   WholeSubtrees whole;
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
+  std::optional<Packing> packing = std::nullopt;  ///< ranks pack small messages
   bool keeps_timeline = false;
 };
 

@@ -108,6 +108,14 @@ class RankProgram {
   /// Run the ready task of highest priority, if there is one; false if none is ready now. Several threads may
   /// call it at once, each with its own `thread` number.
   virtual bool run_one_task(int thread) = 0;
+  /// For virtual time, in which a task ends later than it begins, and several are under way at once: take the
+  /// ready task of highest priority without running it. last_task(0) and last_cost describe it. @returns the
+  /// ticket with which it must be finished; −1 if none is ready. A program without tickets runs the task.
+  virtual int take_task() { return run_one_task(0) ? 0 : -1; }
+  /// Run the task of this ticket: from now on its results are there, and its messages are sent.
+  virtual void finish_task(int /*ticket*/) {}
+  /// False: the program has at most one task under way.
+  virtual bool has_tickets() const { return false; }
   /// True once all tasks have run, or once the program has failed and will run no more.
   virtual bool done() const = 0;
   /// For the watchdog: what this rank waits for, and from whom.

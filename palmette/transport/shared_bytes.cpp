@@ -107,8 +107,9 @@ SharedBytes BytePool::take(std::size_t size) {
       buffer = free.back();
       free.pop_back();
     } else {
-      // Reserves its place on the shelf now, so that returning it never allocates and never fails.
-      free.reserve(++shelf_->made[size_class]);
+      // Reserves its place on the shelf now, so that returning it never allocates and never fails. Places
+      // double, so that a buffer costs the same however many there are.
+      if (++shelf_->made[size_class] > free.capacity()) free.reserve(2 * shelf_->made[size_class]);
       ++shelf_->made_in_all;
     }
   }

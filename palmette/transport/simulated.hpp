@@ -2,6 +2,8 @@
 // every order is tried, to test protocols under adverse conditions and to study clusters on a laptop.
 #pragma once
 
+#include <optional>
+
 #include "palmette/transport/timeline.hpp"
 
 namespace palmette {
@@ -19,10 +21,14 @@ struct SimulationOptions {
   double slow_ranks = 0;     ///< probability that a rank is slow
   double slowness = 1;       ///< tasks of slow ranks take this many times as long
   double idle_wakeups = 0;   ///< probability that a rank is woken once more, without reason, after each event
-  /// A machine: tasks take what Cluster::seconds says of RankProgram::last_task, messages cost both ranks
-  /// their overhead, use the link between them and pass the gates of their nodes. Then network_seconds,
-  /// seconds_per_cost and task_overhead_seconds are not used.
+  /// A machine: tasks take what Cluster::worker_seconds says of RankProgram::last_task, messages cost both
+  /// ranks their overhead, use the link between them and pass the gates of their nodes. Then network_seconds,
+  /// seconds_per_cost and task_overhead_seconds are not used. A rank has the workers of the cluster; each
+  /// takes the ready task of highest priority whenever it is free. A program without tickets has one worker,
+  /// which takes the time of Cluster::rank_seconds.
   std::shared_ptr<const Cluster> cluster = nullptr;
+  /// Ranks pack small messages; messages of the result are then packets.
+  std::optional<Packing> packing = std::nullopt;
   /// with a cluster, by rank: what it reads per second; empty: from memory, while all ranks of its node read
   std::vector<double> read_gbs = {};
   bool keeps_timeline = false;        ///< every task and message

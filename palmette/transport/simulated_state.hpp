@@ -3,10 +3,12 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
 
 #include "palmette/transport/held_offers.hpp"
 #include "palmette/transport/simulated.hpp"
+#include "palmette/transport/wrappers.hpp"
 
 namespace palmette {
 
@@ -32,8 +34,10 @@ struct SimulatedWorld::State {
   SimulationOptions options;
   std::mt19937_64 random;
   std::vector<std::unique_ptr<Rank>> ranks;
+  std::vector<std::unique_ptr<Aggregator>> packers;  // length num_ranks, with packing
   std::vector<transporting::Flight> sent;  // by the task or handler that runs now
   std::vector<std::deque<Message>> inbox;  // length num_ranks: arrived, not yet polled
+  std::optional<index_t> taken_from;       // who sent what the last poll took from an inbox
   std::map<std::pair<index_t, index_t>, TrafficEntry> counts, fetched;
   std::vector<transporting::HeldOffers> offers;  // length num_ranks
   std::string why;  // the run was abandoned

@@ -45,14 +45,12 @@ class Recorder final : public TransportWrapper {
   std::unique_ptr<Counts> counts_;
 };
 
-/// Packs small messages to one destination into one. A packet is sent when it holds `packet_bytes`; all
-/// packets are sent at flush and when the rank has nothing to do. Both ends of a run must use it.
+/// Packs small messages to one destination into one; all packets are sent at flush and when the rank has
+/// nothing to do. A poll that finds nothing counts as the beginning of a task, since drivers poll before each
+/// one. Both ends of a run must use it.
 class Aggregator final : public TransportWrapper {
  public:
-  struct Options {
-    std::size_t small_bytes = 1024;   ///< larger messages go alone
-    std::size_t packet_bytes = 8192;
-  };
+  using Options = Packing;
   Aggregator(Transport& inner, const Options& options);
   explicit Aggregator(Transport& inner) : Aggregator(inner, Options()) {}
   ~Aggregator() override;
@@ -60,6 +58,8 @@ class Aggregator final : public TransportWrapper {
   bool poll(Message& message) override;
   void flush() override;
   void rest(int turns) override;
+  /// Messages that this end has packed or unpacked so far.
+  std::int64_t records() const;
 
  private:
   struct State;

@@ -60,6 +60,41 @@ def test_devices_are_predicted_and_nothing_is_called_measured(palmette, spd):
     palmette("predict", spd, "--device", "h100", "--plot", "a.svg").fails_with(2, "--plot")
 
 
+def test_a_solve_over_several_devices_is_predicted_and_simulated(palmette, spd):
+    palmette("generate", "poisson3d7", "--n", "12", "--out", "p.mtx", "--quiet")
+    options = ("p.mtx", "--device", "a100", "--gpus", "1:4", "--grid", "auto", "--json", "-")
+    predicted = palmette("predict", *options)
+    simulated = palmette("simulate-cluster", *options)
+    assert predicted.code == 0 and simulated.code == 0, predicted.err + simulated.err
+    for one, real in zip(predicted.json["predictions"], simulated.json["simulations"], strict=True):
+        assert one["ranks"] == real["ranks"] and one["messages"] == real["messages"]
+        assert abs(real["seconds"] / one["seconds"] - 1) < 0.1
+        assert real["backward_error"] < 1e-14
+    for command in ("predict", "simulate-cluster"):
+        palmette(command, "p.mtx", "--gpus", "2").fails_with(2, "--device")
+        palmette(command, "p.mtx", "--gpus", "2", "--device", "a100,h100").fails_with(2, "alike")
+        palmette(command, "p.mtx", "--gpus", "2", "--device", "a100", "--machine", "dgx-1").fails_with(
+            2, "--machine"
+        )
+    palmette("simulate-cluster", "p.mtx", "--device", "a100").fails_with(2, "--gpus")
+
+
+def test_small_messages_are_packed_where_that_is_predicted_to_pay(palmette):
+    palmette("generate", "poisson2d9", "--n", "60", "--out", "p.mtx", "--quiet")
+    run = ("simulate-cluster", "p.mtx", "--machine", "cori-haswell", "--ranks", "16", "--json", "-")
+    split = ("--subtrees", "split", "--map", "block_cyclic")
+    alone, packed, chosen = (
+        palmette(*run, *split, "--packing", packing).json["simulations"][0]
+        for packing in ("never", "16", "auto")
+    )
+    assert alone["packing_max_age_tasks"] is None and packed["packing_max_age_tasks"] == 16
+    assert packed["messages"] < alone["messages"] / 2 and packed["backward_error"] == alone["backward_error"]
+    assert chosen["seconds"] < alone["seconds"] / 1.1
+    assert palmette(*run, "--packing", "auto").json["simulations"][0]["packing_max_age_tasks"] is None
+    palmette(*run, "--packing", "some").fails_with(2, "--packing")
+    palmette(*run, "--subtrees", "some").fails_with(2, "--subtrees")
+
+
 def test_a_factorization_is_shared_with_a_device_that_is_not_here(palmette, tmp_path):
     palmette("generate", "elasticity3d", "--n", "12", "--out", "e.mtx", "--quiet")
     options = ("predict", "e.mtx", "--kind", "llt", "--machine", "perlmutter-cpu", "--offload")
@@ -104,6 +139,7 @@ def test_what_is_wrong_with_a_machine_file_is_said_with_its_place(palmette, spd,
     refused(lambda one: one["links"][0].update(ranks=2.5), "links[0].ranks", "whole number")
     refused(lambda one: one["links"][0].update(injection=3), "links[0].injection", "injection_gbs")
     refused(lambda one: one.update(links=3), "links", "list of levels")
+    refused(lambda one: one["links"][0].update(pairs={"bandwidth_gbs": [[1]]}), "links[0].pairs", "table")
     refused(lambda one: one.update(format="palmette machine 1"), "format", "palmette measure")
     refused(lambda one: one.update(memory_gbs=[1, 2]), "memory_gbs", "points")
     refused(lambda one: one.update(ranks_per_memory=2.5), "ranks_per_memory", "whole number")

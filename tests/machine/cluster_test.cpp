@@ -81,6 +81,26 @@ TEST(cluster, neighbours_on_a_node_use_its_own_link) {
   EXPECT_NEAR(cluster.links[1].link.seconds(10000), 3e-6, 1e-15);
 }
 
+// Three devices of a node in a row: the ends have no link and go another way. The next node is the same.
+TEST(cluster, devices_of_a_node_may_be_joined_in_pairs) {
+  Cluster cluster = two_per_node();
+  const Link near{1, 50, 0.1, 0.1}, far{10, 5, 0.1, 0.1};
+  cluster.links[0].ranks = 3;
+  cluster.links[0].pairs = {near, near, far, near, near, near, far, near, near};
+  EXPECT_NO_THROW(check(cluster));
+  for (const index_t node : {0, 1}) {
+    EXPECT_EQ(cluster.link(3 * node, 3 * node + 1).bandwidth_gbs, 50);
+    EXPECT_EQ(cluster.link(3 * node, 3 * node + 2).bandwidth_gbs, 5);
+    EXPECT_EQ(cluster.link(3 * node + 2, 3 * node).latency_us, 10);
+  }
+  EXPECT_EQ(&cluster.link(2, 3), &cluster.links[1].link);
+  const Cluster shared = with_shared_processors(cluster, 2);
+  EXPECT_NO_THROW(check(shared));
+  EXPECT_EQ(shared.link(0, 5).bandwidth_gbs, 5);
+  EXPECT_EQ(shared.link(0, 3).bandwidth_gbs, 50);
+  EXPECT_EQ(shared.link(0, 1).bandwidth_gbs, cluster.links[0].link.bandwidth_gbs);
+}
+
 // Memory 8 GB/s, 8 kB: 1 µs; 4000 flops at 8 Gflop/s hide behind it; 1 + 2·0.5 µs and 100 rows of 10 ns on
 // top.
 TEST(cluster, a_task_takes_its_bytes_or_flops_and_its_overheads) {
@@ -128,12 +148,16 @@ TEST(cluster, what_cannot_be_computed_with_is_refused_with_its_field) {
   refused([](Cluster& one) { one.workers = 0; }, "workers is 0");
   refused([](Cluster& one) { one.worker_gbs = -1; }, "worker_gbs is -1");
   refused([](Cluster& one) { one.launch_us = -1; }, "launch_us is -1");
+  refused([](Cluster& one) { one.launch_tasks = -1; }, "launch_tasks is -1");
   refused([](Cluster& one) { one.links.clear(); }, "links is empty");
   refused([](Cluster& one) { one.links[0].ranks = 0; }, "links[0].ranks is 0");
   refused([](Cluster& one) { one.links[1].ranks = 8; }, "links[1].ranks is 8");
   refused([](Cluster& one) { one.links.insert(one.links.begin() + 1, {"rack", 3, {1, 1, 0, 0}, 0}); },
           "links[1].ranks is 3");
   refused([](Cluster& one) { one.links[1].injection_gbs = 5; }, "links[1].injection_gbs is 5");
+  refused([](Cluster& one) { one.links[0].pairs.resize(3); }, "links[0].pairs is 3");
+  refused([](Cluster& one) { one.links[0].pairs.resize(4); }, "links[0].pairs.bandwidth_gbs is 0");
+  refused([](Cluster& one) { one.links[1].pairs.resize(4); }, "links[1].pairs is 4");
   refused([](Cluster& one) { one.memory_gbs.clear(); }, "memory_gbs has no points");
   refused([](Cluster& one) { one.memory_gbs = {{2, 5}, {1, 5}}; }, "memory_gbs");
   refused([](Cluster& one) { one.kernel_gflops = {{1, 0}}; }, "kernel_gflops is 0");

@@ -128,6 +128,78 @@ TEST(simulate_solve, takes_as_long_as_the_schedule_predicted_from_structure_alon
       }
 }
 
+/// A rank with workers that read an entry in 1 µs each, and all together one in 0.1 µs.
+std::shared_ptr<Cluster> with_workers(index_t workers, double launch_us = 0, index_t launch_tasks = 0) {
+  auto cluster = simple_cluster();
+  cluster->memory_gbs = {{1, 0.08}};
+  cluster->workers = workers;
+  cluster->worker_gbs = 8e-3;
+  cluster->launch_us = launch_us;
+  cluster->launch_tasks = launch_tasks;
+  return cluster;
+}
+
+// A worker needs 1 µs for each entry. Forward: six leaves, a block after each, the hub. Backward: the hub,
+// its six blocks as one task, the leaves. A task's results are there when it ends, not when it begins.
+TEST(simulate_solve, workers_of_a_rank_go_side_by_side_and_hand_results_on_when_tasks_end) {
+  const System system = star(7);
+  const auto seconds = [&](std::shared_ptr<Cluster> cluster) {
+    return simulated(system, all_dealt_out({1, 1}), std::move(cluster)).run.seconds;
+  };
+  EXPECT_NEAR(seconds(with_workers(1)), (13 + 13) * microsecond, 1e-12);
+  EXPECT_NEAR(seconds(with_workers(3)), (2 + 2 + 1 + 1 + 6 + 2) * microsecond, 1e-12);
+  EXPECT_NEAR(seconds(with_workers(6)), (1 + 1 + 1 + 1 + 6 + 1) * microsecond, 1e-12);
+  EXPECT_NEAR(seconds(with_workers(99)), 11 * microsecond, 1e-12);
+  // A launch for each sweep; a launch for each two of the 13 and the 8 tasks.
+  EXPECT_NEAR(seconds(with_workers(6, 3)), (11 + 2 * 3) * microsecond, 1e-12);
+  EXPECT_NEAR(seconds(with_workers(1, 3, 2)), (26 + (7 + 4) * 3) * microsecond, 1e-12);
+  EXPECT_NEAR(predicted(system, all_dealt_out({1, 1}), *with_workers(1, 3, 2)).seconds,
+              (26 + (7 + 4) * 3) * microsecond, 1e-12);
+}
+
+TEST(simulate_solve, ranks_with_workers_have_the_same_answer_and_the_predicted_time) {
+  const System system = grid(60);
+  for (const LayeredGrid& ranks : {LayeredGrid{{1, 1}, 1}, LayeredGrid{{3, 1}, 1}, LayeredGrid{{2, 2}, 1},
+                                   LayeredGrid{{1, 1}, 4}, LayeredGrid{{2, 1}, 3}}) {
+    SimulatedCase given;
+    given.ranks = ranks;
+    given.method = solve_method(ranks.layers, LayeredMethod::one_sync_3d);
+    given.whole.kept = false;
+    const double error = simulated(system, given, with_workers(1)).backward_error;
+    double before = 1e9;
+    for (const index_t workers : {1, 2, 8, 32}) {
+      const auto cluster = with_workers(workers, 2);
+      const SimulatedSolve found = simulated(system, given, cluster);
+      EXPECT_EQ(found.backward_error, error);
+      EXPECT_LE(found.run.seconds, 1.03 * before) << workers;  // ten exhaust the rank
+      before = found.run.seconds;
+      if (ranks.layers > 1) continue;
+      EXPECT_NEAR(found.run.seconds / predicted(system, given, *cluster).seconds, 1, 0.03) << workers;
+    }
+  }
+}
+
+TEST(simulate_solve, packed_messages_give_the_same_answer_in_the_predicted_time) {
+  auto cluster = simple_cluster();
+  cluster->overheads = {0.1, 0.05, 1};
+  cluster->links = node_links(4, {0.5, 8, 0.5, 0.5}, {1.5, 10, 0.5, 0.5});
+  const System system = grid(60);
+  SimulatedCase given = all_dealt_out({4, 4});
+  const SimulatedSolve alone = simulated(system, given, cluster);
+  for (const std::int64_t age : {0, 1, 4, 64}) {
+    given.packing.emplace();
+    given.packing->max_age_tasks = age;
+    const SimulatedSolve packed = simulated(system, given, cluster);
+    EXPECT_EQ(packed.backward_error, alone.backward_error);
+    // At an age of one task, only what a task sends is packed: never two messages to one rank.
+    EXPECT_LE(packed.run.traffic.messages(), alone.run.traffic.messages() * (age == 1 ? 1.0 : 0.9)) << age;
+    const Placement placement = place(*system.symbolic, given.ranks.grid, given.map, given.whole);
+    const SolveTasks tasks = solve_tasks(*system.symbolic, placement, given.trees);
+    const RankRates rates = rank_rates(tasks, *cluster, 1, 8);
+    EXPECT_NEAR(packed.run.seconds / schedule_solve(tasks, rates, given.packing).seconds, 1, 0.1) << age;
+  }
+}
+
 TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
   auto cluster = simple_cluster();
   cluster->ranks_per_memory = 4;

@@ -95,7 +95,8 @@ TEST(predict_solve, a_dense_triangle_is_between_its_path_and_its_work) {
     for (const TreeShape trees : {TreeShape::flat, TreeShape::binary}) {
       const SolvePrediction made = predicted(symbolic, grid, simple_cluster(), trees);
       EXPECT_GE(made.bound.path_seconds, 2 * (30 + 29) * microsecond);
-      EXPECT_LE(made.bound.seconds(), made.schedule.seconds);
+      // They are equal on some grids, up to the order of additions.
+      EXPECT_LE(made.bound.seconds(), made.schedule.seconds + 1e-15);
       EXPECT_LE(made.model.compute_lower_seconds, made.model.compute_upper_seconds + 1e-15);
       EXPECT_GE(made.model.compute_upper_seconds, 2 * (30 + 29) * microsecond);
       EXPECT_EQ(made.model.levels, 59);

@@ -72,6 +72,17 @@ void find_places(SharedCase& shared) {
   }
 }
 
+/// A process of SMPI runs one task after the other and launches nothing.
+Cluster as_processes(Cluster cluster) {
+  TaskOverheads besides = cluster.overheads_of_ranks();
+  besides.panel_us /= cluster.workers;
+  cluster.rank_overheads = besides;
+  cluster.workers = 1;
+  cluster.worker_gbs = 0;
+  cluster.launch_us = 0;
+  return cluster;
+}
+
 SharedCase make_case(const std::vector<std::string>& words, std::shared_ptr<const Cluster> cluster) {
   SharedCase shared;
   GenerateOptions options;
@@ -211,7 +222,7 @@ Json ping_pong(std::size_t bytes, const std::shared_ptr<const Cluster>& cluster,
 
 void run_all(int argc, char** argv) {
   const MpiSession session;
-  const auto cluster = std::make_shared<const Cluster>(cli::read_machine(argv[1]).cluster);
+  const auto cluster = std::make_shared<const Cluster>(as_processes(cli::read_machine(argv[1]).cluster));
   const auto wire = make_mpi_two_sided(session.world());
   for (int at = 2; at < argc; ++at) {
     const std::string text = argv[at];

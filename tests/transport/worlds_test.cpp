@@ -273,6 +273,30 @@ TEST(aggregator, packs_small_messages_and_loses_none) {
   EXPECT_EQ(tags.size(), 51u);
 }
 
+// A poll that finds nothing is the beginning of a task. The first packet leaves before the third task after
+// its first message, and younger packets stay.
+TEST(aggregator, packets_leave_when_they_are_as_old_as_allowed) {
+  const auto loopback = make_loopback();
+  Recorder below(*loopback);
+  Packing packing;
+  packing.max_age_tasks = 3;
+  Aggregator aggregator(below, packing);
+  BytePool pool;
+  Message message;
+  std::vector<std::int64_t> left;
+  for (int turn = 0; turn < 5; ++turn) {
+    if (turn < 4) aggregator.send(0, turn, pool.take(8));
+    while (aggregator.poll(message)) left.push_back(message.tag);
+    EXPECT_EQ(below.sent().messages(), turn < 2 ? 0 : 1) << turn;
+  }
+  EXPECT_EQ(left, (std::vector<std::int64_t>{0, 1, 2}));
+  aggregator.flush();
+  EXPECT_EQ(below.sent().messages(), 2);
+  while (aggregator.poll(message)) left.push_back(message.tag);
+  EXPECT_EQ(left.size(), 4u);
+  EXPECT_EQ(aggregator.records(), 8);
+}
+
 /// Runs the graph in a simulated world; returns its report.
 SimulationResult simulate(const Dag& dag, const SimulationOptions& options) {
   SimulatedWorld world(dag.num_ranks, options);

@@ -118,8 +118,9 @@ def chapter(run, folder):
             " is a rank of the machine file `perlmutter`, which reads a"
         ),
         (
-            "factor at its memory's rate, with a panel for each of its 108 workers under way at a time;"
-            " messages go by the two kinds of links."
+            "factor at its memory's rate; each of its 108 workers takes the most urgent ready task whenever"
+            " it is free, after a launch for each sweep; messages go by the two kinds of links."
+            " More in [many_gpus_layers.md](many_gpus_layers.md)."
         ),
         "",
     ]

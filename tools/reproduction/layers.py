@@ -270,7 +270,10 @@ def chapter(run, folder, side):
             ),
             "  broadcasts inside a layer, so part of its 3.45 comes from elsewhere than the layers.",
             "- The machine file is mostly estimates, and it knows no contention inside the network.",
-            "- L4 (GPUs against processors, measured): not done, no method of this version runs on a device.",
+            (
+                "- L4 (GPUs against processors) is simulated, not measured:"
+                " [many_gpus_layers.md](many_gpus_layers.md)."
+            ),
             "",
         ]
     )

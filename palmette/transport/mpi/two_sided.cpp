@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "palmette/transport/held_offers.hpp"
-#include "palmette/transport/mpi/communicator.hpp"
+#include "palmette/transport/mpi/outbox.hpp"
 #include "palmette/transport/mpi_world.hpp"
 
 namespace palmette {
@@ -16,24 +16,24 @@ using transporting::check;
 constexpr std::size_t header_bytes = 16;
 constexpr int wire_tag = 1;
 constexpr int request_tag = 4;  // 2 and 3: Communicator
+constexpr std::size_t sends_between_tests = 16;  // of a rank that sends without polling
 
 class TwoSided final : public Transport {
  public:
-  explicit TwoSided(int communicator) : communicator_(communicator) {
+  explicit TwoSided(int communicator) : communicator_(communicator), outbox_(communicator_.get()) {
     int level = MPI_THREAD_SINGLE;
     MPI_Query_thread(&level);
     any_thread_ = level >= MPI_THREAD_SERIALIZED;
     communicator_.while_waiting([this] {
       const std::lock_guard lock(mutex_);
-      post_waiting();
+      outbox_.advance();
       answer_requests();
     });
   }
   ~TwoSided() override {
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0 && !requests_.empty())
-      MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    if (finalized == 0) outbox_.finish();
   }
   index_t rank() const override { return communicator_.rank(); }
   index_t num_ranks() const override { return communicator_.num_ranks(); }
@@ -51,8 +51,7 @@ class TwoSided final : public Transport {
 
   bool poll(Message& message) override {
     const std::lock_guard lock(mutex_);
-    post_waiting();
-    forget_sent();
+    outbox_.advance();
     answer_requests();
     int found = 0;
     MPI_Message matched = MPI_MESSAGE_NULL;
@@ -73,8 +72,7 @@ class TwoSided final : public Transport {
   }
   void flush() override {
     const std::lock_guard lock(mutex_);
-    post_waiting();
-    forget_sent();
+    outbox_.advance_all();
   }
   double sum(double value) override { return communicator_.sum(value); }
   int agree(int status) override {
@@ -86,11 +84,6 @@ class TwoSided final : public Transport {
   void abandon(const std::string& why) override { communicator_.abandon(why); }
 
  private:
-  struct Waiting {
-    index_t destination;
-    int wire_tag;
-    SharedBytes wire;
-  };
   // All with mutex_ held.
   void send_bytes(index_t destination, std::int64_t tag, const SharedBytes& payload) {
     check_rank(destination, num_ranks());
@@ -103,20 +96,12 @@ class TwoSided final : public Transport {
     if (payload.size() > 0) std::memcpy(at + header_bytes, payload.data(), payload.size());
     post_or_wait(destination, wire_tag, std::move(wire));
   }
+  /// MPI may belong to the thread that polls: then only that thread starts sends.
   void post_or_wait(index_t destination, int tag, SharedBytes wire) {
-    if (any_thread_) post(destination, tag, std::move(wire));
-    else waiting_.push_back({destination, tag, std::move(wire)});  // MPI belongs to the thread that polls
-  }
-  void post(index_t destination, int tag, SharedBytes wire) {
-    requests_.push_back(MPI_REQUEST_NULL);
-    check(MPI_Isend(wire.data(), static_cast<int>(wire.size()), MPI_BYTE, destination, tag,
-                    communicator_.get(), &requests_.back()),
-          "MPI_Isend");
-    on_the_wire_.push_back(std::move(wire));
-  }
-  void post_waiting() {
-    for (Waiting& one : waiting_) post(one.destination, one.wire_tag, std::move(one.wire));
-    waiting_.clear();
+    outbox_.add(destination, tag, std::move(wire));
+    if (!any_thread_) return;
+    if (outbox_.waiting() % sends_between_tests == 0) outbox_.advance();
+    else outbox_.post();
   }
   /// Ranks that request an offer get it as a message.
   void answer_requests() {
@@ -132,35 +117,13 @@ class TwoSided final : public Transport {
       send_bytes(status.MPI_SOURCE, offer.tag, offers_.look_up(offer));
     }
   }
-  /// Returns buffers whose sends are complete to the pool.
-  void forget_sent() {
-    if (requests_.empty()) return;
-    finished_.resize(requests_.size());
-    int count = 0;
-    check(MPI_Testsome(static_cast<int>(requests_.size()), requests_.data(), &count, finished_.data(),
-                       MPI_STATUSES_IGNORE),
-          "MPI_Testsome");
-    if (count <= 0) return;
-    std::size_t kept = 0;
-    for (std::size_t at = 0; at < requests_.size(); ++at) {
-      if (requests_[at] == MPI_REQUEST_NULL) continue;
-      requests_[kept] = requests_[at];
-      if (kept != at) on_the_wire_[kept] = std::move(on_the_wire_[at]);
-      ++kept;
-    }
-    requests_.resize(kept);
-    on_the_wire_.resize(kept);
-  }
 
   transporting::Communicator communicator_;
+  transporting::Outbox outbox_;
   bool any_thread_ = false;
   std::mutex mutex_;
   BytePool pool_;
   transporting::HeldOffers offers_;
-  std::vector<Waiting> waiting_;
-  std::vector<MPI_Request> requests_;
-  std::vector<SharedBytes> on_the_wire_;  // beside requests_
-  std::vector<int> finished_;
 };
 
 }  // namespace

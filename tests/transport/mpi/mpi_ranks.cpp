@@ -42,6 +42,47 @@ bool two_sided(int world, const Dag& dag) {
   return transport->agree(good ? 0 : 1) == 0;
 }
 
+/// More messages than a rank hands to MPI at a time: all ranks send to all without receiving, then receive;
+/// after that rank 0 sends to all and goes on to wait for an agreement. Each message arrives exactly once.
+bool floods(int world) {
+  constexpr std::int64_t messages = 2000;
+  constexpr std::size_t bytes = 600;
+  const auto transport = make_mpi_two_sided(world);
+  transport->set_watchdog(watchdog_seconds);
+  const index_t rank = transport->rank(), ranks = transport->num_ranks();
+  BytePool pool;
+  const auto send_all = [&] {
+    for (std::int64_t tag = 0; tag < messages; ++tag)
+      for (index_t other = 0; other < ranks; ++other)
+        transport->send(other, tag, pool.take(tag % 3 == 0 ? 0 : bytes));
+    transport->flush();
+  };
+  double wrong = 0;
+  const auto receive_from = [&](index_t sources) {
+    std::vector<int> seen(static_cast<std::size_t>(messages) * static_cast<std::size_t>(ranks));
+    Message message;
+    int turns = 0;
+    for (std::int64_t left = messages * sources; left > 0;) {
+      if (!transport->poll(message)) {
+        transport->rest(turns++);
+        continue;
+      }
+      turns = 0;
+      --left;
+      wrong += message.payload.size() == (message.tag % 3 == 0 ? 0 : bytes) ? 0 : 1;
+      wrong += seen[static_cast<std::size_t>(message.source * messages + message.tag)]++ == 0 ? 0 : 1;
+    }
+  };
+  send_all();
+  receive_from(ranks);
+  transport->agree(0);
+  if (rank == 0) send_all();
+  if (rank != 0) receive_from(1);
+  transport->agree(0);
+  if (rank == 0) receive_from(1);
+  return report(rank == 0, "mpi_two_sided, floods", transport->sum(wrong));
+}
+
 bool one_sided(int world, const Dag& dag, Publication publication) {
   const std::string fault = MpiOneSided::self_test(world, publication);
   MpiOneSided ranks(world, testing_transport::plan_of(dag, payload_bytes), publication);
@@ -81,6 +122,7 @@ int run() {
   const index_t ranks = make_mpi_two_sided(world)->num_ranks();
   const Dag dag = testing_transport::random_dag(150, ranks, 0.04, 17);
   bool good = two_sided(world, dag);
+  good = floods(world) && good;
   good = one_sided(world, dag, Publication::checksum) && good;
   good = one_sided(world, dag, Publication::counter) && good;
   good = falls_back(world) && good;
