@@ -1,6 +1,9 @@
 // The door of `transfer`: which grain of communication is fastest among devices that store into each other's
-// memory. Interconnects and closed forms of their goodput.
+// memory. Interconnects and closed forms of their goodput; traces of stores; the queues of FinePack and GPS.
 #pragma once
 
 #include "palmette/transfer/fabric.hpp"
 #include "palmette/transfer/goodput.hpp"
+#include "palmette/transfer/packing.hpp"
+#include "palmette/transfer/publishing.hpp"
+#include "palmette/transfer/store_trace.hpp"
