@@ -51,8 +51,9 @@ class InterconnectReader {
       fabric.group = whole(document_, "", "group");
       fabric.root_gbs = number(document_, "", "root_gbs");
     }
-    expect_known(document_, "", {"format", "name", "description", "gbs", "latency_us", "copy_start_us",
-                                 "credit_bytes", "packet", "topology", "group", "root_gbs"});
+    expect_known(document_, "",
+                 {"format", "name", "description", "gbs", "latency_us", "copy_start_us", "credit_bytes",
+                  "packet", "topology", "group", "root_gbs"});
     file.sources = sources_;
     return file;
   }

@@ -16,24 +16,26 @@ struct PacketFormat {
 };
 
 enum class Topology {
-  tree,    ///< groups of devices below switches that one link each joins to the root
-  crossbar ///< one switch that blocks nothing but ports
+  tree,     ///< groups of devices below switches that one link each joins to the root
+  crossbar  ///< one switch that blocks nothing but ports
 };
 inline constexpr Topology topologies[] = {Topology::tree, Topology::crossbar};
-constexpr const char* name_of(Topology topology) { return topology == Topology::tree ? "tree" : "crossbar"; }
+constexpr const char* name_of(Topology topology) {
+  return topology == Topology::tree ? "tree" : "crossbar";
+}
 
 /// The links among devices. Every device has one link into the network and one out of it.
 struct Fabric {
   std::string name;
   std::string description;
-  double gbs = 0;          ///< of a device's link, each way, headers included, 10⁹ bytes/s
-  double latency_us = 0;   ///< of a packet that meets no other, from device to device
+  double gbs = 0;            ///< of a device's link, each way, headers included, 10⁹ bytes/s
+  double latency_us = 0;     ///< of a packet that meets no other, from device to device
   double copy_start_us = 0;  ///< before the first byte of a copy that the host starts
-  int credit_bytes = 0;    ///< what the receiver of a link buffers before the sender must wait
+  int credit_bytes = 0;      ///< what the receiver of a link buffers before the sender must wait
   PacketFormat packet;
   Topology topology = Topology::crossbar;
-  int group = 0;           ///< tree: devices below one switch; 0: all below the root
-  double root_gbs = 0;     ///< tree: of the link between such a switch and the root
+  int group = 0;        ///< tree: devices below one switch; 0: all below the root
+  double root_gbs = 0;  ///< tree: of the link between such a switch and the root
 };
 
 /// @throws UsageError naming the field, its value and the remedy

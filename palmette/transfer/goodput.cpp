@@ -7,7 +7,9 @@
 namespace palmette::transfer {
 namespace {
 
-std::int64_t over(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t over(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
 
 }  // namespace
 
@@ -30,8 +32,7 @@ double store_goodput(const PacketFormat& packet, std::int64_t payload_bytes) {
 }
 
 double packed_goodput(const PacketFormat& packet, const PackedStores& stores) {
-  const std::int64_t payload =
-      std::int64_t{stores.stores} * (stores.store_bytes + stores.subheader_bytes);
+  const std::int64_t payload = std::int64_t{stores.stores} * (stores.store_bytes + stores.subheader_bytes);
   return static_cast<double>(stores.stores) * stores.store_bytes /
          static_cast<double>(wire_bytes(packet, payload));
 }
@@ -56,7 +57,9 @@ double CopyLaw::hidden(double devices) const {
   return 1 / std::max(1 / devices, copy_share * (devices - 1));
 }
 
-double CopyLaw::crossover() const { return 0.5 + std::sqrt(0.25 + 1 / copy_share); }
+double CopyLaw::crossover() const {
+  return 0.5 + std::sqrt(0.25 + 1 / copy_share);
+}
 
 int CopyLaw::best_devices(int most) const {
   int best = 1;

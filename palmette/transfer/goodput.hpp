@@ -8,9 +8,9 @@
 
 namespace palmette::transfer {
 
-inline constexpr int line_bytes = 128;      ///< of a device's cache, and of the coalescer
-inline constexpr int page_bytes = 65536;    ///< of GPS and of unified memory
-inline constexpr int length_bits = 10;      ///< of a sub-header of FinePack
+inline constexpr int line_bytes = 128;    ///< of a device's cache, and of the coalescer
+inline constexpr int page_bytes = 65536;  ///< of GPS and of unified memory
+inline constexpr int length_bits = 10;    ///< of a sub-header of FinePack
 
 /// Bytes on the wire for a payload, split at the largest payload.
 /// @source [Neugebauer et al. 2018], §3, for PCIe

@@ -23,7 +23,8 @@ int Network::num_hops(const Packet& packet) const {
 int Network::link_at(const Packet& packet, int hop) const {
   if (hop == 0) return packet.source;
   if (hop == num_hops(packet) - 1) return devices_ + packet.destination;
-  return 2 * devices_ + (hop == 1 ? packet.source / fabric_.group : groups_ + packet.destination / fabric_.group);
+  return 2 * devices_ +
+         (hop == 1 ? packet.source / fabric_.group : groups_ + packet.destination / fabric_.group);
 }
 
 int Network::keep(Packet& packet) {
@@ -77,8 +78,10 @@ void Network::free_room(int at, int bytes, double now, const Wake& wake) {
   for (std::size_t left = links_[at].waiters.size(); left > 0 && !links_[at].waiters.empty(); --left) {
     const int waiter = links_[at].waiters.front();
     links_[at].waiters.pop_front();
-    if (waiter >= 0) start(waiter, now);
-    else wake(-1 - waiter, now);
+    if (waiter >= 0)
+      start(waiter, now);
+    else
+      wake(-1 - waiter, now);
   }
 }
 

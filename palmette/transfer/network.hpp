@@ -20,10 +20,10 @@ struct Packet {
   int source = 0, destination = 0;
   int wire_bytes = 0;
   int hop = 0;
-  std::uint64_t address = 0;      ///< of the data; of `packed`: base
-  std::uint64_t bytes = 0;        ///< of bulk data and responses, which carry no copy of it
-  bool is_plain = false;          ///< of `packed`
-  ByteMask mask;                  ///< of `line`
+  std::uint64_t address = 0;  ///< of the data; of `packed`: base
+  std::uint64_t bytes = 0;    ///< of bulk data and responses, which carry no copy of it
+  bool is_plain = false;      ///< of `packed`
+  ByteMask mask;              ///< of `line`
   std::vector<std::uint8_t> data;
 };
 
@@ -37,7 +37,8 @@ class Network {
   Network(const Fabric& fabric, int devices);
   /// Call wake(waiter) at this time.
   void plan(double seconds, int waiter) { events_.plan(seconds, {Event::wake, waiter, -1}); }
-  /// A packet enters its source's link, if that has room. @returns false if not: `waiter` is called when it has
+  /// A packet enters its source's link, if that has room. @returns false if not: `waiter` is called when it
+  /// has
   bool inject(Packet& packet, int waiter, double now);
   /// Until nothing is left to do. `deliver` sees a packet's arrival at its destination.
   void run(const Wake& wake, const Deliver& deliver);
@@ -49,7 +50,7 @@ class Network {
  private:
   struct Event {
     enum What : std::uint8_t { wake, done, arrive } what;
-    int at;      ///< waiter, or link
+    int at;  ///< waiter, or link
     int packet;
   };
   struct Link {
@@ -57,8 +58,8 @@ class Network {
     int room = 0;  ///< bytes that its input buffer can still take
     bool is_busy = false;
     double busy_seconds = 0;
-    std::deque<int> queue;      ///< packets
-    std::deque<int> waiters;    ///< links (≥ 0), or −1 − waiter
+    std::deque<int> queue;    ///< packets
+    std::deque<int> waiters;  ///< links (≥ 0), or −1 − waiter
   };
   int link_at(const Packet& packet, int hop) const;
   int num_hops(const Packet& packet) const;

@@ -11,7 +11,8 @@ void ByteMask::set(int from, int bytes) {
   for (int word = 0; word < 2; ++word) {
     const int begin = std::max(from, 64 * word), end = std::min(from + bytes, 64 * word + 64);
     if (begin >= end) continue;
-    const std::uint64_t ones = end - begin == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (end - begin)) - 1;
+    const std::uint64_t ones =
+        end - begin == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (end - begin)) - 1;
     words[word] |= ones << (begin - 64 * word);
   }
 }
@@ -109,9 +110,12 @@ void FinePackQueue::add(const LineStore& store, const Sink& sink) {
   int entry = lines_.empty() ? -1 : find(line);
   const int added_for_new = options_.subheader_bytes + store.bytes;
   if (!lines_.empty()) {
-    if (base != base_) flush(FlushCause::window, sink), entry = -1;
-    else if (entry < 0 && static_cast<int>(lines_.size()) == options_.entries) flush(FlushCause::entries, sink);
-    else if (entry < 0 && available_ < added_for_new) flush(FlushCause::payload, sink);
+    if (base != base_)
+      flush(FlushCause::window, sink), entry = -1;
+    else if (entry < 0 && static_cast<int>(lines_.size()) == options_.entries)
+      flush(FlushCause::entries, sink);
+    else if (entry < 0 && available_ < added_for_new)
+      flush(FlushCause::payload, sink);
   }
   if (lines_.empty()) base_ = base;
   if (entry < 0) {
@@ -176,7 +180,8 @@ void unpack(const StorePacket& packet, int subheader_bytes,
   if (packet.is_plain) return apply(packet.base, payload);
   for (std::size_t at = 0; at < payload.size();) {
     std::uint64_t header = 0;
-    if (at + subheader_bytes > payload.size()) throw UsageError("a packet of FinePack ends within a sub-header");
+    if (at + subheader_bytes > payload.size())
+      throw UsageError("a packet of FinePack ends within a sub-header");
     std::memcpy(&header, payload.data() + at, subheader_bytes);
     at += subheader_bytes;
     const std::size_t bytes = header & ((1u << length_bits) - 1);

@@ -45,14 +45,14 @@ inline constexpr int num_flush_causes = 4;
 struct StorePacket {
   std::uint64_t base = 0;  ///< address that offsets count from, or the address of the plain store
   bool is_plain = false;
-  int stores = 0;          ///< sub-packets
-  int data_bytes = 0;      ///< without sub-headers
+  int stores = 0;      ///< sub-packets
+  int data_bytes = 0;  ///< without sub-headers
   std::vector<std::uint8_t> payload;
 };
 
 struct FinePackOptions {
   int subheader_bytes = 5;
-  int entries = 64;           ///< lines for each destination
+  int entries = 64;                ///< lines for each destination
   bool sends_single_plain = true;  ///< a packet of one store goes as a plain store, which is shorter
 };
 

@@ -7,7 +7,8 @@
 namespace palmette::transfer {
 
 LineQueue::LineQueue(int entries) {
-  if (entries < 2) throw UsageError("the queue of GPS needs at least 2 entries, not " + std::to_string(entries));
+  if (entries < 2)
+    throw UsageError("the queue of GPS needs at least 2 entries, not " + std::to_string(entries));
   ring_.resize(static_cast<std::size_t>(entries));
   held_.assign(ring_.size(), ~std::uint64_t{0});
 }

@@ -13,10 +13,11 @@ namespace {
 
 std::string fault_of(const StoreTrace& trace, const Access& access) {
   if (access.kind == AccessKind::release) return "";
-  if (access.bytes < 1 || access.bytes > 8) return "an access has 1 to 8 bytes, not " + std::to_string(access.bytes);
+  if (access.bytes < 1 || access.bytes > 8)
+    return "an access has 1 to 8 bytes, not " + std::to_string(access.bytes);
   if (access.address + access.bytes > trace.memory_bytes || access.address + access.bytes < access.address)
-    return "address " + std::to_string(access.address) + " lies outside " + std::to_string(trace.memory_bytes) +
-           " bytes of shared memory";
+    return "address " + std::to_string(access.address) + " lies outside " +
+           std::to_string(trace.memory_bytes) + " bytes of shared memory";
   if ((access.to & ~everyone(trace.devices)) != 0) return "a store goes to a device that there is not";
   return "";
 }
@@ -26,7 +27,8 @@ std::string fault_of(const StoreTrace& trace, const Access& access) {
 std::int64_t StoreTrace::num_accesses() const {
   std::int64_t count = 0;
   for (const TracedPhase& phase : phases)
-    for (const TracedKernel& kernel : phase.kernels) count += static_cast<std::int64_t>(kernel.accesses.size());
+    for (const TracedKernel& kernel : phase.kernels)
+      count += static_cast<std::int64_t>(kernel.accesses.size());
   return count;
 }
 
@@ -53,7 +55,8 @@ void check(const StoreTrace& trace) {
       for (const Access& access : kernel.accesses)
         if (const std::string fault = fault_of(trace, access); !fault.empty()) refuse(phase, device, fault);
       for (const CopyRange& copy : kernel.copies)
-        if (copy.begin > copy.end || copy.end > trace.memory_bytes || (copy.to & ~everyone(trace.devices)) != 0)
+        if (copy.begin > copy.end || copy.end > trace.memory_bytes ||
+            (copy.to & ~everyone(trace.devices)) != 0)
           refuse(phase, device, "a copy lies outside shared memory, or goes to a device that there is not");
     }
   }

@@ -15,9 +15,15 @@ inline constexpr int most_devices = 16;
 
 /// One bit for each device.
 using DeviceSet = std::uint16_t;
-inline DeviceSet only(int device) { return static_cast<DeviceSet>(1u << device); }
-inline DeviceSet everyone(int devices) { return static_cast<DeviceSet>((1u << devices) - 1); }
-inline bool has(DeviceSet set, int device) { return (set >> device & 1) != 0; }
+inline DeviceSet only(int device) {
+  return static_cast<DeviceSet>(1u << device);
+}
+inline DeviceSet everyone(int devices) {
+  return static_cast<DeviceSet>((1u << devices) - 1);
+}
+inline bool has(DeviceSet set, int device) {
+  return (set >> device & 1) != 0;
+}
 
 enum class AccessKind : std::uint8_t { store, load, release };
 enum class AccessScope : std::uint8_t { weak, device, system };
@@ -28,8 +34,8 @@ struct Access {
   std::uint64_t value = 0;        ///< of a store: its bytes, the lowest first
   std::uint32_t thread = 0;       ///< in the kernel: block · block_threads + thread of the block
   std::uint32_t instruction = 0;  ///< accesses of a warp with the same number happen together
-  DeviceSet to = 0;               ///< of a store: the devices into whose memory a program with peer stores writes
-  std::uint8_t bytes = 0;         ///< 1 to 8
+  DeviceSet to = 0;        ///< of a store: the devices into whose memory a program with peer stores writes
+  std::uint8_t bytes = 0;  ///< 1 to 8
   AccessKind kind = AccessKind::store;
   AccessScope scope = AccessScope::weak;
 };

@@ -115,13 +115,13 @@ class TextReader {
       std::size_t used = 0;
       const std::uint64_t value = std::stoull(word, &used, 0);
       if (used == word.size() && word[0] != '-') return value;
-    } catch (const std::exception&) {
-    }
+    } catch (const std::exception&) {}
     fail(std::string(what) + " is '" + word + "'; give a whole number, decimal or 0x…");
   }
   std::uint64_t number_to(const char* what, std::uint64_t most) {
     const std::uint64_t value = number(what);
-    if (value > most) fail(std::string(what) + " is " + std::to_string(value) + ", more than " + std::to_string(most));
+    if (value > most)
+      fail(std::string(what) + " is " + std::to_string(value) + ", more than " + std::to_string(most));
     return value;
   }
   AccessScope scope() {
@@ -136,14 +136,22 @@ class TextReader {
     return *kernel_;
   }
   void statement(const std::string& word) {
-    if (word == "name") words_ >> trace_.name;
-    else if (word == "devices") trace_.devices = static_cast<int>(number_to("number of devices", most_devices));
-    else if (word == "memory") trace_.memory_bytes = number("size of shared memory");
-    else if (word == "phase") begin_phase();
-    else if (word == "kernel") begin_kernel();
-    else if (word == "s" || word == "l" || word == "r") access(word[0]);
-    else if (word == "copy") copy();
-    else fail("'" + word + "' is no statement; give name, devices, memory, phase, kernel, s, l, r or copy");
+    if (word == "name")
+      words_ >> trace_.name;
+    else if (word == "devices")
+      trace_.devices = static_cast<int>(number_to("number of devices", most_devices));
+    else if (word == "memory")
+      trace_.memory_bytes = number("size of shared memory");
+    else if (word == "phase")
+      begin_phase();
+    else if (word == "kernel")
+      begin_kernel();
+    else if (word == "s" || word == "l" || word == "r")
+      access(word[0]);
+    else if (word == "copy")
+      copy();
+    else
+      fail("'" + word + "' is no statement; give name, devices, memory, phase, kernel, s, l, r or copy");
   }
   void begin_phase() {
     if (trace_.devices == 0) fail("give the number of devices before the first phase");
@@ -241,9 +249,12 @@ StoreTrace read_trace(std::istream& from, const std::string& name) {
   std::string first;
   std::getline(from, first);
   StoreTrace trace;
-  if (first == binary_magic) trace = BinaryReader(from, name).trace();
-  else if (first == text_magic) trace = TextReader(from, name).trace();
-  else throw IoError(name, 1, std::string("a trace begins with the line '") + text_magic + "'");
+  if (first == binary_magic)
+    trace = BinaryReader(from, name).trace();
+  else if (first == text_magic)
+    trace = TextReader(from, name).trace();
+  else
+    throw IoError(name, 1, std::string("a trace begins with the line '") + text_magic + "'");
   try {
     check(trace);
   } catch (const UsageError& error) {

@@ -2,8 +2,10 @@
 // memory. Interconnects and closed forms of their goodput; traces of stores; the queues of FinePack and GPS.
 #pragma once
 
+#include "palmette/transfer/applications.hpp"
 #include "palmette/transfer/fabric.hpp"
 #include "palmette/transfer/goodput.hpp"
 #include "palmette/transfer/packing.hpp"
 #include "palmette/transfer/publishing.hpp"
+#include "palmette/transfer/simulation.hpp"
 #include "palmette/transfer/store_trace.hpp"

@@ -11,7 +11,9 @@ namespace {
 const PacketFormat pcie{24, 4, 4096, 0};
 const PacketFormat nvlink{16, 16, 256, 16};
 
-double percent(double fraction) { return std::round(1000 * fraction) / 10; }
+double percent(double fraction) {
+  return std::round(1000 * fraction) / 10;
+}
 
 // 4 of 24 + 4 bytes, and 4 of a header, byte enables and one flit of 16 bytes each. [Muthukrishnan 2022],
 // figure 2.2.

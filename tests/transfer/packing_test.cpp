@@ -49,7 +49,8 @@ TEST(coalescer, gaps_destinations_and_line_crossings_split) {
   std::vector<LineStore> stores;
   Access other = store(8, 4, 1);
   other.to = 4;
-  coalesce(std::vector<Access>{store(0, 4, 1), store(4, 4, 2), other, store(16, 4, 3), store(124, 8, 4)}, stores);
+  coalesce(std::vector<Access>{store(0, 4, 1), store(4, 4, 2), other, store(16, 4, 3), store(124, 8, 4)},
+           stores);
   ASSERT_EQ(stores.size(), 5u);
   EXPECT_EQ(stores[0].bytes, 8);
 }

@@ -69,9 +69,12 @@ TEST(trace, errors_name_their_line) {
   const std::string head = "palmette trace 1\ndevices 2\nmemory 64\n";
   EXPECT_NE(error_of(head + "s 0 0 0 8 1 1\n").find("t.txt:4: an access or a copy needs"), std::string::npos);
   EXPECT_NE(error_of(head + "phase\nkernel 2 0 32\n").find("no such device"), std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 0 9 1 1\n").find("number of bytes is 9"), std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 60 8 1 1\n").find("outside 64 bytes"), std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 0 8 1 4\n").find("goes to a device"), std::string::npos);
+  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 0 9 1 1\n").find("number of bytes is 9"),
+            std::string::npos);
+  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 60 8 1 1\n").find("outside 64 bytes"),
+            std::string::npos);
+  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 0 8 1 4\n").find("goes to a device"),
+            std::string::npos);
   EXPECT_NE(error_of(head + "phase\nkernel 1 -3 32\n").find("-3"), std::string::npos);
   EXPECT_NE(error_of("palmette trace 1 binary\nabc").find("ends too early"), std::string::npos);
 }

@@ -1,0 +1,283 @@
+// Applications with irregular patterns: PageRank, shortest paths, and factors of ratings.
+#include <array>
+#include <numeric>
+
+#include "palmette/transfer/application_answers.hpp"
+
+namespace palmette::transfer {
+namespace {
+
+// ---- PageRank on an R-MAT graph ----
+struct Edge {
+  std::uint32_t from, to;
+};
+
+/// @source [Chakrabarti et al. 2004], with the probabilities 0.57, 0.19, 0.19, 0.05
+Edge rmat_edge(std::uint64_t seed, std::uint64_t number, int bits) {
+  Edge edge{0, 0};
+  for (int bit = 0; bit < bits; ++bit) {
+    const double draw = random_fraction(seed + 17, number * 64 + static_cast<std::uint64_t>(bit));
+    edge.from = 2 * edge.from + (draw >= 0.76);
+    edge.to = 2 * edge.to + ((draw >= 0.57 && draw < 0.76) || draw >= 0.95);
+  }
+  return edge;
+}
+
+/// Edges by source; each has a slot among the contributions that its target's owner adds up, ordered by
+/// owner, source device and target.
+struct PageGraph {
+  std::size_t vertices = 0;
+  int devices = 1;
+  std::vector<Edge> edges;                         ///< by source
+  std::vector<std::size_t> begin;                  ///< by source
+  std::vector<std::size_t> slot;                   ///< by edge
+  std::vector<std::size_t> segment;                ///< by owner · devices + source device: first slot
+  std::vector<std::vector<std::size_t>> incoming;  ///< by target: edges
+
+  PageGraph(std::size_t count, int devices_in, std::uint64_t seed) : vertices(count), devices(devices_in) {
+    const int bits = static_cast<int>(std::log2(static_cast<double>(count)));
+    vertices = std::size_t{1} << bits;
+    for (std::uint64_t k = 0; k < 16 * vertices; ++k) edges.push_back(rmat_edge(seed, k, bits));
+    std::stable_sort(edges.begin(), edges.end(), [](Edge a, Edge b) { return a.from < b.from; });
+    begin.assign(vertices + 1, 0);
+    for (const Edge& edge : edges) ++begin[edge.from + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    number_slots();
+  }
+  int owner(std::size_t vertex) const { return owner_of(vertex, vertices, devices); }
+  std::size_t pair(const Edge& edge) const {
+    return static_cast<std::size_t>(owner(edge.to) * devices + owner(edge.from));
+  }
+
+ private:
+  void number_slots() {
+    std::vector<std::size_t> order(edges.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      const std::size_t x = pair(edges[a]), y = pair(edges[b]);
+      return x != y ? x < y : edges[a].to < edges[b].to;
+    });
+    slot.resize(edges.size());
+    segment.assign(static_cast<std::size_t>(devices * devices) + 1, 0);
+    incoming.resize(vertices);
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      slot[order[k]] = k;
+      ++segment[pair(edges[order[k]]) + 1];
+    }
+    std::partial_sum(segment.begin(), segment.end(), segment.begin());
+    for (std::size_t k = 0; k < edges.size(); ++k) incoming[edges[k].to].push_back(k);
+  }
+};
+
+// ---- shortest paths on a mesh ----
+float edge_weight(std::uint64_t seed, std::size_t from, std::size_t to) {
+  return 1.0f +
+         static_cast<float>(random_fraction(seed + 5, std::min(from, to) * 1000003 + std::max(from, to)));
+}
+
+struct Mesh {
+  std::size_t side;
+  std::array<std::size_t, 4> neighbours(std::size_t k) const {
+    const std::size_t x = k % side, y = k / side;
+    return {x > 0 ? k - 1 : k, x + 1 < side ? k + 1 : k, y > 0 ? k - side : k, y + 1 < side ? k + side : k};
+  }
+};
+
+// ---- factors of ratings ----
+constexpr std::size_t rank = 16, ratings_each = 8;
+
+struct Ratings {
+  std::size_t count;
+  std::uint64_t seed;
+  /// The k-th rating of a row: its column and value. Rows are users in one half step, items in the other.
+  std::size_t column(int half, std::size_t row, std::size_t k) const {
+    const double draw =
+        random_fraction(seed + 100 + static_cast<std::uint64_t>(half), row * ratings_each + k);
+    return std::min(count - 1, static_cast<std::size_t>(draw * static_cast<double>(count)));
+  }
+  float value(int half, std::size_t row, std::size_t k) const {
+    const auto draw = random_fraction(seed + 200 + static_cast<std::uint64_t>(half), row * ratings_each + k);
+    return 1.0f + 4.0f * static_cast<float>(draw);
+  }
+};
+
+/// One gradient step of a row for one rating.
+void gradient_step(std::array<float, rank>& row, const std::array<float, rank>& other, float rating) {
+  float error = rating;
+  for (std::size_t k = 0; k < rank; ++k) error -= row[k] * other[k];
+  for (std::size_t k = 0; k < rank; ++k) row[k] += 0.05f * (error * other[k] - 0.02f * row[k]);
+}
+
+float first_factor(int half, std::size_t k) {
+  return static_cast<float>(0.1 + 0.3 * random_fraction(static_cast<std::uint64_t>(40 + half), k));
+}
+
+using Factors = std::array<std::vector<float>, 2>;
+
+Factors serial_als(const Ratings& ratings, int iterations) {
+  Factors factor;
+  for (int half = 0; half < 2; ++half)
+    for (std::size_t k = 0; k < ratings.count * rank; ++k) factor[half].push_back(first_factor(half, k));
+  for (int step = 0; step < 2 * iterations; ++step)
+    for (std::size_t row = 0; row < ratings.count; ++row) {
+      std::array<float, rank> own, other;
+      std::copy_n(&factor[step % 2][row * rank], rank, own.begin());
+      for (std::size_t k = 0; k < ratings_each; ++k) {
+        std::copy_n(&factor[1 - step % 2][ratings.column(step % 2, row, k) * rank], rank, other.begin());
+        gradient_step(own, other, ratings.value(step % 2, row, k));
+      }
+      std::copy_n(own.begin(), rank, &factor[step % 2][row * rank]);
+    }
+  return factor;
+}
+
+}  // namespace
+
+ApplicationRun run_pagerank(const ApplicationOptions& options) {
+  const PageGraph graph(scaled(1 << 14, options), options.devices, options.seed);
+  const int iterations = iterations_of(options, 3);
+  DeviceWorld world("pagerank", options.devices);
+  // A phase reads what the last one pushed while it pushes itself.
+  SharedArray<float> contribution = world.array<float>(graph.edges.size());
+  SharedArray<float> received = world.array<float>(graph.edges.size());
+  const SharedArray<float> page = world.array<float>(graph.vertices);  // each device uses its own part
+  const float first = 1.0f / static_cast<float>(graph.vertices);
+  world.fill(page, std::vector<float>(graph.vertices, first));
+  const auto pushed = [&](std::size_t vertex, float value) {
+    return value / static_cast<float>(graph.begin[vertex + 1] - graph.begin[vertex]);
+  };
+  std::vector<float> serial(graph.vertices, first);
+  for (int step = 0; step <= iterations; ++step) {
+    // A phase adds up what the last one pushed, and pushes in turn.
+    world.phase([&](KernelRecorder& kernel) {
+      const Part own = part_of(graph.vertices, kernel.device(), kernel.devices());
+      double touched = 0;
+      for (std::size_t vertex = own.begin; vertex < own.end; ++vertex) {
+        kernel.thread(vertex - own.begin);
+        float value = kernel.read(page, vertex);
+        if (step > 0) {
+          float sum = 0;
+          for (const std::size_t edge : graph.incoming[vertex])
+            sum += graph.owner(graph.edges[edge].from) == kernel.device()
+                       ? kernel.read(received, graph.slot[edge])
+                       : kernel.load(received, graph.slot[edge]);
+          value = 0.15f * first + 0.85f * sum;
+          kernel.store(page, vertex, value, 0);
+        }
+        touched += static_cast<double>(graph.incoming[vertex].size());
+        if (step == iterations) continue;
+        for (std::size_t edge = graph.begin[vertex]; edge < graph.begin[vertex + 1]; ++edge)
+          kernel.store(contribution, graph.slot[edge], pushed(vertex, value),
+                       only(graph.owner(graph.edges[edge].to)));
+        touched += static_cast<double>(graph.begin[vertex + 1] - graph.begin[vertex]);
+      }
+      // Scattered accesses touch sectors of 32 bytes, and read an index.
+      kernel.work(touched * (32 + 4) + static_cast<double>(own.end - own.begin) * 16);
+      if (step == iterations) return;
+      for (int owner = 0; owner < kernel.devices(); ++owner) {
+        const std::size_t pair = static_cast<std::size_t>(owner * kernel.devices() + kernel.device());
+        kernel.copy(contribution, graph.segment[pair], graph.segment[pair + 1], kernel.others());
+      }
+    });
+    std::swap(contribution, received);
+    if (step == 0) continue;
+    std::vector<float> next(graph.vertices);
+    for (std::size_t vertex = 0; vertex < graph.vertices; ++vertex) {
+      float sum = 0;
+      for (const std::size_t edge : graph.incoming[vertex])
+        sum += pushed(graph.edges[edge].from, serial[graph.edges[edge].from]);
+      next[vertex] = 0.15f * first + 0.85f * sum;
+    }
+    serial.swap(next);
+  }
+  AnswerCheck check;
+  for (std::size_t k = 0; k < graph.vertices; ++k)
+    check.compare(world.value(graph.owner(k), page, k), serial[k]);
+  return {world.take_trace(), check.error()};
+}
+
+ApplicationRun run_sssp(const ApplicationOptions& options) {
+  const Mesh mesh{static_cast<std::size_t>(std::sqrt(static_cast<double>(scaled(256 * 256, options))))};
+  const std::size_t n = mesh.side * mesh.side;
+  const int iterations = iterations_of(options, 16);
+  DeviceWorld world("sssp", options.devices);
+  SharedArray<float> now = world.array<float>(n), next = world.array<float>(n);
+  std::vector<float> serial(n, 1e30f);
+  for (std::size_t k = 0; k < n; ++k)  // many sources, so that every device has a front
+    if (random_fraction(options.seed, k) < 0.002) serial[k] = 0;
+  world.fill(now, serial);
+  world.fill(next, serial);
+  for (int step = 0; step < iterations; ++step) {
+    world.phase([&](KernelRecorder& kernel) {
+      const Part own = part_of(n, kernel.device(), kernel.devices());
+      for (std::size_t k = own.begin; k < own.end; ++k) {
+        kernel.thread(k - own.begin);
+        float best = kernel.read(now, k);
+        for (const std::size_t from : mesh.neighbours(k)) {
+          const bool is_own = from >= own.begin && from < own.end;
+          best = std::min(best, (is_own ? kernel.read(now, from) : kernel.load(now, from)) +
+                                    edge_weight(options.seed, k, from));
+        }
+        // The other array is two steps old.
+        if (best != kernel.read(next, k)) kernel.store(next, k, best, kernel.others());
+      }
+      kernel.work(static_cast<double>(own.end - own.begin) * (4 * 36 + 12));
+      kernel.copy(next, own.begin, own.end, kernel.others());
+    });
+    std::swap(now, next);
+    std::vector<float> relaxed = serial;
+    for (std::size_t k = 0; k < n; ++k)
+      for (const std::size_t from : mesh.neighbours(k))
+        relaxed[k] = std::min(relaxed[k], serial[from] + edge_weight(options.seed, k, from));
+    serial.swap(relaxed);
+  }
+  AnswerCheck check;
+  for (int device = 0; device < options.devices; ++device)
+    for (std::size_t k = 0; k < n; ++k) check.compare(world.value(device, now, k), serial[k]);
+  return {world.take_trace(), check.error()};
+}
+
+ApplicationRun run_als(const ApplicationOptions& options) {
+  const Ratings ratings{scaled(1 << 12, options), options.seed};
+  const int iterations = iterations_of(options, 1);
+  DeviceWorld world("als", options.devices);
+  const SharedArray<float> factor[2] = {world.array<float>(ratings.count * rank),
+                                        world.array<float>(ratings.count * rank)};
+  for (int half = 0; half < 2; ++half) {
+    std::vector<float> first(ratings.count * rank);
+    for (std::size_t k = 0; k < first.size(); ++k) first[k] = first_factor(half, k);
+    world.fill(factor[half], first);
+  }
+  for (int step = 0; step < 2 * iterations; ++step)
+    world.phase([&](KernelRecorder& kernel) {
+      const int half = step % 2;
+      const Part own = part_of(ratings.count, kernel.device(), kernel.devices());
+      for (std::size_t row = own.begin; row < own.end; ++row) {
+        kernel.thread(row - own.begin);
+        std::array<float, rank> mine, other;
+        for (std::size_t k = 0; k < rank; ++k) mine[k] = kernel.read(factor[half], row * rank + k);
+        for (std::size_t at = 0; at < ratings_each; ++at) {
+          const std::size_t column = ratings.column(half, row, at);
+          const bool is_local =
+              step == 0 || owner_of(column, ratings.count, kernel.devices()) == kernel.device();
+          for (std::size_t k = 0; k < rank; ++k)
+            other[k] = is_local ? kernel.read(factor[1 - half], column * rank + k)
+                                : kernel.load(factor[1 - half], column * rank + k);
+          gradient_step(mine, other, ratings.value(half, row, at));
+          for (std::size_t k = 0; k < rank; ++k)
+            kernel.store(factor[half], row * rank + k, mine[k], kernel.others());
+        }
+      }
+      // Scattered: a sector for each entry, of both factors.
+      kernel.work(static_cast<double>((own.end - own.begin) * ratings_each) * rank * 64);
+      kernel.copy(factor[half], own.begin * rank, own.end * rank, kernel.others());
+    });
+  const Factors serial = serial_als(ratings, iterations);
+  AnswerCheck check;
+  for (int half = 0; half < 2; ++half)
+    for (std::size_t k = 0; k < serial[half].size(); ++k)
+      check.compare(world.value(0, factor[half], k), serial[half][k]);
+  return {world.take_trace(), check.error()};
+}
+
+}  // namespace palmette::transfer
