@@ -55,6 +55,7 @@ ApplicationRun run_jacobi(const ApplicationOptions& options);
 ApplicationRun run_pagerank(const ApplicationOptions& options);
 ApplicationRun run_sssp(const ApplicationOptions& options);
 ApplicationRun run_als(const ApplicationOptions& options);
+ApplicationRun run_ct(const ApplicationOptions& options);
 ApplicationRun run_diffusion(const ApplicationOptions& options);
 ApplicationRun run_transpose(const ApplicationOptions& options);
 ApplicationRun run_trisolve(const ApplicationOptions& options);

@@ -6,8 +6,8 @@
 namespace palmette::transfer {
 
 const char* name_of(Application application) {
-  static const char* const names[] = {"jacobi",    "pagerank",  "sssp",    "als",
-                                      "diffusion", "transpose", "trisolve"};
+  static const char* const names[] = {"jacobi", "pagerank",  "sssp",      "als",
+                                      "ct",     "diffusion", "transpose", "trisolve"};
   return names[static_cast<int>(application)];
 }
 
@@ -24,6 +24,8 @@ ApplicationRun run_application(Application application, const ApplicationOptions
       return run_sssp(options);
     case Application::als:
       return run_als(options);
+    case Application::ct:
+      return run_ct(options);
     case Application::diffusion:
       return run_diffusion(options);
     case Application::transpose:

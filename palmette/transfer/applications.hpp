@@ -10,16 +10,17 @@ namespace palmette::transfer {
 
 enum class Application {
   jacobi,     ///< of a banded system: each device stores its part of x into all others
-  pagerank,   ///< of an R-MAT graph: contributions of edges go to the owner of their target
+  pagerank,   ///< of an R-MAT graph: sums over a device's edges go to the owner of their target
   sssp,       ///< Bellman–Ford on a mesh: distances that became shorter go to all others
   als,        ///< factors of ratings by gradient steps: a row is stored after each rating, to all others
+  ct,         ///< tomography, fan beam: rays and pixels go to all others
   diffusion,  ///< on a plane: edges of strips go to neighbours
   transpose,  ///< all to all: each entry goes to the owner of its row
   trisolve,   ///< rows of a triangle, level by level: entries of x go to all others
 };
 inline constexpr Application applications[] = {
-    Application::jacobi,    Application::pagerank,  Application::sssp,    Application::als,
-    Application::diffusion, Application::transpose, Application::trisolve};
+    Application::jacobi, Application::pagerank,  Application::sssp,      Application::als,
+    Application::ct,     Application::diffusion, Application::transpose, Application::trisolve};
 const char* name_of(Application application);
 
 struct ApplicationOptions {

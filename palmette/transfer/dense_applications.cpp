@@ -148,15 +148,16 @@ ApplicationRun run_transpose(const ApplicationOptions& options) {
   for (int step = 0; step < iterations; ++step) {
     world.phase([&](KernelRecorder& kernel) {
       const Part own = part_of(side, kernel.device(), kernel.devices());
-      for (std::size_t row = own.begin; row < own.end; ++row)
-        for (std::size_t column = 0; column < side; ++column) {
-          kernel.thread((row - own.begin) * side + column);
-          const bool is_local = step == 0 || owner_of(column, side, kernel.devices()) == kernel.device();
+      // Lanes lie along rows, so that what they store is contiguous in the transposed matrix.
+      for (std::size_t column = 0; column < side; ++column)
+        for (std::size_t row = own.begin; row < own.end; ++row) {
+          const int owner = owner_of(column, side, kernel.devices());
+          kernel.thread(column * (own.end - own.begin) + row - own.begin);
+          const bool is_local = step == 0 || owner == kernel.device();
           const double value =
               is_local ? kernel.read(a, row * side + column) : kernel.load(a, row * side + column);
           // Steps between transposes are of the kind of a transform along rows.
-          kernel.store(b, column * side + row, 0.5 * value + 1,
-                       only(owner_of(column, side, kernel.devices())));
+          kernel.store(b, column * side + row, 0.5 * value + 1, only(owner));
         }
       kernel.work(static_cast<double>((own.end - own.begin) * side) * 8 * 2 *
                   9);  // a radix-2 transform of a row
@@ -187,7 +188,7 @@ ApplicationRun run_trisolve(const ApplicationOptions& options) {
   for (std::size_t k = 0; k < cube.size(); ++k) levels[cube.level(k)].push_back(k);
   for (const std::vector<std::size_t>& rows : levels)
     world.phase([&](KernelRecorder& kernel) {
-      std::size_t thread = 0;
+      std::size_t thread = 0, copied = cube.size();
       for (const std::size_t k : rows) {
         if (owner(k) != kernel.device()) continue;
         kernel.thread(thread++);
@@ -196,7 +197,12 @@ ApplicationRun run_trisolve(const ApplicationOptions& options) {
           sum += owner(need) == kernel.device() ? kernel.read(x, need) : kernel.load(x, need);
         kernel.store(x, k, solved(k, sum), kernel.others());
         kernel.work(4 * 12 + 24);
-        kernel.copy(x, k, k + 1, kernel.others());
+        // Copies take whole turns of rows, since the rows of a level lie scattered.
+        const std::size_t turn = k / rows_of_a_turn;
+        if (turn == copied) continue;
+        kernel.copy(x, turn * rows_of_a_turn, std::min(cube.size(), (turn + 1) * rows_of_a_turn),
+                    kernel.others());
+        copied = turn;
       }
     });
   std::vector<double> serial(cube.size());

@@ -23,49 +23,50 @@ Edge rmat_edge(std::uint64_t seed, std::uint64_t number, int bits) {
   return edge;
 }
 
-/// Edges by source; each has a slot among the contributions that its target's owner adds up, ordered by
-/// owner, source device and target.
+/// Edges by target, vertices in a random order, so that parts are even. A device holds the edges whose
+/// sources are its own, and sums them for each target: at most one value for each target and device.
 struct PageGraph {
   std::size_t vertices = 0;
-  int devices = 1;
-  std::vector<Edge> edges;                         ///< by source
-  std::vector<std::size_t> begin;                  ///< by source
-  std::vector<std::size_t> slot;                   ///< by edge
-  std::vector<std::size_t> segment;                ///< by owner · devices + source device: first slot
-  std::vector<std::vector<std::size_t>> incoming;  ///< by target: edges
+  std::vector<std::size_t> begin;     ///< by target
+  std::vector<std::uint32_t> source;  ///< by edge
+  std::vector<std::uint32_t> degree;  ///< out of each source
 
-  PageGraph(std::size_t count, int devices_in, std::uint64_t seed) : vertices(count), devices(devices_in) {
+  PageGraph(std::size_t count, std::uint64_t seed) {
     const int bits = static_cast<int>(std::log2(static_cast<double>(count)));
     vertices = std::size_t{1} << bits;
-    for (std::uint64_t k = 0; k < 16 * vertices; ++k) edges.push_back(rmat_edge(seed, k, bits));
-    std::stable_sort(edges.begin(), edges.end(), [](Edge a, Edge b) { return a.from < b.from; });
+    std::vector<Edge> edges;
+    for (std::uint64_t k = 0; k < 8 * vertices; ++k) edges.push_back(shuffled(rmat_edge(seed, k, bits)));
+    std::stable_sort(edges.begin(), edges.end(),
+                     [](Edge a, Edge b) { return a.to != b.to ? a.to < b.to : a.from < b.from; });
     begin.assign(vertices + 1, 0);
-    for (const Edge& edge : edges) ++begin[edge.from + 1];
+    degree.assign(vertices, 0);
+    for (const Edge& edge : edges) {
+      ++begin[edge.to + 1];
+      ++degree[edge.from];
+      source.push_back(edge.from);
+    }
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    number_slots();
   }
-  int owner(std::size_t vertex) const { return owner_of(vertex, vertices, devices); }
-  std::size_t pair(const Edge& edge) const {
-    return static_cast<std::size_t>(owner(edge.to) * devices + owner(edge.from));
+  /// The sum over the edges from sources in this part, and whether there is one.
+  template <class Value>
+  std::pair<float, std::size_t> sum(std::size_t target, Part part, const Value& value) const {
+    float total = 0;
+    std::size_t count = 0;
+    for (std::size_t edge = begin[target]; edge < begin[target + 1]; ++edge) {
+      if (source[edge] < part.begin || source[edge] >= part.end) continue;
+      total += value(source[edge]) / static_cast<float>(degree[source[edge]]);
+      ++count;
+    }
+    return {total, count};
   }
 
  private:
-  void number_slots() {
-    std::vector<std::size_t> order(edges.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      const std::size_t x = pair(edges[a]), y = pair(edges[b]);
-      return x != y ? x < y : edges[a].to < edges[b].to;
-    });
-    slot.resize(edges.size());
-    segment.assign(static_cast<std::size_t>(devices * devices) + 1, 0);
-    incoming.resize(vertices);
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      slot[order[k]] = k;
-      ++segment[pair(edges[order[k]]) + 1];
-    }
-    std::partial_sum(segment.begin(), segment.end(), segment.begin());
-    for (std::size_t k = 0; k < edges.size(); ++k) incoming[edges[k].to].push_back(k);
+  /// An odd factor permutes the numbers of a power of two.
+  Edge shuffled(Edge edge) const {
+    const auto place = [&](std::uint32_t k) {
+      return static_cast<std::uint32_t>((std::uint64_t{k} * 0x9E3779B1u + 12345) & (vertices - 1));
+    };
+    return {place(edge.from), place(edge.to)};
   }
 };
 
@@ -133,66 +134,82 @@ Factors serial_als(const Ratings& ratings, int iterations) {
 
 }  // namespace
 
+namespace {
+
+/// What devices share: by device and target, sums over the edges of that device; and the ranks of own pages.
+struct PageWorld {
+  const PageGraph& graph;
+  SharedArray<float> pushed, received;  ///< swapped after each phase
+  SharedArray<float> page;
+  float first;
+
+  std::size_t slot(int device, std::size_t target) const {
+    return static_cast<std::size_t>(device) * graph.vertices + target;
+  }
+  /// Own pages add up what the last phase pushed.
+  void gather(KernelRecorder& kernel) const {
+    const Part own = part_of(graph.vertices, kernel.device(), kernel.devices());
+    for (std::size_t target = own.begin; target < own.end; ++target) {
+      kernel.thread(target - own.begin);
+      float sum = 0;
+      for (int from = 0; from < kernel.devices(); ++from) {
+        const Part part = part_of(graph.vertices, from, kernel.devices());
+        if (graph.sum(target, part, [](std::size_t) { return 0.0f; }).second == 0) continue;
+        sum += from == kernel.device() ? kernel.read(received, slot(from, target))
+                                       : kernel.load(received, slot(from, target));
+      }
+      kernel.store(page, target, 0.15f * first + 0.85f * sum, 0);
+    }
+  }
+  /// Own edges are summed for every target and go to its owner.
+  void push(KernelRecorder& kernel) const {
+    const Part own = part_of(graph.vertices, kernel.device(), kernel.devices());
+    double edges = 0;
+    for (std::size_t target = 0; target < graph.vertices; ++target) {
+      kernel.thread(own.end - own.begin + target);
+      const auto [sum, count] =
+          graph.sum(target, own, [&](std::size_t source) { return kernel.read(page, source); });
+      edges += static_cast<double>(count);
+      if (count == 0) continue;
+      kernel.store(pushed, slot(kernel.device(), target), sum,
+                   only(owner_of(target, graph.vertices, kernel.devices())));
+    }
+    // Each edge reads its index, and a rank and a degree that lie scattered, in sectors of 32 bytes.
+    kernel.work(edges * (4 + 64) + static_cast<double>(graph.vertices) * 12);
+    kernel.copy(pushed, slot(kernel.device(), 0), slot(kernel.device(), graph.vertices), kernel.others());
+  }
+};
+
+}  // namespace
+
 ApplicationRun run_pagerank(const ApplicationOptions& options) {
-  const PageGraph graph(scaled(1 << 14, options), options.devices, options.seed);
+  const PageGraph graph(scaled(1 << 16, options), options.seed);
   const int iterations = iterations_of(options, 3);
   DeviceWorld world("pagerank", options.devices);
-  // A phase reads what the last one pushed while it pushes itself.
-  SharedArray<float> contribution = world.array<float>(graph.edges.size());
-  SharedArray<float> received = world.array<float>(graph.edges.size());
-  const SharedArray<float> page = world.array<float>(graph.vertices);  // each device uses its own part
+  const std::size_t slots = graph.vertices * static_cast<std::size_t>(options.devices);
   const float first = 1.0f / static_cast<float>(graph.vertices);
-  world.fill(page, std::vector<float>(graph.vertices, first));
-  const auto pushed = [&](std::size_t vertex, float value) {
-    return value / static_cast<float>(graph.begin[vertex + 1] - graph.begin[vertex]);
-  };
+  PageWorld pages{graph, world.array<float>(slots), world.array<float>(slots),
+                  world.array<float>(graph.vertices), first};
   std::vector<float> serial(graph.vertices, first);
+  world.fill(pages.page, serial);
   for (int step = 0; step <= iterations; ++step) {
-    // A phase adds up what the last one pushed, and pushes in turn.
     world.phase([&](KernelRecorder& kernel) {
-      const Part own = part_of(graph.vertices, kernel.device(), kernel.devices());
-      double touched = 0;
-      for (std::size_t vertex = own.begin; vertex < own.end; ++vertex) {
-        kernel.thread(vertex - own.begin);
-        float value = kernel.read(page, vertex);
-        if (step > 0) {
-          float sum = 0;
-          for (const std::size_t edge : graph.incoming[vertex])
-            sum += graph.owner(graph.edges[edge].from) == kernel.device()
-                       ? kernel.read(received, graph.slot[edge])
-                       : kernel.load(received, graph.slot[edge]);
-          value = 0.15f * first + 0.85f * sum;
-          kernel.store(page, vertex, value, 0);
-        }
-        touched += static_cast<double>(graph.incoming[vertex].size());
-        if (step == iterations) continue;
-        for (std::size_t edge = graph.begin[vertex]; edge < graph.begin[vertex + 1]; ++edge)
-          kernel.store(contribution, graph.slot[edge], pushed(vertex, value),
-                       only(graph.owner(graph.edges[edge].to)));
-        touched += static_cast<double>(graph.begin[vertex + 1] - graph.begin[vertex]);
-      }
-      // Scattered accesses touch sectors of 32 bytes, and read an index.
-      kernel.work(touched * (32 + 4) + static_cast<double>(own.end - own.begin) * 16);
-      if (step == iterations) return;
-      for (int owner = 0; owner < kernel.devices(); ++owner) {
-        const std::size_t pair = static_cast<std::size_t>(owner * kernel.devices() + kernel.device());
-        kernel.copy(contribution, graph.segment[pair], graph.segment[pair + 1], kernel.others());
-      }
+      if (step > 0) pages.gather(kernel);
+      if (step < iterations) pages.push(kernel);
     });
-    std::swap(contribution, received);
+    std::swap(pages.pushed, pages.received);
     if (step == 0) continue;
     std::vector<float> next(graph.vertices);
-    for (std::size_t vertex = 0; vertex < graph.vertices; ++vertex) {
-      float sum = 0;
-      for (const std::size_t edge : graph.incoming[vertex])
-        sum += pushed(graph.edges[edge].from, serial[graph.edges[edge].from]);
-      next[vertex] = 0.15f * first + 0.85f * sum;
-    }
+    for (std::size_t target = 0; target < graph.vertices; ++target)
+      next[target] =
+          0.15f * first +
+          0.85f * graph.sum(target, {0, graph.vertices}, [&](std::size_t source) { return serial[source]; })
+                      .first;
     serial.swap(next);
   }
   AnswerCheck check;
   for (std::size_t k = 0; k < graph.vertices; ++k)
-    check.compare(world.value(graph.owner(k), page, k), serial[k]);
+    check.compare(world.value(owner_of(k, graph.vertices, options.devices), pages.page, k), serial[k]);
   return {world.take_trace(), check.error()};
 }
 

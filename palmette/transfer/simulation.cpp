@@ -2,6 +2,7 @@
 #include "palmette/transfer/simulation.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "palmette/transfer/replay.hpp"
 #include "palmette/transfer/unified_memory.hpp"
@@ -77,6 +78,39 @@ TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, con
     if (found.seconds < best.seconds) best = std::move(found);
   }
   return best;
+}
+
+double calibrate_work_gbs(const std::vector<StoreTrace>& traces, const Fabric& fabric,
+                          const SimulationOptions& options, double speedup) {
+  // At rate w: launches + work / w for one device, launches + longest work / w + the rest for copies.
+  struct Program {
+    double launches, work, longest, rest;
+  };
+  std::vector<Program> programs;
+  for (const StoreTrace& trace : traces) {
+    SimulationOptions one = options;
+    one.paradigm = Paradigm::copies;
+    const TransferResult copies = simulate_transfers(trace, fabric, one);
+    one.paradigm = Paradigm::single;
+    const TransferResult single = simulate_transfers(trace, fabric, one);
+    const double launches = static_cast<double>(trace.phases.size()) * options.device.launch_us * 1e-6;
+    programs.push_back({launches, single.seconds - launches, copies.compute_seconds - launches,
+                        copies.seconds - copies.compute_seconds});
+  }
+  const auto mean = [&](double slower) {
+    double sum = 0;
+    for (const Program& one : programs)
+      sum += std::log((one.launches + slower * one.work) / (one.launches + slower * one.longest + one.rest));
+    return std::exp(sum / static_cast<double>(programs.size()));
+  };
+  double least = 1e-6, most = 1e6;  // how much slower than at the given rate
+  if (programs.empty() || !(mean(least) < speedup && speedup < mean(most)))
+    throw UsageError("no rate of local memory makes copies " + std::to_string(speedup) + " times as fast");
+  for (int step = 0; step < 200; ++step) {
+    const double middle = std::sqrt(least * most);
+    (mean(middle) < speedup ? least : most) = middle;
+  }
+  return options.device.work_gbs / most;
 }
 
 }  // namespace palmette::transfer

@@ -42,7 +42,7 @@ constexpr const char* name_of(IssueOrder order) {
 struct DeviceModel {
   /// Local memory that kernels read and write per second, 10⁹ bytes/s. It alone says how long kernels
   /// compute. Calibrated once, on copies: see docs/results/transfers.md.
-  double work_gbs = 250;
+  double work_gbs = 296;
   double launch_us = 5;  ///< of a kernel; estimate
   int multiprocessors = 80;
   int resident_warps = 80 * 2048 / warp_lanes;
@@ -108,5 +108,11 @@ TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, con
                               const std::vector<std::int64_t>& chunk_bytes);
 /// 16 KB, 64 KB, 128 KB, 256 KB, 1 MB.
 const std::vector<std::int64_t>& usual_chunks();
+
+/// The rate of local memory at which copies make these programs, in the geometric mean, `speedup` times as
+/// fast as one device. Only computing depends on it, so each trace is replayed once.
+/// @throws UsageError if no rate does
+double calibrate_work_gbs(const std::vector<StoreTrace>& traces, const Fabric& fabric,
+                          const SimulationOptions& options, double speedup);
 
 }  // namespace palmette::transfer

@@ -2,6 +2,7 @@
 // memory. Interconnects and closed forms of their goodput; traces of stores; the queues of FinePack and GPS.
 #pragma once
 
+#include "palmette/transfer/advice.hpp"
 #include "palmette/transfer/applications.hpp"
 #include "palmette/transfer/fabric.hpp"
 #include "palmette/transfer/goodput.hpp"

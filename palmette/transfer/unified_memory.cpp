@@ -41,20 +41,24 @@ class PageFaults {
         access.thread / static_cast<std::uint32_t>(phase_->kernels[device].block_threads);
     stalls_[device][block % stalls_[device].size()] += options_.device.page_fault_us * 1e-6;
   }
+  /// Of a page that devices share, only the first fault of each device, for loads and for stores, counts in a
+  /// phase: how often it would really go back and forth depends on times that are not known here.
   void load(int device, const Access& access) {
     const std::uint64_t page = access.address / page_bytes;
-    if (!has(valid_[page], device)) {
+    const bool is_first = !has(loaded_[page], device);
+    loaded_[page] |= only(device);
+    if (is_first && !has(valid_[page], device)) {
       fault(device, access);
       migrate(device, page);
-      valid_[page] = options_.has_page_hints ? valid_[page] | only(device) : only(device);
-    } else if (!options_.has_page_hints) {
-      valid_[page] = only(device);
     }
+    if (is_first) valid_[page] = options_.has_page_hints ? valid_[page] | only(device) : only(device);
     images_.load(device, access.address, access.bytes);
   }
   void store(int device, const Access& access) {
     const std::uint64_t page = access.address / page_bytes;
-    if (valid_[page] == only(device)) return;
+    const bool is_first = !has(stored_[page], device);
+    stored_[page] |= only(device);
+    if (!is_first || valid_[page] == only(device)) return;
     fault(device, access);
     if (!has(valid_[page], device)) migrate(device, page);
     valid_[page] = only(device);
@@ -78,6 +82,8 @@ class PageFaults {
     const auto devices = static_cast<std::size_t>(trace_.devices);
     stalls_.assign(devices, std::vector<double>(static_cast<std::size_t>(options_.device.multiprocessors)));
     migrated_bytes_.assign(devices, 0);
+    loaded_.assign(valid_.size(), 0);
+    stored_ = loaded_;
     visit(AccessKind::load);
     visit(AccessKind::store);
     double end = 0, compute = 0;
@@ -101,6 +107,7 @@ class PageFaults {
   const TracedPhase* phase_ = nullptr;
   std::vector<DeviceSet> valid_;             ///< by page: who has it
   std::vector<std::vector<double>> stalls_;  ///< by device and multiprocessor, seconds
+  std::vector<DeviceSet> loaded_, stored_;   ///< by page: who did, in this phase
   std::vector<double> migrated_bytes_;
 };
 
