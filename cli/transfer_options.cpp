@@ -130,6 +130,7 @@ nlohmann::ordered_json transfer_json(const transfer::TransferResult& result, dou
                                   {"packets", result.packets},
                                   {"stores", result.stores},
                                   {"store_bytes", result.store_bytes},
+                                  {"packed_runs", result.packed_runs},
                                   {"small_stores", result.small_stores},
                                   {"flushes",
                                    {{"window", result.flushes[0]},

@@ -170,6 +170,7 @@ unsigned ballot(unsigned mask, bool p, Where where) {
 
 void fence(Scope scope) {
   Lane& lane = *world->current;
+  tell_observer(lane, Observed::release, nullptr, 0, scope);
   publish(lane, scope);
   if (!world->options.find_races) return;
   for (int s = 0; s <= static_cast<int>(scope); ++s) {
@@ -296,7 +297,11 @@ void before_atomic(const AtomicAccess& access) {
   if (access.order == Order::acquire) end_wait(lane);
   yield_runnable();  // any other thread may come first
   const bool writes = access.kind != 'l';
-  if (access.order == Order::release) publish(lane, access.scope);
+  if (access.order == Order::release) {
+    tell_observer(lane, Observed::release, nullptr, 0, access.scope);
+    publish(lane, access.scope);
+  }
+  tell_observer(lane, writes ? Observed::store : Observed::load, access.at, access.bytes, access.scope);
   if (writes) forget_delayed(lane, access.at, access.bytes);
   if (!world->options.find_races) return;
   check_race(lane, {access.at, access.bytes, writes, true, access.scope}, {nullptr, "an atomic access"});
@@ -343,6 +348,9 @@ void put_signal_block(double* to, const double* from, int count, Signal* signal,
     ++w.report.puts;
     w.report.put_bytes += 8u * static_cast<unsigned>(count);
     check_put(lane, to, from, count, pe);
+    tell_observer(lane, Observed::store, on_device(to, away), 8 * count, Scope::block);
+    tell_observer(lane, Observed::release, nullptr, 0, Scope::system);
+    tell_observer(lane, Observed::store, on_device(signal, away), 8, Scope::system);
     publish(lane, Scope::system);
     ++lane.in_flight;
     ++w.open_puts;

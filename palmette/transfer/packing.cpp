@@ -17,6 +17,11 @@ void ByteMask::set(int from, int bytes) {
   }
 }
 
+int ByteMask::runs() const {
+  const std::uint64_t after_first = words[1] << 1 | words[0] >> 63;
+  return std::popcount(words[0] & ~(words[0] << 1)) + std::popcount(words[1] & ~after_first);
+}
+
 int ByteMask::next(int from, bool value) const {
   for (int word = from / 64; word < 2; ++word) {
     const std::uint64_t bits = (value ? words[word] : ~words[word]) >> (from - 64 * word);
@@ -122,15 +127,14 @@ void FinePackQueue::add(const LineStore& store, const Sink& sink) {
     entry = static_cast<int>(lines_.size());
     lines_.push_back(line);
     entries_.emplace_back();
-    available_ -= options_.subheader_bytes;
   }
   Entry& into = entries_[entry];
-  const int before = into.mask.count();
+  // The register counts what the packetizer will send: data, and a sub-header for each run of bytes.
+  const auto payload = [&] { return into.mask.count() + options_.subheader_bytes * into.mask.runs(); };
+  const int before = payload();
   into.mask.set(offset, store.bytes);
   std::memcpy(into.data.data() + offset, store.data.data(), store.bytes);
-  const int added = into.mask.count() - before;
-  // A further run of bytes in an entry may need a sub-header of its own.
-  available_ -= added == 0 || before == 0 ? added : added + options_.subheader_bytes;
+  available_ -= payload() - before;
   if (available_ < 0) flush(FlushCause::payload, sink);
 }
 

@@ -20,6 +20,8 @@ struct ByteMask {
   void set(int from, int bytes);
   bool get(int at) const { return (words[at / 64] >> (at % 64) & 1) != 0; }
   int count() const { return std::popcount(words[0]) + std::popcount(words[1]); }
+  /// Runs of set bytes.
+  int runs() const;
   /// The first set (or clear) byte at or behind `from`; 128 if there is none.
   int next(int from, bool value) const;
 };

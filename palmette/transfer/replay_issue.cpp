@@ -34,6 +34,7 @@ void Replay::send_packed(int device, int destination, StorePacket&& from) {
   packet.destination = destination;
   packet.address = from.base;
   packet.is_plain = from.is_plain;
+  result_.packed_runs += from.stores;
   const auto bytes = static_cast<std::int64_t>(from.payload.size());
   packet.wire_bytes = static_cast<int>(from.is_plain ? store_wire_bytes(fabric_.packet, bytes)
                                                      : wire_bytes(fabric_.packet, bytes));

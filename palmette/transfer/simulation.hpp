@@ -83,6 +83,7 @@ struct TransferResult {
   std::int64_t packets = 0;
   std::int64_t stores = 0;  ///< that left warps, after coalescing, each destination counted
   std::int64_t store_bytes = 0;
+  std::int64_t packed_runs = 0;   ///< sub-packets in packets of FinePack
   std::int64_t small_stores = 0;  ///< of at most 32 bytes
   std::array<std::int64_t, num_flush_causes> flushes{};
   std::int64_t queue_stores = 0, queue_hits = 0;  ///< of GPS

@@ -10,3 +10,4 @@
 #include "palmette/transfer/publishing.hpp"
 #include "palmette/transfer/simulation.hpp"
 #include "palmette/transfer/store_trace.hpp"
+#include "palmette/transfer/trace_recorder.hpp"

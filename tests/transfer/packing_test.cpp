@@ -99,6 +99,30 @@ TEST(finepack_queue, whole_lines_fill_a_packet_and_overwriting_costs_nothing) {
   EXPECT_EQ(packets[0].payload.size(), 128u);
 }
 
+TEST(finepack_queue, neighbours_in_a_line_share_one_sub_header) {
+  FinePackQueue queue({5, 64, false}, pcie);
+  std::vector<StorePacket> packets;
+  const auto sink = [&](StorePacket&& packet) { packets.push_back(std::move(packet)); };
+  for (int part = 0; part < 32; ++part)
+    for (int line = 0; line < 30; ++line) queue.add(line_store(128 * line + 4 * part, 4, 1), sink);
+  EXPECT_TRUE(packets.empty()) << "30 whole lines fit, in whatever pieces they come";
+  queue.flush(FlushCause::release, sink);
+  ASSERT_EQ(packets.size(), 1u);
+  EXPECT_EQ(packets[0].payload.size(), 30u * 133);
+}
+
+TEST(byte_mask, runs_are_counted_across_words) {
+  ByteMask mask;
+  EXPECT_EQ(mask.runs(), 0);
+  mask.set(60, 8);
+  EXPECT_EQ(mask.runs(), 1);
+  mask.set(0, 1);
+  mask.set(127, 1);
+  EXPECT_EQ(mask.runs(), 3);
+  mask.set(0, 128);
+  EXPECT_EQ(mask.runs(), 1);
+}
+
 TEST(finepack_queue, a_store_outside_the_window_ends_the_packet) {
   FinePackQueue queue({4, 64, false}, pcie);
   int packets = 0;

@@ -168,7 +168,7 @@ TEST_P(every_application, leaves_equal_memory_and_bytes_that_add_up_under_every_
       }
   for (const Paradigm paradigm : paradigms) {
     if (paradigm == Paradigm::single) continue;
-      EXPECT_GE(found[paradigm].seconds, found[Paradigm::infinite].seconds * (1 - 1e-9)) << name_of(paradigm);
+    EXPECT_GE(found[paradigm].seconds, found[Paradigm::infinite].seconds * (1 - 1e-9)) << name_of(paradigm);
   }
   EXPECT_GE(found[Paradigm::broadcast].wire_bytes, found[Paradigm::gps].wire_bytes);
   EXPECT_LE(found[Paradigm::finepack].wire_bytes, found[Paradigm::peer_stores].wire_bytes);

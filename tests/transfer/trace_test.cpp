@@ -93,5 +93,34 @@ TEST(trace, pages_are_subscribed_by_those_who_touch_them) {
   EXPECT_EQ(tracked_subscribers(trace), (std::vector<DeviceSet>{3, 2, 0}));
 }
 
+// Two warps of a block; each lane stores 16 bytes into device 1 and releases.
+TEST(trace_recorder, what_threads_do_becomes_a_trace) {
+  TraceRecorder recorder("seen", 2, 64);
+  for (int lane = 63; lane >= 0; --lane) {
+    recorder.store({0, 0, lane}, 1, 4096 + 16 * static_cast<unsigned>(lane), 16);
+    recorder.release({0, 0, lane}, AccessScope::system);
+  }
+  recorder.work(0, 1000);
+  recorder.end_phase();
+  recorder.load({1, 2, 5}, 4096, 8);
+  const StoreTrace trace = recorder.take();
+  ASSERT_EQ(trace.phases.size(), 2u);
+  const TracedKernel& kernel = trace.phases[0].kernels[0];
+  EXPECT_EQ(kernel.accesses.size(), 3u * 64);
+  EXPECT_EQ(kernel.accesses[0].thread, 0u) << "ordered by warp";
+  EXPECT_EQ(kernel.accesses[32].instruction, 1u) << "the second half of 16 bytes";
+  EXPECT_EQ(kernel.accesses[0].to, only(1));
+  EXPECT_EQ(trace.phases[1].kernels[1].accesses[0].thread, 2u * 64 + 5);
+  EXPECT_EQ(trace.memory_bytes, 4096u + 1024);
+  SimulationOptions options;
+  options.paradigm = Paradigm::finepack;
+  const Fabric fabric{"pcie", "", 32, 1, 8, 65536, {24, 4, 4096, 0}, Topology::crossbar, 0, 0};
+  const TransferResult result = simulate_transfers(trace, fabric, options);
+  EXPECT_EQ(result.packets, 2) << "a release of system scope ends the packet of each warp";
+  EXPECT_EQ(result.different_bytes, 0);
+  EXPECT_THROW(recorder.store({0, 0, 64}, 1, 0, 8), UsageError);
+  EXPECT_THROW(recorder.store({0, 0, 0}, 2, 0, 8), UsageError);
+}
+
 }  // namespace
 }  // namespace palmette::transfer
