@@ -96,7 +96,8 @@ void remember(const Lane& lane, const Access& access, Shadow& known) {
 
 void tell_observer(const Lane& lane, Observed::What what, const void* at, int bytes, Scope scope) {
   if (!world->options.observe) return;
-  Observed seen{what, lane.block->device, lane.block->number, lane.index, lane.block->device, 0, bytes, scope};
+  const int device = lane.block->device;
+  Observed seen{what, device, lane.block->number, lane.index, device, 0, bytes, scope};
   if (what != Observed::release) {
     if (!memory.is_device(at)) return;
     seen.owner = memory.device_of(at);
