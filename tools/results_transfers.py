@@ -11,6 +11,7 @@ import argparse
 import json
 import math
 import pathlib
+import tempfile
 
 from kept_output import text_of
 
@@ -22,6 +23,8 @@ PARADIGMS = [
     "copies", "unified_memory", "peer_loads", "peer_stores", "broadcast",
     "gps", "finepack", "proact", "infinite",
 ]  # fmt: skip
+CHUNKS = [4, 16, 64, 256, 1024, 4096]  # KB
+TODAY = ["copies", "unified_memory", "peer_loads", "peer_stores", "proact"]  # no hardware to come
 TRACKING, LAUNCH_SECONDS = 0.10, 5e-6  # defaults of the simulator
 TARGET = 1.85  # copies over one device, four devices on PCIe 4, implied by the published ratios
 
@@ -53,6 +56,48 @@ class Runs:
             program["program"]: {one["paradigm"]: one for one in program["results"]}
             for program in answer["programs"]
         }
+
+
+def write_micro(path, work_gbs):
+    """A kernel of one device that computes as long as a copy of its 4 MB takes, for one other device."""
+    count, lanes = 1 << 19, 128
+    work = int(8 * count / 32e9 * float(work_gbs) * 1e9)
+    lines = ["palmette trace 1", "name micro", "devices 2", f"memory {8 * count}", "phase"]
+    lines.append(f"kernel 0 {work} {lanes}")
+    lines += [f"s {k} 0 {8 * k} 8 {k + 1} 2" for k in range(count)]
+    lines.append(f"copy 0 {8 * count} 2")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def micro(runs):
+    """Chunk in KB → speed of PROACT over copies. @source figure 2.6"""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "micro.txt"
+        write_micro(trace, runs.work_gbs)
+        found = {}
+        for chunk in CHUNKS:
+            known = runs.keep / f"micro_{chunk}_{runs.work_gbs}.json" if runs.keep else None
+            words = ["simulate-transfers", trace, "--paradigm", "copies,proact", "--chunk", chunk]
+            words += ["--work-gbs", runs.work_gbs, "--json", "-"]
+            answer = json.loads(text_of(known, PALMETTE, *words))
+            copies, proact = answer["programs"][0]["results"]
+            found[chunk] = copies["seconds"] / proact["seconds"]
+    return found
+
+
+def held_advice(runs, main):
+    """Advice from programs of a quarter of the size, beside the fastest of the whole ones: (program, order,
+    advised, how much slower than the fastest that is)."""
+    rows = []
+    for order, found in main.items():
+        for program in found:
+            words = ["advise-transfers", program, "--scale", "0.25", "--issue", order]
+            words += ["--work-gbs", runs.work_gbs, "--json", "-"]
+            known = runs.keep / f"advice_{program}_{order}_{runs.work_gbs}.json" if runs.keep else None
+            advised = json.loads(text_of(known, PALMETTE, *words))["programs"][0]["winner"]
+            times = {way: found[program][way]["seconds"] for way in TODAY}
+            rows.append((program, order, advised, times[advised] / min(times.values())))
+    return rows
 
 
 def mean(values):
@@ -104,6 +149,8 @@ def figures(runs):
     }
     few = ["copies", "peer_stores", "gps", "finepack"]
     return {
+        "micro": micro(runs),
+        "advice": held_advice(runs, everything),
         "work_gbs": runs.work_gbs,
         "main": everything,
         "headers": {h: runs.results(FIVE, ["finepack"], "--subheader", h) for h in range(2, 7)},
@@ -165,7 +212,14 @@ def bands_of_greedy(data):
     to_all = found["transpose"]["gps"]["pages_by_subscribers"]
     by_devices = {n: mean_speedup(one, "copies") for n, one in data["devices"].items()}
     ratio = {n: mean_speedup(one, "proact") / by_devices[n] for n, one in data["devices"].items()}
+    chunks = data["micro"]
+    best = max(chunks.values())
+    three = chunks[4] < 0.95 * best and chunks[4096] < 0.95 * best
+    right = sum(row[3] <= 1.02 for row in data["advice"]) / len(data["advice"])
     rows = [
+        ("PROACT over copies, most of all chunks, at most 2 (figure 2.6)", "1.5–1.9", best, 1.5, 2),
+        ("smallest and largest chunks are slower (figure 2.6)", "yes: 1", float(three), 1, 1),
+        ("advice from a quarter of the size is right, %", "at least 90", 100 * right, 90, 100),
         ("speed with sub-headers of 4 or 5 bytes over the best (figure 5.10)", "1", header, 0.995, 1),
         ("entries at the knee of GPS's queue (figure 4.12)", "32–128", knee, 32, 128),
         (
@@ -197,11 +251,9 @@ REASONS = {
     "sub-packets a packet": "a packet holds 30 whole lines or 64 isolated stores; our mixture differs",
     "unified memory and": "our programs load only what they need from others, each sector once a block, and "
     "copies send everything to all",
-    "GPUs at which": "the ratio of computing to exchange was calibrated on PCIe 4 and four devices, and "
-    "NVSwitch is five times as wide",
-    "PROACT hides": "short phases of ct show the latency of the last packets; chunks of als are "
-    "complete late, since each row is stored eight times",
-    "PROACT over": "the same ratio of computing to exchange",
+    "GPUs at which": "the part that a device copies shrinks as devices are added, so copies take as long; "
+    "the published figure fits copies that take longer with each device (the closed form, below)",
+    "PROACT over": "as the row before: our copies do not take longer with each device",
     "infinite bandwidth": "launches of kernels weigh more in our small problems",
     "best sub-header": "beyond 3 bytes the differences are small where links are no bottleneck",
     "copies over": "copies of our programs carry little that is not stored",
@@ -292,6 +344,16 @@ def page(data):
         "TLBS": tlbs,
         "LINKS": links,
         "DEVICES": devices,
+        "MICRO": table(
+            ["KB", *map(str, CHUNKS)], [["speed-up", *[f"{one:.2f}" for one in data["micro"].values()]]]
+        ),
+        "ADVICE": table(
+            ["program", "order", "advised", "slower than the fastest"],
+            [
+                [program, order, way, f"{100 * (ratio - 1):.0f} %"]
+                for program, order, way, ratio in data["advice"]
+            ],
+        ),
     }
     for name, part in parts.items():
         text = text.replace("{" + name + "}", str(part).rstrip("\n"))
