@@ -251,6 +251,8 @@ REASONS = {
     "sub-packets a packet": "a packet holds 30 whole lines or 64 isolated stores; our mixture differs",
     "unified memory and": "our programs load only what they need from others, each sector once a block, and "
     "copies send everything to all",
+    "PROACT hides": "short phases of ct show the latency of the last packets; chunks of als are "
+    "complete late, since each row is stored eight times",
     "GPUs at which": "the part that a device copies shrinks as devices are added, so copies take as long; "
     "the published figure fits copies that take longer with each device (the closed form, below)",
     "PROACT over": "as the row before: our copies do not take longer with each device",
