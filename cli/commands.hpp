@@ -16,6 +16,8 @@ Command add_bench(CLI::App& root);
 Command add_predict(CLI::App& root);
 Command add_measure(CLI::App& root);
 Command add_simulate_cluster(CLI::App& root);
+Command add_simulate_transfers(CLI::App& root);
+Command add_advise_transfers(CLI::App& root);
 
 /// A subcommand with its description, examples and exit codes, still without options.
 CLI::App& new_subcommand(CLI::App& root, const std::string& name, const std::string& description,

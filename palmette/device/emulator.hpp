@@ -24,6 +24,16 @@ enum class Scope { block, device, system };
 enum class Order { relaxed, acquire, release };
 using Signal = std::uint64_t;
 
+/// What a thread did to memory of a device, for those who write traces.
+struct Observed {
+  enum What { load, store, release } what;
+  int device, block, thread;  ///< of the thread; its number in its block
+  int owner;                  ///< the device whose memory it is
+  std::uint64_t offset;       ///< in that device's memory; 0 for a release
+  int bytes;                  ///< 0 for a release
+  Scope scope;                ///< block for plain accesses
+};
+
 struct Options {
   std::uint64_t seed = 1;
   int devices = 1;
@@ -38,6 +48,9 @@ struct Options {
   /// those that do not wait stand still. 0: every thread advances for itself, as NVIDIA's do.
   int lanes_in_step = 0;
   double switch_chance = 1.0 / 16;  ///< at a plain access; at an atomic one threads always switch
+  /// Called for every load and store of device memory, puts among them, before it happens, and for every
+  /// release and fence; must not touch device memory.
+  std::function<void(const Observed& seen)> observe = {};
 };
 
 /// One load or store of the kernel.

@@ -94,6 +94,18 @@ void remember(const Lane& lane, const Access& access, Shadow& known) {
 
 }  // namespace
 
+void tell_observer(const Lane& lane, Observed::What what, const void* at, int bytes, Scope scope) {
+  if (!world->options.observe) return;
+  const int device = lane.block->device;
+  Observed seen{what, device, lane.block->number, lane.index, device, 0, bytes, scope};
+  if (what != Observed::release) {
+    if (!memory.is_device(at)) return;
+    seen.owner = memory.device_of(at);
+    seen.offset = static_cast<std::uint64_t>(static_cast<const char*>(at) - memory.base) % device_bytes;
+  }
+  world->options.observe(seen);
+}
+
 void check_race(Lane& lane, const Access& access, const Accessor& where) {
   Shadow* const first = shadow_of(access.at);
   for (int word = 0; word < (access.bytes + 3) / 4; ++word) {
@@ -237,6 +249,7 @@ void plain(const void* p, int bytes, bool write, const void* site) {
   const Access access{p, bytes, write, false, Scope::block};
   if (!is_tracked(lane, access, site)) return;
   const bool device = memory.is_device(p);
+  tell_observer(lane, write ? Observed::store : Observed::load, p, bytes, Scope::block);
   if (write && device && !world->open_puts.empty())
     check_put_sources(static_cast<const char*>(p), bytes, {site});
   if (device && !options.peer_access && memory.device_of(p) != lane.block->device)

@@ -173,6 +173,7 @@ unsigned ballot(unsigned mask, bool p, Where where) {
 
 void fence(Scope scope) {
   Lane& lane = *world->current;
+  tell_observer(lane, Observed::release, nullptr, 0, scope);
   publish(lane, scope);
   if (!world->options.find_races) return;
   for (int s = 0; s <= static_cast<int>(scope); ++s) {
@@ -299,7 +300,11 @@ void before_atomic(const AtomicAccess& access) {
   if (access.order == Order::acquire) end_wait(lane);
   yield_runnable();  // any other thread may come first
   const bool writes = access.kind != 'l';
-  if (access.order == Order::release) publish(lane, access.scope);
+  if (access.order == Order::release) {
+    tell_observer(lane, Observed::release, nullptr, 0, access.scope);
+    publish(lane, access.scope);
+  }
+  tell_observer(lane, writes ? Observed::store : Observed::load, access.at, access.bytes, access.scope);
   if (writes) forget_delayed(lane, access.at, access.bytes);
   if (!world->options.find_races) return;
   check_race(lane, {access.at, access.bytes, writes, true, access.scope}, {nullptr, "an atomic access"});
@@ -351,6 +356,9 @@ void put_signal_block(void* to, const void* from, long long count, Signal* signa
     if (!memory.is_allocated(target, count) || !memory.is_allocated(source, count))
       w.error("a put of " + std::to_string(bytes) + " bytes outside device memory");
     check_put(lane, target, source, bytes);
+    tell_observer(lane, Observed::store, target, bytes, Scope::block);
+    tell_observer(lane, Observed::release, nullptr, 0, Scope::system);
+    tell_observer(lane, Observed::store, on_device(signal, away), 8, Scope::system);
     publish(lane, Scope::system);
     ++lane.in_flight;
     lane.open_puts.push_back(w.open_puts.emplace(source, source + bytes));

@@ -248,6 +248,8 @@ struct Accessor {
   const char* name = "";
   std::string text() const;
 };
+/// Tells the observer, if there is one, what the thread does to device memory; nothing of other memory.
+void tell_observer(const Lane& lane, Observed::What what, const void* at, int bytes, Scope scope);
 void check_race(Lane& lane, const Access& access, const Accessor& where);
 void make_runnable(Lane& lane);
 /// Threads that wait to see these bytes changed may look again.

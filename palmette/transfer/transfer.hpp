@@ -1,0 +1,13 @@
+// The door of `transfer`: which grain of communication is fastest among devices that store into each other's
+// memory. Interconnects and closed forms of their goodput; traces of stores; the queues of FinePack and GPS.
+#pragma once
+
+#include "palmette/transfer/advice.hpp"
+#include "palmette/transfer/applications.hpp"
+#include "palmette/transfer/fabric.hpp"
+#include "palmette/transfer/goodput.hpp"
+#include "palmette/transfer/packing.hpp"
+#include "palmette/transfer/publishing.hpp"
+#include "palmette/transfer/simulation.hpp"
+#include "palmette/transfer/store_trace.hpp"
+#include "palmette/transfer/trace_recorder.hpp"
