@@ -4,6 +4,7 @@
 #include "palmette/device/launches.hpp"
 #include "palmette/solve/elements_core.hpp"
 #include "tests/device/compiled_kernels.hpp"
+#include "tests/device/ptxas_log.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/reference.hpp"
 
@@ -141,6 +142,25 @@ TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_and_raise_no_repo
             << name_of(kind) << ", " << num_rhs << " right-hand sides, sm_" << architecture;
       }
     }
+  }
+}
+
+TEST(CompiledElementKernels, stay_within_their_registers_and_spill_nothing) {
+  PALMETTE_NEEDS_NVCC();
+  constexpr int most_registers = 128;  // two blocks of 256 threads on a multiprocessor
+  for (const int architecture : {80, 90}) {
+    const emulate::PtxModule& module = sweeps::compiled_module("elements", architecture);
+    const std::string log = sweeps::compiled_text("elements", architecture, "log");
+    for (const device::Kernel kernel : {device::Kernel::element_forward, device::Kernel::element_backward})
+      for (const ScalarType scalar : {ScalarType::float32, ScalarType::float64, ScalarType::complex64,
+                                      ScalarType::complex128})
+        for (const int at_once : {1, device::rhs_of_lane}) {
+          const std::string name = compiled_name({kernel, scalar, at_once, nullptr});
+          const sweeps::PtxasFigures figures = sweeps::ptxas_figures(log, module.symbol(name));
+          EXPECT_EQ(figures.bytes_spilled, 0) << name;
+          EXPECT_GT(figures.registers, 0) << name;
+          EXPECT_LE(figures.registers, most_registers) << name;
+        }
   }
 }
 
