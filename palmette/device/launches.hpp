@@ -5,6 +5,7 @@
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/kernel_call.hpp"
+#include "palmette/device/triangle_elements.hpp"
 
 namespace palmette::device {
 
@@ -14,6 +15,9 @@ emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape
 emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape);
 /// The sweep over rows, with or without warps_in_step.
 emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape);
+/// One element's solve with a plain triangle over several devices.
+emulate::Launch columns_with(Fault fault, Sharing sharing, const ElementSweep<double>& sweep,
+                             const LaunchShape& shape);
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
                             const LaunchShape& shape);
 emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,

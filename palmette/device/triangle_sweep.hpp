@@ -17,7 +17,8 @@ enum class Fault {
   store_outside,
   unequal_barriers,
   early_reuse,
-  warps_in_step
+  warps_in_step,
+  wrong_size
 };
 
 /// The supernodes of a factor, and their tree. Children have smaller numbers than their parents. Large panels
