@@ -10,7 +10,8 @@
 
 namespace palmette::cli {
 
-inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device};
+inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device,
+                                                SolveWhere::devices};
 inline constexpr SolveWhere over_ranks[] = {SolveWhere::ranks, SolveWhere::layers};
 inline constexpr SolveWhere everywhere[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
                                             SolveWhere::device};

@@ -50,10 +50,10 @@ Closure closure_of_vectors(const KernelCall& call) {
     case Kernel::correction: return closure<CorrectionCall<T>>(call.argument, correction_kernel<T>);
     case Kernel::copy_columns: return closure<ColumnCopy<T>>(call.argument, copy_columns_kernel<T>);
     case Kernel::unified_columns:
-      return closure<ElementSweep<T>>(call.argument, unified_columns_kernel<T>);
+      return closure<ColumnSweep<T>>(call.argument, unified_columns_kernel<T>);
     case Kernel::zero_copy_columns:
-      return closure<ElementSweep<T>>(call.argument, zero_copy_columns_kernel<T>);
-    case Kernel::pushed_columns: return closure<ElementSweep<T>>(call.argument, pushed_columns_kernel<T>);
+      return closure<ColumnSweep<T>>(call.argument, zero_copy_columns_kernel<T>);
+    case Kernel::pushed_columns: return closure<ColumnSweep<T>>(call.argument, pushed_columns_kernel<T>);
     default: return {};
   }
 }
@@ -96,7 +96,7 @@ emulate::Launch read_only_launch(int pe, const Columns& a, const ReadOnlyRun& at
 }
 
 template <Fault f>
-Closure columns_closure(Sharing sharing, const ElementSweep<double>& sweep) {
+Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
   switch (sharing) {
     case Sharing::unified: return [=] { solve_unified<double, f>(sweep); };
     case Sharing::zero_copy: return [=] { solve_zero_copy<double, f>(sweep); };
@@ -137,7 +137,7 @@ emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const Laun
   return launch(0, shape, [=] { take_rows<double, 1, Fault::none>(sweep); });
 }
 
-emulate::Launch columns_with(Fault fault, Sharing sharing, const ElementSweep<double>& sweep,
+emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                              const LaunchShape& shape) {
   const auto with = [&](Closure kernel) { return launch(sweep.element, shape, std::move(kernel)); };
   switch (fault) {

@@ -16,7 +16,7 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
 /// The sweep over rows, with or without warps_in_step.
 emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape);
 /// One element's solve with a plain triangle over several devices.
-emulate::Launch columns_with(Fault fault, Sharing sharing, const ElementSweep<double>& sweep,
+emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                              const LaunchShape& shape);
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
                             const LaunchShape& shape);

@@ -43,7 +43,7 @@ PALMETTE_DEVICE int take_column(int* ticket) {
 /// Calls sum_of(column) for each column that the warp takes, which waits and returns what the row loses, and
 /// add(row, value) for its entries.
 template <class T, class SumOf, class Add>
-PALMETTE_DEVICE void over_columns(const ElementSweep<T>& s, SumOf&& sum_of, Add&& add) {
+PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, SumOf&& sum_of, Add&& add) {
   for (int k = take_column(s.at.ticket); k < s.a.num_columns; k = take_column(s.at.ticket)) {
     const T rest = s.at.b[k] - sum_of(s.a.column[k]);
     const T x = s.a.diagonal != nullptr ? divide(rest, s.a.diagonal[k]) : rest;
@@ -71,7 +71,7 @@ PALMETTE_DEVICE void wait_for_zero(const int* remaining) {
 /// What is added to rows of others lies in managed memory, where all elements write; own rows are added up in
 /// the element's memory [Xie et al. 2021], algorithm 2.
 template <class T, Fault fault>
-PALMETTE_DEVICE void solve_unified(const ElementSweep<T>& s) {
+PALMETTE_DEVICE void solve_unified(const ColumnSweep<T>& s) {
   constexpr gpu::Scope scope = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
   const ElementVectors<T>& at = s.at;
   const auto sum_of = [&](int i) {
@@ -97,7 +97,7 @@ PALMETTE_DEVICE void solve_unified(const ElementSweep<T>& s) {
 }
 
 template <class T>
-PALMETTE_KERNEL void unified_columns_kernel(ElementSweep<T> s) {
+PALMETTE_KERNEL void unified_columns_kernel(ColumnSweep<T> s) {
   if (gpu::leads_wave()) solve_unified<T, Fault::none>(s);
 }
 
@@ -114,7 +114,7 @@ PALMETTE_DEVICE R read_sum(const R* from) {
 /// Additions stay with the element that makes them. Lane e of the warp that solves reads from element e, if
 /// that adds to the row; what has come to zero is not read again [Xie et al. 2021], algorithm 3.
 template <class T, Fault fault>
-PALMETTE_DEVICE void solve_zero_copy(const ElementSweep<T>& s) {
+PALMETTE_DEVICE void solve_zero_copy(const ColumnSweep<T>& s) {
   constexpr gpu::Scope scope = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
   const int from = gpu::lane();
   const bool is_own = from == s.element;
@@ -143,7 +143,7 @@ PALMETTE_DEVICE void solve_zero_copy(const ElementSweep<T>& s) {
 }
 
 template <class T>
-PALMETTE_KERNEL void zero_copy_columns_kernel(ElementSweep<T> s) {
+PALMETTE_KERNEL void zero_copy_columns_kernel(ColumnSweep<T> s) {
   if (gpu::leads_wave()) solve_zero_copy<T, Fault::none>(s);
 }
 
@@ -153,7 +153,7 @@ PALMETTE_KERNEL void zero_copy_columns_kernel(ElementSweep<T> s) {
 /// Who makes an element's last addition to a row of another element puts the sum there, and the flag behind
 /// it: one message for each row and element, and nobody polls through the network.
 template <class T, Fault fault>
-PALMETTE_DEVICE void push_sum(const ElementSweep<T>& s, int row) {
+PALMETTE_DEVICE void push_sum(const ColumnSweep<T>& s, int row) {
   // The last of a chain of additions: what the other lanes and warps added is acquired with it.
   if constexpr (fault != Fault::no_acquire) (void)gpu::load_acquire<gpu::Scope::device>(&s.at.remaining[row]);
   const long long place = static_cast<long long>(s.element) * s.a.n + row;
@@ -163,7 +163,7 @@ PALMETTE_DEVICE void push_sum(const ElementSweep<T>& s, int row) {
 }
 
 template <class T, Fault fault>
-PALMETTE_DEVICE void solve_pushed(const ElementSweep<T>& s) {
+PALMETTE_DEVICE void solve_pushed(const ColumnSweep<T>& s) {
   const ElementVectors<T>& at = s.at;
   const int from = gpu::lane();
   const auto sum_of = [&](int i) {
@@ -189,7 +189,7 @@ PALMETTE_DEVICE void solve_pushed(const ElementSweep<T>& s) {
 }
 
 template <class T>
-PALMETTE_KERNEL void pushed_columns_kernel(ElementSweep<T> s) {
+PALMETTE_KERNEL void pushed_columns_kernel(ColumnSweep<T> s) {
   solve_pushed<T, Fault::none>(s);
 }
 #endif

@@ -49,7 +49,7 @@ struct ElementVectors {
 
 /// The only argument of the kernels.
 template <class T>
-struct ElementSweep {
+struct ColumnSweep {
   int element;
   int num_elements;  ///< at most 32
   ElementColumns<T> a;

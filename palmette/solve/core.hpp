@@ -96,6 +96,9 @@ class SweepCore {
   virtual offset_t memory_bytes() const = 0;
   /// What holds the core; null: the host.
   virtual std::shared_ptr<Device> device() const { return nullptr; }
+  virtual SolveWhere where() const { return device() ? SolveWhere::device : SolveWhere::one_machine; }
+  /// Of the devices that hold the core.
+  virtual DeviceCounts device_counts() const { return device() ? device()->counts() : DeviceCounts(); }
 };
 
 /// A core's part in A, with the maps from the vectors on its two sides to those of its neighbours: for the

@@ -54,6 +54,12 @@ const std::vector<SolveMethodInfo>& solve_method_list() {
        "level after level of the tree of supernodes"},
       {device_sync_free, "device_sync_free", "counters", device_memory, device, false, "",
        "sums by atomic additions, so bits may differ from solve to solve [Ding et al. 2020]"},
+      {devices_unified, "devices_unified", "counters", "managed memory", devices, false, "",
+       "plain triangles column by column; all devices add to sums in managed memory, whose pages move"},
+      {devices_zero_copy, "devices_zero_copy", "counters", "loads from other devices", devices, false, "",
+       "plain triangles; sums stay where they are added up and are read from there [Xie et al. 2021]"},
+      {devices_pushed, "devices_pushed", "counters and flags", "puts", devices, false, "",
+       "plain triangles; each device puts its sum of a row once, with a flag behind it"},
   };
   return list;
 }
@@ -67,7 +73,7 @@ const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where) {
   };
   static const std::vector<SolveMethodInfo> rows[] = {
       rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers),
-      rows_of(SolveWhere::device)};
+      rows_of(SolveWhere::device), rows_of(SolveWhere::devices)};
   return rows[static_cast<std::size_t>(where)];
 }
 
@@ -102,6 +108,7 @@ std::string_view name_of(SolveWhere where) {
     case SolveWhere::ranks: return "ranks in one layer";
     case SolveWhere::layers: return "several layers of ranks";
     case SolveWhere::device: return "a device";
+    case SolveWhere::devices: return "several devices";
   }
   return "";
 }
@@ -141,6 +148,7 @@ SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork&
     return wanted;
   }
   if (where == SolveWhere::device) return SolveMethod::device_tree;
+  if (where == SolveWhere::devices) return SolveMethod::devices_zero_copy;
   if (threads <= 1) return SolveMethod::serial;
   const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;

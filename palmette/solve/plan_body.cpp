@@ -113,10 +113,10 @@ SolveRun PlanBody<T>::chosen_run(index_t num_rhs, const SolveRun& run) const {
   const sweep::SweepWork one = work(num_rhs);
   const double blocks_of_bytes = std::max<index_t>(1, std::min(num_rhs, sweep::rhs_block) / 4);
   const SolveMethod method = sweep::choose_method(
-      run.method, device_ ? SolveWhere::device : SolveWhere::one_machine,
+      run.method, where(),
       {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes},
       sweep::member_count(run.team));
-  return {method, method != SolveMethod::serial && !device_ ? run.team : nullptr};
+  return {method, method != SolveMethod::serial && where() == SolveWhere::one_machine ? run.team : nullptr};
 }
 
 template <class T>
@@ -125,7 +125,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
   check_sizes(b, x);
   const SolveRun chosen = chosen_run(b.cols, run);
   SolveTrace trace{chosen.method, sweep::member_count(chosen.team), {}};
-  const DeviceCounts before = device_ ? device_->counts() : DeviceCounts();
+  const DeviceCounts before = device_counts();
   if (n_ == 0 || b.cols == 0) return trace;
   try {
     std::unique_ptr<Workspace> workspace =
@@ -135,7 +135,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
       each(b.columns(first, count), x.columns(first, count), chosen, *workspace);
     }
     trace.threads = workspace->most_called;
-    if (device_) trace.device = device_->counts() - before;
+    trace.device = device_counts() - before;
     give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +

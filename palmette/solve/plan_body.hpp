@@ -36,6 +36,12 @@ class PlanBody {
   using Block = std::function<void(DenseView<const T> b, DenseView<T> x, const SolveRun&, Workspace&)>;
 
   void check_sizes(DenseView<const T> b, DenseView<T> x) const;
+  SolveWhere where() const {
+    return stages_.empty() ? SolveWhere::one_machine : stages_.front().core->where();
+  }
+  DeviceCounts device_counts() const {
+    return stages_.empty() ? DeviceCounts() : stages_.front().core->device_counts();
+  }
   SolveRun chosen_run(index_t num_rhs, const SolveRun& run) const;
   /// Calls each() for blocks of right-hand sides. @param on_host  with workspaces of the host
   SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Block& each,

@@ -3,10 +3,25 @@
 
 #include <memory>
 
+#include "palmette/place/place.hpp"
+
 namespace palmette {
 
 class Device;
+class DeviceWorld;
 class ThreadTeam;
+
+/// How a plan uses several devices.
+struct WorldOptions {
+  /// rows × columns elements; no columns: one column, all elements of the world
+  ProcessGrid grid = {0, 0};
+  TreeShape trees = TreeShape::binary;
+  WholeSubtrees subtrees = {};  ///< which lie on one element
+  /// Messages by the network of the world instead of stores to the memory of other elements.
+  bool by_network = false;
+  /// Of plain triangles: the columns are cut into so many tasks for each element, which are dealt in turn.
+  index_t tasks_per_element = 8;
+};
 
 struct PlanOptions {
   bool invert_diagonal_blocks = true;
@@ -17,6 +32,9 @@ struct PlanOptions {
   ThreadTeam* team = nullptr;
   /// holds the factor and solves with it; null: the host
   std::shared_ptr<Device> device = nullptr;
+  /// several devices hold the factor of a supernodal plan and solve with it; null: one device, or the host
+  std::shared_ptr<DeviceWorld> world = nullptr;
+  WorldOptions of_world = {};
 };
 
 }  // namespace palmette

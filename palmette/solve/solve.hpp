@@ -31,11 +31,14 @@ enum class SolveMethod {
   device_tree,
   device_level_set,
   device_sync_free,
+  devices_unified,
+  devices_zero_copy,
+  devices_pushed,
 };
 
-/// Where a method runs: the threads of one process, ranks, layers of ranks, or a device that holds the
-/// factor.
-enum class SolveWhere : char { one_machine, ranks, layers, device };
+/// Where a method runs: the threads of one process, ranks, layers of ranks, a device that holds the factor,
+/// or several.
+enum class SolveWhere : char { one_machine, ranks, layers, device, devices };
 std::string_view name_of(SolveWhere where);
 
 struct SolveMethodInfo {
@@ -88,7 +91,7 @@ struct SolveTrace {
   SolveMethod method = SolveMethod::serial;  ///< the one used (never automatic)
   /// threads that were called: fewer than the team's while hand-overs are slow
   int threads = 1;
-  DeviceCounts device = {};  ///< of solves on a device
+  DeviceCounts device = {};  ///< of solves on a device, or on several
 };
 
 /// One of the factors of a matrix: L; D of LDLᵀ; U of LU.

@@ -3,6 +3,7 @@
 
 #include "palmette/solve/device_core.hpp"
 #include "palmette/solve/device_row_core.hpp"
+#include "palmette/solve/element_columns_core.hpp"
 #include "palmette/solve/row_core.hpp"
 
 namespace palmette::sweep {
@@ -92,6 +93,10 @@ std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepS
 
 template <class T>
 TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, const PlanOptions& options) {
+  if (options.world) {
+    using Columns = const ElementColumnsCore<T>;
+    return {std::make_shared<Columns>(options.world, options.of_world, std::move(triangle)), {}};
+  }
   std::optional<SymbolicFactor> closed;
   if (may_be_closed(triangle.strict.pattern)) closed = analyze_triangle(triangle.strict.pattern);
   if (closed) {

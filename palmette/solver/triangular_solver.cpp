@@ -62,13 +62,14 @@ struct TriangularSolver<T>::State {
   TeamOnDemand team;
   BandwidthMemory bandwidth;
   std::shared_ptr<Device> device;
+  std::shared_ptr<DeviceWorld> world;                   // several devices
   std::unique_ptr<const DeviceMatrix<T>> matrix_there;  // null: the host verifies
   Report report;
 
   State(SolvePlan<T> p, const TriangularSolverOptions& options)
       : plan(std::move(p)), method(options.method), team(options.threads),
         bandwidth(options.measure, options.cache_folder),
-        device(options.triangle.plan.device) {}
+        device(options.triangle.plan.device), world(options.triangle.plan.world) {}
 
   void verify_against(std::shared_ptr<const SparseMatrix<T>> given) {
     matrix = std::move(given);
@@ -83,7 +84,7 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
   AnswerSource<T> source;
   source.matrix = matrix.get();
   source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-    return plan.solve(operation, in, out, {method, team.for_work(!device, request.threads)});
+    return plan.solve(operation, in, out, {method, team.for_work(!device && !world, request.threads)});
   };
   source.device = device;
   source.matrix_there = matrix_there.get();

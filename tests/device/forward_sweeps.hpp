@@ -309,7 +309,7 @@ inline Trial try_columns_of_elements(const SparseTriangle& triangle, TaskDeal de
   std::vector<Launch> launches;
   for (int q = 0; q < pes; ++q) {
     int* const here = on_device(remaining, q);
-    ElementSweep<double> sweep{q, pes, element_columns(triangle, deal, q, here), {}};
+    ColumnSweep<double> sweep{q, pes, element_columns(triangle, deal, q, here), {}};
     std::vector<double> own_b;
     for (int c = 0; c < n; ++c) {
       if (deal.pe_of(c) == q) own_b.push_back(b[c]);
