@@ -81,19 +81,41 @@ Json simulated(const Problem& problem, const ColumnMachine& machine, SumSharing 
   return row;
 }
 
+/// A machine of the list; or a DGX-1 that differs in one thing, to see what a figure depends on: its links
+/// carry any number of loads, or its first two GPUs are a pair with two links.
+ColumnMachine machine_of(const std::string& name) {
+  if (name == "dgx-1-unlimited") {
+    ColumnMachine machine = column_machine("dgx-1");
+    machine.name = name;
+    machine.loads_per_us = machine.host_loads_per_us = 1e9;
+    return machine;
+  }
+  if (name == "dgx-1-paired") {
+    constexpr int order[] = {0, 3, 1, 2, 4, 7, 5, 6};
+    const ColumnMachine given = column_machine("dgx-1");
+    ColumnMachine machine = given;
+    machine.name = name;
+    for (int d = 0; d < 8; ++d)
+      for (int e = 0; e < 8; ++e) machine.links[8 * d + e] = given.links[8 * order[d] + order[e]];
+    return machine;
+  }
+  return column_machine(name);
+}
+
 void simulate(const Problem& problem, const ColumnMachine& machine) {
   const auto print = [&](SumSharing sharing, int devices, index_t tasks) {
     std::cout << simulated(problem, machine, sharing, devices, tasks).dump() << std::endl;
   };
-  print(SumSharing::unified, 4, 1);
-  for (const index_t tasks : {1, 8}) print(SumSharing::zero_copy, 4, tasks);
+  for (const index_t tasks : {1, 2, 4, 8, 16, 32}) print(SumSharing::zero_copy, 4, tasks);
   // Of the whole solve 32 tasks, whatever the number of devices; with four, 8 each as above.
   for (const int devices : {1, 2, 3, 8, 16})
     if (devices <= machine.devices) print(SumSharing::zero_copy, devices, (32 + devices - 1) / devices);
+  if (machine.name == "dgx-2") print(SumSharing::unified, 4, 1);
   if (machine.name != "dgx-1") return;
-  print(SumSharing::unified, 4, 8);
-  for (const index_t tasks : {1, 8}) print(SumSharing::pushed, 4, tasks);
-  for (const index_t tasks : {2, 4, 16, 32}) print(SumSharing::zero_copy, 4, tasks);
+  for (const index_t tasks : {1, 8}) {
+    print(SumSharing::unified, 4, tasks);
+    print(SumSharing::pushed, 4, tasks);
+  }
   for (const int devices : {2, 3, 5, 6, 7, 8}) print(SumSharing::unified, devices, 1);
 }
 
@@ -103,6 +125,7 @@ void emulate_solves(const Problem& problem) {
   for (const SumSharing sharing : {SumSharing::unified, SumSharing::zero_copy, SumSharing::pushed}) {
     TriangleOptions options;
     options.plan.world = make_emulated_world(4);
+    options.plan.of_world.by_columns = true;
     options.plan.of_world.tasks_per_element = 8;
     const SolvePlan<double> plan = plan_triangle(problem.matrix, options).value();
     DenseMatrix<double> b(plan.size(), 1), x(plan.size(), 1);
@@ -126,7 +149,7 @@ int main(int count, char** words) {
   try {
     const std::string what = count > 1 ? words[1] : "";
     if (what == "simulate" && count >= 5)
-      simulate(problem_of(count - 3, words + 3), column_machine(words[2]));
+      simulate(problem_of(count - 3, words + 3), machine_of(words[2]));
     else if (what == "emulate" && count >= 4)
       emulate_solves(problem_of(count - 2, words + 2));
     else

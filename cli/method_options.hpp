@@ -11,7 +11,7 @@
 namespace palmette::cli {
 
 inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device,
-                                                SolveWhere::devices};
+                                                SolveWhere::devices, SolveWhere::devices_by_columns};
 inline constexpr SolveWhere over_ranks[] = {SolveWhere::ranks, SolveWhere::layers};
 inline constexpr SolveWhere everywhere[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
                                             SolveWhere::device};

@@ -6,6 +6,7 @@
 #include "palmette/device/device_queue.hpp"
 #include "palmette/device/device_world.hpp"
 #include "palmette/device/devices.hpp"
+#include "palmette/device/element_sweep.hpp"
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/launches.hpp"

@@ -16,6 +16,9 @@ class GpuWorld final : public DeviceWorld {
     for (const ElementLaunch& one : launches) element(one.element)->launch(one.call, one.shape);
     for (int e = 0; e < size(); ++e) element(e)->finish();
   }
+  device::LaunchShape resident_shape(const ElementLaunch& launch) const override {
+    return element(launch.element)->fitted_shape(launch.call, launch.shape);
+  }
   bool has_network() const override { return false; }
   WorldCounts counts() const override { return {}; }
 };
@@ -51,8 +54,7 @@ std::shared_ptr<void> DeviceWorld::allocate_managed(std::size_t) {
 }
 
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size) {
-  if (size < 1)
-    throw UsageError("a world of " + std::to_string(size) + " devices; there must be at least 1");
+  if (size < 1) throw UsageError("a world of " + std::to_string(size) + " devices; there must be at least 1");
   if (kind == "emulated") {
     (void)open_device(kind);  // says why if there is none here
     return make_emulated_world(size);

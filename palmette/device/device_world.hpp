@@ -1,6 +1,7 @@
 // Part of the door of `device`: several devices whose kernels talk to each other.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,8 @@ class DeviceWorld {
   /// Runs all launches side by side; returns when all have ended.
   /// @throws DeviceError if a kernel fails, saying how
   virtual void run(const std::vector<ElementLaunch>& launches) = 0;
+  /// The blocks and threads of a launch that leaves them open: so many are resident at a time.
+  virtual device::LaunchShape resident_shape(const ElementLaunch& launch) const = 0;
   /// Whether kernels may also send through a network, whose puts arrive late and in any order.
   virtual bool has_network() const = 0;
   /// Since the world was made.
@@ -74,9 +77,13 @@ class SymmetricArray {
   std::size_t size_ = 0;
 };
 
-/// @param options  of each element; `index` is ignored
+/// Makes the emulator's launch of a kernel.
+using Launcher = std::function<emulate::Launch(const device::KernelCall&, const device::LaunchShape&)>;
+/// @param options   of each element; `index` is ignored
+/// @param launcher  null: the kernels as they are
 /// @throws UsageError if the emulator has fewer devices
-std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options = {});
+std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options = {},
+                                                 Launcher launcher = {});
 /// Elements 0 … size − 1 of a kind of device.
 /// @throws UsageError if there are fewer; DeviceError if there are none here, or they do not reach each other
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size);

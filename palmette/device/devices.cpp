@@ -83,7 +83,7 @@ void Device::copy_out(void* to, const void* from, std::size_t bytes) {
 }
 
 void Device::launch(const device::KernelCall& call, device::LaunchShape shape) {
-  if (shape.blocks == 0) shape = resident_shape(call, shape);
+  shape = fitted_shape(call, shape);
   do_launch(call, shape);
   ++launches_;
 }

@@ -74,6 +74,10 @@ class Device {
   /// @param shape  0 blocks: as many as the device keeps resident
   /// @throws DeviceError if the kernel fails, saying how
   void launch(const device::KernelCall& call, device::LaunchShape shape);
+  /// The shape with the blocks and threads that a launch has if they are left open.
+  device::LaunchShape fitted_shape(const device::KernelCall& call, const device::LaunchShape& shape) const {
+    return shape.blocks == 0 ? resident_shape(call, shape) : shape;
+  }
 
  protected:
   /// @returns null if there is not enough memory

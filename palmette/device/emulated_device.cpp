@@ -14,6 +14,9 @@ std::mutex& emulator_mutex() {
   return mutex;
 }
 
+/// Every byte of new memory, so that what is read before it was written is no number.
+constexpr int unwritten = 0xff;
+
 class EmulatedDevice final : public Device {
  public:
   EmulatedDevice(DeviceInfo info, const EmulatedDeviceOptions& options)
@@ -36,7 +39,9 @@ class EmulatedDevice final : public Device {
   void* do_allocate(std::size_t bytes) override {
     const std::lock_guard lock(emulator_mutex());
     try {
-      return emulate::on_device(static_cast<char*>(emulate::allocate(bytes)), options_.index);
+      char* const memory = emulate::on_device(static_cast<char*>(emulate::allocate(bytes)), options_.index);
+      std::memset(memory, unwritten, bytes);
+      return memory;
     } catch (const MemoryError&) {
       return nullptr;
     }
@@ -66,8 +71,10 @@ class EmulatedDevice final : public Device {
 /// All elements in one run of the emulator.
 class EmulatedWorld final : public DeviceWorld {
  public:
-  EmulatedWorld(std::vector<std::shared_ptr<Device>> elements, const EmulatedDeviceOptions& options)
-      : DeviceWorld(std::move(elements)), options_(options) {
+  EmulatedWorld(std::vector<std::shared_ptr<Device>> elements, const EmulatedDeviceOptions& options,
+                Launcher launcher)
+      : DeviceWorld(std::move(elements)), options_(options), launcher_(std::move(launcher)) {
+    if (!launcher_) launcher_ = device::emulated_launch;
     options_.emulator.devices = size();
     options_.emulator.peer_access = true;
     options_.emulator.resident_blocks = std::min(options.blocks, options.emulator.resident_blocks);
@@ -78,7 +85,7 @@ class EmulatedWorld final : public DeviceWorld {
     for (const ElementLaunch& one : launches) {
       device::LaunchShape shape = one.shape;
       if (shape.blocks == 0) shape = {options_.blocks, options_.threads, shape.shared_bytes};
-      all.push_back(device::emulated_launch(one.call, shape));
+      all.push_back(launcher_(one.call, shape));
       all.back().device = one.element;
     }
     const std::lock_guard lock(emulator_mutex());
@@ -91,6 +98,9 @@ class EmulatedWorld final : public DeviceWorld {
     for (const std::uint64_t moves : report.page_moves) counts_.page_moves += static_cast<offset_t>(moves);
     ++options_.emulator.seed;
   }
+  device::LaunchShape resident_shape(const ElementLaunch& launch) const override {
+    return {options_.emulator.resident_blocks, options_.threads, launch.shape.shared_bytes};
+  }
   bool has_network() const override { return true; }
   WorldCounts counts() const override { return counts_; }
   /// The same offset on every device, as the network wants it; counted on the first.
@@ -98,7 +108,10 @@ class EmulatedWorld final : public DeviceWorld {
     const std::shared_ptr<Device>& first = element(0);
     char* const base = static_cast<char*>(first->allocate(bytes));
     std::vector<void*> parts;
-    for (int e = 0; e < size(); ++e) parts.push_back(emulate::on_device(base, e));
+    for (int e = 0; e < size(); ++e) {
+      parts.push_back(emulate::on_device(base, e));
+      std::memset(parts.back(), unwritten, bytes);
+    }
     return {new std::vector<void*>(std::move(parts)), [first, base, bytes](const std::vector<void*>* all) {
               first->release(base, bytes);
               delete all;
@@ -114,19 +127,21 @@ class EmulatedWorld final : public DeviceWorld {
 
  private:
   EmulatedDeviceOptions options_;
+  Launcher launcher_;
   WorldCounts counts_;
 };
 
 }  // namespace
 
-std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options) {
+std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options,
+                                                 Launcher launcher) {
   std::vector<std::shared_ptr<Device>> elements;
   for (int e = 0; e < size; ++e) {
     EmulatedDeviceOptions one = options;
     one.index = e;
     elements.push_back(make_emulated_device(one));
   }
-  return std::make_shared<EmulatedWorld>(std::move(elements), options);
+  return std::make_shared<EmulatedWorld>(std::move(elements), options, std::move(launcher));
 }
 
 std::shared_ptr<Device> make_emulated_device(const EmulatedDeviceOptions& options) {

@@ -14,6 +14,10 @@ enum class Kernel : char {
   columns_forward,
   columns_backward,
   rows,
+  element_forward,
+  element_backward,
+  network_forward,   ///< of the emulator and NVSHMEM
+  network_backward,
   load_rows,
   store_rows,
   to_low,
@@ -45,6 +49,9 @@ struct LaunchShape {
   int blocks = 1;
   int threads = 64;      ///< of a block, a multiple of 32
   int shared_bytes = 0;  ///< of a block
+  /// Launches of different streams other than 0 may run side by side; the emulator runs what a world is given
+  /// side by side.
+  int stream = 0;
 };
 
 }  // namespace palmette::device

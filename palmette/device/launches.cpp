@@ -3,6 +3,7 @@
 
 #include "palmette/device/launches.hpp"
 
+#include "palmette/device/element_sweep.cuh"
 #include "palmette/device/forward_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
@@ -30,6 +31,14 @@ Closure closure_of(const KernelCall& call) {
     case Kernel::columns_forward: return closure<Sweep>(call.argument, columns_forward_kernel<T, K>);
     case Kernel::columns_backward: return closure<Sweep>(call.argument, columns_backward_kernel<T, K>);
     case Kernel::rows: return closure<RowSweep<T>>(call.argument, rows_kernel<T, K>);
+    case Kernel::element_forward:
+      return closure<ElementSweep<T>>(call.argument, element_forward_kernel<T, K>);
+    case Kernel::element_backward:
+      return closure<ElementSweep<T>>(call.argument, element_backward_kernel<T, K>);
+    case Kernel::network_forward:
+      return closure<ElementSweep<T>>(call.argument, network_forward_kernel<T, K>);
+    case Kernel::network_backward:
+      return closure<ElementSweep<T>>(call.argument, network_backward_kernel<T, K>);
     case Kernel::residual: return closure<ResidualCall<T>>(call.argument, residual_kernel<T, K>);
     default: return {};
   }
@@ -86,6 +95,12 @@ Closure tree_with(const TriangleSweep<double>& sweep) {
 }
 
 template <Fault f>
+Closure element_with(Link link, const ElementSweep<double>& sweep) {
+  if (link == Link::network) return [=] { network_forward_kernel<double, 1, f>(sweep); };
+  return [=] { element_forward_kernel<double, 1, f>(sweep); };
+}
+
+template <Fault f>
 emulate::Launch pe_launch(int pe, const ShareOfPe& share, const PeRun& at, const LaunchShape& shape) {
   return launch(pe, shape, [=] { forward_pes_kernel<f>(share, share.begin, at); });
 }
@@ -126,9 +141,24 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
     case Fault::early_reuse:    // of kernels over several devices
     case Fault::wrong_size:     // the same
     case Fault::warps_in_step:  // of the kernel for rows
+    case Fault::short_message:  // of elements
     case Fault::none: return with(tree_with<Fault::none>(sweep));
   }
   return {};
+}
+
+emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<double>& sweep,
+                                     const LaunchShape& shape) {
+  const auto with = [&](Closure kernel) { return launch(0, shape, std::move(kernel)); };
+  switch (fault) {
+    case Fault::relaxed_flag: return with(element_with<Fault::relaxed_flag>(link, sweep));
+    case Fault::narrow_scope: return with(element_with<Fault::narrow_scope>(link, sweep));
+    case Fault::missing_barrier: return with(element_with<Fault::missing_barrier>(link, sweep));
+    case Fault::no_acquire: return with(element_with<Fault::no_acquire>(link, sweep));
+    case Fault::early_reuse: return with(element_with<Fault::early_reuse>(link, sweep));
+    case Fault::short_message: return with(element_with<Fault::short_message>(link, sweep));
+    default: return with(element_with<Fault::none>(link, sweep));
+  }
 }
 
 emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape) {

@@ -2,6 +2,7 @@
 // so a kernel may be called nowhere else.
 #pragma once
 
+#include "palmette/device/element_sweep.hpp"
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/kernel_call.hpp"
@@ -15,6 +16,9 @@ emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape
 emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape);
 /// The sweep over rows, with or without warps_in_step.
 emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape);
+/// The forward sweep of an element with a planted fault.
+emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<double>& sweep,
+                                     const LaunchShape& shape);
 /// One element's solve with a plain triangle over several devices.
 emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                              const LaunchShape& shape);

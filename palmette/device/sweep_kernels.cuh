@@ -37,7 +37,7 @@ PALMETTE_KERNEL void tree_backward_kernel(TriangleSweep<T> a) {
   over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
     const int task = a.at.order[ticket], s = a.tree.supernode_of[task];
     wait_for<T, Fault::none>(a, a.tree.parent + s, a.tree.parent[s] >= 0 ? 1 : 0);
-    substitute<T, K>(a, task);
+    substitute<T, K>(a, supernode(a, task));
     publish<T, Fault::none>(a, task);
   });
 }
@@ -53,7 +53,7 @@ PALMETTE_KERNEL void level_forward_kernel(TriangleSweep<T> a) {
 template <class T, int K>
 PALMETTE_KERNEL void level_backward_kernel(TriangleSweep<T> a) {
   for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
-    substitute<T, K>(a, a.at.order[k]);
+    substitute<T, K>(a, supernode(a, a.at.order[k]));
 }
 
 // Synchronization-free [Ding et al. 2020, algorithm 4]: a supernode adds what its rows below lose to their
@@ -94,7 +94,7 @@ PALMETTE_KERNEL void columns_backward_kernel(TriangleSweep<T> a) {
   over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
     const int task = a.at.order[ticket], s = a.tree.supernode_of[task], first = a.tree.target_ptr[s];
     wait_for<T, Fault::none>(a, a.tree.target + first, a.tree.target_ptr[s + 1] - first);
-    substitute<T, K>(a, task);
+    substitute<T, K>(a, supernode(a, task));
     publish<T, Fault::none>(a, task);
   });
 }

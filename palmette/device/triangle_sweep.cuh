@@ -438,8 +438,7 @@ PALMETTE_DEVICE void write_columns(const TriangleSweep<T>& a, const Supernode<T>
 }
 
 template <class T, int K>
-PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, int task) {
-  const Supernode<T> s = supernode(a, task);
+PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, const Supernode<T>& s) {
   const PartColumns<T> mine = columns_of_part(s);
   if (mine.count <= 0) return;
   T* const sums = shared_values<T>();

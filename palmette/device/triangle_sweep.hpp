@@ -18,6 +18,7 @@ enum class Fault {
   unequal_barriers,
   early_reuse,
   warps_in_step,
+  short_message,
   wrong_size
 };
 

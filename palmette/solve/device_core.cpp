@@ -6,26 +6,11 @@
 #include <mutex>
 
 #include "palmette/solve/device_maps.hpp"
+#include "palmette/solve/elements_core.hpp"
 #include "palmette/solve/rhs_vectors.hpp"
 
 namespace palmette::sweep {
 namespace {
-
-/// Shared memory that every device gives a block without being asked for more.
-constexpr int most_shared_bytes = 48 * 1024;
-
-/// Right-hand sides that pass through shared memory together: as many as it holds.
-template <class T>
-int tile_of(int widest, int stride) {
-  int tile = stride;
-  const int step = stride == 1 ? 1 : device::rhs_of_lane;
-  while (tile > step && device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes) tile -= step;
-  if (device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes)
-    throw UsageError("a supernode of " + std::to_string(widest) +
-                     " columns does not fit into the shared memory of a device: analyze with a smaller "
-                     "max_width");
-  return tile;
-}
 
 template <class T>
 void check_memory(const Device& device, const SupernodalParts<T>& parts) {
@@ -119,9 +104,9 @@ DeviceCore<T>::DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> par
       guarded_blocks_(parts.guarded_blocks()),
       host_diagonal_(std::move(parts.diagonal)),
       tree_(device_, parts.structure->symbolic()),
-      lower_(device_, *parts.lower, tree_.tasks()),
+      lower_(device_, PanelSource<T>::of(*parts.lower), tree_.tasks()),
       vectors_(device_, tree_) {
-  if (parts.upper) upper_.emplace(device_, *parts.upper, tree_.tasks());
+  if (parts.upper) upper_.emplace(device_, PanelSource<T>::of(*parts.upper), tree_.tasks());
   if (!host_diagonal_) return;
   diagonal_ = {device_, host_diagonal_->diagonal()};
   diagonal_below_ = {device_, host_diagonal_->below()};
@@ -218,9 +203,18 @@ offset_t DeviceCore<T>::memory_bytes() const {
          (host_diagonal_ ? host_diagonal_->memory_bytes() : 0);
 }
 
+template <class T>
+std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const PlanOptions& options) {
+  if (options.world)
+    return std::make_shared<const ElementsCore<T>>(options.world, options.of_world, std::move(parts));
+  if (options.device) return std::make_shared<const DeviceCore<T>>(options.device, std::move(parts));
+  return std::make_shared<const SupernodalCore<T>>(std::move(parts));
+}
+
 #define PALMETTE_INSTANTIATE(T)    \
   template class DeviceVectors<T>; \
-  template class DeviceCore<T>;
+  template class DeviceCore<T>;    \
+  template std::shared_ptr<const SweepCore<T>> make_core<T>(SupernodalParts<T>, const PlanOptions&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

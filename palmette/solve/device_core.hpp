@@ -76,11 +76,9 @@ class DeviceCore final : public SweepCore<T> {
   mutable DeviceVectors<T> vectors_;
 };
 
-/// On the device of the options, or on the host if they name none.
+/// On the devices of the options, or on the host if they name none.
+/// @throws UsageError, MemoryError as the cores
 template <class T>
-std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const PlanOptions& options) {
-  if (options.device) return std::make_shared<const DeviceCore<T>>(options.device, std::move(parts));
-  return std::make_shared<const SupernodalCore<T>>(std::move(parts));
-}
+std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const PlanOptions& options);
 
 }  // namespace palmette::sweep

@@ -75,24 +75,20 @@ std::vector<long long> panel_offsets(const SymbolicFactor& symbolic, const Block
   return offset;
 }
 
-/// Replaces the diagonal of a block that is not inverted by its reciprocals.
-template <class T>
-void invert_diagonal(DenseView<T> m) {
-  for (index_t k = 0; k < m.cols; ++k) m(k, k) = T(1) / m(k, k);
-}
-
 }  // namespace
 
-DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic)
+DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic, bool by_columns)
     : tasks_(block_tasks(symbolic)), num_sources_(symbolic.num_supernodes(), 0), num_columns_(symbolic.n) {
   const Children children = children_of(symbolic);
-  std::vector<int> target;
+  std::vector<int> target, target_ptr{0};
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     widest_ = std::max(widest_, static_cast<int>(symbolic.width(s)));
-    for (const Block& block : symbolic.blocks_of(s)) {
-      target.push_back(block.row_supernode);
-      num_sources_[block.row_supernode] += tasks_.parts(s);
-    }
+    if (by_columns)
+      for (const Block& block : symbolic.blocks_of(s)) {
+        target.push_back(block.row_supernode);
+        num_sources_[block.row_supernode] += tasks_.parts(s);
+      }
+    target_ptr.push_back(static_cast<int>(target.size()));
   }
   begin_ = {device, symbolic.supernode_begin};
   parent_ = {device, symbolic.parent};
@@ -101,7 +97,7 @@ DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& sym
   into_ = {device, places_in_parents(symbolic)};
   child_ptr_ = {device, children.ptr};
   child_ = {device, children.child};
-  target_ptr_ = {device, std::vector<int>(symbolic.block_ptr.begin(), symbolic.block_ptr.end())};
+  target_ptr_ = {device, target_ptr};
   target_ = {device, target};
   task_ptr_ = {device, tasks_.task_ptr};
   supernode_of_ = {device, tasks_.supernode_of};
@@ -135,9 +131,19 @@ offset_t DeviceTree::predicted_bytes(const SymbolicFactor& symbolic, const Block
 }
 
 template <class T>
-DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle,
+PanelSource<T> PanelSource<T>::of(const SupernodalTriangle<T>& triangle) {
+  PanelSource source{triangle.structure().symbolic(),
+                     [&triangle](index_t s, DenseView<T> m) { return triangle.expand(s, m); },
+                     {}};
+  if (triangle.may_be_permuted())
+    source.permutation = [&triangle](index_t s) { return triangle.permutation(s); };
+  return source;
+}
+
+template <class T>
+DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const PanelSource<T>& source,
                               const BlockTasks& tasks) {
-  const SymbolicFactor& symbolic = triangle.structure().symbolic();
+  const SymbolicFactor& symbolic = source.symbolic;
   const index_t count = symbolic.num_supernodes();
   std::vector<long long> offset = panel_offsets<T>(symbolic, tasks);
   std::vector<T> values(static_cast<std::size_t>(offset.back()), T(0)), room;
@@ -147,7 +153,7 @@ DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTr
     const offset_t rows = symbolic.leading_dimension(s);
     room.resize(static_cast<std::size_t>(rows * symbolic.width(s)));
     const DenseView<T> m{room.data(), static_cast<index_t>(rows), symbolic.width(s), rows};
-    if (!triangle.expand(s, m)) {
+    if (!source.expand(s, m)) {
       form[s] |= device::guarded;
       invert_diagonal(m);
     }
@@ -155,8 +161,8 @@ DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const SupernodalTr
     device::pack_panel(
         layout, [&](int row, int column) { return m(row, column); }, values.data() + offset[s]);
     log_height[s] = static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height)));
-    if (!triangle.may_be_permuted()) continue;
-    const index_t* const moved = triangle.permutation(s);
+    if (!source.permutation) continue;
+    const index_t* const moved = source.permutation(s);
     if (moved != nullptr) form[s] |= device::permuted;
     for (index_t k = 0; k < symbolic.width(s); ++k) place.push_back(moved != nullptr ? moved[k] : k);
   }
@@ -188,7 +194,24 @@ index_t device_stride_of(index_t num_rhs) {
   return (num_rhs + device::rhs_of_lane - 1) / device::rhs_of_lane * device::rhs_of_lane;
 }
 
-#define PALMETTE_INSTANTIATE(T) template class DevicePanels<T>;
+template <class T>
+int tile_of(int widest, int stride) {
+  /// Shared memory that every device gives a block without being asked for more.
+  constexpr int most_shared_bytes = 48 * 1024;
+  int tile = stride;
+  const int step = stride == 1 ? 1 : device::rhs_of_lane;
+  while (tile > step && device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes) tile -= step;
+  if (device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes)
+    throw UsageError("a supernode of " + std::to_string(widest) +
+                     " columns does not fit into the shared memory of a device: analyze with a smaller "
+                     "max_width");
+  return tile;
+}
+
+#define PALMETTE_INSTANTIATE(T)      \
+  template struct PanelSource<T>;    \
+  template class DevicePanels<T>;    \
+  template int tile_of<T>(int, int);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -2,6 +2,7 @@
 // their panels.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace palmette::sweep {
 /// Supernodes, their tree and their tasks on a device.
 class DeviceTree {
  public:
+  /// @param by_columns  with the lists of synchronization-free sweeps, which need the blocks of `symbolic`
   /// @throws MemoryError
-  DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic);
+  DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic, bool by_columns = true);
 
   const device::Tree& view() const { return view_; }
   /// Tasks as they are taken: forward, backward, and by level.
@@ -44,13 +46,24 @@ class DeviceTree {
   device::Tree view_{};
 };
 
+/// Where the panels of a triangle come from.
+template <class T>
+struct PanelSource {
+  const SymbolicFactor& symbolic;
+  /// m ← the panel of a supernode, as SupernodalTriangle::expand
+  std::function<bool(index_t s, DenseView<T> m)> expand;
+  /// as SupernodalTriangle::permutation; null: pivoting permuted nothing
+  std::function<const index_t*(index_t s)> permutation;
+
+  static PanelSource of(const SupernodalTriangle<T>& triangle);
+};
+
 /// The panels of one triangle on a device, as device::PanelLayout says.
 template <class T>
 class DevicePanels {
  public:
   /// @throws MemoryError
-  DevicePanels(std::shared_ptr<Device> device, const SupernodalTriangle<T>& triangle,
-               const BlockTasks& tasks);
+  DevicePanels(std::shared_ptr<Device> device, const PanelSource<T>& source, const BlockTasks& tasks);
 
   const device::Panels<T>& view() const { return view_; }
   offset_t memory_bytes() const;
@@ -64,6 +77,17 @@ class DevicePanels {
   DeviceArray<int> place_;
   device::Panels<T> view_{};
 };
+
+/// Replaces the diagonal of a block that is not inverted by its reciprocals, which kernels multiply by.
+template <class T>
+void invert_diagonal(DenseView<T> m) {
+  for (index_t k = 0; k < m.cols; ++k) m(k, k) = T(1) / m(k, k);
+}
+
+/// Right-hand sides that pass through shared memory together: as many as it holds.
+/// @throws UsageError if there is no room for one
+template <class T>
+int tile_of(int widest, int stride);
 
 /// Right-hand sides as padded for kernels: one, or a multiple of device::rhs_of_lane.
 index_t device_stride_of(index_t num_rhs);

@@ -67,12 +67,11 @@ class ElementColumnsCore final : public SweepCore<T> {
   ElementColumnsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options,
                      LowerTriangle<T> triangle);
 
-  /// Methods that are not of this core are taken for zero-copy.
   void solve(bool transposed, const CoreRun<T>& run) const override;
   WorkspaceNeed workspace_need(index_t) const override { return {}; }
   CoreCost cost() const override;
   offset_t memory_bytes() const override;
-  SolveWhere where() const override { return SolveWhere::devices; }
+  SolveWhere where() const override { return SolveWhere::devices_by_columns; }
   DeviceCounts device_counts() const override { return world_->device_counts(); }
 
  private:

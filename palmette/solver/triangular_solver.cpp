@@ -51,6 +51,12 @@ Report first_report(const SparseMatrix<T>& matrix, const TriangularSolverOptions
   return report;
 }
 
+/// Whether the method is one that takes a triangle column by column.
+bool goes_by_columns(SolveMethod method) {
+  const auto& rows = solve_method_list(SolveWhere::devices_by_columns);
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& info) { return info.method == method; });
+}
+
 }  // namespace
 
 template <class T>
@@ -127,7 +133,9 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   if (!triangle) throw UsageError("the triangle is null");
   triangle = own(std::move(triangle));
   check_triangle(*triangle, options);
-  Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
+  TriangleOptions planned = options.triangle;
+  planned.plan.of_world.by_columns |= goes_by_columns(options.method);
+  Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, planned);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
   state->report = first_report(*triangle, options);

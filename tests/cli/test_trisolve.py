@@ -50,7 +50,7 @@ def test_every_method_is_taken(palmette, lower):
 
 
 def test_every_method_of_several_devices_is_taken(palmette, lower):
-    for method in methods_at(palmette, "several devices"):
+    for method in methods_at(palmette, "columns of several devices"):
         arguments = ["--device", "emulated", "--gpus", 3, "--tasks-per-gpu", 2, "--method", method]
         document = palmette("trisolve", lower, *arguments, "--json", "-").json
         assert document["solve"]["method"] == method and document["verify"]["verified"] is True
@@ -59,7 +59,7 @@ def test_every_method_of_several_devices_is_taken(palmette, lower):
 def test_several_devices_need_their_kind_and_a_method_of_theirs(palmette, lower):
     palmette("trisolve", lower, "--gpus", 2).fails_with(2, "--gpus 2 needs a kind of device")
     palmette("trisolve", lower, "--device", "emulated", "--gpus", 2, "--method", "serial").fails_with(
-        2, "for several devices choose one of auto, devices_unified"
+        2, "for several devices or columns of several devices choose one of auto, devices_"
     )
 
 

@@ -42,6 +42,7 @@ SolvePlan<T> plan_on(int elements, const SparseMatrix<T>& triangle, bool lower, 
   TriangleOptions options;
   options.lower = lower;
   options.plan.world = make_emulated_world(elements, watched(seed));
+  options.plan.of_world.by_columns = true;
   options.plan.of_world.tasks_per_element = tasks;
   return plan_triangle(triangle, options).value();
 }
@@ -73,7 +74,7 @@ TYPED_TEST(element_columns, every_method_is_right_on_1_to_8_devices_for_lower_an
     for (const bool lower : {true, false}) {
       const auto triangle = random_triangle<TypeParam>(40, lower, elements);
       const auto plan = plan_on(elements, triangle, lower, 1 + elements % 4, elements);
-      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices))
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns))
         expect_solved(plan, triangle, method.method, 1 + elements % 3);
     }
 }
@@ -82,7 +83,7 @@ TYPED_TEST(element_columns, more_devices_than_rows_one_row_and_none_are_ordinary
   for (const index_t n : {0, 1, 3}) {
     const auto triangle = random_triangle<TypeParam>(n, true, 3);
     const auto plan = plan_on(7, triangle, true, 4, 1);
-    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices))
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns))
       expect_solved(plan, triangle, method.method, 2);
   }
 }
@@ -92,7 +93,7 @@ TEST(element_columns_of_doubles, are_right_under_500_seeds) {
   const auto triangle = random_triangle<double>(24, true, 9);
   for (int seed = 1; seed <= testing::num_seeds(500); ++seed) {
     const auto plan = plan_on(1 + seed % 8, triangle, true, 1 + seed % 5, seed);
-    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices)) {
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns)) {
       const DenseMatrix<double> b = reference::random_dense<double>(24, 1, 7);
       const DenseMatrix<double> x = reference::solved(plan, Operation::plain, b, {method.method, nullptr});
       ASSERT_LE(reference::backward_error<double>(reference::dense_of(triangle).view(), Operation::plain,
@@ -110,6 +111,7 @@ TEST(element_columns_of_doubles, a_unit_diagonal_is_not_read) {
   options.unit_diagonal = true;
   const auto host = plan_triangle(triangle, options).value();
   options.plan.world = make_emulated_world(3, watched(1));
+  options.plan.of_world.by_columns = true;
   const auto plan = plan_triangle(triangle, options).value();
   const DenseMatrix<double> b = reference::random_dense<double>(30, 1, 7);
   const auto want = reference::solved(host, Operation::plain, b);
@@ -126,6 +128,7 @@ TEST(element_columns_of_doubles, given_factors_are_solved_one_after_the_other) {
   const DenseMatrix<double> b = reference::random_dense<double>(30, 2, 7);
   const auto want = reference::solved(plan_own_factors(factors).value(), Operation::transpose, b);
   factors.plan.world = make_emulated_world(3, watched(2));
+  factors.plan.of_world.by_columns = true;
   const auto x = reference::solved(plan_own_factors(factors).value(), Operation::transpose, b);
   for (index_t k = 0; k < 30; ++k) EXPECT_NEAR(x.view()(k, 1), want.view()(k, 1), 1e-14);
 }
@@ -138,6 +141,8 @@ TEST(element_columns_of_doubles, wrong_numbers_of_devices_and_tasks_are_named) {
   const DenseMatrix<double> b = reference::random_dense<double>(5, 1, 7);
   EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::device_tree, nullptr}), UsageError);
   EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::sync_free, nullptr}), UsageError);
+  EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::devices_fan_out, nullptr}),
+               UsageError);
 }
 
 }  // namespace

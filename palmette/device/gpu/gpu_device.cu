@@ -4,6 +4,7 @@
 
 #include "palmette/device/gpu/gpu_device.hpp"
 #include "palmette/device/gpu/gpu_runtime.hpp"
+#include "palmette/device/element_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
 #include "palmette/device/vector_kernels.cuh"
@@ -29,6 +30,8 @@ const void* kernel_of(Kernel kernel) {
     case Kernel::columns_forward: return reinterpret_cast<const void*>(&columns_forward_kernel<T, K>);
     case Kernel::columns_backward: return reinterpret_cast<const void*>(&columns_backward_kernel<T, K>);
     case Kernel::rows: return reinterpret_cast<const void*>(&rows_kernel<T, K>);
+    case Kernel::element_forward: return reinterpret_cast<const void*>(&element_forward_kernel<T, K>);
+    case Kernel::element_backward: return reinterpret_cast<const void*>(&element_backward_kernel<T, K>);
     case Kernel::residual: return reinterpret_cast<const void*>(&residual_kernel<T, K>);
     default: return nullptr;
   }
@@ -75,6 +78,10 @@ const void* kernel_for_scalar(const KernelCall& call) {
 class GpuDevice final : public Device {
  public:
   explicit GpuDevice(DeviceInfo info) : Device(std::move(info)) {}
+  ~GpuDevice() override {
+    if (streams_.empty() || PALMETTE_GPU(SetDevice)(info().index) != PALMETTE_GPU(Success)) return;
+    for (const PALMETTE_GPU(Stream_t) one : streams_) (void)PALMETTE_GPU(StreamDestroy)(one);
+  }
 
   void clear(void* memory, std::size_t bytes) override {
     use("SetDevice");
@@ -96,7 +103,7 @@ class GpuDevice final : public Device {
   }
   void finish() override {
     use("SetDevice");
-    check(PALMETTE_GPU(StreamSynchronize)(nullptr), name_of_call("StreamSynchronize"));
+    check(PALMETTE_GPU(DeviceSynchronize)(), name_of_call("DeviceSynchronize"));
   }
   void wait_for_stream(void* stream) override {
     use("SetDevice");
@@ -143,23 +150,35 @@ class GpuDevice final : public Device {
     check(PALMETTE_GPU(OccupancyMaxActiveBlocksPerMultiprocessor)(&resident, kernel_for_scalar(call),
                                                                   threads_of_block, shared_bytes),
           name_of_call("OccupancyMaxActiveBlocksPerMultiprocessor"));
-    return {std::max(1, resident) * info().multiprocessors, threads_of_block, wanted.shared_bytes};
+    return {std::max(1, resident) * info().multiprocessors, threads_of_block, wanted.shared_bytes,
+            wanted.stream};
   }
   void do_launch(const KernelCall& call, const LaunchShape& shape) override {
     use("SetDevice");
     void* arguments[] = {const_cast<void*>(call.argument)};
     check(PALMETTE_GPU(LaunchKernel)(kernel_for_scalar(call), dim3(static_cast<unsigned>(shape.blocks)),
                                      dim3(static_cast<unsigned>(shape.threads)), arguments,
-                                     static_cast<std::size_t>(shape.shared_bytes), nullptr),
+                                     static_cast<std::size_t>(shape.shared_bytes), stream(shape.stream)),
           name_of_call("LaunchKernel"));
   }
 
  private:
+  /// 0 is the default stream, which waits for the others and they for it.
+  PALMETTE_GPU(Stream_t) stream(int number) {
+    while (static_cast<int>(streams_.size()) < number) {
+      PALMETTE_GPU(Stream_t) one = nullptr;
+      check(PALMETTE_GPU(StreamCreate)(&one), name_of_call("StreamCreate"));
+      streams_.push_back(one);
+    }
+    return number == 0 ? nullptr : streams_[static_cast<std::size_t>(number) - 1];
+  }
   /// @param what  the call, without its vendor's prefix
   std::string name_of_call(const char* what) const {
     return "the device " + info().address() + ": " + gpu_kind + what;
   }
   void use(const char* what) const { check(PALMETTE_GPU(SetDevice)(info().index), name_of_call(what)); }
+
+  std::vector<PALMETTE_GPU(Stream_t)> streams_;
 };
 
 int num_gpus() {

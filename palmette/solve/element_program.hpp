@@ -1,0 +1,68 @@
+// Inside `solve`: the programs of the kernels that solve on several devices: one element's tasks, messages
+// and sums, flattened from its exchange. Elements are numbered as the ranks of a placement.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/device/device.hpp"
+#include "palmette/solve/rank_parts.hpp"
+
+namespace palmette::sweep {
+
+/// A block that an element multiplies by: rows [first, first + count) below the diagonal block of a
+/// supernode.
+struct BlockOfElement {
+  index_t supernode = 0;
+  index_t first = 0;
+  index_t count = 0;
+};
+
+/// One sweep of one element, before it is copied to its memory.
+struct HostProgram {
+  std::vector<device::ElementTask> task;
+  std::vector<int> wait, signal;
+  std::vector<device::ElementSum> sum;
+  std::vector<device::ElementPart> part;
+  std::vector<int> place;
+  std::vector<device::ElementReduction> reduction;
+  std::vector<device::ElementSend> send;
+  std::vector<device::ElementValue> value;
+  std::vector<device::RowCopy> copy;
+  std::vector<device::ElementBlock> block;
+  std::vector<int> order;
+  /// The same tasks for two kernels: those that pass values on, and all others.
+  std::vector<int> order_of_waits, order_of_solves;
+};
+
+/// What does not change from solve to solve; lengths in rows.
+struct HostElement {
+  std::unique_ptr<const OwnedBlocks> owned;
+  std::unique_ptr<const RankStructure> structure;
+  std::vector<index_t> supernode;  ///< by local supernode: its number
+  std::vector<BlockOfElement> blocks;
+  HostProgram forward, backward;
+  offset_t local_rows = 0;  ///< of the store, behind the shared ones
+  offset_t update_at = 0;   ///< first row in which its subtrees keep their updates
+  int num_signals = 0;
+};
+
+/// What all elements send in one solve with one right-hand side.
+struct ElementTraffic {
+  offset_t messages = 0;
+  offset_t rows = 0;
+};
+
+struct HostElements {
+  std::vector<HostElement> element;
+  offset_t shared_rows = 0;  ///< of the largest element: symmetric memory
+  int num_signals = 0;       ///< likewise
+  ElementTraffic traffic;
+};
+
+/// @throws UsageError if the grid has no elements
+/// @cost   as solve_exchange for every element
+HostElements element_programs(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
+                              int entry_bytes);
+
+}  // namespace palmette::sweep

@@ -1,0 +1,116 @@
+// Inside `solve`: the core of a plan whose factor lies on several devices, the elements of a world.
+#pragma once
+
+#include <optional>
+
+#include "palmette/solve/device_factor.hpp"
+#include "palmette/solve/element_program.hpp"
+
+namespace palmette::sweep {
+
+/// A program in the memory of its element.
+class DeviceProgram {
+ public:
+  DeviceProgram(const std::shared_ptr<Device>& device, const HostProgram& program);
+
+  device::ElementProgram view() const;
+  int num_tasks() const { return static_cast<int>(task_.size()); }
+  /// Tasks of one launch: all, or those of one of two kernels.
+  enum class Share { all, waits, solves };
+  device::ElementOrder order(Share share) const;
+  void clear_tickets();
+  offset_t memory_bytes() const;
+
+ private:
+  DeviceArray<device::ElementTask> task_;
+  DeviceArray<int> wait_, signal_, place_, order_, order_of_waits_, order_of_solves_, ticket_;
+  DeviceArray<device::ElementSum> sum_;
+  DeviceArray<device::ElementPart> part_;
+  DeviceArray<device::ElementReduction> reduction_;
+  DeviceArray<device::ElementSend> send_;
+  DeviceArray<device::ElementValue> value_;
+  DeviceArray<device::RowCopy> copy_;
+  DeviceArray<device::ElementBlock> block_;
+};
+
+/// What an element holds of one triangle.
+template <class T>
+struct ElementTriangle {
+  ElementTriangle(const std::shared_ptr<Device>& device, const HostElement& element,
+                  const SupernodalTriangle<T>& triangle, const BlockTasks& tasks);
+
+  DevicePanels<T> panels;
+  DeviceArray<T> values;
+  DeviceArray<device::BlockPanel> blocks;
+  offset_t memory_bytes() const {
+    return panels.memory_bytes() + static_cast<offset_t>(values.bytes() + blocks.bytes());
+  }
+};
+
+/// One element: its part of the factor, its programs and its vectors.
+template <class T>
+struct Element {
+  Element(std::shared_ptr<Device> device, const HostElement& host, const SupernodalParts<T>& parts);
+
+  void reserve(index_t stride, const HostElement& host);
+  offset_t memory_bytes() const;
+
+  std::shared_ptr<Device> device;
+  DeviceTree tree;
+  ElementTriangle<T> lower;
+  std::optional<ElementTriangle<T>> upper;
+  DeviceArray<T> diagonal, diagonal_below;
+  DeviceProgram forward, backward;
+  DeviceArray<int> done;
+  DeviceArray<T> in, out, local;  // grow with the right-hand sides
+  DeviceArray<T*> stores;         // by element
+  DeviceArray<device::ElementSignal*> signals;
+};
+
+/// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone on a grid of devices. One solve at a time; others wait. Whole
+/// subtrees lie on one element; above them, blocks are distributed cyclically. x has the same bits for any
+/// grid, trees and launch.
+template <class T>
+class ElementsCore final : public SweepCore<T> {
+ public:
+  /// @throws UsageError if the grid has more elements than the world; MemoryError
+  ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options, SupernodalParts<T> parts);
+
+  void solve(bool transposed, const CoreRun<T>& run) const override;
+  void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;
+  Relation relation() const override { return shape_.template relation<T>(); }
+  WorkspaceNeed workspace_need(index_t num_rhs) const override;
+  CoreCost cost() const override { return cost_; }
+  index_t guarded_blocks() const override { return guarded_blocks_; }
+  offset_t memory_bytes() const override;
+  SolveWhere where() const override { return SolveWhere::devices; }
+  DeviceCounts device_counts() const override { return world_->device_counts(); }
+
+ private:
+  void run(const SweepSteps& steps, const CoreRun<T>& run) const;
+  void reserve(index_t stride) const;
+  void copy_vectors(const CoreRun<T>& run, bool in) const;
+  void sweep(const SweepStep& step, const CoreRun<T>& run) const;
+  /// @param arguments  one for each launch; must outlive it
+  std::vector<ElementLaunch> launches(const SweepStep& step, bool two_kernels,
+                                      std::vector<device::ElementSweep<T>>& arguments) const;
+  device::ElementSweep<T> arguments(int element, const SweepStep& step, index_t stride) const;
+
+  std::shared_ptr<DeviceWorld> world_;
+  WorldOptions options_;
+  FactorShape shape_;
+  CoreCost cost_;
+  index_t guarded_blocks_;
+  index_t n_;
+  int widest_;
+  std::optional<BlockDiagonal<T>> host_diagonal_;
+  HostElements host_;
+  mutable ProcessMutex one_solve_;
+  mutable std::vector<Element<T>> elements_;
+  mutable SymmetricArray<T> shared_;
+  mutable SymmetricArray<device::ElementSignal> signals_;
+  mutable index_t stride_ = 0;  ///< for which there is room
+  mutable int sweeps_ = 0;
+};
+
+}  // namespace palmette::sweep

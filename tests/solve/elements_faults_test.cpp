@@ -1,0 +1,148 @@
+// Solves over several devices with planted faults, and by the code that nvcc makes of the kernels.
+#include <gtest/gtest.h>
+
+#include "palmette/device/launches.hpp"
+#include "palmette/solve/elements_core.hpp"
+#include "tests/device/compiled_kernels.hpp"
+#include "tests/seeds.hpp"
+#include "tests/solve/reference.hpp"
+
+namespace palmette {
+namespace {
+
+using device::Fault;
+using device::Link;
+using reference::Wish;
+
+EmulatedDeviceOptions watched(int seed) {
+  EmulatedDeviceOptions options;
+  options.blocks = 1 + seed % 3;
+  options.emulator = {};
+  options.emulator.seed = static_cast<std::uint64_t>(seed);
+  options.emulator.resident_blocks = 1 + seed % 2;
+  return options;
+}
+
+PlanOptions on(std::shared_ptr<DeviceWorld> world, Link link, ProcessGrid grid) {
+  PlanOptions options;
+  options.world = std::move(world);
+  options.of_world.grid = grid;
+  options.of_world.subtrees.max_entries = 60;
+  options.of_world.by_network = link == Link::network;
+  return options;
+}
+
+/// The forward sweep has the fault.
+Launcher with(Fault fault, Link link) {
+  return [=](const device::KernelCall& call, const device::LaunchShape& shape) {
+    if (call.kernel != device::Kernel::element_forward && call.kernel != device::Kernel::network_forward)
+      return device::emulated_launch(call, shape);
+    return device::element_forward_with(
+        fault, link, *static_cast<const device::ElementSweep<double>*>(call.argument), shape);
+  };
+}
+
+class PlantedInElements : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+    factor_ = reference::naive_factor(reference::make_problem<double>(wish_), wish_);
+    b_ = reference::random_dense<double>(factor_->size(), 1, 5);
+    judge_ = reference::solved(plan_solve(factor_, on(make_emulated_world(1), Link::peers, {1, 1})),
+                               Operation::plain, b_);
+  }
+
+  /// What the emulator reports, or that the answer is wrong.
+  std::string outcome(Fault fault, Link link, int seed) const {
+    const auto plan = plan_solve(factor_, on(make_emulated_world(4, watched(seed), with(fault, link)), link,
+                                             seed % 2 ? ProcessGrid{2, 2} : ProcessGrid{4, 1}));
+    try {
+      return reference::same_bits(judge_, reference::solved(plan, Operation::plain, b_)) ? "right" : "wrong";
+    } catch (const DeviceError& error) {
+      return error.what();
+    }
+  }
+  void expect_in_every_seed(Fault fault, Link link, const std::string& words) const {
+    for (int seed = 1; seed <= testing::num_seeds(25); ++seed)
+      EXPECT_NE(outcome(fault, link, seed).find(words), std::string::npos)
+          << "seed " << seed << ": " << outcome(fault, link, seed);
+  }
+
+  Wish wish_{FactorKind::llt, false, 5, 11};
+  std::shared_ptr<const Factor<double>> factor_;
+  DenseMatrix<double> b_{0, 0}, judge_{0, 0};
+};
+
+TEST_F(PlantedInElements, without_a_fault_answers_are_right) {
+  expect_in_every_seed(Fault::none, Link::peers, "right");
+  expect_in_every_seed(Fault::none, Link::network, "right");
+}
+TEST_F(PlantedInElements, signals_of_the_scope_of_one_device_are_a_race) {
+  expect_in_every_seed(Fault::narrow_scope, Link::peers, "race");
+}
+TEST_F(PlantedInElements, signals_without_release_are_a_race) {
+  expect_in_every_seed(Fault::relaxed_flag, Link::peers, "race");
+}
+TEST_F(PlantedInElements, signals_before_all_rows_are_stored_are_a_race) {
+  expect_in_every_seed(Fault::missing_barrier, Link::peers, "race");
+}
+TEST_F(PlantedInElements, messages_read_without_acquire_are_a_race) {
+  expect_in_every_seed(Fault::no_acquire, Link::peers, "race");
+  expect_in_every_seed(Fault::no_acquire, Link::network, "race");
+}
+TEST_F(PlantedInElements, sources_of_puts_overwritten_before_quiet_are_reported) {
+  expect_in_every_seed(Fault::early_reuse, Link::network, "before quiet");
+}
+TEST_F(PlantedInElements, messages_of_the_wrong_size_give_wrong_answers) {
+  expect_in_every_seed(Fault::short_message, Link::peers, "wrong");
+  expect_in_every_seed(Fault::short_message, Link::network, "wrong");
+}
+
+/// What nvcc made of the kernels, interpreted.
+template <class T>
+class CompiledElements : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(CompiledElements, Scalars);
+
+std::string compiled_name(const device::KernelCall& call) {
+  static const char* const scalars[] = {"float", "double", "Complex<float>", "Complex<double>"};
+  const bool forward = call.kernel == device::Kernel::element_forward;
+  return std::string(forward ? "element_forward_kernel<" : "element_backward_kernel<") +
+         scalars[static_cast<int>(call.scalar)] + ", " + std::to_string(call.rhs_at_once) +
+         (forward ? ", (Fault)0>" : ">");
+}
+
+template <class T>
+Launcher compiled(int architecture) {
+  return [=](const device::KernelCall& call, const device::LaunchShape& shape) {
+    const emulate::Launch native = device::emulated_launch(call, shape);
+    const auto& argument = *static_cast<const device::ElementSweep<T>*>(call.argument);
+    return emulate::launch(sweeps::compiled_module("elements", architecture), compiled_name(call),
+                           emulate::ptx_arguments(argument),
+                           {0, native.blocks, native.threads, native.shared_bytes});
+  };
+}
+
+TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_and_raise_no_report) {
+  PALMETTE_NEEDS_NVCC();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
+    const Wish wish{kind, false, 5, 11};
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    for (const index_t num_rhs : {1, 3}) {
+      const auto b = reference::random_dense<TypeParam>(factor->size(), num_rhs, 5);
+      const auto judge = reference::solved(plan_solve(factor, on(make_emulated_world(1), Link::peers, {1, 1})),
+                                           Operation::plain, b);
+      for (const int architecture : {80, 90}) {
+        const auto world = make_emulated_world(4, watched(architecture), compiled<TypeParam>(architecture));
+        const auto plan = plan_solve(factor, on(world, Link::peers, {2, 2}));
+        EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
+            << name_of(kind) << ", " << num_rhs << " right-hand sides, sm_" << architecture;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace palmette
