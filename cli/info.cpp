@@ -162,7 +162,7 @@ std::string build_text(const Machine& machine) {
                                  PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
   facts.add("BLAS", PALMETTE_BLAS_NAME);
   facts.add("orderings", fmt::format("{}", fmt::join(orderings, ", ")));
-  for (const SolveWhere where : everywhere)
+  for (const SolveWhere where : all_places)
     facts.add(where == SolveWhere::one_machine ? "solve methods" : "",
               fmt::format("{}: {}", name_of(where), fmt::join(method_names(where), ", ")));
   std::vector<std::string> devices;

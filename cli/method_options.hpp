@@ -10,10 +10,16 @@
 
 namespace palmette::cli {
 
-inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device};
+inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device,
+                                                SolveWhere::devices, SolveWhere::devices_by_columns};
 inline constexpr SolveWhere over_ranks[] = {SolveWhere::ranks, SolveWhere::layers};
 inline constexpr SolveWhere everywhere[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
                                             SolveWhere::device, SolveWhere::devices};
+
+/// All of them, for lists of methods.
+inline constexpr SolveWhere all_places[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
+                                            SolveWhere::device, SolveWhere::devices,
+                                            SolveWhere::devices_by_columns};
 
 /// "auto (default); for one machine: serial, …": the methods of these places, as help shows them.
 std::string method_help(std::span<const SolveWhere> places);

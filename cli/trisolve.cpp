@@ -1,6 +1,9 @@
 // palmette trisolve: solve with a sparse triangular matrix as it is.
+#include <fmt/format.h>
+
 #include "cli/commands.hpp"
 #include "cli/system_run.hpp"
+#include "cli/names.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -11,7 +14,19 @@ struct TrisolveCommand {
   OutputOptions output;
   bool upper = false;
   bool unit_diagonal = false;
+  index_t gpus = 1;
+  index_t tasks_per_gpu = WorldOptions().tasks_per_element;
 };
+
+/// Several devices as one world, or what --device says.
+void set_devices(TriangularSolverOptions& options, const TrisolveCommand& command) {
+  if (command.gpus == 1) return set_device(options, command.solving.device);
+  if (command.solving.device == "none" || command.solving.device == "auto")
+    throw UsageError(fmt::format("--gpus {} needs a kind of device: add --device emulated, or cuda",
+                                 command.gpus));
+  options.triangle.plan.world = open_world(command.solving.device, static_cast<int>(command.gpus));
+  options.triangle.plan.of_world.tasks_per_element = command.tasks_per_gpu;
+}
 
 int run_trisolve(const TrisolveCommand& command) {
   SystemRun run("trisolve", command.matrix, command.solving, command.output);
@@ -19,7 +34,7 @@ int run_trisolve(const TrisolveCommand& command) {
   options.triangle.lower = !command.upper;
   options.triangle.unit_diagonal = command.unit_diagonal;
   options.method = command.solving.method;
-  set_device(options, command.solving.device);
+  set_devices(options, command);
   options.threads = command.solving.threads;
   options.cache_folder = cache_folder();
   return std::visit(
@@ -31,6 +46,21 @@ int run_trisolve(const TrisolveCommand& command) {
         return run.solve_and_report<T>(solver);
       },
       run.take_matrix());
+}
+
+void add_devices(CLI::App& app, TrisolveCommand& command) {
+  constexpr index_t most_gpus = 32, most_tasks = 1 << 20;
+  OptionGroup method(app, "Method");
+  method.value({"--gpus", "N", "so many devices of that kind, the columns dealt to them (default: 1)"},
+               [&command](const std::string& text) {
+                 command.gpus = static_cast<index_t>(parse_integer("--gpus", text, 1, most_gpus));
+               });
+  method.value({"--tasks-per-gpu", "K",
+                "into how many tasks of neighbouring columns each device's share is cut (default: 8)"},
+               [&command](const std::string& text) {
+                 command.tasks_per_gpu =
+                     static_cast<index_t>(parse_integer("--tasks-per-gpu", text, 1, most_tasks));
+               });
 }
 
 }  // namespace
@@ -51,6 +81,7 @@ Command add_trisolve(CLI::App& root) {
   system.flag("--unit-diagonal", "take every diagonal entry as 1, whatever is stored",
               command->unit_diagonal);
   add_solving_options(app, command->solving, false);
+  add_devices(app, *command);
   add_output_options(app, command->output);
   return {&app, [command] { return run_trisolve(*command); }};
 }

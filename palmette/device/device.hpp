@@ -11,5 +11,6 @@
 #include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/launches.hpp"
 #include "palmette/device/panel_layout.hpp"
+#include "palmette/device/triangle_elements.hpp"
 #include "palmette/device/triangle_sweep.hpp"
 #include "palmette/device/ptx_module.hpp"

@@ -48,6 +48,11 @@ std::shared_ptr<const std::vector<void*>> DeviceWorld::allocate(std::size_t byte
   return result;
 }
 
+std::shared_ptr<void> DeviceWorld::allocate_managed(std::size_t) {
+  throw DeviceError("devices of the kind " + element(0)->info().kind +
+                    " share no managed memory here yet; choose a method that reads or puts");
+}
+
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size) {
   if (size < 1) throw UsageError("a world of " + std::to_string(size) + " devices; there must be at least 1");
   if (kind == "emulated") {

@@ -14,6 +14,9 @@ namespace palmette {
 struct WorldCounts {
   offset_t puts = 0;
   offset_t put_bytes = 0;
+  offset_t gets = 0;  ///< atomic loads from the memory of other elements
+  offset_t get_bytes = 0;
+  offset_t page_moves = 0;  ///< pages of managed memory that came to an element
 };
 
 /// A kernel on one element.
@@ -46,6 +49,9 @@ class DeviceWorld {
   /// Memory on every element: the addresses by element. Freed when the last owner of the result is gone.
   /// @throws MemoryError
   virtual std::shared_ptr<const std::vector<void*>> allocate(std::size_t bytes);
+  /// Memory with one address for all elements, which host and kernels may use in turn.
+  /// @throws MemoryError; DeviceError if this world has none
+  virtual std::shared_ptr<void> allocate_managed(std::size_t bytes);
 
  protected:
   explicit DeviceWorld(std::vector<std::shared_ptr<Device>> elements) : elements_(std::move(elements)) {}

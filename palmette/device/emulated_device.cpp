@@ -94,6 +94,9 @@ class EmulatedWorld final : public DeviceWorld {
     if (!report.ok()) throw DeviceError("the emulated devices report: " + report.errors.front());
     counts_.puts += static_cast<offset_t>(report.puts);
     counts_.put_bytes += static_cast<offset_t>(report.put_bytes);
+    counts_.gets += static_cast<offset_t>(report.remote_gets);
+    counts_.get_bytes += static_cast<offset_t>(report.get_bytes);
+    for (const std::uint64_t moves : report.page_moves) counts_.page_moves += static_cast<offset_t>(moves);
     ++options_.emulator.seed;
   }
   device::LaunchShape resident_shape(const ElementLaunch& launch) const override {
@@ -113,6 +116,13 @@ class EmulatedWorld final : public DeviceWorld {
     return {new std::vector<void*>(std::move(parts)), [first, base, bytes](const std::vector<void*>* all) {
               first->release(base, bytes);
               delete all;
+            }};
+  }
+  std::shared_ptr<void> allocate_managed(std::size_t bytes) override {
+    const std::lock_guard lock(emulator_mutex());
+    return {emulate::allocate_managed(bytes), [first = element(0)](void* memory) {
+              const std::lock_guard release_lock(emulator_mutex());
+              emulate::release(memory);
             }};
   }
 

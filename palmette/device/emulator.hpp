@@ -69,7 +69,9 @@ struct Report {
   std::uint64_t collectives = 0;
   std::uint64_t puts = 0;
   std::uint64_t put_bytes = 0;
-  std::uint64_t remote_gets = 0;
+  std::uint64_t remote_gets = 0;   ///< atomic loads from the memory of other devices
+  std::uint64_t get_bytes = 0;
+  std::vector<std::uint64_t> page_moves;  ///< by device: pages of managed memory that came to it
   std::map<const void*, Site> loads, stores;  ///< with count_sectors, by return address
   bool ok() const { return errors.empty(); }
 };
@@ -81,8 +83,11 @@ void prepare_memory();
 void reset_memory(int devices);
 /// @throws MemoryError
 void* allocate(std::size_t bytes);
-/// @param p  address on device 0
+/// @param p  address on device 0, or of managed memory
 void release(void* p);
+/// Memory with one address for all devices. Its pages begin a run on the host.
+void* allocate_managed(std::size_t bytes);
+inline constexpr std::ptrdiff_t bytes_of_page = 64 << 10;
 int most_devices();
 std::int64_t bytes_of_device();
 /// Whether all these bytes lie in one allocation of a device.
@@ -245,6 +250,8 @@ PALMETTE_UNSEEN T add(T* p, T v, Order order, Scope scope) {
 #endif
 /// @param bytes  a multiple of 4
 void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe);
+/// The same of one thread. @param bytes  a multiple of 4
+void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe);
 void wait_signal(Signal* signal, Signal value);
 void quiet();
 double get(const double* from, int pe);

@@ -250,9 +250,10 @@ void plain(const void* p, int bytes, bool write, const void* site) {
   if (!is_tracked(lane, access, site)) return;
   const bool device = memory.is_device(p);
   tell_observer(lane, write ? Observed::store : Observed::load, p, bytes, Scope::block);
+  touch_managed(lane, p);
   if (write && device && !world->open_puts.empty())
     check_put_sources(static_cast<const char*>(p), bytes, {site});
-  if (device && !options.peer_access && memory.device_of(p) != lane.block->device)
+  if (device && !options.peer_access && is_remote(lane, p))
     world->error("plain access to another device's memory at " + Accessor{site}.text());
   if (options.find_races) check_race(lane, access, {site});
   if (options.count_sectors && device) count_sectors(lane, access, site);
@@ -272,6 +273,7 @@ void reset_memory(int devices) {
   for (int d = 0; d < devices; ++d) std::memset(memory.base + d * device_bytes, 0, memory.used);
   memory.used = 0;
   memory.allocations.clear();
+  memory.managed.clear();
 }
 void* allocate(std::size_t bytes) {
   constexpr std::size_t gap = 256;  // catches what runs past an end
@@ -290,6 +292,7 @@ void* allocate(std::size_t bytes) {
   return memory.base + from;
 }
 void release(void* p) {
+  memory.managed.erase(static_cast<const char*>(p));
   memory.allocations.erase(static_cast<std::size_t>(static_cast<char*>(p) - memory.base));
 }
 int most_devices() { return max_devices; }

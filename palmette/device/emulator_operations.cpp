@@ -294,12 +294,29 @@ void wake_watchers(const AtomicAccess& access) {
 
 }  // namespace
 
+namespace {
+
+/// A load from another device, counted. What was stored with another size is not what its author meant.
+void note_get(const Lane& lane, const AtomicAccess& access) {
+  if (access.kind != 'l' || !is_remote(lane, access.at)) return;
+  ++world->report.remote_gets;
+  world->report.get_bytes += static_cast<unsigned>(access.bytes);
+  const auto stored = world->stored_bytes.find(access.at);
+  if (stored != world->stored_bytes.end() && stored->second != access.bytes)
+    world->error("a load of " + std::to_string(access.bytes) + " bytes from another device, where " +
+                 std::to_string(stored->second) + " were stored together");
+}
+
+}  // namespace
+
 void before_atomic(const AtomicAccess& access) {
   Lane& lane = *world->current;
   ++world->report.atomics;
   if (access.order == Order::acquire) end_wait(lane);
   yield_runnable();  // any other thread may come first
   const bool writes = access.kind != 'l';
+  touch_managed(lane, access.at);
+  if (world->options.devices > 1) note_get(lane, access);
   if (access.order == Order::release) {
     tell_observer(lane, Observed::release, nullptr, 0, access.scope);
     publish(lane, access.scope);
@@ -307,6 +324,7 @@ void before_atomic(const AtomicAccess& access) {
   tell_observer(lane, writes ? Observed::store : Observed::load, access.at, access.bytes, access.scope);
   if (writes) forget_delayed(lane, access.at, access.bytes);
   if (!world->options.find_races) return;
+  if (writes && world->options.devices > 1) world->stored_bytes[access.at] = access.bytes;
   check_race(lane, {access.at, access.bytes, writes, true, access.scope}, {nullptr, "an atomic access"});
   if (writes) release(lane, access);
 }
@@ -342,32 +360,33 @@ void check_put(Lane& lane, char* to, const char* from, int bytes) {
 
 }  // namespace
 
-void put_signal_block(void* to, const void* from, long long count, Signal* signal, Signal value, int pe) {
-  Lane& lane = *world->current;
+void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe) {
+  World& w = *world;
+  Lane& lane = *w.current;
+  const int away = pe - lane.block->device, words = bytes / bytes_of_word;
+  ++w.report.puts;
+  w.report.put_bytes += static_cast<unsigned>(bytes);
+  char* const target = on_device(static_cast<char*>(to), away);
+  const char* const source = static_cast<const char*>(from);
+  const auto count = static_cast<std::size_t>(bytes);
+  if (!memory.is_allocated(target, count) || !memory.is_allocated(source, count))
+    w.error("a put of " + std::to_string(bytes) + " bytes outside device memory");
+  check_put(lane, target, source, bytes);
+  tell_observer(lane, Observed::store, target, bytes, Scope::block);
+  tell_observer(lane, Observed::release, nullptr, 0, Scope::system);
+  tell_observer(lane, Observed::store, on_device(signal, away), 8, Scope::system);
+  publish(lane, Scope::system);
+  ++lane.in_flight;
+  lane.open_puts.push_back(w.open_puts.emplace(source, source + bytes));
+  w.longest_put = std::max(w.longest_put, bytes);
+  w.network.push_back({lane.block->device, pe, target, source, bytes,
+                       reinterpret_cast<char*>(on_device(signal, away)), value, &lane, lane.clock,
+                       w.next_put++, words, std::vector<bool>(words)});
+  tick(lane);
+}
+void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe) {
   block_barrier();  // all threads call it; the last word is thread 0's
-  if (lane.index == 0) {
-    World& w = *world;
-    const int away = pe - lane.block->device;
-    ++w.report.puts;
-    const int bytes = static_cast<int>(count), words = bytes / bytes_of_word;
-    w.report.put_bytes += static_cast<unsigned>(bytes);
-    char* const target = on_device(static_cast<char*>(to), away);
-    const char* const source = static_cast<const char*>(from);
-    if (!memory.is_allocated(target, count) || !memory.is_allocated(source, count))
-      w.error("a put of " + std::to_string(bytes) + " bytes outside device memory");
-    check_put(lane, target, source, bytes);
-    tell_observer(lane, Observed::store, target, bytes, Scope::block);
-    tell_observer(lane, Observed::release, nullptr, 0, Scope::system);
-    tell_observer(lane, Observed::store, on_device(signal, away), 8, Scope::system);
-    publish(lane, Scope::system);
-    ++lane.in_flight;
-    lane.open_puts.push_back(w.open_puts.emplace(source, source + bytes));
-    w.longest_put = std::max(w.longest_put, bytes);
-    w.network.push_back({lane.block->device, pe, target, source, bytes,
-                         reinterpret_cast<char*>(on_device(signal, away)), value, &lane, lane.clock,
-                         w.next_put++, words, std::vector<bool>(words)});
-    tick(lane);
-  }
+  if (world->current->index == 0) put_signal(to, from, static_cast<int>(bytes), signal, value, pe);
   block_barrier();
 }
 void wait_signal(Signal* signal, Signal value) {
@@ -384,7 +403,6 @@ void quiet() {
 }
 template <class T>
 T get_from(const T* from, int pe) {
-  ++world->report.remote_gets;
   return load(on_device(const_cast<T*>(from), pe - world->current->block->device), Order::relaxed,
               Scope::system);
 }

@@ -299,6 +299,7 @@ void prepare(World& w, const std::vector<Launch>& launches, const Options& optio
   w.random.seed(options.seed);
   w.launches = launches;
   w.devices.resize(options.devices);
+  w.report.page_moves.resize(options.devices);
   for (int slot = 0; slot < max_slots; ++slot) w.free_slots.push_back(slot);
   for (const Launch& launch : launches) {
     w.to_start.emplace_back(launch.blocks);

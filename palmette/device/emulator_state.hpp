@@ -33,6 +33,7 @@ struct Memory {
   char* shared = nullptr;  // behind the devices
   std::size_t used = 0;  ///< no allocation since the last reset lay behind
   std::map<std::size_t, std::size_t> allocations;  ///< begin → end, offsets within a device
+  std::map<const char*, const char*> managed;      ///< those that are managed: begin → end
   bool is_device(const void* p) const { return p >= base && p < shared; }
   /// Whether all bytes lie in one allocation; between allocations lie gaps that nobody may touch.
   bool is_allocated(const void* p, std::size_t bytes) const {
@@ -215,6 +216,8 @@ struct World {
   int next_id = 0, threads_in_all = 0, next_put = 0;
   std::vector<std::pair<int, int>> place_of;  ///< by thread id: device, first id of its block
   std::unordered_map<const void*, std::vector<Contribution>> contributions;
+  std::unordered_map<const void*, int> stored_bytes;      ///< of objects that were stored to atomically
+  std::unordered_map<const char*, int> page_owner;        ///< of managed memory; absent: on the host
   bool stop = false;
   std::set<std::string> seen;  ///< errors, each reported once
 
@@ -234,6 +237,10 @@ std::string name(const Lane& lane);
 std::string place(const Where& where);
 std::string place(const void* address);
 Shadow* shadow_of(const void* p);
+/// If the byte is managed, its page comes to the lane's device.
+void touch_managed(const Lane& lane, const void* p);
+/// Whether the byte lies on another device, and is not managed.
+bool is_remote(const Lane& lane, const void* p);
 /// One access that the race detector judges and remembers.
 struct Access {
   const void* at;

@@ -28,6 +28,9 @@ enum class Kernel : char {
   scaled_residual,
   correction,
   copy_columns,
+  unified_columns,    ///< of one element of several
+  zero_copy_columns,
+  pushed_columns,     ///< only where there is a network
 };
 
 /// A kernel with its template arguments and its argument.

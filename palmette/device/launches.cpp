@@ -6,6 +6,7 @@
 #include "palmette/device/element_sweep.cuh"
 #include "palmette/device/forward_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
+#include "palmette/device/triangle_elements.cuh"
 #include "palmette/device/vector_kernels.cuh"
 
 namespace palmette::device {
@@ -57,6 +58,11 @@ Closure closure_of_vectors(const KernelCall& call) {
     case Kernel::scaled_residual: return closure<ScaledResidual<T>>(call.argument, scaled_residual_kernel<T>);
     case Kernel::correction: return closure<CorrectionCall<T>>(call.argument, correction_kernel<T>);
     case Kernel::copy_columns: return closure<ColumnCopy<T>>(call.argument, copy_columns_kernel<T>);
+    case Kernel::unified_columns:
+      return closure<ColumnSweep<T>>(call.argument, unified_columns_kernel<T>);
+    case Kernel::zero_copy_columns:
+      return closure<ColumnSweep<T>>(call.argument, zero_copy_columns_kernel<T>);
+    case Kernel::pushed_columns: return closure<ColumnSweep<T>>(call.argument, pushed_columns_kernel<T>);
     default: return {};
   }
 }
@@ -104,6 +110,16 @@ emulate::Launch read_only_launch(int pe, const Columns& a, const ReadOnlyRun& at
   return launch(pe, shape, [=] { forward_read_only_kernel<f>(a, at); });
 }
 
+template <Fault f>
+Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
+  switch (sharing) {
+    case Sharing::unified: return [=] { solve_unified<double, f>(sweep); };
+    case Sharing::zero_copy: return [=] { solve_zero_copy<double, f>(sweep); };
+    case Sharing::pushed: return [=] { solve_pushed<double, f>(sweep); };
+  }
+  return {};
+}
+
 }  // namespace
 
 emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape) {
@@ -122,7 +138,8 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
     case Fault::no_acquire: return with(tree_with<Fault::no_acquire>(sweep));
     case Fault::store_outside: return with(tree_with<Fault::store_outside>(sweep));
     case Fault::unequal_barriers: return with(tree_with<Fault::unequal_barriers>(sweep));
-    case Fault::early_reuse:    // of the kernel over several devices
+    case Fault::early_reuse:    // of kernels over several devices
+    case Fault::wrong_size:     // the same
     case Fault::warps_in_step:  // of the kernel for rows
     case Fault::short_message:  // of elements
     case Fault::none: return with(tree_with<Fault::none>(sweep));
@@ -148,6 +165,18 @@ emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const Laun
   if (fault == Fault::warps_in_step)
     return launch(0, shape, [=] { take_rows<double, 1, Fault::warps_in_step>(sweep); });
   return launch(0, shape, [=] { take_rows<double, 1, Fault::none>(sweep); });
+}
+
+emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
+                             const LaunchShape& shape) {
+  const auto with = [&](Closure kernel) { return launch(sweep.element, shape, std::move(kernel)); };
+  switch (fault) {
+    case Fault::narrow_scope: return with(columns_closure<Fault::narrow_scope>(sharing, sweep));
+    case Fault::no_acquire: return with(columns_closure<Fault::no_acquire>(sharing, sweep));
+    case Fault::relaxed_flag: return with(columns_closure<Fault::relaxed_flag>(sharing, sweep));
+    case Fault::wrong_size: return with(columns_closure<Fault::wrong_size>(sharing, sweep));
+    default: return with(columns_closure<Fault::none>(sharing, sweep));
+  }
 }
 
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,

@@ -6,6 +6,7 @@
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/kernel_call.hpp"
+#include "palmette/device/triangle_elements.hpp"
 
 namespace palmette::device {
 
@@ -18,6 +19,9 @@ emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const Laun
 /// The forward sweep of an element with a planted fault.
 emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<double>& sweep,
                                      const LaunchShape& shape);
+/// One element's solve with a plain triangle over several devices.
+emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
+                             const LaunchShape& shape);
 emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
                             const LaunchShape& shape);
 emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,

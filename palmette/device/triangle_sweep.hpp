@@ -18,7 +18,8 @@ enum class Fault {
   unequal_barriers,
   early_reuse,
   warps_in_step,
-  short_message
+  short_message,
+  wrong_size
 };
 
 /// The supernodes of a factor, and their tree. Children have smaller numbers than their parents. Large panels

@@ -256,6 +256,10 @@ PALMETTE_DEVICE void put_signal_block(void* to, const void* from, long long byte
                                       Signal value, int pe) {
   nvshmemx_putmem_signal_nbi_block(to, from, bytes, signal, value, NVSHMEM_SIGNAL_SET, pe);
 }
+/// The same of one thread.
+PALMETTE_DEVICE void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe) {
+  nvshmem_putmem_signal_nbi(to, from, bytes, signal, value, NVSHMEM_SIGNAL_SET, pe);
+}
 PALMETTE_DEVICE void wait_signal(Signal* signal, Signal value) {
   nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, value);
 }
@@ -271,7 +275,7 @@ PALMETTE_DEVICE int get(const int* from, int pe) {
 }  // namespace palmette::gpu
 #elif !defined(__CUDACC__) && !defined(__HIPCC__)
 namespace palmette::gpu {
-using emulate::Signal, emulate::my_pe, emulate::num_pes, emulate::put_signal_block, emulate::wait_signal,
-    emulate::quiet, emulate::get;
+using emulate::Signal, emulate::my_pe, emulate::num_pes, emulate::put_signal, emulate::put_signal_block,
+    emulate::wait_signal, emulate::quiet, emulate::get;
 }
 #endif

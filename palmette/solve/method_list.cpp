@@ -59,6 +59,13 @@ const std::vector<SolveMethodInfo>& solve_method_list() {
        "blocks over a grid of devices, one kernel on each; values and sums travel along trees"},
       {devices_solve_wait, "devices_solve_wait", "flags", device_messages, devices, false, "",
        "the same with a second kernel that waits for values and passes them on [Ding et al. 2020]"},
+      {devices_unified, "devices_unified", "counters", "managed memory", devices_by_columns, false, "",
+       "all devices add to sums in managed memory, whose pages move [Xie et al. 2021]"},
+      {devices_zero_copy, "devices_zero_copy", "counters", "loads from other devices",
+       devices_by_columns, false, "",
+       "sums stay where they are added up and are read from there [Xie et al. 2021]"},
+      {devices_pushed, "devices_pushed", "counters and flags", "puts", devices_by_columns, false, "",
+       "each device puts its sum of a row once, with a flag behind it"},
   };
   return list;
 }
@@ -72,7 +79,8 @@ const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where) {
   };
   static const std::vector<SolveMethodInfo> rows[] = {
       rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers),
-      rows_of(SolveWhere::device), rows_of(SolveWhere::devices)};
+      rows_of(SolveWhere::device), rows_of(SolveWhere::devices),
+      rows_of(SolveWhere::devices_by_columns)};
   return rows[static_cast<std::size_t>(where)];
 }
 
@@ -108,6 +116,7 @@ std::string_view name_of(SolveWhere where) {
     case SolveWhere::layers: return "several layers of ranks";
     case SolveWhere::device: return "a device";
     case SolveWhere::devices: return "several devices";
+    case SolveWhere::devices_by_columns: return "columns of several devices";
   }
   return "";
 }
@@ -148,6 +157,7 @@ SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork&
   }
   if (where == SolveWhere::device) return SolveMethod::device_tree;
   if (where == SolveWhere::devices) return SolveMethod::devices_fan_out;
+  if (where == SolveWhere::devices_by_columns) return SolveMethod::devices_zero_copy;
   if (threads <= 1) return SolveMethod::serial;
   const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;

@@ -19,6 +19,10 @@ struct WorldOptions {
   WholeSubtrees subtrees = {};  ///< which lie on one element
   /// Messages by the network of the world instead of stores to the memory of other elements.
   bool by_network = false;
+  /// Plain triangles go column by column, even where supernodes would pay.
+  bool by_columns = false;
+  /// Of those: their columns are cut into so many tasks for each element, which are dealt in turn.
+  index_t tasks_per_element = 8;
 };
 
 struct PlanOptions {

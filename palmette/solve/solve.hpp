@@ -33,11 +33,14 @@ enum class SolveMethod {
   device_sync_free,
   devices_fan_out,
   devices_solve_wait,
+  devices_unified,
+  devices_zero_copy,
+  devices_pushed,
 };
 
 /// Where a method runs: the threads of one process, ranks, layers of ranks, a device that holds the factor,
-/// or several.
-enum class SolveWhere : char { one_machine, ranks, layers, device, devices };
+/// several, or several that take a triangle column by column.
+enum class SolveWhere : char { one_machine, ranks, layers, device, devices, devices_by_columns };
 std::string_view name_of(SolveWhere where);
 
 struct SolveMethodInfo {

@@ -3,6 +3,7 @@
 
 #include "palmette/solve/device_core.hpp"
 #include "palmette/solve/device_row_core.hpp"
+#include "palmette/solve/element_columns_core.hpp"
 #include "palmette/solve/row_core.hpp"
 
 namespace palmette::sweep {
@@ -92,8 +93,10 @@ std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepS
 
 template <class T>
 TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, const PlanOptions& options) {
+  const bool by_columns = options.world && options.of_world.by_columns;
   std::optional<SymbolicFactor> closed;
-  if (may_be_closed(triangle.strict.pattern)) closed = analyze_triangle(triangle.strict.pattern);
+  if (!by_columns && may_be_closed(triangle.strict.pattern))
+    closed = analyze_triangle(triangle.strict.pattern);
   if (closed) {
     auto structure = std::make_shared<const SweepStructure>(
         std::make_shared<const SymbolicFactor>(std::move(*closed)), static_cast<int>(sizeof(T)));
@@ -101,6 +104,10 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
       Permutation order = structure->symbolic().row.is_identity() ? Permutation() : structure->symbolic().row;
       return {supernodal_core(std::move(structure), triangle, use, options), std::move(order)};
     }
+  }
+  if (options.world) {
+    using Columns = const ElementColumnsCore<T>;
+    return {std::make_shared<Columns>(options.world, options.of_world, std::move(triangle)), {}};
   }
   if (options.device)
     return {std::make_shared<const DeviceRowCore<T>>(options.device, std::move(triangle)), {}};

@@ -104,7 +104,10 @@ void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions
     throw DimensionError("a triangular solve needs a square matrix, this one is " +
                          std::to_string(matrix.rows()) + " x " + std::to_string(matrix.cols()));
   check_threads(options.threads);
-  check_method_for(options.method, options.triangle.plan.device);
+  if (options.triangle.plan.world)
+    check_solve_method(options.method, {SolveWhere::devices, SolveWhere::devices_by_columns});
+  else
+    check_method_for(options.method, options.triangle.plan.device);
   check_matrix(matrix);
 }
 

@@ -51,6 +51,12 @@ Report first_report(const SparseMatrix<T>& matrix, const TriangularSolverOptions
   return report;
 }
 
+/// Whether the method is one that takes a triangle column by column.
+bool goes_by_columns(SolveMethod method) {
+  const auto& rows = solve_method_list(SolveWhere::devices_by_columns);
+  return std::any_of(rows.begin(), rows.end(), [&](const auto& info) { return info.method == method; });
+}
+
 }  // namespace
 
 template <class T>
@@ -62,13 +68,14 @@ struct TriangularSolver<T>::State {
   TeamOnDemand team;
   BandwidthMemory bandwidth;
   std::shared_ptr<Device> device;
+  std::shared_ptr<DeviceWorld> world;                   // several devices
   std::unique_ptr<const DeviceMatrix<T>> matrix_there;  // null: the host verifies
   Report report;
 
   State(SolvePlan<T> p, const TriangularSolverOptions& options)
       : plan(std::move(p)), method(options.method), team(options.threads),
         bandwidth(options.measure, options.cache_folder),
-        device(options.triangle.plan.device) {}
+        device(options.triangle.plan.device), world(options.triangle.plan.world) {}
 
   void verify_against(std::shared_ptr<const SparseMatrix<T>> given) {
     matrix = std::move(given);
@@ -83,7 +90,7 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
   AnswerSource<T> source;
   source.matrix = matrix.get();
   source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-    return plan.solve(operation, in, out, {method, team.for_work(!device, request.threads)});
+    return plan.solve(operation, in, out, {method, team.for_work(!device && !world, request.threads)});
   };
   source.device = device;
   source.matrix_there = matrix_there.get();
@@ -126,7 +133,9 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   if (!triangle) throw UsageError("the triangle is null");
   triangle = own(std::move(triangle));
   check_triangle(*triangle, options);
-  Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, options.triangle);
+  TriangleOptions planned = options.triangle;
+  planned.plan.of_world.by_columns |= goes_by_columns(options.method);
+  Outcome<SolvePlan<T>> plan = plan_triangle(*triangle, planned);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
   state->report = first_report(*triangle, options);

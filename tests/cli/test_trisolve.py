@@ -49,6 +49,20 @@ def test_every_method_is_taken(palmette, lower):
         assert document["solve"]["method"] == method and document["verify"]["verified"] is True
 
 
+def test_every_method_of_several_devices_is_taken(palmette, lower):
+    for method in methods_at(palmette, "columns of several devices"):
+        arguments = ["--device", "emulated", "--gpus", 3, "--tasks-per-gpu", 2, "--method", method]
+        document = palmette("trisolve", lower, *arguments, "--json", "-").json
+        assert document["solve"]["method"] == method and document["verify"]["verified"] is True
+
+
+def test_several_devices_need_their_kind_and_a_method_of_theirs(palmette, lower):
+    palmette("trisolve", lower, "--gpus", 2).fails_with(2, "--gpus 2 needs a kind of device")
+    palmette("trisolve", lower, "--device", "emulated", "--gpus", 2, "--method", "serial").fails_with(
+        2, "for several devices or columns of several devices choose one of auto, devices_"
+    )
+
+
 def test_a_method_of_ranks_is_refused_as_by_solve(palmette, lower, spd):
     words = "the solve method baseline_3d is for several layers of ranks; for one machine choose one of auto,"
     for command, matrix in [("solve", spd), ("trisolve", lower)]:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <utility>
 
 #include "palmette/device/device.hpp"
 #include "tests/device/problems.hpp"
@@ -271,6 +272,70 @@ inline Trial try_read_only(const SparseTriangle& triangle, TaskDeal deal, Fault 
   std::vector<double> x;
   for (int c = 0; c < n; ++c) x.push_back(on_device(at.x, deal.pe_of(c))[c]);
   return judge(std::move(report), reference(triangle, b), x);
+}
+
+/// What element q holds for the kernels of triangle_elements.cuh. @param remaining  as columns_of
+inline ElementColumns<double> element_columns(const SparseTriangle& triangle, TaskDeal deal, int q,
+                                              int* remaining) {
+  const Columns c = columns_of(triangle, deal, q, remaining);
+  const std::vector<long long> ptr(c.ptr, c.ptr + c.num_columns + 1);
+  std::vector<unsigned> sources(triangle.n());
+  for (int column = 0; column < triangle.n(); ++column)
+    for (const auto& [row, value] : triangle.below[column]) sources[row] |= 1u << deal.pe_of(column);
+  return {triangle.n(),        deal.columns, c.num_columns, c.column, upload_there(ptr, q), c.row, c.value,
+          c.diagonal,          upload_there(sources, q)};
+}
+
+/// One solve over several devices, by any of the ways in which they share sums.
+inline Trial try_columns_of_elements(const SparseTriangle& triangle, TaskDeal deal, Sharing sharing,
+                                     Fault fault, const Options& options, LaunchShape shape) {
+  reset_memory(deal.pes);
+  const int n = triangle.n(), pes = deal.pes;
+  const auto b = right_hand_side(n);
+  double* const sum = allocate_array<double>(n);
+  double* const slot = allocate_array<double>(pes * n);
+  int* const remaining = allocate_array<int>(n);
+  std::uint64_t* const arrived = allocate_array<std::uint64_t>(pes * n);
+  double* const x = allocate_array<double>(n);
+  int* const ticket = allocate_array<int>(1);
+  double* const shared_sum = static_cast<double*>(allocate_managed(8 * n));
+  int* const shared_remaining = static_cast<int*>(allocate_managed(4 * n));
+  std::vector<const double*> sums;
+  std::vector<const int*> counters;
+  for (int q = 0; q < pes; ++q) {
+    sums.push_back(on_device(sum, q));
+    counters.push_back(on_device(remaining, q));
+  }
+  std::vector<Launch> launches;
+  for (int q = 0; q < pes; ++q) {
+    int* const here = on_device(remaining, q);
+    ColumnSweep<double> sweep{q, pes, element_columns(triangle, deal, q, here), {}};
+    std::vector<double> own_b;
+    for (int c = 0; c < n; ++c) {
+      if (deal.pe_of(c) == q) own_b.push_back(b[c]);
+      if (sharing == Sharing::unified && deal.pe_of(c) != q) shared_remaining[c] += std::exchange(here[c], 0);
+    }
+    sweep.at = {upload_there(own_b, q),
+                on_device(x, q),
+                on_device(sum, q),
+                here,
+                on_device(ticket, q),
+                shared_sum,
+                shared_remaining,
+                upload_there(sums, q),
+                upload_there(counters, q),
+                on_device(slot, q),
+                on_device(arrived, q),
+                1};
+    launches.push_back(columns_with(fault, sharing, sweep, shape));
+  }
+  Options peers = options;
+  peers.peer_access = true;
+  Report report = run_on(pes, launches, peers);
+  std::vector<double> all;
+  std::vector<int> next(pes);
+  for (int c = 0; c < n; ++c) all.push_back(on_device(x, deal.pe_of(c))[next[deal.pe_of(c)]++]);
+  return judge(std::move(report), reference(triangle, b), all);
 }
 
 }  // namespace palmette::sweeps

@@ -6,6 +6,7 @@
 #include "palmette/device/gpu/gpu_runtime.hpp"
 #include "palmette/device/element_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
+#include "palmette/device/triangle_elements.cuh"
 #include "palmette/device/vector_kernels.cuh"
 
 namespace palmette::device {
@@ -49,6 +50,8 @@ const void* vector_kernel_of(Kernel kernel) {
     case Kernel::scaled_residual: return reinterpret_cast<const void*>(&scaled_residual_kernel<T>);
     case Kernel::correction: return reinterpret_cast<const void*>(&correction_kernel<T>);
     case Kernel::copy_columns: return reinterpret_cast<const void*>(&copy_columns_kernel<T>);
+    case Kernel::unified_columns: return reinterpret_cast<const void*>(&unified_columns_kernel<T>);
+    case Kernel::zero_copy_columns: return reinterpret_cast<const void*>(&zero_copy_columns_kernel<T>);
     default: return nullptr;
   }
 }

@@ -92,6 +92,7 @@ std::uint64_t exchange(unsigned, std::uint64_t bits, int from, char, Where) {
 unsigned ballot(unsigned, bool, Where) { unavailable("ballot"); }
 void pause() { std::this_thread::yield(); }
 void fence(Scope) { unavailable("fence that the thread sanitizer understands"); }
+void put_signal(void*, const void*, int, Signal*, Signal, int) { unavailable("put"); }
 void put_signal_block(void*, const void*, long long, Signal*, Signal, int) { unavailable("put"); }
 void wait_signal(Signal*, Signal) { unavailable("signal"); }
 void quiet() { unavailable("quiet"); }

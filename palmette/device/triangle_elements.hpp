@@ -1,0 +1,62 @@
+// What the kernels of triangle_elements.cuh are given: the columns of a plain triangle that one of several
+// devices has, and the arrays by which devices tell each other what they add to a row.
+#pragma once
+
+#include <cstdint>
+
+#include "palmette/device/annotations.hpp"
+
+namespace palmette::device {
+
+/// How the sums of rows get from the elements that add to them to the one that solves for them.
+enum class Sharing : char {
+  unified,    ///< in managed memory, which all elements read and write
+  zero_copy,  ///< added up at home, read from there by the element that solves
+  pushed,     ///< added up at home, then put once into the memory of the element that solves
+};
+
+/// One element's columns of a sparse triangle, in the order in which they are solved: a column comes after
+/// all that add to its row.
+template <class T>
+struct ElementColumns {
+  int n;                    ///< of all elements together
+  int columns_of_task;      ///< that follow each other; tasks are dealt to the elements in turn
+  int num_columns;          ///< of this element
+  const int* column;        ///< their numbers
+  const long long* ptr;     ///< num_columns + 1: entries beside the diagonal
+  const int* row;
+  const T* value;
+  const T* diagonal;        ///< or null: ones
+  const unsigned* sources;  ///< bit e: element e adds to the row of this number
+};
+
+/// The arrays of one solve.
+template <class T>
+struct ElementVectors {
+  const T* b;           ///< num_columns, by the element's own count
+  T* x;                 ///< the same
+  T* left_sum;          ///< n: what this element's columns add to each row; 0 at the start
+  int* remaining;       ///< n: how many additions to left_sum are still to come
+  int* ticket;          ///< 0 at the start
+  T* shared_sum;        ///< unified: n, managed: what elements add to the rows of others
+  int* shared_remaining;  ///< unified: n, managed
+  const T* const* left_sum_of;     ///< zero_copy: left_sum of each element, by address
+  const int* const* remaining_of;  ///< zero_copy: the same of `remaining`
+  T* slot;                 ///< pushed: elements × n, symmetric: what an element adds to a row
+  std::uint64_t* arrived;  ///< pushed: elements × n, symmetric: `run` when the slot is filled
+  std::uint64_t run;       ///< number of the solve, not 0
+};
+
+/// The only argument of the kernels.
+template <class T>
+struct ColumnSweep {
+  int element;
+  int num_elements;  ///< at most 32
+  ElementColumns<T> a;
+  ElementVectors<T> at;
+
+  PALMETTE_DEVICE bool is_own(int row) const { return element_of(row) == element; }
+  PALMETTE_DEVICE int element_of(int row) const { return row / a.columns_of_task % num_elements; }
+};
+
+}  // namespace palmette::device

@@ -1,0 +1,37 @@
+// What is known of a plain triangle on several devices without a simulation: levels and bytes.
+#include <algorithm>
+#include <numeric>
+
+#include "palmette/predict/column_model.hpp"
+
+namespace palmette {
+
+offset_t ColumnSimulation::all_page_moves() const {
+  return std::accumulate(page_moves.begin(), page_moves.end(), offset_t{0});
+}
+
+ColumnLevels column_levels(const SparsityPattern& strict) {
+  std::vector<index_t> level(static_cast<std::size_t>(strict.cols), 1);
+  ColumnLevels result;
+  for (index_t j = 0; j < strict.cols; ++j) {
+    result.levels = std::max(result.levels, level[j]);
+    for (const index_t row : strict.column(j)) level[row] = std::max(level[row], level[j] + 1);
+  }
+  if (result.levels > 0) result.parallelism = static_cast<double>(strict.cols) / result.levels;
+  return result;
+}
+
+ColumnBytes column_bytes(const ColumnCase& given, int scalar_bytes) {
+  const offset_t n = given.strict.cols, entries = static_cast<offset_t>(given.strict.row_index.size());
+  const offset_t s = scalar_bytes, p = given.devices, sum_and_counter = s + 4;
+  ColumnBytes bytes;
+  // Row numbers and values; column number, pointer, diagonal, b and x.
+  bytes.problem = entries * (4 + s) + n * (4 + 8 + 3 * s);
+  // On each device: sums, counters, what those begin with, and who adds to a row.
+  bytes.sharing = p * n * (sum_and_counter + 4 + 4);
+  if (given.sharing == SumSharing::unified) bytes.sharing += n * sum_and_counter;
+  if (given.sharing == SumSharing::pushed) bytes.sharing += p * p * n * (s + 8);
+  return bytes;
+}
+
+}  // namespace palmette

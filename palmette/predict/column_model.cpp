@@ -1,0 +1,340 @@
+// The simulation: warps as the events of their columns. Loads and puts of counters share links by their
+// number; pages of managed memory go round among the devices that touch or poll them.
+#include "palmette/predict/column_model.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "palmette/predict/column_pages.hpp"
+#include "palmette/simulate/simulate.hpp"
+
+namespace palmette {
+namespace {
+
+enum class Step : char {
+  launch,  ///< task `b` of device `a`
+  seen,    ///< column `a` has seen that source `b` has added all
+  ready,   ///< column `a` has what its row loses
+  update,  ///< column `a` has its solution
+  done,    ///< column `a` has made its additions
+  page     ///< page `a` has come
+};
+struct Event {
+  Step step;
+  int a = 0, b = 0;
+};
+
+class Run {
+ public:
+  Run(const ColumnCase& given, const ColumnMachine& machine)
+      : case_(given),
+        machine_(machine),
+        columns_(given.strict),
+        n_(columns_.cols),
+        devices_(given.devices),
+        columns_of_task_(std::max<index_t>(
+            1, static_cast<index_t>((offset_t{n_} + offset_t{given.tasks_per_device} * devices_ - 1) /
+                                    (offset_t{given.tasks_per_device} * devices_)))),
+        remaining_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(devices_)),
+        missing_(static_cast<std::size_t>(n_)),
+        taken_at_(static_cast<std::size_t>(n_), -1),
+        next_(static_cast<std::size_t>(devices_)),
+        free_(static_cast<std::size_t>(devices_), machine.warps),
+        launched_(static_cast<std::size_t>(devices_)),
+        own_(static_cast<std::size_t>(devices_)),
+        pipe_(static_cast<std::size_t>(devices_)),
+        pollers_(static_cast<std::size_t>(devices_) * static_cast<std::size_t>(devices_)),
+        link_free_(pollers_.size()),
+        shared_(given.sharing == SumSharing::unified ? static_cast<std::size_t>(n_) : 0),
+        waiting_for_(shared_.size()),
+        pages_(given.sharing == SumSharing::unified ? n_ : 0, devices_, machine.page_bytes) {
+    count_entries();
+  }
+
+  ColumnSimulation simulate() {
+    for (int d = 0; d < devices_; ++d)
+      for (index_t task = 0; task < num_tasks(d); ++task)
+        loop_.plan(1e-6 * machine_.launch_us * (task + 1), {Step::launch, d, static_cast<int>(task)});
+    loop_.run([this](double now, Event event) { handle(now, event); });
+    result_.page_moves = pages_.moves();
+    result_.messages += result_.polls;
+    result_.bytes += 4 * result_.polls;
+    return result_;
+  }
+
+ private:
+  int owner(index_t row) const { return row / columns_of_task_ % devices_; }
+  int& remaining(int device, index_t row) {
+    return remaining_[slot(device, row)];
+  }
+  std::size_t slot(int e, index_t row) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(devices_) + static_cast<std::size_t>(e);
+  }
+  double& pollers(int d, int e) { return pollers_[static_cast<std::size_t>(d * devices_ + e)]; }
+  index_t num_tasks(int d) const {
+    const auto count = static_cast<offset_t>(own_[d].size());
+    return static_cast<index_t>((count + columns_of_task_ - 1) / columns_of_task_);
+  }
+
+  void count_entries() {
+    for (index_t j = 0; j < n_; ++j) {
+      own_[owner(j)].push_back(j);
+      for (const index_t row : columns_.column(j)) ++remaining(owner(j), row);
+    }
+    for (index_t row = 0; row < n_; ++row)
+      for (int e = 0; e < devices_; ++e) {
+        if (remaining(e, row) == 0) continue;
+        const bool is_own = e == owner(row);
+        (is_own ? result_.local_additions : result_.other_additions) += remaining(e, row);
+        result_.sums += is_own ? 0 : 1;
+        is_source_[slot(e, row)] = true;
+        if (case_.sharing != SumSharing::unified || is_own) {
+          ++missing_[row];
+        } else {
+          shared_[row] += remaining(e, row);
+          has_shared_[row] = true;
+        }
+      }
+    if (case_.sharing != SumSharing::unified)
+      result_.bytes = 8 * (result_.messages = result_.sums);
+  }
+
+  void handle(double now, Event event) {
+    result_.seconds = now;
+    switch (event.step) {
+      case Step::launch:
+        launched_[event.a] = event.b + 1;
+        return take(event.a, now);
+      case Step::seen: return see(event.a, event.b, now);
+      case Step::ready: return solve(event.a, now);
+      case Step::update:
+        if (case_.sharing == SumSharing::unified) return touch_sums(event.a, now);
+        return add_all(event.a, now);
+      case Step::done:
+        ++free_[owner(event.a)];
+        return take(owner(event.a), now);
+      case Step::page: return arrive(event.a, now);
+    }
+  }
+
+  /// Free warps take the next columns of launched tasks.
+  void take(int d, double now) {
+    const offset_t end = std::min<offset_t>(static_cast<offset_t>(own_[d].size()),
+                                            offset_t{launched_[d]} * columns_of_task_);
+    for (; free_[d] > 0 && next_[d] < end; ++next_[d], --free_[d]) begin(own_[d][next_[d]], now);
+  }
+
+  void begin(index_t i, double now) {
+    const int d = owner(i);
+    taken_at_[i] = now;
+    if (missing_[i] == 0) return wait_for_shared(i, now);
+    if (case_.sharing == SumSharing::unified) {
+      if (remaining(d, i) == 0) plan_seen(i, d, now);
+      return;
+    }
+    for (int e = 0; e < devices_; ++e) {
+      if (!is_source_[slot(e, i)]) continue;
+      if (e != d && case_.sharing == SumSharing::zero_copy) add_poller(d, e, 1);
+      if (complete_at_[slot(e, i)] >= 0) plan_seen(i, e, std::max(now, complete_at_[slot(e, i)]));
+    }
+  }
+
+  void add_poller(int d, int e, int count) {
+    pollers(d, e) += count;
+    pollers(d, d) += count;  // of the device, through whichever link
+  }
+
+  /// A load from e by d and its answer, while others load too.
+  double remote_seconds(int d, int e) {
+    const double links = machine_.links[static_cast<std::size_t>(d * machine_.devices + e)];
+    const double alone = links > 0 ? machine_.remote_us : machine_.host_us;
+    const double rate = links > 0 ? links * machine_.loads_per_us : machine_.host_loads_per_us;
+    const bool has_switch = machine_.links_of_device > 0;
+    return 1e-6 * std::max(alone, (has_switch ? pollers(d, d) : pollers(d, e)) / rate);
+  }
+
+  void plan_seen(index_t i, int e, double now) {
+    const int d = owner(i);
+    const bool is_polled = case_.sharing == SumSharing::zero_copy && e != d;
+    loop_.plan(now + (is_polled ? remote_seconds(d, e) : 1e-6 * machine_.local_us), {Step::seen, i, e});
+  }
+
+  void see(index_t i, int e, double now) {
+    const int d = owner(i);
+    if (case_.sharing == SumSharing::zero_copy && e != d) {
+      const double each = remote_seconds(d, e);
+      result_.polls += std::max<offset_t>(1, static_cast<offset_t>((now - taken_at_[i]) / each));
+      add_poller(d, e, -1);
+      read_seconds_[i] = std::max(read_seconds_[i], each);
+    }
+    if (--missing_[i] == 0) wait_for_shared(i, now);
+  }
+
+  /// All additions that are not in managed memory have been seen.
+  void wait_for_shared(index_t i, double now) {
+    if (!has_shared_[i])
+      return loop_.plan(now + read_seconds_[i], {Step::ready, i});
+    const int d = owner(i), page = pages_.page_of_counter(i);
+    waiting_for_[i] = 1;
+    pages_.poll(page, d, 1);
+    if (shared_[i] == 0) pages_.satisfy(page, d, i);
+    touch(page, d, now);
+  }
+
+  void solve(index_t i, double now) {
+    result_.waiting_seconds += now - taken_at_[i];
+    loop_.plan(now + 1e-6 * machine_.column_us, {Step::update, i});
+  }
+
+  /// When a warp has made additions for `entries` entries.
+  double end_of_additions(int d, std::size_t entries, double now) {
+    const double rounds = static_cast<double>((entries + 31) / 32);
+    pipe_[d] = std::max(pipe_[d], now) + 1e-9 * machine_.entry_ns * static_cast<double>(entries);
+    return std::max(now + 1e-6 * machine_.round_us * rounds, pipe_[d]);
+  }
+
+  void add_all(index_t i, double now) {
+    const int d = owner(i);
+    const auto rows = columns_.column(i);
+    const double end = end_of_additions(d, rows.size(), now);
+    for (const index_t row : rows)
+      if (--remaining(d, row) == 0) complete(d, row, end);
+    loop_.plan(end, {Step::done, i});
+  }
+
+  /// Device d has added all that it adds to this row.
+  void complete(int d, index_t row, double at) {
+    const int to = owner(row);
+    if (case_.sharing == SumSharing::pushed && to != d) at = put_arrival(d, to, at);
+    complete_at_[slot(d, row)] = at;
+    if (taken_at_[row] >= 0) plan_seen(row, d, at);
+  }
+
+  double put_arrival(int d, int to, double now) {
+    const double links = machine_.links[static_cast<std::size_t>(d * machine_.devices + to)];
+    const double rate = links > 0 ? links * machine_.loads_per_us : machine_.host_loads_per_us;
+    double& free = link_free_[static_cast<std::size_t>(d * devices_ + to)];
+    free = std::max(free, now) + 1e-6 / rate;
+    return free + 1e-6 * (links > 0 ? machine_.remote_us : machine_.host_us);
+  }
+
+  // ---- managed memory ----
+
+  /// First the sums of other devices' rows, whose pages must come.
+  void touch_sums(index_t i, double now) {
+    const int d = owner(i);
+    const auto rows = columns_.column(i);
+    const double end = end_of_additions(d, rows.size(), now);
+    for (const index_t row : rows)
+      if (owner(row) == d && --remaining(d, row) == 0 && taken_at_[row] >= 0) plan_seen(row, d, end);
+    pages_.begin(i, ColumnPages::Phase::sums);
+    int last = -1;
+    for (const index_t row : rows) {
+      const int page = pages_.page_of_sum(row);
+      if (owner(row) == d || page == last) continue;
+      want(i, page, d, now);
+      last = page;
+    }
+    if (pages_.waits(i) == 0) touch_counters(i, now);
+  }
+  /// Then the counters.
+  void touch_counters(index_t i, double now) {
+    const int d = owner(i);
+    pages_.begin(i, ColumnPages::Phase::counters);
+    int last = -1;
+    for (const index_t row : columns_.column(i)) {
+      if (owner(row) == d) continue;
+      const int page = pages_.page_of_counter(row);
+      if (page != last && !want(i, page, d, now)) count_down(i, page);
+      last = page;
+    }
+    if (pages_.waits(i) == 0) loop_.plan(now, {Step::done, i});
+  }
+  /// @returns whether the column waits for the page
+  bool want(index_t i, int page, int d, double now) {
+    if (pages_.is_at(page, d)) return false;
+    pages_.want(page, d, i);
+    touch(page, d, now);
+    return true;
+  }
+  void count_down(index_t i, int page) {
+    for (const index_t row : columns_.column(i))
+      if (owner(row) != owner(i) && pages_.page_of_counter(row) == page && --shared_[row] == 0 &&
+          waiting_for_[row] == 1)
+        pages_.satisfy(page, owner(row), row);
+  }
+  void touch(int page, int d, double now) {
+    if (pages_.is_at(page, d)) return serve(page, d, now);
+    if (pages_.start_move(page, d)) loop_.plan(now + 1e-6 * machine_.page_us, {Step::page, page});
+  }
+  void arrive(int page, double now) {
+    const int d = pages_.end_move(page);
+    serve(page, d, now);
+    const int next = pages_.next_device(page);
+    if (next >= 0 && pages_.start_move(page, next))
+      loop_.plan(now + 1e-6 * machine_.page_us, {Step::page, page});
+  }
+  /// What waits on this device for the page goes on.
+  void serve(int page, int d, double now) {
+    for (const int i : pages_.take_wanted(page, d)) {
+      const ColumnPages::Phase phase = pages_.phase(i);
+      if (phase == ColumnPages::Phase::counters) count_down(i, page);
+      if (pages_.come(i) > 0) continue;
+      switch (phase) {
+        case ColumnPages::Phase::sums: touch_counters(i, now); break;
+        case ColumnPages::Phase::counters: loop_.plan(now, {Step::done, i}); break;
+        case ColumnPages::Phase::reading: read_shared(i, now); break;
+      }
+    }
+    for (const int i : pages_.take_satisfied(page, d)) {
+      pages_.poll(page, d, -1);
+      waiting_for_[i] = 2;
+      pages_.begin(i, ColumnPages::Phase::reading);
+      if (!want(i, pages_.page_of_sum(i), d, now)) read_shared(i, now);
+    }
+  }
+  void read_shared(index_t i, double now) {
+    loop_.plan(now + 1e-6 * machine_.local_us, {Step::ready, i});
+  }
+
+  const ColumnCase& case_;
+  const ColumnMachine& machine_;
+  const SparsityPattern& columns_;
+  index_t n_;
+  int devices_;
+  index_t columns_of_task_;
+  std::vector<int> remaining_;  // by row and device
+  std::vector<int> missing_;    // sources that a row's column has not seen
+  std::vector<double> taken_at_;
+  std::vector<offset_t> next_;
+  std::vector<int> free_, launched_;
+  std::vector<std::vector<index_t>> own_;
+  std::vector<double> pipe_, pollers_, link_free_;
+  std::vector<int> shared_;
+  std::vector<char> waiting_for_;  // 1: a warp polls the counter, 2: it has seen zero
+  ColumnPages pages_;
+  std::vector<double> read_seconds_ = std::vector<double>(static_cast<std::size_t>(n_));
+  std::vector<bool> is_source_ = std::vector<bool>(remaining_.size());
+  std::vector<bool> has_shared_ = std::vector<bool>(static_cast<std::size_t>(n_));
+  std::vector<double> complete_at_ = std::vector<double>(remaining_.size(), -1);  // by row and device
+  EventLoop<Event> loop_;
+  ColumnSimulation result_;
+};
+
+void check(const ColumnCase& given, const ColumnMachine& machine) {
+  if (given.devices < 1 || given.devices > machine.devices)
+    throw UsageError(std::to_string(given.devices) + " devices of " + machine.name + ", which has " +
+                     std::to_string(machine.devices));
+  if (given.tasks_per_device < 1)
+    throw UsageError(std::to_string(given.tasks_per_device) +
+                     " tasks for each device; there must be at least 1");
+}
+
+}  // namespace
+
+ColumnSimulation simulate_columns(const ColumnCase& given, const ColumnMachine& machine) {
+  check(given, machine);
+  return Run(given, machine).simulate();
+}
+
+}  // namespace palmette

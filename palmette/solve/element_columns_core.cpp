@@ -1,0 +1,248 @@
+// Solves with a plain triangle over several devices: the columns are dealt, every element solves for its own
+// rows of each right-hand side.
+#include "palmette/solve/element_columns_core.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+namespace palmette::sweep {
+namespace {
+
+constexpr int most_elements = 32;  // a lane of a warp for each
+
+device::Sharing sharing_of(SolveMethod method) {
+  if (method == SolveMethod::devices_unified) return device::Sharing::unified;
+  if (method == SolveMethod::devices_pushed) return device::Sharing::pushed;
+  return device::Sharing::zero_copy;
+}
+
+device::Kernel kernel_of(device::Sharing sharing) {
+  switch (sharing) {
+    case device::Sharing::unified: return device::Kernel::unified_columns;
+    case device::Sharing::pushed: return device::Kernel::pushed_columns;
+    case device::Sharing::zero_copy: break;
+  }
+  return device::Kernel::zero_copy_columns;
+}
+
+/// What an element is given, on the host.
+template <class T>
+struct HostColumns {
+  std::vector<int> column, row, remaining;
+  std::vector<long long> ptr = {0};
+  std::vector<T> value, diagonal;
+};
+
+template <class T>
+void append(HostColumns<T>& to, const SparseMatrix<T>& columns, const std::vector<T>& diagonal, index_t j) {
+  to.column.push_back(j);
+  if (!diagonal.empty()) to.diagonal.push_back(diagonal[j]);
+  for (offset_t e = columns.pattern.column_ptr[j]; e < columns.pattern.column_ptr[j + 1]; ++e) {
+    to.row.push_back(columns.pattern.row_index[e]);
+    to.value.push_back(columns.values[e]);
+    ++to.remaining[columns.pattern.row_index[e]];
+  }
+  to.ptr.push_back(static_cast<long long>(to.row.size()));
+}
+
+/// @param ascending  the order of the solve
+template <class T>
+std::vector<HostColumns<T>> deal_columns(const SparseMatrix<T>& columns, const std::vector<T>& diagonal,
+                                         ColumnDeal deal, bool ascending) {
+  const index_t n = columns.cols();
+  std::vector<HostColumns<T>> dealt(static_cast<std::size_t>(deal.elements));
+  for (HostColumns<T>& one : dealt) one.remaining.resize(static_cast<std::size_t>(n));
+  for (index_t k = 0; k < n; ++k) {
+    const index_t j = ascending ? k : n - 1 - k;
+    append(dealt[deal.element_of(j)], columns, diagonal, j);
+  }
+  return dealt;
+}
+
+/// By row: the elements that add to it.
+template <class T>
+std::vector<unsigned> sources_of(const std::vector<HostColumns<T>>& dealt, index_t n) {
+  std::vector<unsigned> sources(static_cast<std::size_t>(n));
+  for (std::size_t e = 0; e < dealt.size(); ++e)
+    for (index_t row = 0; row < n; ++row) sources[row] |= (dealt[e].remaining[row] > 0 ? 1u : 0u) << e;
+  return sources;
+}
+
+}  // namespace
+
+ColumnDeal ColumnDeal::of(index_t n, int elements, index_t tasks_per_element) {
+  if (elements > most_elements)
+    throw UsageError("a plain triangle on " + std::to_string(elements) + " devices; the most are " +
+                     std::to_string(most_elements));
+  if (tasks_per_element < 1)
+    throw UsageError(std::to_string(tasks_per_element) + " tasks for each device; there must be at least 1");
+  const offset_t tasks = offset_t{tasks_per_element} * elements;
+  return {elements, static_cast<index_t>(std::max<offset_t>(1, (n + tasks - 1) / tasks))};
+}
+
+template <class T>
+ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options,
+                                          LowerTriangle<T> triangle)
+    : world_(std::move(world)),
+      triangle_(std::move(triangle)),
+      deal_(ColumnDeal::of(triangle_.size(), world_->size(), options.tasks_per_element)) {}
+
+template <class T>
+const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
+  std::optional<DealtColumns<T>>& kept = columns_[transposed];
+  if (kept) return *kept;
+  const index_t n = triangle_.size();
+  const SparseMatrix<T> turned = transposed ? transpose(triangle_.strict) : SparseMatrix<T>();
+  const std::vector<HostColumns<T>> host =
+      deal_columns(transposed ? turned : triangle_.strict, triangle_.diagonal, deal_, !transposed);
+  const std::vector<unsigned> sources = sources_of(host, n);
+  DealtColumns<T> made;
+  made.shared_remaining.resize(static_cast<std::size_t>(n));
+  for (int e = 0; e < deal_.elements; ++e) {
+    const std::shared_ptr<Device>& there = world_->element(e);
+    const HostColumns<T>& one = host[e];
+    made.element.push_back({{there, one.column}, {there, one.row}, {there, one.ptr}, {there, one.value},
+                            {there, one.diagonal}, {there, sources}, {there, one.remaining}, one.column});
+    for (index_t row = 0; row < n; ++row)
+      if (deal_.element_of(row) != e) made.shared_remaining[row] += one.remaining[row];
+  }
+  kept = std::move(made);
+  return *kept;
+}
+
+template <class T>
+void ElementColumnsCore<T>::reserve(device::Sharing sharing) const {
+  ColumnVectors<T>& v = vectors_;
+  const auto n = static_cast<std::size_t>(triangle_.size());
+  const auto elements = static_cast<std::size_t>(deal_.elements);
+  if (v.ticket.size() == 0) {
+    v = {};
+    v.left_sum = {*world_, n};
+    v.remaining = {*world_, n};
+    std::vector<std::size_t> own(elements);
+    for (index_t j = 0; j < triangle_.size(); ++j) ++own[deal_.element_of(j)];
+    std::vector<const T*> sums;
+    std::vector<const int*> counters;
+    for (int e = 0; e < deal_.elements; ++e) {
+      sums.push_back(v.left_sum.data(e));
+      counters.push_back(v.remaining.data(e));
+    }
+    for (int e = 0; e < deal_.elements; ++e) {
+      const std::shared_ptr<Device>& there = world_->element(e);
+      v.b.emplace_back(there, own[e]);
+      v.x.emplace_back(there, own[e]);
+      v.sums.emplace_back(there, sums);
+      v.counters.emplace_back(there, counters);
+    }
+    v.ticket = {*world_, 1};
+  }
+  if (sharing == device::Sharing::pushed && v.slot.size() == 0) {
+    v.slot = {*world_, n * elements};
+    v.arrived = {*world_, n * elements};
+    for (int e = 0; e < deal_.elements; ++e) world_->element(e)->clear(v.arrived.data(e), v.arrived.bytes());
+  }
+  if (sharing == device::Sharing::unified && !v.shared_sum) {
+    v.shared_sum = world_->allocate_managed(n * sizeof(T));
+    v.shared_remaining = world_->allocate_managed(n * sizeof(int));
+  }
+}
+
+/// Sums are zero and counters full.
+template <class T>
+void ElementColumnsCore<T>::prepare(const DealtColumns<T>& dealt, device::Sharing sharing) const {
+  ColumnVectors<T>& v = vectors_;
+  for (int e = 0; e < deal_.elements; ++e) {
+    Device& there = *world_->element(e);
+    there.clear(v.left_sum.data(e), v.left_sum.bytes());
+    there.clear(v.ticket.data(e), v.ticket.bytes());
+    there.copy_there(v.remaining.data(e), dealt.element[e].remaining.data(), v.remaining.bytes());
+  }
+  if (sharing != device::Sharing::unified) return;
+  std::memset(v.shared_sum.get(), 0, dealt.shared_remaining.size() * sizeof(T));
+  std::memcpy(v.shared_remaining.get(), dealt.shared_remaining.data(),
+              dealt.shared_remaining.size() * sizeof(int));
+}
+
+template <class T>
+device::ColumnSweep<T> ElementColumnsCore<T>::arguments(const DealtColumns<T>& dealt, int e) const {
+  const ColumnsThere<T>& a = dealt.element[e];
+  const ColumnVectors<T>& v = vectors_;
+  return {e,
+          deal_.elements,
+          {triangle_.size(), deal_.columns_of_task, static_cast<int>(a.own.size()), a.column.data(),
+           a.ptr.data(), a.row.data(), a.value.data(), a.diagonal.data(), a.sources.data()},
+          {v.b[e].data(), v.x[e].data(), v.left_sum.data(e), v.remaining.data(e), v.ticket.data(e),
+           static_cast<T*>(v.shared_sum.get()), static_cast<int*>(v.shared_remaining.get()),
+           v.sums[e].data(), v.counters[e].data(), v.slot.data(e), v.arrived.data(e), sweeps_}};
+}
+
+template <class T>
+void ElementColumnsCore<T>::sweep(const DealtColumns<T>& dealt, device::Sharing sharing) const {
+  prepare(dealt, sharing);
+  ++sweeps_;
+  std::vector<device::ColumnSweep<T>> sweeps;
+  for (int e = 0; e < deal_.elements; ++e) sweeps.push_back(arguments(dealt, e));
+  std::vector<ElementLaunch> launches;
+  for (int e = 0; e < deal_.elements; ++e)
+    launches.push_back({e, {kernel_of(sharing), ScalarTraits<T>::type, 1, &sweeps[e]}, {0, 0, 0}});
+  world_->run(launches);
+}
+
+template <class T>
+void ElementColumnsCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
+  const device::Sharing sharing = sharing_of(run.method);
+  if (sharing == device::Sharing::pushed && !world_->has_network())
+    throw UsageError("the method devices_pushed needs a network between the devices, which these have not; "
+                     "choose devices_zero_copy");
+  const std::lock_guard lock(one_solve_);
+  const DealtColumns<T>& dealt = columns(transposed);
+  reserve(sharing);
+  for (index_t rhs = 0; rhs < run.num_rhs(); ++rhs) {
+    std::vector<T> own;
+    for (int e = 0; e < deal_.elements; ++e) {
+      own.clear();
+      for (const index_t j : dealt.element[e].own) own.push_back(run.in.value(j, rhs));
+      world_->element(e)->copy_in(vectors_.b[e].data(), own.data(), own.size() * sizeof(T));
+    }
+    sweep(dealt, sharing);
+    for (int e = 0; e < deal_.elements; ++e) {
+      const std::vector<index_t>& mine = dealt.element[e].own;
+      own.resize(mine.size());
+      world_->element(e)->copy_out(own.data(), vectors_.x[e].data(), own.size() * sizeof(T));
+      for (std::size_t k = 0; k < mine.size(); ++k) run.out.put(mine[k], rhs, own[k]);
+    }
+  }
+}
+
+template <class T>
+CoreCost ElementColumnsCore<T>::cost() const {
+  const double entries = static_cast<double>(triangle_.strict.nnz());
+  const double rows = static_cast<double>(triangle_.size());
+  CoreCost cost;
+  cost.flops = (is_complex_v<T> ? 8 : 2) * entries;
+  cost.bytes = entries * (sizeof(T) + sizeof(int)) + rows * (sizeof(T) + sizeof(long long));
+  return cost;
+}
+
+template <class T>
+offset_t ElementColumnsCore<T>::memory_bytes() const {
+  const std::lock_guard lock(one_solve_);
+  const ColumnVectors<T>& v = vectors_;
+  const std::size_t of_each =
+      v.left_sum.bytes() + v.remaining.bytes() + v.ticket.bytes() + v.slot.bytes() + v.arrived.bytes();
+  offset_t bytes = static_cast<offset_t>(of_each) * deal_.elements;
+  const auto n = static_cast<offset_t>(triangle_.size());
+  if (v.shared_sum) bytes += n * static_cast<offset_t>(sizeof(T) + sizeof(int));
+  for (const DeviceArray<T>& b : v.b) bytes += 2 * static_cast<offset_t>(b.bytes());
+  for (const std::optional<DealtColumns<T>>& dealt : columns_)
+    if (dealt)
+      for (const ColumnsThere<T>& one : dealt->element) bytes += one.bytes();
+  return bytes;
+}
+
+#define PALMETTE_INSTANTIATE(T) template class ElementColumnsCore<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette::sweep

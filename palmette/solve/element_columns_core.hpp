@@ -1,0 +1,93 @@
+// Inside `solve`: a plain sparse triangle of any pattern on several devices, the elements of a world: a warp
+// for each column [Xie et al. 2021].
+#pragma once
+
+#include <optional>
+
+#include "palmette/base/base.hpp"
+#include "palmette/device/device.hpp"
+#include "palmette/solve/core.hpp"
+#include "palmette/solve/lower_triangle.hpp"
+
+namespace palmette::sweep {
+
+/// Which element has a column.
+struct ColumnDeal {
+  int elements = 1;
+  index_t columns_of_task = 1;
+
+  /// @throws UsageError for less than one task or more elements than a warp has lanes
+  static ColumnDeal of(index_t n, int elements, index_t tasks_per_element);
+  int element_of(index_t column) const { return column / columns_of_task % elements; }
+};
+
+/// One element's columns of L, or of Lᵀ, in device memory.
+template <class T>
+struct ColumnsThere {
+  DeviceArray<int> column, row;
+  DeviceArray<long long> ptr;
+  DeviceArray<T> value, diagonal;
+  DeviceArray<unsigned> sources;
+  DeviceArray<int> remaining;  ///< what the counters begin with
+  std::vector<index_t> own;    ///< the columns, on the host
+
+  offset_t bytes() const {
+    return static_cast<offset_t>(column.bytes() + row.bytes() + ptr.bytes() + value.bytes() +
+                                 diagonal.bytes() + sources.bytes() + remaining.bytes());
+  }
+};
+
+/// All elements' columns in one direction.
+template <class T>
+struct DealtColumns {
+  std::vector<ColumnsThere<T>> element;
+  std::vector<int> shared_remaining;  ///< by row: additions of elements that do not solve for it
+};
+
+/// Vectors, sums and counters of the elements. What only some methods need is allocated with the first solve
+/// by such a method.
+template <class T>
+struct ColumnVectors {
+  std::vector<DeviceArray<T>> b, x;  ///< by element
+  SymmetricArray<T> left_sum;
+  SymmetricArray<int> remaining, ticket;
+  std::vector<DeviceArray<const T*>> sums;         ///< by element: the addresses of all
+  std::vector<DeviceArray<const int*>> counters;
+  SymmetricArray<T> slot;                          ///< pushed
+  SymmetricArray<std::uint64_t> arrived;           ///< pushed
+  std::shared_ptr<void> shared_sum, shared_remaining;  ///< unified
+};
+
+/// S = L. One right-hand side after the other, since a kernel has one. One solve at a time; others wait. The
+/// bits may differ from solve to solve.
+template <class T>
+class ElementColumnsCore final : public SweepCore<T> {
+ public:
+  /// @throws UsageError for more elements than a warp has lanes, or less than one task for each; MemoryError
+  ElementColumnsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options,
+                     LowerTriangle<T> triangle);
+
+  void solve(bool transposed, const CoreRun<T>& run) const override;
+  WorkspaceNeed workspace_need(index_t) const override { return {}; }
+  CoreCost cost() const override;
+  offset_t memory_bytes() const override;
+  SolveWhere where() const override { return SolveWhere::devices_by_columns; }
+  DeviceCounts device_counts() const override { return world_->device_counts(); }
+
+ private:
+  const DealtColumns<T>& columns(bool transposed) const;
+  void reserve(device::Sharing sharing) const;
+  void prepare(const DealtColumns<T>& dealt, device::Sharing sharing) const;
+  device::ColumnSweep<T> arguments(const DealtColumns<T>& dealt, int element) const;
+  void sweep(const DealtColumns<T>& dealt, device::Sharing sharing) const;
+
+  std::shared_ptr<DeviceWorld> world_;
+  LowerTriangle<T> triangle_;
+  ColumnDeal deal_;
+  mutable ProcessMutex one_solve_;  // guards what follows
+  mutable std::optional<DealtColumns<T>> columns_[2];  // plain, transposed
+  mutable ColumnVectors<T> vectors_;
+  mutable std::uint64_t sweeps_ = 0;
+};
+
+}  // namespace palmette::sweep

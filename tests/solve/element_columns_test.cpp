@@ -1,0 +1,149 @@
+// Plain triangles on several devices in the emulator, with races and delayed stores watched: every method,
+// operation and scalar, judged by backward errors.
+#include <gtest/gtest.h>
+
+#include "tests/seeds.hpp"
+#include "tests/solve/reference.hpp"
+
+namespace palmette {
+namespace {
+
+EmulatedDeviceOptions watched(int seed) {
+  EmulatedDeviceOptions options;
+  options.blocks = 1 + seed % 3;
+  options.threads = 32 << seed % 2;
+  options.emulator = {};
+  options.emulator.seed = static_cast<std::uint64_t>(seed);
+  options.emulator.resident_blocks = 1 + seed % 3;
+  return options;
+}
+
+/// Any pattern, not closed under elimination; a diagonal that dominates.
+template <class T>
+SparseMatrix<T> random_triangle(index_t n, bool lower, int seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  const auto value = [&] { return static_cast<real_t<T>>(static_cast<int>(random() % 200) - 100) / 100; };
+  Triplets<T> kept{n, n, {}, {}, {}};
+  for (index_t row = 0; row < n; ++row) {
+    kept.row.push_back(row), kept.column.push_back(row), kept.value.push_back(T(8) + T(value()));
+    for (int k = 0; row > 0 && k < 4; ++k) {
+      const index_t column = static_cast<index_t>(random() % static_cast<unsigned>(row));
+      kept.row.push_back(lower ? row : column), kept.column.push_back(lower ? column : row);
+      T entry = T(value());
+      if constexpr (is_complex_v<T>) entry = T(value(), value());
+      kept.value.push_back(entry);
+    }
+  }
+  return from_triplets(kept);
+}
+
+template <class T>
+SolvePlan<T> plan_on(int elements, const SparseMatrix<T>& triangle, bool lower, index_t tasks, int seed) {
+  TriangleOptions options;
+  options.lower = lower;
+  options.plan.world = make_emulated_world(elements, watched(seed));
+  options.plan.of_world.by_columns = true;
+  options.plan.of_world.tasks_per_element = tasks;
+  return plan_triangle(triangle, options).value();
+}
+
+template <class T>
+void expect_solved(const SolvePlan<T>& plan, const SparseMatrix<T>& triangle, SolveMethod method,
+                   index_t rhs) {
+  const DenseMatrix<T> dense = reference::dense_of(triangle);
+  const DenseMatrix<T> b = reference::random_dense<T>(dense.rows, rhs, 77);
+  for (const Operation operation : reference::all_operations) {
+    const DenseMatrix<T> x = reference::solved(plan, operation, b, {method, nullptr});
+    EXPECT_LE(reference::backward_error<T>(dense.view(), operation, b.view(), x.view()), 8 * unit_roundoff<T>)
+        << name_of(method) << ", " << name_of(operation);
+  }
+}
+
+template <class T>
+class element_columns : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  }
+};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(element_columns, Scalars);
+
+TYPED_TEST(element_columns, every_method_is_right_on_1_to_8_devices_for_lower_and_upper_triangles) {
+  for (int elements = 1; elements <= 8; ++elements)
+    for (const bool lower : {true, false}) {
+      const auto triangle = random_triangle<TypeParam>(40, lower, elements);
+      const auto plan = plan_on(elements, triangle, lower, 1 + elements % 4, elements);
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns))
+        expect_solved(plan, triangle, method.method, 1 + elements % 3);
+    }
+}
+
+TYPED_TEST(element_columns, more_devices_than_rows_one_row_and_none_are_ordinary_cases) {
+  for (const index_t n : {0, 1, 3}) {
+    const auto triangle = random_triangle<TypeParam>(n, true, 3);
+    const auto plan = plan_on(7, triangle, true, 4, 1);
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns))
+      expect_solved(plan, triangle, method.method, 2);
+  }
+}
+
+TEST(element_columns_of_doubles, are_right_under_500_seeds) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  const auto triangle = random_triangle<double>(24, true, 9);
+  for (int seed = 1; seed <= testing::num_seeds(500); ++seed) {
+    const auto plan = plan_on(1 + seed % 8, triangle, true, 1 + seed % 5, seed);
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns)) {
+      const DenseMatrix<double> b = reference::random_dense<double>(24, 1, 7);
+      const DenseMatrix<double> x = reference::solved(plan, Operation::plain, b, {method.method, nullptr});
+      ASSERT_LE(reference::backward_error<double>(reference::dense_of(triangle).view(), Operation::plain,
+                                                  b.view(), x.view()),
+                8 * unit_roundoff<double>)
+          << method.name << ", seed " << seed;
+    }
+  }
+}
+
+TEST(element_columns_of_doubles, a_unit_diagonal_is_not_read) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  auto triangle = random_triangle<double>(30, true, 4);
+  TriangleOptions options;
+  options.unit_diagonal = true;
+  const auto host = plan_triangle(triangle, options).value();
+  options.plan.world = make_emulated_world(3, watched(1));
+  options.plan.of_world.by_columns = true;
+  const auto plan = plan_triangle(triangle, options).value();
+  const DenseMatrix<double> b = reference::random_dense<double>(30, 1, 7);
+  const auto want = reference::solved(host, Operation::plain, b);
+  const auto x = reference::solved(plan, Operation::plain, b);
+  for (index_t k = 0; k < 30; ++k)
+    EXPECT_NEAR(x.view()(k, 0), want.view()(k, 0), 1e-12 * (1 + std::abs(want.view()(k, 0))));
+}
+
+TEST(element_columns_of_doubles, given_factors_are_solved_one_after_the_other) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  OwnFactors<double> factors;
+  factors.lower = random_triangle<double>(30, true, 4);
+  factors.upper = random_triangle<double>(30, false, 5);
+  const DenseMatrix<double> b = reference::random_dense<double>(30, 2, 7);
+  const auto want = reference::solved(plan_own_factors(factors).value(), Operation::transpose, b);
+  factors.plan.world = make_emulated_world(3, watched(2));
+  factors.plan.of_world.by_columns = true;
+  const auto x = reference::solved(plan_own_factors(factors).value(), Operation::transpose, b);
+  for (index_t k = 0; k < 30; ++k) EXPECT_NEAR(x.view()(k, 1), want.view()(k, 1), 1e-14);
+}
+
+TEST(element_columns_of_doubles, wrong_numbers_of_devices_and_tasks_are_named) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  const auto triangle = random_triangle<double>(5, true, 4);
+  EXPECT_THROW(plan_on(2, triangle, true, 0, 1), UsageError);
+  const auto plan = plan_on(2, triangle, true, 1, 1);
+  const DenseMatrix<double> b = reference::random_dense<double>(5, 1, 7);
+  EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::device_tree, nullptr}), UsageError);
+  EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::sync_free, nullptr}), UsageError);
+  EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::devices_fan_out, nullptr}),
+               UsageError);
+}
+
+}  // namespace
+}  // namespace palmette
