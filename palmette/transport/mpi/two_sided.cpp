@@ -16,6 +16,7 @@ using transporting::check;
 constexpr std::size_t header_bytes = 16;
 constexpr int wire_tag = 1;
 constexpr int request_tag = 4;  // 2 and 3: Communicator
+constexpr int turns_of_a_yield = 16;             // wait_politely yields at the last of them
 constexpr std::size_t sends_between_tests = 16;  // of a rank that sends without polling
 
 class TwoSided final : public Transport {
@@ -73,6 +74,14 @@ class TwoSided final : public Transport {
   void flush() override {
     const std::lock_guard lock(mutex_);
     outbox_.advance_all();
+  }
+  /// Does not sleep while sends wait for their turn: the next poll starts some of them.
+  void rest(int turns) override {
+    const auto sends_wait = [this] {
+      const std::lock_guard lock(mutex_);
+      return outbox_.waiting() > 0;
+    };
+    wait_politely(sends_wait() ? turns % turns_of_a_yield : turns);
   }
   double sum(double value) override { return communicator_.sum(value); }
   int agree(int status) override {
