@@ -68,7 +68,8 @@ def methods(where: Optional[str] = "one machine") -> List[Method]:
     Parameters
     ----------
     where : str or None
-        "one machine", "ranks in one layer", "several layers of ranks" or "a device"; None for all methods.
+        "one machine", "ranks in one layer", "several layers of ranks", "a device", "several devices" or
+        "columns of several devices"; None for all methods.
 
     Raises
     ------
