@@ -286,12 +286,12 @@ and one of our own, where each device puts its sum of a row once. They run in th
 devices, without a race and with the right answers. Their "shmem" is zero-copy with one task a device, their
 "zero-copy" the same with eight.
 
-The simulation gives every warp its column, lets it wait, look, add, load, put or touch a page as the kernel
-does, and charges estimates of what that costs on a V100 (in `column_machines.cpp`, each with where it comes
-from). 64 KB of managed memory take 50 µs to move, one device has them at a time. Times are of the solve
-with one right-hand side; the published ones include the count of in-degrees, which is not simulated. The
-matrices are generated graphs of the same kind as the published ones (below the diagonal of A, in the
-generator's numbering), not those.
+The simulation gives every warp its column, lets it wait, look, add, load, put or touch a page as the
+kernel does, and charges estimates, not measured, of what that costs on a V100 (in `column_machines.cpp`,
+each with where it comes from). 64 KB of managed memory take 50 µs to move (simulated), one device has
+them at a time. Times are of the solve with one right-hand side; the published ones include the count of
+in-degrees, which is not simulated. The matrices are generated graphs of the same kind as the published
+ones (below the diagonal of A, in the generator's numbering), not those.
 
 ### X6: structure (counted)
 
@@ -355,8 +355,8 @@ def note_on_tasks(data):
         f"of looks, eight tasks are {mean_gain(free, (4, 1), (4, 8)):.2f} times as fast as one (here "
         f"{mean_gain(ours, (4, 1), (4, 8)):.2f}) and sixteen {mean_gain(free, (4, 4), (4, 16)):.2f} "
         "times as fast "
-        f"as four (here {mean_gain(ours, (4, 4), (4, 16)):.2f}). How often the warps of a V100 look, "
-        "only a V100 "
+        f"as four (here {mean_gain(ours, (4, 4), (4, 16)):.2f}). How often the warps of a GPU look, "
+        "only a GPU "
         "can say."
     )
 
