@@ -370,7 +370,8 @@ def note_on_levels(data):
         for tasks in (1, 8)
     )
     return (
-        " The last step is small, and hangs on the matrices: without the random triangles, which have only the "
+        " The last step is small, and hangs on the matrices: without the "
+        "random triangles, which have only the "
         f"levels of the published ones, zero-copy has {one:.2f} with one task and {eight:.2f} with eight."
     )
 
