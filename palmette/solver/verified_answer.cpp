@@ -180,8 +180,9 @@ void estimate_errors(const AnswerSource<T>& source, const ApplyInverse<T>& apply
 template <class T>
 SolveReport timed_report(const AnswerSource<T>& source, const TimedSolve& timed, index_t num_rhs) {
   // The bandwidth of the host's memory says nothing about solves on a device.
+  const bool on_host = !source.device && !source.world;
   const double stream_gbs =
-      source.device || source.world ? 0 : source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds);
+      on_host ? source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds) : 0;
   SolveReport report = solve_report(timed, source.cost, num_rhs, stream_gbs);
   report.guarded_blocks = source.guarded_blocks;
   if (source.device) report.device = device_report(*source.device, timed.trace.device);

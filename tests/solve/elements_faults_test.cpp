@@ -1,7 +1,7 @@
 // Solves over several devices with planted faults, and by the code that nvcc makes of the kernels.
 #include <gtest/gtest.h>
 
-#include "palmette/device/launches.hpp"
+#include "palmette/device/device.hpp"
 #include "palmette/solve/elements_core.hpp"
 #include "tests/device/compiled_kernels.hpp"
 #include "tests/device/ptxas_log.hpp"
@@ -133,8 +133,8 @@ TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_and_raise_no_repo
     const auto factor = reference::naive_factor(problem, wish);
     for (const index_t num_rhs : {1, 3}) {
       const auto b = reference::random_dense<TypeParam>(factor->size(), num_rhs, 5);
-      const auto judge = reference::solved(plan_solve(factor, on(make_emulated_world(1), Link::peers, {1, 1})),
-                                           Operation::plain, b);
+      const auto alone = plan_solve(factor, on(make_emulated_world(1), Link::peers, {1, 1}));
+      const auto judge = reference::solved(alone, Operation::plain, b);
       for (const int architecture : {80, 90}) {
         const auto world = make_emulated_world(4, watched(architecture), compiled<TypeParam>(architecture));
         const auto plan = plan_solve(factor, on(world, Link::peers, {2, 2}));
