@@ -28,7 +28,7 @@ TEST(observer, sees_stores_loads_and_releases_with_their_threads) {
   options.observe = [&](const Observed& one) { seen.all.push_back(one); };
   const Launch producer{0, 1, 32, 0, [&] {
                           store(values + thread(), 1.5, Order::relaxed, Scope::device);
-                          put_signal_block(values + 32, values, 32, signal, Signal{1}, 1);
+                          put_signal_block(values + 32, values, 32 * 8, signal, Signal{1}, 1);
                           if (thread() == 0) quiet();
                         }};
   const Launch consumer{1, 1, 32, 0, [&] {

@@ -59,6 +59,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
         "method": "auto",
         "threads": 1,
         "device": "none",
+        "gpus": [1, 1],
         "mixed": False,
         "singular": "raise",
         "measure": False,
