@@ -45,10 +45,10 @@ class SimulatedWorld::State::Rank final : public Transport {
   }
   bool poll(Message& message) override {
     if (!world_.why.empty()) throw BrokenRun(world_.why);
-    std::deque<Message>& inbox = world_.inbox[rank_];
-    if (inbox.empty()) return false;
-    message = std::move(inbox.front());
-    inbox.pop_front();
+    std::deque<Message>& arrived = world_.inbox[rank_];
+    if (arrived.empty()) return false;
+    message = std::move(arrived.front());
+    arrived.pop_front();
     world_.taken_from = message.source;
     return true;
   }
@@ -60,7 +60,7 @@ class SimulatedWorld::State::Rank final : public Transport {
     throw UsageError("simulated ranks share one thread: they cannot wait for an agreement");
   }
   void rest(int) override {}
-  void abandon(const std::string& why) override { world_.why = why; }
+  void abandon(const std::string& reason) override { world_.why = reason; }
 
  private:
   State& world_;
