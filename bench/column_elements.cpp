@@ -27,19 +27,6 @@ struct Problem {
   SparsityPattern strict;
 };
 
-/// The part of A below the diagonal, by columns.
-SparsityPattern strict_lower(const SparsityPattern& a) {
-  SparsityPattern strict;
-  strict.rows = strict.cols = a.cols;
-  strict.column_ptr = {0};
-  for (index_t j = 0; j < a.cols; ++j) {
-    for (const index_t row : a.column(j))
-      if (row > j) strict.row_index.push_back(row);
-    strict.column_ptr.push_back(static_cast<offset_t>(strict.row_index.size()));
-  }
-  return strict;
-}
-
 Problem problem_of(int count, char** words) {
   Problem problem;
   problem.options.problem = words[0];

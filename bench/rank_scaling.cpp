@@ -60,7 +60,7 @@ std::pair<double, SimulationResult> solved(const Case& given, const Factored& fa
   options.cluster = given.cluster;
   RankPlanOptions planning;
   planning.max_rhs = 1;
-  planning.structure = std::make_shared<const SolveStructure>(symbolic, *placement, planning.trees);
+  planning.structure = std::make_shared<const ExchangePlan>(symbolic, *placement, planning.trees);
   std::vector<RankSolvePlan<double>> plans;
   for (const auto& part : factor.parts) {
     options.read_gbs.push_back(given.cluster->rank_solve_gbs(

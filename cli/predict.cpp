@@ -37,7 +37,7 @@ struct PathParts {
   index_t steps = 0, hops = 0;
 };
 
-PathParts path_parts(const Schedule& schedule, const SolveTasks& tasks) {
+PathParts path_parts(const Schedule& schedule, const SolveGraph& tasks) {
   PathParts parts;
   for (const PathStep& step : schedule.path) {
     const SolvePart part = tasks.tasks[step.task].part;

@@ -163,7 +163,7 @@ Layout layout_for(const PlacementOptions& options, const GridQuestion& question,
   Layout layout{{found.grid, found.layers}, found.map, question.whole,
                 solve_method(found.layers, found.method), options.packing};
   if (options.chooses_packing) {
-    const SolveTasks tasks = tasks_of(question, found);
+    const SolveGraph tasks = tasks_of(question, found);
     layout.packing =
         choose_packing(tasks,
                        rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))

@@ -7,11 +7,9 @@ Runs `palmette simulate-cluster` of FOLDER (default build/release). Times are vi
 what else this machine does. --keep: a folder from which outputs are read, or to which they are written.
 """
 
-import argparse
 import pathlib
-import tempfile
 
-from results_reproduction import Runner
+from results_reproduction import write_by_runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROBLEMS = [("poisson2d9", 320), ("poisson3d27", 26)]
@@ -222,14 +220,5 @@ def write_report(run):
     (ROOT / "docs/results/many_gpus_layers.md").write_text("\n".join(lines).rstrip() + "\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--build", default=ROOT / "build/release")
-    parser.add_argument("--keep")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        write_report(Runner(options.build, options.keep or temporary))
-
-
 if __name__ == "__main__":
-    main()
+    write_by_runs(__doc__, write_report)

@@ -8,11 +8,9 @@ depend on what else this machine does. --keep: a folder from which outputs are r
 written.
 """
 
-import argparse
 import pathlib
-import tempfile
 
-from results_reproduction import Runner
+from results_reproduction import write_by_runs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPLIT = ("--map", "block_cyclic", "--subtrees", "split")
@@ -100,14 +98,5 @@ def write_report(run):
     (ROOT / "docs/results/packing.md").write_text("\n".join(lines))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--build", default=ROOT / "build/release")
-    parser.add_argument("--keep")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        write_report(Runner(options.build, options.keep or temporary))
-
-
 if __name__ == "__main__":
-    main()
+    write_by_runs(__doc__, write_report)

@@ -87,6 +87,16 @@ def replace_offload(run):
     page.write_text(before + "\n\n" + "\n".join(offload.chapter(run, folder)) + "\n")
 
 
+def write_by_runs(description, write_report):
+    """The main program of a page that is made of runs of the command: write_report(run)."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--build", default=ROOT / "build/release")
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        write_report(Runner(options.build, options.keep or temporary))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--long", action="store_true")

@@ -97,7 +97,7 @@ void fill_tree(SymbolicFactor& symbolic) {
 
 void fill_blocks(SymbolicFactor& symbolic) {
   const index_t count = symbolic.num_supernodes();
-  std::vector<offset_t> updates(static_cast<std::size_t>(count) + 1, 0);
+  std::vector<offset_t> updates(count + 1, 0);
   for (index_t s = 0; s < count; ++s) {
     const std::span<const index_t> rows = symbolic.rows_below(s);
     for (index_t first = 0; first < static_cast<index_t>(rows.size());) {

@@ -15,7 +15,7 @@ struct RowLists {
 
 RowLists rows_of(const SparsityPattern& pattern, const std::vector<index_t>& vertex_of_row) {
   RowLists lists;
-  lists.ptr.assign(static_cast<std::size_t>(pattern.rows) + 1, 0);
+  lists.ptr.assign(pattern.rows + 1, 0);
   for (const index_t row : pattern.row_index) ++lists.ptr[vertex_of_row[row] + 1];
   std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
   lists.column.resize(pattern.row_index.size());
@@ -41,7 +41,7 @@ SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation
   for (index_t place = 0; place < n; ++place)
     vertex_of_row[row.new_to_old()[place]] = column.new_to_old()[place];
   const RowLists lists = rows_of(pattern, vertex_of_row);
-  graph.own_ptr.reserve(static_cast<std::size_t>(n) + 1);
+  graph.own_ptr.reserve(n + 1);
   graph.own_ptr.push_back(0);
   graph.own_neighbour.reserve(2 * lists.column.size());
   for (index_t vertex = 0; vertex < n; ++vertex) {

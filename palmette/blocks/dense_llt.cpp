@@ -78,7 +78,7 @@ void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
   const index_t half = a.cols / 2, rest = a.cols - half;
   const DenseView<T> first = part(a, 0, 0, half, half), second = part(a, half, half, rest, rest);
   const DenseView<T> between = lower ? part(a, half, 0, rest, half) : part(a, 0, half, half, rest);
-  blas::TriangularSolve how;
+  blas::TriangularSolveCall how;
   how.triangle = lower ? blas::Triangle::lower : blas::Triangle::upper;
   how.diagonal = unit_diagonal ? blas::Diagonal::unit : blas::Diagonal::stored;
   blas::trsm<T>(how, lower ? second : first, between);

@@ -37,7 +37,7 @@ class PartialPivoting {
     const index_t middle = first + ((end - first) / 2 + 7) / 8 * 8, rest = end - middle,
                   half = middle - first;
     factor_columns(first, middle);
-    blas::TriangularSolve how;
+    blas::TriangularSolveCall how;
     how.diagonal = blas::Diagonal::unit;
     blas::trsm<T>(how, part(first, first, half, half), part(first, middle, half, rest));
     subtract_plain<T>(part(middle, first, width_ - middle, half), part(first, middle, half, rest),

@@ -181,7 +181,7 @@ void syrk_lower(bool hermitian, T alpha, DenseView<const T> a, T beta, DenseView
 }
 
 template <class T>
-void trsm(const TriangularSolve& how, DenseView<const T> a, DenseView<T> b) {
+void trsm(const TriangularSolveCall& how, DenseView<const T> a, DenseView<T> b) {
   if (b.rows == 0 || b.cols == 0) return;
   const TriangularCall call{code(how.side), code(how.triangle), code(how.op), code(how.diagonal), b.rows,
                             b.cols,         leading(a),         leading(b)};
@@ -192,7 +192,7 @@ void trsm(const TriangularSolve& how, DenseView<const T> a, DenseView<T> b) {
 #define PALMETTE_INSTANTIATE(T)                                                                            \
   template void gemm<T>(Transpose, Transpose, T, DenseView<const T>, DenseView<const T>, T, DenseView<T>); \
   template void syrk_lower<T>(bool, T, DenseView<const T>, T, DenseView<T>);                               \
-  template void trsm<T>(const TriangularSolve&, DenseView<const T>, DenseView<T>);
+  template void trsm<T>(const TriangularSolveCall&, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

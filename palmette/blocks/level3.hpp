@@ -30,7 +30,7 @@ void gemm(Transpose op_a, Transpose op_b, T alpha, DenseView<const T> a, DenseVi
 template <class T>
 void syrk_lower(bool hermitian, T alpha, DenseView<const T> a, T beta, DenseView<T> c);
 
-struct TriangularSolve {
+struct TriangularSolveCall {
   Side side = Side::left;
   Triangle triangle = Triangle::lower;
   Transpose op = Transpose::no;
@@ -38,6 +38,6 @@ struct TriangularSolve {
 };
 /// B ← op(A)⁻¹·B (left) or B·op(A)⁻¹ (right); A is triangular.
 template <class T>
-void trsm(const TriangularSolve& how, DenseView<const T> a, DenseView<T> b);
+void trsm(const TriangularSolveCall& how, DenseView<const T> a, DenseView<T> b);
 
 }  // namespace palmette::blas

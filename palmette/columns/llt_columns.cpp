@@ -51,7 +51,7 @@ void LltColumns<T>::count_columns() {
   const index_t* const place_of_row = structure_->place_of_row.data();
   parent_.assign(n, -1);
   std::vector<offset_t>& ptr = structure_->lower_ptr;
-  ptr.assign(static_cast<std::size_t>(n) + 1, 0);
+  ptr.assign(n + 1, 0);
   for (index_t place = 0; place < n; ++place) {
     met_by_[place] = place;
     for (const index_t row : matrix_.pattern.column(structure_->row[place])) {

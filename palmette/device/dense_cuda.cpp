@@ -100,7 +100,7 @@ int leading(DenseView<T> view) {
 
 /// Everything goes to the default stream, as the device's copies do.
 template <class T>
-class CudaOperations final : public DenseOperations<T> {
+class CudaOperations final : public DenseLibrary<T> {
  public:
   explicit CudaOperations(std::shared_ptr<Device> device) : device_(std::move(device)), info_(device_, 1) {
     info_.clear();  // makes the device the calling thread's
@@ -175,7 +175,7 @@ std::string why_no_dense_cuda() {
 }
 
 template <class T>
-std::unique_ptr<DenseOperations<T>> make_dense_cuda(std::shared_ptr<Device> device) {
+std::unique_ptr<DenseLibrary<T>> make_dense_cuda(std::shared_ptr<Device> device) {
   const Functions<T> functions;
   if (const std::string reason = why_not(); !reason.empty())
     throw DeviceError("no dense operations on the device " + device->info().address() + ": " + reason);
@@ -183,7 +183,7 @@ std::unique_ptr<DenseOperations<T>> make_dense_cuda(std::shared_ptr<Device> devi
 }
 
 #define PALMETTE_INSTANTIATE(T) \
-  template std::unique_ptr<DenseOperations<T>> make_dense_cuda<T>(std::shared_ptr<Device>);
+  template std::unique_ptr<DenseLibrary<T>> make_dense_cuda<T>(std::shared_ptr<Device>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -9,6 +9,6 @@ namespace palmette::device {
 std::string why_no_dense_cuda();
 /// @param device  of kind "cuda" @throws DeviceError if a library cannot be loaded
 template <class T>
-std::unique_ptr<DenseOperations<T>> make_dense_cuda(std::shared_ptr<Device> device);
+std::unique_ptr<DenseLibrary<T>> make_dense_cuda(std::shared_ptr<Device> device);
 
 }  // namespace palmette::device

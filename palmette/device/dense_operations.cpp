@@ -12,7 +12,7 @@ View some_rows(View view, index_t first, index_t end) {
 }
 
 template <class T>
-class HostOperations final : public DenseOperations<T> {
+class HostOperations final : public DenseLibrary<T> {
  public:
   explicit HostOperations(const HostDense<T>& host) : host_(host) {}
 
@@ -45,7 +45,7 @@ std::string why_no_dense_operations(const Device& device) {
 }
 
 template <class T>
-std::unique_ptr<DenseOperations<T>> make_dense_operations(const std::shared_ptr<Device>& device,
+std::unique_ptr<DenseLibrary<T>> make_dense_operations(const std::shared_ptr<Device>& device,
                                                           const HostDense<T>& host) {
   if (device->info().kind == "hip") throw DeviceError(why_no_dense_operations(*device));
   if (device->info().kind == "cuda") return device::make_dense_cuda<T>(device);
@@ -53,7 +53,7 @@ std::unique_ptr<DenseOperations<T>> make_dense_operations(const std::shared_ptr<
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                        \
-  template std::unique_ptr<DenseOperations<T>> make_dense_operations<T>(const std::shared_ptr<Device>&, \
+  template std::unique_ptr<DenseLibrary<T>> make_dense_operations<T>(const std::shared_ptr<Device>&, \
                                                                         const HostDense<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -52,9 +52,9 @@ using RowCuts = std::span<const index_t>;
 
 /// Called by one thread at a time. Results are there when Device::copy_out is.
 template <class T>
-class DenseOperations {
+class DenseLibrary {
  public:
-  virtual ~DenseOperations() = default;
+  virtual ~DenseLibrary() = default;
   /// The lower triangle of A ← L with L·Lᴴ = A. @returns −1, or the column whose pivot is not positive; A is
   /// then undefined
   /// @throws MemoryError if the device has no memory for the workspace; DeviceError
@@ -67,7 +67,7 @@ class DenseOperations {
 std::string why_no_dense_operations(const Device& device);
 /// @throws DeviceError if the device's libraries cannot be loaded, saying which and why
 template <class T>
-std::unique_ptr<DenseOperations<T>> make_dense_operations(const std::shared_ptr<Device>& device,
+std::unique_ptr<DenseLibrary<T>> make_dense_operations(const std::shared_ptr<Device>& device,
                                                           const HostDense<T>& host);
 
 }  // namespace palmette

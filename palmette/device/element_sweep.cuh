@@ -199,9 +199,8 @@ PALMETTE_DEVICE void multiply_triangle(const ElementSweep<T>& a, const ElementVa
 template <class T>
 PALMETTE_DEVICE Supernode<T> rows_of_block(const ElementSweep<T>& a, int panel) {
   const BlockPanel of = a.blocks.panel[panel];
-  const int height = 1 << of.log_height, above = (of.width + height - 1) / height;
-  const PanelLayout layout{of.width, above * height + of.rows, height, rows_per_load<T>};
-  const T* const values = a.blocks.values + of.values - layout.begin(above);
+  const PanelLayout layout = layout_below(of.width, of.rows, 1 << of.log_height, rows_per_load<T>);
+  const T* const values = a.blocks.values + of.values - layout.begin(layout.first_below());
   return {0, 0, 1, 0, of.width, of.rows, 0, false, nullptr, layout, values};
 }
 
@@ -210,7 +209,7 @@ PALMETTE_DEVICE void multiply_block(const ElementSweep<T>& a, const ElementBlock
                                     const T* t) {
   constexpr int loaded = rows_per_load<T>;
   const Supernode<T> s = rows_of_block(a, block.panel);
-  const int height = s.layout.height, above = (s.width + height - 1) / height;
+  const int height = s.layout.height, above = s.layout.first_below();
   T* const out = store_row(a, block.out);
   for (int chunk = above + gpu::thread() / gpu::warp_size; chunk < s.layout.num_chunks();
        chunk += gpu::threads() / gpu::warp_size)
@@ -225,33 +224,15 @@ PALMETTE_DEVICE void multiply_block(const ElementSweep<T>& a, const ElementBlock
     }
 }
 
-template <class T, int K, Link link, Fault fault>
-PALMETTE_DEVICE void forward_element_task(const ElementSweep<T>& a, const ElementTask& task) {
-  switch (task.kind) {
-    case ElementTaskKind::tree:
-      return eliminate_by_tree<T, K, Fault::none>(a.own, task.number);
-    case ElementTaskKind::add_up:
-      return add_up(a, task.begin, task.end);
-    case ElementTaskKind::arrive:
-      return pass_on<T, link, fault>(a, a.program.value[task.number]);
-    case ElementTaskKind::triangle:
-      return multiply_triangle<T, K>(a, a.program.value[task.number]);
-    case ElementTaskKind::reduce: {
-      const ElementReduction reduction = a.program.reduction[task.number];
-      add_up(a, reduction.sum_begin, reduction.sum_end);
-      if (reduction.send >= 0) return send_sum<T, link, fault>(a, reduction);
-      find_right_hand_side(a, reduction);
-      return pass_on<T, link, fault>(a, a.program.value[reduction.value]);
-    }
-    case ElementTaskKind::blocks: {
-      T* const t = shared_values<T>();
-      over_tiles(a.own, [&](Tile rhs) {
-        fetch_value(a, a.program.value[a.program.block[task.begin].value], rhs, t);
-        for (int b = task.begin; b < task.end; ++b) multiply_block<T, K>(a, a.program.block[b], rhs, t);
-        gpu::block_barrier();
-      });
-    }
-  }
+/// The blocks [begin, end), all of one column.
+template <class T, int K>
+PALMETTE_DEVICE void multiply_blocks(const ElementSweep<T>& a, int begin, int end) {
+  T* const t = shared_values<T>();
+  over_tiles(a.own, [&](Tile rhs) {
+    fetch_value(a, a.program.value[a.program.block[begin].value], rhs, t);
+    for (int b = begin; b < end; ++b) multiply_block<T, K>(a, a.program.block[b], rhs, t);
+    gpu::block_barrier();
+  });
 }
 
 // ---- backward ----
@@ -317,32 +298,58 @@ PALMETTE_DEVICE void multiply_block_transposed(const ElementSweep<T>& a, const E
   gpu::block_barrier();
 }
 
-template <class T, int K, Link link, Fault fault>
-PALMETTE_DEVICE void backward_element_task(const ElementSweep<T>& a, const ElementTask& task) {
+template <class T, int K>
+PALMETTE_DEVICE void multiply_blocks_transposed(const ElementSweep<T>& a, int begin, int end) {
+  over_tiles(a.own, [&](Tile rhs) {
+    for (int b = begin; b < end; ++b) multiply_block_transposed<T, K>(a, a.program.block[b], rhs);
+  });
+}
+
+/// x of a supernode ← B⁻ᵀ·z, to which the sums are added later.
+template <class T, int K>
+PALMETTE_DEVICE void multiply_triangle_transposed(const ElementSweep<T>& a, const ElementValue& value) {
+  const Supernode<T> s = diagonal_block(a, value);
+  if (!s.is_guarded) substitute<T, K>(a.own, s);
+}
+
+// ---- both ----
+
+/// A reduction's sums, and then the message or the value.
+template <class T, bool forward, Link link, Fault fault>
+PALMETTE_DEVICE void reduce(const ElementSweep<T>& a, const ElementReduction& reduction) {
+  add_up(a, reduction.sum_begin, reduction.sum_end);
+  if (reduction.send >= 0) return send_sum<T, link, fault>(a, reduction);
+  if constexpr (forward)
+    find_right_hand_side(a, reduction);
+  else
+    find_solution(a, reduction);
+  pass_on<T, link, fault>(a, a.program.value[reduction.value]);
+}
+
+template <class T, int K, bool forward, Link link, Fault fault>
+PALMETTE_DEVICE void run_task(const ElementSweep<T>& a, const ElementTask& task) {
   switch (task.kind) {
     case ElementTaskKind::tree:
-      return substitute<T, K>(a.own, supernode(a.own, task.number));
+      if constexpr (forward)
+        return eliminate_by_tree<T, K, Fault::none>(a.own, task.number);
+      else
+        return substitute<T, K>(a.own, supernode(a.own, task.number));
     case ElementTaskKind::add_up:
       return add_up(a, task.begin, task.end);
     case ElementTaskKind::arrive:
       return pass_on<T, link, fault>(a, a.program.value[task.number]);
-    case ElementTaskKind::triangle: {
-      const Supernode<T> s = diagonal_block(a, a.program.value[task.number]);
-      if (!s.is_guarded) substitute<T, K>(a.own, s);
-      return;
-    }
-    case ElementTaskKind::reduce: {
-      const ElementReduction reduction = a.program.reduction[task.number];
-      add_up(a, reduction.sum_begin, reduction.sum_end);
-      if (reduction.send >= 0) return send_sum<T, link, fault>(a, reduction);
-      find_solution(a, reduction);
-      return pass_on<T, link, fault>(a, a.program.value[reduction.value]);
-    }
+    case ElementTaskKind::reduce:
+      return reduce<T, forward, link, fault>(a, a.program.reduction[task.number]);
+    case ElementTaskKind::triangle:
+      if constexpr (forward)
+        return multiply_triangle<T, K>(a, a.program.value[task.number]);
+      else
+        return multiply_triangle_transposed<T, K>(a, a.program.value[task.number]);
     case ElementTaskKind::blocks:
-      over_tiles(a.own, [&](Tile rhs) {
-        for (int b = task.begin; b < task.end; ++b)
-          multiply_block_transposed<T, K>(a, a.program.block[b], rhs);
-      });
+      if constexpr (forward)
+        return multiply_blocks<T, K>(a, task.begin, task.end);
+      else
+        return multiply_blocks_transposed<T, K>(a, task.begin, task.end);
   }
 }
 
@@ -354,10 +361,7 @@ PALMETTE_DEVICE void run_element(const ElementSweep<T>& a) {
     const int number = a.order.task[ticket];
     const ElementTask task = a.program.task[number];
     wait_for_input<T, fault>(a, task);
-    if constexpr (forward)
-      forward_element_task<T, K, link, fault>(a, task);
-    else
-      backward_element_task<T, K, link, fault>(a, task);
+    run_task<T, K, forward, link, fault>(a, task);
     gpu::block_barrier();
     if (gpu::thread() == 0) gpu::store_release<gpu::Scope::device>(&a.done[number], a.own.at.sweep);
   });

@@ -30,7 +30,7 @@ void touch_managed(const Lane& lane, const void* p) {
   const auto [owner, was_on_host] = world->page_owner.try_emplace(page, device);
   if (!was_on_host && owner->second == device) return;
   owner->second = device;
-  ++world->report.page_moves[static_cast<std::size_t>(device)];
+  ++world->report.page_moves[device];
 }
 
 bool is_remote(const Lane& lane, const void* p) {

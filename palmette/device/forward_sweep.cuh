@@ -83,9 +83,7 @@ template <Fault fault = Fault::none>
 PALMETTE_KERNEL void forward_read_only_kernel(Columns a, ReadOnlyRun at) {
   constexpr gpu::Scope scope = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
   for (;;) {
-    int k = 0;
-    if (gpu::lane() == 0) k = gpu::add_relaxed<gpu::Scope::device>(at.ticket, 1);
-    k = gpu::shuffle(gpu::all_lanes, k, 0);
+    const int k = take_warp_ticket(at.ticket);
     if (k >= a.num_columns) return;
     const int i = a.column[k];
     bool done =

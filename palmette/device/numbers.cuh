@@ -116,23 +116,23 @@ PALMETTE_DEVICE Complex<R> lane_sum(Complex<R> v, int from, int end) {
   return {lane_sum(v.re, from, end), lane_sum(v.im, from, end)};
 }
 
-/// *to ← *to + v, atomically in the scope of the device.
-template <class R>
+/// *to ← *to + v, atomically.
+template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE void add_atomically(R* to, R v) {
-  gpu::add_relaxed<gpu::Scope::device>(to, v);
+  gpu::add_relaxed<scope>(to, v);
 }
-template <class R>
+template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE void add_atomically(Complex<R>* to, Complex<R> v) {
-  gpu::add_relaxed<gpu::Scope::device>(&to->re, v.re);
-  gpu::add_relaxed<gpu::Scope::device>(&to->im, v.im);
+  gpu::add_relaxed<scope>(&to->re, v.re);
+  gpu::add_relaxed<scope>(&to->im, v.im);
 }
-template <class R>
+template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE R load_relaxed(const R* p) {
-  return gpu::load_relaxed<gpu::Scope::device>(p);
+  return gpu::load_relaxed<scope>(p);
 }
-template <class R>
+template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE Complex<R> load_relaxed(const Complex<R>* p) {
-  return {gpu::load_relaxed<gpu::Scope::device>(&p->re), gpu::load_relaxed<gpu::Scope::device>(&p->im)};
+  return {gpu::load_relaxed<scope>(&p->re), gpu::load_relaxed<scope>(&p->im)};
 }
 
 // Between precisions, and sizes.

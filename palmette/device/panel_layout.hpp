@@ -44,12 +44,22 @@ struct PanelLayout {
     const int last = num_chunks() - 1;
     return begin(last) + static_cast<long long>(stored_rows(last)) * columns(last);
   }
+  /// The first chunk that has no rows of the diagonal block.
+  PALMETTE_HOST_DEVICE int first_below() const { return (width + height - 1) / height; }
   /// The place of an entry; it must be stored.
   PALMETTE_HOST_DEVICE long long place(int row, int column) const {
     const int chunk = row / height;
     return begin(chunk) + static_cast<long long>(column) * stored_rows(chunk) + (row - chunk * height);
   }
 };
+
+/// Of `rows` rows that lie below a diagonal block of which nothing is stored: the chunks from first_below()
+/// on.
+PALMETTE_HOST_DEVICE PanelLayout layout_below(int width, int rows, int height, int rows_of_load) {
+  PanelLayout layout{width, 0, height, rows_of_load};
+  layout.rows = layout.first_below() * height + rows;
+  return layout;
+}
 
 /// The height of chunks for a panel: at least so large that the columns of a narrow supernode occupy all
 /// lanes, and larger while a block's warps still find a chunk each, because a sum over the lanes of a row
@@ -74,10 +84,10 @@ PanelLayout panel_layout(int width, int rows, int parts = 1) {
 template <class T>
 constexpr long long panel_alignment = 32 / sizeof(T);
 
-/// to ← the panel in this layout, padded with zeros. @param entry  (row, column) → value
+/// to ← the panel in this layout from a chunk on, padded with zeros. @param entry  (row, column) → value
 template <class T, class Entry>
-void pack_panel(const PanelLayout& layout, Entry&& entry, T* to) {
-  for (int chunk = 0; chunk < layout.num_chunks(); ++chunk) {
+void pack_panel(const PanelLayout& layout, Entry&& entry, T* to, int first_chunk = 0) {
+  for (int chunk = first_chunk; chunk < layout.num_chunks(); ++chunk) {
     const int first = chunk * layout.height, stored = layout.stored_rows(chunk);
     for (int column = 0; column < layout.columns(chunk); ++column)
       for (int row = first; row < first + stored; ++row)

@@ -137,9 +137,7 @@ PALMETTE_DEVICE void take_rows(const RowSweep<T>& a) {
   if constexpr (fault != Fault::warps_in_step)
     if (!gpu::leads_wave()) return;
   for (;;) {
-    int ticket = 0;
-    if (gpu::lane() == 0) ticket = gpu::add_relaxed<gpu::Scope::device>(a.ticket, 1);
-    ticket = gpu::shuffle(gpu::all_lanes, ticket, 0);
+    const int ticket = take_warp_ticket(a.ticket);
     if (ticket >= a.n) return;
     solve_row<T, K>(a, a.reversed ? a.n - 1 - ticket : ticket);
   }

@@ -8,43 +8,16 @@
 // wavefront with two warps one works, as in rows_kernel.
 #pragma once
 
-#include "palmette/device/numbers.cuh"
 #include "palmette/device/triangle_elements.hpp"
-#include "palmette/device/triangle_sweep.hpp"
+#include "palmette/device/triangle_sweep.cuh"
 
 namespace palmette::device {
-
-/// *to ← *to + v, atomically.
-template <gpu::Scope scope, class R>
-PALMETTE_DEVICE void add_in(R* to, R v) {
-  gpu::add_relaxed<scope>(to, v);
-}
-template <gpu::Scope scope, class R>
-PALMETTE_DEVICE void add_in(Complex<R>* to, Complex<R> v) {
-  gpu::add_relaxed<scope>(&to->re, v.re);
-  gpu::add_relaxed<scope>(&to->im, v.im);
-}
-template <gpu::Scope scope, class R>
-PALMETTE_DEVICE R load_in(const R* p) {
-  return gpu::load_relaxed<scope>(p);
-}
-template <gpu::Scope scope, class R>
-PALMETTE_DEVICE Complex<R> load_in(const Complex<R>* p) {
-  return {gpu::load_relaxed<scope>(&p->re), gpu::load_relaxed<scope>(&p->im)};
-}
-
-/// The next column of this element for the warp, by the element's own count.
-PALMETTE_DEVICE int take_column(int* ticket) {
-  int k = 0;
-  if (gpu::lane() == 0) k = gpu::add_relaxed<gpu::Scope::device>(ticket, 1);
-  return gpu::shuffle(gpu::all_lanes, k, 0);
-}
 
 /// Calls sum_of(column) for each column that the warp takes, which waits and returns what the row loses, and
 /// add(row, value) for its entries.
 template <class T, class SumOf, class Add>
 PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, SumOf&& sum_of, Add&& add) {
-  for (int k = take_column(s.at.ticket); k < s.a.num_columns; k = take_column(s.at.ticket)) {
+  for (int k = take_warp_ticket(s.at.ticket); k < s.a.num_columns; k = take_warp_ticket(s.at.ticket)) {
     const T rest = s.at.b[k] - sum_of(s.a.column[k]);
     const T x = s.a.diagonal != nullptr ? divide(rest, s.a.diagonal[k]) : rest;
     if (gpu::lane() == 0) s.at.x[k] = x;
@@ -56,7 +29,7 @@ PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, SumOf&& sum_of, Add&&
 /// An addition to a row, in the memory of this element. @returns how many were still to come
 template <gpu::Scope scope, class T>
 PALMETTE_DEVICE int add_at_home(const ElementVectors<T>& at, int row, T value) {
-  add_in<scope>(&at.left_sum[row], value);
+  add_atomically<scope>(&at.left_sum[row], value);
   return gpu::add_release<scope>(&at.remaining[row], -1);
 }
 
@@ -82,14 +55,14 @@ PALMETTE_DEVICE void solve_unified(const ColumnSweep<T>& s) {
       if constexpr (fault != Fault::no_acquire) gpu::fence<gpu::Scope::system>();
     }
     gpu::warp_barrier();
-    const T own = load_in<gpu::Scope::device>(&at.left_sum[i]);
-    return has_others ? own + load_in<gpu::Scope::system>(&at.shared_sum[i]) : own;
+    const T own = load_relaxed<gpu::Scope::device>(&at.left_sum[i]);
+    return has_others ? own + load_relaxed<gpu::Scope::system>(&at.shared_sum[i]) : own;
   };
   const auto add = [&](int row, T value) {
     if (s.is_own(row)) {
       add_at_home<gpu::Scope::device>(at, row, value);
     } else {
-      add_in<gpu::Scope::system>(&at.shared_sum[row], value);
+      add_atomically<gpu::Scope::system>(&at.shared_sum[row], value);
       gpu::add_release<scope>(&at.shared_remaining[row], -1);
     }
   };
@@ -108,7 +81,7 @@ template <Fault fault, class R>
 PALMETTE_DEVICE R read_sum(const R* from) {
   if constexpr (fault == Fault::wrong_size)
     return static_cast<R>(gpu::load_relaxed<gpu::Scope::system>(reinterpret_cast<const float*>(from)));
-  else return load_in<gpu::Scope::system>(from);
+  else return load_relaxed<gpu::Scope::system>(from);
 }
 
 /// Additions stay with the element that makes them. Lane e of the warp that solves reads from element e, if
@@ -132,7 +105,8 @@ PALMETTE_DEVICE void solve_zero_copy(const ColumnSweep<T>& s) {
     }
     if constexpr (fault != Fault::no_acquire) gpu::fence<gpu::Scope::system>();
     T sum = zero<T>();
-    if (is_source) sum = is_own ? load_in<gpu::Scope::device>(&left_sum[i]) : read_sum<fault>(&left_sum[i]);
+    if (is_source)
+      sum = is_own ? load_relaxed<gpu::Scope::device>(&left_sum[i]) : read_sum<fault>(&left_sum[i]);
     return lane_sum(sum, 1, gpu::warp_size);
   };
   const auto add = [&](int row, T value) {
@@ -173,7 +147,7 @@ PALMETTE_DEVICE void solve_pushed(const ColumnSweep<T>& s) {
     if (is_source && from == s.element) {
       wait_for_zero<gpu::Scope::device>(&at.remaining[i]);
       gpu::fence<gpu::Scope::device>();
-      sum = load_in<gpu::Scope::device>(&at.left_sum[i]);
+      sum = load_relaxed<gpu::Scope::device>(&at.left_sum[i]);
     } else if (is_source) {
       if constexpr (fault != Fault::relaxed_flag) gpu::wait_signal(&at.arrived[place], at.run);
       else while (gpu::load_relaxed<gpu::Scope::system>(&at.arrived[place]) != at.run) gpu::pause();

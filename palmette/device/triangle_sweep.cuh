@@ -467,6 +467,13 @@ PALMETTE_DEVICE int take_ticket(int* taken, int* ticket) {
   return *taken;
 }
 
+/// The warp's next task, the same in all of its lanes.
+PALMETTE_DEVICE int take_warp_ticket(int* ticket) {
+  int taken = 0;
+  if (gpu::lane() == 0) taken = gpu::add_relaxed<gpu::Scope::device>(ticket, 1);
+  return gpu::shuffle(gpu::all_lanes, taken, 0);
+}
+
 /// Calls work(ticket) for the tickets that this block takes.
 template <class Work>
 PALMETTE_DEVICE void over_tickets(int* ticket, int count, Work&& work) {

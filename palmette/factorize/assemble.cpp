@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 /// Enough that little waiting remains if one thread starts late or is interrupted.
@@ -93,4 +93,4 @@ double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& order
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -5,7 +5,7 @@
 
 #include "palmette/factorize/work.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 inline double scale_of(const std::vector<double>& scales, index_t place) {
   return scales.empty() ? 1.0 : scales[place];
@@ -66,4 +66,4 @@ inline double default_tiny_pivot(double roundoff) { return std::cbrt(roundoff * 
 template <class T>
 double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& ordering);
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 std::byte* write(const void* from, std::size_t bytes, std::byte* to) {
@@ -133,4 +133,4 @@ FinishedBlock<T> BlockMessages<T>::read_block(const Block& shape, index_t source
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -3,7 +3,7 @@
 
 #include "palmette/factorize/rank_work.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 template <class T>
 class BlockMessages {
@@ -48,4 +48,4 @@ class BlockMessages {
   BytePool pool_;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

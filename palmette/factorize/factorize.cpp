@@ -11,12 +11,12 @@
 namespace palmette {
 namespace {
 
-using factorizing::failure_at;
-using factorizing::Offload;
-using factorizing::PivotTally;
-using factorizing::Program;
-using factorizing::Work;
-using factorizing::Workspace;
+using factorize_detail::failure_at;
+using factorize_detail::Offload;
+using factorize_detail::PivotTally;
+using factorize_detail::Program;
+using factorize_detail::Work;
+using factorize_detail::Workspace;
 
 /// At most this many columns with replaced pivots are listed.
 constexpr std::size_t listed_columns = 1000;
@@ -112,7 +112,7 @@ constexpr double flops_of_a_long_run = 1e9;
 
 /// Tasks of a run with a device have whole pieces of the host's: rows are cut where the host cuts them.
 RowChunks chunks_with_device(const OffloadOptions& options, const OffloadPlan& plan) {
-  constexpr index_t unit = factorizing::host_chunk_rows;
+  constexpr index_t unit = factorize_detail::host_chunk_rows;
   if (options.task_rows < 1)
     throw UsageError("offload: tasks of " + std::to_string(options.task_rows) + " rows; give at least 1");
   return {(options.task_rows + unit - 1) / unit * unit, plan.rows_on_device};
@@ -136,12 +136,12 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   std::optional<ThreadTeam> alone;
   ThreadTeam& team = options.team != nullptr ? *options.team : alone.emplace(1);
   const double largest =
-      options.kind == FactorKind::llt ? 0 : factorizing::largest_scaled_entry(matrix, ordering);
+      options.kind == FactorKind::llt ? 0 : factorize_detail::largest_scaled_entry(matrix, ordering);
   if (largest == 0 && symbolic->n > 0 && options.kind != FactorKind::llt) return zero_matrix();
 
   prepare_factor(factor, matrix, symbolic, ordering, options.kind);
   const double relative =
-      options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
+      options.tiny_pivot > 0 ? options.tiny_pivot : factorize_detail::default_tiny_pivot(unit_roundoff<T>);
   const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest)};
   std::optional<Offload<T>> offload;
   if (options.offload.device) offload.emplace(work, options.offload);
@@ -151,7 +151,7 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   if (!workspace || !workspace->fits(symbolic, options.kind, team.size(), chunks))
     workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size(), chunks);
   Program<T> program(work, *workspace, options.progress, with_device);
-  if (options.kind == FactorKind::lu) factorizing::assemble_upper(work, team);
+  if (options.kind == FactorKind::lu) factorize_detail::assemble_upper(work, team);
   DriveOptions drive_options;
   if (factorization_flops(*symbolic, options.kind) >= flops_of_a_long_run)
     drive_options.called = ThreadTeam::Called::all;
@@ -183,7 +183,7 @@ Outcome<void> checked_run(const Request<T>& request, std::unique_ptr<Workspace<T
 }  // namespace
 
 template <class T>
-FactorizeMemory<T>::FactorizeMemory() : kept_(std::make_shared<factorizing::KeptMemory<T>>()) {}
+FactorizeMemory<T>::FactorizeMemory() : kept_(std::make_shared<factorize_detail::KeptMemory<T>>()) {}
 template <class T>
 FactorizeMemory<T>::FactorizeMemory(FactorizeMemory&&) noexcept = default;
 template <class T>
@@ -207,7 +207,7 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
                                                           std::shared_ptr<const SymbolicFactor> symbolic,
                                                           const Ordering& ordering,
                                                           const FactorizeOptions& options) {
-  const std::shared_ptr<factorizing::KeptMemory<T>>& kept = memory.kept();
+  const std::shared_ptr<factorize_detail::KeptMemory<T>>& kept = memory.kept();
   std::unique_ptr<Factor<T>> factor = kept->take_spare();
   if (!factor || factor->symbolic != symbolic) factor = std::make_unique<Factor<T>>();
   const Outcome<void> done = checked_run<T>({matrix, symbolic, ordering, options}, kept->workspace, *factor);

@@ -72,7 +72,7 @@ template <class T>
 Outcome<Factor<T>> factorize(const SparseMatrix<T>& matrix, std::shared_ptr<const SymbolicFactor> symbolic,
                              const Ordering& ordering, const FactorizeOptions& options = {});
 
-namespace factorizing {
+namespace factorize_detail {
 template <class T>
 struct KeptMemory;
 }
@@ -86,10 +86,10 @@ class FactorizeMemory {
   FactorizeMemory(FactorizeMemory&&) noexcept;
   FactorizeMemory& operator=(FactorizeMemory&&) noexcept;
   ~FactorizeMemory();
-  const std::shared_ptr<factorizing::KeptMemory<T>>& kept() const { return kept_; }
+  const std::shared_ptr<factorize_detail::KeptMemory<T>>& kept() const { return kept_; }
 
  private:
-  std::shared_ptr<factorizing::KeptMemory<T>> kept_;
+  std::shared_ptr<factorize_detail::KeptMemory<T>> kept_;
 };
 
 /// As factorize, with memory that `memory` keeps between calls. The panels of the factor return there when

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 template <class T>
 FanOutProgram<T>::FanOutProgram(const RankWork<T>& work, const RankFactorizeOptions& options,
@@ -180,4 +180,4 @@ void FanOutProgram<T>::finish_below(index_t p, DenseView<T> block, RankScratch<T
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -9,7 +9,7 @@
 #include "palmette/factorize/block_messages.hpp"
 #include "palmette/factorize/panel_waits.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 template <class T>
 class FanOutProgram final : public RankProgram {
@@ -71,4 +71,4 @@ class FanOutProgram final : public RankProgram {
   std::vector<TaskNote> last_;  // by thread
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 /// Zero the strict upper triangle, which holds the unneeded halves of symmetric updates.
@@ -200,4 +200,4 @@ NumericalFailure failure_at(const BadPivot& bad, const SymbolicFactor& symbolic)
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

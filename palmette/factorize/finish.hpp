@@ -4,7 +4,7 @@
 #include "palmette/factorize/pivot_tally.hpp"
 #include "palmette/factorize/work.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// The place at which a factorization cannot continue.
 struct BadPivot {
@@ -54,4 +54,4 @@ BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, Pi
 template <class T>
 void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range);
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

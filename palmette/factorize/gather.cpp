@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 /// The part of one descendant's panel that updates one panel: its rows [first, end) times its rows of the
@@ -134,4 +134,4 @@ void gather_update(const Work<T>& work, Scratch<T>& scratch, index_t s, const Ta
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

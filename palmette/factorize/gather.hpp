@@ -3,7 +3,7 @@
 
 #include "palmette/factorize/work.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// Subtract from `target`, rows of the panel of s, the updates of every descendant, in ascending order.
 /// scratch.mapped == s.
@@ -18,4 +18,4 @@ void gather_update(const Work<T>& work, Scratch<T>& scratch, index_t s, const Ta
 /// The descendant's rows that fall into rows `range` of the panel of s: places in its row list.
 RowRange rows_within(const SymbolicFactor& symbolic, index_t s, RowRange range, const Updater& updater);
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

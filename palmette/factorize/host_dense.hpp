@@ -4,7 +4,7 @@
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/device/device.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 template <class T>
 void divide_on_host(const RowTriangle& how, DenseView<const T> a, DenseView<T> x) {
@@ -21,4 +21,4 @@ HostDense<T> host_dense() {
   return {&factor_llt<T>, &divide_on_host<T>, &multiply_placed<T>};
 }
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

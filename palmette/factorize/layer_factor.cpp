@@ -6,7 +6,7 @@
 #include <map>
 
 namespace palmette {
-namespace factorizing {
+namespace factorize_detail {
 
 /// A block of one panel: number in OwnedBlocks::own, or −1 for the diagonal block.
 struct Piece {
@@ -106,7 +106,7 @@ class HandingProgram final : public RankProgram {
       const index_t s = owned.panel[p];
       if (owned.owns_diagonal[p] != 0) add(s, s, {p, -1});
       for (offset_t own = owned.own_ptr[p];
-           own < owned.own_ptr[static_cast<std::size_t>(p) + 1]; ++own)
+           own < owned.own_ptr[p + 1]; ++own)
         add(from_.symbolic->blocks[owned.own[own].block]
                 .row_supernode,
             s, {p, own});
@@ -128,7 +128,7 @@ class HandingProgram final : public RankProgram {
       const index_t s = owned.panel[p];
       if (owned.owns_diagonal[p] != 0) add(s, s, {p, -1});
       for (offset_t own = owned.own_ptr[p];
-           own < owned.own_ptr[static_cast<std::size_t>(p) + 1]; ++own)
+           own < owned.own_ptr[p + 1]; ++own)
         add(to_.symbolic->blocks[owned.own[own].block]
                 .row_supernode,
             s, {p, own});
@@ -200,11 +200,11 @@ class HandingProgram final : public RankProgram {
   std::atomic<double> last_cost_{0};
 };
 
-}  // namespace factorizing
+}  // namespace factorize_detail
 
 template <class T>
 struct LayerFactorHanding<T>::State {
-  factorizing::HandingProgram<T> program;
+  factorize_detail::HandingProgram<T> program;
 };
 
 template <class T>

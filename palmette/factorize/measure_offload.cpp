@@ -59,7 +59,7 @@ class HostBench final : public Bench {
       if (operation == DenseOperation::gemm) multiply_rows<double>(false, left, right, out);
       if (operation == DenseOperation::syrk) multiply_rows<double>(false, left, left, out);
       if (operation == DenseOperation::trsm)
-        factorizing::divide_on_host<double>(lower_transposed, right, out);
+        factorize_detail::divide_on_host<double>(lower_transposed, right, out);
       if (operation == DenseOperation::potrf) (void)factor_llt(out);
     });
   }
@@ -72,7 +72,7 @@ class DeviceBench final : public Bench {
  public:
   DeviceBench(std::shared_ptr<Device> device, double seconds_each)
       : device_(std::move(device)), seconds_each_(seconds_each),
-        operations_(make_dense_operations<double>(device_, factorizing::host_dense<double>())) {}
+        operations_(make_dense_operations<double>(device_, factorize_detail::host_dense<double>())) {}
 
   /// With the copy of one entry that waits for the result.
   double seconds(DenseOperation operation, index_t side) override {
@@ -105,7 +105,7 @@ class DeviceBench final : public Bench {
  private:
   std::shared_ptr<Device> device_;
   double seconds_each_;
-  std::unique_ptr<DenseOperations<double>> operations_;
+  std::unique_ptr<DenseLibrary<double>> operations_;
 };
 
 double gflops(DenseOperation operation, double side, double seconds) {

@@ -4,7 +4,7 @@
 #include "palmette/factorize/work.hpp"
 
 namespace palmette {
-namespace factorizing {
+namespace factorize_detail {
 
 ScratchSizes scratch_sizes(const SymbolicFactor& symbolic) {
   ScratchSizes sizes;
@@ -22,7 +22,7 @@ offset_t ScratchSizes::bytes(FactorKind kind, offset_t scalar_bytes) const {
              scalar_bytes;
 }
 
-}  // namespace factorizing
+}  // namespace factorize_detail
 
 namespace {
 
@@ -49,7 +49,7 @@ FactorMemory predicted_factor_bytes(const SymbolicFactor& symbolic, FactorKind k
                scale_bytes = static_cast<offset_t>(sizeof(double));
     memory.factor_bytes += n * (place_bytes + 2 * scale_bytes);
   }
-  memory.workspace_bytes = threads * factorizing::scratch_sizes(symbolic).bytes(kind, scalar_bytes);
+  memory.workspace_bytes = threads * factorize_detail::scratch_sizes(symbolic).bytes(kind, scalar_bytes);
   return memory;
 }
 

@@ -5,7 +5,7 @@
 
 #include "palmette/factorize/host_dense.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 /// Where the host cuts the rows from `from` on: at the ends of pieces, and within them after slab_rows rows.
@@ -50,7 +50,7 @@ OffloadCounts Offload<T>::finish() {
 }
 
 template <class T>
-DenseOperations<T>& Offload<T>::operations() {
+DenseLibrary<T>& Offload<T>::operations() {
   if (!operations_) operations_ = make_dense_operations<T>(device_, host_dense<T>());
   return *operations_;
 }
@@ -235,4 +235,4 @@ DeviceTicket Offload<T>::finish_rows(index_t s, std::vector<index_t> cuts) {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -10,7 +10,7 @@
 #include "palmette/factorize/offload_sizes.hpp"
 #include "palmette/factorize/work.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 using DeviceTicket = std::shared_ptr<const DeviceQueue::Ticket>;
 
@@ -81,7 +81,7 @@ class Offload {
     DeviceArray<T> left, right;
     std::list<index_t>::iterator age;
   };
-  DenseOperations<T>& operations();
+  DenseLibrary<T>& operations();
   DeviceArray<T> allocate(std::size_t entries, index_t needed);
   bool release_oldest(index_t needed);
   const Kept& keep(index_t s);
@@ -102,10 +102,10 @@ class Offload {
   OffloadModel model_;
   OffloadPlan plan_;
   OffloadCounts counts_;
-  std::unique_ptr<DenseOperations<T>> operations_;
+  std::unique_ptr<DenseLibrary<T>> operations_;
   std::unordered_map<index_t, Kept> kept_;
   std::list<index_t> ages_;  // the panel used longest ago first
   std::unique_ptr<DeviceQueue> queue_;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

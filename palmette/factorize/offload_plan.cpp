@@ -7,7 +7,7 @@
 namespace palmette {
 namespace {
 
-using factorizing::OffloadSizes;
+using factorize_detail::OffloadSizes;
 
 /// What one supernode costs as a source of updates.
 struct UpdateCosts {

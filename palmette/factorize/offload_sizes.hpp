@@ -5,7 +5,7 @@
 
 #include "palmette/factorize/offload_model.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 struct OffloadSizes {
   const SymbolicFactor& symbolic;
@@ -77,4 +77,4 @@ struct OffloadSizes {
   }
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 PanelWaits::PanelWaits(const FanOut& fan, const SymbolicFactor& symbolic, const Placement& placement)
     : fan_(fan),
@@ -129,4 +129,4 @@ std::string PanelWaits::missing_of(index_t p) const {
   return "";
 }
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -10,7 +10,7 @@
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// Panels take the updates of their steps in order, each as soon as its blocks are there; after the last one
 /// a panel also needs its diagonal block. Any thread may call any function.
@@ -86,4 +86,4 @@ class PanelWaits {
   std::priority_queue<Ready> ready_;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 void PivotTally::add(std::complex<double> pivot, bool replaced) {
   const double modulus = std::abs(pivot);
@@ -52,4 +52,4 @@ void PivotTally::append(const PivotTally& later) {
   moduli_.append(later.moduli_);
 }
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -10,7 +10,7 @@
 
 #include "palmette/blocks/blocks.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 struct PivotTally {
   Inertia inertia;
@@ -37,4 +37,4 @@ struct PivotTally {
   LogProduct moduli_;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

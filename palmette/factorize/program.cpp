@@ -7,7 +7,7 @@
 #include "palmette/factorize/assemble.hpp"
 #include "palmette/factorize/gather.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 /// Progress is reported in steps of at least this fraction.
@@ -142,4 +142,4 @@ PivotTally Program<T>::tally() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

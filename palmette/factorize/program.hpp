@@ -10,7 +10,7 @@
 #include "palmette/factorize/update_run.hpp"
 #include "palmette/factorize/workspace.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// Rows that a task of the host's takes at a time; with a device, tasks have more rows.
 inline constexpr index_t host_chunk_rows = RowChunks().chunk_rows;
@@ -86,4 +86,4 @@ class Program final : public RankProgram {
   std::vector<SetAside<T>> aside_;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

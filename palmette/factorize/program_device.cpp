@@ -4,7 +4,7 @@
 
 #include "palmette/factorize/program.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 template <class T>
 void Program<T>::set_aside(SetAside<T> task) {
@@ -163,4 +163,4 @@ OffloadCounts Program<T>::host_counts() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

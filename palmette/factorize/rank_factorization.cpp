@@ -19,7 +19,7 @@ struct RankFactorization<T>::State {
   std::shared_ptr<const Placement> placement;
   FanOut fan;
   RankFactor<T> factor;
-  std::unique_ptr<factorizing::FanOutProgram<T>> program;
+  std::unique_ptr<factorize_detail::FanOutProgram<T>> program;
 };
 
 template <class T>
@@ -61,12 +61,12 @@ RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankF
   factor.owned = state.fan.owned;
   const double largest = system.largest_entry > 0
                              ? system.largest_entry
-                             : factorizing::largest_scaled_entry(matrix, system.ordering);
+                             : factorize_detail::largest_scaled_entry(matrix, system.ordering);
   const double relative =
-      options.tiny_pivot > 0 ? options.tiny_pivot : factorizing::default_tiny_pivot(unit_roundoff<T>);
-  const factorizing::RankWork<T> work{matrix, *symbolic, state.fan, factor,
+      options.tiny_pivot > 0 ? options.tiny_pivot : factorize_detail::default_tiny_pivot(unit_roundoff<T>);
+  const factorize_detail::RankWork<T> work{matrix, *symbolic, state.fan, factor,
                                       static_cast<real_t<T>>(relative * largest)};
-  state.program = std::make_unique<factorizing::FanOutProgram<T>>(work, options, *placement, transport);
+  state.program = std::make_unique<factorize_detail::FanOutProgram<T>>(work, options, *placement, transport);
 }
 
 template <class T>
@@ -86,12 +86,12 @@ index_t RankFactorization<T>::bad_supernode() const {
 
 template <class T>
 NumericalFailure RankFactorization<T>::failure() const {
-  return factorizing::failure_at(state_->program->failure(), *state_->factor.symbolic);
+  return factorize_detail::failure_at(state_->program->failure(), *state_->factor.symbolic);
 }
 
 template <class T>
 PivotReport RankFactorization<T>::pivots() const {
-  const factorizing::PivotTally tally = state_->program->tally();
+  const factorize_detail::PivotTally tally = state_->program->tally();
   const RankFactor<T>& factor = state_->factor;
   PivotReport report;
   report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());

@@ -5,7 +5,7 @@
 
 #include "palmette/factorize/assemble.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 template <class T>
 RankScratch<T>::RankScratch(const SymbolicFactor& symbolic, FactorKind kind)
@@ -173,4 +173,4 @@ void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, c
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -5,7 +5,7 @@
 #include "palmette/factorize/finish.hpp"
 #include "palmette/factorize/rank_factorization.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// A finished block as an update reads it, wherever it lies.
 template <class T>
@@ -84,4 +84,4 @@ struct RankWork {
                 RankScratch<T>& scratch) const;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

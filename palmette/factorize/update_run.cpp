@@ -6,7 +6,7 @@
 #include "palmette/factorize/assemble.hpp"
 #include "palmette/factorize/gather.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 namespace {
 
 /// Products that one run may have under way, in bytes: some milliseconds of a bus.
@@ -141,4 +141,4 @@ void UpdateRun<T>::subtract(const Updater& updater, const DeviceUpdate<T>& produ
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -5,7 +5,7 @@
 
 #include "palmette/factorize/offload.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// Products are asked for ahead, and subtracted in ascending order of their source together with those of the
 /// host. So the sums have the same bits wherever the products come from, as long as the products have.
@@ -46,4 +46,4 @@ class UpdateRun {
   offset_t asked_bytes_ = 0;
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

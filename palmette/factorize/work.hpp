@@ -7,7 +7,7 @@
 
 #include "palmette/factorize/factorize.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// Number of source rows per product: the product then stays in the second-level cache.
 inline constexpr index_t slab_rows = 256;
@@ -117,4 +117,4 @@ struct alignas(128) Scratch {
   }
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

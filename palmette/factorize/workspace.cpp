@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 namespace {
 
@@ -56,4 +56,4 @@ void KeptMemory<T>::give_back(std::unique_ptr<Factor<T>> factor) {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

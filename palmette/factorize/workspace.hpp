@@ -8,7 +8,7 @@
 #include "palmette/factorize/pivot_tally.hpp"
 #include "palmette/factorize/work.hpp"
 
-namespace palmette::factorizing {
+namespace palmette::factorize_detail {
 
 /// Tasks, their counters and tallies, and the threads' scratch memory; serves one factorization after
 /// another.
@@ -49,4 +49,4 @@ struct KeptMemory {
   std::unique_ptr<Factor<T>> spare_;  // locked briefly
 };
 
-}  // namespace palmette::factorizing
+}  // namespace palmette::factorize_detail

@@ -61,22 +61,22 @@ Assembled<T> assemble(index_t rows, index_t cols, Symmetry symmetry, bool duplic
   pattern.rows = rows;
   pattern.cols = cols;
   const bool both = symmetry != Symmetry::general;
-  pattern.column_ptr.assign(static_cast<std::size_t>(cols) + 1, 0);
+  pattern.column_ptr.assign(cols + 1, 0);
   // The counts are stored two places later; placing then advances each pointer to the end of its column.
   std::vector<offset_t> next(static_cast<std::size_t>(cols) + 2, 0);
   for_each_entry([&](index_t row, index_t column, const T&) {
-    ++next[static_cast<std::size_t>(column) + 2];
-    if (both && row != column) ++next[static_cast<std::size_t>(row) + 2];
+    ++next[column + 2];
+    if (both && row != column) ++next[row + 2];
   });
   for (std::size_t place = 2; place < next.size(); ++place) next[place] += next[place - 1];
   resize_on_large_pages(pattern.row_index, static_cast<std::size_t>(next.back()));
   resize_on_large_pages(matrix.values, static_cast<std::size_t>(next.back()));
   for_each_entry([&](index_t row, index_t column, const T& value) {
-    const offset_t place = next[static_cast<std::size_t>(column) + 1]++;
+    const offset_t place = next[column + 1]++;
     pattern.row_index[place] = row;
     matrix.values[place] = value;
     if (!both || row == column) return;
-    const offset_t other = next[static_cast<std::size_t>(row) + 1]++;
+    const offset_t other = next[row + 1]++;
     pattern.row_index[other] = column;
     matrix.values[other] = mirrored(value, symmetry);
   });

@@ -128,8 +128,8 @@ class CoordinatePieces {
 /// Where each column begins, from the entries of a general file.
 template <class Entry>
 std::vector<offset_t> count_columns(const CoordinatePieces<Entry>& pieces, index_t cols) {
-  std::vector<offset_t> start(static_cast<std::size_t>(cols) + 1, 0);
-  pieces.for_each_column_index([&](index_t column) { ++start[static_cast<std::size_t>(column) + 1]; });
+  std::vector<offset_t> start(cols + 1, 0);
+  pieces.for_each_column_index([&](index_t column) { ++start[column + 1]; });
   for (std::size_t column = 1; column < start.size(); ++column) start[column] += start[column - 1];
   return start;
 }

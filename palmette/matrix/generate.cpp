@@ -33,7 +33,7 @@ struct Generator {
 };
 
 const std::vector<Generator>& generators() {
-  using namespace problems;
+  using namespace matrix_detail;
   static const std::string points = "grid points a side", unknowns = "rows";
   static const std::string levels = "number of levels, 1 to n; default: the square root of n, rounded down";
   static const std::vector<Generator> list = {

@@ -1,7 +1,7 @@
 // Row sums and diagonals for the generators of irregular patterns.
 #include "palmette/matrix/generate_assemble.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 /// Calls visit(row, column, value) for every entry, column after column; the value may be changed.
@@ -42,4 +42,4 @@ SparseMatrix<double> laplacian_plus_identity(const Triplets<double>& edges) {
   return matrix;
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

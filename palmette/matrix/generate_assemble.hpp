@@ -6,7 +6,7 @@
 
 #include "palmette/matrix/sparse_matrix.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 
 inline Triplets<double> empty_triplets(index_t n, std::size_t num_entries) {
   Triplets<double> triplets{n, n, {}, {}, {}};
@@ -43,4 +43,4 @@ void set_diagonal(SparseMatrix<double>& matrix, const std::vector<double>& diago
 /// identity: −1 off the diagonal, degree + 1 on it.
 SparseMatrix<double> laplacian_plus_identity(const Triplets<double>& edges);
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

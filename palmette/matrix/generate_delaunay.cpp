@@ -6,7 +6,7 @@
 #include <bit>
 #include <utility>
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 __extension__ typedef __int128 wide_int;
@@ -207,4 +207,4 @@ void separate_duplicates(std::vector<PlanePoint>& points, RandomStream& random) 
   }
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -7,7 +7,7 @@
 
 #include "palmette/matrix/generate_random.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 
 /// Points have integer coordinates in 0 … square_side: then every predicate fits in 128 bits and is exact.
 inline constexpr std::int64_t square_side = std::int64_t{1} << 26;
@@ -47,4 +47,4 @@ void separate_duplicates(std::vector<PlanePoint>& points, RandomStream& random);
 /// A point strictly inside the square.
 PlanePoint draw_point(RandomStream& random);
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -10,7 +10,7 @@
 #include "palmette/matrix/generate_problems.hpp"
 #include "palmette/matrix/generate_stencil.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 /// 72·26/5 times the element's stiffness for one pair of corners: entry [3·i + j] couples direction i with j.
@@ -87,7 +87,7 @@ SparseMatrix<double> make_elasticity3d(const GenerateOptions& options) {
   matrix.symmetry = Symmetry::symmetric;
   pattern.rows = pattern.cols = 3 * free_nodes.size();
   const auto num_entries = static_cast<std::size_t>(9 * count_pairs(free_nodes, offsets));
-  pattern.column_ptr.reserve(static_cast<std::size_t>(pattern.cols) + 1);
+  pattern.column_ptr.reserve(pattern.cols + 1);
   pattern.row_index.reserve(num_entries);
   matrix.values.reserve(num_entries);
   std::vector<CornerBlock> blocks(offsets.size());
@@ -110,4 +110,4 @@ SparseMatrix<double> make_elasticity3d(const GenerateOptions& options) {
   return matrix;
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -5,7 +5,7 @@
 #include "palmette/matrix/generate_problems.hpp"
 #include "palmette/matrix/generate_stencil.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 Grid square(index_t n) { return {n, n, 1}; }
@@ -133,4 +133,4 @@ SparseMatrix<double> make_kkt3d(const GenerateOptions& options) {
   return matrix;
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

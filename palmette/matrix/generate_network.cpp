@@ -7,7 +7,7 @@
 #include "palmette/matrix/generate_problems.hpp"
 #include "palmette/matrix/generate_random.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 /// A branch's conductance between 2⁻¹⁰ and 2³, even in the logarithm up to the 20 bits of its fraction.
@@ -190,4 +190,4 @@ SparseMatrix<double> make_road(const GenerateOptions& options) {
   return laplacian_plus_identity(map.edges());
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -8,7 +8,7 @@
 
 #include "palmette/matrix/generate.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 
 // generate_grid.cpp: finite differences on grids of n points a side, numbered x fastest.
 SparseMatrix<double> make_poisson2d5(const GenerateOptions& options);
@@ -38,4 +38,4 @@ SparseMatrix<double> make_random_triangular(const GenerateOptions& options);
 SparseMatrix<double> make_random_spd(const GenerateOptions& options);
 SparseMatrix<double> make_random_unsymmetric(const GenerateOptions& options);
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

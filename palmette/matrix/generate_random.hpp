@@ -5,7 +5,7 @@
 
 #include "palmette/base/base.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 
 /// One step of the bit mixer of splitmix64: a bijection of 64-bit words.
 /// @source [Steele et al. 2014], figure 17
@@ -48,4 +48,4 @@ class RandomStream {
   std::uint64_t state_;
 };
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -6,7 +6,7 @@
 #include "palmette/matrix/generate_problems.hpp"
 #include "palmette/matrix/generate_random.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 /// Fisher–Yates shuffle of 0 … n−1.
@@ -89,4 +89,4 @@ SparseMatrix<double> make_random_unsymmetric(const GenerateOptions& options) {
   return matrix;
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

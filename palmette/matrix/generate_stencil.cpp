@@ -1,7 +1,7 @@
 // The stencils of the grid generators.
 #include "palmette/matrix/generate_stencil.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 index_t magnitude(index_t step) { return step < 0 ? -step : step; }
@@ -36,4 +36,4 @@ offset_t count_pairs(const Grid& grid, const std::vector<GridOffset>& offsets) {
   return pairs;
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -6,7 +6,7 @@
 
 #include "palmette/matrix/sparse_matrix.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 
 struct GridPoint {
   index_t x = 0, y = 0, z = 0;
@@ -62,7 +62,7 @@ SparseMatrix<double> stencil_matrix(const Grid& grid, const std::vector<GridOffs
   matrix.symmetry = symmetry;
   pattern.rows = pattern.cols = grid.size();
   const auto num_entries = static_cast<std::size_t>(count_pairs(grid, offsets));
-  pattern.column_ptr.reserve(static_cast<std::size_t>(pattern.cols) + 1);
+  pattern.column_ptr.reserve(pattern.cols + 1);
   pattern.row_index.reserve(num_entries);
   matrix.values.reserve(num_entries);
   for_each_point(grid, [&](GridPoint column) {
@@ -77,4 +77,4 @@ SparseMatrix<double> stencil_matrix(const Grid& grid, const std::vector<GridOffs
   return matrix;
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

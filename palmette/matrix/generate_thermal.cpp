@@ -9,7 +9,7 @@
 #include "palmette/matrix/generate_delaunay.hpp"
 #include "palmette/matrix/generate_problems.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 constexpr std::int64_t cells_a_side = 16;
@@ -143,4 +143,4 @@ SparseMatrix<double> make_thermal2d(const GenerateOptions& options) {
                        Symmetry::symmetric);
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -4,7 +4,7 @@
 #include "palmette/matrix/generate_problems.hpp"
 #include "palmette/matrix/generate_random.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 double draw_diagonal(RandomStream& random) { return 1.0 + random.fraction(); }
@@ -97,4 +97,4 @@ SparseMatrix<double> make_random_triangular(const GenerateOptions& options) {
   return from_triplets(triplets);
 }
 
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

@@ -45,7 +45,7 @@ SparseMatrix<T> with_every_entry(DenseMatrix<T> dense, Symmetry symmetry) {
   matrix.symmetry = symmetry;
   matrix.pattern.rows = dense.rows;
   matrix.pattern.cols = dense.cols;
-  matrix.pattern.column_ptr.resize(static_cast<std::size_t>(dense.cols) + 1);
+  matrix.pattern.column_ptr.resize(dense.cols + 1);
   matrix.pattern.row_index.resize(dense.values.size());
   for (index_t column = 0; column < dense.cols; ++column) {
     const offset_t begin = static_cast<offset_t>(dense.rows) * column;

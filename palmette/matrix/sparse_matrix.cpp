@@ -32,7 +32,7 @@ SparsityPattern transpose_with(const SparsityPattern& pattern, Move move_value) 
   SparsityPattern result;
   result.rows = pattern.cols;
   result.cols = pattern.rows;
-  result.column_ptr.assign(static_cast<std::size_t>(pattern.rows) + 1, 0);
+  result.column_ptr.assign(pattern.rows + 1, 0);
   result.row_index.resize(pattern.row_index.size());
   for (const index_t row : pattern.row_index) ++result.column_ptr[row + 1];
   accumulate(result.column_ptr);
@@ -90,7 +90,7 @@ SparseMatrix<T> from_triplets(const Triplets<T>& triplets, Symmetry symmetry) {
   matrix.symmetry = symmetry;
   pattern.rows = triplets.rows;
   pattern.cols = triplets.cols;
-  pattern.column_ptr.assign(static_cast<std::size_t>(triplets.cols) + 1, 0);
+  pattern.column_ptr.assign(triplets.cols + 1, 0);
   for (std::size_t entry = 0; entry < count; ++entry) {
     require_index("row", triplets.row[entry], triplets.rows, "entry", static_cast<offset_t>(entry));
     require_index("column", triplets.column[entry], triplets.cols, "entry", static_cast<offset_t>(entry));
@@ -153,7 +153,7 @@ SparseMatrix<T> permute(const SparseMatrix<T>& matrix, const Permutation& row, c
   result.symmetry = same ? matrix.symmetry : Symmetry::general;
   pattern.rows = matrix.rows();
   pattern.cols = matrix.cols();
-  pattern.column_ptr.assign(static_cast<std::size_t>(matrix.cols()) + 1, 0);
+  pattern.column_ptr.assign(matrix.cols() + 1, 0);
   for (index_t place = 0; place < matrix.cols(); ++place)
     pattern.column_ptr[place + 1] =
         pattern.column_ptr[place] +

@@ -126,7 +126,7 @@ class Clusters {
 
 /// Lists of the members of each cluster, ascending.
 void list_members(const std::vector<index_t>& cluster, index_t count, LevelGraph& level) {
-  level.cluster_start.assign(static_cast<std::size_t>(count) + 1, 0);
+  level.cluster_start.assign(count + 1, 0);
   for (const index_t c : cluster) ++level.cluster_start[c + 1];
   std::partial_sum(level.cluster_start.begin(), level.cluster_start.end(), level.cluster_start.begin());
   std::vector<index_t> next(level.cluster_start.begin(), level.cluster_start.end() - 1);
@@ -169,7 +169,7 @@ void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& clus
 
 /// Append them in order to the coarse graph's arrays.
 void join_runs(std::vector<EdgeRun>& runs, LevelGraph& coarse) {
-  coarse.own_start.reserve(static_cast<std::size_t>(coarse.n) + 1);
+  coarse.own_start.reserve(coarse.n + 1);
   coarse.own_start.push_back(0);
   for (const EdgeRun& run : runs) {
     const offset_t base = coarse.own_start.back();
@@ -198,7 +198,7 @@ LevelGraph contract(const LevelGraph& fine, const std::vector<index_t>& cluster,
   const index_t threads = fine.n < fewest_to_share ? 1 : team.size();
   std::vector<EdgeRun> runs(threads);
   for_each_chunk(team, threads, [&](index_t part) {
-    EdgeRun& run = runs[static_cast<std::size_t>(part)];
+    EdgeRun& run = runs[part];
     run.neighbour.reserve(fine.start[fine.n] / threads);
     run.weight.reserve(fine.start[fine.n] / threads);
     const auto bound = [&](index_t at) {

@@ -20,7 +20,7 @@ EdgeList edge_list(const SparseMatrix<T>& matrix) {
   EdgeList edges;
   edges.rows = matrix.rows();
   edges.cols = matrix.cols();
-  edges.start.reserve(static_cast<std::size_t>(edges.cols) + 1);
+  edges.start.reserve(edges.cols + 1);
   edges.row.reserve(matrix.values.size());
   edges.log.reserve(matrix.values.size());
   for (index_t column = 0; column < edges.cols; ++column) {

@@ -77,7 +77,7 @@ EdgeList edge_list(const SparsityPattern& pattern, std::span<const entry_size_t>
   EdgeList edges;
   edges.rows = pattern.rows;
   edges.cols = pattern.cols;
-  edges.start.reserve(static_cast<std::size_t>(edges.cols) + 1);
+  edges.start.reserve(edges.cols + 1);
   edges.row.reserve(sizes.size());
   edges.log.reserve(sizes.size());
   for (index_t column = 0; column < edges.cols; ++column) {

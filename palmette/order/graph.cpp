@@ -12,7 +12,7 @@ SparsityPattern renumbered_rows(const SparsityPattern& pattern, const std::vecto
   SparsityPattern rows;
   rows.rows = pattern.cols;
   rows.cols = pattern.rows;
-  rows.column_ptr.assign(static_cast<std::size_t>(pattern.rows) + 1, 0);
+  rows.column_ptr.assign(pattern.rows + 1, 0);
   const auto renumber = [&](index_t row) { return new_row.empty() ? row : new_row[row]; };
   for (const index_t row : pattern.row_index) ++rows.column_ptr[renumber(row) + 1];
   for (index_t row = 0; row < pattern.rows; ++row) rows.column_ptr[row + 1] += rows.column_ptr[row];
@@ -88,7 +88,7 @@ std::vector<index_t> Groups::expand(const std::vector<index_t>& order) const {
 Graph adjacency(const SparsityPattern& pattern, const std::vector<index_t>& new_row, bool symmetric) {
   Graph graph;
   graph.n = pattern.cols;
-  graph.start.reserve(static_cast<std::size_t>(graph.n) + 1);
+  graph.start.reserve(graph.n + 1);
   graph.neighbour.reserve(pattern.row_index.size());
   if (symmetric && new_row.empty()) {
     for (index_t column = 0; column < graph.n; ++column) {
@@ -110,7 +110,7 @@ Graph adjacency(const SparsityPattern& pattern, const std::vector<index_t>& new_
 Graph quotient(const Graph& graph, const Groups& groups, bool alike) {
   Graph smaller;
   smaller.n = groups.count();
-  smaller.start.reserve(static_cast<std::size_t>(smaller.n) + 1);
+  smaller.start.reserve(smaller.n + 1);
   smaller.weight.assign(smaller.n, 0);
   const std::vector<index_t> group_of = groups.group_of();
   std::vector<index_t> seen_by(smaller.n, -1);

@@ -66,7 +66,7 @@ void HaloMinimumDegree::load(const LevelGraph& graph, std::span<const index_t> r
   last_member_.resize(nodes);
   hash_.resize(nodes);
   alike_next_.resize(nodes);
-  first_of_degree_.assign(static_cast<std::size_t>(weight_left_) + 1, -1);
+  first_of_degree_.assign(weight_left_ + 1, -1);
   first_of_hash_.assign(std::bit_ceil(nodes + 1), -1);
   mark_ = 2;
   lowest_ = 0;

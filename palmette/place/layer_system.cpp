@@ -71,7 +71,7 @@ void add_descendants_and_updaters(SymbolicFactor& part) {
   const index_t count = part.num_supernodes();
   part.first_descendant.resize(count);
   for (index_t s = 0; s < count; ++s) part.first_descendant[s] = s;
-  std::vector<offset_t> next(static_cast<std::size_t>(count) + 1);
+  std::vector<offset_t> next(count + 1);
   for (index_t s = 0; s < count; ++s) {
     if (part.parent[s] != -1)
       part.first_descendant[part.parent[s]] =

@@ -27,7 +27,7 @@ class Cutter {
       const index_t parent = symbolic.parent[s];
       if (parent == -1) continue;
       total_[parent] += total_[s];
-      ++child_ptr_[static_cast<std::size_t>(parent) + 1];
+      ++child_ptr_[parent + 1];
     }
     std::partial_sum(child_ptr_.begin(), child_ptr_.end(), child_ptr_.begin());
     child_.resize(child_ptr_.back());

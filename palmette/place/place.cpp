@@ -35,7 +35,7 @@ std::vector<double> subtree_work(const SymbolicFactor& symbolic) {
 void give_to_one(Placement& placement, index_t unit, index_t rank) {
   const index_t number = number_of_grid(placement, {rank, {1, 1}});
   for (index_t s = placement.units.group_begin[unit];
-       s < placement.units.group_begin[static_cast<std::size_t>(unit) + 1]; ++s)
+       s < placement.units.group_begin[unit + 1]; ++s)
     placement.grid_of[s] = number;
 }
 
@@ -48,10 +48,10 @@ void deal_out(const SymbolicFactor& symbolic, Placement& placement) {
   std::vector<double> of_unit(placement.units.num_groups());
   double all = 0, before = 0;
   for (index_t s = 0, unit = 0; s < symbolic.num_supernodes(); ++s) {
-    while (s >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1]) ++unit;
+    while (s >= placement.units.group_begin[unit + 1]) ++unit;
     const bool is_root =
         symbolic.parent[s] == -1 ||
-        symbolic.parent[s] >= placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
+        symbolic.parent[s] >= placement.units.group_begin[unit + 1];
     if (is_root && placement.is_whole[unit] != 0)
       of_unit[unit] += work[s];
   }
@@ -123,7 +123,7 @@ class SubtreeMapper {
   void gather(index_t unit) {
     if (placement_.is_whole[unit] == 0) return;
     const index_t begin = placement_.units.group_begin[unit],
-                  end = placement_.units.group_begin[static_cast<std::size_t>(unit) + 1];
+                  end = placement_.units.group_begin[unit + 1];
     const double middle =
         (share_[begin].begin + share_[end - 1].end) / 2;
     give_to_one(placement_, unit, std::clamp(static_cast<index_t>(middle), 0, placement_.num_ranks() - 1));

@@ -70,7 +70,7 @@ std::vector<GridChoice> ranked(const GridQuestion& question, std::vector<GridCho
 
 }  // namespace
 
-SolveTasks tasks_of(const GridQuestion& question, const GridChoice& layout) {
+SolveGraph tasks_of(const GridQuestion& question, const GridChoice& layout) {
   if (layout.layers == 1)
     return solve_tasks(question.symbolic, place(question.symbolic, layout.grid, layout.map, question.whole),
                        question.trees);
@@ -80,7 +80,7 @@ SolveTasks tasks_of(const GridQuestion& question, const GridChoice& layout) {
 }
 
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster) {
-  const SolveTasks tasks = tasks_of(question, layout);
+  const SolveGraph tasks = tasks_of(question, layout);
   return schedule_solve(tasks,
                         rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))
       .seconds;

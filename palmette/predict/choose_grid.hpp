@@ -46,7 +46,7 @@ GridChoice chosen_layout(const GridQuestion& question, const Cluster& cluster);
 double predicted_seconds(const GridQuestion& question, const GridChoice& layout, const Cluster& cluster);
 
 /// The tasks of a solve over this layout.
-SolveTasks tasks_of(const GridQuestion& question, const GridChoice& layout);
+SolveGraph tasks_of(const GridQuestion& question, const GridChoice& layout);
 
 /// 1, 2, 4, …, as long as they divide the ranks.
 std::vector<index_t> doubling_layers(index_t ranks);

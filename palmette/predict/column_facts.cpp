@@ -10,8 +10,20 @@ offset_t ColumnSimulation::all_page_moves() const {
   return std::accumulate(page_moves.begin(), page_moves.end(), offset_t{0});
 }
 
+SparsityPattern strict_lower(const SparsityPattern& a) {
+  SparsityPattern strict;
+  strict.rows = strict.cols = a.cols;
+  strict.column_ptr = {0};
+  for (index_t j = 0; j < a.cols; ++j) {
+    for (const index_t row : a.column(j))
+      if (row > j) strict.row_index.push_back(row);
+    strict.column_ptr.push_back(static_cast<offset_t>(strict.row_index.size()));
+  }
+  return strict;
+}
+
 ColumnLevels column_levels(const SparsityPattern& strict) {
-  std::vector<index_t> level(static_cast<std::size_t>(strict.cols), 1);
+  std::vector<index_t> level(strict.cols, 1);
   ColumnLevels result;
   for (index_t j = 0; j < strict.cols; ++j) {
     result.levels = std::max(result.levels, level[j]);

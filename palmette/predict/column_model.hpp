@@ -67,6 +67,9 @@ struct ColumnSimulation {
 /// @cost  O(entries + n·devices) and, for unified memory, what its pages move
 ColumnSimulation simulate_columns(const ColumnCase& given, const ColumnMachine& machine);
 
+/// The entries of a square pattern below the diagonal.
+SparsityPattern strict_lower(const SparsityPattern& a);
+
 /// Longest chain of columns that need each other, and the mean number of columns of a level.
 struct ColumnLevels {
   index_t levels = 0;

@@ -21,7 +21,7 @@ class Tickets {
   }
   /// @returns when the sweep ends that begins at `now`
   double sweep(bool forward, double now) const {
-    std::vector<double> free(static_cast<std::size_t>(device_.workers), now);
+    std::vector<double> free(device_.workers, now);
     // When the last task of a supernode ended, and when those that it waits for had ended.
     std::vector<double> done(given_.symbolic.parent.size(), now), ready(done);
     double end = now;
@@ -54,7 +54,7 @@ struct Path {
 
 Path costliest_path(const DeviceCase& given, const Cluster& device, const Tickets& tickets) {
   const SymbolicFactor& symbolic = given.symbolic;
-  std::vector<Path> below(static_cast<std::size_t>(symbolic.num_supernodes()));
+  std::vector<Path> below(symbolic.num_supernodes());
   Path longest;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     TaskWork work = tickets.work(s);

@@ -35,7 +35,7 @@ struct Totals {
   std::vector<GateBytes> gates;                      // by level of links
 };
 
-Totals totals(const SolveTasks& tasks, const RankRates& rates) {
+Totals totals(const SolveGraph& tasks, const RankRates& rates) {
   const auto ranks = static_cast<std::size_t>(tasks.num_ranks);
   const Cluster& cluster = rates.cluster;
   const std::vector<double> zeros(ranks);
@@ -59,7 +59,7 @@ Totals totals(const SolveTasks& tasks, const RankRates& rates) {
 }
 
 /// Longest path without any interference: each rank has the memory to itself, tasks have no overheads.
-double path_seconds(const SolveTasks& tasks, const RankRates& rates, const std::vector<double>& alone_gbs) {
+double path_seconds(const SolveGraph& tasks, const RankRates& rates, const std::vector<double>& alone_gbs) {
   std::vector<double> begin(tasks.tasks.size());
   double longest = 0;
   for (index_t task = 0; task < tasks.num_tasks(); ++task) {
@@ -114,7 +114,7 @@ double gate_seconds(const Totals& all, const Cluster& cluster) {
 
 }  // namespace
 
-SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates) {
+SolveBound solve_bound(const SolveGraph& tasks, const RankRates& rates) {
   const Cluster& cluster = rates.cluster;
   const Totals all = totals(tasks, rates);
   SolveBound bound;

@@ -46,7 +46,7 @@ struct SolvePrediction {
   TreeShape trees = TreeShape::binary;
   PathModel model;            ///< [Ding et al. 2020]; of one layer
   SolveBound bound;
-  SolveTasks tasks;           ///< that the path of the schedule refers to
+  SolveGraph tasks;           ///< that the path of the schedule refers to
   Schedule schedule;          ///< its `seconds` are the predicted time
   std::int64_t messages = 0;
   std::int64_t message_bytes = 0;
@@ -89,6 +89,6 @@ struct LayeredSolveCase {
 SolvePrediction predict_layered_solve(const LayeredSolveCase& given, const Cluster& cluster);
 
 /// Only the bound, for known tasks.
-SolveBound solve_bound(const SolveTasks& tasks, const RankRates& rates);
+SolveBound solve_bound(const SolveGraph& tasks, const RankRates& rates);
 
 }  // namespace palmette

@@ -42,7 +42,7 @@ struct RankState {
 
 class Scheduler {
  public:
-  Scheduler(const SolveTasks& tasks, const RankRates& rates, const std::optional<Packing>& packing)
+  Scheduler(const SolveGraph& tasks, const RankRates& rates, const std::optional<Packing>& packing)
       : tasks_(tasks),
         rates_(rates),
         packing_(packing),
@@ -97,7 +97,7 @@ class Scheduler {
   /// again
   double pass_on(index_t number, double now) {
     for (offset_t at = tasks_.out_ptr[number];
-         at < tasks_.out_ptr[static_cast<std::size_t>(number) + 1]; ++at) {
+         at < tasks_.out_ptr[number + 1]; ++at) {
       const SolveEdge& edge = tasks_.edges[at];
       const index_t from = task(number).rank, to = task(edge.to).rank;
       if (from == to) {
@@ -238,7 +238,7 @@ class Scheduler {
     std::reverse(result_.path.begin(), result_.path.end());
   }
 
-  const SolveTasks& tasks_;
+  const SolveGraph& tasks_;
   const RankRates& rates_;
   const std::optional<Packing> packing_;
   std::vector<Packet> packets_;  // that have left
@@ -258,7 +258,7 @@ TaskWork RankRates::work(const SolveTask& task) const {
   return task.with_rhs(scalar_bytes, 2, num_rhs);
 }
 
-RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
+RankRates rank_rates(const SolveGraph& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
                      FactorKind kind) {
   check(cluster);
   RankRates rates{cluster, scalar_bytes, num_rhs, {}};
@@ -271,12 +271,12 @@ RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t nu
   return rates;
 }
 
-Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates,
+Schedule schedule_solve(const SolveGraph& tasks, const RankRates& rates,
                         const std::optional<Packing>& packing) {
   return Scheduler(tasks, rates, packing).run();
 }
 
-PackingChoice choose_packing(const SolveTasks& tasks, const RankRates& rates) {
+PackingChoice choose_packing(const SolveGraph& tasks, const RankRates& rates) {
   constexpr double least_gain = 1.05;
   const Schedule plain = schedule_solve(tasks, rates);
   PackingChoice choice{std::nullopt, plain.seconds, plain.seconds};

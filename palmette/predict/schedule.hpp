@@ -29,7 +29,7 @@ struct RankRates {
 
 /// @param cluster  must outlive the result
 /// @param kind     LU has two factors to keep in a cache
-RankRates rank_rates(const SolveTasks& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
+RankRates rank_rates(const SolveGraph& tasks, const Cluster& cluster, index_t num_rhs, int scalar_bytes,
                      FactorKind kind = FactorKind::llt);
 
 /// Why a task began when it did.
@@ -57,7 +57,7 @@ struct Schedule {
 /// messages that arrive in between, and passes values on as soon as it receives them. The first task of a
 /// sweep on a rank begins after the launch of its kernel.
 /// @param packing  small messages go in packets, as those of an Aggregator
-Schedule schedule_solve(const SolveTasks& tasks, const RankRates& rates,
+Schedule schedule_solve(const SolveGraph& tasks, const RankRates& rates,
                         const std::optional<Packing>& packing = std::nullopt);
 
 /// What packing would do, predicted.
@@ -70,6 +70,6 @@ struct PackingChoice {
 /// Whether small messages should be packed, and how old packets may become: that of a few ages with the
 /// shortest schedule, if it is shorter than without packing by more than schedules usually err, 5 %.
 /// @cost  a schedule for each age; one if messages take less than that share of the time
-PackingChoice choose_packing(const SolveTasks& tasks, const RankRates& rates);
+PackingChoice choose_packing(const SolveGraph& tasks, const RankRates& rates);
 
 }  // namespace palmette

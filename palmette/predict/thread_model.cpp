@@ -100,7 +100,7 @@ ThreadPrediction predict_on_threads(const ThreadCase& given, const Cluster& clus
   ThreadPrediction result;
   for (index_t group = 0; group < groups.num_groups(); ++group) {
     const FactorWork one = sweep_work(given.symbolic, groups.group_begin[group],
-                                     groups.group_begin[static_cast<std::size_t>(group) + 1]);
+                                     groups.group_begin[group + 1]);
     work.push_back(one.with_rhs(given.scalar_bytes, 2, given.num_rhs));
     cost.push_back(one.entries);
     result.bytes += work.back().bytes;

@@ -16,7 +16,7 @@ constexpr index_t rows_of_slice = 32;
 
 /// Rows, longest first, so that the rows of a slice are about equally long.
 std::vector<int> rows_by_length(const SparsityPattern& columns) {
-  std::vector<int> rows(static_cast<std::size_t>(columns.cols));
+  std::vector<int> rows(columns.cols);
   std::iota(rows.begin(), rows.end(), 0);
   const auto length = [&](int row) { return columns.column_ptr[row + 1] - columns.column_ptr[row]; };
   std::stable_sort(rows.begin(), rows.end(), [&](int a, int b) { return length(a) > length(b); });
@@ -36,7 +36,7 @@ DeviceRowSlices<T>::DeviceRowSlices(const std::shared_ptr<Device>& device, const
     length[place] = static_cast<int>(pattern.column_ptr[row[place] + 1] - pattern.column_ptr[row[place]]);
     if (place % rows_of_slice == 0) begin.push_back(begin.back() + offset_t{rows_of_slice} * length[place]);
   }
-  std::vector<int> column(static_cast<std::size_t>(begin.back()), 0);
+  std::vector<int> column(begin.back(), 0);
   std::vector<T> value(column.size(), T(0));
   for (index_t place = 0; place < num_rows_; ++place) {
     long long at = begin[place / rows_of_slice] + place % rows_of_slice;

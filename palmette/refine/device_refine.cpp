@@ -28,7 +28,7 @@ class DeviceSpace {
     const std::vector<ColumnError> errors = residual_.evaluate(x_);
     for (index_t column = 0; column < num_columns(); ++column) {
       judged_ = column;
-      judge(column, errors[static_cast<std::size_t>(column)]);
+      judge(column, errors[column]);
     }
   }
 
@@ -48,7 +48,7 @@ class DeviceSpace {
     accepted_.clear();
     for (index_t place = 0; place < count; ++place) {
       judged_ = place;
-      judge(static_cast<std::size_t>(place), candidates[static_cast<std::size_t>(place)]);
+      judge(static_cast<std::size_t>(place), candidates[place]);
     }
     copy_accepted();
   }
@@ -130,7 +130,7 @@ class DeviceSpace {
     const std::vector<int> from = std::exchange(accepted_, {});
     if (from.empty()) return;
     std::vector<int> to;
-    for (const int place : from) to.push_back(column_[static_cast<std::size_t>(place)]);
+    for (const int place : from) to.push_back(column_[place]);
     const std::shared_ptr<Device>& device = matrix_.device();
     const DeviceArray<int> to_there(device, to), from_there(device, from);
     const device::ColumnCopy<T> call{x_.data(), x_.ld(), candidates_.data(), x_.rows(),

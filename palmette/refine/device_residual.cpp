@@ -32,7 +32,7 @@ std::vector<double> largest_of(Device& device, const double* partial, int num_pa
                                double* result) {
   const device::LargestOfParts<double> call{partial, num_parts, count, result};
   device.launch({device::Kernel::largest_of_parts, ScalarType::float64, 1, &call}, {0, 0, 0});
-  std::vector<double> found(static_cast<std::size_t>(count));
+  std::vector<double> found(count);
   device.copy_out(found.data(), result, found.size() * sizeof(double));
   return found;
 }
@@ -57,7 +57,7 @@ void grow(const std::shared_ptr<Device>& device, DeviceArray<Entry>& array, std:
 
 template <class T>
 std::vector<T> column_on_host(Device& device, OnDevice<const T> columns, int k) {
-  std::vector<T> column(static_cast<std::size_t>(columns.rows()));
+  std::vector<T> column(columns.rows());
   device.copy_out(column.data(), columns.columns(k, 1).data(), column.size() * sizeof(T));
   return column;
 }
@@ -165,7 +165,7 @@ ColumnError DeviceResidual<T>::evaluate_on_host(OnDevice<const T> x, int k, int 
 
 template <class T>
 int DeviceResidual<T>::exponent(int column) const {
-  const ColumnError& error = errors_[static_cast<std::size_t>(column)];
+  const ColumnError& error = errors_[column];
   return ScaledNorm::of(error.residual_norm).exponent - error.shift;
 }
 
@@ -175,7 +175,7 @@ void DeviceResidual<T>::write_scaled(const std::vector<int>& columns, OnDevice<T
   const std::shared_ptr<Device>& device = matrix_.device();
   std::vector<double> first, second;
   for (const int column : columns) {
-    const PowerOfTwo power(-(exponent(column) + errors_[static_cast<std::size_t>(column)].shift));
+    const PowerOfTwo power(-(exponent(column) + errors_[column].shift));
     first.push_back(power.first);
     second.push_back(power.second);
   }

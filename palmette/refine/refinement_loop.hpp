@@ -67,7 +67,7 @@ class RefinementLoop {
 
   void start() {
     space_.for_each_column([&](index_t number, const ColumnError& error) {
-      Column& column = columns_[static_cast<std::size_t>(number)];
+      Column& column = columns_[number];
       column.error = error;
       const bool enough = options_.only_if_needed && error.backward <= options_.bound;
       // If x or b is not finite, there is no start for refinement and no way to estimate the error.
@@ -77,7 +77,7 @@ class RefinementLoop {
 
   /// Appends the residual evaluated last to those that already wait.
   void wait(index_t number) {
-    if (columns_[static_cast<std::size_t>(number)].error.residual_norm == 0) return;
+    if (columns_[number].error.residual_norm == 0) return;
     waiting_.push_back({number, space_.pass_on(number, waiting_.size())});
   }
 
@@ -92,7 +92,7 @@ class RefinementLoop {
 
   /// Accepts x + correction if it is no worse than x. True if another correction is worth its cost.
   bool judge(index_t number, std::size_t place, const Candidate& candidate) {
-    Column& column = columns_[static_cast<std::size_t>(number)];
+    Column& column = columns_[number];
     ++column.steps;
     const double before = column.error.backward;
     // Unless it worsens the backward error by more than rounding.
@@ -116,7 +116,7 @@ class RefinementLoop {
   }
 
   void go_on_with_krylov(index_t number) {
-    Column& column = columns_[static_cast<std::size_t>(number)];
+    Column& column = columns_[number];
     for (int cycle = 0; cycle < krylov_cycles && column.error.backward > options_.bound; ++cycle) {
       const double before = column.error.backward;
       KrylovOptions krylov;

@@ -10,7 +10,7 @@
 #include "palmette/solve/engines.hpp"
 #include "palmette/solve/vector_map.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Number of right-hand sides that pass through a sweep together.
 inline constexpr index_t rhs_block = 64;
@@ -115,4 +115,4 @@ struct Stage {
   offset_t maps_bytes = 0;           ///< of them, if this stage is the only owner; or those on a device
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -9,7 +9,7 @@
 #include "palmette/solve/elements_core.hpp"
 #include "palmette/solve/rhs_vectors.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 template <class T>
@@ -124,16 +124,14 @@ void DeviceCore<T>::solve(bool transposed, const CoreRun<T>& given) const {
 
 template <class T>
 void DeviceCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
-  if (part == FactorPart::diagonal)
-    return divide_by_diagonal<T>(shape_, host_diagonal_ ? &*host_diagonal_ : nullptr, operation, given);
-  const SweepSteps steps = steps_of_part(shape_, part, operation);
-  CoreRun<T> turned = given;
-  if (steps.conjugates) turned.in.conjugated = turned.out.conjugated = true;
-  run_on_host_vectors(steps, turned);
+  solve_one_part(shape_, host_diagonal_ ? &*host_diagonal_ : nullptr, {part, operation}, given,
+                 [this](const SweepOrder& steps, const CoreRun<T>& turned) {
+                   run_on_host_vectors(steps, turned);
+                 });
 }
 
 template <class T>
-void DeviceCore<T>::run_on_host_vectors(const SweepSteps& steps, const CoreRun<T>& given) const {
+void DeviceCore<T>::run_on_host_vectors(const SweepOrder& steps, const CoreRun<T>& given) const {
   const index_t n = tree_.num_columns();
   const RhsRows<T> kept{given.workspace.work.data(), device_stride_of(given.num_rhs())};
   const std::size_t bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(kept.stride) * sizeof(T);
@@ -148,7 +146,7 @@ void DeviceCore<T>::run_on_host_vectors(const SweepSteps& steps, const CoreRun<T
 }
 
 template <class T>
-void DeviceCore<T>::sweeps(const SweepSteps& steps, const CoreRun<T>& given) const {
+void DeviceCore<T>::sweeps(const SweepOrder& steps, const CoreRun<T>& given) const {
   for (int k = 0; k < steps.count; ++k) sweep(steps.step[k], given);
 }
 
@@ -191,8 +189,7 @@ void DeviceCore<T>::launch(device::Kernel kernel, const device::TriangleSweep<T>
 
 template <class T>
 WorkspaceNeed DeviceCore<T>::workspace_need(index_t num_rhs) const {
-  const index_t stride = std::max(device_stride_of(num_rhs), padded_rhs(sizeof(T), num_rhs));
-  return {offset_t{tree_.num_columns()} * stride, 0, 0};
+  return need_of_host_rows<T>(tree_.num_columns(), num_rhs);
 }
 
 template <class T>
@@ -218,4 +215,4 @@ std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const Pl
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

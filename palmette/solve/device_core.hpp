@@ -7,7 +7,7 @@
 #include "palmette/base/base.hpp"
 #include "palmette/solve/device_factor.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Vectors and flags of one solve at a time, in device memory; they grow with the right-hand sides.
 template <class T>
@@ -56,8 +56,8 @@ class DeviceCore final : public SweepCore<T> {
 
  private:
   /// With vectors and maps of the host.
-  void run_on_host_vectors(const SweepSteps& steps, const CoreRun<T>& run) const;
-  void sweeps(const SweepSteps& steps, const CoreRun<T>& run) const;
+  void run_on_host_vectors(const SweepOrder& steps, const CoreRun<T>& run) const;
+  void sweeps(const SweepOrder& steps, const CoreRun<T>& run) const;
   void sweep(const SweepStep& step, const CoreRun<T>& run) const;
   void sweep_levels(bool forward, device::TriangleSweep<T>& sweep, device::LaunchShape shape) const;
   void launch(device::Kernel kernel, const device::TriangleSweep<T>& sweep,
@@ -81,4 +81,4 @@ class DeviceCore final : public SweepCore<T> {
 template <class T>
 std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const PlanOptions& options);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

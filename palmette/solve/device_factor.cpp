@@ -7,7 +7,7 @@
 #include <numeric>
 
 namespace palmette {
-namespace sweep {
+namespace solve_detail {
 namespace {
 
 /// As much as arrays of these lengths take on a device.
@@ -47,7 +47,7 @@ struct Children {
 Children children_of(const SymbolicFactor& symbolic) {
   const index_t count = symbolic.num_supernodes();
   Children all;
-  all.ptr.assign(static_cast<std::size_t>(count) + 1, 0);
+  all.ptr.assign(count + 1, 0);
   for (const index_t parent : symbolic.parent)
     if (parent >= 0) ++all.ptr[parent + 1];
   std::partial_sum(all.ptr.begin(), all.ptr.end(), all.ptr.begin());
@@ -146,7 +146,7 @@ DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const PanelSource<
   const SymbolicFactor& symbolic = source.symbolic;
   const index_t count = symbolic.num_supernodes();
   std::vector<long long> offset = panel_offsets<T>(symbolic, tasks);
-  std::vector<T> values(static_cast<std::size_t>(offset.back()), T(0)), room;
+  std::vector<T> values(offset.back(), T(0)), room;
   std::vector<unsigned char> form(count, 0), log_height(count);
   std::vector<int> place;
   for (index_t s = 0; s < count; ++s) {
@@ -215,7 +215,7 @@ int tile_of(int widest, int stride) {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace sweep
+}  // namespace solve_detail
 
 template <class T>
 DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorKind kind, index_t num_rhs,
@@ -224,17 +224,17 @@ DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorK
   const BlockTasks tasks = block_tasks(symbolic);
   DeviceFactorBytes bytes;
   const auto panel_bytes = [&](bool permuted) {
-    return sweep::DevicePanels<T>::predicted_bytes(symbolic, tasks, permuted);
+    return solve_detail::DevicePanels<T>::predicted_bytes(symbolic, tasks, permuted);
   };
   bytes.factor_bytes =
-      sweep::DeviceTree::predicted_bytes(symbolic, tasks) + panel_bytes(kind != FactorKind::llt);
+      solve_detail::DeviceTree::predicted_bytes(symbolic, tasks) + panel_bytes(kind != FactorKind::llt);
   if (kind == FactorKind::lu) bytes.factor_bytes += panel_bytes(false);
-  if (kind == FactorKind::ldlt) bytes.factor_bytes += sweep::array_bytes<T>(2 * n);
-  const offset_t stride = sweep::device_stride_of(std::min(num_rhs, sweep::rhs_block));
-  bytes.flag_bytes = sweep::array_bytes<int>(tasks.num_tasks() + 1);
-  bytes.map_bytes = sweep::predicted_map_bytes(symbolic.row, symbolic.column, num_scales);
-  bytes.vector_bytes = sweep::array_bytes<T>((2 * n + rows) * stride);
-  bytes.staging_bytes = sweep::array_bytes<T>(n * std::min(num_rhs, sweep::rhs_block));
+  if (kind == FactorKind::ldlt) bytes.factor_bytes += solve_detail::array_bytes<T>(2 * n);
+  const offset_t stride = solve_detail::device_stride_of(std::min(num_rhs, solve_detail::rhs_block));
+  bytes.flag_bytes = solve_detail::array_bytes<int>(tasks.num_tasks() + 1);
+  bytes.map_bytes = solve_detail::predicted_map_bytes(symbolic.row, symbolic.column, num_scales);
+  bytes.vector_bytes = solve_detail::array_bytes<T>((2 * n + rows) * stride);
+  bytes.staging_bytes = solve_detail::array_bytes<T>(n * std::min(num_rhs, solve_detail::rhs_block));
   return bytes;
 }
 

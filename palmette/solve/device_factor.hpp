@@ -9,7 +9,7 @@
 #include "palmette/device/device.hpp"
 #include "palmette/solve/supernodal_core.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Supernodes, their tree and their tasks on a device.
 class DeviceTree {
@@ -91,5 +91,10 @@ int tile_of(int widest, int stride);
 
 /// Right-hand sides as padded for kernels: one, or a multiple of device::rhs_of_lane.
 index_t device_stride_of(index_t num_rhs);
+/// Of a solve whose vectors pass through rows of the host.
+template <class T>
+WorkspaceNeed need_of_host_rows(index_t num_rows, index_t num_rhs) {
+  return {offset_t{num_rows} * std::max(device_stride_of(num_rhs), padded_rhs(sizeof(T), num_rhs)), 0, 0};
+}
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

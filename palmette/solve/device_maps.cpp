@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 /// What a stage's maps point to on a device, and what they were before.
@@ -70,4 +70,4 @@ void store_rows(Device& device, const Writer<T>& out, RhsRows<const T> from, ind
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

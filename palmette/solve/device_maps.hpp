@@ -3,7 +3,7 @@
 
 #include "palmette/solve/core.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Uploads the maps of a stage and lets it point to them. Maps with the same entries share one array.
 /// @param n  length of the maps
@@ -19,4 +19,4 @@ void load_rows(Device& device, const Reader<T>& in, RhsRows<T> into, index_t n);
 template <class T>
 void store_rows(Device& device, const Writer<T>& out, RhsRows<const T> from, index_t n);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -7,7 +7,7 @@
 #include "palmette/solve/device_factor.hpp"
 #include "palmette/solve/device_maps.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 template <class T>
 DeviceRowCore<T>::DeviceRowCore(std::shared_ptr<Device> device, LowerTriangle<T> triangle)
@@ -63,12 +63,7 @@ WorkspaceNeed DeviceRowCore<T>::workspace_need(index_t) const {
 
 template <class T>
 CoreCost DeviceRowCore<T>::cost() const {
-  const double entries = static_cast<double>(triangle_.strict.nnz());
-  const double rows = static_cast<double>(triangle_.size());
-  CoreCost cost;
-  cost.flops = (is_complex_v<T> ? 8 : 2) * entries;
-  cost.bytes = entries * (sizeof(T) + sizeof(int)) + rows * (sizeof(T) + sizeof(long long));
-  return cost;
+  return cost_of_entries(triangle_);
 }
 
 template <class T>
@@ -82,4 +77,4 @@ offset_t DeviceRowCore<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

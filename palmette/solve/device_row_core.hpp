@@ -6,7 +6,7 @@
 #include "palmette/solve/core.hpp"
 #include "palmette/solve/lower_triangle.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Rows of L, or those of Lᵀ, in device memory.
 template <class T>
@@ -46,4 +46,4 @@ class DeviceRowCore final : public SweepCore<T> {
   mutable int sweeps_ = 0;
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

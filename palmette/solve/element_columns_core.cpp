@@ -6,7 +6,7 @@
 #include <cstring>
 #include <mutex>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 constexpr int most_elements = 32;  // a lane of a warp for each
@@ -52,7 +52,7 @@ std::vector<HostColumns<T>> deal_columns(const SparseMatrix<T>& columns, const s
                                          ColumnDeal deal, bool ascending) {
   const index_t n = columns.cols();
   std::vector<HostColumns<T>> dealt(static_cast<std::size_t>(deal.elements));
-  for (HostColumns<T>& one : dealt) one.remaining.resize(static_cast<std::size_t>(n));
+  for (HostColumns<T>& one : dealt) one.remaining.resize(n);
   for (index_t k = 0; k < n; ++k) {
     const index_t j = ascending ? k : n - 1 - k;
     append(dealt[deal.element_of(j)], columns, diagonal, j);
@@ -63,7 +63,7 @@ std::vector<HostColumns<T>> deal_columns(const SparseMatrix<T>& columns, const s
 /// By row: the elements that add to it.
 template <class T>
 std::vector<unsigned> sources_of(const std::vector<HostColumns<T>>& dealt, index_t n) {
-  std::vector<unsigned> sources(static_cast<std::size_t>(n));
+  std::vector<unsigned> sources(n);
   for (std::size_t e = 0; e < dealt.size(); ++e)
     for (index_t row = 0; row < n; ++row) sources[row] |= (dealt[e].remaining[row] > 0 ? 1u : 0u) << e;
   return sources;
@@ -98,7 +98,7 @@ const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
       deal_columns(transposed ? turned : triangle_.strict, triangle_.diagonal, deal_, !transposed);
   const std::vector<unsigned> sources = sources_of(host, n);
   DealtColumns<T> made;
-  made.shared_remaining.resize(static_cast<std::size_t>(n));
+  made.shared_remaining.resize(n);
   for (int e = 0; e < deal_.elements; ++e) {
     const std::shared_ptr<Device>& there = world_->element(e);
     const HostColumns<T>& one = host[e];
@@ -217,12 +217,7 @@ void ElementColumnsCore<T>::solve(bool transposed, const CoreRun<T>& run) const 
 
 template <class T>
 CoreCost ElementColumnsCore<T>::cost() const {
-  const double entries = static_cast<double>(triangle_.strict.nnz());
-  const double rows = static_cast<double>(triangle_.size());
-  CoreCost cost;
-  cost.flops = (is_complex_v<T> ? 8 : 2) * entries;
-  cost.bytes = entries * (sizeof(T) + sizeof(int)) + rows * (sizeof(T) + sizeof(long long));
-  return cost;
+  return cost_of_entries(triangle_);
 }
 
 template <class T>
@@ -245,4 +240,4 @@ offset_t ElementColumnsCore<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -9,7 +9,7 @@
 #include "palmette/solve/core.hpp"
 #include "palmette/solve/lower_triangle.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Which element has a column.
 struct ColumnDeal {
@@ -90,4 +90,4 @@ class ElementColumnsCore final : public SweepCore<T> {
   mutable std::uint64_t sweeps_ = 0;
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 using device::ElementTaskKind;
@@ -14,7 +14,7 @@ using device::ElementTaskKind;
 /// send; local: the contributions of both sweeps, updates of subtrees, outgoing messages.
 class StoreRows {
  public:
-  StoreRows(const SolveExchange& exchange, const RankStructure& structure) : exchange_(exchange) {
+  StoreRows(const SolveExchange& exchange, const RankGroups& structure) : exchange_(exchange) {
     offset_t at = 2 * exchange.value_rows;
     for (const IncomingSum& one : exchange.incoming) {
       incoming_.push_back(at);
@@ -351,7 +351,7 @@ class ProgramBuilder {
     index_t begin, end;
   };
   Range supernodes_of(std::size_t whole) const {
-    const SweepStructure& sweep = *element_.structure->sweep;
+    const SweepGroups& sweep = *element_.structure->sweep;
     const index_t group = element_.structure->group_of_whole[whole];
     return {sweep.supernode_begin(group), sweep.supernode_end(group)};
   }
@@ -497,14 +497,14 @@ HostElements element_programs(const SymbolicFactor& symbolic, const Placement& p
                               int entry_bytes) {
   HostElements result;
   World world{symbolic, {}, {}, 0, {}};
-  const SolveStructure structure(symbolic, placement, trees);
+  const ExchangePlan structure(symbolic, placement, trees);
   const index_t count = placement.num_ranks();
   world.exchange.reserve(count);
   for (index_t rank = 0; rank < count; ++rank) {
     world.exchange.push_back(structure.exchange(rank));
     HostElement element;
     element.owned = std::make_unique<const OwnedBlocks>(owned_blocks(symbolic, placement, rank));
-    element.structure = std::make_unique<const RankStructure>(symbolic, placement, *element.owned,
+    element.structure = std::make_unique<const RankGroups>(symbolic, placement, *element.owned,
                                                               world.exchange.back(), entry_bytes);
     for (const index_t panel : element.structure->panel)
       element.supernode.push_back(element.owned->panel[panel]);
@@ -532,4 +532,4 @@ HostElements element_programs(const SymbolicFactor& symbolic, const Placement& p
   return result;
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

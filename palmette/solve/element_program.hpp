@@ -8,7 +8,7 @@
 #include "palmette/device/device.hpp"
 #include "palmette/solve/rank_parts.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// A block that an element multiplies by: rows [first, first + count) below the diagonal block of a
 /// supernode.
@@ -38,7 +38,7 @@ struct HostProgram {
 /// What does not change from solve to solve; lengths in rows.
 struct HostElement {
   std::unique_ptr<const OwnedBlocks> owned;
-  std::unique_ptr<const RankStructure> structure;
+  std::unique_ptr<const RankGroups> structure;
   std::vector<index_t> supernode;  ///< by local supernode: its number
   std::vector<BlockOfElement> blocks;
   HostProgram forward, backward;
@@ -65,4 +65,4 @@ struct HostElements {
 HostElements element_programs(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
                               int entry_bytes);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

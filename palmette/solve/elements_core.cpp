@@ -8,7 +8,7 @@
 
 #include "palmette/solve/rhs_vectors.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 ProcessGrid grid_of(const DeviceWorld& world, const WorldOptions& options) {
@@ -67,14 +67,18 @@ PackedBlocks<T> pack_blocks(const HostElement& element, const SupernodalTriangle
     const DenseView<T> m{room.data(), static_cast<index_t>(rows), width, rows};
     if (expanded != block.supernode) (void)triangle.expand(block.supernode, m);
     expanded = block.supernode;
-    const device::PanelLayout layout = device::panel_layout<T>(width, block.count);
+    const int height = device::panel_layout<T>(width, block.count).height;
+    const device::PanelLayout layout =
+        device::layout_below(width, block.count, height, device::rows_per_load<T>);
+    const int above = layout.first_below();
     const long long at = static_cast<long long>(packed.values.size());
-    packed.panel.push_back({at, width, block.count, std::countr_zero(static_cast<unsigned>(layout.height))});
-    for (int first = 0; first < block.count; first += layout.height)
-      for (int column = 0; column < width; ++column)
-        for (int row = first; row < first + layout.stored_rows(first / layout.height); ++row)
-          packed.values.push_back(row < block.count ? m(width + block.first + row, column) : T(0));
-    packed.values.resize((packed.values.size() + aligned - 1) / aligned * aligned, T(0));
+    const long long entries = layout.entries() - layout.begin(above);
+    packed.panel.push_back({at, width, block.count, std::countr_zero(static_cast<unsigned>(height))});
+    packed.values.resize(static_cast<std::size_t>(at + (entries + aligned - 1) / aligned * aligned), T(0));
+    const int first_row = width + block.first - above * height;  // of the panel, for row 0 of the layout
+    device::pack_panel(
+        layout, [&](int row, int column) { return m(first_row + row, column); }, packed.values.data() + at,
+        above);
   }
   return packed;
 }
@@ -234,7 +238,7 @@ void ElementsCore<T>::copy_vectors(const CoreRun<T>& given, bool in) const {
 }
 
 template <class T>
-void ElementsCore<T>::run(const SweepSteps& steps, const CoreRun<T>& given) const {
+void ElementsCore<T>::run(const SweepOrder& steps, const CoreRun<T>& given) const {
   const RhsRows<T> kept{given.workspace.work.data(), device_stride_of(given.num_rhs())};
   load_rhs(given.in, 0, n_, kept);
   {
@@ -333,18 +337,13 @@ void ElementsCore<T>::solve(bool transposed, const CoreRun<T>& given) const {
 
 template <class T>
 void ElementsCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
-  if (part == FactorPart::diagonal)
-    return divide_by_diagonal<T>(shape_, host_diagonal_ ? &*host_diagonal_ : nullptr, operation, given);
-  const SweepSteps steps = steps_of_part(shape_, part, operation);
-  CoreRun<T> turned = given;
-  if (steps.conjugates) turned.in.conjugated = turned.out.conjugated = true;
-  run(steps, turned);
+  solve_one_part(shape_, host_diagonal_ ? &*host_diagonal_ : nullptr, {part, operation}, given,
+                 [this](const SweepOrder& steps, const CoreRun<T>& turned) { run(steps, turned); });
 }
 
 template <class T>
 WorkspaceNeed ElementsCore<T>::workspace_need(index_t num_rhs) const {
-  const index_t stride = std::max(device_stride_of(num_rhs), padded_rhs(sizeof(T), num_rhs));
-  return {offset_t{n_} * stride, 0, 0};
+  return need_of_host_rows<T>(n_, num_rhs);
 }
 
 template <class T>
@@ -363,4 +362,4 @@ offset_t ElementsCore<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

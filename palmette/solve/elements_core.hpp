@@ -6,7 +6,7 @@
 #include "palmette/solve/device_factor.hpp"
 #include "palmette/solve/element_program.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// A program in the memory of its element.
 class DeviceProgram {
@@ -87,7 +87,7 @@ class ElementsCore final : public SweepCore<T> {
   DeviceCounts device_counts() const override { return world_->device_counts(); }
 
  private:
-  void run(const SweepSteps& steps, const CoreRun<T>& run) const;
+  void run(const SweepOrder& steps, const CoreRun<T>& run) const;
   void reserve(index_t stride) const;
   void copy_vectors(const CoreRun<T>& run, bool in) const;
   void sweep(const SweepStep& step, const CoreRun<T>& run) const;
@@ -113,4 +113,4 @@ class ElementsCore final : public SweepCore<T> {
   mutable int sweeps_ = 0;
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

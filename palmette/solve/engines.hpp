@@ -9,7 +9,7 @@
 
 #include "palmette/solve/solve.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// What the tasks of a graph do. run_task is called once for each task, after all its predecessors have
 /// returned; `thread` is the number of a free workspace, 0 ≤ thread < threads of the run.
@@ -89,4 +89,4 @@ SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork&
 
 inline int member_count(const ThreadTeam* team) { return team != nullptr ? team->size() : 1; }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

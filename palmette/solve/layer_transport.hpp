@@ -3,7 +3,7 @@
 
 #include "palmette/transport/transport.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Only sends: the code that polls the transport of all ranks distributes what arrives.
 class LayerTransport final : public Transport {
@@ -29,4 +29,4 @@ class LayerTransport final : public Transport {
   Transport* outside_ = nullptr;
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

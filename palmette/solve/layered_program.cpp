@@ -9,7 +9,7 @@
 
 #include "palmette/solve/layer_transport.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 /// A LayerStep by tops of the rank's exchange.
@@ -280,7 +280,7 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
 
 template <class T>
 std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>& body) {
-  const SweepStructure& sweep = *body.structure.sweep;
+  const SweepGroups& sweep = *body.structure.sweep;
   std::vector<char> elsewhere(sweep.num_groups(), 0);
   for (std::size_t at = 0; at < body.exchange.tops.size(); ++at) {
     const TopSupernode& top = body.exchange.tops[at];
@@ -311,4 +311,4 @@ std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const La
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -6,7 +6,7 @@
 
 #include "palmette/solve/rank_program.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Fills body.caller_row. @returns rows of the whole permuted matrix whose values this rank provides and
 /// receives
@@ -22,4 +22,4 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
 template <class T>
 std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const LayerSystem& system);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

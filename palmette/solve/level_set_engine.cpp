@@ -4,7 +4,7 @@
 
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 class LevelSetRun {
@@ -64,4 +64,4 @@ int run_level_set(const SweepRun& run) {
   return threads;
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -1,7 +1,7 @@
 // Reads a given triangle, with all errors that it may have.
 #include "palmette/solve/lower_triangle.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 std::string place_text(index_t row, index_t column) {
@@ -28,7 +28,7 @@ class TriangleReader {
     if (!reading_.unit_diagonal) triangle_.diagonal.assign(n, T(0));
     SparsityPattern& kept = triangle_.strict.pattern;
     kept.rows = kept.cols = n;
-    kept.column_ptr.reserve(static_cast<std::size_t>(n) + 1);
+    kept.column_ptr.reserve(n + 1);
     kept.row_index.reserve(matrix_.nnz());
     triangle_.strict.values.reserve(matrix_.nnz());
     for (index_t column = 0; column < n; ++column) {
@@ -90,4 +90,4 @@ Outcome<LowerTriangle<T>> read_triangle(const SparseMatrix<T>& matrix, const Tri
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

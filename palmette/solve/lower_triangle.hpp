@@ -7,7 +7,7 @@
 
 #include "palmette/solve/core.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 template <class T>
 struct LowerTriangle {
@@ -16,6 +16,17 @@ struct LowerTriangle {
 
   index_t size() const { return strict.rows(); }
 };
+
+/// Of a solve on devices that reads each entry once, from its own column or row.
+template <class T>
+CoreCost cost_of_entries(const LowerTriangle<T>& triangle) {
+  const double entries = static_cast<double>(triangle.strict.nnz());
+  const double rows = static_cast<double>(triangle.size());
+  CoreCost cost;
+  cost.flops = (is_complex_v<T> ? 8 : 2) * entries;
+  cost.bytes = entries * (sizeof(T) + sizeof(int)) + rows * (sizeof(T) + sizeof(long long));
+  return cost;
+}
 
 enum class WrongSide { ignored, refused };
 
@@ -53,4 +64,4 @@ enum class TriangleUse {
 template <class T>
 TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, const PlanOptions& options);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

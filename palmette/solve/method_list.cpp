@@ -35,37 +35,10 @@ const std::vector<SolveMethodInfo>& solve_method_list() {
   using enum SolveMethod;
   using enum SolveWhere;
   static const std::vector<SolveMethodInfo> list = {
-      {serial, "serial", "order of the tasks", shared_memory, one_machine, false, "",
-       "one thread, tasks in order: the reference for the others"},
-      {level_set, "level_set", "barriers", shared_memory, one_machine, true, "",
-       "level after level of the task graph, a barrier between"},
-      {sync_free, "sync_free", "flags", shared_memory, one_machine, true, "",
-       "each task waits for the flags of its predecessors; no barriers, no locks"},
-      {task_driven, "task_driven", "counters and a queue", shared_memory, one_machine, true, "",
-       "dependency counters and a queue, costliest remaining path first"},
-      {message_driven, "message_driven", "messages and a queue", rank_transports, ranks, true, "",
-       "ranks in one layer: values and contributions travel along trees [Ding et al. 2020]"},
-      {one_sync_3d, "one_sync_3d", "messages and a queue", rank_transports, layers, true, "",
-       "layers of ranks that meet once in a solve [Liu et al. 2023]"},
-      {baseline_3d, "baseline_3d", "messages and a queue", rank_transports, layers, true, "",
-       "layers of ranks that meet at each level of the cut, in each sweep"},
-      {device_tree, "device_tree", "flags", device_memory, device, false, "",
-       "a block of GPU threads for each supernode, sums in the order of the tree: the same bits every time"},
-      {device_level_set, "device_level_set", "a launch for each level", device_memory, device, false, "",
-       "level after level of the tree of supernodes"},
-      {device_sync_free, "device_sync_free", "counters", device_memory, device, false, "",
-       "sums by atomic additions, so bits may differ from solve to solve [Ding et al. 2020]"},
-      {devices_fan_out, "devices_fan_out", "flags", device_messages, devices, false, "",
-       "blocks over a grid of devices, one kernel on each; values and sums travel along trees"},
-      {devices_solve_wait, "devices_solve_wait", "flags", device_messages, devices, false, "",
-       "the same with a second kernel that waits for values and passes them on [Ding et al. 2020]"},
-      {devices_unified, "devices_unified", "counters", "managed memory", devices_by_columns, false, "",
-       "all devices add to sums in managed memory, whose pages move [Xie et al. 2021]"},
-      {devices_zero_copy, "devices_zero_copy", "counters", "loads from other devices",
-       devices_by_columns, false, "",
-       "sums stay where they are added up and are read from there [Xie et al. 2021]"},
-      {devices_pushed, "devices_pushed", "counters and flags", "puts", devices_by_columns, false, "",
-       "each device puts its sum of a row once, with a flag behind it"},
+#define METHOD(name, engine, delivery, place, threaded, run, unavailable, summary) \
+  {name, #name, engine, delivery, place, threaded, unavailable, summary},
+#include "palmette/solve/methods.inc"
+#undef METHOD
   };
   return list;
 }
@@ -101,7 +74,7 @@ SolveMethod solve_method(std::string_view name, SolveWhere where) {
 }
 
 void check_solve_method(SolveMethod method, std::initializer_list<SolveWhere> places) {
-  if (const SolveMethodInfo* const info = find(method)) sweep::check_row(*info, places);
+  if (const SolveMethodInfo* const info = find(method)) solve_detail::check_row(*info, places);
 }
 
 std::string_view name_of(SolveMethod method) {
@@ -132,7 +105,7 @@ LayeredMethod layered_method(SolveMethod method) {
   throw UsageError("the method " + std::string(name_of(method)) + " has no layers: choose a layered method");
 }
 
-namespace sweep {
+namespace solve_detail {
 namespace {
 
 // A sweep must save clearly more than the cost of waking a team, up to 50 µs if its threads sleep: 2 MiB take
@@ -155,26 +128,24 @@ SolveMethod choose_method(SolveMethod wanted, SolveWhere where, const SweepWork&
     check_solve_method(wanted, {where});
     return wanted;
   }
-  if (where == SolveWhere::device) return SolveMethod::device_tree;
-  if (where == SolveWhere::devices) return SolveMethod::devices_fan_out;
-  if (where == SolveWhere::devices_by_columns) return SolveMethod::devices_zero_copy;
+  if (where != SolveWhere::one_machine) return solve_method_list(where).front().method;
   if (threads <= 1) return SolveMethod::serial;
   const double shared = std::max(work.bytes / threads, work.critical_path_bytes);
   return work.bytes - shared < least_bytes_saved ? SolveMethod::serial : SolveMethod::sync_free;
 }
 
 int run_sweep(SolveMethod method, const SweepRun& run) {
-  switch (method) {
-    case SolveMethod::automatic:
-    case SolveMethod::serial: return run_serial(run);
-    case SolveMethod::level_set: return run_level_set(run);
-    case SolveMethod::sync_free: return run_sync_free(run);
-    case SolveMethod::task_driven: return run_task_driven(run);
-    // Rank programs and kernels do not run on the sweeps of one machine; rejected before a solve begins.
-    default: break;
-  }
-  return 1;
+  using Engine = int (*)(const SweepRun&);
+  static constexpr Engine engines[] = {
+      run_serial,  // automatic
+#define METHOD(name, engine, delivery, place, threaded, run, unavailable, summary) run,
+#include "palmette/solve/methods.inc"
+#undef METHOD
+  };
+  // Methods of ranks and devices have no sweep on one machine; they were rejected before the solve.
+  const Engine engine = engines[static_cast<std::size_t>(method)];
+  return engine != nullptr ? engine(run) : 1;
 }
 
-}  // namespace sweep
+}  // namespace solve_detail
 }  // namespace palmette

@@ -13,7 +13,7 @@ std::vector<index_t> pivoted_places(const Factor<T>& factor) {
   return places;
 }
 
-namespace sweep {
+namespace solve_detail {
 
 template <class T>
 void PartMaps<T>::make() const {
@@ -52,7 +52,7 @@ PartSides PartMaps<T>::sides(FactorPart part, Operation operation) const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace sweep
+}  // namespace solve_detail
 
 #define PALMETTE_INSTANTIATE(T) template std::vector<index_t> pivoted_places(const Factor<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

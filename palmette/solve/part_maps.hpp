@@ -8,7 +8,7 @@
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/solve/core.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// The maps on both sides of a solve with one factor.
 struct PartSides {
@@ -36,4 +36,4 @@ class PartMaps {
   mutable std::vector<double> row_, row_inverse_, column_;   // length n, or empty: r, r⁻¹ and c
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

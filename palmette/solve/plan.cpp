@@ -5,9 +5,10 @@
 namespace palmette {
 
 template <class T>
-SolvePlan<T>::SolvePlan() : body_(std::make_unique<detail::PlanBody<T>>(0, std::vector<sweep::Stage<T>>{})) {}
+SolvePlan<T>::SolvePlan()
+    : body_(std::make_unique<solve_detail::PlanBody<T>>(0, std::vector<solve_detail::Stage<T>>{})) {}
 template <class T>
-SolvePlan<T>::SolvePlan(std::unique_ptr<const detail::PlanBody<T>> body) : body_(std::move(body)) {}
+SolvePlan<T>::SolvePlan(std::unique_ptr<const solve_detail::PlanBody<T>> body) : body_(std::move(body)) {}
 template <class T>
 SolvePlan<T>::SolvePlan(SolvePlan&&) noexcept = default;
 template <class T>

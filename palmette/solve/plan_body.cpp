@@ -7,7 +7,7 @@
 #include <new>
 #include <set>
 
-namespace palmette::detail {
+namespace palmette::solve_detail {
 namespace {
 
 template <class T>
@@ -44,14 +44,14 @@ void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
 }
 
 template <class T>
-PlanBody<T>::PlanBody(index_t n, std::vector<sweep::Stage<T>> stages,
-                      std::unique_ptr<const sweep::PartMaps<T>> parts)
+PlanBody<T>::PlanBody(index_t n, std::vector<solve_detail::Stage<T>> stages,
+                      std::unique_ptr<const solve_detail::PartMaps<T>> parts)
     : n_(n),
       stages_(std::move(stages)),
       parts_(std::move(parts)),
       device_(stages_.empty() ? nullptr : stages_.front().core->device()) {
   if (!device_) return;
-  for (sweep::Stage<T>& stage : stages_) sweep::move_maps(stage, n_, device_);
+  for (solve_detail::Stage<T>& stage : stages_) solve_detail::move_maps(stage, n_, device_);
 }
 
 template <class T>
@@ -98,7 +98,7 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
   check_sizes(b, x);
   if (n_ == 0) return {};
   if (!parts_) throw UsageError("a solve with one factor needs a plan that was built from a factor");
-  const sweep::PartSides sides = parts_->sides(part, operation);
+  const solve_detail::PartSides sides = parts_->sides(part, operation);
   const Block each = [&](DenseView<const T> in, DenseView<T> out, const SolveRun& chosen,
                          Workspace& workspace) {
     stages_.front().core->solve_part(
@@ -110,12 +110,12 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
 
 template <class T>
 SolveRun PlanBody<T>::chosen_run(index_t num_rhs, const SolveRun& run) const {
-  const sweep::SweepWork one = work(num_rhs);
-  const double blocks_of_bytes = std::max<index_t>(1, std::min(num_rhs, sweep::rhs_block) / 4);
-  const SolveMethod method = sweep::choose_method(
+  const solve_detail::SweepWork one = work(num_rhs);
+  const double blocks_of_bytes = std::max<index_t>(1, std::min(num_rhs, solve_detail::rhs_block) / 4);
+  const SolveMethod method = solve_detail::choose_method(
       run.method, where(),
       {one.bytes * blocks_of_bytes, one.critical_path_bytes * blocks_of_bytes},
-      sweep::member_count(run.team));
+      solve_detail::member_count(run.team));
   return {method, method != SolveMethod::serial && where() == SolveWhere::one_machine ? run.team : nullptr};
 }
 
@@ -124,14 +124,14 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
                                     const Block& each, bool on_host) const {
   check_sizes(b, x);
   const SolveRun chosen = chosen_run(b.cols, run);
-  SolveTrace trace{chosen.method, sweep::member_count(chosen.team), {}};
+  SolveTrace trace{chosen.method, solve_detail::member_count(chosen.team), {}};
   const DeviceCounts before = device_counts();
   if (n_ == 0 || b.cols == 0) return trace;
   try {
     std::unique_ptr<Workspace> workspace =
-        borrow_workspace(on_host ? std::min(b.cols, sweep::rhs_block) : 0, trace.threads);
-    for (index_t first = 0; first < b.cols; first += sweep::rhs_block) {
-      const index_t count = std::min(sweep::rhs_block, b.cols - first);
+        borrow_workspace(on_host ? std::min(b.cols, solve_detail::rhs_block) : 0, trace.threads);
+    for (index_t first = 0; first < b.cols; first += solve_detail::rhs_block) {
+      const index_t count = std::min(solve_detail::rhs_block, b.cols - first);
       each(b.columns(first, count), x.columns(first, count), chosen, *workspace);
     }
     trace.threads = workspace->most_called;
@@ -154,22 +154,22 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Workspace& wo
   // The transpose of a product is the product of the transposes in reverse order, each with domain and range
   // exchanged.
   const std::size_t number = chain.transposed ? stages_.size() - 1 - place : place;
-  const sweep::Stage<T>& stage = stages_[number];
+  const solve_detail::Stage<T>& stage = stages_[number];
   bool transposed = chain.transposed != stage.transposed;
   bool conjugated = chain.conjugated != stage.conjugated;
-  if (transposed && stage.core->relation() != sweep::Relation::general) {
+  if (transposed && stage.core->relation() != solve_detail::Relation::general) {
     transposed = false;
-    if (stage.core->relation() == sweep::Relation::hermitian) conjugated = !conjugated;
+    if (stage.core->relation() == solve_detail::Relation::hermitian) conjugated = !conjugated;
   }
   // A core on a device has read all its input before it writes.
   const DenseView<T> middle =
       device_ ? chain.x : DenseView<T>{workspace.middle.data(), n_, chain.x.cols, n_};
   const bool last = place + 1 == stages_.size();
-  sweep::CoreRun<T> run{{place == 0 ? chain.b : DenseView<const T>(middle),
+  solve_detail::CoreRun<T> run{{place == 0 ? chain.b : DenseView<const T>(middle),
                          chain.transposed ? stage.domain : stage.range, conjugated},
                         {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
                         workspace,
-                        static_cast<index_t>(sweep::states_of_stage * number),
+                        static_cast<index_t>(solve_detail::states_of_stage * number),
                         chain.method,
                         chain.team};
   stage.core->solve(transposed, run);
@@ -200,10 +200,10 @@ void PlanBody<T>::give_back(std::unique_ptr<Workspace> workspace) const {
 template <class T>
 void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) const {
   workspace.most_called = 1;
-  workspace.states.resize(sweep::states_of_stage * stages_.size());
-  sweep::WorkspaceNeed need;
-  for (const sweep::Stage<T>& stage : stages_) {
-    const sweep::WorkspaceNeed own = stage.core->workspace_need(num_rhs);
+  workspace.states.resize(solve_detail::states_of_stage * stages_.size());
+  solve_detail::WorkspaceNeed need;
+  for (const solve_detail::Stage<T>& stage : stages_) {
+    const solve_detail::WorkspaceNeed own = stage.core->workspace_need(num_rhs);
     need.work = std::max(need.work, own.work);
     need.boundary = std::max(need.boundary, own.boundary);
     need.thread = std::max(need.thread, own.thread);
@@ -218,10 +218,10 @@ void PlanBody<T>::prepare(Workspace& workspace, index_t num_rhs, int threads) co
 }
 
 template <class T>
-sweep::SweepWork PlanBody<T>::work(index_t num_rhs) const {
-  sweep::SweepWork sum;
-  for (const sweep::Stage<T>& stage : stages_) {
-    const sweep::CoreCost cost = stage.core->cost();
+solve_detail::SweepWork PlanBody<T>::work(index_t num_rhs) const {
+  solve_detail::SweepWork sum;
+  for (const solve_detail::Stage<T>& stage : stages_) {
+    const solve_detail::CoreCost cost = stage.core->cost();
     sum.bytes += cost.bytes;
     sum.critical_path_bytes += cost.critical_path(num_rhs);
   }
@@ -233,10 +233,10 @@ SolveCost PlanBody<T>::cost(index_t num_rhs) const {
   if (num_rhs < 0)
     throw UsageError("cost of " + std::to_string(num_rhs) +
                      " right-hand sides: the number must be at least 0");
-  const double blocks = (num_rhs + sweep::rhs_block - 1) / sweep::rhs_block;
+  const double blocks = (num_rhs + solve_detail::rhs_block - 1) / solve_detail::rhs_block;
   SolveCost sum;
-  for (const sweep::Stage<T>& stage : stages_) {
-    const sweep::CoreCost cost = stage.core->cost();
+  for (const solve_detail::Stage<T>& stage : stages_) {
+    const solve_detail::CoreCost cost = stage.core->cost();
     sum.flops += cost.flops * num_rhs;
     sum.bytes += cost.bytes * blocks;
     sum.critical_path_bytes += cost.critical_path_bytes * blocks;
@@ -249,7 +249,7 @@ template <class T>
 index_t PlanBody<T>::guarded_blocks() const {
   index_t count = 0;
   std::set<const void*> seen;
-  for (const sweep::Stage<T>& stage : stages_)
+  for (const solve_detail::Stage<T>& stage : stages_)
     if (seen.insert(stage.core.get()).second) count += stage.core->guarded_blocks();
   return count;
 }
@@ -258,7 +258,7 @@ template <class T>
 offset_t PlanBody<T>::memory_bytes() const {
   offset_t bytes = 0;
   std::set<const void*> seen;
-  for (const sweep::Stage<T>& stage : stages_) {
+  for (const solve_detail::Stage<T>& stage : stages_) {
     bytes += stage.maps_bytes;
     if (seen.insert(stage.core.get()).second) bytes += stage.core->memory_bytes();
   }
@@ -269,4 +269,4 @@ offset_t PlanBody<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::detail
+}  // namespace palmette::solve_detail

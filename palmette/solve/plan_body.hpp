@@ -9,15 +9,15 @@
 #include "palmette/solve/core.hpp"
 #include "palmette/solve/part_maps.hpp"
 
-namespace palmette::detail {
+namespace palmette::solve_detail {
 
 template <class T>
 class PlanBody {
  public:
   /// @param stages  in the order of the plain solve, each n × n, one or more
   /// @param parts   of a factor that the only stage keeps alive; null: no solves with single factors
-  PlanBody(index_t n, std::vector<sweep::Stage<T>> stages,
-           std::unique_ptr<const sweep::PartMaps<T>> parts = nullptr);
+  PlanBody(index_t n, std::vector<solve_detail::Stage<T>> stages,
+           std::unique_ptr<const solve_detail::PartMaps<T>> parts = nullptr);
 
   index_t size() const { return n_; }
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
@@ -30,7 +30,7 @@ class PlanBody {
   offset_t memory_bytes() const;
 
  private:
-  using Workspace = sweep::SolveWorkspace<T>;
+  using Workspace = solve_detail::SolveWorkspace<T>;
   struct Chain;  // one block of right-hand sides on its way through the stages
 
   using Block = std::function<void(DenseView<const T> b, DenseView<T> x, const SolveRun&, Workspace&)>;
@@ -54,13 +54,13 @@ class PlanBody {
   void prepare(Workspace& workspace, index_t num_rhs, int threads) const;
   void run_chain(const Chain& chain, Workspace& workspace) const;
   void run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const;
-  sweep::SweepWork work(index_t num_rhs) const;
+  solve_detail::SweepWork work(index_t num_rhs) const;
 
   index_t n_;
-  std::vector<sweep::Stage<T>> stages_;
-  std::unique_ptr<const sweep::PartMaps<T>> parts_;
+  std::vector<solve_detail::Stage<T>> stages_;
+  std::unique_ptr<const solve_detail::PartMaps<T>> parts_;
   std::shared_ptr<Device> device_;  ///< holds all stages; null: the host
   mutable std::vector<std::unique_ptr<Workspace>> pool_;  // under a brief lock: unused workspaces
 };
 
-}  // namespace palmette::detail
+}  // namespace palmette::solve_detail

@@ -19,20 +19,20 @@ int bytes_of(ScalarType scalar) {
 }
 
 template <class T>
-sweep::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
+solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
                                    std::shared_ptr<const PlanStructure> structure) {
-  using Triangle = sweep::SupernodalTriangle<T>;
-  sweep::SupernodalParts<T> parts;
+  using Triangle = solve_detail::SupernodalTriangle<T>;
+  solve_detail::SupernodalParts<T> parts;
   const bool fits = structure && &structure->symbolic() == factor->symbolic.get() &&
                     structure->entry_bytes() == bytes_of(ScalarTraits<T>::type);
   parts.structure = fits ? std::move(structure) : plan_structure(factor->symbolic, ScalarTraits<T>::type);
-  sweep::TriangleSource<T> lower;
+  solve_detail::TriangleSource<T> lower;
   lower.diagonal = lower.below = factor->lower.data();
   lower.unit_diagonal = factor->kind != FactorKind::llt;
   lower.place = factor->kind != FactorKind::llt ? factor->place.data() : nullptr;
   parts.lower = std::make_unique<Triangle>(*parts.structure, lower, options);
   if (factor->kind == FactorKind::lu) {
-    sweep::TriangleSource<T> upper;
+    solve_detail::TriangleSource<T> upper;
     upper.diagonal = factor->lower.data();
     upper.below = factor->upper.data();
     upper.diagonal_is_upper = true;
@@ -63,7 +63,7 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     throw UsageError("plan_solve: the factor is null; call factorize first and check that it succeeded");
   blas::use_one_thread();
   try {
-    sweep::Stage<T> stage;
+    solve_detail::Stage<T> stage;
     // Permutations and scalings stay in the factor, which the core keeps alive.
     const SymbolicFactor& symbolic = *factor->symbolic;
     if (!symbolic.row.is_identity())
@@ -73,11 +73,12 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
-    auto maps = std::make_unique<const sweep::PartMaps<T>>(*factor);
-    stage.core = sweep::make_core(parts_of(std::move(factor), options, std::move(structure)), options);
-    std::vector<sweep::Stage<T>> stages;
+    auto maps = std::make_unique<const solve_detail::PartMaps<T>>(*factor);
+    stage.core = solve_detail::make_core(parts_of(std::move(factor), options, std::move(structure)), options);
+    std::vector<solve_detail::Stage<T>> stages;
     stages.push_back(std::move(stage));
-    return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages), std::move(maps)));
+    return SolvePlan<T>(
+        std::make_unique<const solve_detail::PlanBody<T>>(n, std::move(stages), std::move(maps)));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the plan of a solve");
   }
@@ -97,14 +98,15 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
   const offset_t scalar_bytes = bytes_of(scalar), n = structure.symbolic().n;
   PlanMemory memory;
   memory.structure_bytes = structure.memory_bytes();
-  memory.plan_bytes = memory.structure_bytes + sweep::SupernodalTriangle<double>::predicted_bytes(
+  memory.plan_bytes = memory.structure_bytes + solve_detail::SupernodalTriangle<double>::predicted_bytes(
                                                    structure, scalar_bytes, kind != FactorKind::llt);
   if (kind == FactorKind::lu)
-    memory.plan_bytes += sweep::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
+    memory.plan_bytes +=
+        solve_detail::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
   if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
-  const sweep::WorkspaceNeed need =
-      sweep::supernodal_workspace_need(structure, static_cast<int>(scalar_bytes),
-                                       std::min(num_rhs, sweep::rhs_block));
+  const solve_detail::WorkspaceNeed need =
+      solve_detail::supernodal_workspace_need(structure, static_cast<int>(scalar_bytes),
+                                       std::min(num_rhs, solve_detail::rhs_block));
   memory.workspace_bytes = (need.work + need.boundary + need.thread) * scalar_bytes;
   return memory;
 }

@@ -8,7 +8,7 @@
 namespace palmette {
 namespace {
 
-using sweep::Stage;
+using solve_detail::Stage;
 
 /// The arrays that a stage's maps point to.
 struct MapArrays {
@@ -38,7 +38,7 @@ void set_maps(Stage<T>& stage, MapArrays given) {
 
 template <class T>
 SolvePlan<T> plan_of(index_t n, std::vector<Stage<T>> stages) {
-  return SolvePlan<T>(std::make_unique<const detail::PlanBody<T>>(n, std::move(stages)));
+  return SolvePlan<T>(std::make_unique<const solve_detail::PlanBody<T>>(n, std::move(stages)));
 }
 
 void check_length(std::size_t length, index_t n, const char* what) {
@@ -73,22 +73,24 @@ void check_sizes(const OwnFactors<T>& factors) {
 
 /// The stages of L·U, L·Lᵀ or L·Lᴴ; `upper` holds Uᵀ, and is unused without U.
 template <class T>
-std::vector<Stage<T>> stages_of(const OwnFactors<T>& factors, sweep::LowerTriangle<T> lower,
-                                sweep::LowerTriangle<T> upper, bool has_upper) {
-  const sweep::TriangleUse use = has_upper           ? sweep::TriangleUse::plain
-                                 : factors.hermitian ? sweep::TriangleUse::hermitian
-                                                     : sweep::TriangleUse::symmetric;
-  const sweep::TriangleCore<T> first = sweep::make_triangle_core(std::move(lower), use, factors.plan);
+std::vector<Stage<T>> stages_of(const OwnFactors<T>& factors, solve_detail::LowerTriangle<T> lower,
+                                solve_detail::LowerTriangle<T> upper, bool has_upper) {
+  const solve_detail::TriangleUse use = has_upper           ? solve_detail::TriangleUse::plain
+                                 : factors.hermitian ? solve_detail::TriangleUse::hermitian
+                                                     : solve_detail::TriangleUse::symmetric;
+  const solve_detail::TriangleCore<T> first =
+      solve_detail::make_triangle_core(std::move(lower), use, factors.plan);
   std::vector<Stage<T>> stages(1);
   stages[0].core = first.core;
-  if (first.core->relation() != sweep::Relation::general) {
+  if (first.core->relation() != solve_detail::Relation::general) {
     set_maps(stages[0], {composed(factors.row, first.order), composed(factors.column, first.order),
                          factors.row_scale, factors.column_scale});
     return stages;
   }
   set_maps(stages[0], {composed(factors.row, first.order), first.order, factors.row_scale, {}});
-  const sweep::TriangleCore<T> second =
-      has_upper ? sweep::make_triangle_core(std::move(upper), sweep::TriangleUse::transposed, factors.plan)
+  const solve_detail::TriangleCore<T> second =
+      has_upper ? solve_detail::make_triangle_core(std::move(upper), solve_detail::TriangleUse::transposed,
+                                                   factors.plan)
                 : first;
   stages.emplace_back();
   stages[1].core = second.core;
@@ -104,11 +106,13 @@ template <class T>
 Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const TriangleOptions& options) {
   blas::use_one_thread();
   try {
-    auto read = sweep::read_triangle(
-        triangle, {options.lower, options.unit_diagonal, sweep::WrongSide::ignored, "the triangle"});
+    auto read = solve_detail::read_triangle(
+        triangle, {options.lower, options.unit_diagonal, solve_detail::WrongSide::ignored, "the triangle"});
     if (!read.ok()) return read.failure();
-    const sweep::TriangleUse use = options.lower ? sweep::TriangleUse::plain : sweep::TriangleUse::transposed;
-    const sweep::TriangleCore<T> made = sweep::make_triangle_core(std::move(read).value(), use, options.plan);
+    const solve_detail::TriangleUse use =
+        options.lower ? solve_detail::TriangleUse::plain : solve_detail::TriangleUse::transposed;
+    const solve_detail::TriangleCore<T> made =
+        solve_detail::make_triangle_core(std::move(read).value(), use, options.plan);
     std::vector<Stage<T>> stages(1);
     stages[0].core = made.core;
     stages[0].transposed = !options.lower;
@@ -123,13 +127,15 @@ template <class T>
 Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors) {
   blas::use_one_thread();
   try {
-    auto lower = sweep::read_triangle(
-        factors.lower, {true, factors.lower_unit_diagonal, sweep::WrongSide::refused, "the lower factor"});
+    auto lower = solve_detail::read_triangle(
+        factors.lower,
+        {true, factors.lower_unit_diagonal, solve_detail::WrongSide::refused, "the lower factor"});
     check_sizes(factors);
     if (!lower.ok()) return lower.failure();
     const bool has_upper = factors.upper.rows() > 0;
-    auto upper = sweep::read_triangle(
-        factors.upper, {false, factors.upper_unit_diagonal, sweep::WrongSide::refused, "the upper factor"});
+    auto upper = solve_detail::read_triangle(
+        factors.upper,
+        {false, factors.upper_unit_diagonal, solve_detail::WrongSide::refused, "the upper factor"});
     if (!upper.ok()) return upper.failure();
     return plan_of(factors.lower.rows(),
                    stages_of(factors, std::move(lower).value(), std::move(upper).value(), has_upper));

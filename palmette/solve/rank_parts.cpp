@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
-RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& placement,
+RankGroups::RankGroups(const SymbolicFactor& symbolic, const Placement& placement,
                              const OwnedBlocks& owned, const SolveExchange& exchange, int entry_bytes) {
   std::vector<index_t> outside = exchange.boundary;
   std::sort(outside.begin(), outside.end());
@@ -37,7 +37,7 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
   std::size_t whole = 0, top = 0;
   for (index_t unit = 0; unit < placement.units.num_groups(); ++unit) {
     const index_t begin = placement.units.group_begin[unit],
-                  end = placement.units.group_begin[static_cast<std::size_t>(unit) + 1];
+                  end = placement.units.group_begin[unit + 1];
     if (whole < exchange.wholes.size() && exchange.wholes[whole].unit == unit) {
       for (index_t s = begin; s < end; ++s) add_supernode(s);
       group_of_whole.push_back(end_group());
@@ -61,21 +61,21 @@ RankStructure::RankStructure(const SymbolicFactor& symbolic, const Placement& pl
   };
   for (index_t group = 0; group < groups.num_groups(); ++group)
     for (index_t at = groups.group_begin[group];
-         at < groups.group_begin[static_cast<std::size_t>(group) + 1]; ++at) {
+         at < groups.group_begin[group + 1]; ++at) {
       const index_t s = owned.panel[panel[at]];
       if (std::binary_search(group_of_whole.begin(), group_of_whole.end(), group)) {
         for (const index_t global : symbolic.rows_below(s)) local->row_index.push_back(local_row(global));
         const index_t parent = symbolic.parent[s];
         const index_t last = owned.panel[
-            panel[groups.group_begin[static_cast<std::size_t>(group) + 1] - 1]];
+            panel[groups.group_begin[group + 1] - 1]];
         if (parent != -1 && parent <= last) local->parent[at] = at + parent - s;
       }
       local->row_ptr.push_back(static_cast<offset_t>(local->row_index.size()));
     }
-  sweep = std::make_unique<const SweepStructure>(std::move(local), entry_bytes, std::move(groups));
+  sweep = std::make_unique<const SweepGroups>(std::move(local), entry_bytes, std::move(groups));
 }
 
-offset_t RankStructure::memory_bytes() const {
+offset_t RankGroups::memory_bytes() const {
   const SymbolicFactor& local = sweep->symbolic();
   return sweep->memory_bytes() + local.memory_bytes() +
          static_cast<offset_t>((row.size() + panel.size() + group_of_whole.size() + group_of_top.size()) *
@@ -84,7 +84,7 @@ offset_t RankStructure::memory_bytes() const {
 }
 
 template <class T>
-RankTriangles<T>::RankTriangles(const RankFactor<T>& factor, const RankStructure& structure,
+RankTriangles<T>::RankTriangles(const RankFactor<T>& factor, const RankGroups& structure,
                                 const PlanOptions& options) {
   TriangleSource<T> source;
   source.diagonal = source.below = factor.lower.data();
@@ -116,4 +116,4 @@ RankTriangles<T>::RankTriangles(const RankFactor<T>& factor, const RankStructure
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

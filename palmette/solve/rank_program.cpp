@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 template <class T>
 RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
@@ -302,7 +302,7 @@ void RankSolveProgram<T>::send_value(index_t number, ArrayPart children, RankMes
 
 template <class T>
 void RankSolveProgram<T>::load() {
-  const SweepStructure& sweep = *plan_.structure.sweep;
+  const SweepGroups& sweep = *plan_.structure.sweep;
   Reader<T> reader{b_, {}, conjugated_};
   if (plan_.caller_row.empty())
     return load_rhs<T>(reader, 0, static_cast<index_t>(plan_.structure.row.size()),
@@ -319,7 +319,7 @@ void RankSolveProgram<T>::load() {
 
 template <class T>
 void RankSolveProgram<T>::store_group(index_t group) {
-  const SweepStructure& sweep = *plan_.structure.sweep;
+  const SweepGroups& sweep = *plan_.structure.sweep;
   const index_t begin = sweep.column_begin(group), row = plan_.first_caller_row(group);
   if (row == -1) return;
   Writer<T> writer{x_, {}, conjugated_};
@@ -377,7 +377,7 @@ RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> facto
   SolveExchange exchange = options.structure ? options.structure->exchange(factor->owned.rank)
                                              : solve_exchange(*factor->symbolic, *factor->placement,
                                                               options.trees, factor->owned.rank);
-  RankStructure structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
+  RankGroups structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
   RankTriangles<T> triangles(*factor, structure, options.plan);
   RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic),
                          padded_rhs(sizeof(T), options.max_rhs), options.threads);
@@ -411,4 +411,4 @@ index_t RankPlanBody<T>::guarded_blocks() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -7,7 +7,7 @@
 
 #include "palmette/solve/rank_store.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 enum class RankMessage : char { row_sum, forward_value, column_sum, backward_value };
 constexpr std::int64_t kinds_of_message = 4;
@@ -38,7 +38,7 @@ struct RankPlanBody {
   std::shared_ptr<const RankFactor<T>> factor;
   RankPlanOptions options;
   SolveExchange exchange;
-  RankStructure structure;
+  RankGroups structure;
   RankTriangles<T> triangles;
   RankVectors<T> vectors;
   BytePool pool;
@@ -175,4 +175,4 @@ class RankSolveProgram final : public SolveProgram<T> {
   std::atomic<std::int64_t> left_{0};
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

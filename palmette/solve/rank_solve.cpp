@@ -29,12 +29,12 @@ void check_sizes(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<
 template <class T>
 struct RankSolvePlan<T>::State {
   State(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
-      : body(sweep::RankPlanBody<T>::make(std::move(factor), options)) {
+      : body(solve_detail::RankPlanBody<T>::make(std::move(factor), options)) {
     if (const LayerSystem* const layer = options.layer.get()) {
-      layer_rows = sweep::list_caller_rows(*layer, body);
-      program = sweep::layered_program(body, *layer);
+      layer_rows = solve_detail::list_caller_rows(*layer, body);
+      program = solve_detail::layered_program(body, *layer);
     } else {
-      program = std::make_unique<sweep::RankSolveProgram<T>>(body);
+      program = std::make_unique<solve_detail::RankSolveProgram<T>>(body);
     }
   }
 
@@ -44,9 +44,9 @@ struct RankSolvePlan<T>::State {
     return layer() != nullptr ? layer()->ranks.num_ranks() : body.factor->placement->num_ranks();
   }
 
-  sweep::RankPlanBody<T> body;
+  solve_detail::RankPlanBody<T> body;
   std::vector<index_t> layer_rows;  // empty in one layer
-  std::unique_ptr<sweep::SolveProgram<T>> program;
+  std::unique_ptr<solve_detail::SolveProgram<T>> program;
 };
 
 template <class T>

@@ -18,7 +18,7 @@ struct RankPlanOptions {
   int threads = 1;       ///< threads that will drive a solve
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
   /// Null: built for this plan.
-  std::shared_ptr<const SolveStructure> structure = nullptr;
+  std::shared_ptr<const ExchangePlan> structure = nullptr;
   /// Of the layer to which the factor belongs; null: there is only one layer.
   std::shared_ptr<const LayerSystem> layer = nullptr;
 };

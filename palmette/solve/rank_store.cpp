@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 /// As in the sweeps of one rank: whole registers may be read behind a vector.
@@ -18,7 +18,7 @@ DenseView<T> column_of(RhsRows<T> rows, index_t count) {
 }  // namespace
 
 template <class T>
-RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest,
+RankVectors<T>::RankVectors(const RankGroups& structure, const SolveExchange& exchange, index_t widest,
                             index_t stride, int threads) {
   const auto array = [stride](offset_t rows) {
     return PanelArray<T>(padded(rows) * stride, Uninitialised());
@@ -27,7 +27,7 @@ RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange&
   values = array(exchange.value_rows);
   forward = array(exchange.forward_rows);
   backward = array(exchange.backward_rows);
-  const SweepStructure& sweep = *structure.sweep;
+  const SweepGroups& sweep = *structure.sweep;
   const offset_t rows = std::max<offset_t>(sweep.most_rows_below(), widest);
   scratch_stride = (padded(sweep.longest_local()) + 2 * padded(widest) + padded(rows)) * stride;
   scratch = PanelArray<T>(scratch_stride * threads, Uninitialised());
@@ -35,7 +35,7 @@ RankVectors<T>::RankVectors(const RankStructure& structure, const SolveExchange&
 
 template <class T>
 SupernodeVectors<T> RankTasks<T>::vectors_of(index_t s, index_t first_column, int thread) const {
-  const SweepStructure& sweep = *structure.sweep;
+  const SweepGroups& sweep = *structure.sweep;
   const RhsRows<T> local = scratch(thread);
   T* const spare = local.data + padded(sweep.longest_local()) * stride;
   return {sweep.local_rows(s),
@@ -47,7 +47,7 @@ SupernodeVectors<T> RankTasks<T>::vectors_of(index_t s, index_t first_column, in
 
 template <class T>
 void RankTasks<T>::whole_forward(index_t whole, int thread) const {
-  const SweepStructure& sweep = *structure.sweep;
+  const SweepGroups& sweep = *structure.sweep;
   const index_t group = structure.group_of_whole[whole];
   const WholeUnit& unit = exchange.wholes[whole];
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
@@ -65,7 +65,7 @@ void RankTasks<T>::whole_forward(index_t whole, int thread) const {
 
 template <class T>
 void RankTasks<T>::whole_backward(index_t whole, int thread) const {
-  const SweepStructure& sweep = *structure.sweep;
+  const SweepGroups& sweep = *structure.sweep;
   const index_t group = structure.group_of_whole[whole];
   const WholeUnit& unit = exchange.wholes[whole];
   const index_t begin = sweep.column_begin(group), columns = sweep.num_columns(group);
@@ -219,4 +219,4 @@ void RankTasks<T>::block_backward(index_t number, int thread) const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -5,12 +5,12 @@
 #include "palmette/solve/rank_parts.hpp"
 #include "palmette/solve/rhs_vectors.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Vectors of one rank for up to max_rhs right-hand sides. All are allocated with the plan.
 template <class T>
 struct RankVectors {
-  RankVectors(const RankStructure& structure, const SolveExchange& exchange, index_t widest, index_t stride,
+  RankVectors(const RankGroups& structure, const SolveExchange& exchange, index_t widest, index_t stride,
               int threads);
 
   PanelArray<T> own;       // own columns
@@ -30,7 +30,7 @@ template <class T>
 struct RankTasks {
   const RankFactor<T>& factor;
   const SolveExchange& exchange;
-  const RankStructure& structure;
+  const RankGroups& structure;
   const RankTriangles<T>& triangles;
   RankVectors<T>& vectors;
   bool transposed = false;  ///< LU: the transpose is solved with
@@ -87,4 +87,4 @@ struct RankTasks {
   void add_result(const Reduction& reduction, RhsRows<const T> store, RhsRows<T> to) const;
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

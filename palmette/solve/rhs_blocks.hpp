@@ -4,7 +4,7 @@
 
 #include "palmette/solve/row_kernels.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// W × W blocks; reals whose register holds at least two.
 template <class T>
@@ -82,4 +82,4 @@ inline void rows_into_rhs(const T* from, index_t rows, DenseView<T> to, index_t 
     for (index_t rhs = 0; rhs < to.cols; ++rhs) to(first + row, rhs) = from[row * NumRhs + rhs];
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

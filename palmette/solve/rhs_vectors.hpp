@@ -7,7 +7,7 @@
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/solve/vector_map.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Number of columns that are read or written in turn for one row: their lines stay in the first-level cache
 /// for the next rows.
@@ -136,4 +136,4 @@ void add_at(const RowPlaces& places, RhsRows<const T> from, RhsRows<T> into) {
   }
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

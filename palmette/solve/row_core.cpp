@@ -8,7 +8,7 @@
 #include "palmette/solve/row_kernels.hpp"
 #include "palmette/solve/rhs_blocks.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 // Number of right-hand sides that pass side by side: whole registers; at most a cache line or two of each
@@ -271,4 +271,4 @@ offset_t RowCore<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -6,7 +6,7 @@
 
 #include "palmette/solve/row_layout.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Right-hand sides first … first + count − 1 of a block.
 struct Strip {
@@ -49,4 +49,4 @@ class RowCore final : public SweepCore<T> {
   mutable Panels panels_[2];  // plain, transposed
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -7,7 +7,7 @@
 
 #include "palmette/solve/row_layout.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// sum − a·x, rounded once if the processor can.
 template <class Real>
@@ -171,4 +171,4 @@ void solve_strip_kernel(const RowSweep<T>& sweep, index_t task, const T* diagona
                    });
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 constexpr index_t rows_for_a_level = 16;  // fewer in the mean level of a task: it keeps its order
@@ -238,7 +238,7 @@ RowLists<T> lists_of(const RowSweep<T>& sweep, bool transposed) {
                                                                                step, count};
     });
   RowLists<T> lists;
-  lists.ptr.assign(static_cast<std::size_t>(n) + 1, 0);
+  lists.ptr.assign(n + 1, 0);
   lists.column.resize(sweep.column.size());
   lists.value.resize(sweep.value.size());
   if (transposed)
@@ -277,4 +277,4 @@ offset_t RowSweep<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

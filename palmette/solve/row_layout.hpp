@@ -5,7 +5,7 @@
 #include "palmette/solve/lower_triangle.hpp"
 #include "palmette/solve/row_schedule.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Rows that are solved side by side; the bits do not depend on it.
 template <class T>
@@ -94,4 +94,4 @@ RowSweep<T> cut_into_panels(const RowSweep<T>& sweep);
 template <class T>
 RowLists<T> lists_of(const RowSweep<T>& sweep, bool transposed);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

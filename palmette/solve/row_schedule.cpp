@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 constexpr double largest_task_bytes = 65536;
@@ -149,4 +149,4 @@ RowSchedule make_row_schedule(const RowDependencies& rows) {
   return result;
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -6,7 +6,7 @@
 
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// The rows that each row waits for.
 struct RowDependencies {
@@ -60,4 +60,4 @@ RowSchedule make_row_schedule(const RowDependencies& rows);
 /// @source [Lu et al. 2020]: the column-block form
 RowSchedule make_panel_schedule(const RowDependencies& rows, const PanelChoice& choice);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

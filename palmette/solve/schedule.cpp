@@ -4,7 +4,7 @@
 
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 // A barrier costs about as much as moving this many bytes: one thread runs levels with less work.
@@ -62,4 +62,4 @@ EngineState::EngineState(const SweepSchedule& schedule)
   for (std::size_t task = 0; task < schedule.graph.tasks.size(); ++task) finished_in_run[task].store(0);
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

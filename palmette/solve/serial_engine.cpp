@@ -1,7 +1,7 @@
 // The serial engine: the reference for all others.
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 int run_serial(const SweepRun& run) {
   // Every edge goes to a larger number, so number order is a topological order.
@@ -9,4 +9,4 @@ int run_serial(const SweepRun& run) {
   return 1;
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -21,21 +21,9 @@ namespace palmette {
 /// methods, so all give the same bits for any number of threads.
 enum class SolveMethod {
   automatic,
-  serial,
-  level_set,
-  sync_free,
-  task_driven,
-  message_driven,
-  one_sync_3d,
-  baseline_3d,
-  device_tree,
-  device_level_set,
-  device_sync_free,
-  devices_fan_out,
-  devices_solve_wait,
-  devices_unified,
-  devices_zero_copy,
-  devices_pushed,
+#define METHOD(name, ...) name,
+#include "palmette/solve/methods.inc"
+#undef METHOD
 };
 
 /// Where a method runs: the threads of one process, ranks, layers of ranks, a device that holds the factor,
@@ -103,12 +91,10 @@ enum class FactorPart { lower, diagonal, upper };
 template <class T>
 std::vector<index_t> pivoted_places(const Factor<T>& factor);
 
-namespace detail {
+namespace solve_detail {
+class SweepGroups;
 template <class T>
 class PlanBody;
-}
-namespace sweep {
-class SweepStructure;
 }
 
 /// Constant after construction and thread-safe (each solve has its own workspace).
@@ -116,7 +102,7 @@ template <class T>
 class SolvePlan {
  public:
   SolvePlan();
-  explicit SolvePlan(std::unique_ptr<const detail::PlanBody<T>> body);
+  explicit SolvePlan(std::unique_ptr<const solve_detail::PlanBody<T>> body);
   SolvePlan(SolvePlan&&) noexcept;
   SolvePlan& operator=(SolvePlan&&) noexcept;
   ~SolvePlan();
@@ -156,12 +142,12 @@ class SolvePlan {
   offset_t memory_bytes() const;
 
  private:
-  std::unique_ptr<const detail::PlanBody<T>> body_;
+  std::unique_ptr<const solve_detail::PlanBody<T>> body_;
 };
 
 /// The part of a plan that depends only on the structure: tasks, and the places of rows. Constant; all plans
 /// for factors with this structure, and with scalars of this size, may share one.
-using PlanStructure = sweep::SweepStructure;
+using PlanStructure = solve_detail::SweepGroups;
 std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic,
                                                     ScalarType scalar);
 

@@ -7,7 +7,7 @@
 
 #include "palmette/solve/rhs_vectors.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 /// Local vectors start on cache lines, and whole registers may be read behind them.
@@ -20,7 +20,7 @@ struct SweepRhs {
   SolveWorkspace<T>& workspace;
   index_t stride;  ///< of the rows of right-hand sides
 
-  const SweepStructure& structure() const { return triangle.structure(); }
+  const SweepGroups& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
   RhsRows<T> local(int thread) const { return {workspace.thread(thread), stride}; }
@@ -35,7 +35,7 @@ struct SweepRhs {
     else copy_rows<T>(kept().from(first), columns, into);
   }
   SupernodeVectors<T> vectors(index_t s, index_t first_column, int thread) const {
-    const SweepStructure& known = structure();
+    const SweepGroups& known = structure();
     T* const spare = workspace.thread(thread) + padded(known.longest_local()) * stride;
     const RhsRows<T> values = local(thread);
     return {known.local_rows(s),
@@ -55,7 +55,7 @@ class ForwardBody final : public SweepBody {
       : num_rhs_(num_rhs), in_(in), out_(out) {}
 
   void run_task(index_t group, int thread) override {
-    const SweepStructure& structure = num_rhs_.structure();
+    const SweepGroups& structure = num_rhs_.structure();
     const RhsRows<T> local = num_rhs_.local(thread);
     const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
@@ -71,7 +71,7 @@ class ForwardBody final : public SweepBody {
 
  private:
   void begin(index_t group, RhsRows<T> local) {
-    const SweepStructure& structure = num_rhs_.structure();
+    const SweepGroups& structure = num_rhs_.structure();
     const index_t columns = structure.num_columns(group);
     num_rhs_.read_columns(in_, structure.column_begin(group), columns, local);
     std::fill_n(local.row(columns), offset_t(structure.boundary(group).size()) * local.stride, T(0));
@@ -94,7 +94,7 @@ class BackwardBody final : public SweepBody {
       : num_rhs_(num_rhs), in_(in), diagonal_(diagonal), out_(out), adjoint_(adjoint) {}
 
   void run_task(index_t task, int thread) override {
-    const SweepStructure& structure = num_rhs_.structure();
+    const SweepGroups& structure = num_rhs_.structure();
     const index_t group = structure.num_groups() - 1 - task;
     const RhsRows<T> local = num_rhs_.local(thread);
     const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
@@ -109,7 +109,7 @@ class BackwardBody final : public SweepBody {
 
  private:
   void begin(index_t group, RhsRows<T> local) {
-    const SweepStructure& structure = num_rhs_.structure();
+    const SweepGroups& structure = num_rhs_.structure();
     const index_t columns = structure.num_columns(group), first = structure.column_begin(group);
     const RhsRows<T> known = num_rhs_.kept();
     num_rhs_.read_columns(in_, first, columns, local);
@@ -150,7 +150,7 @@ double flops_of_multiplication() {
 
 template <class T>
 void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
-  const SweepSteps steps = steps_of_solve(parts_.shape(), transposed);
+  const SweepOrder steps = steps_of_solve(parts_.shape(), transposed);
   if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out);
   // Within the tasks a vector passes through memory one time less. But columns that are a multiple of a page
   // apart all map to the same cache lines, and then it pays to pass through them in their own order first.
@@ -172,13 +172,10 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
 
 template <class T>
 void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
-  const FactorShape shape = parts_.shape();
-  if (part == FactorPart::diagonal)
-    return divide_by_diagonal<T>(shape, parts_.diagonal ? &*parts_.diagonal : nullptr, operation, given);
-  const SweepSteps steps = steps_of_part(shape, part, operation);
-  CoreRun<T> run = given;
-  if (steps.conjugates) run.in.conjugated = run.out.conjugated = true;
-  sweep(steps.step[0], run, &run.in, &run.out);
+  solve_one_part(parts_.shape(), parts_.diagonal ? &*parts_.diagonal : nullptr, {part, operation}, given,
+                 [this](const SweepOrder& steps, const CoreRun<T>& turned) {
+                   sweep(steps.step[0], turned, &turned.in, &turned.out);
+                 });
 }
 
 template <class T>
@@ -213,7 +210,7 @@ void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, cons
   run_body(body);
 }
 
-WorkspaceNeed supernodal_workspace_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs) {
+WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar_bytes, index_t num_rhs) {
   const offset_t stride = padded_rhs(scalar_bytes, std::max<index_t>(num_rhs, 1));
   WorkspaceNeed need;
   need.work = structure.symbolic().n * stride;
@@ -229,7 +226,7 @@ WorkspaceNeed SupernodalCore<T>::workspace_need(index_t num_rhs) const {
 }
 
 template <class T>
-CoreCost supernodal_cost(const SweepStructure& structure, bool lower_only) {
+CoreCost supernodal_cost(const SweepGroups& structure, bool lower_only) {
   const double sweeps = lower_only ? 1 : 2;
   CoreCost cost;
   cost.flops = sweeps * structure.entries() * flops_of_multiplication<T>();
@@ -252,9 +249,9 @@ offset_t SupernodalCore<T>::memory_bytes() const {
 
 #define PALMETTE_INSTANTIATE(T)                                                                       \
   template class SupernodalCore<T>;                                                                   \
-  template CoreCost supernodal_cost<T>(const SweepStructure&, bool);                                  \
+  template CoreCost supernodal_cost<T>(const SweepGroups&, bool);                                  \
   template void divide_by_diagonal<T>(const FactorShape&, const BlockDiagonal<T>*, Operation, CoreRun<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -6,13 +6,13 @@
 #include "palmette/solve/sweep_steps.hpp"
 #include "palmette/solve/supernodal_triangle.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// The parts of a core. The values to which the triangles point must live as long as the core: `values` keeps
 /// them.
 template <class T>
 struct SupernodalParts {
-  std::shared_ptr<const SweepStructure> structure;
+  std::shared_ptr<const SweepGroups> structure;
   std::shared_ptr<const void> values;             ///< whatever owns the panels
   std::unique_ptr<SupernodalTriangle<T>> lower;
   /// Uᵀ as a lower triangle; null: the transpose (or adjoint) of lower
@@ -33,9 +33,26 @@ struct SupernodalParts {
 template <class T>
 void divide_by_diagonal(const FactorShape& shape, const BlockDiagonal<T>* diagonal, Operation operation,
                         CoreRun<T> run);
+/// One factor of a core, and what is done with it.
+struct PartOperation {
+  FactorPart part;
+  Operation operation;
+};
+/// A solve with one factor, by D on the host or by the core's own sweeps.
+/// @param sweeps  (steps, run) → out, called with vectors that are conjugated where the steps want it
+template <class T, class Sweeps>
+void solve_one_part(const FactorShape& shape, const BlockDiagonal<T>* diagonal, PartOperation wanted,
+                    const CoreRun<T>& given, Sweeps&& sweeps) {
+  if (wanted.part == FactorPart::diagonal)
+    return divide_by_diagonal<T>(shape, diagonal, wanted.operation, given);
+  const SweepOrder steps = steps_of_part(shape, wanted.part, wanted.operation);
+  CoreRun<T> turned = given;
+  if (steps.conjugates) turned.in.conjugated = turned.out.conjugated = true;
+  sweeps(steps, turned);
+}
 /// What a solve through a supernodal factor costs.
 template <class T>
-CoreCost supernodal_cost(const SweepStructure& structure, bool lower_only);
+CoreCost supernodal_cost(const SweepGroups& structure, bool lower_only);
 
 /// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone, by sweeps over groups of supernodes.
 template <class T>
@@ -59,6 +76,6 @@ class SupernodalCore final : public SweepCore<T> {
 };
 
 /// Scalars that one solve needs, from the structure alone.
-WorkspaceNeed supernodal_workspace_need(const SweepStructure& structure, int scalar_bytes, index_t num_rhs);
+WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar_bytes, index_t num_rhs);
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

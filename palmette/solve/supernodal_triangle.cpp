@@ -8,7 +8,7 @@
 #include <cmath>
 #include <functional>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 /// Number of rows of a triangular block that are multiplied together: entries beyond the diagonal of a strip
@@ -119,7 +119,7 @@ struct SupernodalTriangle<T>::Workroom {
 };
 
 template <class T>
-SupernodalTriangle<T>::SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source,
+SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                                           const PlanOptions& options)
     : structure_(structure), source_(source) {
   form_.assign(structure.symbolic().num_supernodes(), Form::guarded);
@@ -137,7 +137,7 @@ void SupernodalTriangle<T>::find_places() {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const index_t count = symbolic.num_supernodes();
   has_places_.assign(count, 0);
-  offset_.assign(static_cast<std::size_t>(count) + 1, 0);
+  offset_.assign(count + 1, 0);
   for (index_t s = 0; s < count; ++s) {
     offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source_.place != nullptr);
     if (source_.place != nullptr)
@@ -402,7 +402,7 @@ offset_t SupernodalTriangle<T>::memory_bytes() const {
 }
 
 template <class T>
-offset_t SupernodalTriangle<T>::predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes,
+offset_t SupernodalTriangle<T>::predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes,
                                                 bool permuted) {
   const SymbolicFactor& symbolic = structure.symbolic();
   const index_t count = symbolic.num_supernodes();
@@ -464,4 +464,4 @@ offset_t BlockDiagonal<T>::memory_bytes() const {
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -6,7 +6,7 @@
 
 #include "palmette/solve/sweep_structure.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Where a triangle's values lie, in the layout of SymbolicFactor. Seen as a lower triangle: its diagonal
 /// block s is B_s·P_s, with B_s the lower triangle of the stored block, or the transpose of its upper
@@ -39,7 +39,7 @@ struct SupernodeVectors {
 template <class T>
 class SupernodalTriangle {
  public:
-  SupernodalTriangle(const SweepStructure& structure, const TriangleSource<T>& source,
+  SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                      const PlanOptions& options);
 
   /// own ← B⁻¹·P·own, then rows below ← rows below − C·own. @cost 2·w·(w/2 + r) flops for each right-hand
@@ -56,12 +56,12 @@ class SupernodalTriangle {
   /// Row k of P·t is row permutation(s)[k] of t; null: the same row.
   const index_t* permutation(index_t s) const { return places(s); }
 
-  const SweepStructure& structure() const { return structure_; }
+  const SweepGroups& structure() const { return structure_; }
   index_t guarded_blocks() const { return guarded_count_; }
   /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
   void prefetch_after(index_t s, bool backward) const;
   offset_t memory_bytes() const;
-  static offset_t predicted_bytes(const SweepStructure& structure, offset_t scalar_bytes, bool permuted);
+  static offset_t predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes, bool permuted);
 
  private:
   enum class Form : char { packed, inverted, guarded };
@@ -91,7 +91,7 @@ class SupernodalTriangle {
     return has_places_[s] ? source_.place + structure_.symbolic().supernode_begin[s] : nullptr;
   }
 
-  const SweepStructure& structure_;
+  const SweepGroups& structure_;
   TriangleSource<T> source_;
   // supernode after supernode: a packed panel, or the w × w inverse of its block
   PanelArray<T> values_;
@@ -122,4 +122,4 @@ class BlockDiagonal {
   std::vector<T> below_;     // length n; nonzero where a 2 × 2 block begins
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -4,7 +4,7 @@
 
 #include "palmette/solve/core.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// What a core's S is made of: L·Lᵀ, L·D·Lᵀ (with adjoints: Lᴴ), L·U or L alone.
 struct FactorShape {
@@ -28,14 +28,14 @@ struct SweepStep {
   bool adjoint = false;
 };
 
-struct SweepSteps {
+struct SweepOrder {
   SweepStep step[2];
   int count = 1;
   /// the vectors on both sides are conjugated in addition to what the run says
   bool conjugates = false;
 };
 
-inline SweepSteps steps_of_solve(const FactorShape& shape, bool transposed) {
+inline SweepOrder steps_of_solve(const FactorShape& shape, bool transposed) {
   const SweepStep down{true, transposed && shape.has_upper};
   const SweepStep up{false, !transposed && shape.has_upper, shape.has_diagonal, shape.adjoint};
   if (shape.lower_only) return {{transposed ? up : down}};
@@ -43,7 +43,7 @@ inline SweepSteps steps_of_solve(const FactorShape& shape, bool transposed) {
 }
 
 /// @throws UsageError for a part that the factorization does not have; not for D
-inline SweepSteps steps_of_part(const FactorShape& shape, FactorPart part, Operation operation) {
+inline SweepOrder steps_of_part(const FactorShape& shape, FactorPart part, Operation operation) {
   const bool adjoint = operation == Operation::adjoint;
   if (part == FactorPart::lower) {
     if (operation == Operation::plain) return {{SweepStep{}}};
@@ -54,4 +54,4 @@ inline SweepSteps steps_of_part(const FactorShape& shape, FactorPart part, Opera
   return {{SweepStep{.upper = true}}, 1, adjoint};
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

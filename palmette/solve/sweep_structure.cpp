@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 // A subtree whose panels and vectors fit into a core's second-level cache is not worth cutting; small factors
@@ -33,7 +33,7 @@ offset_t keep_places(std::span<const index_t> found, std::vector<index_t>& list)
 
 }  // namespace
 
-SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes,
+SweepGroups::SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes,
                                double group_bytes)
     : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes) {
   find_groups(group_bytes);
@@ -43,7 +43,7 @@ SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, i
   make_graphs();
 }
 
-SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes,
+SweepGroups::SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes,
                                TreePartition groups)
     : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes), partition_(std::move(groups)) {
   measure();
@@ -54,10 +54,10 @@ SweepStructure::SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, i
   make_graphs();
 }
 
-std::vector<double> SweepStructure::measure() {
+std::vector<double> SweepGroups::measure() {
   const index_t count = symbolic_->num_supernodes();
   std::vector<double> weight = sweep_entries(*symbolic_);
-  block_offset_.assign(static_cast<std::size_t>(count) + 1, 0);
+  block_offset_.assign(count + 1, 0);
   for (index_t s = 0; s < count; ++s) {
     entries_ += weight[s];
     weight[s] *= entry_bytes_;
@@ -68,7 +68,7 @@ std::vector<double> SweepStructure::measure() {
   return weight;
 }
 
-void SweepStructure::find_groups(double group_bytes) {
+void SweepGroups::find_groups(double group_bytes) {
   const std::vector<double> weight = measure();
   if (group_bytes <= 0)
     group_bytes =
@@ -77,8 +77,8 @@ void SweepStructure::find_groups(double group_bytes) {
   find_children();
 }
 
-void SweepStructure::find_children() {
-  child_ptr_.assign(static_cast<std::size_t>(num_groups()) + 1, 0);
+void SweepGroups::find_children() {
+  child_ptr_.assign(num_groups() + 1, 0);
   for (const index_t above : partition_.parent)
     if (above != -1) ++child_ptr_[above + 1];
   std::partial_sum(child_ptr_.begin(), child_ptr_.end(), child_ptr_.begin());
@@ -88,7 +88,7 @@ void SweepStructure::find_children() {
     if (partition_.parent[group] != -1) child_[next[partition_.parent[group]]++] = group;
 }
 
-void SweepStructure::find_boundaries() {
+void SweepGroups::find_boundaries() {
   boundary_ptr_ = {0};
   for (index_t group = 0; group < num_groups(); ++group) {
     const offset_t begin = static_cast<offset_t>(boundary_row_.size());
@@ -111,14 +111,14 @@ void SweepStructure::find_boundaries() {
   }
 }
 
-index_t SweepStructure::local_place(index_t group, index_t row) const {
+index_t SweepGroups::local_place(index_t group, index_t row) const {
   const index_t columns = num_columns(group);
   if (row < column_begin(group) + columns) return row - column_begin(group);
   const auto rows = boundary(group);
   return columns + static_cast<index_t>(std::lower_bound(rows.begin(), rows.end(), row) - rows.begin());
 }
 
-void SweepStructure::find_local_rows() {
+void SweepGroups::find_local_rows() {
   row_start_.resize(symbolic_->num_supernodes());
   // of boundary rows, valid for the current group
   std::vector<index_t> place_of(symbolic_->n);
@@ -138,7 +138,7 @@ void SweepStructure::find_local_rows() {
   row_list_.shrink_to_fit();
 }
 
-void SweepStructure::find_places_in_parents() {
+void SweepGroups::find_places_in_parents() {
   up_start_.assign(num_groups(), 0);
   std::vector<index_t> found;
   for (index_t group = 0; group < num_groups(); ++group) {
@@ -150,7 +150,7 @@ void SweepStructure::find_places_in_parents() {
   up_list_.shrink_to_fit();
 }
 
-void SweepStructure::make_graphs() {
+void SweepGroups::make_graphs() {
   std::vector<double> cost(num_groups());
   for (index_t group = 0; group < num_groups(); ++group) {
     double bytes = 0;
@@ -166,7 +166,7 @@ void SweepStructure::make_graphs() {
   forward_ = make_schedule(std::move(graph));
 }
 
-offset_t SweepStructure::memory_bytes() const {
+offset_t SweepGroups::memory_bytes() const {
   const auto bytes = [](const auto& list) {
     return static_cast<offset_t>(list.capacity() * sizeof(list[0]));
   };
@@ -176,4 +176,4 @@ offset_t SweepStructure::memory_bytes() const {
          backward_.memory_bytes();
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

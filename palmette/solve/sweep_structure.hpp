@@ -9,7 +9,7 @@
 
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 using Places = RowPlaces;
 
@@ -18,15 +18,15 @@ using Places = RowPlaces;
 /// rows further down that its columns touch. Forward, the boundary collects what the group subtracts from its
 /// ancestors, and the parent group adds the boundaries of its children in ascending order, so the tree gives
 /// the order of every sum.
-class SweepStructure {
+class SweepGroups {
  public:
   /// @param entry_bytes  bytes that a sweep reads for one entry of the factor
   /// @param group_bytes  largest subtree that is one group; 0: the default, which depends on the structure
   ///   alone
-  SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes = 0);
+  SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes = 0);
 
   /// With these groups.
-  SweepStructure(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups);
+  SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups);
 
   const SymbolicFactor& symbolic() const { return *symbolic_; }
   int entry_bytes() const { return entry_bytes_; }
@@ -104,4 +104,4 @@ class SweepStructure {
   double entries_ = 0;
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -6,7 +6,7 @@
 
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 class SyncFreeRun {
@@ -105,4 +105,4 @@ int run_sync_free(const SweepRun& run) {
   return 1;
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

@@ -2,7 +2,7 @@
 // nothing is sent, so no message can arrive; only the tasks' counters decide.
 #include "palmette/solve/engines.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 class SweepProgram final : public RankProgram {
@@ -52,4 +52,4 @@ int run_task_driven(const SweepRun& run) {
   return drive(program, *state.transport, alone);
 }
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

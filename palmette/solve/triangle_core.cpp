@@ -6,7 +6,7 @@
 #include "palmette/solve/element_columns_core.hpp"
 #include "palmette/solve/row_core.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 // Supernodes pay if most entries lie in supernodes at least this wide and reading the panels does not take
@@ -15,7 +15,7 @@ constexpr double least_mean_width = 8;
 constexpr double most_bytes_ratio = 1.2;
 
 template <class T>
-bool supernodes_pay(const SweepStructure& structure, const LowerTriangle<T>& triangle) {
+bool supernodes_pay(const SweepGroups& structure, const LowerTriangle<T>& triangle) {
   const SymbolicFactor& symbolic = structure.symbolic();
   double weighted = 0;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
@@ -72,7 +72,7 @@ PanelArray<T> copy_into_panels(const SymbolicFactor& symbolic, const LowerTriang
 }
 
 template <class T>
-std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepStructure> structure,
+std::shared_ptr<const SweepCore<T>> supernodal_core(std::shared_ptr<const SweepGroups> structure,
                                                     const LowerTriangle<T>& triangle, TriangleUse use,
                                                     const PlanOptions& options) {
   const auto panels =
@@ -98,7 +98,7 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
   if (!by_columns && may_be_closed(triangle.strict.pattern))
     closed = analyze_triangle(triangle.strict.pattern);
   if (closed) {
-    auto structure = std::make_shared<const SweepStructure>(
+    auto structure = std::make_shared<const SweepGroups>(
         std::make_shared<const SymbolicFactor>(std::move(*closed)), static_cast<int>(sizeof(T)));
     if (supernodes_pay(*structure, triangle)) {
       Permutation order = structure->symbolic().row.is_identity() ? Permutation() : structure->symbolic().row;
@@ -119,4 +119,4 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

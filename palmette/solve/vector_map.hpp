@@ -4,7 +4,7 @@
 
 #include "palmette/base/base.hpp"
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 
 /// Row k of a sweep's vector is row place[k] of the caller's, times scale[place[k]].
 struct IndexMap {
@@ -96,4 +96,4 @@ struct Writer {
   }
 };
 
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

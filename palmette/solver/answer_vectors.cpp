@@ -8,11 +8,11 @@ namespace {
 
 template <class T>
 std::vector<double> norms_of(DenseView<const T> columns) {
-  std::vector<double> norms(static_cast<std::size_t>(columns.cols), 0);
+  std::vector<double> norms(columns.cols, 0);
   for (index_t j = 0; j < columns.cols; ++j)
     for (index_t i = 0; i < columns.rows; ++i)
-      norms[static_cast<std::size_t>(j)] =
-          std::max(norms[static_cast<std::size_t>(j)], double(std::abs(columns(i, j))));
+      norms[j] =
+          std::max(norms[j], double(std::abs(columns(i, j))));
   return norms;
 }
 

@@ -45,7 +45,7 @@ void check_vectors_on(const std::shared_ptr<Device>& device, index_t n, OnDevice
   if (n == 0 || b.cols() == 0) return;
   const std::vector<double> norms = infinity_norms(device, b);
   for (index_t j = 0; j < b.cols(); ++j) {
-    if (norms[static_cast<std::size_t>(j)] <= std::numeric_limits<double>::max()) continue;
+    if (norms[j] <= std::numeric_limits<double>::max()) continue;
     DenseMatrix<T> column(n, 1);
     copy_from_device(*device, b.columns(j, 1), column.view());
     check_finite(std::as_const(column).view(), j);

@@ -131,7 +131,7 @@ std::shared_ptr<const SparsityPattern> RowInput<T>::gather_pattern() const {
             [&](std::size_t a, std::size_t b) { return ranges_[a].first < ranges_[b].first; });
   auto pattern = std::make_shared<SparsityPattern>();
   pattern->rows = pattern->cols = share_.size();
-  pattern->column_ptr.assign(static_cast<std::size_t>(pattern->cols) + 1, 0);
+  pattern->column_ptr.assign(pattern->cols + 1, 0);
   for (const SharedBytes& piece : columns) {
     const auto* const column = reinterpret_cast<const index_t*>(piece.data());
     for (std::size_t entry = 0; entry < piece.size() / sizeof(index_t); ++entry)
@@ -322,7 +322,7 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
   auto own = std::make_shared<SparseMatrix<T>>();
   own->symmetry = symmetry_;
   own->pattern.rows = own->pattern.cols = share_.size();
-  own->pattern.column_ptr.reserve(static_cast<std::size_t>(share_.size()) + 1);
+  own->pattern.column_ptr.reserve(share_.size() + 1);
   for (index_t column = 0; column < share_.size(); ++column) {
     for (const index_t row : pattern_->column(column)) {
       if (owner(row, column) != ranks_.transport.rank()) continue;

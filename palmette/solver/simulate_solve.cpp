@@ -36,7 +36,7 @@ class Simulation {
                        ": choose a layered method, or leave out layers");
     placement_ = std::make_shared<const Placement>(
         place(*factor_.symbolic, given_.ranks.grid, given_.map, given_.whole));
-    options_.structure = std::make_shared<const SolveStructure>(*factor_.symbolic, *placement_, given_.trees);
+    options_.structure = std::make_shared<const ExchangePlan>(*factor_.symbolic, *placement_, given_.trees);
     for (index_t rank = 0; rank < given_.ranks.num_ranks(); ++rank) {
       auto part = std::make_shared<const RankFactor<T>>(without_scales(rank_part(factor_, placement_, rank)));
       note_part(*part);
@@ -57,7 +57,7 @@ class Simulation {
       const auto system = std::make_shared<const LayerSystem>(std::move(made));
       options_.layer = system;
       options_.structure =
-          std::make_shared<const SolveStructure>(*system->symbolic, *system->placement, given_.trees);
+          std::make_shared<const ExchangePlan>(*system->symbolic, *system->placement, given_.trees);
       for (index_t rank = 0; rank < given_.ranks.grid.num_ranks(); ++rank) {
         for (const LayerStep& step : layer_steps(*system, rank))
           result_.layers.unpacked_messages += static_cast<std::int64_t>(step.supernodes.size());

@@ -90,7 +90,7 @@ class Builder {
   void invert_needs() {
     number_used_blocks();
     std::vector<offset_t> count(result_.used_block.size() + 1);
-    for (const offset_t place : result_.need_place) ++count[static_cast<std::size_t>(place) + 1];
+    for (const offset_t place : result_.need_place) ++count[place + 1];
     for (std::size_t at = 1; at < count.size(); ++at) count[at] += count[at - 1];
     result_.use_ptr = count;
     result_.use.resize(result_.needs.size());

@@ -19,7 +19,7 @@ class LayeredBuilder {
     result_.num_ranks = systems[0].ranks.num_ranks();
   }
 
-  SolveTasks build() {
+  SolveGraph build() {
     for (const LayerSystem& system : systems_) add_layer(system);
     for (const LayerSystem& system : systems_) {
       const index_t ranks = system.ranks.grid.num_ranks(), first = system.ranks.first_rank(system.layer);
@@ -42,7 +42,7 @@ class LayeredBuilder {
   void edge(index_t from, index_t to, offset_t rows = 0) { result_.edges.push_back({from, to, rows}); }
 
   void add_layer(const LayerSystem& system) {
-    const SolveTasks own = solve_tasks(*system.symbolic, *system.placement, trees_);
+    const SolveGraph own = solve_tasks(*system.symbolic, *system.placement, trees_);
     const index_t base = result_.num_tasks();
     const auto count = static_cast<std::size_t>(system.symbolic->num_supernodes());
     std::vector<index_t>& row_sum = row_sum_.emplace_back(count, -1);
@@ -133,7 +133,7 @@ class LayeredBuilder {
   }
 
   /// Number tasks so that every edge goes to a larger number.
-  SolveTasks in_order() {
+  SolveGraph in_order() {
     result_ = with_sorted_edges(std::move(result_));
     const std::size_t count = result_.tasks.size();
     std::vector<index_t> waits(count), order, place(count);
@@ -156,7 +156,7 @@ class LayeredBuilder {
 
   const std::vector<LayerSystem>& systems_;
   TreeShape trees_;
-  SolveTasks result_;
+  SolveGraph result_;
   // by layer and its supernode: the task on the diagonal's rank
   std::vector<std::vector<index_t>> row_sum_, column_sum_;
   std::vector<std::vector<Meeting>> steps_;                 // by rank
@@ -166,7 +166,7 @@ class LayeredBuilder {
 
 }  // namespace
 
-SolveTasks layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees) {
+SolveGraph layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees) {
   return LayeredBuilder(systems, trees).build();
 }
 

@@ -14,6 +14,6 @@ namespace palmette {
 /// @param systems  of all layers, from layer_systems
 /// @throws UsageError if there are none
 /// @cost   solve_tasks and layer_steps for every layer
-SolveTasks layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees);
+SolveGraph layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees);
 
 }  // namespace palmette

@@ -7,7 +7,7 @@
 
 namespace palmette {
 
-struct SolveStructure::State {
+struct ExchangePlan::State {
   State(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees)
       : known(symbolic, placement, trees), lists(rank_lists(known)), urgency(urgencies(known)) {}
   ExchangeStructure known;
@@ -17,7 +17,7 @@ struct SolveStructure::State {
 };
 
 /// Builds the plan of one rank.
-class SolveStructure::State::Builder {
+class ExchangePlan::State::Builder {
  public:
   Builder(const State& all, index_t rank)
       : symbolic_(all.known.symbolic()),
@@ -219,14 +219,14 @@ offset_t SolveExchange::memory_bytes() const {
 
 SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
                              index_t rank) {
-  return SolveStructure(symbolic, placement, trees).exchange(rank);
+  return ExchangePlan(symbolic, placement, trees).exchange(rank);
 }
 
-SolveStructure::SolveStructure(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees)
+ExchangePlan::ExchangePlan(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees)
     : state_(std::make_unique<const State>(symbolic, placement, trees)) {}
-SolveStructure::~SolveStructure() = default;
+ExchangePlan::~ExchangePlan() = default;
 
-SolveExchange SolveStructure::exchange(index_t rank) const {
+SolveExchange ExchangePlan::exchange(index_t rank) const {
   if (rank < 0 || rank >= state_->known.placement().num_ranks())
     throw UsageError("rank " + std::to_string(rank) + " does not exist: the placement has " +
                      std::to_string(state_->known.placement().num_ranks()) + " ranks, from 0");

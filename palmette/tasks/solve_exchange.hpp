@@ -175,12 +175,12 @@ struct SolveExchange {
 };
 
 /// The common part of the exchanges of all ranks: if one process runs many ranks, it is built once.
-class SolveStructure {
+class ExchangePlan {
  public:
   /// @param symbolic, placement  must outlive this
   /// @cost  O(blocks), and for each row above the subtrees the ranks of its trees
-  SolveStructure(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
-  ~SolveStructure();
+  ExchangePlan(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
+  ~ExchangePlan();
   /// @throws UsageError if there is no such rank
   /// @cost   for each row that this rank shares the number of its contributions times the ranks of its tree
   SolveExchange exchange(index_t rank) const;

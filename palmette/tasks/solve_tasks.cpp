@@ -61,7 +61,7 @@ class Builder {
     for (const TopSupernode& top : exchange.tops) add_share(exchange, owned, top, first_whole);
   }
 
-  SolveTasks build() {
+  SolveGraph build() {
     std::sort(shares_.begin(), shares_.end(), before);
     number_forward();
     number_backward();
@@ -241,7 +241,7 @@ class Builder {
 
   const SymbolicFactor& symbolic_;
   const Placement& placement_;
-  SolveTasks result_;
+  SolveGraph result_;
   std::vector<Share> shares_;
   std::vector<Whole> wholes_;
 };
@@ -263,19 +263,19 @@ std::string_view name_of(SolvePart part) {
   return "";
 }
 
-SolveTasks with_sorted_edges(SolveTasks tasks) {
+SolveGraph with_sorted_edges(SolveGraph tasks) {
   std::sort(tasks.edges.begin(), tasks.edges.end(), [](const SolveEdge& a, const SolveEdge& b) {
     return a.from != b.from ? a.from < b.from : a.to < b.to;
   });
   tasks.out_ptr.assign(tasks.tasks.size() + 1, 0);
-  for (const SolveEdge& one : tasks.edges) ++tasks.out_ptr[static_cast<std::size_t>(one.from) + 1];
+  for (const SolveEdge& one : tasks.edges) ++tasks.out_ptr[one.from + 1];
   std::partial_sum(tasks.out_ptr.begin(), tasks.out_ptr.end(), tasks.out_ptr.begin());
   return tasks;
 }
 
-SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees) {
+SolveGraph solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees) {
   Builder builder(symbolic, placement);
-  const SolveStructure structure(symbolic, placement, trees);
+  const ExchangePlan structure(symbolic, placement, trees);
   for (index_t rank = 0; rank < placement.num_ranks(); ++rank) builder.add_rank(structure.exchange(rank));
   return builder.build();
 }

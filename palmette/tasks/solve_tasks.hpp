@@ -40,7 +40,7 @@ struct SolveEdge {
 };
 
 /// Tasks are numbered so that every edge goes to a larger number. Constant after construction.
-struct SolveTasks {
+struct SolveGraph {
   index_t num_ranks = 1;
   std::vector<SolveTask> tasks;
   std::vector<offset_t> out_ptr = {0};  // length num_tasks + 1
@@ -54,9 +54,9 @@ struct SolveTasks {
 };
 
 /// The same tasks, their edges by `from` and then `to`, and out_ptr.
-SolveTasks with_sorted_edges(SolveTasks tasks);
+SolveGraph with_sorted_edges(SolveGraph tasks);
 
 /// @cost  solve_exchange for every rank; memory for all tasks and edges
-SolveTasks solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
+SolveGraph solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
 
 }  // namespace palmette

@@ -9,8 +9,8 @@ namespace {
 
 /// For each vertex, the other ends of its edges. The edges are sorted by (from, to) and unique.
 void fill_lists(const std::vector<Edge>& edges, index_t num_tasks, TaskGraph& graph) {
-  graph.successor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);
-  graph.predecessor_ptr.assign(static_cast<std::size_t>(num_tasks) + 1, 0);
+  graph.successor_ptr.assign(num_tasks + 1, 0);
+  graph.predecessor_ptr.assign(num_tasks + 1, 0);
   for (const Edge& edge : edges) {
     ++graph.successor_ptr[edge.from + 1];
     ++graph.predecessor_ptr[edge.to + 1];
@@ -83,7 +83,7 @@ LevelSets level_sets(const TaskGraph& graph) {
     num_levels = std::max(num_levels, level[task] + 1);
   }
   LevelSets sets;
-  sets.level_ptr.assign(static_cast<std::size_t>(num_levels) + 1, 0);
+  sets.level_ptr.assign(num_levels + 1, 0);
   for (const index_t l : level) ++sets.level_ptr[l + 1];
   std::partial_sum(sets.level_ptr.begin(), sets.level_ptr.end(), sets.level_ptr.begin());
   sets.task.resize(graph.tasks.size());

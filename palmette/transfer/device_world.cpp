@@ -8,13 +8,13 @@ DeviceWorld::DeviceWorld(std::string name, int devices) {
     throw UsageError("an application runs on 1 to 16 devices, not " + std::to_string(devices));
   trace_.name = std::move(name);
   trace_.devices = devices;
-  images_.resize(static_cast<std::size_t>(devices));
+  images_.resize(devices);
 }
 
 void DeviceWorld::phase(const std::function<void(KernelRecorder& kernel)>& kernel) {
   trace_.phases.emplace_back();
   auto& kernels = trace_.phases.back().kernels;
-  kernels.resize(static_cast<std::size_t>(trace_.devices));
+  kernels.resize(trace_.devices);
   ThreadTeam team(trace_.devices);
   team.share_parts(trace_.devices, [&](int device) {
     KernelRecorder recorder(*this, device, kernels[device]);

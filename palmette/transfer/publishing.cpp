@@ -9,7 +9,7 @@ namespace palmette::transfer {
 LineQueue::LineQueue(int entries) {
   if (entries < 2)
     throw UsageError("the queue of GPS needs at least 2 entries, not " + std::to_string(entries));
-  ring_.resize(static_cast<std::size_t>(entries));
+  ring_.resize(entries);
   held_.assign(ring_.size(), ~std::uint64_t{0});
 }
 
@@ -47,7 +47,7 @@ PageTlb::PageTlb(int entries, int ways) : ways_(ways) {
   if (ways < 1 || entries < ways || entries % ways != 0)
     throw UsageError("a TLB of " + std::to_string(entries) + " entries cannot have " + std::to_string(ways) +
                      " ways; give a multiple");
-  table_.resize(static_cast<std::size_t>(entries));
+  table_.resize(entries);
 }
 
 bool PageTlb::look_up(std::uint64_t page) {

@@ -9,7 +9,7 @@ namespace palmette::transfer {
 Replay::Replay(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options)
     : trace_(trace), fabric_(fabric), options_(options), images_(trace) {
   result_.paradigm = options.paradigm;
-  devices_.resize(static_cast<std::size_t>(trace.devices));
+  devices_.resize(trace.devices);
   for (Device& device : devices_) {
     device.lines = std::make_unique<LineQueue>(options.gps.queue_entries);
     device.tlb = std::make_unique<PageTlb>(options.gps.tlb_entries, options.gps.tlb_ways);
@@ -64,8 +64,8 @@ void Replay::begin_kernel(int number, const TracedKernel& kernel) {
   device.is_flushed = device.is_finished = false;
   device.outstanding = 0;
   device.fetched.clear();
-  device.agents.assign(static_cast<std::size_t>(options_.proact.agents), 0);
-  device.walkers.assign(static_cast<std::size_t>(options_.device.page_walkers), 0);
+  device.agents.assign(options_.proact.agents, 0);
+  device.walkers.assign(options_.device.page_walkers, 0);
   if (!tracks) return;
   const std::uint64_t chunk = static_cast<std::uint64_t>(options_.proact.chunk_bytes);
   device.stores_left.assign(trace_.memory_bytes / chunk + 1, 0);
@@ -258,7 +258,7 @@ void Replay::count_subscribers() {
     for (const TracedKernel& kernel : phase.kernels)
       for (const Access& one : kernel.accesses)
         if (one.kind == AccessKind::store) stored[one.address / page_bytes] = true;
-  result_.pages_by_subscribers.assign(static_cast<std::size_t>(trace_.devices) + 1, 0);
+  result_.pages_by_subscribers.assign(trace_.devices + 1, 0);
   for (std::size_t page = 0; page < stored.size(); ++page)
     if (stored[page]) ++result_.pages_by_subscribers[std::popcount(page_subscribers_[page])];
 }

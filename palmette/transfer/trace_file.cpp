@@ -156,7 +156,7 @@ class TextReader {
   void begin_phase() {
     if (trace_.devices == 0) fail("give the number of devices before the first phase");
     trace_.phases.emplace_back();
-    trace_.phases.back().kernels.resize(static_cast<std::size_t>(trace_.devices));
+    trace_.phases.back().kernels.resize(trace_.devices);
     kernel_ = nullptr;
   }
   void begin_kernel() {

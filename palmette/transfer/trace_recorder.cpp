@@ -18,9 +18,9 @@ TraceRecorder::TraceRecorder(std::string name, int devices, int block_threads)
 TracedPhase& TraceRecorder::phase() {
   if (!is_open_) {
     trace_.phases.emplace_back();
-    trace_.phases.back().kernels.resize(static_cast<std::size_t>(trace_.devices));
+    trace_.phases.back().kernels.resize(trace_.devices);
     for (TracedKernel& kernel : trace_.phases.back().kernels) kernel.block_threads = block_threads_;
-    instructions_.assign(static_cast<std::size_t>(trace_.devices), {});
+    instructions_.assign(trace_.devices, {});
     is_open_ = true;
   }
   return trace_.phases.back();

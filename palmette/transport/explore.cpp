@@ -39,7 +39,7 @@ struct OrderExplorer {
 
   /// Messages were just sent to these ranks, which are no longer deferred.
   static void depart(SimulatedWorld::State& world, std::vector<Side>& sides) {
-    for (transporting::Flight& flight : world.sent) {
+    for (transport_detail::Flight& flight : world.sent) {
       Side& side = sides[flight.destination];
       side.coming.push_back(std::move(flight.message));
       side.put_off = false;
@@ -97,7 +97,7 @@ Exploration explore_orders(index_t num_ranks, std::int64_t most_orders,
                            " ranks");
     if (!explorer.run_one_order(*world.state_, programs)) continue;
     ++result.orders;
-    const std::string waiting = transporting::who_waits(programs);
+    const std::string waiting = transport_detail::who_waits(programs);
     if (!waiting.empty()) throw BrokenRun("nothing more can happen: " + waiting);
     if (run.check) run.check();
     if (result.orders >= most_orders) return result;

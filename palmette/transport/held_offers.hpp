@@ -6,7 +6,7 @@
 
 #include "palmette/transport/rank.hpp"
 
-namespace palmette::transporting {
+namespace palmette::transport_detail {
 
 class HeldOffers {
  public:
@@ -40,4 +40,4 @@ class HeldOffers {
   std::map<std::uint64_t, SharedBytes> held_;
 };
 
-}  // namespace palmette::transporting
+}  // namespace palmette::transport_detail

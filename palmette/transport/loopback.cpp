@@ -41,7 +41,7 @@ class Loopback final : public Transport {
   }
 
  private:
-  transporting::HeldOffers offers_;
+  transport_detail::HeldOffers offers_;
   std::mutex mutex_;
   std::deque<Message> arrived_;
   std::string why_;

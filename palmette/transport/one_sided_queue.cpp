@@ -51,7 +51,7 @@ TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_
   return larger;
 }
 
-namespace transporting {
+namespace transport_detail {
 namespace {
 
 constexpr std::size_t word = 8;
@@ -218,5 +218,5 @@ std::string OneSidedQueue::state() const {
   return text;
 }
 
-}  // namespace transporting
+}  // namespace transport_detail
 }  // namespace palmette

@@ -44,7 +44,7 @@ constexpr std::int64_t offer_line_bytes = 64;  ///< to which offered_bytes are r
 /// gather_from_all sends.
 TransportPlan with_gather(const TransportPlan& plan, std::span<const std::int64_t> payload_bytes);
 
-namespace transporting {
+namespace transport_detail {
 
 /// Where the regions lie. Computed from the plan alone, so that sender and receiver agree without
 /// communication.
@@ -125,5 +125,5 @@ class OneSidedQueue {
   std::size_t in_flight_bytes_ = 0;
 };
 
-}  // namespace transporting
+}  // namespace transport_detail
 }  // namespace palmette

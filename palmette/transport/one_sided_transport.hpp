@@ -6,7 +6,7 @@
 
 #include "palmette/transport/one_sided_queue.hpp"
 
-namespace palmette::transporting {
+namespace palmette::transport_detail {
 
 /// The operations that a queue does not have.
 class Gathering {
@@ -72,4 +72,4 @@ class OneSidedTransport final : public Transport {
   std::mutex mutex_;
 };
 
-}  // namespace palmette::transporting
+}  // namespace palmette::transport_detail

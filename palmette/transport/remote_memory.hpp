@@ -5,7 +5,7 @@
 
 #include "palmette/transport/rank.hpp"
 
-namespace palmette::transporting {
+namespace palmette::transport_detail {
 
 /// One rank's end of a window. Offsets are in bytes and multiples of 8, sizes too.
 class RemoteMemory {
@@ -29,4 +29,4 @@ class RemoteMemory {
   virtual std::uint64_t read_word(std::size_t offset) = 0;
 };
 
-}  // namespace palmette::transporting
+}  // namespace palmette::transport_detail

@@ -3,7 +3,7 @@
 
 namespace palmette {
 
-namespace transporting {
+namespace transport_detail {
 
 std::string who_waits(std::span<RankProgram* const> programs) {
   constexpr int most_named = 10;
@@ -18,7 +18,7 @@ std::string who_waits(std::span<RankProgram* const> programs) {
   return text;
 }
 
-}  // namespace transporting
+}  // namespace transport_detail
 
 class SimulatedWorld::State::Rank final : public Transport {
  public:

@@ -27,7 +27,7 @@ struct Worker {
   int ticket = 0;
   double begin = 0;
   TaskNote note;
-  std::vector<transporting::Flight> sent;  // by a program without tickets: they leave when the task ends
+  std::vector<transport_detail::Flight> sent;  // by a program without tickets: they leave when the task ends
 };
 
 struct RankState {
@@ -108,7 +108,7 @@ struct SimulatedWorld::Run {
   /// when the rank is free again
   double depart(index_t rank, double now) {
     now += packing_seconds(rank);
-    for (transporting::Flight& flight : world.sent) {
+    for (transport_detail::Flight& flight : world.sent) {
       const index_t source = flight.message.source, destination = flight.destination;
       const std::size_t bytes = flight.message.payload.size();
       if (cluster() != nullptr) now += cluster()->link(source, destination).send_overhead_us * 1e-6;
@@ -281,8 +281,8 @@ SimulationResult SimulatedWorld::run(std::span<RankProgram* const> programs,
   };
   run.result.traffic = traffic_of(state_->counts);
   run.result.fetched = traffic_of(state_->fetched);
-  for (transporting::HeldOffers& held : state_->offers) held.forget();
-  const std::string waiting = transporting::who_waits(programs);
+  for (transport_detail::HeldOffers& held : state_->offers) held.forget();
+  const std::string waiting = transport_detail::who_waits(programs);
   if (!waiting.empty()) throw BrokenRun("nothing more can happen: " + waiting);
   return std::move(run.result);
 }

@@ -12,7 +12,7 @@
 
 namespace palmette {
 
-namespace transporting {
+namespace transport_detail {
 
 /// A message in transit.
 struct Flight {
@@ -24,7 +24,7 @@ struct Flight {
 /// "rank 3 waits for …" for every rank that is not done, at most ten of them.
 std::string who_waits(std::span<RankProgram* const> programs);
 
-}  // namespace transporting
+}  // namespace transport_detail
 
 struct SimulatedWorld::State {
   class Rank;
@@ -35,11 +35,11 @@ struct SimulatedWorld::State {
   std::mt19937_64 random;
   std::vector<std::unique_ptr<Rank>> ranks;
   std::vector<std::unique_ptr<Aggregator>> packers;  // length num_ranks, with packing
-  std::vector<transporting::Flight> sent;  // by the task or handler that runs now
+  std::vector<transport_detail::Flight> sent;  // by the task or handler that runs now
   std::vector<std::deque<Message>> inbox;  // length num_ranks: arrived, not yet polled
   std::optional<index_t> taken_from;       // who sent what the last poll took from an inbox
   std::map<std::pair<index_t, index_t>, TrafficEntry> counts, fetched;
-  std::vector<transporting::HeldOffers> offers;  // length num_ranks
+  std::vector<transport_detail::HeldOffers> offers;  // length num_ranks
   std::string why;  // the run was abandoned
 
   /// In [0, 1), the same on every platform.

@@ -136,7 +136,7 @@ class Meeting {
 
 class ThreadRank final : public Transport {
  public:
-  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, std::vector<transporting::HeldOffers>& offers,
+  ThreadRank(index_t rank, std::vector<Mailbox>& mailboxes, std::vector<transport_detail::HeldOffers>& offers,
              Meeting& meeting)
       : rank_(rank), mailboxes_(mailboxes), offers_(offers), meeting_(meeting) {}
   index_t rank() const override { return rank_; }
@@ -183,7 +183,7 @@ class ThreadRank final : public Transport {
   Mailbox& own() { return mailboxes_[rank_]; }
   index_t rank_;
   std::vector<Mailbox>& mailboxes_;
-  std::vector<transporting::HeldOffers>& offers_;  // by rank
+  std::vector<transport_detail::HeldOffers>& offers_;  // by rank
   Meeting& meeting_;
   double watchdog_seconds_ = 0;
 };
@@ -199,7 +199,7 @@ struct ThreadWorld::State {
       ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, offers, meeting));
   }
   std::vector<Mailbox> mailboxes;
-  std::vector<transporting::HeldOffers> offers;
+  std::vector<transport_detail::HeldOffers> offers;
   Meeting meeting;
   std::vector<std::unique_ptr<ThreadRank>> ranks;
 };

@@ -1,15 +1,13 @@
 // The kernels of elements, which store to each other's memory, for nvcc: the tests run what it makes of them.
 #include "palmette/device/element_sweep.cuh"
+#include "tests/device/kernel_list.hpp"
 
 namespace palmette::device {
 
-#define INSTANTIATE(scalar, num_rhs)                                                         \
-  template __global__ void element_forward_kernel<scalar, num_rhs>(ElementSweep<scalar>); \
-  template __global__ void element_backward_kernel<scalar, num_rhs>(ElementSweep<scalar>);
-#define INSTANTIATE_SCALAR(scalar) INSTANTIATE(scalar, 1) INSTANTIATE(scalar, 4)
-INSTANTIATE_SCALAR(float)
-INSTANTIATE_SCALAR(double)
-INSTANTIATE_SCALAR(Complex<float>)
-INSTANTIATE_SCALAR(Complex<double>)
+#define INSTANTIATE(scalar, word, kernel) \
+  template __global__ void kernel##_kernel<scalar, 1>(ElementSweep<scalar>); \
+  template __global__ void kernel##_kernel<scalar, 4>(ElementSweep<scalar>);
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, element_forward)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, element_backward)
 
 }  // namespace palmette::device

@@ -6,17 +6,15 @@
 
 #include "palmette/device/element_sweep.cuh"
 #include "palmette/device/forward_sweep.cuh"
+#include "tests/device/kernel_list.hpp"
 
 namespace palmette::device {
 
-#define INSTANTIATE(scalar, num_rhs)                                                      \
-  template __global__ void network_forward_kernel<scalar, num_rhs>(ElementSweep<scalar>); \
-  template __global__ void network_backward_kernel<scalar, num_rhs>(ElementSweep<scalar>);
-#define INSTANTIATE_SCALAR(scalar) INSTANTIATE(scalar, 1) INSTANTIATE(scalar, 4)
-INSTANTIATE_SCALAR(float)
-INSTANTIATE_SCALAR(double)
-INSTANTIATE_SCALAR(Complex<float>)
-INSTANTIATE_SCALAR(Complex<double>)
+#define INSTANTIATE(scalar, word, kernel) \
+  template __global__ void kernel##_kernel<scalar, 1>(ElementSweep<scalar>); \
+  template __global__ void kernel##_kernel<scalar, 4>(ElementSweep<scalar>);
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_forward)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_backward)
 
 }  // namespace palmette::device
 

@@ -8,7 +8,7 @@
 #include "palmette/matrix/generate_delaunay.hpp"
 #include "tests/matrix/generate_support.hpp"
 
-namespace palmette::problems {
+namespace palmette::matrix_detail {
 namespace {
 
 using test::make;
@@ -173,4 +173,4 @@ TEST(thermal, rows_of_the_square_alone_sum_to_their_mass) {
 }
 
 }  // namespace
-}  // namespace palmette::problems
+}  // namespace palmette::matrix_detail

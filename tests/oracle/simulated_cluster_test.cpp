@@ -194,7 +194,7 @@ TEST(simulate_solve, packed_messages_give_the_same_answer_in_the_predicted_time)
     // At an age of one task, only what a task sends is packed: never two messages to one rank.
     EXPECT_LE(packed.run.traffic.messages(), alone.run.traffic.messages() * (age == 1 ? 1.0 : 0.9)) << age;
     const Placement placement = place(*system.symbolic, given.ranks.grid, given.map, given.whole);
-    const SolveTasks tasks = solve_tasks(*system.symbolic, placement, given.trees);
+    const SolveGraph tasks = solve_tasks(*system.symbolic, placement, given.trees);
     const RankRates rates = rank_rates(tasks, *cluster, 1, 8);
     EXPECT_NEAR(packed.run.seconds / schedule_solve(tasks, rates, given.packing).seconds, 1, 0.1) << age;
   }
@@ -215,7 +215,7 @@ TEST(simulate_solve, layers_take_as_long_as_predicted_from_structure_alone) {
       given.ranks = ranks;
       const SimulatedSolve real = simulated(system, given, cluster);
       const auto cut = std::make_shared<const Layering>(cut_into_layers(*system.symbolic, ranks.layers));
-      const SolveTasks tasks = layered_solve_tasks(
+      const SolveGraph tasks = layered_solve_tasks(
           layer_systems(*system.symbolic, cut, method, {ranks, given.map, given.whole}), given.trees);
       std::int64_t messages = 0;
       for (const SolveEdge& edge : tasks.edges)

@@ -110,7 +110,7 @@ bool solves(Publication publication, std::uint64_t seed) {
                                              padded_rhs(sizeof(double), 1) * offset_t{sizeof(double)}));
   std::vector<std::size_t> bytes;
   for (index_t rank = 0; rank < ranks; ++rank)
-    bytes.push_back(transporting::QueueLayout(plan).window_bytes(rank));
+    bytes.push_back(transport_detail::QueueLayout(plan).window_bytes(rank));
   Fabric fabric(bytes, seed);
   Remembering::Sent sent;
   std::vector<std::unique_ptr<TearingMemory>> memory;

@@ -13,16 +13,7 @@ SparsityPattern strict_of(const char* problem, index_t n, double parameter = 0) 
   options.problem = problem;
   options.n = n;
   options.parameter = parameter;
-  const SparsityPattern a = generate(options).pattern;
-  SparsityPattern strict;
-  strict.rows = strict.cols = a.cols;
-  strict.column_ptr = {0};
-  for (index_t j = 0; j < a.cols; ++j) {
-    for (const index_t row : a.column(j))
-      if (row > j) strict.row_index.push_back(row);
-    strict.column_ptr.push_back(static_cast<offset_t>(strict.row_index.size()));
-  }
-  return strict;
+  return strict_lower(generate(options).pattern);
 }
 
 TEST(ColumnModel, a_chain_on_one_device_takes_the_sum_of_its_steps) {

@@ -129,7 +129,7 @@ TEST(solve_tasks, have_the_messages_of_the_exchange_and_the_entries_of_the_facto
       for (const ProcessGrid grid :
            {ProcessGrid{1, 1}, ProcessGrid{2, 1}, ProcessGrid{3, 2}, ProcessGrid{4, 4}}) {
         const Placement placement = place(symbolic, grid, map);
-        const SolveTasks tasks = solve_tasks(symbolic, placement, trees);
+        const SolveGraph tasks = solve_tasks(symbolic, placement, trees);
         const Traffic traffic = predicted_solve_traffic(symbolic, placement, trees, 8);
         std::int64_t messages = 0, bytes = 0;
         for (const SolveEdge& edge : tasks.edges) {
@@ -237,7 +237,7 @@ TEST(layered_solve_tasks, edges_go_to_larger_numbers_and_messages_are_those_of_t
       const auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, layers));
       const std::vector<LayerSystem> systems =
           layer_systems(symbolic, cut, method, {{{2, 1}, layers}, PlacementMap::block_cyclic, {}});
-      const SolveTasks tasks = layered_solve_tasks(systems, TreeShape::binary);
+      const SolveGraph tasks = layered_solve_tasks(systems, TreeShape::binary);
       std::int64_t messages = 0, bytes = 0;
       for (const SolveEdge& edge : tasks.edges) {
         EXPECT_LT(edge.from, edge.to);

@@ -40,7 +40,7 @@ struct SharedCase {
   std::vector<double> expected;  // in the order of the permuted matrix, one right-hand side of ones
   std::shared_ptr<const Placement> placement;
   std::vector<std::shared_ptr<const LayerSystem>> systems;
-  std::vector<std::shared_ptr<const SolveStructure>> structures;  // by layer
+  std::vector<std::shared_ptr<const ExchangePlan>> structures;  // by layer
 };
 
 void find_expected(SharedCase& shared) {
@@ -59,7 +59,7 @@ void find_places(SharedCase& shared) {
     shared.placement =
         std::make_shared<const Placement>(place(*shared.symbolic, what.ranks.grid, what.map, what.whole));
     shared.structures.push_back(
-        std::make_shared<const SolveStructure>(*shared.symbolic, *shared.placement, what.trees));
+        std::make_shared<const ExchangePlan>(*shared.symbolic, *shared.placement, what.trees));
     return;
   }
   const LayeredMethod method = layered_method(what.method);
@@ -68,7 +68,7 @@ void find_places(SharedCase& shared) {
     shared.systems.push_back(std::make_shared<const LayerSystem>(std::move(made)));
     const LayerSystem& system = *shared.systems.back();
     shared.structures.push_back(
-        std::make_shared<const SolveStructure>(*system.symbolic, *system.placement, what.trees));
+        std::make_shared<const ExchangePlan>(*system.symbolic, *system.placement, what.trees));
   }
 }
 

@@ -71,19 +71,20 @@ TEST(concurrent_solves, of_a_transposed_triangle_make_the_second_sweep_once) {
 class FineCore {
  public:
   FineCore(std::shared_ptr<const Factor<double>> factor, double group_bytes) {
-    sweep::SupernodalParts<double> parts;
-    parts.structure = std::make_shared<const sweep::SweepStructure>(factor->symbolic, 8, group_bytes);
+    solve_detail::SupernodalParts<double> parts;
+    parts.structure = std::make_shared<const solve_detail::SweepGroups>(factor->symbolic, 8, group_bytes);
     groups = parts.structure->num_groups();
-    parts.lower = std::make_unique<sweep::SupernodalTriangle<double>>(
+    parts.lower = std::make_unique<solve_detail::SupernodalTriangle<double>>(
         *parts.structure,
-        sweep::TriangleSource<double>{factor->lower.data(), factor->lower.data(), false, false, nullptr},
+        solve_detail::TriangleSource<double>{factor->lower.data(), factor->lower.data(), false, false,
+                                             nullptr},
         PlanOptions{});
     parts.values = factor;
-    core = std::make_unique<sweep::SupernodalCore<double>>(std::move(parts));
+    core = std::make_unique<solve_detail::SupernodalCore<double>>(std::move(parts));
     workspace.states.resize(2);
   }
   DenseMatrix<double> solve(const DenseMatrix<double>& b, SolveMethod method, ThreadTeam* team) {
-    const sweep::WorkspaceNeed need = core->workspace_need(b.cols);
+    const solve_detail::WorkspaceNeed need = core->workspace_need(b.cols);
     workspace.thread_stride = need.thread + 64;
     workspace.work = PanelArray<double>(need.work);
     workspace.boundary = PanelArray<double>(need.boundary + 1);
@@ -95,8 +96,8 @@ class FineCore {
   index_t groups = 0;
 
  private:
-  std::unique_ptr<sweep::SupernodalCore<double>> core;
-  sweep::SolveWorkspace<double> workspace;
+  std::unique_ptr<solve_detail::SupernodalCore<double>> core;
+  solve_detail::SolveWorkspace<double> workspace;
 };
 
 TEST(fine_groups, single_supernodes_as_tasks_give_the_same_bits_by_every_method_again_and_again) {
@@ -141,8 +142,8 @@ TEST(sweep_structure, a_forest_of_tiny_trees_is_few_tasks) {
     diagonal.row_index.push_back(k), diagonal.column_ptr.push_back(k + 1);
   Ordering natural;
   natural.row = natural.column = Permutation::identity(diagonal.rows);
-  const sweep::SweepStructure structure(std::make_shared<const SymbolicFactor>(analyze(diagonal, natural)),
-                                        8);
+  const solve_detail::SweepGroups structure(
+      std::make_shared<const SymbolicFactor>(analyze(diagonal, natural)), 8);
   EXPECT_LT(structure.num_groups(), 200);
   index_t columns = 0;
   for (index_t group = 0; group < structure.num_groups(); ++group) columns += structure.num_columns(group);

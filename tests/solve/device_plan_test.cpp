@@ -4,11 +4,12 @@
 
 #include "palmette/solve/device_core.hpp"
 #include "tests/seeds.hpp"
-#include "tests/solve/reference.hpp"
+#include "tests/solve/device_plans.hpp"
 
 namespace palmette {
 namespace {
 
+using reference::all_wishes, reference::words;
 using reference::Wish;
 
 /// Watches everything that the emulator can.
@@ -29,44 +30,9 @@ PlanOptions on(std::shared_ptr<Device> device) {
 }
 
 template <class T>
-class device_plan : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
-  }
-};
+class device_plan : public reference::OnEmulator {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(device_plan, Scalars);
-
-template <class T>
-std::vector<Wish> all_wishes() {
-  std::vector<Wish> wishes = {{FactorKind::llt, false, 8, 11},
-                              {FactorKind::ldlt, false, 8, 12},
-                              {FactorKind::lu, false, 8, 13}};
-  if (is_complex_v<T>) wishes.push_back({FactorKind::ldlt, true, 8, 14});
-  return wishes;
-}
-
-std::string words(const Wish& wish) {
-  return std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : "");
-}
-
-/// Backward errors of at most twice those of the serial engine, or of a few roundoffs.
-template <class T>
-void expect_as_good_as_serial(const SolvePlan<T>& plan, const SolvePlan<T>& host, const DenseMatrix<T>& a,
-                              index_t num_rhs) {
-  const DenseMatrix<T> b = reference::random_dense<T>(a.rows, num_rhs, 77);
-  for (const Operation operation : reference::all_operations) {
-    const auto error = [&](const DenseMatrix<T>& x) {
-      return reference::backward_error<T>(a.view(), operation, b.view(), x.view());
-    };
-    const double serial = error(reference::solved(host, operation, b));
-    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device))
-      EXPECT_LE(error(reference::solved(plan, operation, b, {method.method, nullptr})),
-                2 * std::max(serial, 4 * unit_roundoff<T>))
-          << method.name << ", " << name_of(operation) << ", " << num_rhs << " right-hand sides";
-  }
-}
 
 TYPED_TEST(device_plan, every_method_is_as_good_as_the_serial_engine) {
   for (const Wish& wish : all_wishes<TypeParam>()) {
@@ -75,9 +41,10 @@ TYPED_TEST(device_plan, every_method_is_as_good_as_the_serial_engine) {
     const auto factor = reference::naive_factor(problem, wish);
     const auto host = plan_solve(factor);
     const auto plan = plan_solve(factor, on(make_emulated_device(watched(3))));
-    for (const index_t num_rhs : {0, 1, 3}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+    for (const index_t num_rhs : {0, 1, 3})
+      reference::expect_as_good_as_serial(plan, host, SolveWhere::device, problem.dense, num_rhs);
     const auto unwatched = plan_solve(factor, on(make_emulated_device()));
-    expect_as_good_as_serial(unwatched, host, problem.dense, 70);
+    reference::expect_as_good_as_serial(unwatched, host, SolveWhere::device, problem.dense, 70);
   }
 }
 
@@ -89,7 +56,8 @@ TYPED_TEST(device_plan, blocks_that_are_not_inverted_are_as_good) {
     const auto host = plan_solve(factor, {true, 0.0});
     const auto plan = plan_solve(factor, {true, 0.0, nullptr, make_emulated_device(watched(4))});
     EXPECT_EQ(plan.guarded_blocks(), host.guarded_blocks());
-    for (const index_t num_rhs : {1, 5}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+    for (const index_t num_rhs : {1, 5})
+      reference::expect_as_good_as_serial(plan, host, SolveWhere::device, problem.dense, num_rhs);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/seeds.hpp"
-#include "tests/solve/reference.hpp"
+#include "tests/solve/device_plans.hpp"
 
 namespace palmette {
 namespace {
@@ -60,12 +60,7 @@ void expect_solved(const SolvePlan<T>& plan, const SparseMatrix<T>& triangle, So
 }
 
 template <class T>
-class element_columns : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
-  }
-};
+class element_columns : public reference::OnEmulator {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(element_columns, Scalars);
 

@@ -4,11 +4,12 @@
 
 #include "palmette/solve/elements_core.hpp"
 #include "tests/seeds.hpp"
-#include "tests/solve/reference.hpp"
+#include "tests/solve/device_plans.hpp"
 
 namespace palmette {
 namespace {
 
+using reference::all_wishes, reference::words;
 using reference::Wish;
 
 EmulatedDeviceOptions watched(int seed) {
@@ -39,44 +40,11 @@ PlanOptions on(std::shared_ptr<DeviceWorld> world, const WorldOptions& of_world)
 }
 
 template <class T>
-class elements_plan : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
-  }
-};
+class elements_plan : public reference::OnEmulator {};
 using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(elements_plan, Scalars);
 
-template <class T>
-std::vector<Wish> all_wishes() {
-  std::vector<Wish> wishes = {
-      {FactorKind::llt, false, 8, 11}, {FactorKind::ldlt, false, 8, 12}, {FactorKind::lu, false, 8, 13}};
-  if (is_complex_v<T>) wishes.push_back({FactorKind::ldlt, true, 8, 14});
-  return wishes;
-}
-
-std::string words(const Wish& wish) {
-  return std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : "");
-}
-
 constexpr ProcessGrid grids[] = {{1, 1}, {2, 1}, {3, 1}, {2, 2}, {1, 3}, {3, 2}, {5, 1}, {8, 1}, {2, 4}};
-
-template <class T>
-void expect_as_good_as_serial(const SolvePlan<T>& plan, const SolvePlan<T>& host, const DenseMatrix<T>& a,
-                              index_t num_rhs) {
-  const DenseMatrix<T> b = reference::random_dense<T>(a.rows, num_rhs, 77);
-  for (const Operation operation : reference::all_operations) {
-    const auto error = [&](const DenseMatrix<T>& x) {
-      return reference::backward_error<T>(a.view(), operation, b.view(), x.view());
-    };
-    const double serial = error(reference::solved(host, operation, b));
-    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices))
-      EXPECT_LE(error(reference::solved(plan, operation, b, {method.method, nullptr})),
-                2 * std::max(serial, 4 * unit_roundoff<T>))
-          << method.name << ", " << name_of(operation) << ", " << num_rhs << " right-hand sides";
-  }
-}
 
 TYPED_TEST(elements_plan, every_method_is_as_good_as_the_serial_engine) {
   int seed = 1;
@@ -88,7 +56,8 @@ TYPED_TEST(elements_plan, every_method_is_as_good_as_the_serial_engine) {
       SCOPED_TRACE(words(wish) + " on " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols));
       const auto world = make_emulated_world(grid.num_ranks(), watched(++seed));
       const auto plan = plan_solve(factor, on(world, small_subtrees(grid, seed)));
-      for (const index_t num_rhs : {0, 1, 3}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+      for (const index_t num_rhs : {0, 1, 3})
+        reference::expect_as_good_as_serial(plan, host, SolveWhere::devices, problem.dense, num_rhs);
     }
   }
 }
@@ -103,7 +72,8 @@ TYPED_TEST(elements_plan, blocks_that_are_not_inverted_are_as_good) {
     options.inverse_growth_limit = 0;
     const auto plan = plan_solve(factor, options);
     EXPECT_EQ(plan.guarded_blocks(), host.guarded_blocks());
-    for (const index_t num_rhs : {1, 5}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+    for (const index_t num_rhs : {1, 5})
+      reference::expect_as_good_as_serial(plan, host, SolveWhere::devices, problem.dense, num_rhs);
   }
 }
 
@@ -139,7 +109,7 @@ TYPED_TEST(elements_plan, messages_and_bytes_are_as_predicted) {
   const auto factor = reference::naive_factor(problem, wish);
   for (const ProcessGrid grid : grids) {
     WorldOptions options = small_subtrees(grid, 2);
-    const auto programs = sweep::element_programs(
+    const auto programs = solve_detail::element_programs(
         *factor->symbolic, place(*factor->symbolic, grid, PlacementMap::block_cyclic, options.subtrees),
         options.trees, sizeof(TypeParam));
     EXPECT_EQ(programs.traffic.messages > 0, grid.num_ranks() > 1);
@@ -160,9 +130,10 @@ TYPED_TEST(elements_plan, more_elements_than_supernodes_and_no_rows_are_solved) 
     const auto factor = reference::naive_factor(problem, wish);
     const auto host = plan_solve(factor);
     for (const ProcessGrid grid : {ProcessGrid{8, 1}, ProcessGrid{3, 3}}) {
-      const auto plan = plan_solve(factor, on(make_emulated_world(grid.num_ranks(), watched(side)),
-                                              small_subtrees(grid, side)));
-      for (const index_t num_rhs : {0, 1, 3}) expect_as_good_as_serial(plan, host, problem.dense, num_rhs);
+      const auto plan = plan_solve(
+          factor, on(make_emulated_world(grid.num_ranks(), watched(side)), small_subtrees(grid, side)));
+      for (const index_t num_rhs : {0, 1, 3})
+        reference::expect_as_good_as_serial(plan, host, SolveWhere::devices, problem.dense, num_rhs);
     }
   }
 }
@@ -199,9 +170,8 @@ TEST(ElementsPlan, what_cannot_be_is_refused) {
   EmulatedDeviceOptions narrow;
   narrow.blocks = 1;
   const auto one_block = plan_solve(factor, on(make_emulated_world(2, narrow), small_subtrees({2, 1}, 0)));
-  EXPECT_THROW(
-      reference::solved(one_block, Operation::plain, b, {SolveMethod::devices_solve_wait, nullptr}),
-      UsageError);
+  EXPECT_THROW(reference::solved(one_block, Operation::plain, b, {SolveMethod::devices_solve_wait, nullptr}),
+               UsageError);
 }
 
 }  // namespace

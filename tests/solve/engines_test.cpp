@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace palmette::sweep {
+namespace palmette::solve_detail {
 namespace {
 
 /// Each task checks that all its predecessors are done in this run.
@@ -210,4 +210,4 @@ TEST(method_choice, automatic_takes_threads_only_where_they_save_enough) {
 }
 
 }  // namespace
-}  // namespace palmette::sweep
+}  // namespace palmette::solve_detail

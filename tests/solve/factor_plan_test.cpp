@@ -76,7 +76,7 @@ TYPED_TEST(factor_plan, every_method_gives_the_bits_of_serial_for_any_number_of_
     SCOPED_TRACE(std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : ""));
     const auto problem = reference::make_problem<TypeParam>(wish);
     const auto factor = reference::naive_factor(problem, wish);
-    ASSERT_GT(sweep::SweepStructure(factor->symbolic, sizeof(TypeParam)).num_groups(), 2);
+    ASSERT_GT(solve_detail::SweepGroups(factor->symbolic, sizeof(TypeParam)).num_groups(), 2);
     const auto plan = plan_solve(factor);
     for (const index_t num_rhs : {0, 1, 3, 50}) {
       const auto b = reference::random_dense<TypeParam>(plan.size(), num_rhs, 5);

@@ -190,8 +190,8 @@ TEST(row_panels, are_cut_for_scattered_entries_when_threads_first_ask_and_keep_t
 TEST(row_panels, are_of_no_use_to_bands) {
   const auto columns = make_triangle<double>(Shape::bidiagonal, 5000, true, 10);
   const auto choice =
-      sweep::choose_panels({columns.pattern.column_ptr, columns.pattern.row_index, false, 12, 40});
-  EXPECT_EQ(choice.panel_bits, sweep::PanelChoice::none);
+      solve_detail::choose_panels({columns.pattern.column_ptr, columns.pattern.row_index, false, 12, 40});
+  EXPECT_EQ(choice.panel_bits, solve_detail::PanelChoice::none);
 }
 
 TEST(row_schedule, tasks_of_independent_rows_wait_for_few_and_those_of_a_chain_for_each_other) {
@@ -207,7 +207,8 @@ TEST(row_schedule, tasks_of_independent_rows_wait_for_few_and_those_of_a_chain_f
           below.row.push_back(rows.pattern.row_index[entry]), below.column.push_back(column),
               below.value.push_back(1);
     strict = from_triplets(below);
-    return sweep::make_row_schedule({strict.pattern.column_ptr, strict.pattern.row_index, true, 12, 40});
+    return solve_detail::make_row_schedule(
+        {strict.pattern.column_ptr, strict.pattern.row_index, true, 12, 40});
   };
   const auto wide = schedule_of(Shape::wide_levels, 6000);
   EXPECT_GT(wide.schedule.graph.num_tasks(), 4);
@@ -230,7 +231,7 @@ TEST(row_schedule, every_row_is_in_one_task_and_after_those_it_waits_for) {
           strict.row.push_back(column), strict.column.push_back(row), strict.value.push_back(1);
     const auto rows = from_triplets(strict);
     const auto schedule =
-        sweep::make_row_schedule({rows.pattern.column_ptr, rows.pattern.row_index, ascending, 12, 40});
+        solve_detail::make_row_schedule({rows.pattern.column_ptr, rows.pattern.row_index, ascending, 12, 40});
     const TaskGraph& graph = schedule.schedule.graph;
     std::vector<index_t> task_of(n, -1), place_of(n, -1);
     for (index_t task = 0; task < graph.num_tasks(); ++task)

@@ -51,7 +51,7 @@ TEST(portions, blocks_belong_to_one_each_and_the_nearest_goes_first) {
   for (const index_t ranks : {1, 4, 6}) {
     const Placement placement =
         place(symbolic, nearly_square_grid(ranks), PlacementMap::block_cyclic, {false});
-    const SolveStructure structure(symbolic, placement, TreeShape::binary);
+    const ExchangePlan structure(symbolic, placement, TreeShape::binary);
     Seen below, left;
     for (index_t rank = 0; rank < ranks; ++rank) {
       const SolveExchange exchange = structure.exchange(rank);
@@ -78,7 +78,7 @@ TEST(portions, urgency_falls_on_the_way_to_the_root_forward_and_away_from_it_bac
   const SymbolicFactor symbolic = analyzed("poisson2d9", 24);
   const Placement placement = place(symbolic, {2, 2}, PlacementMap::block_cyclic, {false});
   std::vector<Urgency> urgency(symbolic.num_supernodes());
-  const SolveStructure structure(symbolic, placement, TreeShape::binary);
+  const ExchangePlan structure(symbolic, placement, TreeShape::binary);
   for (index_t rank = 0; rank < 4; ++rank)
     for (const TopSupernode& top : structure.exchange(rank).tops)
       urgency[top.supernode] = top.urgency;

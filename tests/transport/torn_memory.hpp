@@ -11,9 +11,9 @@
 
 namespace palmette::testing_transport {
 
-using transporting::OneSidedQueue;
-using transporting::QueueLayout;
-using transporting::RemoteMemory;
+using transport_detail::OneSidedQueue;
+using transport_detail::QueueLayout;
+using transport_detail::RemoteMemory;
 
 /// Memory of all ranks, and every word that is still in transit.
 class Fabric {

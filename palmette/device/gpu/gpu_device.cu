@@ -170,7 +170,7 @@ class GpuDevice final : public Device {
       check(PALMETTE_GPU(StreamCreate)(&one), name_of_call("StreamCreate"));
       streams_.push_back(one);
     }
-    return number == 0 ? nullptr : streams_[static_cast<std::size_t>(number) - 1];
+    return number == 0 ? nullptr : streams_[number - 1];
   }
   /// @param what  the call, without its vendor's prefix
   std::string name_of_call(const char* what) const {

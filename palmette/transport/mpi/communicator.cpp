@@ -9,7 +9,7 @@
 #include <thread>
 
 namespace palmette {
-namespace transporting {
+namespace transport_detail {
 
 namespace {
 
@@ -141,7 +141,7 @@ void Communicator::abandon(const std::string& why) {
   MPI_Abort(comm_, 5);  // the exit code of the command for a broken run
 }
 
-}  // namespace transporting
+}  // namespace transport_detail
 
 MpiSession::MpiSession() {
   int initialized = 0;

@@ -6,7 +6,7 @@
 
 #include "palmette/transport/one_sided_transport.hpp"
 
-namespace palmette::transporting {
+namespace palmette::transport_detail {
 
 /// Throws BrokenRun with MPI's own message.
 void check(int code, const char* what);
@@ -46,4 +46,4 @@ class Communicator final : public Gathering {
   std::function<void()> while_waiting_;
 };
 
-}  // namespace palmette::transporting
+}  // namespace palmette::transport_detail

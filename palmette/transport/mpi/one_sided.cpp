@@ -13,11 +13,11 @@
 namespace palmette {
 namespace {
 
-using transporting::check;
+using transport_detail::check;
 
-class WindowMemory final : public transporting::RemoteMemory {
+class WindowMemory final : public transport_detail::RemoteMemory {
  public:
-  WindowMemory(transporting::Communicator& communicator, std::size_t bytes)
+  WindowMemory(transport_detail::Communicator& communicator, std::size_t bytes)
       : communicator_(communicator), bytes_(bytes) {
     // We check whether there is memory; a failure is no reason to end the run.
     MPI_Comm_set_errhandler(communicator.get(), MPI_ERRORS_RETURN);
@@ -82,7 +82,7 @@ class WindowMemory final : public transporting::RemoteMemory {
   }
 
  private:
-  const transporting::Communicator& communicator_;
+  const transport_detail::Communicator& communicator_;
   std::size_t bytes_;
   MPI_Win window_ = MPI_WIN_NULL;
   void* base_ = nullptr;
@@ -90,9 +90,9 @@ class WindowMemory final : public transporting::RemoteMemory {
 };
 
 /// Blocks of a run are contiguous in a window; others get them from there.
-class WindowOffers final : public transporting::OneSidedOffers {
+class WindowOffers final : public transport_detail::OneSidedOffers {
  public:
-  WindowOffers(transporting::Communicator& communicator, const TransportPlan& plan)
+  WindowOffers(transport_detail::Communicator& communicator, const TransportPlan& plan)
       : communicator_(communicator),
         room_(plan.offered_bytes.empty()
                   ? 0
@@ -139,17 +139,17 @@ class WindowOffers final : public transporting::OneSidedOffers {
     check(MPI_Testany(static_cast<int>(requests_.size()), requests_.data(), &which, &done, MPI_STATUS_IGNORE),
           "MPI_Testany");
     if (done == 0 || which == MPI_UNDEFINED) return false;
-    message = std::move(coming_[static_cast<std::size_t>(which)]);
-    requests_[static_cast<std::size_t>(which)] = requests_.back();
+    message = std::move(coming_[which]);
+    requests_[which] = requests_.back();
     requests_.pop_back();
     if (static_cast<std::size_t>(which) + 1 < coming_.size())
-      coming_[static_cast<std::size_t>(which)] = std::move(coming_.back());
+      coming_[which] = std::move(coming_.back());
     coming_.pop_back();
     return true;
   }
 
  private:
-  const transporting::Communicator& communicator_;
+  const transport_detail::Communicator& communicator_;
   std::size_t room_;
   std::size_t used_ = 0;
   std::optional<WindowMemory> window_;
@@ -209,17 +209,17 @@ void send_patterns(Transport& transport, BytePool& pool) {
 struct MpiOneSided::State {
   State(int comm, const TransportPlan& plan, Publication publication)
       : communicator(comm),
-        memory(communicator, transporting::QueueLayout(plan).window_bytes(communicator.rank())),
+        memory(communicator, transport_detail::QueueLayout(plan).window_bytes(communicator.rank())),
         queue(memory, plan, publication),
         offers(communicator, plan),
         transport(memory, communicator, queue, offers) {
     communicator.barrier();
   }
-  transporting::Communicator communicator;
+  transport_detail::Communicator communicator;
   WindowMemory memory;
-  transporting::OneSidedQueue queue;
+  transport_detail::OneSidedQueue queue;
   WindowOffers offers;
-  transporting::OneSidedTransport transport;
+  transport_detail::OneSidedTransport transport;
   std::uint32_t run = 0;
 };
 
@@ -236,7 +236,7 @@ Transport& MpiOneSided::transport() { return state_->transport; }
 std::size_t MpiOneSided::memory_bytes() const { return state_->memory.bytes() + state_->offers.bytes(); }
 
 std::string MpiOneSided::self_test(int communicator, Publication publication, double seconds) {
-  transporting::Communicator plain(communicator);
+  transport_detail::Communicator plain(communicator);
   if (plain.num_ranks() < 2) return {};
   const TransportPlan plan = test_plan(plain.num_ranks());
   MpiOneSided one_sided(communicator, plan, publication);

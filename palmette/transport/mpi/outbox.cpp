@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace palmette::transporting {
+namespace palmette::transport_detail {
 
 void Outbox::add(index_t destination, int tag, SharedBytes wire) {
   waiting_.push_back({destination, tag, std::move(wire)});
@@ -74,4 +74,4 @@ void Outbox::forget(std::size_t at) {
   on_the_wire_.pop_back();
 }
 
-}  // namespace palmette::transporting
+}  // namespace palmette::transport_detail

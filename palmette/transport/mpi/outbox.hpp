@@ -9,7 +9,7 @@
 
 #include "palmette/transport/mpi/communicator.hpp"
 
-namespace palmette::transporting {
+namespace palmette::transport_detail {
 
 /// Sends that are to be started, and those that MPI has started. MPI libraries look through what they could
 /// not deliver yet whenever they make progress, so that each message costs more the more are outstanding;
@@ -50,4 +50,4 @@ class Outbox {
   std::array<int, tested_at_once> finished_{};
 };
 
-}  // namespace palmette::transporting
+}  // namespace palmette::transport_detail

@@ -11,7 +11,7 @@
 namespace palmette {
 namespace {
 
-using transporting::check;
+using transport_detail::check;
 
 constexpr std::size_t header_bytes = 16;
 constexpr int wire_tag = 1;
@@ -127,12 +127,12 @@ class TwoSided final : public Transport {
     }
   }
 
-  transporting::Communicator communicator_;
-  transporting::Outbox outbox_;
+  transport_detail::Communicator communicator_;
+  transport_detail::Outbox outbox_;
   bool any_thread_ = false;
   std::mutex mutex_;
   BytePool pool_;
-  transporting::HeldOffers offers_;
+  transport_detail::HeldOffers offers_;
 };
 
 }  // namespace
