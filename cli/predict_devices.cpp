@@ -33,8 +33,8 @@ std::string device_table(const std::vector<MachineFile>& devices, const DeviceCa
     bytes = one.bytes;
   }
   return table.text({0}) +
-         fmt::format("\n  Predicted, not measured. The sweeps read {} of the factor;\n"
-                     "  {} on the longest path of a sweep.\n",
+         fmt::format("\n  Predicted, not measured; b and x lie on the device. The sweeps read {} of the\n"
+                     "  factor; {} on the longest path of a sweep.\n",
                      format_bytes(bytes), plural(path, "supernode"));
 }
 
@@ -48,6 +48,7 @@ Json device_json(const std::vector<MachineFile>& devices, const DeviceCase& give
                     {"forward_seconds", one.forward_seconds},
                     {"bound_seconds", one.bound_seconds()},
                     {"bytes", one.bytes},
+                    {"vector_bytes", one.vector_bytes},
                     {"roofline_seconds", one.roofline_seconds},
                     {"path_seconds", one.path_seconds},
                     {"latency_seconds", one.latency_seconds},

@@ -83,6 +83,14 @@ function(palmette_room_over_mpi name)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name}_mpi)
 endfunction()
 
+# palmette_room_for_tests(<name> <part>): a part of a room that only tests and benchmarks need,
+# palmette/<name>/<part>, as the target palmette_<name>_<part>; it is neither built for users nor installed.
+function(palmette_room_for_tests name part)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/${part}/*.cpp)
+  add_library(palmette_${name}_${part} STATIC EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(palmette_${name}_${part} PUBLIC palmette_${name} PRIVATE palmette_options)
+endfunction()
+
 # The one target that users link: every room through the hall.
 function(palmette_umbrella hall)
   add_library(palmette INTERFACE)

@@ -197,13 +197,14 @@ def main():
         "# Predicted solves on GPUs",
         "",
         "**Predicted, not measured: no GPU of ours ran.** Made by `tools/results_devices.py`. One solve is"
-        " both sweeps of `device_tree` with the factor and the vectors",
-        "on the device. A schedule takes the tasks of the kernels in their order, one block of threads on"
-        " each multiprocessor; the machine files",
+        " its four launches: b into the order of the rows, both sweeps of",
+        "`device_tree`, x back; the factor and the vectors lie on the device. A schedule takes the tasks of"
+        " the kernels in their order: small supernodes by",
+        "warps, the others by blocks of threads, two on each multiprocessor; the machine files",
         "(`data/machines/a100.json` and so on) hold data sheets' figures and estimates that are marked as"
         " such. In parentheses: two lower bounds, the",
-        "roofline (the bytes of the factor over the rate of the memory) and the costliest path of"
-        " supernodes.",
+        "roofline (the bytes of the factor and the vectors over the rate of the memory) and the costliest"
+        " path of supernodes.",
         "",
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -216,7 +217,7 @@ def main():
     lines += [
         "## What the model leaves out",
         "",
-        "Caches, several blocks on a multiprocessor, and the order in which memory answers. The latencies"
+        "Caches, and the order in which memory answers. The latencies"
         " (a flag 0.8 µs, four dependent loads 2 µs, a",
         "launch 4 µs on NVIDIA's devices) are estimates: with half of them, times that are close to their"
         " path nearly halve too.",

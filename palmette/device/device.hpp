@@ -13,4 +13,5 @@
 #include "palmette/device/panel_layout.hpp"
 #include "palmette/device/triangle_elements.hpp"
 #include "palmette/device/triangle_sweep.hpp"
-#include "palmette/device/ptx_module.hpp"
+// Only in programs that link palmette_device_ptx: tests and benchmarks.
+#include "palmette/device/ptx/ptx_module.hpp"

@@ -62,22 +62,26 @@ PALMETTE_HOST_DEVICE PanelLayout layout_below(int width, int rows, int height, i
 }
 
 /// The height of chunks for a panel: at least so large that the columns of a narrow supernode occupy all
-/// lanes, and larger while a block's warps still find a chunk each, because a sum over the lanes of a row
+/// lanes, and larger while the warps of a task still find a chunk each, because a sum over the lanes of a row
 /// costs shuffles.
 /// @param rows  of the panel, or of a task's part of it
-inline int chunk_height(int width, int rows, int rows_of_load) {
-  constexpr int lanes = 32, warps_of_block = 8, most = 64;
+inline int chunk_height(int width, int rows, int rows_of_load, int warps) {
+  constexpr int lanes = 32, most = 64;
   int height = 2 * rows_of_load;  // a sector, so whole chunks begin and end with one
   while (height < most && lanes * rows_of_load / height > width) height *= 2;
-  while (height < most && height < lanes * rows_of_load && rows >= 2 * height * warps_of_block) height *= 2;
+  while (height < most && height < lanes * rows_of_load && rows >= 2 * height * warps) height *= 2;
   return height < lanes * rows_of_load ? height : lanes * rows_of_load;
 }
 
+/// Warps of a block, of those with as many threads as are usual.
+inline constexpr int warps_of_block = 8;
+
 /// @param parts  tasks that share the panel
+/// @param warps  that work on a task together
 template <class T>
-PanelLayout panel_layout(int width, int rows, int parts = 1) {
+PanelLayout panel_layout(int width, int rows, int parts = 1, int warps = warps_of_block) {
   constexpr int loaded = rows_per_load<T>;
-  return {width, rows, chunk_height(width, (rows + parts - 1) / parts, loaded), loaded};
+  return {width, rows, chunk_height(width, (rows + parts - 1) / parts, loaded, warps), loaded};
 }
 
 /// Entries that panels of this scalar begin at multiples of: a sector.

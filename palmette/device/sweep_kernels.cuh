@@ -6,14 +6,15 @@
 namespace palmette::device {
 
 // By the tree: forward, a task waits for the children of its supernode; backward, for its parent. No atomic
-// sums, one flag for each task; the same bits for any number of blocks and threads.
+// sums, one flag for each task; the same bits for any number of blocks and threads. Small supernodes have
+// small descendants only, so warps are done with them before a block needs them.
 
-template <class T, int K, Fault fault>
+template <class T, int K, Fault fault, class Team = BlockTeam>
 PALMETTE_DEVICE void forward_task(const TriangleSweep<T>& a, int task) {
   const int s = a.tree.supernode_of[task], first = a.tree.child_ptr[s];
-  wait_for<T, fault>(a, a.tree.child + first, a.tree.child_ptr[s + 1] - first);
-  eliminate_by_tree<T, K, fault>(a, task);
-  publish<T, fault>(a, task);
+  wait_for<T, fault, Team>(a, a.tree.child + first, a.tree.child_ptr[s + 1] - first);
+  eliminate_by_tree<T, K, fault, Team>(a, task);
+  publish<T, fault, Team>(a, task);
 }
 
 template <class T, int K, Fault fault = Fault::none>
@@ -24,21 +25,32 @@ PALMETTE_KERNEL void tree_forward_kernel(TriangleSweep<T> a) {
     if (take_ticket(reinterpret_cast<int*>(gpu::shared_bytes()), a.at.ticket) < a.tree.num_tasks)
       if (gpu::thread() < gpu::warp_size) gpu::block_barrier();
   } else {
-    over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
-      forward_task<T, K, fault>(a, a.at.order[ticket]);
+    over_warp_tickets<T, K>(a.at.ticket + 1, a.at.num_small, [&](int ticket) {
+      forward_task<T, K, fault, WarpTeam<K>>(a, a.at.order[ticket]);
+    });
+    over_tickets(a.at.ticket, a.tree.num_tasks - a.at.num_small, [&](int ticket) {
+      forward_task<T, K, fault>(a, a.at.order[a.at.num_small + ticket]);
       if constexpr (fault == Fault::store_outside)
         if (gpu::thread() == 0) a.at.x[a.tree.begin[a.tree.num_supernodes] * a.at.stride] = zero<T>();
     });
   }
 }
 
+template <class T, int K, class Team>
+PALMETTE_DEVICE void backward_task(const TriangleSweep<T>& a, int task) {
+  const int s = a.tree.supernode_of[task];
+  wait_for<T, Fault::none, Team>(a, a.tree.parent + s, a.tree.parent[s] >= 0 ? 1 : 0);
+  substitute<T, K, Team>(a, supernode(a, task));
+  publish<T, Fault::none, Team>(a, task);
+}
+
 template <class T, int K>
 PALMETTE_KERNEL void tree_backward_kernel(TriangleSweep<T> a) {
-  over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
-    const int task = a.at.order[ticket], s = a.tree.supernode_of[task];
-    wait_for<T, Fault::none>(a, a.tree.parent + s, a.tree.parent[s] >= 0 ? 1 : 0);
-    substitute<T, K>(a, supernode(a, task));
-    publish<T, Fault::none>(a, task);
+  const int num_large = a.tree.num_tasks - a.at.num_small;
+  over_tickets(a.at.ticket, num_large,
+               [&](int ticket) { backward_task<T, K, BlockTeam>(a, a.at.order[ticket]); });
+  over_warp_tickets<T, K>(a.at.ticket + 1, a.at.num_small, [&](int ticket) {
+    backward_task<T, K, WarpTeam<K>>(a, a.at.order[num_large + ticket]);
   });
 }
 

@@ -8,14 +8,16 @@
 // nor on that of threads or right-hand sides.
 //
 // Large panels are shared among blocks: a task is a supernode, or a part of one. Forward, a part has some of
-// the chunks, and gathers t for itself; backward, some of the columns.
+// the chunks, and gathers t for itself; backward, some of the columns. Small supernodes, whose time is
+// latency, are tasks of a warp, so a block has several under way: forward before all others, backward after
+// them.
 //
-// Liveness: blocks take tasks by tickets in a topological order, so a block waits only for tasks that a block
-// has taken before, and the one that was taken first waits for none. One resident block is enough.
+// Liveness: blocks and warps take tasks by tickets in a topological order, so they wait only for tasks that
+// were taken before, and the one that was taken first waits for none. One resident block is enough.
 #pragma once
 
 #include "palmette/device/numbers.cuh"
-#include "palmette/device/triangle_sweep.hpp"
+#include "palmette/device/teams.cuh"
 
 namespace palmette::device {
 
@@ -58,15 +60,10 @@ PALMETTE_DEVICE Supernode<T> supernode(const TriangleSweep<T>& a, int task) {
           (form & guarded) != 0, place, layout, a.panels.values + a.panels.offset[s]};
 }
 
-template <class T>
-PALMETTE_DEVICE T* shared_values() {
-  return reinterpret_cast<T*>(gpu::shared_bytes() + 16);
-}
-
-/// Calls use(row, right-hand side) for all of them, shared among the threads of the block.
-template <class Use>
+/// Calls use(row, right-hand side) for all of them, shared among the threads of the team.
+template <class Team = BlockTeam, class Use>
 PALMETTE_DEVICE void over_rows(int rows, int count, Use&& use) {
-  for (int k = gpu::thread(); k < rows * count; k += gpu::threads()) use(k / count, k % count);
+  for (int k = Team::thread(); k < rows * count; k += Team::threads()) use(k / count, k % count);
 }
 
 /// The place of a row's value for a right-hand side of the tile.
@@ -76,11 +73,12 @@ PALMETTE_DEVICE long long place_of(const TriangleSweep<T>& a, Tile rhs, long lon
 }
 
 /// Calls use(tile) for all right-hand sides.
-template <class T, class Use>
+template <class T, class Team = BlockTeam, class Use>
 PALMETTE_DEVICE void over_tiles(const TriangleSweep<T>& a, Use&& use) {
-  for (int first = 0; first < a.at.stride; first += a.at.tile) {
+  const int tile = Team::tile(a);
+  for (int first = 0; first < a.at.stride; first += tile) {
     const int left = a.at.stride - first;
-    use(Tile{first, left < a.at.tile ? left : a.at.tile});
+    use(Tile{first, left < tile ? left : tile});
   }
 }
 
@@ -93,43 +91,43 @@ PALMETTE_DEVICE T block_entry(const Supernode<T>& s, int row, int column) {
 }
 
 /// values ← values scaled by the reciprocal diagonal of B.
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void scale_by_diagonal(const Supernode<T>& s, bool adjoint, int count, T* values) {
-  gpu::block_barrier();
-  over_rows(s.width, count, [&](int row, int j) {
+  Team::barrier();
+  over_rows<Team>(s.width, count, [&](int row, int j) {
     T& value = values[row * count + j];
     value = multiply_add(conjugate_if(adjoint, block_entry(s, row, row)), value, zero<T>());
   });
-  gpu::block_barrier();
+  Team::barrier();
 }
 
 /// t ← B⁻¹·t by substitution.
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void solve_block(const Supernode<T>& s, int count, T* t) {
   for (int column = 0; column < s.width; ++column) {
-    gpu::block_barrier();
-    over_rows(s.width - column - 1, count, [&](int below, int j) {
+    Team::barrier();
+    over_rows<Team>(s.width - column - 1, count, [&](int below, int j) {
       const int row = column + 1 + below;
       const T y = multiply_add(block_entry(s, column, column), t[column * count + j], zero<T>());
       t[row * count + j] = multiply_add(-block_entry(s, row, column), y, t[row * count + j]);
     });
   }
-  scale_by_diagonal(s, false, count, t);
+  scale_by_diagonal<T, Team>(s, false, count, t);
 }
 
 /// v ← B⁻ᵀ·v, or with the adjoint, by substitution.
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void solve_block_transposed(const Supernode<T>& s, bool adjoint, int count, T* v) {
   for (int column = s.width - 1; column >= 0; --column) {
-    gpu::block_barrier();
-    over_rows(column, count, [&](int row, int j) {
+    Team::barrier();
+    over_rows<Team>(column, count, [&](int row, int j) {
       const T reciprocal = conjugate_if(adjoint, block_entry(s, column, column));
       const T x = multiply_add(reciprocal, v[column * count + j], zero<T>());
       const T entry = conjugate_if(adjoint, block_entry(s, column, row));
       v[row * count + j] = multiply_add(-entry, x, v[row * count + j]);
     });
   }
-  scale_by_diagonal(s, adjoint, count, v);
+  scale_by_diagonal<T, Team>(s, adjoint, count, v);
 }
 
 // ---- forward ----
@@ -178,12 +176,12 @@ PALMETTE_DEVICE bool multiply_chunk(const Supernode<T>& s, int chunk, const T* t
 
 /// Multiplies t by this part's chunks of the panel.
 /// @param put  (row of the panel, right-hand side of the tile, value), called by one lane
-template <class T, int K, Fault fault, class Put>
+template <class T, int K, Fault fault, class Team = BlockTeam, class Put>
 PALMETTE_DEVICE void multiply_panel(const Supernode<T>& s, int count, const T* t, Put&& put) {
   constexpr int loaded = rows_per_load<T>;
-  const int warps = gpu::threads() / gpu::warp_size;
+  const int warps = Team::threads() / gpu::warp_size;
   const int begin = s.begin(s.layout.num_chunks()), end = s.end(s.layout.num_chunks());
-  for (int chunk = begin + gpu::thread() / gpu::warp_size; chunk < end; chunk += warps)
+  for (int chunk = begin + Team::thread() / gpu::warp_size; chunk < end; chunk += warps)
     for (int first = 0; first < count; first += K) {
       T sum[loaded][K];
       if (!multiply_chunk<T, K, fault>(s, chunk, t + first, count, sum)) continue;
@@ -196,72 +194,73 @@ PALMETTE_DEVICE void multiply_panel(const Supernode<T>& s, int count, const T* t
 }
 
 /// P·t, in t or behind it.
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE T* permuted_rows(const TriangleSweep<T>& a, const Supernode<T>& s, int count, T* t) {
   if (s.place == nullptr) return t;
-  T* const moved = t + static_cast<long long>(a.at.widest) * count;
-  over_rows(s.width, count, [&](int row, int j) { moved[row * count + j] = t[s.place[row] * count + j]; });
-  gpu::block_barrier();
+  T* const moved = t + static_cast<long long>(Team::widest(a)) * count;
+  over_rows<Team>(s.width, count,
+                  [&](int row, int j) { moved[row * count + j] = t[s.place[row] * count + j]; });
+  Team::barrier();
   return moved;
 }
 
 /// x of the supernode ← B⁻¹·P·t; the rows below are passed to lose(row below, right-hand side, value).
-template <class T, int K, Fault fault, class Lose>
+template <class T, int K, Fault fault, class Team = BlockTeam, class Lose>
 PALMETTE_DEVICE void eliminate(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* t,
                                Lose&& lose) {
   T* const x = a.at.x;
-  t = permuted_rows(a, s, rhs.count, t);
+  t = permuted_rows<T, Team>(a, s, rhs.count, t);
   if (s.is_guarded) {
-    solve_block(s, rhs.count, t);
-    over_rows(s.width, rhs.count,
+    solve_block<T, Team>(s, rhs.count, t);
+    over_rows<Team>(s.width, rhs.count,
               [&](int row, int j) { x[place_of(a, rhs, s.first + row, j)] = t[row * rhs.count + j]; });
   }
-  multiply_panel<T, K, fault>(s, rhs.count, t, [&](int row, int j, T value) {
+  multiply_panel<T, K, fault, Team>(s, rhs.count, t, [&](int row, int j, T value) {
     if (row >= s.width)
       lose(row - s.width, j, value);
     else if (!s.is_guarded)
       x[place_of(a, rhs, s.first + row, j)] = value;
   });
-  gpu::block_barrier();
+  Team::barrier();
 }
 
 /// t ← the supernode's right-hand sides less what its children subtract, child after child, so no sum depends
 /// on who was first. What they subtract from rows of this part further down is added to the supernode's own
 /// update.
-template <class T, Fault fault>
+template <class T, Fault fault, class Team = BlockTeam>
 PALMETTE_DEVICE void gather(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* t) {
   T* const update = a.at.update;
   const int chunks = s.layout.num_chunks(), end = s.end(chunks) * s.layout.height;
   const int begin = s.begin(chunks) * s.layout.height < s.width ? s.width : s.begin(chunks) * s.layout.height;
   const int last = end < s.layout.rows ? end : s.layout.rows;
-  over_rows(s.width, rhs.count,
+  over_rows<Team>(s.width, rhs.count,
             [&](int row, int j) { t[row * rhs.count + j] = a.at.in[place_of(a, rhs, s.first + row, j)]; });
-  over_rows(last > begin ? last - begin : 0, rhs.count, [&](int row, int j) {
+  over_rows<Team>(last > begin ? last - begin : 0, rhs.count, [&](int row, int j) {
     update[place_of(a, rhs, s.low + begin + row - s.width, j)] = zero<T>();
   });
-  gpu::block_barrier();
+  Team::barrier();
   for (int c = a.tree.child_ptr[s.number]; c < a.tree.child_ptr[s.number + 1]; ++c) {
     const long long from = a.tree.below[a.tree.child[c]];
     const int rows = static_cast<int>(a.tree.below[a.tree.child[c] + 1] - from);
-    over_rows(rows, rhs.count, [&](int row, int j) {
+    over_rows<Team>(rows, rhs.count, [&](int row, int j) {
       const int to = a.tree.into[from + row];
       if (to >= s.width && (to < begin || to >= last)) return;  // a row of another part
       const T value = update[place_of(a, rhs, from + row, j)];
       T& target = to < s.width ? t[to * rhs.count + j] : update[place_of(a, rhs, s.low + to - s.width, j)];
       target = target + value;
     });
-    if constexpr (fault != Fault::missing_barrier) gpu::block_barrier();
+    if constexpr (fault != Fault::missing_barrier) Team::barrier();
   }
 }
 
-template <class T, int K, Fault fault>
+template <class T, int K, Fault fault, class Team = BlockTeam>
 PALMETTE_DEVICE void eliminate_by_tree(const TriangleSweep<T>& a, int task) {
   const Supernode<T> s = supernode(a, task);
-  T* const t = shared_values<T>();
+  T* const t = Team::template shared<T>();
   if (s.is_guarded && s.part > 0) return;
-  over_tiles(a, [&](Tile rhs) {
-    gather<T, fault>(a, s, rhs, t);
-    eliminate<T, K, fault>(a, s, rhs, t, [&](int row, int j, T value) {
+  over_tiles<T, Team>(a, [&](Tile rhs) {
+    gather<T, fault, Team>(a, s, rhs, t);
+    eliminate<T, K, fault, Team>(a, s, rhs, t, [&](int row, int j, T value) {
       T& update = a.at.update[place_of(a, rhs, s.low + row, j)];
       update = update - value;
     });
@@ -285,8 +284,8 @@ PALMETTE_DEVICE T scaled_row(const TriangleSweep<T>& a, Tile rhs, int row, int j
   return scaled;
 }
 
-/// Rows [first, first + staged_rows) of a panel's [z; −x below], in shared memory, for `count` right-hand
-/// sides.
+/// Rows [first, first + rows_staged of the team) of a panel's [z; −x below], in shared memory, for `count`
+/// right-hand sides.
 template <class T>
 struct Staged {
   T* values;
@@ -299,10 +298,10 @@ struct ColumnSum {
 };
 
 /// Zeros behind the last row.
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void stage_rows(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs,
                                 const Staged<T>& staged) {
-  over_rows(staged_rows, rhs.count, [&](int k, int j) {
+  over_rows<Team>(Team::rows_staged, rhs.count, [&](int k, int j) {
     const int row = staged.first + k;
     T value = zero<T>();
     if (row < s.width) {
@@ -326,12 +325,12 @@ PALMETTE_DEVICE void add_transposed(bool adjoint, const Loaded<T>& m, const T* k
 
 /// sum ← one column of the staged chunks number `which`, `which` + column_sums, …, transposed, times the
 /// staged rows of K right-hand sides, in all lanes of the column.
-template <class T, int K>
+template <class T, int K, class Team = BlockTeam>
 PALMETTE_DEVICE void multiply_column(const Supernode<T>& s, bool adjoint, ColumnSum of,
                                      const Staged<T>& staged, T (&sum)[K]) {
   const int height = s.layout.height, row_lanes = height / rows_per_load<T>;
   const int row = gpu::lane() % row_lanes * rows_per_load<T>, first = staged.first / height;
-  const int staged_end = (staged.first + staged_rows) / height, chunks = s.layout.num_chunks();
+  const int staged_end = (staged.first + Team::rows_staged) / height, chunks = s.layout.num_chunks();
   const int end = chunks < staged_end ? chunks : staged_end;
   const auto load = [&](int chunk) {
     return load_rows(s.values + s.layout.begin(chunk) + of.column * s.layout.stored_rows(chunk) + row);
@@ -369,18 +368,18 @@ PALMETTE_DEVICE PartColumns<T> columns_of_part(const Supernode<T>& s) {
 
 /// out ← out + (the staged chunks)ᵀ times the staged rows, for the columns of this part and each of their
 /// partial sums. A sum has the same warp in every call.
-template <class T, int K>
+template <class T, int K, class Team = BlockTeam>
 PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const Staged<T>& staged,
                                      T* out) {
   const PartColumns<T> mine = columns_of_part(s);
-  const int warps = gpu::threads() / gpu::warp_size, row_lanes = s.layout.height / rows_per_load<T>;
+  const int warps = Team::threads() / gpu::warp_size, row_lanes = s.layout.height / rows_per_load<T>;
   const int units = (mine.count + mine.together - 1) / mine.together * column_sums;
-  for (int unit = gpu::thread() / gpu::warp_size; unit < units; unit += warps) {
+  for (int unit = Team::thread() / gpu::warp_size; unit < units; unit += warps) {
     const int own = unit / column_sums * mine.together + gpu::lane() / row_lanes;
     for (int k = 0; k < staged.count; k += K) {
       T sum[K];
       const Staged<T> here{staged.values + k, staged.first, staged.count};
-      multiply_column<T, K>(s, adjoint, {unit % column_sums, mine.first + own}, here, sum);
+      multiply_column<T, K, Team>(s, adjoint, {unit % column_sums, mine.first + own}, here, sum);
       if (gpu::lane() % row_lanes != 0 || own >= mine.count) continue;
       for (int j = 0; j < K; ++j) {
         T& target = out[(own * column_sums + unit % column_sums) * staged.count + k + j];
@@ -390,36 +389,66 @@ PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const 
   }
 }
 
+/// The same for a small supernode, whose chunks are all staged and no more than the sums of a column. A sum
+/// is the product with one load, so a warp begins the loads of several before it uses the first.
+template <class T, int K>
+PALMETTE_DEVICE void multiply_small(const Supernode<T>& s, bool adjoint, const Staged<T>& staged, T* out) {
+  const int row_lanes = s.layout.height / rows_per_load<T>, together = gpu::warp_size / row_lanes;
+  const int row = gpu::lane() % row_lanes * rows_per_load<T>, lane_column = gpu::lane() / row_lanes;
+  for (int chunk = 0; chunk < s.layout.num_chunks(); ++chunk) {
+    const int stored = s.layout.stored_rows(chunk), columns = s.layout.columns(chunk);
+    const T* const values = s.values + s.layout.begin(chunk) + row;
+    const T* const known = staged.values + (chunk * s.layout.height + row) * staged.count;
+    const int end = row < stored ? columns : 0;  // of the columns that this lane loads
+    for (int first = lane_column; first - lane_column < columns; first += loads_ahead * together) {
+      Loaded<T> m[loads_ahead];
+      for (int a = 0; a < loads_ahead; ++a)
+        if (first + a * together < end) m[a] = load_rows(values + (first + a * together) * stored);
+      for (int a = 0; a < loads_ahead; ++a) {
+        const int column = first + a * together;
+        for (int k = 0; k < staged.count; k += K) {
+          T sum[K];
+          for (int j = 0; j < K; ++j) sum[j] = zero<T>();
+          if (column < end) add_transposed<T, K>(adjoint, m[a], known + k, staged.count, sum);
+          for (int j = 0; j < K; ++j) sum[j] = lane_sum(sum[j], 1, row_lanes);
+          if (row != 0 || column >= columns) continue;
+          for (int j = 0; j < K; ++j) out[(column * column_sums + chunk) * staged.count + k + j] = sum[j];
+        }
+      }
+    }
+  }
+}
+
 /// out ← B⁻ᵀ·(out + z).
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void substitute_guarded(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* out) {
-  over_rows(s.width, rhs.count, [&](int row, int j) {
+  over_rows<Team>(s.width, rhs.count, [&](int row, int j) {
     out[row * rhs.count + j] = out[row * rhs.count + j] + scaled_row(a, rhs, s.first + row, j);
   });
-  solve_block_transposed(s, a.at.adjoint, rhs.count, out);
+  solve_block_transposed<T, Team>(s, a.at.adjoint, rhs.count, out);
 }
 
 /// x of a block that is not inverted ← B⁻ᵀ·(z + its sums). The sums pass through x, since they lie between
 /// others in shared memory. @param sum_of  (column, right-hand side) → sum
-template <class T, class SumOf>
+template <class T, class Team = BlockTeam, class SumOf>
 PALMETTE_DEVICE void write_guarded(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* out,
                                    SumOf&& sum_of) {
   T* const x = a.at.x;
-  over_rows(s.width, rhs.count,
+  over_rows<Team>(s.width, rhs.count,
             [&](int row, int j) { x[place_of(a, rhs, s.first + row, j)] = sum_of(row, j); });
-  gpu::block_barrier();
-  over_rows(s.width, rhs.count,
+  Team::barrier();
+  over_rows<Team>(s.width, rhs.count,
             [&](int row, int j) { out[row * rhs.count + j] = x[place_of(a, rhs, s.first + row, j)]; });
-  gpu::block_barrier();
-  substitute_guarded(a, s, rhs, out);
-  over_rows(s.width, rhs.count, [&](int row, int j) {
+  Team::barrier();
+  substitute_guarded<T, Team>(a, s, rhs, out);
+  over_rows<Team>(s.width, rhs.count, [&](int row, int j) {
     const int to = s.place != nullptr ? s.place[row] : row;
     x[place_of(a, rhs, s.first + to, j)] = out[row * rhs.count + j];
   });
 }
 
 /// x of the part's columns ← their sums.
-template <class T>
+template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void write_columns(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* sums) {
   const PartColumns<T> mine = columns_of_part(s);
   const auto sum_of = [&](int column, int j) {
@@ -427,33 +456,36 @@ PALMETTE_DEVICE void write_columns(const TriangleSweep<T>& a, const Supernode<T>
     return (part[0] + part[rhs.count]) + (part[2 * rhs.count] + part[3 * rhs.count]);
   };
   if (s.is_guarded) {
-    write_guarded(a, s, rhs, sums, sum_of);
+    write_guarded<T, Team>(a, s, rhs, sums, sum_of);
   } else {
-    over_rows(mine.count, rhs.count, [&](int column, int j) {
+    over_rows<Team>(mine.count, rhs.count, [&](int column, int j) {
       const int own = mine.first + column, to = s.place != nullptr ? s.place[own] : own;
       a.at.x[place_of(a, rhs, s.first + to, j)] = sum_of(column, j);
     });
   }
-  gpu::block_barrier();
+  Team::barrier();
 }
 
-template <class T, int K>
+template <class T, int K, class Team = BlockTeam>
 PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, const Supernode<T>& s) {
   const PartColumns<T> mine = columns_of_part(s);
   if (mine.count <= 0) return;
-  T* const sums = shared_values<T>();
-  over_tiles(a, [&](Tile rhs) {
-    T* const staged_values = sums + static_cast<long long>(column_sums) * a.at.widest * rhs.count;
-    over_rows(mine.count * column_sums, rhs.count,
+  T* const sums = Team::template shared<T>();
+  over_tiles<T, Team>(a, [&](Tile rhs) {
+    T* const staged_values = sums + static_cast<long long>(column_sums) * Team::widest(a) * rhs.count;
+    over_rows<Team>(mine.count * column_sums, rhs.count,
               [&](int k, int j) { sums[k * rhs.count + j] = zero<T>(); });
-    for (int first = 0; first < s.layout.rows; first += staged_rows) {
+    for (int first = 0; first < s.layout.rows; first += Team::rows_staged) {
       const Staged<T> staged{staged_values, first, rhs.count};
-      stage_rows(a, s, rhs, staged);
-      gpu::block_barrier();
-      multiply_staged<T, K>(s, a.at.adjoint, staged, sums);
-      gpu::block_barrier();
+      stage_rows<T, Team>(a, s, rhs, staged);
+      Team::barrier();
+      if constexpr (Team::is_warp)
+        multiply_small<T, K>(s, a.at.adjoint, staged, sums);
+      else
+        multiply_staged<T, K, Team>(s, a.at.adjoint, staged, sums);
+      Team::barrier();
     }
-    write_columns(a, s, rhs, sums);
+    write_columns<T, Team>(a, s, rhs, sums);
   });
 }
 
@@ -486,10 +518,23 @@ PALMETTE_DEVICE void over_tickets(int* ticket, int count, Work&& work) {
   }
 }
 
-/// The block goes on when all tasks of these supernodes are done.
-template <class T, Fault fault>
+/// Calls work(ticket) for the tickets that warps of this block take. Of a wavefront with two warps one works:
+/// otherwise it could wait for a task of the other, which stands still until the wait is over.
+template <class T, int K, class Work>
+PALMETTE_DEVICE void over_warp_tickets(int* ticket, int count, Work&& work) {
+  if (!gpu::leads_wave() || gpu::thread() / gpu::warp_size >= warps_of_small<T, K>) return;
+  for (;;) {
+    const int mine = take_warp_ticket(ticket);
+    if (mine >= count) return;
+    work(mine);
+    gpu::warp_barrier();
+  }
+}
+
+/// The team goes on when all tasks of these supernodes are done.
+template <class T, Fault fault, class Team = BlockTeam>
 PALMETTE_DEVICE void wait_for(const TriangleSweep<T>& a, const int* supernodes, int count) {
-  for (int k = gpu::thread(); k < count; k += gpu::threads())
+  for (int k = Team::thread(); k < count; k += Team::threads())
     for (int task = a.tree.task_ptr[supernodes[k]]; task < a.tree.task_ptr[supernodes[k] + 1]; ++task) {
       const int* const done = &a.at.done[task];
       if constexpr (fault == Fault::no_acquire)
@@ -497,13 +542,13 @@ PALMETTE_DEVICE void wait_for(const TriangleSweep<T>& a, const int* supernodes, 
       else
         gpu::wait_equal<gpu::Scope::device>(done, a.at.sweep);
     }
-  gpu::block_barrier();
+  Team::barrier();
 }
 
-/// All threads of the block have come to a barrier since their last store.
-template <class T, Fault fault>
+/// All threads of the team have come to a barrier since their last store.
+template <class T, Fault fault, class Team = BlockTeam>
 PALMETTE_DEVICE void publish(const TriangleSweep<T>& a, int task) {
-  if (gpu::thread() != 0) return;
+  if (Team::thread() != 0) return;
   if constexpr (fault == Fault::relaxed_flag)
     gpu::store_relaxed<gpu::Scope::device>(&a.at.done[task], a.at.sweep);
   else if constexpr (fault == Fault::narrow_scope)

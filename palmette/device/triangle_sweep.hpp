@@ -2,6 +2,8 @@
 // device memory.
 #pragma once
 
+#include <algorithm>
+
 namespace palmette::device {
 
 /// Mistakes that tests plant in a kernel, to show that the instruments find them; `none` is the kernel
@@ -71,7 +73,8 @@ struct SweepVectors {
   int* missing;     ///< of synchronization-free sweeps: tasks that a supernode waits for
   int* done;        ///< number of the sweep that finished a task
   const int* order; ///< tasks as they are taken: each after those that it waits for
-  int* ticket;      ///< 0 at the start
+  int* ticket;      ///< two, 0 at the start: of blocks, of warps
+  int num_small;    ///< tasks of warps: in `order` the first, backward the last
   int sweep;        ///< its number
   int stride;       ///< right-hand sides, as padded
   int tile;         ///< right-hand sides that pass through shared memory together
@@ -113,10 +116,27 @@ inline constexpr int staged_rows = 128;
 /// several warps work for one column, and the bits do not depend on which.
 inline constexpr int column_sums = 4;
 
+/// Small supernodes, tasks of a warp: at most so many columns, and rows of the panel.
+inline constexpr int small_width = 16;
+inline constexpr int small_rows = 64;
+/// Values in shared memory of a warp that solves for K right-hand sides at a time.
+template <int K>
+inline constexpr int values_of_small = (column_sums * small_width + small_rows) * K;
+/// Shared memory that every device gives a block without being asked for more.
+inline constexpr int most_shared_bytes = 48 * 1024;
+/// Warps of a block that take tasks of warps.
+template <class T, int K>
+inline constexpr int warps_of_small =
+    std::min<int>(8, (most_shared_bytes - 16) / (sizeof(T) * values_of_small<K>));
+
 /// Bytes of shared memory that a sweep needs for so many right-hand sides at a time.
 template <class T>
 int shared_bytes_of_sweep(int widest, int tile) {
   return 16 + static_cast<int>(sizeof(T)) * (column_sums * widest + staged_rows) * tile;
 }
+/// The same for the tasks of warps.
+template <class T, int K>
+inline constexpr int shared_bytes_of_small =
+    16 + warps_of_small<T, K> * static_cast<int>(sizeof(T)) * values_of_small<K>;
 
 }  // namespace palmette::device

@@ -104,7 +104,7 @@ struct Cluster {
   /// of the engines of one machine, and of rank programs unless those have their own
   TaskOverheads overheads;
   std::optional<TaskOverheads> rank_overheads;  ///< of rank programs
-  /// Tasks that a rank runs at a time: 1 for a core; the multiprocessors of a GPU.
+  /// Tasks that a rank runs at a time: 1 for a core; the blocks of threads that a GPU holds.
   index_t workers = 1;
   /// the most that one worker reads per second, 10⁹ bytes/s; 0: as much as its rank
   double worker_gbs = 0;

@@ -19,7 +19,8 @@ struct DevicePrediction {
   double seconds = 0;           ///< of the schedule, launches included
   double forward_seconds = 0;   ///< of its forward sweep
   double bytes = 0;             ///< of the factor, both sweeps
-  double roofline_seconds = 0;  ///< bytes over the rate of the memory: no solve is faster
+  double vector_bytes = 0;      ///< of b and x, which are brought into the order of the rows and back
+  double roofline_seconds = 0;  ///< all bytes over the rate of the memory: no solve is faster
   double path_seconds = 0;      ///< the costliest path of supernodes, each with the device to itself
   double latency_seconds = 0;   ///< of that, what does not depend on bytes
   index_t path_supernodes = 0;  ///< on that path, one sweep
@@ -27,10 +28,11 @@ struct DevicePrediction {
   double bound_seconds() const { return roofline_seconds > path_seconds ? roofline_seconds : path_seconds; }
 };
 
-/// Blocks, one for each worker of the device, take the tasks of block_tasks in their order, wait for the
-/// children (the parent), and share the rate of the memory with the blocks that work when they begin.
-/// @param device  one rank; its workers are multiprocessors
-/// @cost  O(workers) for each task
+/// Blocks, one for each worker of the device, and their warps take the tasks of block_tasks in their order,
+/// wait for the children (the parent), and share the rate of the memory with those that work when they begin.
+/// b and x lie on the device.
+/// @param device  one rank; its workers are the blocks that it holds at a time
+/// @cost  O(log workers) for each task
 DevicePrediction predict_on_device(const DeviceCase& given, const Cluster& device);
 
 }  // namespace palmette

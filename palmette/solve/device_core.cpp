@@ -41,7 +41,7 @@ DeviceVectors<T>::DeviceVectors(std::shared_ptr<Device> device, const DeviceTree
     : device_(std::move(device)),
       tree_(tree),
       done_(device_, std::vector<int>(tree.tasks().supernode_of.size(), 0)),
-      ticket_(device_, 1) {}
+      ticket_(device_, 2) {}
 
 template <class T>
 T* DeviceVectors<T>::begin(index_t num_rhs) {
@@ -86,6 +86,7 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
   at.ticket = ticket_.data();
   at.sweep = ++sweeps_;
   at.widest = tree_.widest();
+  at.num_small = tree_.tasks().num_small;
   at.tile = tile_of<T>(at.widest, at.stride);
   return at;
 }
@@ -163,6 +164,9 @@ void DeviceCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) const 
   device::LaunchShape shape{0, 0, device::shared_bytes_of_sweep<T>(sweep.at.widest, sweep.at.tile)};
   if (given.method == SolveMethod::device_level_set) return sweep_levels(step.forward, sweep, shape);
   if (by_columns) return launch(step.forward ? columns_forward : columns_backward, sweep, shape);
+  const int of_small = sweep.at.stride == 1 ? device::shared_bytes_of_small<T, 1>
+                                            : device::shared_bytes_of_small<T, device::rhs_of_lane>;
+  shape.shared_bytes = std::max(shape.shared_bytes, of_small);
   launch(step.forward ? tree_forward : tree_backward, sweep, shape);
 }
 

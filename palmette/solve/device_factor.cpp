@@ -61,7 +61,7 @@ Children children_of(const SymbolicFactor& symbolic) {
 template <class T>
 device::PanelLayout layout_of(const SymbolicFactor& symbolic, const BlockTasks& tasks, index_t s) {
   return device::panel_layout<T>(symbolic.width(s), static_cast<int>(symbolic.leading_dimension(s)),
-                                 tasks.parts(s));
+                                 tasks.parts(s), tasks.is_small[s] != 0 ? 1 : device::warps_of_block);
 }
 
 /// length num_supernodes + 1: first entry of each panel
@@ -194,10 +194,12 @@ index_t device_stride_of(index_t num_rhs) {
   return (num_rhs + device::rhs_of_lane - 1) / device::rhs_of_lane * device::rhs_of_lane;
 }
 
+static_assert(small_width == device::small_width && small_rows == device::small_rows,
+              "the tasks that warps take are those for which warps have shared memory");
+
 template <class T>
 int tile_of(int widest, int stride) {
-  /// Shared memory that every device gives a block without being asked for more.
-  constexpr int most_shared_bytes = 48 * 1024;
+  using device::most_shared_bytes;
   int tile = stride;
   const int step = stride == 1 ? 1 : device::rhs_of_lane;
   while (tile > step && device::shared_bytes_of_sweep<T>(widest, tile) > most_shared_bytes) tile -= step;
@@ -231,7 +233,7 @@ DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorK
   if (kind == FactorKind::lu) bytes.factor_bytes += panel_bytes(false);
   if (kind == FactorKind::ldlt) bytes.factor_bytes += solve_detail::array_bytes<T>(2 * n);
   const offset_t stride = solve_detail::device_stride_of(std::min(num_rhs, solve_detail::rhs_block));
-  bytes.flag_bytes = solve_detail::array_bytes<int>(tasks.num_tasks() + 1);
+  bytes.flag_bytes = solve_detail::array_bytes<int>(tasks.num_tasks() + 2);
   bytes.map_bytes = solve_detail::predicted_map_bytes(symbolic.row, symbolic.column, num_scales);
   bytes.vector_bytes = solve_detail::array_bytes<T>((2 * n + rows) * stride);
   bytes.staging_bytes = solve_detail::array_bytes<T>(n * std::min(num_rhs, solve_detail::rhs_block));

@@ -13,8 +13,9 @@ constexpr double assumed_host_gbs = 40;
 
 /// Estimates for GPUs, as in the machine files of the A100 and H100.
 constexpr double reached = 0.9;       // of the rate of the memory
-// of a multiprocessor: 256 threads with four loads of 16 bytes in flight each, 16 KB in 0.5 µs
+// of a block of threads: 256 with four loads of 16 bytes in flight each, 16 KB in 0.5 µs
 constexpr double worker_gbs = 32;
+constexpr index_t blocks_of_multiprocessor = 2;  // of 256 threads with up to 128 registers
 constexpr double launch_us = 4;
 constexpr TaskOverheads latencies{.task_us = 0.8, .panel_us = 2.0, .row_ns = 0.05};
 constexpr double gflops_of_multiprocessor = 60;  // half of what those GPUs reach in double precision
@@ -58,7 +59,7 @@ std::optional<Cluster> cluster_of(const DeviceInfo& device) {
   cluster.memory_gbs = {{1, reached * device.memory_gbs}};
   cluster.kernel_gflops = {{1, gflops_of_multiprocessor * device.multiprocessors}};
   cluster.overheads = latencies;
-  cluster.workers = device.multiprocessors;
+  cluster.workers = blocks_of_multiprocessor * device.multiprocessors;
   cluster.worker_gbs = worker_gbs;
   cluster.launch_us = launch_us;
   cluster.links = {{"device", 0, {1, 1}, 0}};

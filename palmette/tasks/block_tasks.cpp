@@ -2,6 +2,7 @@
 #include "palmette/tasks/block_tasks.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace palmette {
@@ -46,6 +47,25 @@ void order_by_paths(const SymbolicFactor& symbolic, BlockTasks& tasks) {
   tasks.backward = descending(tasks, down);
 }
 
+/// By supernode.
+std::vector<char> small_supernodes(const SymbolicFactor& symbolic) {
+  std::vector<char> small(symbolic.num_supernodes(), 1);
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    if (symbolic.width(s) > small_width || symbolic.leading_dimension(s) > small_rows) small[s] = 0;
+    if (small[s] == 0 && symbolic.parent[s] >= 0) small[symbolic.parent[s]] = 0;
+  }
+  return small;
+}
+
+/// Those of small supernodes to the front of forward and to the end of backward.
+void set_small_apart(const SymbolicFactor& symbolic, BlockTasks& tasks) {
+  tasks.is_small = small_supernodes(symbolic);
+  const auto is_small = [&](index_t task) { return tasks.is_small[tasks.supernode_of[task]] != 0; };
+  const auto others = std::stable_partition(tasks.forward.begin(), tasks.forward.end(), is_small);
+  std::stable_partition(tasks.backward.begin(), tasks.backward.end(), std::not_fn(is_small));
+  tasks.num_small = static_cast<index_t>(others - tasks.forward.begin());
+}
+
 void order_by_levels(const SymbolicFactor& symbolic, BlockTasks& tasks) {
   const index_t count = symbolic.num_supernodes();
   std::vector<double> below(count, 0);  // minus the height
@@ -69,6 +89,7 @@ BlockTasks block_tasks(const SymbolicFactor& symbolic) {
     tasks.task_ptr.push_back(tasks.num_tasks());
   }
   order_by_paths(symbolic, tasks);
+  set_small_apart(symbolic, tasks);
   order_by_levels(symbolic, tasks);
   return tasks;
 }

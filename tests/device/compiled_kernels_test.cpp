@@ -55,9 +55,11 @@ std::vector<TriangleSweep<T>> launches_of(const Problem& p, Kernel kernel, Trian
 template <class T>
 Outcome run_sweep(const Case& one, const Build& build, const Options& options, LaunchShape shape) {
   reset_memory(1);
-  const Problem p = make_problem(24, 12, 6, 3);
+  // Under odd seeds, warps take some of the supernodes.
+  const Problem p = with_small(make_problem(24, 12, 6, 3), options.seed % 2 != 0 ? 10 : 0);
   const TriangleSweep<T> all = random_sweep<T>(p, one.num_rhs);
-  shape.shared_bytes = shared_bytes_of_sweep<T>(all.at.widest, 2 * one.num_rhs);
+  shape.shared_bytes = std::max(shared_bytes_of_sweep<T>(all.at.widest, 2 * one.num_rhs),
+                                one.num_rhs == 1 ? shared_bytes_of_small<T, 1> : shared_bytes_of_small<T, 4>);
   Report report;
   for (const TriangleSweep<T>& sweep : launches_of(p, one.kernel, all)) {
     const Report last = run(

@@ -30,6 +30,24 @@ TEST(Emulator, the_tree_kernel_has_one_bit_pattern_for_all_blocks_and_threads) {
   EXPECT_EQ(bits.size(), 1u);
 }
 
+TEST(Emulator, tasks_of_warps_leave_one_bit_pattern_for_all_blocks_and_threads) {
+  for (const int most_columns : {9, 12}) {  // some of the supernodes, and all
+    const Problem problem = with_small(make_problem(60, 12, 6, 3), most_columns);
+    const TaskList tasks = tasks_of(problem);
+    EXPECT_GT(tasks.num_small, 5);
+    EXPECT_EQ(tasks.num_small == tasks.ptr.back(), most_columns == 12);
+    std::set<std::uint64_t> bits;
+    for (int seed = 1; seed <= testing::num_seeds(30); ++seed) {
+      Options how = options_of(seed, 1 + seed % 5);
+      how.lanes_in_step = seed % 4 == 0 ? 64 : 0;
+      const Trial trial = try_tree(problem, Fault::none, how, {1 + seed % 7, 64 << (seed % 4)});
+      expect_right(trial, seed);
+      bits.insert(trial.bits);
+    }
+    EXPECT_EQ(bits.size(), 1u);
+  }
+}
+
 TEST(Emulator, sums_by_atomic_additions_show_several_bit_patterns) {
   const Problem problem = make_problem(60, 8, 3, 9, 50);
   std::set<std::uint64_t> bits;

@@ -72,12 +72,17 @@ inline Tree upload_tree(const Problem& p) {
           upload(target),     upload(tasks.ptr), upload(tasks.supernode)};
 }
 
+template <class T>
+PanelLayout layout_of(const Problem& p, int s) {
+  return panel_layout<T>(p.width(s), p.panel_rows(s), parts_of(p, s), p.is_small(s) ? 1 : warps_of_block);
+}
+
 inline Panels<double> upload_panels(const Problem& p) {
   std::vector<double> values;
   std::vector<long long> offset;
   std::vector<unsigned char> log_height;
   for (int s = 0; s < p.count(); ++s) {
-    const PanelLayout layout = panel_layout<double>(p.width(s), p.panel_rows(s), parts_of(s));
+    const PanelLayout layout = layout_of<double>(p, s);
     offset.push_back(static_cast<long long>(values.size()));
     constexpr long long aligned = panel_alignment<double>;
     const long long end = offset.back() + layout.entries();
@@ -107,11 +112,12 @@ inline OnDevice load_device(const Problem& p, const std::vector<double>& b, Laun
   at.missing = upload(num_sources(p));
   at.done = allocate_array<int>(d.sweep.tree.num_tasks);
   at.order = upload(tasks_of(p).forward);
-  at.ticket = allocate_array<int>(1);
+  at.ticket = allocate_array<int>(2);
+  at.num_small = tasks_of(p).num_small;
   at.sweep = at.stride = at.tile = 1;
   at.widest = widest;
   d.shape = shape;
-  d.shape.shared_bytes = shared_bytes_of_sweep<double>(widest, 1);
+  d.shape.shared_bytes = std::max(shared_bytes_of_sweep<double>(widest, 1), shared_bytes_of_small<double, 1>);
   return d;
 }
 

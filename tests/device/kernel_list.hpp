@@ -10,16 +10,16 @@
 // Limits hold for all four scalar types; nothing may be spilled. Registers are those of nvcc 13.0 and a few
 // more: up to 64 leave room for 1024 threads on a multiprocessor, up to 128 for 512.
 #define PALMETTE_FOR_EACH_KERNEL(KERNEL) \
-  KERNEL(tree_forward, TriangleSweep, 1, 100, 90, 1, 5) \
-  KERNEL(tree_forward, TriangleSweep, 4, 128, 100, 1, 5) \
-  KERNEL(tree_backward, TriangleSweep, 1, 76, 70, 2, 7) \
-  KERNEL(tree_backward, TriangleSweep, 4, 100, 100, 2, 5) \
+  KERNEL(tree_forward, TriangleSweep, 1, 100, 98, 1, 5) \
+  KERNEL(tree_forward, TriangleSweep, 4, 128, 118, 1, 5) \
+  KERNEL(tree_backward, TriangleSweep, 1, 122, 122, 2, 7) \
+  KERNEL(tree_backward, TriangleSweep, 4, 128, 128, 2, 5) \
   KERNEL(level_forward, TriangleSweep, 1, 100, 82, 1, 5) \
   KERNEL(level_forward, TriangleSweep, 4, 125, 100, 2, 5) \
   KERNEL(level_backward, TriangleSweep, 1, 82, 68, 2, 7) \
   KERNEL(level_backward, TriangleSweep, 4, 100, 100, 2, 5) \
   KERNEL(columns_forward, TriangleSweep, 1, 82, 68, 2, 5) \
-  KERNEL(columns_forward, TriangleSweep, 4, 94, 76, 2, 5) \
+  KERNEL(columns_forward, TriangleSweep, 4, 98, 82, 2, 5) \
   KERNEL(columns_backward, TriangleSweep, 1, 76, 70, 2, 7) \
   KERNEL(columns_backward, TriangleSweep, 4, 100, 100, 2, 5) \
   KERNEL(rows, RowSweep, 1, 50, 50, 1, 0) \

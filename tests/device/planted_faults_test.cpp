@@ -47,6 +47,18 @@ TEST(PlantedFault, a_missing_block_barrier_is_a_race) {
   expect_in_every_seed_of_the_tree_kernel(Fault::missing_barrier, "race");
 }
 
+TEST(PlantedFault, is_found_in_tasks_of_warps_too) {
+  const Problem problem = with_small(make_problem(60, 12, 6, 3), 12);
+  for (const auto& [fault, words] : {std::pair(Fault::relaxed_flag, "race"),
+                                     std::pair(Fault::narrow_scope, "scope too narrow"),
+                                     std::pair(Fault::no_acquire, "race"),
+                                     std::pair(Fault::missing_barrier, "race"),
+                                     std::pair(Fault::divergent_shuffle, "divergent")})
+    expect_in_every_seed(words, [&](const Options& how) {
+      return try_tree(problem, fault, how, {4, 64});
+    });
+}
+
 TEST(PlantedFault, a_shuffle_that_not_all_lanes_reach_diverges) {
   expect_in_every_seed_of_the_tree_kernel(Fault::divergent_shuffle, "divergent");
 }

@@ -16,11 +16,13 @@ struct Problem {
   std::vector<int> begin{0}, parent;
   std::vector<std::vector<int>> below, children;
   std::vector<std::vector<double>> panel;
+  std::vector<char> small;  // by supernode: a task of a warp; empty: none
 
   int n() const { return begin.back(); }
   int count() const { return static_cast<int>(below.size()); }
   int width(int s) const { return begin[s + 1] - begin[s]; }
   int panel_rows(int s) const { return width(s) + static_cast<int>(below[s].size()); }
+  bool is_small(int s) const { return !small.empty() && small[s] != 0; }
   double entry(int s, int row, int column) const {
     return panel[s][static_cast<std::size_t>(column) * panel_rows(s) + row];
   }
@@ -79,20 +81,34 @@ inline Problem make_problem(int supernodes, int max_width, int extra_rows, unsig
 struct TaskList {
   std::vector<int> ptr{0}, supernode;
   std::vector<int> forward, backward, by_level, level_begin{0};
+  int num_small = 0;
 };
 
-inline int parts_of(int s) { return 1 + s % 3; }
+inline int parts_of(const Problem& p, int s) { return p.is_small(s) ? 1 : 1 + s % 3; }
+
+/// The same problem, where warps take the supernodes of at most so many columns that have none wider below.
+inline Problem with_small(Problem p, int most_columns) {
+  p.small.assign(p.count(), 1);
+  for (int s = 0; s < p.count(); ++s) {
+    if (p.width(s) > most_columns) p.small[s] = 0;
+    if (p.small[s] == 0 && p.parent[s] >= 0) p.small[p.parent[s]] = 0;
+  }
+  return p;
+}
 
 inline TaskList tasks_of(const Problem& p) {
   TaskList tasks;
   std::vector<int> height(p.count());
   for (int s = 0; s < p.count(); ++s) {
     for (const int child : p.children[s]) height[s] = std::max(height[s], height[child] + 1);
-    tasks.supernode.insert(tasks.supernode.end(), parts_of(s), s);
+    tasks.supernode.insert(tasks.supernode.end(), parts_of(p, s), s);
     tasks.ptr.push_back(static_cast<int>(tasks.supernode.size()));
   }
   const int count = tasks.ptr.back();
   for (int task = 0; task < count; ++task) tasks.forward.push_back(task);
+  const auto large = std::stable_partition(tasks.forward.begin(), tasks.forward.end(),
+                                           [&](int task) { return p.is_small(tasks.supernode[task]); });
+  tasks.num_small = static_cast<int>(large - tasks.forward.begin());
   tasks.backward.assign(tasks.forward.rbegin(), tasks.forward.rend());
   for (int level = 0; static_cast<int>(tasks.by_level.size()) < count; ++level) {
     for (int task = 0; task < count; ++task)
@@ -109,7 +125,7 @@ inline std::vector<int> num_sources(const Problem& p) {
   for (int s = 0; s < p.count(); ++s) {
     std::set<int> targets;
     for (const int row : p.below[s]) targets.insert(owner[row]);
-    for (const int target : targets) sources[target] += parts_of(s);
+    for (const int target : targets) sources[target] += parts_of(p, s);
   }
   return sources;
 }

@@ -48,7 +48,7 @@ Panels<T> random_panels(const Problem& p) {
   std::vector<int> place;
   std::mt19937 random(3);
   for (int s = 0; s < p.count(); ++s) {
-    const PanelLayout layout = panel_layout<T>(p.width(s), p.panel_rows(s), parts_of(s));
+    const PanelLayout layout = layout_of<T>(p, s);
     offset.push_back(static_cast<long long>(values.size()));
     constexpr long long aligned = panel_alignment<T>;
     const long long entries = (layout.entries() + aligned - 1) / aligned * aligned;
@@ -81,7 +81,8 @@ TriangleSweep<T> random_sweep(const Problem& p, int num_rhs) {
   sweep.at.sum = allocate_array<T>(n * rhs);
   sweep.at.missing = upload(num_sources(p));
   sweep.at.done = allocate_array<int>(sweep.tree.num_tasks);
-  sweep.at.ticket = allocate_array<int>(1);
+  sweep.at.ticket = allocate_array<int>(2);
+  sweep.at.num_small = tasks_of(p).num_small;
   sweep.at.sweep = 1;
   sweep.at.stride = sweep.at.tile = num_rhs;
   sweep.at.end = sweep.tree.num_tasks;

@@ -62,6 +62,24 @@ TEST(block_tasks, large_panels_are_shared_and_small_ones_are_not) {
   EXPECT_GT(most, 2);
 }
 
+TEST(block_tasks, warps_take_the_small_supernodes_first_forward_and_last_backward) {
+  const SymbolicFactor symbolic = factor_of("poisson3d7", 12);
+  const BlockTasks tasks = block_tasks(symbolic);
+  EXPECT_GT(tasks.num_small, tasks.num_tasks() / 2);
+  EXPECT_LT(tasks.num_small, tasks.num_tasks());
+  for (index_t k = 0; k < tasks.num_tasks(); ++k) {
+    EXPECT_EQ(tasks.is_small[tasks.supernode_of[tasks.forward[k]]] != 0, k < tasks.num_small);
+    EXPECT_EQ(tasks.is_small[tasks.supernode_of[tasks.backward[k]]] != 0,
+              k >= tasks.num_tasks() - tasks.num_small);
+  }
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    if (tasks.is_small[s] == 0) continue;
+    EXPECT_LE(symbolic.width(s), small_width);
+    EXPECT_LE(symbolic.leading_dimension(s), small_rows);
+    EXPECT_EQ(tasks.parts(s), 1);
+  }
+}
+
 TEST(block_tasks, nothing_has_no_tasks) { EXPECT_EQ(block_tasks(SymbolicFactor()).num_tasks(), 0); }
 
 }  // namespace

@@ -118,7 +118,7 @@ def chapter(run, folder):
             " is a rank of the machine file `perlmutter`, which reads a"
         ),
         (
-            "factor at its memory's rate; each of its 108 workers takes the most urgent ready task whenever"
+            "factor at its memory's rate; each of its 216 workers takes the most urgent ready task whenever"
             " it is free, after a launch for each sweep; messages go by the two kinds of links."
             " More in [many_gpus_layers.md](many_gpus_layers.md)."
         ),

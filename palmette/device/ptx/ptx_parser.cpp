@@ -5,7 +5,7 @@
 #include <set>
 
 #include "palmette/base/base.hpp"
-#include "palmette/device/ptx_program.hpp"
+#include "palmette/device/ptx/ptx_program.hpp"
 
 namespace palmette::emulate::ptx {
 namespace {

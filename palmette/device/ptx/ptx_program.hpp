@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "palmette/device/ptx_instruction.hpp"
+#include "palmette/device/ptx/ptx_instruction.hpp"
 
 namespace palmette::emulate::ptx {
 

@@ -1,6 +1,6 @@
 // What the threads of a block or warp do together, and where a thread goes on.
 #include "palmette/device/emulator_state.hpp"
-#include "palmette/device/ptx_instruction.hpp"
+#include "palmette/device/ptx/ptx_instruction.hpp"
 
 namespace palmette::emulate::ptx {
 namespace {

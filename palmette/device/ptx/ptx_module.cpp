@@ -1,5 +1,5 @@
 // Modules of PTX, and the loop that executes their instructions.
-#include "palmette/device/ptx_module.hpp"
+#include "palmette/device/ptx/ptx_module.hpp"
 
 #include <alloca.h>
 #include <cxxabi.h>
@@ -11,7 +11,7 @@
 
 #include "palmette/base/base.hpp"
 #include "palmette/device/emulator_state.hpp"
-#include "palmette/device/ptx_program.hpp"
+#include "palmette/device/ptx/ptx_program.hpp"
 
 namespace palmette::emulate {
 namespace ptx {

@@ -1,7 +1,7 @@
 // Loads and stores of PTX, plain and atomic. Every access is checked before it is made, so that a wrong
 // address is reported with its line.
 #include "palmette/device/emulator_state.hpp"
-#include "palmette/device/ptx_instruction.hpp"
+#include "palmette/device/ptx/ptx_instruction.hpp"
 
 namespace palmette::emulate::ptx {
 namespace {

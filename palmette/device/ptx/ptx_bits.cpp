@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "palmette/device/ptx_instruction.hpp"
+#include "palmette/device/ptx/ptx_instruction.hpp"
 
 namespace palmette::emulate::ptx {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "palmette/device/ptx_instruction.hpp"
+#include "palmette/device/ptx/ptx_instruction.hpp"
 
 namespace palmette::emulate::ptx {
 namespace {

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <map>
 
-#include "palmette/device/ptx_program.hpp"
+#include "palmette/device/ptx/ptx_program.hpp"
 
 namespace palmette::emulate::ptx {
 
