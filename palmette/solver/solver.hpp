@@ -7,6 +7,7 @@
 #include "palmette/machine/machine.hpp"
 #include "palmette/solver/choose_kind.hpp"
 #include "palmette/solver/extract.hpp"
+#include "palmette/solver/inverse_entries.hpp"
 #include "palmette/solver/measure_cluster.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/report.hpp"

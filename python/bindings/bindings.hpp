@@ -109,6 +109,7 @@ void bind_matrix(nb::module_& module);
 void bind_lists(nb::module_& module);
 void bind_device_arrays(nb::module_& module);
 void bind_solver(nb::module_& module);
+void bind_inverse(nb::module_& module);
 void bind_solve_at_once(nb::module_& module);
 void bind_triangular_solver(nb::module_& module);
 

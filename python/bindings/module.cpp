@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   python::bind_lists(module);
   python::bind_device_arrays(module);
   python::bind_solver(module);
+  python::bind_inverse(module);
   python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);
 }

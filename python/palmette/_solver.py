@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _input
 from ._at_once import solve_at_once
+from ._inverse import InverseEntries
 from ._parts import FactorParts
 from ._threads import lock_for
 from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves, count, machine_options
@@ -38,7 +39,7 @@ def _grid_of(gpus: Union[int, Tuple[int, int]]) -> List[int]:
     return [count("gpus", gpus, 1), 1]
 
 
-class Solver(VerifiedSolves, FactorParts):
+class Solver(VerifiedSolves, FactorParts, InverseEntries):
     """A factored matrix, ready to solve.
 
     Orders, analyzes and factorizes A on creation. Solves are thread-safe. A is copied: later changes of A

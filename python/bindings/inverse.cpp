@@ -1,0 +1,64 @@
+// Entries of inverses: free functions over the solver of each scalar.
+#include "bindings.hpp"
+
+namespace palmette::python {
+namespace {
+
+InverseRequest request_of(int threads, index_t check) {
+  InverseRequest request;
+  request.threads = threads;
+  request.check_columns = check;
+  return request;
+}
+
+nb::dict to_dict(const InverseReport& report) {
+  nb::dict fields;
+  fields["seconds"] = report.seconds;
+  fields["flops"] = report.flops;
+  fields["memory_bytes"] = report.memory_bytes;
+  fields["solved_columns"] = report.solved_columns;
+  fields["checked_columns"] = report.checked_columns;
+  fields["difference"] = report.difference;
+  fields["bound"] = report.bound;
+  fields["verified"] = report.verified;
+  fields["notes"] = report.notes;
+  return fields;
+}
+
+/// (values, report)
+template <class T>
+nb::tuple entries(Solver<T>& solver, ArrayIn<index_t> rows, ArrayIn<index_t> columns, int threads,
+                  index_t check) {
+  InverseEntries<T> found;
+  {
+    const LockReleased released;
+    found = inverse_entries<T>(solver, span_of(rows), span_of(columns), request_of(threads, check)).value();
+  }
+  return nb::make_tuple(to_numpy(std::move(found.values)), to_dict(found.report));
+}
+
+/// (arrays of to_arrays, report)
+template <class T>
+nb::tuple selected(Solver<T>& solver, int threads, index_t check) {
+  SparseMatrix<T> matrix;
+  InverseReport report;
+  {
+    const LockReleased released;
+    CheckedInverse<T> made = selected_inverse(solver, request_of(threads, check)).value();
+    matrix = made.inverse.matrix();
+    report = std::move(made.report);
+  }
+  return nb::make_tuple(to_arrays(std::move(matrix)), to_dict(report));
+}
+
+}  // namespace
+
+void bind_inverse(nb::module_& module) {
+#define PALMETTE_BIND(T)                       \
+  module.def("inverse_entries", &entries<T>); \
+  module.def("selected_inverse", &selected<T>);
+  PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
+#undef PALMETTE_BIND
+}
+
+}  // namespace palmette::python
