@@ -73,6 +73,12 @@ Failure describe(const NumericalFailure& numerical) {
   return failure;
 }
 
+Failure describe_not_verified(const InverseReport& report) {
+  return failure_of("not_verified", exit_not_verified,
+                    "the entries of the inverse are not verified: " +
+                        (report.notes.empty() ? std::string("no column was checked") : report.notes.back()));
+}
+
 Failure describe_not_verified(const Verification& verification) {
   if (!std::isfinite(verification.backward_error))
     return failure_of("not_verified", exit_not_verified,

@@ -62,6 +62,8 @@ Failure describe_current_exception();
 Failure describe(const NumericalFailure& failure);
 /// The failure of an answer whose backward error is above its bound.
 Failure describe_not_verified(const Verification& verification);
+/// The same for entries of an inverse that differ from solutions.
+Failure describe_not_verified(const InverseReport& report);
 
 /// {"kind","message","row","column","file","line","exit_code"}; unknown members are null.
 nlohmann::ordered_json to_json(const Failure& failure);

@@ -33,8 +33,8 @@ std::string device_table(const std::vector<MachineFile>& devices, const DeviceCa
     bytes = one.bytes;
   }
   return table.text({0}) +
-         fmt::format("\n  Predicted, not measured; b and x lie on the device. The sweeps read {} of the\n"
-                     "  factor; {} on the longest path of a sweep.\n",
+         fmt::format("\n  Predicted, not measured; b and x lie on the device. The sweeps read\n"
+                     "  {} of the factor; {} on the longest path.\n",
                      format_bytes(bytes), plural(path, "supernode"));
 }
 

@@ -264,6 +264,31 @@ palmette_status refactor(palmette_solver* handle, const double* values) {
   return made ? PALMETTE_OK : record(made.failure());
 }
 
+template <class T>
+palmette_status invert(palmette_solver* handle, std::span<const int32_t> rows,
+                       std::span<const int32_t> columns, double* values) {
+  Solver<T>& solver = typed_solver<T>(handle);
+  require(rows.empty() || (rows.data() != nullptr && columns.data() != nullptr && values != nullptr),
+          "row, column or values is NULL");
+  const auto found = inverse_entries<T>(solver, rows, columns);
+  if (!found) return record(found.failure());
+  std::copy(found.value().values.begin(), found.value().values.end(), reinterpret_cast<T*>(values));
+  const InverseReport& report = found.value().report;
+  if (report.verified || solver.size() == 0) return PALMETTE_OK;
+  NumericalFailure unverified;
+  unverified.message = report.notes.back();
+  record(unverified);
+  return PALMETTE_NOT_VERIFIED;
+}
+
+template <class T>
+palmette_status invert(palmette_solver* handle, int64_t count, const int32_t* row, const int32_t* column,
+                       double* values) {
+  require(count >= 0, "count is negative");
+  const auto length = static_cast<std::size_t>(count);
+  return invert<T>(handle, {row, length}, {column, length}, values);
+}
+
 palmette_status create_from_file(const char* path, const palmette_options* options, palmette_solver** out) {
   require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
@@ -361,6 +386,16 @@ palmette_status palmette_solve_on_device_z(palmette_solver* solver, palmette_ope
                                            palmette_report* report) {
   return capi::guarded(
       [&] { return capi::solve_on_device<complex_double>(solver, operation, columns, stream, report); });
+}
+
+palmette_status palmette_inverse_entries_d(palmette_solver* solver, int64_t count, const int32_t* row,
+                                           const int32_t* column, double* values) {
+  return capi::guarded([&] { return capi::invert<double>(solver, count, row, column, values); });
+}
+
+palmette_status palmette_inverse_entries_z(palmette_solver* solver, int64_t count, const int32_t* row,
+                                           const int32_t* column, double* values) {
+  return capi::guarded([&] { return capi::invert<complex_double>(solver, count, row, column, values); });
 }
 
 palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column) {

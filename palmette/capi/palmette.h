@@ -180,6 +180,15 @@ palmette_status palmette_solve_part_z(const palmette_solver* solver, palmette_pa
                                       palmette_operation operation, int32_t num_rhs, const double* b,
                                       int64_t ldb, double* x, int64_t ldx);
 
+/* values[k] <- entry (row[k], column[k]) of the inverse, for count entries, without the whole inverse.
+ * Entries on the pattern of the factors, such as the diagonal of a symmetric matrix, cost about twice the
+ * factorization together; each column with others costs a solve. Three columns are solved for and compared:
+ * with PALMETTE_NOT_VERIFIED they differ by more than the bound of their errors. _z: pairs of doubles. */
+palmette_status palmette_inverse_entries_d(palmette_solver* solver, int64_t count, const int32_t* row,
+                                           const int32_t* column, double* values);
+palmette_status palmette_inverse_entries_z(palmette_solver* solver, int64_t count, const int32_t* row,
+                                           const int32_t* column, double* values);
+
 /* New values for the same pattern, in the order passed to palmette_create_*. On failure the solver keeps
  * its previous factor. Not for handles created from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);

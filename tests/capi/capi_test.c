@@ -70,6 +70,24 @@ static void solves_a_hermitian_matrix(void) {
   palmette_destroy(solver);
 }
 
+/* det A = 96; the diagonal of the adjugate is (27, 24, 18), its entry (0, 2) is 1. */
+static void entries_of_the_inverse_are_found(void) {
+  const int32_t rows[] = {0, 1, 2, 0}, columns[] = {0, 1, 2, 2}, outside[] = {0, 1, 3, 0};
+  double found[4];
+  palmette_solver* solver = NULL;
+  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_inverse_entries_d(solver, 4, rows, columns, found) == PALMETTE_OK);
+  EXPECT(near(found[0], 27.0 / 96) && near(found[1], 0.25) && near(found[2], 18.0 / 96));
+  EXPECT(near(found[3], 1.0 / 96));
+  EXPECT(palmette_inverse_entries_d(solver, 0, NULL, NULL, NULL) == PALMETTE_OK);
+  EXPECT(palmette_inverse_entries_d(solver, 4, outside, columns, found) == PALMETTE_USAGE);
+  EXPECT(strstr(palmette_last_error(), "outside") != NULL);
+  EXPECT(palmette_inverse_entries_d(solver, -1, rows, columns, found) == PALMETTE_USAGE);
+  EXPECT(palmette_inverse_entries_d(solver, 4, NULL, columns, found) == PALMETTE_USAGE);
+  EXPECT(palmette_inverse_entries_z(solver, 4, rows, columns, found) == PALMETTE_USAGE);
+  palmette_destroy(solver);
+}
+
 /* The Laplacian of a path of three: its null vector is (1, 1, 1). The shortest solution for b = (1, 0, 0)
  * solves for b - 1/3. */
 static void singular_systems_are_answered_as_asked(void) {
@@ -222,6 +240,7 @@ int main(void) {
   arrays_stay_the_callers(PALMETTE_FULL, 0);
   arrays_stay_the_callers(PALMETTE_LOWER_SYMMETRIC, 0);
   solves_a_hermitian_matrix();
+  entries_of_the_inverse_are_found();
   singular_systems_are_answered_as_asked();
   errors_name_their_place();
   empty_matrix_is_solved();
