@@ -11,15 +11,17 @@
 namespace palmette::cli {
 
 inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device,
-                                                SolveWhere::devices, SolveWhere::devices_by_columns};
+                                                SolveWhere::devices, SolveWhere::device_layers,
+                                                SolveWhere::devices_by_columns};
 inline constexpr SolveWhere over_ranks[] = {SolveWhere::ranks, SolveWhere::layers};
 inline constexpr SolveWhere everywhere[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
-                                            SolveWhere::device, SolveWhere::devices};
+                                            SolveWhere::device, SolveWhere::devices,
+                                            SolveWhere::device_layers};
 
 /// All of them, for lists of methods.
 inline constexpr SolveWhere all_places[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
                                             SolveWhere::device, SolveWhere::devices,
-                                            SolveWhere::devices_by_columns};
+                                            SolveWhere::device_layers, SolveWhere::devices_by_columns};
 
 /// "auto (default); for one machine: serial, …": the methods of these places, as help shows them.
 std::string method_help(std::span<const SolveWhere> places);

@@ -68,14 +68,14 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
 
 }  // namespace
 
-void add_gpus(OptionGroup& group, std::optional<ProcessGrid>& gpus) {
-  group.value({"--gpus", "N|PxQ",
-               "so many devices of that kind hold the factor and solve together, in one column or in P rows "
-               "and Q columns (default: one)"},
+void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus) {
+  group.value({"--gpus", "N|PxQ|PxQxL",
+               "so many devices of that kind hold the factor and solve together, in one column, in P rows "
+               "and Q columns, or in L layers of such grids (default: one)"},
               [&gpus](const std::string& text) {
                 constexpr std::int64_t most = 1024;
-                if (text.find('x') != std::string::npos) gpus = parse_grid(text);
-                else gpus = ProcessGrid{static_cast<index_t>(parse_integer("--gpus", text, 1, most)), 1};
+                if (text.find('x') != std::string::npos) gpus = parse_layered_grid(text);
+                else gpus = {{static_cast<index_t>(parse_integer("--gpus", text, 1, most)), 1}, 1};
               });
 }
 

@@ -35,7 +35,7 @@ struct SolvingOptions {
   std::string out;
   SolveMethod method = SolveMethod::automatic;
   std::string device = "none";
-  std::optional<ProcessGrid> gpus;  ///< several devices of that kind
+  std::optional<LayeredGrid> gpus;  ///< several devices of that kind
   OffloadMode offload = OffloadMode::automatic;  ///< solve only
   int threads = 0;
   Precision precision = Precision::double_precision;
@@ -50,8 +50,8 @@ void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string&
 void add_threads(CLI::App& app, const std::string& title, int& threads);
 void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matrix);
 
-/// --gpus: several devices, N in one column or rows x columns.
-void add_gpus(OptionGroup& group, std::optional<ProcessGrid>& gpus);
+/// --gpus: several devices, N in one column, rows x columns, or rows x columns x layers.
+void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus);
 /// @throws UsageError if --gpus comes without a kind of device
 void check_gpus(const SolvingOptions& options);
 /// --device: what holds the factor and solves with it.

@@ -23,7 +23,8 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
   check_gpus(command.solving);
-  if (command.solving.gpus) set_devices(options, command.solving.device, *command.solving.gpus);
+  if (const std::optional<LayeredGrid>& gpus = command.solving.gpus)
+    set_devices(options, command.solving.device, gpus->grid, gpus->layers);
   else set_device(options, command.solving.device);
   options.offload = command.solving.offload;
   if (options.device) options.offload_model = kept_offload_model(options.device->info());

@@ -66,6 +66,16 @@ struct Settings {
   SolveRequest request;
 };
 
+void set_devices_from(const palmette_options& options, SolverOptions& solver) {
+  const std::string_view kind = options.device != nullptr ? options.device : "none";
+  if (options.device_rows == 1 && options.device_columns == 1 && options.device_layers == 1)
+    return set_device(solver, kind);
+  require(kind != "none" && !kind.starts_with("auto"),
+          "options.device_rows, device_columns and device_layers need a kind of device: set options.device "
+          "to \"cuda\", \"hip\" or \"emulated\"");
+  set_devices(solver, kind, {options.device_rows, options.device_columns}, options.device_layers);
+}
+
 Settings settings_from(const palmette_options* given) {
   palmette_options options;
   palmette_default_options(&options);
@@ -74,7 +84,7 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.kind = kind_from(options.kind);
   settings.solver.ordering = ordering_from(options.ordering);
   if (options.method != nullptr) settings.solver.method = solve_method(options.method);
-  if (options.device != nullptr) set_device(settings.solver, options.device);
+  set_devices_from(options, settings.solver);
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;
@@ -321,7 +331,8 @@ using complex_double = std::complex<double>;
 
 void palmette_default_options(palmette_options* options) {
   if (options == nullptr) return;
-  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0, PALMETTE_SINGULAR_RAISE, "none"};
+  *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0, PALMETTE_SINGULAR_RAISE, "none", 1,
+              1, 1};
 }
 
 const char* palmette_version(void) { return palmette::version().data(); }

@@ -84,6 +84,12 @@ typedef struct {
    * one of several, by "device_tree", "device_level_set" or "device_sync_free"; "auto": the first GPU, if it
    * has room and a solve there is predicted to be faster. "cuda@16e9": at most that many bytes of memory. */
   const char* device;
+  /* Several devices of the kind `device` hold the factor and solve together: rows x columns of a grid, and
+   * layers of such grids; method "auto". 1, 1, 1 (default): one device. The last bits of x depend on the
+   * number of layers. */
+  int32_t device_rows;
+  int32_t device_columns;
+  int32_t device_layers;
 } palmette_options;
 
 /* Figures of the last solve; NAN if unknown. */

@@ -8,6 +8,9 @@
 // sum trees, so x has the same bits for any number of elements, blocks and threads. Backward, x goes along
 // the row, and products with the transposed blocks are summed along the column.
 //
+// In several layers, each element sweeps its layer's system forward; then it adds up, with its partners in
+// other layers, the rows of y that they share [Liu et al. 2023, Algorithm 1], in tasks behind all others.
+//
 // Liveness: a block waits only for tasks and messages that come earlier in one order of all tasks of all
 // elements. The earliest task that is not finished waits for nothing, and as blocks take tasks in this order,
 // it has been taken, if each element has one resident block.
@@ -326,6 +329,26 @@ PALMETTE_DEVICE void reduce(const ElementSweep<T>& a, const ElementReduction& re
   pass_on<T, link, fault>(a, a.program.value[reduction.value]);
 }
 
+// ---- layers ----
+
+/// Shared rows of y to another layer; or what comes from there is added to them, or replaces them.
+template <class T, Link link, Fault fault>
+PALMETTE_DEVICE void meet(const ElementSweep<T>& a, const ElementMeeting& meeting) {
+  const int stride = a.own.at.stride;
+  T* const message = store_row(a, meeting.at);
+  over_rows(meeting.rows, stride, [&](int row, int j) {
+    T& y = a.own.at.x[static_cast<long long>(a.program.place[meeting.list + row]) * stride + j];
+    T& shared = message[static_cast<long long>(row) * stride + j];
+    if (meeting.send >= 0)
+      shared = y;
+    else
+      y = meeting.adds != 0 ? y + shared : shared;
+  });
+  if (meeting.send < 0) return;
+  gpu::block_barrier();
+  send_rows<T, link, fault>(a, meeting.at, meeting.rows, a.program.send[meeting.send]);
+}
+
 template <class T, int K, bool forward, Link link, Fault fault>
 PALMETTE_DEVICE void run_task(const ElementSweep<T>& a, const ElementTask& task) {
   switch (task.kind) {
@@ -350,6 +373,9 @@ PALMETTE_DEVICE void run_task(const ElementSweep<T>& a, const ElementTask& task)
         return multiply_blocks<T, K>(a, task.begin, task.end);
       else
         return multiply_blocks_transposed<T, K>(a, task.begin, task.end);
+    case ElementTaskKind::meet:
+      if constexpr (forward) meet<T, link, fault>(a, a.program.meeting[task.number]);
+      return;
   }
 }
 

@@ -17,7 +17,8 @@ enum class ElementTaskKind : int {
   arrive,    ///< passes on a value that another element sent; `number` is the value
   reduce,    ///< the reduction `number`: its sums, then it is sent on, or the value is found
   triangle,  ///< multiplies by the diagonal block of the value `number`
-  blocks     ///< multiplies by the blocks [begin, end)
+  blocks,    ///< multiplies by the blocks [begin, end)
+  meet       ///< one direction of an exchange with another layer; `number` is the meeting
 };
 
 /// It runs when the tasks and signals that it names are there.
@@ -82,6 +83,15 @@ struct ElementBlock {
   long long out;  ///< rows of the store: the product with a minus
 };
 
+/// The rows of y that two layers share, as one message to the other layer or from it.
+struct ElementMeeting {
+  long long list;  ///< in `place`: rows of the element's vectors
+  long long at;    ///< first row of the message in the store
+  int rows;
+  int send;  ///< −1: the message comes from the other layer
+  int adds;  ///< what comes is added to the rows; 0: it replaces them
+};
+
 /// One sweep.
 struct ElementProgram {
   const ElementTask* task;
@@ -95,6 +105,7 @@ struct ElementProgram {
   const ElementValue* value;
   const RowCopy* copy;
   const ElementBlock* block;
+  const ElementMeeting* meeting;
 };
 
 /// The blocks of one triangle. Their rows lie in chunks as those of a panel that are below its diagonal

@@ -1,7 +1,8 @@
 // Flattens exchanges: tasks in one order for all elements, rows of the store, and where messages go.
-#include "palmette/solve/element_program.hpp"
+#include "palmette/solve/element_layers.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -9,61 +10,6 @@ namespace palmette::solve_detail {
 namespace {
 
 using device::ElementTaskKind;
-
-/// Where the rows of one element's store lie. Shared: values forward, values backward, what other elements
-/// send; local: the contributions of both sweeps, updates of subtrees, outgoing messages.
-class StoreRows {
- public:
-  StoreRows(const SolveExchange& exchange, const RankGroups& structure) : exchange_(exchange) {
-    offset_t at = 2 * exchange.value_rows;
-    for (const IncomingSum& one : exchange.incoming) {
-      incoming_.push_back(at);
-      at += one.rows;
-    }
-    shared_ = at;
-    updates_ = exchange.forward_rows + exchange.backward_rows;
-    local_ = updates_ + static_cast<offset_t>(structure.sweep->symbolic().row_index.size());
-  }
-
-  offset_t shared() const { return shared_; }
-  offset_t local() const { return local_; }
-  offset_t incoming(std::size_t number) const { return incoming_[number]; }
-  offset_t value(const TopSupernode& top, bool forward) const {
-    return top.value_at + (forward ? 0 : exchange_.value_rows);
-  }
-  /// Local rows are counted from 0.
-  offset_t contribution(offset_t at, bool forward) const {
-    return at + (forward ? 0 : exchange_.forward_rows);
-  }
-  offset_t updates() const { return updates_; }
-  offset_t new_outgoing(offset_t rows) {
-    const offset_t at = local_;
-    local_ += rows;
-    return at;
-  }
-
- private:
-  const SolveExchange& exchange_;
-  std::vector<offset_t> incoming_;
-  offset_t shared_ = 0, updates_ = 0, local_ = 0;
-};
-
-/// What all elements are built from.
-struct World {
-  const SymbolicFactor& symbolic;
-  std::vector<SolveExchange> exchange;
-  std::vector<StoreRows> store;
-  offset_t shared_rows = 0;
-  std::vector<std::vector<char>> arrives[2];  // by element and top: a value comes from another element
-
-  int signal_of_value(index_t rank, index_t top, bool forward) const {
-    return static_cast<int>(top + (forward ? 0 : static_cast<index_t>(exchange[rank].tops.size())));
-  }
-  int signal_of_incoming(index_t rank, std::size_t number) const {
-    return static_cast<int>(2 * exchange[rank].tops.size() + number);
-  }
-  int num_signals(index_t rank) const { return signal_of_incoming(rank, exchange[rank].incoming.size()); }
-};
 
 /// Tasks are taken in ascending order of this: every task waits only for smaller ones, of any element.
 struct OrderKey {
@@ -80,7 +26,8 @@ struct OrderKey {
 /// One sweep of one element.
 class ProgramBuilder {
  public:
-  ProgramBuilder(const World& world, index_t rank, HostElement& element, StoreRows& store, bool forward)
+  ProgramBuilder(const ElementWorld& world, index_t rank, HostElement& element, StoreRows& store,
+                 bool forward)
       : world_(world),
         ex_(world.exchange[rank]),
         rank_(rank),
@@ -89,7 +36,8 @@ class ProgramBuilder {
         forward_(forward),
         program_(forward ? element.forward : element.backward),
         producers_(ex_.tops.size()),
-        value_task_(ex_.tops.size(), -1) {}
+        value_task_(ex_.tops.size(), -1),
+        triangle_task_(ex_.tops.size(), -1) {}
 
   void run() {
     map_incoming();
@@ -97,6 +45,7 @@ class ProgramBuilder {
     if (forward_) {
       for (std::size_t w = 0; w < ex_.wholes.size(); ++w) subtree_forward(w);
       for (std::size_t t = 0; t < ex_.tops.size(); ++t) top_forward(static_cast<index_t>(t));
+      meet_layers();
     } else {
       for (std::size_t t = ex_.tops.size(); t-- > 0;) top_backward(static_cast<index_t>(t));
       for (std::size_t w = 0; w < ex_.wholes.size(); ++w) subtree_backward(w);
@@ -191,7 +140,7 @@ class ProgramBuilder {
   }
 
   void send(index_t to, int signal, offset_t at, offset_t rows) {
-    program_.send.push_back({to, signal, at});
+    program_.send.push_back({static_cast<int>(world_.first_element + to), signal, at});
     ++traffic_.messages;
     traffic_.rows += rows;
   }
@@ -283,7 +232,8 @@ class ProgramBuilder {
     }
     if (arrives(t)) found = arrive(t, 1);
     value_task_[t] = found;
-    if (top.owns_diagonal) add_task(ElementTaskKind::triangle, t, key_of_top(t, 3), {found});
+    if (top.owns_diagonal)
+      triangle_task_[t] = add_task(ElementTaskKind::triangle, t, key_of_top(t, 3), {found});
     for (index_t p = top.column_portions.begin; p < top.column_portions.end; ++p) {
       const int begin = static_cast<int>(program_.block.size());
       std::vector<index_t> rows;
@@ -421,6 +371,55 @@ class ProgramBuilder {
     }
   }
 
+  // ---- layers ----
+
+  /// Behind all other tasks: sums go up, level after level of the layers, and come down again.
+  void meet_layers() {
+    const std::vector<LayerMeeting>& meetings = world_.meetings[rank_];
+    int before = -1;
+    for (const LayerMeeting& one : meetings)
+      before = meet(one, {one.receives_up, world_.most_depth - one.depth}, before);
+    for (std::size_t k = meetings.size(); k-- > 0;)
+      before =
+          meet(meetings[k], {!meetings[k].receives_up, world_.most_depth + 1 + meetings[k].depth}, before);
+  }
+
+  struct Direction {
+    bool receives;
+    int level;
+  };
+  int meet(const LayerMeeting& one, Direction direction, int before) {
+    device::ElementMeeting meeting{};
+    meeting.list = static_cast<long long>(program_.place.size());
+    meeting.rows = static_cast<int>(one.rows);
+    meeting.send = -1;
+    std::vector<int> waits, signals;
+    for (const index_t top : one.tops) {
+      const index_t first = element_.structure->sweep->column_begin(element_.structure->group_of_top[top]);
+      for (index_t k = 0; k < width(top); ++k) program_.place.push_back(first + k);
+      if (before < 0) waits.push_back(triangle_task_[top]);
+    }
+    if (before >= 0) waits.push_back(before);
+    if (direction.receives) {
+      meeting.at = one.here.at;
+      meeting.adds = one.receives_up ? 1 : 0;
+      signals.push_back(one.here.signal);
+    } else {
+      meeting.at = local_row(store_.new_outgoing(one.rows));
+      meeting.send = static_cast<int>(program_.send.size());
+      send_to_layer(one);
+    }
+    program_.meeting.push_back(meeting);
+    return add_task(ElementTaskKind::meet, static_cast<int>(program_.meeting.size()) - 1,
+                    {-std::numeric_limits<double>::infinity(), direction.level, direction.receives ? 1 : 0},
+                    std::move(waits), std::move(signals));
+  }
+  void send_to_layer(const LayerMeeting& one) {
+    send(one.partner - world_.first_element, one.there.signal, one.there.at, one.rows);
+    ++traffic_.meeting_messages;
+    traffic_.meeting_rows += one.rows;
+  }
+
   // ---- writing ----
 
   void write_tasks() {
@@ -451,7 +450,7 @@ class ProgramBuilder {
   void set_panels(const std::vector<int>& panel_of) { panel_of_ = panel_of; }
 
  private:
-  const World& world_;
+  const ElementWorld& world_;
   const SolveExchange& ex_;
   index_t rank_;
   HostElement& element_;
@@ -462,13 +461,14 @@ class ProgramBuilder {
   std::vector<Draft> drafts_;
   std::vector<std::vector<int>> producers_;  // by top: tasks whose products its sum adds
   std::vector<int> value_task_;              // by top: the task after which its value is here
+  std::vector<int> triangle_task_;           // by top: its product with the diagonal block, or −1
   std::vector<std::pair<offset_t, index_t>> incoming_;
   std::vector<index_t> outside_;
   std::vector<int> panel_of_;
   ElementTraffic traffic_;
 };
 
-void find_arrivals(World& world) {
+void find_arrivals(ElementWorld& world) {
   for (int sweep = 0; sweep < 2; ++sweep) {
     for (const SolveExchange& one : world.exchange) world.arrives[sweep].emplace_back(one.tops.size(), 0);
     for (const SolveExchange& one : world.exchange)
@@ -479,7 +479,7 @@ void find_arrivals(World& world) {
 }
 
 /// @returns by contribution: its number in `blocks`; −1 for those of whole subtrees
-std::vector<int> list_blocks(const World& world, const SolveExchange& exchange, HostElement& element) {
+std::vector<int> list_blocks(const ElementWorld& world, const SolveExchange& exchange, HostElement& element) {
   std::vector<int> panel_of(exchange.own.size(), -1);
   for (std::size_t k = 0; k < exchange.own.size(); ++k) {
     if (exchange.own_is_whole[k] != 0) continue;
@@ -493,42 +493,56 @@ std::vector<int> list_blocks(const World& world, const SolveExchange& exchange, 
 
 }  // namespace
 
-HostElements element_programs(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
-                              int entry_bytes) {
-  HostElements result;
-  World world{symbolic, {}, {}, 0, {}};
+ElementWorld make_element_world(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
+                                int entry_bytes, std::vector<HostElement>& elements) {
+  ElementWorld world{symbolic, {}, {}, 0, {}, 0, {}, 0};
   const ExchangePlan structure(symbolic, placement, trees);
   const index_t count = placement.num_ranks();
   world.exchange.reserve(count);
+  world.meetings.resize(count);
   for (index_t rank = 0; rank < count; ++rank) {
     world.exchange.push_back(structure.exchange(rank));
     HostElement element;
     element.owned = std::make_unique<const OwnedBlocks>(owned_blocks(symbolic, placement, rank));
     element.structure = std::make_unique<const RankGroups>(symbolic, placement, *element.owned,
-                                                              world.exchange.back(), entry_bytes);
+                                                           world.exchange.back(), entry_bytes);
     for (const index_t panel : element.structure->panel)
       element.supernode.push_back(element.owned->panel[panel]);
+    element.row = element.structure->row;
     world.store.emplace_back(world.exchange.back(), *element.structure);
     world.shared_rows = std::max(world.shared_rows, world.store.back().shared());
-    result.element.push_back(std::move(element));
+    elements.push_back(std::move(element));
   }
   find_arrivals(world);
-  result.shared_rows = world.shared_rows;
-  for (index_t rank = 0; rank < count; ++rank) {
-    HostElement& element = result.element[rank];
+  return world;
+}
+
+void write_programs(ElementWorld& world, HostElements& all) {
+  all.shared_rows = std::max(all.shared_rows, world.shared_rows);
+  for (index_t rank = 0; rank < static_cast<index_t>(world.exchange.size()); ++rank) {
+    HostElement& element = all.element[world.first_element + rank];
     const std::vector<int> panel_of = list_blocks(world, world.exchange[rank], element);
     for (const bool forward : {true, false}) {
       ProgramBuilder builder(world, rank, element, world.store[rank], forward);
       builder.set_panels(panel_of);
       builder.run();
-      result.traffic.messages += builder.traffic().messages;
-      result.traffic.rows += builder.traffic().rows;
+      all.traffic.messages += builder.traffic().messages;
+      all.traffic.rows += builder.traffic().rows;
+      all.traffic.meeting_messages += builder.traffic().meeting_messages;
+      all.traffic.meeting_rows += builder.traffic().meeting_rows;
     }
     element.local_rows = world.store[rank].local();
     element.update_at = world.store[rank].updates();
     element.num_signals = world.num_signals(rank);
-    result.num_signals = std::max(result.num_signals, element.num_signals);
+    all.num_signals = std::max(all.num_signals, element.num_signals);
   }
+}
+
+HostElements element_programs(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
+                              int entry_bytes) {
+  HostElements result;
+  ElementWorld world = make_element_world(symbolic, placement, trees, entry_bytes, result.element);
+  write_programs(world, result);
   return result;
 }
 

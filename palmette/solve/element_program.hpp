@@ -30,6 +30,7 @@ struct HostProgram {
   std::vector<device::ElementValue> value;
   std::vector<device::RowCopy> copy;
   std::vector<device::ElementBlock> block;
+  std::vector<device::ElementMeeting> meeting;
   std::vector<int> order;
   /// The same tasks for two kernels: those that pass values on, and all others.
   std::vector<int> order_of_waits, order_of_solves;
@@ -40,6 +41,9 @@ struct HostElement {
   std::unique_ptr<const OwnedBlocks> owned;
   std::unique_ptr<const RankGroups> structure;
   std::vector<index_t> supernode;  ///< by local supernode: its number
+  std::vector<index_t> row;        ///< by local row: row of the permuted matrix
+  /// By local row: this layer brings its right-hand side and gives its solution. Empty: all rows.
+  std::vector<char> is_led;
   std::vector<BlockOfElement> blocks;
   HostProgram forward, backward;
   offset_t local_rows = 0;  ///< of the store, behind the shared ones
@@ -51,6 +55,9 @@ struct HostElement {
 struct ElementTraffic {
   offset_t messages = 0;
   offset_t rows = 0;
+  /// of those, between layers
+  offset_t meeting_messages = 0;
+  offset_t meeting_rows = 0;
 };
 
 struct HostElements {
@@ -64,5 +71,13 @@ struct HostElements {
 /// @cost   as solve_exchange for every element
 HostElements element_programs(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
                               int entry_bytes);
+
+/// The same for layers of grids: element e of layer z is z · elements of a layer + e. Each layer sweeps its
+/// system; behind the forward sweep, layers add up the rows of y that they share, up and down a binary tree
+/// of layers, in one message for each of its edges and directions.
+/// @param systems  of all layers, for one_sync_3d
+/// @throws UsageError if there are none
+HostElements layered_element_programs(const std::vector<LayerSystem>& systems, TreeShape trees,
+                                      int entry_bytes);
 
 }  // namespace palmette::solve_detail

@@ -11,13 +11,37 @@
 namespace palmette::solve_detail {
 namespace {
 
+std::string words(const WorldOptions& options) {
+  const std::string grid = std::to_string(options.grid.rows) + " x " + std::to_string(options.grid.cols);
+  return options.layers == 1 ? grid : grid + " x " + std::to_string(options.layers);
+}
+
 ProcessGrid grid_of(const DeviceWorld& world, const WorldOptions& options) {
-  const ProcessGrid grid = options.grid.cols == 0 ? ProcessGrid{world.size(), 1} : options.grid;
-  if (grid.rows < 1 || grid.cols < 1 || grid.num_ranks() > world.size())
-    throw UsageError("a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) +
-                     " devices needs " + std::to_string(grid.num_ranks()) + "; there are " +
-                     std::to_string(world.size()));
+  if (options.layers < 1)
+    throw UsageError(std::to_string(options.layers) + " layers of devices; there must be at least 1");
+  if (options.grid.cols == 0) {
+    if (world.size() % options.layers != 0)
+      throw UsageError(std::to_string(options.layers) + " layers of equal size do not fit " +
+                       std::to_string(world.size()) + " devices");
+    return {static_cast<index_t>(world.size() / options.layers), 1};
+  }
+  const ProcessGrid& grid = options.grid;
+  const std::int64_t count = std::int64_t{grid.rows} * grid.cols * options.layers;
+  if (grid.rows < 1 || grid.cols < 1 || count > world.size())
+    throw UsageError("a grid of " + words(options) + " devices needs " + std::to_string(count) +
+                     "; there are " + std::to_string(world.size()));
   return grid;
+}
+
+HostElements programs_of(const SymbolicFactor& symbolic, const WorldOptions& options, int entry_bytes) {
+  constexpr auto map = PlacementMap::block_cyclic;
+  if (options.layers == 1)
+    return element_programs(symbolic, place(symbolic, options.grid, map, options.subtrees), options.trees,
+                            entry_bytes);
+  auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, options.layers));
+  return layered_element_programs(layer_systems(symbolic, std::move(cut), LayeredMethod::one_sync_3d,
+                                                {{options.grid, options.layers}, map, options.subtrees}),
+                                  options.trees, entry_bytes);
 }
 
 int widest_of(const SymbolicFactor& symbolic) {
@@ -86,7 +110,7 @@ PackedBlocks<T> pack_blocks(const HostElement& element, const SupernodalTriangle
 template <class T>
 std::vector<T> own_values(const HostElement& element, std::span<const T> all) {
   std::vector<T> own;
-  for (const index_t row : element.structure->row) own.push_back(all[row]);
+  for (const index_t row : element.row) own.push_back(all[row]);
   return own;
 }
 
@@ -107,11 +131,13 @@ DeviceProgram::DeviceProgram(const std::shared_ptr<Device>& device, const HostPr
       send_(device, program.send),
       value_(device, program.value),
       copy_(device, program.copy),
-      block_(device, program.block) {}
+      block_(device, program.block),
+      meeting_(device, program.meeting) {}
 
 device::ElementProgram DeviceProgram::view() const {
   return {task_.data(),      wait_.data(), signal_.data(), sum_.data(),  part_.data(), place_.data(),
-          reduction_.data(), send_.data(), value_.data(),  copy_.data(), block_.data()};
+          reduction_.data(), send_.data(), value_.data(),  copy_.data(), block_.data(),
+          meeting_.data()};
 }
 
 device::ElementOrder DeviceProgram::order(Share share) const {
@@ -129,7 +155,8 @@ offset_t DeviceProgram::memory_bytes() const {
   return static_cast<offset_t>(task_.bytes() + wait_.bytes() + signal_.bytes() + place_.bytes() +
                                order_.bytes() + order_of_waits_.bytes() + order_of_solves_.bytes() +
                                ticket_.bytes() + sum_.bytes() + part_.bytes() + reduction_.bytes() +
-                               send_.bytes() + value_.bytes() + copy_.bytes() + block_.bytes());
+                               send_.bytes() + value_.bytes() + copy_.bytes() + block_.bytes() +
+                               meeting_.bytes());
 }
 
 template <class T>
@@ -187,9 +214,7 @@ ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOpt
   if (options.by_network && !world_->has_network())
     throw UsageError("these devices have no network: solve by stores to each other's memory");
   const SymbolicFactor& symbolic = parts.structure->symbolic();
-  host_ =
-      element_programs(symbolic, place(symbolic, options_.grid, PlacementMap::block_cyclic, options.subtrees),
-                       options.trees, sizeof(T));
+  host_ = programs_of(symbolic, options_, sizeof(T));
   for (std::size_t e = 0; e < host_.element.size(); ++e)
     elements_.emplace_back(world_->element(static_cast<int>(e)), host_.element[e], parts);
   host_diagonal_ = std::move(parts.diagonal);
@@ -216,24 +241,28 @@ void ElementsCore<T>::reserve(index_t stride) const {
 }
 
 template <class T>
-void ElementsCore<T>::copy_vectors(const CoreRun<T>& given, bool in) const {
+void ElementsCore<T>::copy_vectors(const CoreRun<T>& given, const SweepStep* step) const {
   const index_t stride = device_stride_of(given.num_rhs());
   const RhsRows<T> kept{given.workspace.work.data(), stride};
   std::vector<T> rows;
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    const std::vector<index_t>& row = host_.element[e].structure->row;
+    const HostElement& host = host_.element[e];
     Element<T>& element = elements_[e];
-    rows.resize(row.size() * static_cast<std::size_t>(stride));
+    rows.resize(host.row.size() * static_cast<std::size_t>(stride));
     const std::size_t bytes = rows.size() * sizeof(T);
-    if (!in) element.device->copy_out(rows.data(), element.in.data(), bytes);
-    for (std::size_t k = 0; k < row.size(); ++k) {
+    if (step == nullptr) element.device->copy_out(rows.data(), element.in.data(), bytes);
+    for (std::size_t k = 0; k < host.row.size(); ++k) {
       T* const here = rows.data() + k * static_cast<std::size_t>(stride);
-      if (in)
-        std::copy_n(kept.row(row[k]), stride, here);
-      else
-        std::copy_n(here, stride, kept.row(row[k]));
+      const bool is_led = host.is_led.empty() || host.is_led[k] != 0;
+      if (step == nullptr) {
+        if (is_led) std::copy_n(here, stride, kept.row(host.row[k]));
+      } else if (is_led || !step->forward) {
+        std::copy_n(kept.row(host.row[k]), stride, here);
+      } else {
+        std::fill_n(here, stride, T(0));  // its layers' parts of y add up to y
+      }
     }
-    if (in) element.device->copy_in(element.in.data(), rows.data(), bytes);
+    if (step != nullptr) element.device->copy_in(element.in.data(), rows.data(), bytes);
   }
 }
 
@@ -244,12 +273,12 @@ void ElementsCore<T>::run(const SweepOrder& steps, const CoreRun<T>& given) cons
   {
     const std::lock_guard lock(one_solve_);
     reserve(kept.stride);
-    copy_vectors(given, true);
+    copy_vectors(given, &steps.step[0]);
     for (int k = 0; k < steps.count; ++k) {
       sweep(steps.step[k], given);
       for (Element<T>& element : elements_) std::swap(element.in, element.out);
     }
-    copy_vectors(given, false);
+    copy_vectors(given, nullptr);
   }
   store_rhs<T>(given.out, 0, n_, kept);
 }

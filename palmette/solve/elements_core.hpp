@@ -31,6 +31,7 @@ class DeviceProgram {
   DeviceArray<device::ElementValue> value_;
   DeviceArray<device::RowCopy> copy_;
   DeviceArray<device::ElementBlock> block_;
+  DeviceArray<device::ElementMeeting> meeting_;
 };
 
 /// What an element holds of one triangle.
@@ -67,13 +68,13 @@ struct Element {
   DeviceArray<device::ElementSignal*> signals;
 };
 
-/// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone on a grid of devices. One solve at a time; others wait. Whole
-/// subtrees lie on one element; above them, blocks are distributed cyclically. x has the same bits for any
-/// grid, trees and launch.
+/// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone on a grid of devices, or on several layers of such grids. One
+/// solve at a time; others wait. Whole subtrees lie on one element; above them, blocks are distributed
+/// cyclically. x has the same bits for any grid, trees and launch; they depend on the number of layers.
 template <class T>
 class ElementsCore final : public SweepCore<T> {
  public:
-  /// @throws UsageError if the grid has more elements than the world; MemoryError
+  /// @throws UsageError if grid and layers have more elements than the world; MemoryError
   ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options, SupernodalParts<T> parts);
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
@@ -83,13 +84,16 @@ class ElementsCore final : public SweepCore<T> {
   CoreCost cost() const override { return cost_; }
   index_t guarded_blocks() const override { return guarded_blocks_; }
   offset_t memory_bytes() const override;
-  SolveWhere where() const override { return SolveWhere::devices; }
+  SolveWhere where() const override {
+    return options_.layers == 1 ? SolveWhere::devices : SolveWhere::device_layers;
+  }
   DeviceCounts device_counts() const override { return world_->device_counts(); }
 
  private:
   void run(const SweepOrder& steps, const CoreRun<T>& run) const;
   void reserve(index_t stride) const;
-  void copy_vectors(const CoreRun<T>& run, bool in) const;
+  /// @param step  the first one, which reads them; null: they are copied out
+  void copy_vectors(const CoreRun<T>& run, const SweepStep* step) const;
   void sweep(const SweepStep& step, const CoreRun<T>& run) const;
   /// @param arguments  one for each launch; must outlive it
   std::vector<ElementLaunch> launches(const SweepStep& step, bool two_kernels,

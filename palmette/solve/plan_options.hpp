@@ -15,6 +15,9 @@ class ThreadTeam;
 struct WorldOptions {
   /// rows × columns elements; no columns: one column, all elements of the world
   ProcessGrid grid = {0, 0};
+  /// so many of these grids, each of which sweeps its part of a supernodal factor and a copy of the top of
+  /// the tree; they add up what they share once in a solve. The last bits of x depend on the number
+  index_t layers = 1;
   TreeShape trees = TreeShape::binary;
   WholeSubtrees subtrees = {};  ///< which lie on one element
   /// Messages by the network of the world instead of stores to the memory of other elements.

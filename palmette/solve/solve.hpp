@@ -29,7 +29,15 @@ enum class SolveMethod {
 
 /// Where a method runs: the threads of one process, ranks, layers of ranks, a device that holds the factor,
 /// several, or several that take a triangle column by column.
-enum class SolveWhere : char { one_machine, ranks, layers, device, devices, devices_by_columns };
+enum class SolveWhere : char {
+  one_machine,
+  ranks,
+  layers,
+  device,
+  devices,
+  device_layers,
+  devices_by_columns
+};
 std::string_view name_of(SolveWhere where);
 
 struct SolveMethodInfo {

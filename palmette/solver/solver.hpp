@@ -54,9 +54,10 @@ struct SolverOptions {
 void set_device(SolverOptions& options, std::string_view name);
 /// Sets several devices of a kind.
 /// @param kind  "emulated", "cuda" or "hip"
-/// @param grid  rows × columns of them, over which blocks are distributed
+/// @param grid    rows × columns of them, over which blocks are distributed
+/// @param layers  of such grids; more than 1 needs a method of several layers
 /// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
-void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid);
+void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers = 1);
 
 /// A factored matrix, ready to solve. Movable. All functions are thread-safe: if refactor runs during a
 /// solve, the solve continues with the factor that it started with (both factors are then in memory).

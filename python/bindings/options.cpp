@@ -43,8 +43,8 @@ SolverOptions solver_options(const nb::dict& given) {
   }
   options.method = solve_method(get<std::string>(given, "method"));
   const auto gpus = get<std::vector<index_t>>(given, "gpus");
-  if (gpus[0] == 1 && gpus[1] == 1) set_device(options, get<std::string>(given, "device"));
-  else set_devices(options, get<std::string>(given, "device"), {gpus[0], gpus[1]});
+  if (gpus[0] == 1 && gpus[1] == 1 && gpus[2] == 1) set_device(options, get<std::string>(given, "device"));
+  else set_devices(options, get<std::string>(given, "device"), {gpus[0], gpus[1]}, gpus[2]);
   options.threads = get<int>(given, "threads");
   options.mixed_precision = get<bool>(given, "mixed");
   options.singular = singular_answer(get<std::string>(given, "singular"));

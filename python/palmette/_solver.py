@@ -30,13 +30,13 @@ class Inertia(NamedTuple):
     zero: int
 
 
-def _grid_of(gpus: Union[int, Tuple[int, int]]) -> List[int]:
-    """Rows and columns of devices."""
+def _grid_of(gpus: Union[int, Tuple[int, ...]]) -> List[int]:
+    """Rows, columns and layers of devices."""
     if isinstance(gpus, tuple):
-        if len(gpus) != 2:
-            raise UsageError(f"gpus is {gpus!r}; use a number, or (rows, columns)")
-        return [count("gpus", part, 1) for part in gpus]
-    return [count("gpus", gpus, 1), 1]
+        if len(gpus) not in (2, 3):
+            raise UsageError(f"gpus is {gpus!r}; use a number, (rows, columns) or (rows, columns, layers)")
+        return ([count("gpus", part, 1) for part in gpus] + [1])[:3]
+    return [count("gpus", gpus, 1), 1, 1]
 
 
 class Solver(VerifiedSolves, FactorParts, InverseEntries):
@@ -79,9 +79,11 @@ class Solver(VerifiedSolves, FactorParts, InverseEntries):
         the first GPU, if it has room for the factor and a solve there is predicted to be faster than on the
         host; a note of the report says what was chosen, and why. "cuda@16e9": at most that many bytes of its
         memory.
-    gpus : int or (int, int)
-        So many devices of the kind `device` hold the factor and solve together, in one column or as rows ×
-        columns of a grid. The host factorizes and verifies; b and x are NumPy arrays.
+    gpus : int, (int, int) or (int, int, int)
+        So many devices of the kind `device` hold the factor and solve together, in one column, as rows ×
+        columns of a grid, or as rows × columns × layers: each layer is a grid that sweeps its part of the
+        factor, and the layers add up what they share once in a solve. The host factorizes and verifies; b
+        and x are NumPy arrays.
 
     Raises
     ------
@@ -117,7 +119,7 @@ class Solver(VerifiedSolves, FactorParts, InverseEntries):
         singular: str = "raise",
         measure: bool = True,
         device: str = "none",
-        gpus: Union[int, Tuple[int, int]] = 1,
+        gpus: Union[int, Tuple[int, ...]] = 1,
     ) -> None:
         if precision not in ("working", "mixed"):
             raise UsageError(f"precision is {precision!r}; use 'working' or 'mixed'")

@@ -37,7 +37,7 @@ def machine_options(method: str, threads: Optional[int], measure: bool, device: 
     return {
         "method": method,
         "device": device,
-        "gpus": [1, 1],
+        "gpus": [1, 1, 1],
         "threads": allowed_threads() if threads is None else count("threads", threads, 1),
         "measure": bool(measure),
         "cache_folder": cache_folder() if measure else "",

@@ -81,4 +81,58 @@ TEST(device_vectors, complex_numbers_are_solved_where_they_lie) {
   solves_where_vectors_lie<std::complex<double>>();
 }
 
+struct SeveralDevices {
+  int32_t rows, columns, layers;
+};
+
+/// Status of the creation on these devices; x of a system with right-hand side 1, if it succeeds.
+palmette_status solve_on(const char* device, const SeveralDevices& several, std::vector<double>& x) {
+  const int n = 60;
+  std::vector<int64_t> ptr = {0};
+  std::vector<int32_t> row;
+  std::vector<double> value;
+  for (int j = 0; j < n; ++j) {
+    for (int i = std::max(0, j - 1); i <= std::min(n - 1, j + 1); ++i) {
+      row.push_back(i);
+      value.push_back(i == j ? 4 : -1);
+    }
+    ptr.push_back(static_cast<int64_t>(row.size()));
+  }
+  palmette_options options;
+  palmette_default_options(&options);
+  options.device = device;
+  options.device_rows = several.rows;
+  options.device_columns = several.columns;
+  options.device_layers = several.layers;
+  palmette_solver* solver = nullptr;
+  const palmette_status made =
+      palmette_create_d(n, ptr.data(), row.data(), value.data(), PALMETTE_FULL, &options, &solver);
+  if (made != PALMETTE_OK) return made;
+  const std::vector<double> b(n, 1);
+  x.assign(n, 0);
+  palmette_report report;
+  EXPECT_EQ(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b.data(), n, x.data(), n, &report), PALMETTE_OK);
+  EXPECT_EQ(report.verified, 1);
+  palmette_destroy(solver);
+  return made;
+}
+
+TEST(several_devices, solve_in_grids_and_layers) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  for (const int32_t layers : {1, 2, 3}) {
+    std::vector<double> column, grid;
+    EXPECT_EQ(solve_on("emulated", {2, 1, layers}, column), PALMETTE_OK) << palmette_last_error();
+    EXPECT_EQ(solve_on("emulated", {1, 2, layers}, grid), PALMETTE_OK) << palmette_last_error();
+    EXPECT_EQ(column, grid);
+  }
+}
+
+TEST(several_devices, need_a_kind_and_numbers_from_one_on) {
+  std::vector<double> x;
+  EXPECT_EQ(solve_on("none", {2, 1, 1}, x), PALMETTE_USAGE);
+  EXPECT_NE(std::string(palmette_last_error()).find("need a kind of device"), std::string::npos);
+  EXPECT_EQ(solve_on("emulated", {2, 0, 1}, x), PALMETTE_USAGE);
+  EXPECT_NE(std::string(palmette_last_error()).find("2 x 0 x 1"), std::string::npos);
+}
+
 }  // namespace

@@ -19,3 +19,16 @@ def test_several_devices_need_a_kind_a_method_of_theirs_and_one_process(palmette
     )
     palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--grid", "1x1").fails_with(2, "over ranks")
     palmette("solve", spd, "--device", "emulated", "--gpus", 1000).fails_with(2, "emulated devices")
+
+
+def test_a_system_is_solved_on_layers_of_devices(palmette, spd):
+    for gpus in ["1x1x2", "2x1x3"]:
+        for method in ["auto", "devices_one_sync_3d"]:
+            arguments = ["--device", "emulated", "--gpus", gpus, "--method", method]
+            document = palmette("solve", spd, *arguments, "--json", "-").json
+            assert document["verify"]["verified"] is True
+            assert document["solve"]["method"] == "devices_one_sync_3d"
+    arguments = ["--device", "emulated", "--gpus", "1x1x2", "--method", "devices_fan_out"]
+    palmette("solve", spd, *arguments).fails_with(
+        2, "for several layers of devices choose one of auto, devices_one_sync_3d"
+    )

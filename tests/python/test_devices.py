@@ -144,6 +144,21 @@ def test_several_devices_solve_together():
         assert solver.report["solve"]["method"] == "devices_fan_out"
     assert all(np.array_equal(x, answers[0]) for x in answers)
     with pytest.raises(palmette.UsageError, match="use a number"):
-        palmette.Solver(A, device="emulated", gpus=(1, 2, 3))
+        palmette.Solver(A, device="emulated", gpus=(1, 2, 3, 4))
     with pytest.raises(palmette.UsageError, match="none"):
         palmette.Solver(A, gpus=2)
+
+
+def test_layers_of_devices_have_bits_that_depend_on_their_number_alone():
+    A = palmette.generate("poisson2d5", 20)
+    b = np.arange(1.0, 401)
+    for layers in [2, 3]:
+        answers = []
+        for grid in [(1, 1), (2, 1)]:
+            solver = palmette.Solver(A, device="emulated", gpus=(*grid, layers))
+            answers.append(solver.solve(b))
+            assert solver.report["verify"]["verified"]
+            assert solver.report["solve"]["method"] == "devices_one_sync_3d"
+        assert np.array_equal(answers[0], answers[1])
+    with pytest.raises(palmette.UsageError, match="for several layers of devices"):
+        palmette.Solver(A, device="emulated", gpus=(1, 1, 2), method="devices_fan_out")
