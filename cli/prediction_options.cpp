@@ -8,6 +8,7 @@
 #include "cli/machine_file.hpp"
 #include "cli/method_options.hpp"
 #include "cli/names.hpp"
+#include "cli/placement_options.hpp"
 
 namespace palmette::cli {
 
@@ -56,11 +57,7 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                 options.chooses_grid = text == "auto";
                 if (!options.chooses_grid) options.grid = parse_grid(text);
               });
-  group.value({"--map", bars(names_of(placement_maps)),
-               "which rank owns which block (default: subtree_to_subcube)"},
-              [&options](const std::string& text) {
-                options.map = choose_of("--map", text, placement_maps);
-              });
+  add_map_and_trees(group, options.map, options.trees);
   group.value({"--layers", "L,L,...|A:B|auto",
                "layers of ranks (default: 1); those that do not divide the ranks are left out; auto: layers "
                "and grid that are predicted to be the fastest"},
@@ -75,11 +72,6 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                "how the solve is scheduled: " + method_help(over_ranks) +
                    ". auto: of several the one that is predicted to be faster"},
               [&options](const std::string& text) { options.method = read_method(text, over_ranks); });
-  group.value({"--trees", bars(names_of(tree_shapes)),
-               "trees in which ranks pass values on (default: binary)"},
-              [&options](const std::string& text) {
-                options.trees = choose_of("--trees", text, tree_shapes);
-              });
   group.value({"--subtrees", "whole|split",
                "small subtrees stay on one rank each (default), or every supernode is distributed, as in "
                "[Ding et al. 2020]"},

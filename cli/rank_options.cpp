@@ -8,6 +8,7 @@
 
 #include "cli/machine_file.hpp"
 #include "cli/names.hpp"
+#include "cli/placement_options.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -129,16 +130,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               "the machine that --grid auto predicts for: " + joined(machine_names()) +
                   ", a file of their form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
-  group.value({"--map", bars(names_of(placement_maps)),
-               "which rank owns which block (default: subtree_to_subcube)"},
-              [&options](const std::string& text) {
-                options.map = choose_of("--map", text, placement_maps);
-              });
-  group.value({"--trees", bars(names_of(tree_shapes)),
-               "trees in which ranks pass values on (default: binary)"},
-              [&options](const std::string& text) {
-                options.trees = choose_of("--trees", text, tree_shapes);
-              });
+  add_map_and_trees(group, options.map, options.trees);
   group.value(
       {"--delivery", bars(names_of(block_deliveries)),
        "blocks of the factor are sent to the ranks that use them, or fetched by them (default: push)"},

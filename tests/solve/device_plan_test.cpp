@@ -85,6 +85,24 @@ TYPED_TEST(device_plan, the_tree_gives_the_same_bits_for_all_seeds_blocks_thread
   }
 }
 
+TYPED_TEST(device_plan, the_tree_gives_the_same_bits_for_1_to_132_blocks_of_32_to_256_threads) {
+  for (const Wish& wish : all_wishes<TypeParam>()) {
+    SCOPED_TRACE(words(wish));
+    const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
+    const auto b = reference::random_dense<TypeParam>(factor->size(), 3, 5);
+    const auto judge = reference::solved(plan_solve(factor, on(make_emulated_device())), Operation::plain, b);
+    for (const int blocks : {1, 2, 33, 132})
+      for (const int threads : {32, 96, 256}) {
+        EmulatedDeviceOptions shape;
+        shape.blocks = blocks;
+        shape.threads = threads;
+        const auto plan = plan_solve(factor, on(make_emulated_device(shape)));
+        EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
+            << blocks << " blocks of " << threads << " threads";
+      }
+  }
+}
+
 /// Methods, operations and numbers of right-hand sides in turn, each seed another device.
 TYPED_TEST(device_plan, small_systems_are_solved_under_200_seeds) {
   const auto methods = solve_method_list(SolveWhere::device);
