@@ -21,7 +21,7 @@ using namespace palmette::transfer;
 const Fabric fabric{"pcie4", "", 32, 1.2, 8, 65536, {24, 4, 4096, 0}, Topology::tree, 2, 32};
 
 nlohmann::ordered_json row(const StoreTrace& trace, Paradigm paradigm) {
-  SimulationOptions options;
+  ReplayOptions options;
   options.paradigm = paradigm;
   const auto begin = std::chrono::steady_clock::now();
   const TransferResult result = simulate_transfers(trace, fabric, options);

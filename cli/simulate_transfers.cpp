@@ -34,7 +34,7 @@ struct ReplayedProgram {
 
 TransferResult replayed(const transfer::StoreTrace& trace, const transfer::Fabric& fabric,
                         const SimulateTransfersCommand& command, Paradigm paradigm) {
-  transfer::SimulationOptions options = command.transfers.simulation;
+  transfer::ReplayOptions options = command.transfers.simulation;
   options.paradigm = paradigm;
   if (paradigm == Paradigm::proact && !command.has_chunk)
     return profile_proact(trace, fabric, options, transfer::usual_chunks());

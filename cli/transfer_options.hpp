@@ -14,7 +14,7 @@ struct TransferOptions {
   std::string program;  ///< an application, "all", or the path of a trace
   std::string interconnect = "pcie4";
   transfer::ApplicationOptions application;
-  transfer::SimulationOptions simulation;
+  transfer::ReplayOptions simulation;
   std::string machine;  ///< empty: rate and latency of the interconnect file
 };
 

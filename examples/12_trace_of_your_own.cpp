@@ -26,7 +26,7 @@ int main() {
 
   // PCIe 4: 32 GB/s, 1.2 us, headers of 24 bytes; the files of data/interconnects have these and others.
   const Fabric pcie4{"pcie4", "", 32, 1.2, 8, 65536, {24, 4, 4096, 0}, Topology::crossbar, 0, 0};
-  const Advice advice = advise(trace, pcie4, SimulationOptions{});
+  const Advice advice = advise(trace, pcie4, ReplayOptions{});
   for (const TransferResult& one : advice.candidates)
     std::printf("%-15s %6.1f us simulated, %7.1f kB on the wire\n", name_of(one.paradigm), 1e6 * one.seconds,
                 1e-3 * static_cast<double>(one.wire_bytes));

@@ -9,7 +9,7 @@ namespace {
 
 struct Setting {
   Fabric fabric;
-  SimulationOptions options;
+  ReplayOptions options;
 };
 
 struct Parameter {
@@ -45,7 +45,7 @@ double margin_of(const std::vector<TransferResult>& sorted) {
 
 /// The same paradigm (and chunk) as before, with another parameter.
 TransferResult again(const StoreTrace& trace, const Setting& setting, const TransferResult& before) {
-  SimulationOptions options = setting.options;
+  ReplayOptions options = setting.options;
   options.paradigm = before.paradigm;
   options.proact.is_inline = before.chunk_bytes == 0;
   if (before.chunk_bytes > 0) options.proact.chunk_bytes = before.chunk_bytes;
@@ -59,18 +59,18 @@ bool Advice::is_sensitive() const {
                      [&](const Sensitivity& one) { return one.winner != candidates.front().paradigm; });
 }
 
-Advice advise(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options) {
+Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options) {
   Advice advice;
   for (const Paradigm paradigm :
        {Paradigm::copies, Paradigm::unified_memory, Paradigm::peer_loads, Paradigm::peer_stores}) {
-    SimulationOptions one = options;
+    ReplayOptions one = options;
     one.paradigm = paradigm;
     advice.candidates.push_back(simulate_transfers(trace, fabric, one));
   }
   // Inline is the same as peer stores: here only chunks count as PROACT.
   TransferResult best;
   for (const std::int64_t bytes : usual_chunks()) {
-    SimulationOptions one = options;
+    ReplayOptions one = options;
     one.paradigm = Paradigm::proact;
     one.proact.chunk_bytes = bytes;
     TransferResult found = simulate_transfers(trace, fabric, one);

@@ -28,6 +28,6 @@ struct Advice {
 
 /// @throws UsageError as simulate_transfers
 /// @cost  about fifty replays
-Advice advise(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options);
+Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options);
 
 }  // namespace palmette::transfer

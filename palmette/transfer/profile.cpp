@@ -80,12 +80,12 @@ ProfiledChoice profile_choices(const ProfileSpace& space, const Measure& measure
   return trials.best;
 }
 
-Measure simulated_measure(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options) {
+Measure simulated_measure(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options) {
   return [&trace, fabric, options](const TransferChoice& choice) {
     if (choice.mechanism == Mechanism::packed)
       throw UsageError(
           "packed transfers are not simulated; leave the mechanism out, or measure it on threads");
-    SimulationOptions with = options;
+    ReplayOptions with = options;
     with.paradigm = Paradigm::proact;
     with.proact.is_inline = choice.mechanism == Mechanism::by_writer;
     with.proact.chunk_bytes = choice.chunk_bytes;

@@ -36,7 +36,7 @@ ProfiledChoice profile_choices(const ProfileSpace& space, const Measure& measure
 
 /// Simulated seconds of a trace. by_writer is peer stores without chunks; polling starts a transfer in
 /// `start_us`, launched in the launch of a kernel. Packed is not simulated: UsageError.
-Measure simulated_measure(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options);
+Measure simulated_measure(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options);
 
 /// Measured seconds between threads of this process: one thread computes a region and sends it, `agents` help
 /// with sending, one reads. The least of `repeats` runs.

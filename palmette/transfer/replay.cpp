@@ -6,7 +6,7 @@
 
 namespace palmette::transfer {
 
-Replay::Replay(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options)
+Replay::Replay(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options)
     : trace_(trace), fabric_(fabric), options_(options), images_(trace) {
   result_.paradigm = options.paradigm;
   devices_.resize(trace.devices);

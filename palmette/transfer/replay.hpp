@@ -13,7 +13,7 @@ namespace palmette::transfer {
 
 class Replay {
  public:
-  Replay(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options);
+  Replay(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options);
   TransferResult run();
 
  private:
@@ -70,7 +70,7 @@ class Replay {
 
   const StoreTrace& trace_;
   const Fabric& fabric_;
-  const SimulationOptions& options_;
+  const ReplayOptions& options_;
   MemoryImages images_;
   TransferResult result_;
   std::vector<Device> devices_;

@@ -10,7 +10,7 @@
 namespace palmette::transfer {
 namespace {
 
-void check(const SimulationOptions& options) {
+void check(const ReplayOptions& options) {
   const DeviceModel& device = options.device;
   if (!(device.work_gbs > 0)) throw UsageError("work_gbs must be above 0");
   if (!(device.launch_us >= 0) || !(device.page_fault_us >= 0) || !(device.page_walk_us >= 0))
@@ -24,7 +24,7 @@ void check(const SimulationOptions& options) {
     throw UsageError("PROACT needs an agent, and times of 0 or more");
 }
 
-TransferResult without_network(const StoreTrace& trace, const SimulationOptions& options) {
+TransferResult without_network(const StoreTrace& trace, const ReplayOptions& options) {
   TransferResult result;
   result.paradigm = options.paradigm;
   for (const TracedPhase& phase : trace.phases) {
@@ -47,7 +47,7 @@ const char* name_of(Paradigm paradigm) {
 }
 
 TransferResult simulate_transfers(const StoreTrace& trace, const Fabric& fabric,
-                                  const SimulationOptions& options) {
+                                  const ReplayOptions& options) {
   check(trace);
   check(fabric);
   check(options);
@@ -65,9 +65,9 @@ const std::vector<std::int64_t>& usual_chunks() {
   return chunks;
 }
 
-TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options,
+TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options,
                               const std::vector<std::int64_t>& chunk_bytes) {
-  SimulationOptions one = options;
+  ReplayOptions one = options;
   one.paradigm = Paradigm::proact;
   one.proact.is_inline = true;
   TransferResult best = simulate_transfers(trace, fabric, one);
@@ -81,14 +81,14 @@ TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, con
 }
 
 double calibrate_work_gbs(const std::vector<StoreTrace>& traces, const Fabric& fabric,
-                          const SimulationOptions& options, double speedup) {
+                          const ReplayOptions& options, double speedup) {
   // At rate w: launches + work / w for one device, launches + longest work / w + the rest for copies.
   struct Program {
     double launches, work, longest, rest;
   };
   std::vector<Program> programs;
   for (const StoreTrace& trace : traces) {
-    SimulationOptions one = options;
+    ReplayOptions one = options;
     one.paradigm = Paradigm::copies;
     const TransferResult copies = simulate_transfers(trace, fabric, one);
     one.paradigm = Paradigm::single;

@@ -61,7 +61,7 @@ struct ProactOptions {
   bool is_inline = false;  ///< no chunks: peer stores by the producers, without tracking
 };
 
-struct SimulationOptions {
+struct ReplayOptions {
   Paradigm paradigm = Paradigm::finepack;
   IssueOrder order = IssueOrder::greedy;
   DeviceModel device;
@@ -102,10 +102,10 @@ struct TransferResult {
 /// @cost  two images of shared memory, and two bytes for each of its bytes, for each device
 /// @source [Muthukrishnan 2022], chapters II, IV and V
 TransferResult simulate_transfers(const StoreTrace& trace, const Fabric& fabric,
-                                  const SimulationOptions& options);
+                                  const ReplayOptions& options);
 
 /// PROACT with the fastest of these chunks, and inline; what its profiler would choose.
-TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options,
+TransferResult profile_proact(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options,
                               const std::vector<std::int64_t>& chunk_bytes);
 /// 16 KB, 64 KB, 128 KB, 256 KB, 1 MB.
 const std::vector<std::int64_t>& usual_chunks();
@@ -114,6 +114,6 @@ const std::vector<std::int64_t>& usual_chunks();
 /// fast as one device. Only computing depends on it, so each trace is replayed once.
 /// @throws UsageError if no rate does
 double calibrate_work_gbs(const std::vector<StoreTrace>& traces, const Fabric& fabric,
-                          const SimulationOptions& options, double speedup);
+                          const ReplayOptions& options, double speedup);
 
 }  // namespace palmette::transfer

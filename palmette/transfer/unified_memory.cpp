@@ -11,7 +11,7 @@ namespace {
 
 class PageFaults {
  public:
-  PageFaults(const StoreTrace& trace, const Fabric& fabric, const SimulationOptions& options)
+  PageFaults(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options)
       : trace_(trace), fabric_(fabric), options_(options), images_(trace) {
     valid_.assign((trace.memory_bytes + page_bytes - 1) / page_bytes, everyone(trace.devices));
   }
@@ -101,7 +101,7 @@ class PageFaults {
 
   const StoreTrace& trace_;
   const Fabric& fabric_;
-  const SimulationOptions& options_;
+  const ReplayOptions& options_;
   MemoryImages images_;
   TransferResult result_;
   const TracedPhase* phase_ = nullptr;
@@ -114,7 +114,7 @@ class PageFaults {
 }  // namespace
 
 TransferResult simulate_unified_memory(const StoreTrace& trace, const Fabric& fabric,
-                                       const SimulationOptions& options) {
+                                       const ReplayOptions& options) {
   return PageFaults(trace, fabric, options).run();
 }
 

@@ -6,6 +6,6 @@
 namespace palmette::transfer {
 
 TransferResult simulate_unified_memory(const StoreTrace& trace, const Fabric& fabric,
-                                       const SimulationOptions& options);
+                                       const ReplayOptions& options);
 
 }  // namespace palmette::transfer

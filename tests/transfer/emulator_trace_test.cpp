@@ -36,7 +36,7 @@ StoreTrace traced_kernel(bool fences_each) {
 TEST(emulator_trace, a_fence_after_each_store_defeats_packing) {
   if (!emulate::emulator_is_available()) GTEST_SKIP();
   const Fabric fabric{"pcie", "", 32, 1, 8, 65536, {24, 4, 4096, 0}, Topology::crossbar, 0, 0};
-  SimulationOptions options;
+  ReplayOptions options;
   options.paradigm = Paradigm::finepack;
   const StoreTrace plain = traced_kernel(false), fenced = traced_kernel(true);
   EXPECT_EQ(plain.num_accesses(), 64);

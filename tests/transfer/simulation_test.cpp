@@ -50,8 +50,8 @@ StoreTrace scattered(int stores) {
   return trace;
 }
 
-SimulationOptions of(Paradigm paradigm) {
-  SimulationOptions options;
+ReplayOptions of(Paradigm paradigm) {
+  ReplayOptions options;
   options.paradigm = paradigm;
   return options;
 }
@@ -59,7 +59,7 @@ SimulationOptions of(Paradigm paradigm) {
 // 1,000 packets of 32 bytes leave one after the other at 32 GB/s, pass one more link, and take 1 µs more; the
 // second phase only reads. Two launches.
 TEST(replay, peer_stores_take_the_time_of_their_bytes) {
-  SimulationOptions options = of(Paradigm::peer_stores);
+  ReplayOptions options = of(Paradigm::peer_stores);
   options.device.launch_us = 5;
   const TransferResult result = simulate_transfers(scattered(1000), crossbar(), options);
   EXPECT_EQ(result.wire_bytes, 32000);
@@ -107,7 +107,7 @@ TEST(replay, peer_loads_ask_for_sectors) {
 
 // Stores into 4 pages that both have, then loads of them: a fault each, on multiprocessors of their own.
 TEST(replay, unified_memory_faults_once_for_each_page) {
-  SimulationOptions options = of(Paradigm::unified_memory);
+  ReplayOptions options = of(Paradigm::unified_memory);
   const TransferResult hinted = simulate_transfers(scattered(1000), crossbar(), options);
   EXPECT_EQ(hinted.page_faults, 8) << "4 pages lose their replica, and are read again";
   EXPECT_NEAR(hinted.seconds, 110e-6, 1e-9) << "two phases, the faults of each side by side";
@@ -156,7 +156,7 @@ TEST_P(every_application, leaves_equal_memory_and_bytes_that_add_up_under_every_
   for (const Paradigm paradigm : paradigms)
     for (const IssueOrder order : issue_orders)
       for (const Fabric& fabric : {crossbar(), tree()}) {
-        SimulationOptions options = of(paradigm);
+        ReplayOptions options = of(paradigm);
         options.order = order;
         options.device.resident_warps = 7;
         const TransferResult result = simulate_transfers(run.trace, fabric, options);
@@ -192,7 +192,7 @@ TEST(replay, narrow_links_take_longer_and_never_deadlock) {
 
 TEST(replay, proact_hides_transfers_and_its_profile_is_never_worse_than_one_chunk) {
   const ApplicationRun run = run_application(Application::jacobi, small());
-  SimulationOptions options = of(Paradigm::proact);
+  ReplayOptions options = of(Paradigm::proact);
   const TransferResult best = profile_proact(run.trace, crossbar(), options, usual_chunks());
   for (const std::int64_t bytes : usual_chunks()) {
     options.proact.chunk_bytes = bytes;
@@ -201,7 +201,7 @@ TEST(replay, proact_hides_transfers_and_its_profile_is_never_worse_than_one_chun
 }
 
 TEST(replay, options_that_cannot_be_used_are_refused) {
-  SimulationOptions options = of(Paradigm::finepack);
+  ReplayOptions options = of(Paradigm::finepack);
   options.finepack.subheader_bytes = 7;
   EXPECT_THROW(simulate_transfers(scattered(10), crossbar(), options), UsageError);
   options = of(Paradigm::proact);

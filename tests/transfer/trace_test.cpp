@@ -112,7 +112,7 @@ TEST(trace_recorder, what_threads_do_becomes_a_trace) {
   EXPECT_EQ(kernel.accesses[0].to, only(1));
   EXPECT_EQ(trace.phases[1].kernels[1].accesses[0].thread, 2u * 64 + 5);
   EXPECT_EQ(trace.memory_bytes, 4096u + 1024);
-  SimulationOptions options;
+  ReplayOptions options;
   options.paradigm = Paradigm::finepack;
   const Fabric fabric{"pcie", "", 32, 1, 8, 65536, {24, 4, 4096, 0}, Topology::crossbar, 0, 0};
   const TransferResult result = simulate_transfers(trace, fabric, options);
