@@ -59,6 +59,7 @@ def test_every_method_of_the_list_solves_where_it_says_and_is_named_in_the_repor
         "several layers of ranks": ["--transport", "threads:2", "--grid", "1x1x2"],
         "a device": ["--device", "emulated"],
         "several devices": ["--device", "emulated", "--gpus", 2],
+        "several layers of devices": ["--device", "emulated", "--gpus", "1x1x2"],
     }
     rows = palmette("info", "--json", "-").json["build"]["solve_methods"]
     # The last place is that of triangles alone: solve refuses its methods everywhere.
