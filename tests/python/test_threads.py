@@ -59,7 +59,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
         "method": "auto",
         "threads": 1,
         "device": "none",
-        "gpus": [1, 1],
+        "gpus": [1, 1, 1],
         "mixed": False,
         "singular": "raise",
         "measure": False,
@@ -79,6 +79,7 @@ def test_the_lock_is_released_in_every_long_call(advances_during, tmp_path):
     assert advances_during(lambda: solver._core.solve(b, x, request))
     assert advances_during(lambda: solver._core.refactor(handed_over.pop(), 0))
     assert advances_during(lambda: solver._core.extract_lu())
+    assert advances_during(lambda: core.selected_inverse(solver._core, 1, 0))
     assert advances_during(lambda: core.read(path, 1))
     assert advances_during(lambda: matrix.write(path, ""))
 
