@@ -68,7 +68,8 @@ TEST(CompiledForHip, every_kernel_is_there_and_spills_no_vector_register) {
   for (auto notes : kernels) {
     EXPECT_EQ(notes[".wavefront_size:"], "64");
     EXPECT_EQ(notes[".vgpr_spill_count:"], "0") << notes[".name:"];
-    EXPECT_LE(std::stoi(notes[".vgpr_count:"]), 168) << notes[".name:"];  // three blocks of 256 threads
+    // Two blocks of 256 threads on a compute unit, which predictions take for granted.
+    EXPECT_LE(std::stoi(notes[".vgpr_count:"]), 256) << notes[".name:"];
   }
 }
 
