@@ -74,7 +74,6 @@ void RegionReceiver::release(std::int64_t epoch) {
 RegionProgram::RegionProgram(const RegionWork& work, const TransferChoice& choice, Transport& transport)
     : work_(work),
       plan_(cut_region(work.bytes, choice.chunk_bytes, work.writes)),
-      transport_(transport),
       own_(work.bytes),
       others_(all_but(transport.rank(), transport.num_ranks())),
       link_(plan_, own_, transport, others_),

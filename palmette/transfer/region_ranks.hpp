@@ -75,7 +75,6 @@ class RegionProgram final : public RankProgram {
 
   RegionWork work_;
   RegionPlan plan_;
-  Transport& transport_;
   std::vector<std::byte> own_;
   std::vector<index_t> others_;
   TransportLink link_;
