@@ -30,7 +30,7 @@ PALMETTE_DEVICE void wait_and_gather(const int* fmod, const double* b, const dou
 /// One contribution less is missing in each target.
 PALMETTE_DEVICE void release_targets(const int* target, int begin, int end, int* fmod) {
   for (int k = begin + gpu::thread(); k < end; k += gpu::threads())
-    gpu::add_release<gpu::Scope::device>(&fmod[target[k]], -1);
+    gpu::reduce_release<gpu::Scope::device>(&fmod[target[k]], -1);
 }
 
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
@@ -64,7 +64,7 @@ PALMETTE_KERNEL void forward_pes_kernel(ShareOfPe share, const int* begin, PeRun
       if (place < 0)
         at.x[-1 - place] = sum;
       else
-        gpu::add_relaxed<gpu::Scope::device>(&at.lsum[place], -sum);
+        gpu::reduce_relaxed<gpu::Scope::device>(&at.lsum[place], -sum);
     }
     gpu::block_barrier();
     release_targets(share.target, share.target_ptr[task], share.target_ptr[task + 1], at.fmod);
@@ -99,8 +99,8 @@ PALMETTE_KERNEL void forward_read_only_kernel(Columns a, ReadOnlyRun at) {
     const double x = (at.b[i] - sum) / a.diagonal[k];
     if (gpu::lane() == 0) at.x[i] = x;
     for (int j = a.ptr[k] + gpu::lane(); j < a.ptr[k + 1]; j += gpu::warp_size) {
-      gpu::add_relaxed<gpu::Scope::system>(&at.left_sum[a.row[j]], a.value[j] * x);
-      gpu::add_release<scope>(&at.remaining[a.row[j]], -1);
+      gpu::reduce_relaxed<gpu::Scope::system>(&at.left_sum[a.row[j]], a.value[j] * x);
+      gpu::reduce_release<scope>(&at.remaining[a.row[j]], -1);
     }
   }
 }

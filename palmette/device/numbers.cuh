@@ -119,12 +119,12 @@ PALMETTE_DEVICE Complex<R> lane_sum(Complex<R> v, int from, int end) {
 /// *to ← *to + v, atomically.
 template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE void add_atomically(R* to, R v) {
-  gpu::add_relaxed<scope>(to, v);
+  gpu::reduce_relaxed<scope>(to, v);
 }
 template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE void add_atomically(Complex<R>* to, Complex<R> v) {
-  gpu::add_relaxed<scope>(&to->re, v.re);
-  gpu::add_relaxed<scope>(&to->im, v.im);
+  gpu::reduce_relaxed<scope>(&to->re, v.re);
+  gpu::reduce_relaxed<scope>(&to->im, v.im);
 }
 template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE R load_relaxed(const R* p) {

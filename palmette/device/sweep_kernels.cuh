@@ -97,7 +97,7 @@ PALMETTE_KERNEL void columns_forward_kernel(TriangleSweep<T> a) {
     eliminate_by_columns<T, K>(a, task);
     gpu::block_barrier();
     for (int k = a.tree.target_ptr[s] + gpu::thread(); k < a.tree.target_ptr[s + 1]; k += gpu::threads())
-      gpu::add_release<gpu::Scope::device>(&a.at.missing[a.tree.target[k]], -1);
+      gpu::reduce_release<gpu::Scope::device>(&a.at.missing[a.tree.target[k]], -1);
   });
 }
 

@@ -26,11 +26,11 @@ PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, SumOf&& sum_of, Add&&
   }
 }
 
-/// An addition to a row, in the memory of this element. @returns how many were still to come
+/// An addition to a row, in the memory of this element.
 template <gpu::Scope scope, class T>
-PALMETTE_DEVICE int add_at_home(const ElementVectors<T>& at, int row, T value) {
+PALMETTE_DEVICE void add_at_home(const ElementVectors<T>& at, int row, T value) {
   add_atomically<scope>(&at.left_sum[row], value);
-  return gpu::add_release<scope>(&at.remaining[row], -1);
+  gpu::reduce_release<scope>(&at.remaining[row], -1);
 }
 
 /// Waits in a loop that a fence has to follow.
@@ -63,7 +63,7 @@ PALMETTE_DEVICE void solve_unified(const ColumnSweep<T>& s) {
       add_at_home<gpu::Scope::device>(at, row, value);
     } else {
       add_atomically<gpu::Scope::system>(&at.shared_sum[row], value);
-      gpu::add_release<scope>(&at.shared_remaining[row], -1);
+      gpu::reduce_release<scope>(&at.shared_remaining[row], -1);
     }
   };
   over_columns(s, sum_of, add);
@@ -156,7 +156,9 @@ PALMETTE_DEVICE void solve_pushed(const ColumnSweep<T>& s) {
     return lane_sum(sum, 1, gpu::warp_size);
   };
   const auto add = [&](int row, T value) {
-    if (add_at_home<gpu::Scope::device>(at, row, value) == 1 && !s.is_own(row)) push_sum<T, fault>(s, row);
+    add_atomically<gpu::Scope::device>(&at.left_sum[row], value);
+    const int were_missing = gpu::add_release<gpu::Scope::device>(&at.remaining[row], -1);
+    if (were_missing == 1 && !s.is_own(row)) push_sum<T, fault>(s, row);
   };
   over_columns(s, sum_of, add);
   gpu::quiet();

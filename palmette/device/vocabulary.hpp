@@ -89,6 +89,23 @@ template <Scope s, class T>
 PALMETTE_DEVICE T add_relaxed(T* p, T v) {
   return cuda::atomic_ref<T, scope_v<s>>(*p).fetch_add(v, cuda::memory_order_relaxed);
 }
+/// An addition without a result, for which nobody waits. @{
+#define PALMETTE_REDUCTION(name, order, T, type, constraint)                                               \
+  template <Scope s>                                                                                       \
+  PALMETTE_DEVICE void name(T* p, T v) {                                                                   \
+    if constexpr (s == Scope::block)                                                                       \
+      asm volatile("red." order ".cta.add." type " [%0], %1;" : : "l"(p), constraint(v) : "memory");       \
+    else if constexpr (s == Scope::device)                                                                 \
+      asm volatile("red." order ".gpu.add." type " [%0], %1;" : : "l"(p), constraint(v) : "memory");       \
+    else                                                                                                   \
+      asm volatile("red." order ".sys.add." type " [%0], %1;" : : "l"(p), constraint(v) : "memory");       \
+  }
+PALMETTE_REDUCTION(reduce_release, "release", int, "s32", "r")
+PALMETTE_REDUCTION(reduce_relaxed, "relaxed", int, "s32", "r")
+PALMETTE_REDUCTION(reduce_relaxed, "relaxed", float, "f32", "f")
+PALMETTE_REDUCTION(reduce_relaxed, "relaxed", double, "f64", "d")
+#undef PALMETTE_REDUCTION
+/// @}
 template <Scope s>
 PALMETTE_DEVICE void fence() {
   cuda::atomic_thread_fence(cuda::memory_order_acq_rel, scope_v<s>);
@@ -158,6 +175,14 @@ template <Scope s, class T>
 PALMETTE_DEVICE T add_relaxed(T* p, T v) {
   return __hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, scope_v<s>);
 }
+template <Scope s, class T>
+PALMETTE_DEVICE void reduce_release(T* p, T v) {
+  (void)__hip_atomic_fetch_add(p, v, __ATOMIC_RELEASE, scope_v<s>);
+}
+template <Scope s, class T>
+PALMETTE_DEVICE void reduce_relaxed(T* p, T v) {
+  (void)__hip_atomic_fetch_add(p, v, __ATOMIC_RELAXED, scope_v<s>);
+}
 template <Scope s>
 PALMETTE_DEVICE void fence() {
   if constexpr (s == Scope::block)
@@ -203,6 +228,14 @@ T add_release(T* p, T v) {
 template <Scope s, class T>
 T add_relaxed(T* p, T v) {
   return emulate::add(p, v, emulate::Order::relaxed, s);
+}
+template <Scope s, class T>
+void reduce_release(T* p, T v) {
+  (void)emulate::add(p, v, emulate::Order::release, s);
+}
+template <Scope s, class T>
+void reduce_relaxed(T* p, T v) {
+  (void)emulate::add(p, v, emulate::Order::relaxed, s);
 }
 template <Scope s>
 void fence() {

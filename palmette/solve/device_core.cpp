@@ -98,16 +98,16 @@ offset_t DeviceVectors<T>::memory_bytes() const {
 }
 
 template <class T>
-DeviceCore<T>::DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> parts)
+DeviceCore<T>::DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> parts, ThreadTeam* team)
     : device_(checked(std::move(device), parts)),
       shape_(parts.shape()),
       cost_(supernodal_cost<T>(*parts.structure, parts.lower_only)),
       guarded_blocks_(parts.guarded_blocks()),
       host_diagonal_(std::move(parts.diagonal)),
       tree_(device_, parts.structure->symbolic()),
-      lower_(device_, PanelSource<T>::of(*parts.lower), tree_.tasks()),
+      lower_(device_, PanelSource<T>::of(*parts.lower), tree_.tasks(), team),
       vectors_(device_, tree_) {
-  if (parts.upper) upper_.emplace(device_, PanelSource<T>::of(*parts.upper), tree_.tasks());
+  if (parts.upper) upper_.emplace(device_, PanelSource<T>::of(*parts.upper), tree_.tasks(), team);
   if (!host_diagonal_) return;
   diagonal_ = {device_, host_diagonal_->diagonal()};
   diagonal_below_ = {device_, host_diagonal_->below()};
@@ -207,8 +207,10 @@ offset_t DeviceCore<T>::memory_bytes() const {
 template <class T>
 std::shared_ptr<const SweepCore<T>> make_core(SupernodalParts<T> parts, const PlanOptions& options) {
   if (options.world)
-    return std::make_shared<const ElementsCore<T>>(options.world, options.of_world, std::move(parts));
-  if (options.device) return std::make_shared<const DeviceCore<T>>(options.device, std::move(parts));
+    return std::make_shared<const ElementsCore<T>>(options.world, options.of_world, std::move(parts),
+                                                   options.team);
+  if (options.device)
+    return std::make_shared<const DeviceCore<T>>(options.device, std::move(parts), options.team);
   return std::make_shared<const SupernodalCore<T>>(std::move(parts));
 }
 

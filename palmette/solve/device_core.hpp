@@ -43,7 +43,8 @@ class DeviceCore final : public SweepCore<T> {
   /// @param parts  of the host; nothing but the diagonal is kept
   /// @throws MemoryError naming the bytes that are needed and those that the device has, before anything is
   ///   copied
-  DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> parts);
+  /// @param team  packs the panels; null: the caller's thread alone
+  DeviceCore(std::shared_ptr<Device> device, SupernodalParts<T> parts, ThreadTeam* team = nullptr);
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
   void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;

@@ -140,16 +140,21 @@ PanelSource<T> PanelSource<T>::of(const SupernodalTriangle<T>& triangle) {
   return source;
 }
 
+namespace {
+
+/// The arrays of DevicePanels on the host.
 template <class T>
-DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const PanelSource<T>& source,
-                              const BlockTasks& tasks) {
-  const SymbolicFactor& symbolic = source.symbolic;
-  const index_t count = symbolic.num_supernodes();
-  std::vector<long long> offset = panel_offsets<T>(symbolic, tasks);
-  std::vector<T> values(offset.back(), T(0)), room;
-  std::vector<unsigned char> form(count, 0), log_height(count);
-  std::vector<int> place;
-  for (index_t s = 0; s < count; ++s) {
+struct PackedPanels {
+  explicit PackedPanels(const PanelSource<T>& source, const BlockTasks& tasks)
+      : offset(panel_offsets<T>(source.symbolic, tasks)),
+        values(offset.back(), T(0)),
+        form(source.symbolic.num_supernodes(), 0),
+        log_height(form.size()),
+        place(source.permutation ? source.symbolic.n : 0) {}
+
+  /// @param room  of the calling thread
+  void pack(index_t s, const PanelSource<T>& source, const BlockTasks& tasks, std::vector<T>& room) {
+    const SymbolicFactor& symbolic = source.symbolic;
     const offset_t rows = symbolic.leading_dimension(s);
     room.resize(static_cast<std::size_t>(rows * symbolic.width(s)));
     const DenseView<T> m{room.data(), static_cast<index_t>(rows), symbolic.width(s), rows};
@@ -161,17 +166,52 @@ DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const PanelSource<
     device::pack_panel(
         layout, [&](int row, int column) { return m(row, column); }, values.data() + offset[s]);
     log_height[s] = static_cast<unsigned char>(std::countr_zero(static_cast<unsigned>(layout.height)));
-    if (!source.permutation) continue;
+    if (!source.permutation) return;
     const index_t* const moved = source.permutation(s);
     if (moved != nullptr) form[s] |= device::permuted;
-    for (index_t k = 0; k < symbolic.width(s); ++k) place.push_back(moved != nullptr ? moved[k] : k);
+    for (index_t k = 0; k < symbolic.width(s); ++k)
+      place[symbolic.supernode_begin[s] + k] = moved != nullptr ? moved[k] : k;
   }
-  offset.pop_back();
-  values_ = {device, values};
-  offset_ = {device, offset};
-  form_ = {device, form};
-  log_height_ = {device, log_height};
-  place_ = {device, place};
+
+  std::vector<long long> offset;  ///< num_supernodes + 1
+  std::vector<T> values;
+  std::vector<unsigned char> form, log_height;
+  std::vector<int> place;
+};
+
+/// Calls pack(s, room) for each supernode, on the threads of a team, in pieces of about the same number of
+/// entries; each piece has a room of its own.
+template <class T, class Pack>
+void over_supernodes(const std::vector<long long>& offset, ThreadTeam* team, const Pack& pack) {
+  const auto count = static_cast<index_t>(offset.size()) - 1;
+  const int pieces = team != nullptr ? 16 * team->size() : 1;
+  const auto first_of = [&](int piece) {
+    const long long wanted = offset.back() / pieces * piece;
+    return static_cast<index_t>(std::lower_bound(offset.begin(), offset.end(), wanted) - offset.begin());
+  };
+  const auto work = [&](int piece) {
+    std::vector<T> room;
+    const index_t end = piece + 1 < pieces ? first_of(piece + 1) : count;
+    for (index_t s = first_of(piece); s < end; ++s) pack(s, room);
+  };
+  if (team != nullptr) team->share_parts(pieces, work);
+  else work(0);
+}
+
+}  // namespace
+
+template <class T>
+DevicePanels<T>::DevicePanels(std::shared_ptr<Device> device, const PanelSource<T>& source,
+                              const BlockTasks& tasks, ThreadTeam* team) {
+  PackedPanels<T> packed(source, tasks);
+  over_supernodes<T>(packed.offset, team,
+                     [&](index_t s, std::vector<T>& room) { packed.pack(s, source, tasks, room); });
+  packed.offset.pop_back();
+  values_ = {device, packed.values};
+  offset_ = {device, packed.offset};
+  form_ = {device, packed.form};
+  log_height_ = {device, packed.log_height};
+  place_ = {device, packed.place};
   view_ = {values_.data(), offset_.data(), form_.data(), log_height_.data(), place_.data()};
 }
 

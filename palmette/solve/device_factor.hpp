@@ -50,7 +50,7 @@ class DeviceTree {
 template <class T>
 struct PanelSource {
   const SymbolicFactor& symbolic;
-  /// m ← the panel of a supernode, as SupernodalTriangle::expand
+  /// m ← the panel of a supernode, as SupernodalTriangle::expand; called by several threads
   std::function<bool(index_t s, DenseView<T> m)> expand;
   /// as SupernodalTriangle::permutation; null: pivoting permuted nothing
   std::function<const index_t*(index_t s)> permutation;
@@ -62,8 +62,10 @@ struct PanelSource {
 template <class T>
 class DevicePanels {
  public:
+  /// @param team  packs on the host; null: the caller's thread alone
   /// @throws MemoryError
-  DevicePanels(std::shared_ptr<Device> device, const PanelSource<T>& source, const BlockTasks& tasks);
+  DevicePanels(std::shared_ptr<Device> device, const PanelSource<T>& source, const BlockTasks& tasks,
+               ThreadTeam* team = nullptr);
 
   const device::Panels<T>& view() const { return view_; }
   offset_t memory_bytes() const;

@@ -56,11 +56,11 @@ template <class T>
 PanelSource<T> panels_of(const HostElement& element, const SupernodalTriangle<T>& triangle) {
   const SymbolicFactor& whole = triangle.structure().symbolic();
   PanelSource<T> source{element.structure->sweep->symbolic(), {}, {}};
-  source.expand = [&, room = std::vector<T>()](index_t s, DenseView<T> m) mutable {
+  source.expand = [&](index_t s, DenseView<T> m) {
     const index_t number = element.supernode[s];
     const offset_t rows = whole.leading_dimension(number);
     if (rows == m.rows) return triangle.expand(number, m);
-    room.resize(static_cast<std::size_t>(rows * m.cols));
+    std::vector<T> room(static_cast<std::size_t>(rows * m.cols));
     const bool inverted = triangle.expand(number, {room.data(), static_cast<index_t>(rows), m.cols, rows});
     for (index_t k = 0; k < m.cols; ++k) std::copy_n(room.data() + k * rows, m.rows, m.column(k));
     return inverted;
@@ -161,22 +161,24 @@ offset_t DeviceProgram::memory_bytes() const {
 
 template <class T>
 ElementTriangle<T>::ElementTriangle(const std::shared_ptr<Device>& device, const HostElement& element,
-                                    const SupernodalTriangle<T>& triangle, const BlockTasks& tasks)
-    : panels(device, panels_of(element, triangle), tasks) {
+                                    const SupernodalTriangle<T>& triangle, const BlockTasks& tasks,
+                                    ThreadTeam* team)
+    : panels(device, panels_of(element, triangle), tasks, team) {
   const PackedBlocks<T> packed = pack_blocks(element, triangle);
   values = {device, packed.values};
   blocks = {device, packed.panel};
 }
 
 template <class T>
-Element<T>::Element(std::shared_ptr<Device> on, const HostElement& host, const SupernodalParts<T>& parts)
+Element<T>::Element(std::shared_ptr<Device> on, const HostElement& host, const SupernodalParts<T>& parts,
+                    ThreadTeam* team)
     : device(std::move(on)),
       tree(device, host.structure->sweep->symbolic(), false),
-      lower(device, host, *parts.lower, tree.tasks()),
+      lower(device, host, *parts.lower, tree.tasks(), team),
       forward(device, host.forward),
       backward(device, host.backward),
       done(device, std::vector<int>(std::max(host.forward.task.size(), host.backward.task.size()), 0)) {
-  if (parts.upper) upper.emplace(device, host, *parts.upper, tree.tasks());
+  if (parts.upper) upper.emplace(device, host, *parts.upper, tree.tasks(), team);
   if (!parts.diagonal) return;
   diagonal = {device, own_values<T>(host, parts.diagonal->diagonal())};
   diagonal_below = {device, own_values<T>(host, parts.diagonal->below())};
@@ -202,7 +204,7 @@ offset_t Element<T>::memory_bytes() const {
 
 template <class T>
 ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options,
-                              SupernodalParts<T> parts)
+                              SupernodalParts<T> parts, ThreadTeam* team)
     : world_(std::move(world)),
       options_(options),
       shape_(parts.shape()),
@@ -216,7 +218,7 @@ ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOpt
   const SymbolicFactor& symbolic = parts.structure->symbolic();
   host_ = programs_of(symbolic, options_, sizeof(T));
   for (std::size_t e = 0; e < host_.element.size(); ++e)
-    elements_.emplace_back(world_->element(static_cast<int>(e)), host_.element[e], parts);
+    elements_.emplace_back(world_->element(static_cast<int>(e)), host_.element[e], parts, team);
   host_diagonal_ = std::move(parts.diagonal);
   signals_ = {*world_, static_cast<std::size_t>(std::max(host_.num_signals, 1))};
   std::vector<device::ElementSignal*> signals;

@@ -38,7 +38,7 @@ class DeviceProgram {
 template <class T>
 struct ElementTriangle {
   ElementTriangle(const std::shared_ptr<Device>& device, const HostElement& element,
-                  const SupernodalTriangle<T>& triangle, const BlockTasks& tasks);
+                  const SupernodalTriangle<T>& triangle, const BlockTasks& tasks, ThreadTeam* team);
 
   DevicePanels<T> panels;
   DeviceArray<T> values;
@@ -51,7 +51,8 @@ struct ElementTriangle {
 /// One element: its part of the factor, its programs and its vectors.
 template <class T>
 struct Element {
-  Element(std::shared_ptr<Device> device, const HostElement& host, const SupernodalParts<T>& parts);
+  Element(std::shared_ptr<Device> device, const HostElement& host, const SupernodalParts<T>& parts,
+          ThreadTeam* team);
 
   void reserve(index_t stride, const HostElement& host);
   offset_t memory_bytes() const;
@@ -75,7 +76,9 @@ template <class T>
 class ElementsCore final : public SweepCore<T> {
  public:
   /// @throws UsageError if grid and layers have more elements than the world; MemoryError
-  ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options, SupernodalParts<T> parts);
+  /// @param team  packs the panels; null: the caller's thread alone
+  ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options, SupernodalParts<T> parts,
+               ThreadTeam* team = nullptr);
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
   void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;

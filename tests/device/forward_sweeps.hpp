@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <functional>
 #include <utility>
 
 #include "palmette/device/device.hpp"
@@ -292,9 +293,13 @@ inline ElementColumns<double> element_columns(const SparseTriangle& triangle, Ta
           c.diagonal,          upload_there(sources, q)};
 }
 
+/// What launches the columns of one element; columns_with, or what nvcc made of its kernel.
+using ColumnLauncher = std::function<Launch(Fault, Sharing, const ColumnSweep<double>&, LaunchShape)>;
+
 /// One solve over several devices, by any of the ways in which they share sums.
 inline Trial try_columns_of_elements(const SparseTriangle& triangle, TaskDeal deal, Sharing sharing,
-                                     Fault fault, const Options& options, LaunchShape shape) {
+                                     Fault fault, const Options& options, LaunchShape shape,
+                                     const ColumnLauncher& launch_columns = columns_with) {
   reset_memory(deal.pes);
   const int n = triangle.n(), pes = deal.pes;
   const auto b = right_hand_side(n);
@@ -333,7 +338,7 @@ inline Trial try_columns_of_elements(const SparseTriangle& triangle, TaskDeal de
                 on_device(slot, q),
                 on_device(arrived, q),
                 1};
-    launches.push_back(columns_with(fault, sharing, sweep, shape));
+    launches.push_back(launch_columns(fault, sharing, sweep, shape));
   }
   Options peers = options;
   peers.peer_access = true;

@@ -2,6 +2,8 @@
 // planted fault found.
 #include <gtest/gtest.h>
 
+#include "tests/device/compiled_kernels.hpp"
+#include "tests/device/ptxas_log.hpp"
 #include "tests/device/random_sweeps.hpp"
 #include "tests/seeds.hpp"
 
@@ -27,6 +29,48 @@ TEST(TriangleElements, each_sharing_is_right_and_without_race_under_every_seed) 
       ASSERT_TRUE(trial.report.ok()) << first_of(trial.report) << " seed " << seed;
       ASSERT_LT(trial.error, 1e-13) << "seed " << seed;
     }
+}
+
+std::string compiled_columns(Sharing sharing, const std::string& scalar) {
+  return (sharing == Sharing::unified ? "unified" : "zero_copy") + ("_columns_kernel<" + scalar + ">");
+}
+
+/// Sums depend on the order of threads, so errors are judged and not bits.
+TEST(TriangleElements, what_nvcc_made_is_right_and_without_race_too) {
+  PALMETTE_NEEDS_NVCC();
+  const SparseTriangle triangle = make_triangle(60, 3);
+  for (const int architecture : {80, 90}) {
+    const PtxModule& module = compiled_module("columns", architecture);
+    const ColumnLauncher of_nvcc = [&](Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
+                                       LaunchShape shape) {
+      const Launch native = columns_with(fault, sharing, sweep, shape);
+      return launch(module, compiled_columns(sharing, "double"), ptx_arguments(sweep),
+                    {native.device, native.blocks, native.threads, native.shared_bytes});
+    };
+    for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
+      for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy}) {
+        const Trial trial =
+            try_columns_of_elements(triangle, {1 + seed % 8, 1 + seed % 11}, sharing, Fault::none,
+                                    options_of(seed, 1 + seed % 3), {2, 64}, of_nvcc);
+        ASSERT_TRUE(trial.report.ok()) << first_of(trial.report) << " seed " << seed;
+        ASSERT_LT(trial.error, 1e-13) << "seed " << seed;
+      }
+  }
+}
+
+TEST(TriangleElements, registers_leave_room_for_1024_threads_on_a_multiprocessor) {
+  PALMETTE_NEEDS_NVCC();
+  for (const int architecture : {80, 90})
+    for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy})
+      for (const std::string scalar : {"float", "double", "Complex<float> ", "Complex<double> "}) {
+        const std::string kernel = compiled_columns(sharing, scalar);
+        const PtxasFigures figures =
+            ptxas_figures(compiled_text("columns", architecture, "log"),
+                          compiled_module("columns", architecture).symbol(kernel));
+        EXPECT_EQ(figures.bytes_spilled, 0) << kernel;
+        EXPECT_GT(figures.registers, 0) << kernel;
+        EXPECT_LE(figures.registers, 64) << kernel;
+      }
 }
 
 TEST(TriangleElements, puts_are_one_for_each_row_and_foreign_element_that_adds_to_it) {

@@ -48,6 +48,13 @@
   WORD(add_relaxed_block, gpu::add_relaxed<gpu::Scope::block>(count, 1), "atom.add.relaxed.cta.s32") \
   WORD(add_relaxed_device, gpu::add_relaxed<gpu::Scope::device>(number, 1.0), "atom.add.relaxed.gpu.f64") \
   WORD(add_relaxed_system, gpu::add_relaxed<gpu::Scope::system>(number, 1.0), "atom.add.relaxed.sys.f64") \
+  WORD(reduce_release_device, gpu::reduce_release<gpu::Scope::device>(count, 1), "red.release.gpu.add.s32") \
+  WORD(reduce_release_system, gpu::reduce_release<gpu::Scope::system>(count, 1), "red.release.sys.add.s32") \
+  WORD(reduce_relaxed_block, gpu::reduce_relaxed<gpu::Scope::block>(count, 1), "red.relaxed.cta.add.s32") \
+  WORD(reduce_relaxed_device, gpu::reduce_relaxed<gpu::Scope::device>(number, 1.0), \
+       "red.relaxed.gpu.add.f64") \
+  WORD(reduce_relaxed_system, gpu::reduce_relaxed<gpu::Scope::system>(number, 1.0), \
+       "red.relaxed.sys.add.f64") \
   WORD(fence_block, gpu::fence<gpu::Scope::block>(), "fence.acq_rel.cta;") \
   WORD(fence_device, gpu::fence<gpu::Scope::device>(), "fence.acq_rel.gpu;") \
   WORD(fence_system, gpu::fence<gpu::Scope::system>(), "fence.acq_rel.sys;") \

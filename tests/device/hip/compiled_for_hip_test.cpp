@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/device/kernel_list.hpp"
+#include "tests/device/vector_kernel_list.hpp"
 #include "tests/device/word_list.hpp"
 
 namespace {
@@ -73,6 +74,21 @@ TEST(CompiledForHip, every_kernel_is_there_and_spills_no_vector_register) {
   }
 }
 
+TEST(CompiledForHip, kernels_of_vectors_and_of_several_devices_are_there_and_spill_no_vector_register) {
+  const std::map<std::string, int> wanted = {
+      {"vectors", 4 * (PALMETTE_FOR_EACH_VECTOR_KERNEL(ONE) PALMETTE_FOR_EACH_RESIDUAL_KERNEL(ONE)) + 1},
+      {"elements", 4 * 4},
+      {"columns", 4 * 2}};
+  for (const auto& [file, count] : wanted) {
+    const auto kernels = notes_of_kernels(lines_of(file));
+    EXPECT_EQ(kernels.size(), static_cast<std::size_t>(count)) << file;
+    for (auto notes : kernels) {
+      EXPECT_EQ(notes[".vgpr_spill_count:"], "0") << notes[".name:"];
+      EXPECT_LE(std::stoi(notes[".vgpr_count:"]), 256) << notes[".name:"];
+    }
+  }
+}
+
 TEST(CompiledForHip, panels_are_loaded_16_bytes_at_a_time) {
   const auto lines = lines_of("kernels");
   int wide = 0;
@@ -92,6 +108,8 @@ TEST(CompiledForHip, words_become_instructions_that_order_memory_as_they_say) {
       {"add_release_device", "vmcnt(0)|global_atomic_add"},
       {"add_release_system", "buffer_wbl2|vmcnt(0)|global_atomic_add"},
       {"add_relaxed_block", "global_atomic_add"},
+      {"reduce_release_device", "vmcnt(0)|global_atomic_add"},
+      {"reduce_relaxed_system", "global_atomic_cmpswap_x2"},
       {"fence_device", "vmcnt(0)|buffer_wbinvl1_vol"},
       {"fence_system", "buffer_wbl2|vmcnt(0)|buffer_invl2"},
       {"pause_word", "s_sleep 1"},

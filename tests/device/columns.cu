@@ -1,0 +1,13 @@
+// The kernels for a plain triangle over several devices, for nvcc: the tests run what it makes of them.
+// Puts need NVSHMEM, so pushed_columns is not among them.
+#include "palmette/device/triangle_elements.cuh"
+#include "tests/device/kernel_list.hpp"
+
+namespace palmette::device {
+
+#define INSTANTIATE(scalar, word, kernel) \
+  template __global__ void kernel##_kernel<scalar>(ColumnSweep<scalar>);
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, unified_columns)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, zero_copy_columns)
+
+}  // namespace palmette::device
