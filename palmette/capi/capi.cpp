@@ -292,6 +292,41 @@ palmette_status invert(palmette_solver* handle, std::span<const int32_t> rows,
 }
 
 template <class T>
+SparseMatrix<T> sparse_column(index_t n, const palmette_entries& entries) {
+  const auto count = static_cast<std::size_t>(entries.num_entries);
+  const T* const values = reinterpret_cast<const T*>(entries.value);
+  Triplets<T> triplets{n, 1, {}, std::vector<index_t>(count, 0), {}};
+  if (count > 0) {
+    triplets.row.assign(entries.row, entries.row + count);
+    triplets.value.assign(values, values + count);
+  }
+  return from_triplets(triplets);
+}
+
+template <class T>
+palmette_status solve_entries(palmette_solver* handle, palmette_operation operation,
+                              const palmette_entries* entries, double* x) {
+  Solver<T>& solver = typed_solver<T>(handle);
+  require(entries != nullptr, "entries is NULL");
+  require(entries->num_entries >= 0 && entries->num_wanted >= 0, "a number of entries is negative");
+  require(entries->num_entries == 0 || (entries->row != nullptr && entries->value != nullptr),
+          "row or value is NULL");
+  require(entries->num_wanted == 0 || (entries->wanted != nullptr && x != nullptr), "wanted or x is NULL");
+  EntryRequest request;
+  request.operation = operation_from(operation);
+  const std::span<const index_t> wanted(entries->wanted, static_cast<std::size_t>(entries->num_wanted));
+  const auto found = solver.solve_entries(sparse_column<T>(solver.size(), *entries), wanted, request);
+  if (!found) return record(found.failure());
+  std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
+  const EntryReport& report = found.value().report;
+  if (report.verified) return PALMETTE_OK;
+  NumericalFailure unverified;
+  unverified.message = "the solution is not verified: " + report.notes.back();
+  record(unverified);
+  return PALMETTE_NOT_VERIFIED;
+}
+
+template <class T>
 palmette_status invert(palmette_solver* handle, int64_t count, const int32_t* row, const int32_t* column,
                        double* values) {
   require(count >= 0, "count is negative");
@@ -407,6 +442,16 @@ palmette_status palmette_inverse_entries_d(palmette_solver* solver, int64_t coun
 palmette_status palmette_inverse_entries_z(palmette_solver* solver, int64_t count, const int32_t* row,
                                            const int32_t* column, double* values) {
   return capi::guarded([&] { return capi::invert<complex_double>(solver, count, row, column, values); });
+}
+
+palmette_status palmette_solve_entries_d(palmette_solver* solver, palmette_operation operation,
+                                         const palmette_entries* entries, double* x) {
+  return capi::guarded([&] { return capi::solve_entries<double>(solver, operation, entries, x); });
+}
+
+palmette_status palmette_solve_entries_z(palmette_solver* solver, palmette_operation operation,
+                                         const palmette_entries* entries, double* x) {
+  return capi::guarded([&] { return capi::solve_entries<complex_double>(solver, operation, entries, x); });
 }
 
 palmette_status palmette_factor_order(const palmette_solver* solver, int32_t* row, int32_t* column) {

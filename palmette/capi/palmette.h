@@ -195,6 +195,24 @@ palmette_status palmette_inverse_entries_d(palmette_solver* solver, int64_t coun
 palmette_status palmette_inverse_entries_z(palmette_solver* solver, int64_t count, const int32_t* row,
                                            const int32_t* column, double* values);
 
+/* A sparse right-hand side, num_entries entries value[k] in row[k] (those of a row are summed; _z: pairs of
+ * doubles), and the rows of x that are wanted, in any order. */
+typedef struct {
+  int64_t num_entries;
+  const int32_t* row;
+  const double* value;
+  int64_t num_wanted;
+  const int32_t* wanted;
+} palmette_entries;
+
+/* x[k] <- row wanted[k] of op(A)^-1 b. Only the branches of the elimination tree that b and the wanted rows
+ * lie in are visited. The equations of these rows, and of those where b has entries, are checked; if they do
+ * not hold, the system is solved whole, refined and verified. */
+palmette_status palmette_solve_entries_d(palmette_solver* solver, palmette_operation operation,
+                                         const palmette_entries* entries, double* x);
+palmette_status palmette_solve_entries_z(palmette_solver* solver, palmette_operation operation,
+                                         const palmette_entries* entries, double* x);
+
 /* New values for the same pattern, in the order passed to palmette_create_*. On failure the solver keeps
  * its previous factor. Not for handles created from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "palmette/device/device.hpp"
@@ -59,6 +60,24 @@ struct CoreRun {
   index_t num_rhs() const { return out.to.cols; }
 };
 
+class SolveReach;
+
+/// Some sparse right-hand sides through one core, and the rows of x that are wanted.
+template <class T>
+struct EntryRun {
+  const SparseMatrix<T>& b;          ///< n × k, rows in the caller's order
+  std::span<const index_t> columns;  ///< of b, at most rhs_block
+  std::span<const index_t> wanted;   ///< the caller's rows of x
+  DenseView<T> x;                    ///< one row for each wanted one, a column for each of `columns`
+  IndexMap in = {};                  ///< both with `back`, unless they are the identity
+  IndexMap out = {};
+  bool conjugated = false;
+  bool transposed = false;
+  SolveWorkspace<T>* workspace = nullptr;
+  SolveMethod method = SolveMethod::serial;
+  ThreadTeam* team = nullptr;
+};
+
 /// What one solve through a core costs for one right-hand side; flops in real operations.
 struct CoreCost {
   double flops = 0;
@@ -88,6 +107,11 @@ class SweepCore {
   /// out ← op(F)⁻¹·in with one factor of S. Rows that pivoting moved are moved by the run's maps.
   virtual void solve_part(FactorPart, Operation, const CoreRun<T>&) const {
     throw UsageError("a solve with one factor needs a plan that was built from a factor");
+  }
+  /// What solve_entries will visit; null: the core has no such solves.
+  virtual std::shared_ptr<const SolveReach> reach(const EntryRun<T>&) const { return nullptr; }
+  virtual void solve_entries(const EntryRun<T>&, const SolveReach&) const {
+    throw UsageError("this core has no solves for single entries");
   }
   virtual Relation relation() const { return Relation::general; }
   virtual WorkspaceNeed workspace_need(index_t num_rhs) const = 0;

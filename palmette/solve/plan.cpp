@@ -43,6 +43,14 @@ SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseV
 }
 
 template <class T>
+EntryTrace SolvePlan<T>::solve_entries(Operation operation, const SparseMatrix<T>& b,
+                                       const WantedEntries& wanted, DenseView<T> x,
+                                       const SolveRun& run) const {
+  if (!body_) return SolvePlan().solve_entries(operation, b, wanted, x, run);
+  return body_->solve_entries(operation, {b, wanted.columns, wanted.rows, x}, run);
+}
+
+template <class T>
 SolveCost SolvePlan<T>::cost(index_t num_rhs) const {
   return body_ ? body_->cost(num_rhs) : SolveCost{};
 }

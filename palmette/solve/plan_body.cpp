@@ -110,7 +110,12 @@ SolveTrace PlanBody<T>::solve_part(FactorPart part, Operation operation, DenseVi
 
 template <class T>
 SolveRun PlanBody<T>::chosen_run(index_t num_rhs, const SolveRun& run) const {
-  const solve_detail::SweepWork one = work(num_rhs);
+  return chosen_run(work(num_rhs), num_rhs, run);
+}
+
+template <class T>
+SolveRun PlanBody<T>::chosen_run(const solve_detail::SweepWork& one, index_t num_rhs,
+                                 const SolveRun& run) const {
   const double blocks_of_bytes = std::max<index_t>(1, std::min(num_rhs, solve_detail::rhs_block) / 4);
   const SolveMethod method = solve_detail::choose_method(
       run.method, where(),
@@ -155,24 +160,31 @@ void PlanBody<T>::run_stage(const Chain& chain, std::size_t place, Workspace& wo
   // exchanged.
   const std::size_t number = chain.transposed ? stages_.size() - 1 - place : place;
   const solve_detail::Stage<T>& stage = stages_[number];
-  bool transposed = chain.transposed != stage.transposed;
-  bool conjugated = chain.conjugated != stage.conjugated;
-  if (transposed && stage.core->relation() != solve_detail::Relation::general) {
-    transposed = false;
-    if (stage.core->relation() == solve_detail::Relation::hermitian) conjugated = !conjugated;
-  }
+  const StageSides sides = sides_of(stage, chain.transposed, chain.conjugated);
   // A core on a device has read all its input before it writes.
   const DenseView<T> middle =
       device_ ? chain.x : DenseView<T>{workspace.middle.data(), n_, chain.x.cols, n_};
   const bool last = place + 1 == stages_.size();
   solve_detail::CoreRun<T> run{{place == 0 ? chain.b : DenseView<const T>(middle),
-                         chain.transposed ? stage.domain : stage.range, conjugated},
-                        {last ? chain.x : middle, chain.transposed ? stage.range : stage.domain, conjugated},
+                         sides.in, sides.conjugated},
+                        {last ? chain.x : middle, sides.out, sides.conjugated},
                         workspace,
                         static_cast<index_t>(solve_detail::states_of_stage * number),
                         chain.method,
                         chain.team};
-  stage.core->solve(transposed, run);
+  stage.core->solve(sides.transposed, run);
+}
+
+template <class T>
+typename PlanBody<T>::StageSides PlanBody<T>::sides_of(const solve_detail::Stage<T>& stage, bool transposed,
+                                                       bool conjugated) const {
+  StageSides sides{transposed ? stage.domain : stage.range, transposed ? stage.range : stage.domain,
+                   transposed != stage.transposed, conjugated != stage.conjugated};
+  if (sides.transposed && stage.core->relation() != solve_detail::Relation::general) {
+    sides.transposed = false;
+    if (stage.core->relation() == solve_detail::Relation::hermitian) sides.conjugated = !sides.conjugated;
+  }
+  return sides;
 }
 
 template <class T>

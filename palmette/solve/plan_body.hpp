@@ -25,6 +25,9 @@ class PlanBody {
   SolveTrace solve(Operation operation, OnDevice<const T> b, OnDevice<T> x, const SolveRun& run) const;
   SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
                         const SolveRun& run) const;
+  /// @param wanted  without what the plan knows: maps, workspace, method
+  EntryTrace solve_entries(Operation operation, const solve_detail::EntryRun<T>& wanted,
+                           const SolveRun& run) const;
   SolveCost cost(index_t num_rhs) const;
   index_t guarded_blocks() const;
   offset_t memory_bytes() const;
@@ -54,6 +57,22 @@ class PlanBody {
   void prepare(Workspace& workspace, index_t num_rhs, int threads) const;
   void run_chain(const Chain& chain, Workspace& workspace) const;
   void run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const;
+  /// What a stage reads and writes, and in which form its core is applied.
+  struct StageSides {
+    const solve_detail::IndexMap& in;
+    const solve_detail::IndexMap& out;
+    bool transposed;
+    bool conjugated;
+  };
+  StageSides sides_of(const solve_detail::Stage<T>& stage, bool transposed, bool conjugated) const;
+  void check_entries(const solve_detail::EntryRun<T>& wanted) const;
+  /// One block of right-hand sides.
+  void solve_block(Operation operation, solve_detail::EntryRun<T> block, const SolveRun& run,
+                   EntryTrace& trace) const;
+  void solve_whole(Operation operation, const solve_detail::EntryRun<T>& block, const SolveRun& run,
+                   EntryTrace& trace) const;
+  /// @param work  of all sweeps
+  SolveRun chosen_run(const solve_detail::SweepWork& work, index_t num_rhs, const SolveRun& run) const;
   solve_detail::SweepWork work(index_t num_rhs) const;
 
   index_t n_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "palmette/blocks/blocks.hpp"
-#include "palmette/solve/vector_map.hpp"
+#include "palmette/solve/core.hpp"
 
 namespace palmette::solve_detail {
 
@@ -115,6 +115,29 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
       for (index_t j = first; j < last; ++j)
         target[j * writer.to.ld] = plain ? source[j] : mapped_value(source[j], scale, writer.conjugated);
     }
+  }
+}
+
+/// all.row(place of the row)[j] ← the entries of sparse right-hand side j; other rows are not touched.
+template <class T>
+void spread_entries(const EntryRun<T>& run, RhsRows<T> all) {
+  const std::vector<offset_t>& ptr = run.b.pattern.column_ptr;
+  for (std::size_t j = 0; j < run.columns.size(); ++j)
+    for (offset_t e = ptr[run.columns[j]]; e < ptr[run.columns[j] + 1]; ++e) {
+      const index_t row = run.b.pattern.row_index[e];
+      all.row(run.in.place_of(row))[j] =
+          mapped_value(run.b.values[e], run.in.scale_of(row), run.conjugated);
+    }
+}
+
+/// The wanted rows of x ← all.row(place of the row).
+template <class T>
+void collect_entries(const EntryRun<T>& run, RhsRows<const T> all) {
+  for (std::size_t k = 0; k < run.wanted.size(); ++k) {
+    const index_t row = run.wanted[k];
+    const T* const source = all.row(run.out.place_of(row));
+    for (index_t j = 0; j < run.x.cols; ++j)
+      run.x(static_cast<index_t>(k), j) = mapped_value(source[j], run.out.scale_of(row), run.conjugated);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -93,6 +94,19 @@ struct SolveTrace {
   DeviceCounts device = {};  ///< of solves on a device, or on several
 };
 
+/// The entries x(rows, columns) of the solutions of sparse right-hand sides.
+struct WantedEntries {
+  std::span<const index_t> columns;  ///< of b; those with common branches should stand together
+  std::span<const index_t> rows;     ///< in any order, also several times
+};
+
+/// What a solve for single entries did.
+struct EntryTrace {
+  SolveTrace solve;
+  double bytes = 0;        ///< of the factor that was read, for all blocks of right-hand sides
+  double whole_bytes = 0;  ///< that whole solves of these would have read
+};
+
 /// One of the factors of a matrix: L; D of LDLᵀ; U of LU.
 enum class FactorPart { lower, diagonal, upper };
 
@@ -143,6 +157,18 @@ class SolvePlan {
   /// @cost   half of cost(k), for D O(n·k)
   SolveTrace solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x,
                         const SolveRun& run = {}) const;
+
+  /// Entries of op(A)⁻¹·b for sparse right-hand sides, 64 at a time. Only the branches of the tree that the
+  /// entries of b and the wanted rows lie in are visited; where the plan has no such solves (own factors,
+  /// devices), whole solves are made. Entries are those of whole solves, bit for bit except for the signs of
+  /// zeros, as long as all values are finite.
+  ///
+  /// @param b  n × m, rows in the user's order
+  /// @param x  wanted.rows.size() × wanted.columns.size()
+  /// @throws DimensionError if sizes differ or a row or column does not exist; MemoryError
+  /// @cost  the panels of the supernodes visited, O(num_supernodes) bytes, workspace as solve
+  EntryTrace solve_entries(Operation operation, const SparseMatrix<T>& b, const WantedEntries& wanted,
+                           DenseView<T> x, const SolveRun& run = {}) const;
 
   SolveCost cost(index_t num_rhs) const;
   /// Diagonal blocks that were not inverted since their inverse would grow too much.

@@ -19,6 +19,7 @@ struct SweepRhs {
   const SupernodalTriangle<T>& triangle;
   SolveWorkspace<T>& workspace;
   index_t stride;  ///< of the rows of right-hand sides
+  const SolveReach* reach = nullptr;  ///< what is visited; null: everything
 
   const SweepGroups& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
@@ -55,11 +56,13 @@ class ForwardBody final : public SweepBody {
       : num_rhs_(num_rhs), in_(in), out_(out) {}
 
   void run_task(index_t group, int thread) override {
+    if (reach() != nullptr && !reach()->forward_group(group)) return;
     const SweepGroups& structure = num_rhs_.structure();
     const RhsRows<T> local = num_rhs_.local(thread);
     const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
     for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
+      if (reach() != nullptr && !reach()->forward(s)) continue;
       num_rhs_.triangle.prefetch_after(s, false);
       num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, first, thread));
     }
@@ -76,8 +79,10 @@ class ForwardBody final : public SweepBody {
     num_rhs_.read_columns(in_, structure.column_begin(group), columns, local);
     std::fill_n(local.row(columns), offset_t(structure.boundary(group).size()) * local.stride, T(0));
     for (const index_t child : structure.children(group))
-      add_at<T>(structure.places_in_parent(child), num_rhs_.boundary(child), local);
+      if (reach() == nullptr || reach()->forward_group(child))
+        add_at<T>(structure.places_in_parent(child), num_rhs_.boundary(child), local);
   }
+  const SolveReach* reach() const { return num_rhs_.reach; }
 
   SweepRhs<T> num_rhs_;
   const Reader<T>* in_;
@@ -96,10 +101,12 @@ class BackwardBody final : public SweepBody {
   void run_task(index_t task, int thread) override {
     const SweepGroups& structure = num_rhs_.structure();
     const index_t group = structure.num_groups() - 1 - task;
+    if (reach() != nullptr && !reach()->backward_group(group)) return;
     const RhsRows<T> local = num_rhs_.local(thread);
     const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
     begin(group, local);
     for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
+      if (reach() != nullptr && !reach()->backward(s)) continue;
       num_rhs_.triangle.prefetch_after(s, true);
       num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.vectors(s, first, thread));
     }
@@ -112,7 +119,11 @@ class BackwardBody final : public SweepBody {
     const SweepGroups& structure = num_rhs_.structure();
     const index_t columns = structure.num_columns(group), first = structure.column_begin(group);
     const RhsRows<T> known = num_rhs_.kept();
-    num_rhs_.read_columns(in_, first, columns, local);
+    // Where the forward sweep was not, what is kept is of an earlier solve.
+    if (reach() != nullptr && !reach()->forward_group(group))
+      std::fill_n(local.data, offset_t{columns} * local.stride, T(0));
+    else
+      num_rhs_.read_columns(in_, first, columns, local);
     if (diagonal_ != nullptr) diagonal_->solve(first, columns, local);
     const auto rows = structure.boundary(group);
     if (local.stride == 1)
@@ -122,6 +133,8 @@ class BackwardBody final : public SweepBody {
       for (std::size_t k = 0; k < rows.size(); ++k)
         copy_rows<T>(known.from(rows[k]), 1, local.from(columns + static_cast<index_t>(k)));
   }
+
+  const SolveReach* reach() const { return num_rhs_.reach; }
 
   SweepRhs<T> num_rhs_;
   const Reader<T>* in_;
@@ -171,6 +184,32 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
 }
 
 template <class T>
+std::shared_ptr<const SolveReach> SupernodalCore<T>::reach(const EntryRun<T>& run) const {
+  const auto has_places = [](const IndexMap& map) { return map.place == nullptr || map.back != nullptr; };
+  if (parts_.lower_only || !has_places(run.in) || !has_places(run.out)) return nullptr;
+  std::vector<index_t> given, wanted;
+  for (const index_t column : run.columns)
+    for (const index_t row : run.b.pattern.column(column)) given.push_back(run.in.place_of(row));
+  for (const index_t row : run.wanted) wanted.push_back(run.out.place_of(row));
+  return std::make_shared<const SolveReach>(*parts_.structure, given, wanted);
+}
+
+template <class T>
+void SupernodalCore<T>::solve_entries(const EntryRun<T>& entries, const SolveReach& reach) const {
+  const SweepGroups& groups = *parts_.structure;
+  const RhsRows<T> kept{entries.workspace->work.data(), padded_rhs(sizeof(T), entries.x.cols)};
+  for (const index_t group : reach.forward_groups())
+    std::fill_n(kept.row(groups.column_begin(group)), offset_t{groups.num_columns(group)} * kept.stride,
+                T(0));
+  spread_entries(entries, kept);
+  const CoreRun<T> run{{},         {entries.x, {}}, *entries.workspace, 0, entries.method,
+                       entries.team};
+  const SweepOrder steps = steps_of_solve(parts_.shape(), entries.transposed);
+  for (const SweepStep& step : steps.step) sweep(step, run, nullptr, nullptr, &reach);
+  collect_entries<T>(entries, kept);
+}
+
+template <class T>
 void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
   solve_one_part(parts_.shape(), parts_.diagonal ? &*parts_.diagonal : nullptr, {part, operation}, given,
                  [this](const SweepOrder& steps, const CoreRun<T>& turned) {
@@ -194,10 +233,10 @@ void divide_by_diagonal(const FactorShape& shape, const BlockDiagonal<T>* diagon
 
 template <class T>
 void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in,
-                              const Writer<T>* out) const {
+                              const Writer<T>* out, const SolveReach* reach) const {
   const SupernodalTriangle<T>& triangle = step.upper ? *parts_.upper : *parts_.lower;
   const SweepSchedule& schedule = step.forward ? parts_.structure->forward() : parts_.structure->backward();
-  const SweepRhs<T> rhs{triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs())};
+  const SweepRhs<T> rhs{triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs()), reach};
   const auto run_body = [&](SweepBody& body) {
     EngineState& state = run.workspace.state(run.slot + (step.forward ? 0 : 1), schedule);
     run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));

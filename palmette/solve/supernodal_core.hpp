@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "palmette/solve/solve_reach.hpp"
 #include "palmette/solve/sweep_steps.hpp"
 #include "palmette/solve/supernodal_triangle.hpp"
 
@@ -62,6 +63,8 @@ class SupernodalCore final : public SweepCore<T> {
 
   void solve(bool transposed, const CoreRun<T>& run) const override;
   void solve_part(FactorPart part, Operation operation, const CoreRun<T>& run) const override;
+  std::shared_ptr<const SolveReach> reach(const EntryRun<T>& run) const override;
+  void solve_entries(const EntryRun<T>& run, const SolveReach& reach) const override;
   Relation relation() const override { return parts_.shape().template relation<T>(); }
   WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
@@ -70,7 +73,9 @@ class SupernodalCore final : public SweepCore<T> {
 
  private:
   /// One sweep; if in or out is null, it is the vector that the core keeps between its sweeps.
-  void sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out) const;
+  /// @param reach  what it visits; null: everything
+  void sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out,
+             const SolveReach* reach = nullptr) const;
 
   SupernodalParts<T> parts_;
 };

@@ -11,6 +11,10 @@ struct IndexMap {
   const index_t* place = nullptr;  // length n; null: identity
   const double* scale = nullptr;   // length n by the caller's rows; null: ones
   const index_t* back = nullptr;   // length n: the inverse of place, if available
+
+  /// The place of a caller's row, for a map that knows its inverse or is the identity.
+  index_t place_of(index_t row) const { return back != nullptr ? back[row] : row; }
+  double scale_of(index_t row) const { return scale != nullptr ? scale[row] : 1.0; }
 };
 
 template <class T>

@@ -38,6 +38,10 @@ class WorkingInverse final : public Inverse<T> {
                         const SolveRun& run) const override {
     return plan_.solve_part(part, operation, b, x, run);
   }
+  EntryTrace solve_entries(Operation operation, const SparseMatrix<T>& b, const WantedEntries& wanted,
+                           DenseView<T> x, const SolveRun& run) const override {
+    return plan_.solve_entries(operation, b, wanted, x, run);
+  }
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
   index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
   const PivotReport& pivots() const override { return factor_->pivots; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "palmette/solver/solver.hpp"
 
@@ -22,6 +23,11 @@ class Inverse {
   /// As SolvePlan::solve_part. @throws UsageError if there is no supernodal factor in working precision
   virtual SolveTrace solve_part(FactorPart, Operation, DenseView<const T>, DenseView<T>,
                                 const SolveRun&) const {
+    throw UsageError("in mixed precision there is no factor in working precision");
+  }
+  /// As SolvePlan::solve_entries. @throws UsageError as solve_part
+  virtual EntryTrace solve_entries(Operation, const SparseMatrix<T>&, const WantedEntries&, DenseView<T>,
+                                   const SolveRun&) const {
     throw UsageError("in mixed precision there is no factor in working precision");
   }
   virtual SolveCost cost(index_t num_rhs) const = 0;

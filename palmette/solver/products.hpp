@@ -10,6 +10,7 @@
 
 #include "palmette/solver/columns_first.hpp"
 #include "palmette/solver/complete_pattern.hpp"
+#include "palmette/solver/entry_check.hpp"
 #include "palmette/solver/inverse.hpp"
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/null_space.hpp"
@@ -51,6 +52,7 @@ struct Products {
   std::string why_there;                                // note on a choice; empty: none was made
   std::shared_ptr<const DeviceMatrix<T>> matrix_there;  // with a device
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
+  std::shared_ptr<TransposeOnDemand<T>> transposed;
   /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
   /// another matrix.
   std::vector<MatrixPlace> completion;

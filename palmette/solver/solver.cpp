@@ -5,6 +5,7 @@
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/device_checks.hpp"
+#include "palmette/solver/entry_blocks.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/timed_solve.hpp"
@@ -157,6 +158,30 @@ struct Solver<T>::State {
     return result;
   }
 
+  /// Why solves for single entries are not made by branches; empty: they are.
+  std::string why_whole() const {
+    const auto now = products();
+    if (options.mixed_precision) return "the factor is in single precision";
+    if (now->device || options.world) return "the factor lies on a device";
+    if (now->inverse->pivots().perturbed > 0 || !now->completion.empty()) return "pivots were replaced";
+    return {};
+  }
+
+  SolvedEntries<T> solve_entries(const Products<T>& now, const SparseMatrix<T>& b,
+                                 std::span<const index_t> wanted, const EntryRequest& request) {
+    const SymbolicFactor& symbolic = *now.symbolic;
+    EntrySource<T> source;
+    source.solve = [&](const SparseMatrix<T>& rhs, const WantedEntries& entries, DenseView<T> x) {
+      return now.inverse->solve_entries(request.operation, rhs, entries, x,
+                                        {options.method, team_for_solve(now, x.cols, request.threads)});
+    };
+    source.place = (request.operation == Operation::plain ? symbolic.row : symbolic.column).old_to_new();
+    if (request.check)
+      source.equations.emplace(EquationRows<T>::of(*now.known.matrix, now.known.symmetry, request.operation,
+                                                   *now.transposed));
+    return solve_by_branches(source, b, wanted, request);
+  }
+
  private:
   std::shared_ptr<const Products<T>> products_;  // under a brief lock
   ProcessMutex shown_mutex_;
@@ -228,6 +253,25 @@ Outcome<Report> Solver<T>::solve(OnDevice<const T> b, OnDevice<T> x, const Solve
     return answer_by_ladder(request, [&] { return state_->answer(rhs, x, rhs.cols(), request); },
                             {state_->supernodes_instead(), state_->lu_instead()});
   });
+}
+
+template <class T>
+Outcome<SolvedEntries<T>> Solver<T>::solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                                                   const EntryRequest& request) {
+  return with_memory_errors(
+      "out of memory while a system was solved for single entries", [&]() -> Outcome<SolvedEntries<T>> {
+        check_entry_request(size(), b, wanted);
+        check_threads(request.threads);
+        std::string why = state_->why_whole();
+        if (why.empty()) {
+          const auto made = state_->supernodal();
+          if (!made) return made.failure();
+          SolvedEntries<T> solved = state_->solve_entries(*made.value(), b, wanted, request);
+          if (!request.check || solved.report.verified) return solved;
+          why = "equations of the wanted rows did not hold";
+        }
+        return solve_whole_for_entries(*this, b, wanted, request, why);
+      });
 }
 
 template <class T>

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "palmette/machine/machine.hpp"
 #include "palmette/solver/choose_kind.hpp"
+#include "palmette/solver/entry_solve.hpp"
 #include "palmette/solver/extract.hpp"
 #include "palmette/solver/inverse_entries.hpp"
 #include "palmette/solver/measure_cluster.hpp"
@@ -104,6 +106,20 @@ class Solver {
   /// @throws also UsageError if the factor lies on the host, or b or x on another device; MemoryError if the
   ///   device has no room for the work vectors
   Outcome<Report> solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request = {});
+
+  /// Rows of op(A)⁻¹·b for sparse right-hand sides, checked. Only the branches of the tree that the entries
+  /// of b and the wanted rows lie in are visited; right-hand sides with common branches are solved together.
+  ///
+  /// Solutions are not refined. The equations of the wanted rows, and of the rows where b has entries, are
+  /// checked; if one does not hold to rounding level, the systems are solved whole, refined and verified.
+  /// @param b       n × k, sparse
+  /// @param wanted  rows of x, in any order, also several times
+  /// @returns x, wanted.size() × k; or numerically_singular as solve
+  /// @throws DimensionError; UsageError naming a value of b that is not finite, or a row that does not exist
+  /// @cost  the panels of the supernodes visited, twice: for the check, neighbours of the checked rows are
+  ///   solved for as well. Whole solves in mixed precision and on devices
+  Outcome<SolvedEntries<T>> solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                                          const EntryRequest& request = {});
 
   /// Factorize again with new values in the same pattern, with the same ordering, scaling and structure. The
   /// new factor reuses the memory of the factor before the last if no solve reads it any more; from the

@@ -110,6 +110,7 @@ void bind_lists(nb::module_& module);
 void bind_device_arrays(nb::module_& module);
 void bind_solver(nb::module_& module);
 void bind_inverse(nb::module_& module);
+void bind_entry_solve(nb::module_& module);
 void bind_solve_at_once(nb::module_& module);
 void bind_triangular_solver(nb::module_& module);
 

@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
   python::bind_device_arrays(module);
   python::bind_solver(module);
   python::bind_inverse(module);
+  python::bind_entry_solve(module);
   python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);
 }

@@ -118,6 +118,18 @@ def as_scale(scale: Any, n: int, name: str) -> np.ndarray:
     return scale
 
 
+def as_places(name: str, places: Any, n: int) -> np.ndarray:
+    """Numbers of rows or columns of a matrix of order n; negative ones count from the end."""
+    list_ = np.atleast_1d(np.asarray(places))
+    if list_.ndim != 1 or (list_.size and list_.dtype.kind not in "iu"):
+        raise UsageError(f"{name} is {places!r}; it is a list of whole numbers")
+    list_ = list_.astype(np.int64)
+    outside = (list_ < -n) | (list_ >= n)
+    if outside.any():
+        raise UsageError(f"{name} has {list_[outside][0]}, outside the {n} of the matrix")
+    return np.ascontiguousarray(np.where(list_ < 0, list_ + n, list_), dtype=np.int32)
+
+
 class RightHandSides(NamedTuple):
     """b in the form of the library, and what is needed to give x its shape."""
 

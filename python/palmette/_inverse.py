@@ -12,7 +12,7 @@ from . import _core as _bindings
 from . import _input
 from ._threads import allowed_threads
 from ._verified import count
-from .errors import DimensionError, UnverifiedWarning, UsageError
+from .errors import DimensionError, UnverifiedWarning
 
 
 class InverseEntries:
@@ -101,7 +101,10 @@ class InverseEntries:
         UsageError
             If an entry is outside the matrix.
         """
-        places = [self._places(name, list_) for name, list_ in (("rows", rows), ("columns", columns))]
+        places = [
+            _input.as_places(name, list_, self._shape[0])
+            for name, list_ in (("rows", rows), ("columns", columns))
+        ]
         if len(places[0]) != len(places[1]):
             raise DimensionError(f"{len(places[0])} rows but {len(places[1])} columns")
         with self._refactoring:
@@ -132,17 +135,6 @@ class InverseEntries:
             )
         self._tell_inverse(report)
         return _input.from_core(arrays)
-
-    def _places(self, name: str, places: Any) -> np.ndarray:
-        list_ = np.atleast_1d(np.asarray(places))
-        if list_.ndim != 1 or (list_.size and list_.dtype.kind not in "iu"):
-            raise UsageError(f"{name} is {places!r}; it is a list of whole numbers")
-        n = self._shape[0]
-        list_ = list_.astype(np.int64)
-        outside = (list_ < -n) | (list_ >= n)
-        if outside.any():
-            raise UsageError(f"{name} has {list_[outside][0]}, outside the {n} of the matrix")
-        return np.ascontiguousarray(np.where(list_ < 0, list_ + n, list_), dtype=np.int32)
 
     def _tell_inverse(self, report: Dict[str, Any]) -> None:
         self._inverse_report = report

@@ -88,6 +88,34 @@ static void entries_of_the_inverse_are_found(void) {
   palmette_destroy(solver);
 }
 
+/* Columns of the inverse by sparse right-hand sides; an entry given twice is summed. */
+static void entries_of_a_solution_are_found(void) {
+  const int32_t row[] = {2, 2}, wanted[] = {0, 2, 0}, outside[] = {3};
+  const double value[] = {64, 32};
+  palmette_entries entries = {2, row, value, 3, wanted};
+  double found[6];
+  palmette_solver* solver = NULL;
+  EXPECT(palmette_create_d(3, column_ptr, row_index, values, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_entries_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_OK);
+  EXPECT(near(found[0], 1) && near(found[1], 18) && near(found[2], 1));
+  EXPECT(palmette_solve_entries_d(solver, PALMETTE_TRANSPOSE, &entries, found) == PALMETTE_OK);
+  EXPECT(palmette_inverse_entries_d(solver, 1, row, wanted, found + 3) == PALMETTE_OK);
+  EXPECT(near(found[0], 96 * found[3]) && near(found[1], 18));
+  entries.num_entries = 0;
+  EXPECT(palmette_solve_entries_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_OK);
+  EXPECT(found[0] == 0 && found[1] == 0);
+  entries.num_entries = 2;
+  entries.wanted = outside;
+  entries.num_wanted = 1;
+  EXPECT(palmette_solve_entries_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);
+  entries.wanted = NULL;
+  EXPECT(palmette_solve_entries_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);
+  EXPECT(palmette_solve_entries_d(solver, PALMETTE_PLAIN, NULL, found) == PALMETTE_USAGE);
+  entries.wanted = wanted;
+  EXPECT(palmette_solve_entries_z(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);
+  palmette_destroy(solver);
+}
+
 /* The Laplacian of a path of three: its null vector is (1, 1, 1). The shortest solution for b = (1, 0, 0)
  * solves for b - 1/3. */
 static void singular_systems_are_answered_as_asked(void) {
@@ -241,6 +269,7 @@ int main(void) {
   arrays_stay_the_callers(PALMETTE_LOWER_SYMMETRIC, 0);
   solves_a_hermitian_matrix();
   entries_of_the_inverse_are_found();
+  entries_of_a_solution_are_found();
   singular_systems_are_answered_as_asked();
   errors_name_their_place();
   empty_matrix_is_solved();

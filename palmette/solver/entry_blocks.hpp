@@ -1,0 +1,36 @@
+// Inside `solver`: solves for single entries with what the hall knows of a factor.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "palmette/solver/entry_check.hpp"
+#include "palmette/solver/solver.hpp"
+
+namespace palmette {
+
+template <class T>
+struct EntrySource {
+  /// x ← the wanted entries of the solutions
+  std::function<EntryTrace(const SparseMatrix<T>& b, const WantedEntries& wanted, DenseView<T> x)> solve;
+  std::span<const index_t> place;              ///< of a row of b in the order of the factor
+  std::optional<EquationRows<T>> equations;    ///< needed for checks
+};
+
+/// By the branches that the entries lie in; checked but not refined.
+template <class T>
+SolvedEntries<T> solve_by_branches(const EntrySource<T>& source, const SparseMatrix<T>& b,
+                                   std::span<const index_t> wanted, const EntryRequest& request);
+
+/// The rows of whole solutions, refined and verified. @param why  for a note of the report
+template <class T>
+Outcome<SolvedEntries<T>> solve_whole_for_entries(Solver<T>& solver, const SparseMatrix<T>& b,
+                                                  std::span<const index_t> wanted,
+                                                  const EntryRequest& request, const std::string& why);
+
+/// @throws DimensionError; UsageError
+template <class T>
+void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const index_t> wanted);
+
+}  // namespace palmette
