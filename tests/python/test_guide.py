@@ -14,6 +14,8 @@ MODULES = [
     "palmette._triangular",
     "palmette._problems",
     "palmette.scipy",
+    "palmette.cholmod",
+    "palmette._sparse_solves",
     "palmette.plots",
 ]
 
