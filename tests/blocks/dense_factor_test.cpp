@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/blocks/dense_testing.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -13,8 +14,7 @@ using blas::Transpose;
 
 template <class T>
 class DenseFactor : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(DenseFactor, Scalars);
+TYPED_TEST_SUITE(DenseFactor, TestedScalars);
 
 const std::vector<index_t> widths = {0, 1, 2, 3, 5, 8, 17, 24, 25, 31, 64, 97, 128};
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/blocks/dense_testing.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -11,8 +12,7 @@ using namespace palmette::testing;
 
 template <class T>
 class PackedPanels : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(PackedPanels, Scalars);
+TYPED_TEST_SUITE(PackedPanels, TestedScalars);
 
 constexpr index_t shapes[][2] = {{1, 0},  {1, 8},   {2, 3},  {3, 17},  {5, 1},   {8, 8},
                                  {9, 24}, {13, 36}, {16, 7}, {17, 33}, {24, 16}, {40, 50}};

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/blocks/dense_testing.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -14,8 +15,7 @@ using blas::Transpose;
 
 template <class T>
 class Products : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Products, Scalars);
+TYPED_TEST_SUITE(Products, TestedScalars);
 
 /// Bound on the error of an inner product of `inner` entries of modulus ≤ √2: (inner + 2)·2u·2·inner would be
 /// the worst case; errors add up like a random walk, so a quarter of it is generous.

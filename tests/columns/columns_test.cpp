@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "palmette/columns/columns.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -92,8 +93,7 @@ double residual(const SparseMatrix<T>& matrix, const ColumnFactor<T>& factor, Op
 
 template <class T>
 class EveryScalar : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(EveryScalar, Scalars);
+TYPED_TEST_SUITE(EveryScalar, TestedScalars);
 
 TYPED_TEST(EveryScalar, every_operation_solves_with_any_number_of_right_hand_sides) {
   using T = TypeParam;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/factorize/factor_testing.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -11,8 +12,7 @@ using namespace palmette::testing;
 
 template <class T>
 class Factorize : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Factorize, Scalars);
+TYPED_TEST_SUITE(Factorize, TestedScalars);
 
 /// |S − L·U| ≤ c·n·u·|L|·|U| entry by entry ([Higham 2002], theorem 9.3); the constant is generous.
 template <class T>

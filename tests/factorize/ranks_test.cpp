@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "factor_testing.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 
 namespace palmette {
@@ -133,8 +134,7 @@ void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid 
 
 template <class T>
 class Ranks : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Ranks, Scalars);
+TYPED_TEST_SUITE(Ranks, TestedScalars);
 
 TYPED_TEST(Ranks, every_block_has_the_bits_that_one_rank_gives_it_and_messages_are_as_predicted) {
   using T = TypeParam;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "palmette/solver/solver.hpp"
+#include "tests/scalars.hpp"
 #include "tests/solve/reference.hpp"
 
 namespace palmette {
@@ -104,8 +105,7 @@ class gpu_engines : public ::testing::Test {
     if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   }
 };
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(gpu_engines, Scalars);
+TYPED_TEST_SUITE(gpu_engines, TestedScalars);
 
 template <class T>
 std::vector<Wish> all_wishes() {

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/matrix/expect_matrix.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -13,8 +14,7 @@ using Complex = std::complex<double>;
 
 template <class T>
 class sparse_matrix : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(sparse_matrix, Scalars);
+TYPED_TEST_SUITE(sparse_matrix, TestedScalars);
 
 /// [1 0 4; 2 3 0], entries given out of order.
 template <class T>

@@ -10,6 +10,7 @@
 
 #include "palmette/factorize/factorize.hpp"
 #include "rank_testing.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 
 namespace palmette {
@@ -112,8 +113,7 @@ constexpr LayeredMethod methods[] = {LayeredMethod::one_sync_3d, LayeredMethod::
 
 template <class T>
 class LayeredSolve : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(LayeredSolve, Scalars);
+TYPED_TEST_SUITE(LayeredSolve, TestedScalars);
 
 TYPED_TEST(LayeredSolve,
            bits_are_the_same_for_any_grid_of_a_layer_map_and_tree_and_messages_are_as_predicted) {

@@ -7,6 +7,7 @@
 
 #include "palmette/factorize/factorize.hpp"
 #include "rank_testing.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 
 namespace palmette {
@@ -105,8 +106,7 @@ const std::vector<Setting>& settings() {
 
 template <class T>
 class RankSolve : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(RankSolve, Scalars);
+TYPED_TEST_SUITE(RankSolve, TestedScalars);
 
 TYPED_TEST(RankSolve, bits_are_the_same_for_any_grid_map_and_tree_and_messages_are_as_predicted) {
   using T = TypeParam;

@@ -6,6 +6,7 @@
 
 #include "palmette/order/order.hpp"
 #include "tests/order/small_graphs.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -14,8 +15,7 @@ using namespace order_test;
 
 template <class T>
 class OrderOfScalar : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(OrderOfScalar, Scalars);
+TYPED_TEST_SUITE(OrderOfScalar, TestedScalars);
 
 template <class T>
 T scalar(double re, double im) {

@@ -6,6 +6,7 @@
 
 #include "palmette/refine/one_norm.hpp"
 #include "tests/refine/dense_reference.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -16,8 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
 class condition_all : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(condition_all, Scalars);
+TYPED_TEST_SUITE(condition_all, TestedScalars);
 
 /// ‖A⁻¹‖₁ from the inverse in 113 bits.
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "palmette/refine/device_residual.hpp"
 #include "tests/refine/dense_reference.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 
 namespace palmette {
@@ -87,8 +88,7 @@ class device_refine : public ::testing::Test {
     if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   }
 };
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(device_refine, Scalars);
+TYPED_TEST_SUITE(device_refine, TestedScalars);
 
 /// Refines from zero, on the host and on a device, and compares.
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "palmette/refine/krylov.hpp"
 #include "tests/refine/dense_reference.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -14,8 +15,7 @@ using namespace testing;
 
 template <class T>
 class krylov_all : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(krylov_all, Scalars);
+TYPED_TEST_SUITE(krylov_all, TestedScalars);
 
 /// A with `count` diagonal entries changed by `size`: a factorization of it is one of A with perturbed
 /// pivots.

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "tests/refine/dense_reference.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -16,8 +17,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 class refine_all : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(refine_all, Scalars);
+TYPED_TEST_SUITE(refine_all, TestedScalars);
 
 /// A system with the inverse in precision W; x starts at zero.
 template <class T, class W = T>

@@ -3,6 +3,7 @@
 
 #include "palmette/refine/residual.hpp"
 #include "tests/refine/dense_reference.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -11,8 +12,7 @@ using namespace testing;
 
 template <class T>
 class residual : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(residual, Scalars);
+TYPED_TEST_SUITE(residual, TestedScalars);
 
 TEST(compensated, sum_keeps_what_an_ordinary_sum_loses) {
   // (1 + 2⁻³⁰)² − 1 − 2⁻²⁹ = 2⁻⁶⁰ exactly; in one double the square rounds to 1 + 2⁻²⁹.

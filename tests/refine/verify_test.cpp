@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/refine/dense_reference.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -16,8 +17,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 template <class T>
 class verify_all : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(verify_all, Scalars);
+TYPED_TEST_SUITE(verify_all, TestedScalars);
 
 template <class T>
 DenseView<const T> view_of(const std::vector<T>& values, index_t rows, index_t cols) {

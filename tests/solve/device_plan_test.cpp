@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "palmette/solve/device_core.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
 
@@ -31,8 +32,7 @@ PlanOptions on(std::shared_ptr<Device> device) {
 
 template <class T>
 class device_plan : public reference::OnEmulator {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(device_plan, Scalars);
+TYPED_TEST_SUITE(device_plan, TestedScalars);
 
 TYPED_TEST(device_plan, every_method_is_as_good_as_the_serial_engine) {
   for (const Wish& wish : all_wishes<TypeParam>()) {

@@ -2,6 +2,7 @@
 // operation and scalar, judged by backward errors.
 #include <gtest/gtest.h>
 
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
 
@@ -61,8 +62,7 @@ void expect_solved(const SolvePlan<T>& plan, const SparseMatrix<T>& triangle, So
 
 template <class T>
 class element_columns : public reference::OnEmulator {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(element_columns, Scalars);
+TYPED_TEST_SUITE(element_columns, TestedScalars);
 
 TYPED_TEST(element_columns, every_method_is_right_on_1_to_8_devices_for_lower_and_upper_triangles) {
   for (int elements = 1; elements <= 8; ++elements)

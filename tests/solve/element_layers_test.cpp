@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "palmette/solve/elements_core.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
 
@@ -48,8 +49,7 @@ SolvePlan<T> plan_on(const std::shared_ptr<const Factor<T>>& factor, const Layer
 
 template <class T>
 class element_layers : public reference::OnEmulator {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(element_layers, Scalars);
+TYPED_TEST_SUITE(element_layers, TestedScalars);
 
 constexpr Layers shapes[] = {{{1, 1}, 2}, {{2, 1}, 2}, {{2, 2}, 2}, {{1, 3}, 2}, {{4, 1}, 2}, {{1, 1}, 3},
                              {{2, 1}, 3}, {{1, 2}, 3}, {{1, 1}, 4}, {{2, 1}, 4}, {{1, 2}, 4}};

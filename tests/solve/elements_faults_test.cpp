@@ -5,6 +5,7 @@
 #include "palmette/solve/elements_core.hpp"
 #include "tests/device/compiled_kernels.hpp"
 #include "tests/device/ptxas_log.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/reference.hpp"
 
@@ -102,8 +103,7 @@ TEST_F(PlantedInElements, messages_of_the_wrong_size_give_wrong_answers) {
 /// What nvcc made of the kernels, interpreted.
 template <class T>
 class CompiledElements : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(CompiledElements, Scalars);
+TYPED_TEST_SUITE(CompiledElements, TestedScalars);
 
 std::string compiled_name(const device::KernelCall& call) {
   static const char* const scalars[] = {"float", "double", "Complex<float>", "Complex<double>"};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "palmette/solve/elements_core.hpp"
+#include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
 
@@ -41,8 +42,7 @@ PlanOptions on(std::shared_ptr<DeviceWorld> world, const WorldOptions& of_world)
 
 template <class T>
 class elements_plan : public reference::OnEmulator {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(elements_plan, Scalars);
+TYPED_TEST_SUITE(elements_plan, TestedScalars);
 
 constexpr ProcessGrid grids[] = {{1, 1}, {2, 1}, {3, 1}, {2, 2}, {1, 3}, {3, 2}, {5, 1}, {8, 1}, {2, 4}};
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "palmette/solve/supernodal_core.hpp"
+#include "tests/scalars.hpp"
 #include "tests/solve/reference.hpp"
 
 namespace palmette {
@@ -12,8 +13,7 @@ using reference::Wish;
 
 template <class T>
 class factor_plan : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(factor_plan, Scalars);
+TYPED_TEST_SUITE(factor_plan, TestedScalars);
 
 template <class T>
 std::vector<Wish> all_wishes(index_t rhs) {

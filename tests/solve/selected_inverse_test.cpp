@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "palmette/solve/solve.hpp"
+#include "tests/scalars.hpp"
 #include "tests/solve/device_plans.hpp"
 
 namespace palmette {
@@ -13,8 +14,7 @@ using reference::Wish;
 
 template <class T>
 class selected_inverse : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(selected_inverse, Scalars);
+TYPED_TEST_SUITE(selected_inverse, TestedScalars);
 
 template <class T>
 DenseMatrix<T> dense_inverse(const std::shared_ptr<const Factor<T>>& factor) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "palmette/solve/row_core.hpp"
+#include "tests/scalars.hpp"
 #include "tests/solve/reference.hpp"
 
 namespace palmette {
@@ -11,8 +12,7 @@ namespace {
 
 template <class T>
 class triangle_plan : public testing::Test {};
-using Scalars = testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(triangle_plan, Scalars);
+TYPED_TEST_SUITE(triangle_plan, TestedScalars);
 
 enum class Shape { ilu_like, wide_levels, band, bidiagonal, dense, diagonal };
 const Shape all_shapes[] = {Shape::ilu_like,   Shape::wide_levels, Shape::band,

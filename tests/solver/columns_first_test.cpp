@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "palmette/solver/columns_first.hpp"
+#include "tests/scalars.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -18,8 +19,7 @@ using testing::some_right_hand_sides;
 
 template <class T>
 class EveryScalarByColumns : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(EveryScalarByColumns, Scalars);
+TYPED_TEST_SUITE(EveryScalarByColumns, TestedScalars);
 
 template <class T>
 Report solved(Solver<T>& solver, index_t num_rhs, Operation operation = Operation::plain) {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "palmette/solver/solver.hpp"
+#include "tests/scalars.hpp"
 
 namespace palmette {
 namespace {
@@ -99,8 +100,7 @@ class device_solver : public ::testing::Test {
     if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   }
 };
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(device_solver, Scalars);
+TYPED_TEST_SUITE(device_solver, TestedScalars);
 
 TYPED_TEST(device_solver, vectors_of_the_device_give_the_bits_of_vectors_of_the_host) {
   using T = TypeParam;

@@ -8,6 +8,7 @@
 
 #include "palmette/solver/entry_check.hpp"
 #include "palmette/solver/solver.hpp"
+#include "tests/scalars.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -90,8 +91,7 @@ void expect_entries_of_whole_solutions(Solver<T>& solver, Operation operation, c
 
 template <class T>
 class EntrySolve : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(EntrySolve, Scalars);
+TYPED_TEST_SUITE(EntrySolve, TestedScalars);
 
 TYPED_TEST(EntrySolve, gives_the_entries_of_whole_solutions_for_every_kind_and_operation) {
   for (const Case& one : all_cases) {

@@ -6,6 +6,7 @@
 #include <complex>
 #include <random>
 
+#include "tests/scalars.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -74,8 +75,7 @@ std::shared_ptr<const SparseMatrix<T>> badly_scaled(index_t n, unsigned seed) {
 
 template <class T>
 class Extract : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(Extract, Scalars);
+TYPED_TEST_SUITE(Extract, TestedScalars);
 
 TYPED_TEST(Extract, lower_times_upper_is_the_matrix_without_its_scalings) {
   for (unsigned seed = 1; seed <= 5; ++seed) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/scalars.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -17,8 +18,7 @@ using testing::to_dense;
 
 template <class T>
 class FactorParts : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(FactorParts, Scalars);
+TYPED_TEST_SUITE(FactorParts, TestedScalars);
 
 template <class T>
 DenseMatrix<T> turned(const DenseMatrix<T>& matrix, bool conjugated) {

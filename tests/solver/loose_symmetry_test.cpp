@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/scalars.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -17,8 +18,7 @@ using testing::some_right_hand_sides;
 
 template <class T>
 class LooseSymmetryOf : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(LooseSymmetryOf, Scalars);
+TYPED_TEST_SUITE(LooseSymmetryOf, TestedScalars);
 
 /// Every second entry below the diagonal moved by `ulps` units in its last place. Complex matrices become
 /// Hermitian first: D·A·Dᴴ with phases.

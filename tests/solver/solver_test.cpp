@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "tests/scalars.hpp"
 #include "tests/solver/systems.hpp"
 
 namespace palmette {
@@ -25,8 +26,7 @@ Report solved(Solver<T>& solver, index_t num_rhs, const SolveRequest& request = 
 
 template <class T>
 class EveryScalar : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(EveryScalar, Scalars);
+TYPED_TEST_SUITE(EveryScalar, TestedScalars);
 
 TYPED_TEST(EveryScalar, each_kind_solves_verified_in_each_operation) {
   using T = TypeParam;
