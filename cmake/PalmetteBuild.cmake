@@ -10,7 +10,9 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 find_program(PALMETTE_CCACHE ccache)
 if(PALMETTE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${PALMETTE_CCACHE})
+  # Objects that use precompiled headers are kept, too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${PALMETTE_CCACHE})
 endif()
 
 add_library(palmette_options INTERFACE)
@@ -36,7 +38,17 @@ if(PALMETTE_SANITIZE)
   add_link_options(-fsanitize=${PALMETTE_SANITIZE})
 endif()
 
+# Sources of a room are compiled several at a time: most of what a small file takes to compile are the headers
+# that it shares with its neighbours. Rooms whose time is their kernels' gain nothing, and are left alone.
+option(PALMETTE_UNITY "Compile several sources of a room at a time" ON)
+set(PALMETTE_ROOMS_FILE_BY_FILE blocks columns)
+
 set_property(GLOBAL PROPERTY PALMETTE_ROOMS "")
+
+# palmette_compile_together(<target>): has the sources of a target compiled several at a time.
+function(palmette_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PALMETTE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
 
 # palmette_room(<name> [ROOMS other rooms…] [LIBS private libraries…] [PUBLIC_LIBS libraries…])
 function(palmette_room name)
@@ -57,6 +69,9 @@ function(palmette_room name)
   endif()
   if(sources)
     target_compile_features(palmette_${name} PUBLIC cxx_std_20)
+    if(NOT name IN_LIST PALMETTE_ROOMS_FILE_BY_FILE)
+      palmette_compile_together(palmette_${name})
+    endif()
   endif()
   set_target_properties(palmette_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name})
@@ -91,6 +106,7 @@ function(palmette_room_for_tests name part)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/${part}/*.cpp)
   add_library(palmette_${name}_${part} STATIC EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(palmette_${name}_${part} PUBLIC palmette_${name} PRIVATE palmette_options)
+  palmette_compile_together(palmette_${name}_${part})
 endfunction()
 
 # The one target that users link: every room through the hall.
@@ -99,6 +115,21 @@ function(palmette_umbrella hall)
   add_library(palmette::palmette ALIAS palmette)
   target_link_libraries(palmette INTERFACE palmette_${hall})
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette)
+endfunction()
+
+# palmette_precompile_for_tests(<target>): the headers that nearly every test reads, read once for all tests. The
+# first target that asks makes them.
+function(palmette_precompile_for_tests target)
+  # so that ccache can keep what is compiled with them
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  get_property(maker GLOBAL PROPERTY PALMETTE_PRECOMPILED_FOR_TESTS)
+  if(maker)
+    target_precompile_headers(${target} REUSE_FROM ${maker})
+  else()
+    target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <algorithm> <complex> <functional> <map>
+                              <numeric> <random> <span> <string> <thread> <variant> <vector>)
+    set_property(GLOBAL PROPERTY PALMETTE_PRECOMPILED_FOR_TESTS ${target})
+  endif()
 endfunction()
 
 # palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>;
@@ -110,6 +141,9 @@ function(palmette_test name)
     return()
   endif()
   add_executable(test_${name} ${sources})
+  palmette_precompile_for_tests(test_${name})
+  # What is tested is optimized; the tests themselves take longer to compile than to run.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_link_libraries(test_${name} PRIVATE ${ARG_LIBS} GTest::gtest_main palmette_options)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${name} PRIVATE PALMETTE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/data"

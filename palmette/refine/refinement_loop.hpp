@@ -63,7 +63,6 @@ class RefinementLoop {
     double last_size = infinity;     ///< relative size of the last correction
     bool stalled = false;
   };
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   void start() {
     space_.for_each_column([&](index_t number, const ColumnError& error) {

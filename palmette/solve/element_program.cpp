@@ -411,7 +411,7 @@ class ProgramBuilder {
     }
     program_.meeting.push_back(meeting);
     return add_task(ElementTaskKind::meet, static_cast<int>(program_.meeting.size()) - 1,
-                    {-std::numeric_limits<double>::infinity(), direction.level, direction.receives ? 1 : 0},
+                    {-infinity, direction.level, direction.receives ? 1 : 0},
                     std::move(waits), std::move(signals));
   }
   void send_to_layer(const LayerMeeting& one) {

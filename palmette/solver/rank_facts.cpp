@@ -79,7 +79,7 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
   constexpr std::size_t listed_columns = 1000;  // as PivotReport says
   BytePool pool;
   PivotFacts all;
-  all.pivots.smallest_pivot = std::numeric_limits<double>::infinity();
+  all.pivots.smallest_pivot = infinity;
   for (const SharedBytes& piece : gather_from_all(transport, team, packed(mine, pool), options))
     join(piece, all);
   PivotReport& pivots = all.pivots;

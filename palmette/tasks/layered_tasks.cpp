@@ -73,7 +73,7 @@ class LayeredBuilder {
       task.rank = rank;
       task.number = first_supernode(rank, meeting.step);
       task.entries = 2.0 * static_cast<double>(meeting.step.rows);
-      task.urgency = std::numeric_limits<double>::infinity();
+      task.urgency = infinity;
       meeting.up = result_.num_tasks();
       result_.tasks.push_back(task);
       meeting.down = result_.num_tasks();
