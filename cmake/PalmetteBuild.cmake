@@ -48,6 +48,10 @@ set_property(GLOBAL PROPERTY PALMETTE_ROOMS "")
 # palmette_compile_together(<target>): has the sources of a target compiled several at a time.
 function(palmette_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${PALMETTE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  # GCC takes a source that is included for a header, where an anonymous namespace would be a mistake.
+  if(PALMETTE_UNITY)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 # palmette_room(<name> [ROOMS other rooms…] [LIBS private libraries…] [PUBLIC_LIBS libraries…])
