@@ -70,7 +70,7 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
 
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus) {
   group.value({"--gpus", "N|PxQ|PxQxL",
-               "so many devices of that kind hold the factor and solve together, in one column, in P rows "
+               "this many devices of that kind hold the factor and solve together, in one column, in P rows "
                "and Q columns, or in L layers of such grids (default: one)"},
               [&gpus](const std::string& text) {
                 constexpr std::int64_t most = 1024;

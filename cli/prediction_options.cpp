@@ -88,8 +88,8 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
 
 void use_device(PlacementOptions& options, const std::string& device) {
   if (options.counts_gpus == device.empty())
-    throw UsageError(device.empty() ? "--gpus counts devices: name one by --device, such as a100"
-                                    : "--device " + device + ": say how many by --gpus, such as 1:256");
+    throw UsageError(device.empty() ? "--gpus counts devices: name their kind with --device, such as a100"
+                                    : "--device " + device + ": add their number, as --gpus 1:256");
   if (device.empty()) return;
   if (options.machine != "this")
     throw UsageError("--machine and --device both name what ranks are: leave out either");

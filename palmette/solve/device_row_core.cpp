@@ -34,7 +34,7 @@ const DeviceRows<T>& DeviceRowCore<T>::rows(bool transposed) const {
 template <class T>
 void DeviceRowCore<T>::solve(bool transposed, const CoreRun<T>& given) const {
   const index_t n = triangle_.size(), stride = device_stride_of(given.num_rhs());
-  const std::size_t entries = static_cast<std::size_t>(n) * static_cast<std::size_t>(stride);
+  const std::size_t entries = static_cast<std::size_t>(n) * stride;
   const std::lock_guard lock(one_solve_);
   if (x_.size() < entries) {
     x_ = {};

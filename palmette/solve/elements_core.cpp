@@ -60,7 +60,7 @@ PanelSource<T> panels_of(const HostElement& element, const SupernodalTriangle<T>
     const index_t number = element.supernode[s];
     const offset_t rows = whole.leading_dimension(number);
     if (rows == m.rows) return triangle.expand(number, m);
-    std::vector<T> room(static_cast<std::size_t>(rows * m.cols));
+    std::vector<T> room(rows * m.cols);
     const bool inverted = triangle.expand(number, {room.data(), static_cast<index_t>(rows), m.cols, rows});
     for (index_t k = 0; k < m.cols; ++k) std::copy_n(room.data() + k * rows, m.rows, m.column(k));
     return inverted;
@@ -87,7 +87,7 @@ PackedBlocks<T> pack_blocks(const HostElement& element, const SupernodalTriangle
   for (const BlockOfElement& block : element.blocks) {
     const index_t width = whole.width(block.supernode);
     const offset_t rows = whole.leading_dimension(block.supernode);
-    room.resize(static_cast<std::size_t>(rows * width));
+    room.resize(rows * width);
     const DenseView<T> m{room.data(), static_cast<index_t>(rows), width, rows};
     if (expanded != block.supernode) (void)triangle.expand(block.supernode, m);
     expanded = block.supernode;
@@ -98,7 +98,7 @@ PackedBlocks<T> pack_blocks(const HostElement& element, const SupernodalTriangle
     const long long at = static_cast<long long>(packed.values.size());
     const long long entries = layout.entries() - layout.begin(above);
     packed.panel.push_back({at, width, block.count, std::countr_zero(static_cast<unsigned>(height))});
-    packed.values.resize(static_cast<std::size_t>(at + (entries + aligned - 1) / aligned * aligned), T(0));
+    packed.values.resize(at + (entries + aligned - 1) / aligned * aligned, T(0));
     const int first_row = width + block.first - above * height;  // of the panel, for row 0 of the layout
     device::pack_panel(
         layout, [&](int row, int column) { return m(first_row + row, column); }, packed.values.data() + at,
@@ -235,7 +235,7 @@ void ElementsCore<T>::reserve(index_t stride) const {
   stride_ = 0;
   shared_ = {};
   for (std::size_t e = 0; e < elements_.size(); ++e) elements_[e].reserve(stride, host_.element[e]);
-  shared_ = {*world_, static_cast<std::size_t>(host_.shared_rows) * static_cast<std::size_t>(stride)};
+  shared_ = {*world_, static_cast<std::size_t>(host_.shared_rows) * stride};
   std::vector<T*> stores;
   for (std::size_t e = 0; e < elements_.size(); ++e) stores.push_back(shared_.data(static_cast<int>(e)));
   for (Element<T>& element : elements_) element.stores = {element.device, stores};

@@ -95,7 +95,7 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
     });
     exchange(ranks_.transport, [&] {
       const std::size_t bytes =
-          static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);
+          static_cast<std::size_t>(num_rows) * count * sizeof(T);
       SharedBytes mine = pool_.copy({reinterpret_cast<const std::byte*>(own.data), bytes});
       write_answer(out, gather_from_all(run_->begin(), ranks_.team, std::move(mine), ranks_.drive),
                    x.columns(first, count));

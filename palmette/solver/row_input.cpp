@@ -337,7 +337,7 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
 template <class T>
 DenseMatrix<T> RowInput<T>::whole_columns(DenseView<const T> own) const {
   std::vector<T> mine;
-  mine.reserve(static_cast<std::size_t>(own.rows) * static_cast<std::size_t>(own.cols));
+  mine.reserve(static_cast<std::size_t>(own.rows) * own.cols);
   for (index_t column = 0; column < own.cols; ++column)
     mine.insert(mine.end(), own.column(column), own.column(column) + own.rows);
   const std::vector<SharedBytes> pieces = gather(bytes_of(mine));

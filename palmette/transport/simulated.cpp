@@ -68,8 +68,8 @@ class SimulatedWorld::State::Rank final : public Transport {
 };
 
 SimulatedWorld::State::State(index_t num_ranks, SimulationOptions chosen)
-    : options(std::move(chosen)), random(options.seed), inbox(static_cast<std::size_t>(num_ranks)),
-      offers(static_cast<std::size_t>(num_ranks)) {
+    : options(std::move(chosen)), random(options.seed), inbox(num_ranks),
+      offers(num_ranks) {
   for (index_t rank = 0; rank < num_ranks; ++rank) {
     ranks.push_back(std::make_unique<Rank>(*this, rank));
     if (options.packing) packers.push_back(std::make_unique<Aggregator>(*ranks.back(), *options.packing));

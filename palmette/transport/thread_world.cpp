@@ -192,8 +192,8 @@ class ThreadRank final : public Transport {
 
 struct ThreadWorld::State {
   explicit State(index_t num_ranks)
-      : mailboxes(static_cast<std::size_t>(num_ranks)),
-        offers(static_cast<std::size_t>(num_ranks)),
+      : mailboxes(num_ranks),
+        offers(num_ranks),
         meeting(num_ranks) {
     for (index_t rank = 0; rank < num_ranks; ++rank)
       ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, offers, meeting));

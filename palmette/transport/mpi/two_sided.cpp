@@ -62,7 +62,7 @@ class TwoSided final : public Transport {
     if (found == 0) return false;
     int bytes = 0;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    SharedBytes wire = pool_.take(static_cast<std::size_t>(bytes));
+    SharedBytes wire = pool_.take(bytes);
     check(MPI_Mrecv(wire.writable().data(), bytes, MPI_BYTE, &matched, MPI_STATUS_IGNORE), "MPI_Mrecv");
     message.source = status.MPI_SOURCE;
     std::memcpy(&message.tag, wire.data(), sizeof message.tag);
