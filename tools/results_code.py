@@ -36,23 +36,39 @@ ROWS = [
 
 PAGE = """# The code, counted
 
-Made by `tools/results_code.py {commits}`; nothing is timed. The first commit is the last one before the seams were taken
-out: methods, tasks of ranks, virtual time and plans were described in two to four places each. Its columns count the
-same rooms at each commit, the last column all rooms. The library can do much more at the second commit (devices, layers
-of devices, sparse right-hand sides, entries of the inverse, transfers), so its lines say little about the seams alone.
+Made by `tools/results_code.py {commits}`; nothing is timed. The first commit is the last one before the
+seams were taken out: methods, tasks of ranks, virtual time and plans were described in two to four places
+each. Its columns count the same rooms at each commit, the last column all rooms. The library can do much more
+at the second commit (devices, layers of devices, sparse right-hand sides, entries of the inverse, transfers),
+so its lines say little about the seams alone.
 """
 AFTER = """
 What a reader meets once instead of several times:
 
 | description | at first | now |
 | --- | --- | --- |
-| solve methods | four lists | one line each in `palmette/solve/methods.inc`; commit `2b7c7a5` adds `devices_one_sync_3d` by one line and its files |
-| tasks of a rank in a solve: edges | the program's counters, `solve_tasks`, layers in both | `palmette/tasks/rank_graph.cpp` |
-| tasks of a rank: names and costs | three places | `SolvePart`, `work_of` |
-| virtual time | an event loop each for predictions and simulated ranks | `EventLoop`, `Interconnect::arrival` |
-| a rank's plan | one for a layer, one for several | `RankSolvePlan` |
-| the library's objects | compiled for the command and again for Python | once |
 """
+ONCE = [
+    (
+        "solve methods",
+        "four lists",
+        "one line each in `palmette/solve/methods.inc`; commit `2b7c7a5` adds `devices_one_sync_3d` by one"
+        " line and its files",
+    ),
+    (
+        "tasks of a rank in a solve: edges",
+        "the program's counters, `solve_tasks`, layers in both",
+        "`palmette/tasks/rank_graph.cpp`",
+    ),
+    ("tasks of a rank: names and costs", "three places", "`SolvePart`, `work_of`"),
+    (
+        "virtual time",
+        "an event loop each for predictions and simulated ranks",
+        "`EventLoop`, `Interconnect::arrival`",
+    ),
+    ("a rank's plan", "one for a layer, one for several", "`RankSolvePlan`"),
+    ("the library's objects", "compiled for the command and again for Python", "once"),
+]
 
 
 def figures(tree, rooms):
@@ -105,6 +121,8 @@ def main(commits):
     for key, words in ROWS:
         print(f"| {words} | {' | '.join(f'{one[key]:,}' for one in columns)} |")
     print(AFTER, end="")
+    for row in ONCE:
+        print(f"| {' | '.join(row)} |")
 
 
 if __name__ == "__main__":
