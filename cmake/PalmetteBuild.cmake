@@ -85,6 +85,18 @@ function(palmette_room_over_mpi name)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name}_mpi)
 endfunction()
 
+# palmette_room_under_foreign_names(<name> <part> <library>): palmette/<name>/<part> as a shared library that
+# shows only the symbols listed in its exports.map, so that programs made for another library find them there.
+function(palmette_room_under_foreign_names name part library)
+  set(folder ${PROJECT_SOURCE_DIR}/palmette/${name}/${part})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  add_library(lib${library} SHARED ${sources})
+  set_target_properties(lib${library} PROPERTIES OUTPUT_NAME ${library} LINK_DEPENDS ${folder}/exports.map)
+  target_link_libraries(lib${library} PRIVATE palmette_${name} palmette_options)
+  target_link_options(lib${library} PRIVATE LINKER:--version-script=${folder}/exports.map)
+  install(TARGETS lib${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
 # palmette_room_for_tests(<name> <part>): a part of a room that only tests and benchmarks need,
 # palmette/<name>/<part>, as the target palmette_<name>_<part>; it is neither built for users nor installed.
 function(palmette_room_for_tests name part)
