@@ -5,11 +5,15 @@
 build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev
                 libmetis-dev libscotch-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
 test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich
-               libsimgrid-dev)
+               libsimgrid-dev libeigen3-dev)
 debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
 # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
+# Projects that have a door here, for its tests, which are skipped without them. pypardiso would bring 250 MB
+# of oneMKL, which it does not need with our library.
+python_door_modules=(casadi jax)
+python_door_modules_alone=(pypardiso)
 python_here=.venv/bin/python
 # nvcc as PyPI has it, about 105 MB, for the tests of kernels for GPUs; and what prints its machine code, less
 # than 1 MB.
@@ -130,6 +134,21 @@ install_modules() {
     step "Python packages: installing into .venv" \
       "$python_here" -m pip install --quiet --disable-pip-version-check "${@//_/-}"
   fi
+}
+
+# The modules of other projects are optional: if they cannot be installed, tests are skipped.
+install_door_modules() {
+  if has_modules "${python_door_modules[@]}" "${python_door_modules_alone[@]}"; then
+    say "Other projects: all there"
+  elif ! step "Other projects: installing into .venv" pip_install_door_modules; then
+    say "Other projects: could not be installed; the tests of ${python_door_modules[*]} and" \
+      "${python_door_modules_alone[*]} are skipped"
+  fi
+}
+pip_install_door_modules() {
+  "$python_here" -m pip install --quiet --disable-pip-version-check "${python_door_modules[@]}" &&
+    "$python_here" -m pip install --quiet --disable-pip-version-check --no-deps \
+      "${python_door_modules_alone[@]}"
 }
 
 # build_step TEXT COMMAND…: as step, for a command that runs ninja; on a terminal, it shows how much of the
