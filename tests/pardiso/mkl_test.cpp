@@ -58,6 +58,7 @@ TEST(PardisoOfMkl, solves_every_type_with_every_transposition_and_base) {
         const Dense A = rows::matrix_for(mtype);
         EXPECT_LE(handle.residual_of(A, handle.solve(A, 3), turned), tolerance)
             << mtype << " " << base << " " << turned;
+        EXPECT_EQ(handle.iparm[6], 0);  // without the help of refinement
       }
 }
 
