@@ -198,10 +198,16 @@ TEST(PalmetteForEigen, failures_are_told_by_info_and_leave_no_solution) {
   EXPECT_NE(indefinite.lastErrorMessage().find("positive"), std::string::npos)
       << indefinite.lastErrorMessage();
   EXPECT_TRUE(std::isnan(Vector(indefinite.solve(Vector::Ones(5)))(0)));
+  palmette::eigen::LLT<Sparse<double>> again(positive<double>(5));
+  EXPECT_EQ(again.info(), Eigen::Success);
+  again.factorize(A);  // the same pattern, without a new analysis
+  EXPECT_EQ(again.info(), Eigen::NumericalIssue);
   Sparse<double> singular(2, 2);
   singular.insert(0, 0) = singular.insert(1, 0) = 1;
   palmette::eigen::LU<Sparse<double>> solver(singular);
   EXPECT_EQ(solver.info(), Eigen::NumericalIssue);
+  singular.insert(0, 1) = singular.insert(1, 1) = 1;
+  EXPECT_EQ(solver.compute(singular).info(), Eigen::NumericalIssue);
   A.coeffRef(3, 3) = std::numeric_limits<double>::infinity();
   EXPECT_EQ(solver.compute(A).info(), Eigen::InvalidInput);
   EXPECT_EQ(solver.compute(positive<double>(5)).info(), Eigen::Success);
