@@ -10,6 +10,8 @@ debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
 # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
+# to build the documentation site; furo is its theme, myst-parser reads Markdown
+book_modules=(sphinx furo myst_parser linkify_it sphinx_copybutton)
 python_here=.venv/bin/python
 # nvcc as PyPI has it, about 105 MB, for the tests of kernels for GPUs; and what prints its machine code, less
 # than 1 MB.
@@ -116,8 +118,12 @@ install_nvcc() {
   fi
 }
 
-# install_modules MODULE…: the environment .venv, with these modules from PyPI (the name of a package is that
-# of its module).
+# The names of the packages of modules: those of the modules, with one exception.
+package_names() {
+  printf '%s\n' "${@//_/-}" | sed 's/^linkify-it$/linkify-it-py/'
+}
+
+# install_modules MODULE…: the environment .venv, with these modules from PyPI.
 install_modules() {
   local python=python3
   is_usable_python "$python" || python=/usr/bin/python3
@@ -128,7 +134,7 @@ install_modules() {
     say "Python packages: all there"
   else
     step "Python packages: installing into .venv" \
-      "$python_here" -m pip install --quiet --disable-pip-version-check "${@//_/-}"
+      "$python_here" -m pip install --quiet --disable-pip-version-check $(package_names "$@")
   fi
 }
 
@@ -200,4 +206,20 @@ install_python() {
 # The command that a build made, as a path relative to the root; empty if it made none.
 built_command() {
   find "build/$1" -name palmette -type f -perm -u+x -not -path '*/tests/*' 2>/dev/null | head -n 1
+}
+
+# The command of any build of this tree; empty if there is none.
+any_command() {
+  local preset command
+  for preset in release check; do
+    command=$(built_command "$preset")
+    [ -n "$command" ] && { echo "$PWD/$command"; return 0; }
+  done
+}
+
+# build_book COMMAND: the documentation site in build/docs, of docs/, the headers, the installed module and
+# the command's --help. Every warning of Sphinx is an error. Pages that did not change are not made again.
+build_book() {
+  (cd tools && "../$python_here" -m book.stage ../build/docs-pages --command "$1") &&
+    "$python_here" -m sphinx -q -W --keep-going -b html build/docs-pages build/docs
 }

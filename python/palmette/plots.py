@@ -10,7 +10,7 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _input
+from . import _input, _plot_style
 from ._solver import Solver
 from .errors import UsageError
 
@@ -20,9 +20,9 @@ PIXELS = 400            # cells of a density, each way
 MOST_RECTANGLES = 20000  # blocks that are drawn one by one
 MOST_NODES = 1500       # nodes of a tree that are drawn
 
-_MATRIX_COLOR = (0.08, 0.20, 0.37)
-_FILL_COLOR = (0.93, 0.56, 0.16)
-_COLORS = "viridis"
+_MATRIX_COLOR = _plot_style.MATRIX
+_FILL_COLOR = _plot_style.FILL
+_COLORS = _plot_style.DENSITY
 
 
 def sparsity(A: Any, solver: Optional[Solver] = None, axes: Any = None) -> Any:
