@@ -102,6 +102,7 @@ class Writer:
         text = (ROOT / name).read_text()
         if name == "docs/REFERENCES.md":
             text = KEY.sub(lambda key: f"({anchor_of(key[1])})=\n{key[0]}", text)
+            text = re.sub(r"\n(?=\*[^*\n])", "\\\\\n", text)  # what Palmette takes from it, on its own line
         pieces = FENCED.split(text)
         if sum(len(re.findall(r"^# ", piece, re.MULTILINE)) for piece in pieces[::2]) > 1:
             pieces[::2] = [lower_headings(piece) for piece in pieces[::2]]

@@ -101,7 +101,15 @@ doors and in the headers that they include.
         text = (ROOT / C_HEADER).read_text()
         lines = [title("C"), f"Header: ``{C_HEADER}``\n"]
         lines += [part + "\n" for part in self.prose.paragraphs(opening_comment(text))]
-        lines += [self.declaration(item, "c", "") for item in declarations_of(text, is_c=True)]
+        items = declarations_of(text, is_c=True)
+        for heading, chosen in (
+            ("Types", [item for item in items if item.kind != "function"]),
+            ("Functions", [item for item in items if item.kind == "function"]),
+        ):
+            lines += ["", title(heading, "-")]
+            role = "func" if heading == "Functions" else "type"
+            lines += [", ".join(f":c:{role}:`{item.name}`" for item in chosen) + "\n"]
+            lines += [self.declaration(item, "c", "") for item in chosen]
         self.writer.write("reference/c.rst", "\n".join(lines) + "\n")
 
     def declaration(self, item, domain, indent):
@@ -254,7 +262,7 @@ def help_of(command, *subcommand):
 
 
 def python_modules():
-    """{public module: the names of its __all__}; errors, which `palmette` exports too, have their own page."""
+    """{public module: the names of its __all__}; errors, which `palmette` exports too, on a page of their own."""
     folder = ROOT / "python/palmette"
     names = {"palmette": names_in_all(folder / "__init__.py")}
     for path in sorted(folder.glob("[a-z]*.py")):
