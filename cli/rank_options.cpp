@@ -128,7 +128,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               [&options](const std::string& text) { read_grid(text, options); });
   group.text({"--machine", "NAME|FILE|this",
               "the machine that --grid auto predicts for: " + joined(machine_names()) +
-                  ", a file of their form, or this one, as 'palmette measure' found it (default)"},
+                  ", a file of the same form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
   add_map_and_trees(group, options.map, options.trees);
   group.value(
@@ -138,7 +138,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
         options.delivery = choose_of("--delivery", text, block_deliveries);
       });
   group.value({"--watchdog", "SECONDS",
-               "silence after which a rank that waits ends the run and says for what; 0: it waits for ever "
+               "how long a rank waits for others before it ends the run and says for what; 0: for ever "
                "(default: 600)"},
               [&options](const std::string& text) {
                 options.watchdog_seconds = parse_real("--watchdog", text);
@@ -147,7 +147,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               });
   group.flag(
       "--checked",
-      "look at a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
+      "verify a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
       options.checked);
 }
 

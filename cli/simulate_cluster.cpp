@@ -164,8 +164,8 @@ Command add_simulate_cluster(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "simulate-cluster",
                      "Solve on a cluster in virtual time.\n"
-                     "The rank programs that run over MPI, with real arithmetic: tasks take what the\n"
-                     "machine's rates say, messages what its links and nodes' doors say.",
+                     "Runs the programs that ranks run over MPI, with real arithmetic. A task takes the\n"
+                     "time that the machine's rates give, a message that of its links and interfaces.",
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
                      "  palmette simulate-cluster A.mtx --device a100 --gpus 1:64 --grid auto\n"

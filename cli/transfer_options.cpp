@@ -67,7 +67,7 @@ void add_transfer_options(CLI::App& app, TransferOptions& options) {
                   options.application.devices = small_number("--gpus", text, 1, transfer::most_devices);
                 });
   machine.value(
-      {"--work-gbs", "R", "local memory that kernels use per second, 10^9 bytes/s"},
+      {"--work-gbs", "R", "how fast kernels use local memory, in 10^9 bytes/s"},
       [&](const std::string& text) { options.simulation.device.work_gbs = parse_real("--work-gbs", text); });
   machine.value(
       {"--issue", "ORDER", bars(names_of(transfer::issue_orders)) + ": which warp is next (default: greedy)"},

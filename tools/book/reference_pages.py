@@ -262,7 +262,7 @@ def help_of(command, *subcommand):
 
 
 def python_modules():
-    """{public module: the names of its __all__}; errors, which `palmette` exports too, on a page of their own."""
+    """{public module: names of its __all__}. Errors, which `palmette` exports too, have their own page."""
     folder = ROOT / "python/palmette"
     names = {"palmette": names_in_all(folder / "__init__.py")}
     for path in sorted(folder.glob("[a-z]*.py")):
