@@ -18,9 +18,7 @@ SETTINGS = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.titlesize": 10,
-    "legend.frameon": False,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
+    "legend.edgecolor": "none",  # without a frame, but in front of lines
 }
 
 

@@ -20,7 +20,10 @@ CONTENTS = {
 }
 FIRST = {
     "howto": ["time_stepping", "interior_point", "eigenvalues", "own_factors", "clusters", "gpus"],
-    "guide": ["command", "python", "library", "verification", "choosing", "gpus", "transfers", "generators"],
+    "guide": [
+        *("installing", "command", "python", "library", "verification", "choosing", "gpus", "transfers"),
+        *("eigen", "pardiso", "petsc", "jax", "generators"),
+    ],
     "results": ["speed", "matrices", "ranks", "clients", "ordering", "inverse", "sparse_solves"],
 }
 # Titles in the contents that differ from those of the pages.

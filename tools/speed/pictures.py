@@ -1,5 +1,5 @@
 """The plots of docs/results/speed.md: ratios to the best rival as bars, and a roofline."""
-from plot_style import BETTER, INK, WORSE, line, plotting
+from plot_style import BETTER, GRID, INK, WORSE, line, plotting
 
 from speed.figures import BEST_PHASES
 from speed.goals import title_of_matrix
@@ -145,7 +145,7 @@ def roofline(f, plt, folder):
         xlabel="flops per least byte",
         ylabel="GFLOP/s, 2 threads",
     )
-    axis.grid(which="major")
+    axis.grid(which="major", color=GRID, linewidth=0.6)
     axis.legend(frameon=False, fontsize=8, loc="lower right")
     return saved(figure, plt, folder / "speed_roofline.png")
 
