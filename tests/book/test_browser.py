@@ -62,7 +62,8 @@ def silent_console(request):
 def pages_to_see(built):
     if os.environ.get("PALMETTE_BOOK_PAGES") != "all":
         return SOME
-    return sorted(path.relative_to(built).as_posix() for path in built.rglob("*.html"))
+    pages = sorted(path.relative_to(built).as_posix() for path in built.rglob("*.html"))
+    return [page for page in pages if page != "search.html"]  # it is empty until one searches
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -70,7 +71,7 @@ def test_pages_render_without_sticking_out(built, site, browser, width):
     browser.set_width(width)
     for page in pages_to_see(built):
         browser.open(site.address + page)
-        assert browser.value("document.querySelector('article h1').innerText.trim().length") > 0, page
+        assert browser.value("document.querySelector('h1')?.innerText.trim()"), page
         assert browser.value(BROKEN_PICTURES) == [], page
         assert browser.value(TOO_WIDE) == "", page
         assert browser.errors == [], page
