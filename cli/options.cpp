@@ -70,7 +70,7 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
 
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus) {
   group.value({"--gpus", "N|PxQ|PxQxL",
-               "this many devices of that kind hold the factor and solve together, in one column, in P rows "
+               "so many devices of that kind hold the factor and solve together, in one column, in P rows "
                "and Q columns, or in L layers of such grids (default: one)"},
               [&gpus](const std::string& text) {
                 constexpr std::int64_t most = 1024;
@@ -89,9 +89,9 @@ void add_device(OptionGroup& group, std::string& device) {
   for (const DeviceKindInfo& kind : device_kind_list())
     kinds.push_back(name_and_reason(kind.name, kind.unavailable));
   group.text({"--device", "auto|none|KIND[:INDEX][@BYTES]",
-              fmt::format("which device computes large parts of the factor, holds it and solves with "
-                          "it: none (default): the host; auto: the first GPU, if a solve there is "
-                          "predicted to be faster; {}. @16e9: at most that many bytes of its memory",
+              fmt::format("what computes large parts of the factor, holds it and solves with it: none "
+                          "(default): the host; auto: the first GPU, if a solve there is predicted to be "
+                          "faster; {}. @16e9: at most that many bytes of its memory",
                           fmt::join(kinds, ", "))},
              device);
 }

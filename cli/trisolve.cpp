@@ -51,7 +51,7 @@ int run_trisolve(const TrisolveCommand& command) {
 void add_devices(CLI::App& app, TrisolveCommand& command) {
   constexpr index_t most_gpus = 32, most_tasks = 1 << 20;
   OptionGroup method(app, "Method");
-  method.value({"--gpus", "N", "N devices of that kind, the columns dealt to them (default: 1)"},
+  method.value({"--gpus", "N", "so many devices of that kind, the columns dealt to them (default: 1)"},
                [&command](const std::string& text) {
                  command.gpus = static_cast<index_t>(parse_integer("--gpus", text, 1, most_gpus));
                });
