@@ -18,7 +18,7 @@ add_library(palmette_options INTERFACE)
 target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${PALMETTE_WARNINGS_AS_ERRORS}>:-Werror>
-  $<$<BOOL:${PALMETTE_NATIVE}>:-march=native>)
+  $<$<AND:$<BOOL:${PALMETTE_NATIVE}>,$<NOT:$<BOOL:$<TARGET_PROPERTY:PALMETTE_LEVEL>>>>:-march=native>)
 # Contraction to fused multiply-add is fixed per build, so that the same source line rounds the same way
 # everywhere. Where GCC tunes for Zen it leaves the products of some sums unfused (chains of up to 256 bits),
 # and a row would have other bits in other company; the parameter turns that off.
@@ -252,10 +252,20 @@ endfunction()
 
 function(palmette_install)
   get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
-  install(TARGETS ${rooms} EXPORT palmette-targets
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(PALMETTE_SHARED)
+    palmette_install_shared(system ${CMAKE_INSTALL_LIBDIR})
+  else()
+    install(TARGETS ${rooms} EXPORT palmette-targets
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   install(DIRECTORY palmette DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
       PATTERN "*.hpp" PATTERN "*.inc" PATTERN "*.h")
+  # The room targets that a package of the shared library offers are names for the whole of it.
+  set(PALMETTE_CONFIG_ROOMS "")
+  if(PALMETTE_SHARED)
+    list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+    list(TRANSFORM rooms REPLACE "^palmette_" "" OUTPUT_VARIABLE PALMETTE_CONFIG_ROOMS)
+  endif()
   set(PALMETTE_CONFIG_METIS ${PALMETTE_HAVE_METIS})
   set(PALMETTE_CONFIG_SCOTCH ${PALMETTE_HAVE_SCOTCH})
   install(EXPORT palmette-targets NAMESPACE palmette:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
