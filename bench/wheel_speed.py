@@ -23,7 +23,8 @@ def run(command, *arguments):
 
 
 def write_ones(path, rows, columns):
-    path.write_text(f"%%MatrixMarket matrix array real general\n{rows} {columns}\n" + "1\n" * (rows * columns))
+    head = f"%%MatrixMarket matrix array real general\n{rows} {columns}\n"
+    path.write_text(head + "1\n" * (rows * columns))
 
 
 def seconds_of(command, matrix, rhs, options):

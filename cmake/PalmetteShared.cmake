@@ -1,9 +1,9 @@
 # The library as one shared library, for a wheel and a Debian package: built for x86-64, and again for its
 # levels v3 (AVX2) and v4 (AVX-512), which lie in glibc-hwcaps/<level> beside it. The dynamic linker (glibc
-# 2.33 or later) takes the highest level that the processor has; an older one takes the first. Files whose time
-# is in their arithmetic are compiled for each level, the others once. Every file whose types or constants
-# depend on the width of a register (palmette/blocks/lanes.hpp) must be among them. A build for the processor of
-# this machine (PALMETTE_NATIVE) has no other levels.
+# 2.33 or later) takes the highest level that the processor has; an older one takes the first. Files whose
+# time is in their arithmetic are compiled for each level, the others once. Every file whose types or constants
+# depend on the width of a register (palmette/blocks/lanes.hpp) must be among them. A build for the processor
+# of this machine (PALMETTE_NATIVE) has no other levels.
 set(PALMETTE_LEVELED_FILES
     "blocks/|columns/|machine/bandwidth|matrix/multiply"
     "factorize/(assemble|factorize|finish|gather|program|rank_work|update_run)[.]"
@@ -15,7 +15,7 @@ set(levels "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT PALMETTE_NATIVE)
   set(levels x86-64-v3 x86-64-v4)
 endif()
-set(PALMETTE_LEVELS "${levels}" CACHE STRING "Levels of the processor for which the shared library is built again")
+set(PALMETTE_LEVELS "${levels}" CACHE STRING "Levels of x86-64 for which the shared library is built again")
 
 # palmette_leveled_objects(<variable> <target> <level>): sets the variable to the objects of those files of a
 # room that are compiled for each level.
@@ -96,8 +96,8 @@ function(palmette_use_shared target)
   endif()
 endfunction()
 
-# palmette_install_shared(wheel|system <folder>): installs the libraries of all levels where the dynamic linker
-# looks for them: below the folder of the first. A wheel holds no links.
+# palmette_install_shared(wheel|system <folder>): installs the libraries of all levels where the dynamic
+# linker looks for them: below the folder of the first. A wheel holds no links.
 function(palmette_install_shared kind folder)
   set(export "")
   set(options "")

@@ -12,7 +12,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(_palmette_triplet aarch64-linux-gnu)
 # Unpacked packages have no alternatives, so that the header of OpenBLAS is found in its own folder only.
-set(CMAKE_CXX_FLAGS_INIT "-idirafter ${PALMETTE_AARCH64_ROOT}/usr/include/${_palmette_triplet}/openblas-pthread")
+set(_palmette_headers ${PALMETTE_AARCH64_ROOT}/usr/include/${_palmette_triplet})
+set(CMAKE_CXX_FLAGS_INIT "-idirafter ${_palmette_headers}/openblas-pthread")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${PALMETTE_AARCH64_ROOT}/usr/lib/${_palmette_triplet}")
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${PALMETTE_AARCH64_ROOT} -E
     LD_LIBRARY_PATH=/usr/lib/${_palmette_triplet}/openblas-pthread)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/aarch64.sh [REPORT.xml]: compile the library for 64-bit ARM with Debian's cross compiler, and run tests of
-# its kernels, factorizations and refinement in QEMU (QEMU is slow: not all tests). The libraries that Palmette
-# needs are unpacked into build/aarch64/root; nothing of them is installed. REPORT.xml is what ctest reports.
+# tools/aarch64.sh [REPORT.xml]: compile the library for 64-bit ARM with Debian's cross compiler, and run
+# tests of its kernels and refinement in QEMU (QEMU is slow: not all tests). The libraries that Palmette needs are
+# unpacked into build/aarch64/root; nothing of them is installed. REPORT.xml is what ctest reports.
 set -euo pipefail
 
 report=${1:+$(realpath -m -- "$1")}
@@ -9,8 +9,8 @@ cd "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/setup.sh
 . tools/setup.sh
 folder=$PWD/build/aarch64
-foreign_packages=(libopenblas-pthread-dev libsuitesparse-dev libmetis-dev libscotch-dev zlib1g-dev libgtest-dev
-                  libstdc++6 libgfortran5)
+foreign_packages=(libopenblas-pthread-dev libsuitesparse-dev libmetis-dev libscotch-dev zlib1g-dev
+                  libgtest-dev libstdc++6 libgfortran5)
 tests=(base blocks columns refine)
 
 # Packages of another architecture, by an apt with a state of its own: this system's is not changed.

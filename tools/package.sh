@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tools/package.sh: make the Debian package (build/package/palmette_*.deb) with command, shared library for each
-# level of x86-64, headers and CMake package, and test it: install it in a new Debian (debootstrap, as root), solve
-# there, and build and run tests/package/user there against it.
+# tools/package.sh: make the Debian package (build/package/palmette_*.deb) with command, shared library for
+# each level of x86-64, headers and CMake package, and test it: install it in a new Debian (debootstrap, as
+# root), solve there, and build and run tests/package/user there against it.
 set -euo pipefail
 
 cd "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -24,8 +24,8 @@ make_debian() {
   release=$(. /etc/os-release && echo "$VERSION_CODENAME")
   debootstrap --variant=minbase "$release" "$debian" &&
     cp /etc/resolv.conf "$debian/etc/" &&
-    cp "$package_folder"/palmette_*.deb "$debian/tmp/" &&
-    cp -r tests/package/user "$debian/tmp/user"
+    cp "$package_folder"/palmette_*.deb "$debian/root/" &&
+    cp -r tests/package/user "$debian/root/user"
 }
 
 inside() { chroot "$debian" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 bash -ec "$1"; }
@@ -33,19 +33,19 @@ inside() { chroot "$debian" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 install_package() {
   inside 'export DEBIAN_FRONTEND=noninteractive
     apt-get -o Acquire::Retries=3 -qq update
-    apt-get -o Acquire::Retries=3 -qq install -y --no-install-recommends /tmp/palmette_*.deb'
+    apt-get -o Acquire::Retries=3 -qq install -y --no-install-recommends ~/palmette_*.deb'
 }
 
 solve_inside() {
-  inside 'cd /tmp; palmette generate poisson3d7 --n 20 --out A.mtx; palmette info; palmette solve A.mtx'
+  inside 'cd; palmette generate poisson3d7 --n 20 --out A.mtx; palmette info; palmette solve A.mtx'
 }
 
 use_inside() {
   inside 'export DEBIAN_FRONTEND=noninteractive
     apt-get -o Acquire::Retries=3 -qq install -y --no-install-recommends g++ cmake make
-    cmake -S /tmp/user -B /tmp/user/build -DCMAKE_BUILD_TYPE=Release -DPALMETTE_WANTED=
-    cmake --build /tmp/user/build
-    /tmp/user/build/user'
+    cmake -S ~/user -B ~/user/build -DCMAKE_BUILD_TYPE=Release -DPALMETTE_WANTED=
+    cmake --build ~/user/build
+    ~/user/build/user'
 }
 
 install_packages "${build_packages[@]}" dpkg-dev file debootstrap

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Looks into a wheel: `wheel_contents.py notices WHEEL` adds the licences of the bundled libraries, as Debian's
-packages have them; `wheel_contents.py check WHEEL FOLDER` fails if the wheel is larger than 25 MB or if a
-program of it, installed in FOLDER, needs a library that neither the wheel nor every Linux system has.
+"""Looks into a wheel: `wheel_contents.py notices WHEEL` adds the licences of the bundled libraries, as
+Debian's packages have them; `wheel_contents.py check WHEEL FOLDER` fails if the wheel is larger than 25 MB or
+if a program of it, installed in FOLDER, needs a library that neither the wheel nor every Linux system has.
 """
 
 import argparse

@@ -49,10 +49,9 @@ class DeviceKind(NamedTuple):
 
 
 class Kernels(NamedTuple):
-    """The instructions for which the library that runs was compiled. Solutions may have other bits where these
-    differ."""
+    """For which instructions the library that runs was compiled; solutions may have other bits with others."""
 
-    name: str  # x86-64, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), or another processor's
+    name: str  # x86-64, x86-64-v2, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), aarch64 or unknown
     register_bytes: int
     fuses_multiply_add: bool
 
