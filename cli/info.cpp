@@ -203,10 +203,14 @@ Json build_json(const Machine& machine) {
   for (const OrderingMethodInfo& info : ordering_method_list())
     orderings[std::string(name_of(info.method))] = info.available;
   Json document;
-  document["build"] = {
-      {"compiler", compiler()},     {"type", PALMETTE_BUILD_TYPE}, {"native", bool(PALMETTE_NATIVE_BUILD)},
-      {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings},      {"solve_methods", methods_json()},
-      {"transports", transports_json()}, {"kernels", kernels_json()}};
+  document["build"] = {{"compiler", compiler()},
+                       {"type", PALMETTE_BUILD_TYPE},
+                       {"native", bool(PALMETTE_NATIVE_BUILD)},
+                       {"blas", PALMETTE_BLAS_NAME},
+                       {"orderings", orderings},
+                       {"solve_methods", methods_json()},
+                       {"transports", transports_json()},
+                       {"kernels", kernels_json()}};
   document["machine"] = {{"processor", machine.processor},
                          {"processors", available_processors()},
                          {"threads", machine.threads},

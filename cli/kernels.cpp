@@ -49,16 +49,17 @@ void take_kernels(const KernelChoice& choice, int argc, char** argv) {
   if (choice.wanted.empty() || choice.wanted == instruction_set().name) return;
   const std::string linker = dynamic_linker(), program = path_of_this_program();
   if (!choice.has_begun_anew && !linker.empty() && !program.empty()) {
-    std::vector<const char*> arguments = {linker.c_str(), "--glibc-hwcaps-mask", choice.wanted.c_str(),
-                                          "--argv0",      argv[0],               program.c_str(),
-                                          "--kernels-chosen"};
+    std::vector<const char*> arguments = {
+        linker.c_str(), "--glibc-hwcaps-mask", choice.wanted.c_str(), "--argv0",
+        argv[0],        program.c_str(),       "--kernels-chosen"};
     arguments.insert(arguments.end(), argv + 1, argv + argc);
     arguments.push_back(nullptr);
     ::execv(linker.c_str(), const_cast<char* const*>(arguments.data()));
   }
-  throw UsageError(fmt::format("--kernels {}: this installation has no such kernels for this processor; "
-                               "without the option it runs those for {}",
-                               choice.wanted, instruction_set().name));
+  throw UsageError(
+      fmt::format("--kernels {}: this installation has no such kernels for this processor; "
+                  "without the option it runs those for {}",
+                  choice.wanted, instruction_set().name));
 }
 
 }  // namespace palmette::cli

@@ -1,14 +1,15 @@
 # The library as one shared library, for a wheel and a Debian package: built for x86-64, and again for its
 # levels v3 (AVX2) and v4 (AVX-512), which lie in glibc-hwcaps/<level> beside it. The dynamic linker (glibc
 # 2.33 or later) takes the highest level that the processor has; an older one takes the first. Files whose
-# time is in their arithmetic are compiled for each level, the others once. Every file whose types or constants
-# depend on the width of a register (palmette/blocks/lanes.hpp) must be among them. A build for the processor
-# of this machine (PALMETTE_NATIVE) has no other levels.
+# time is in their arithmetic are compiled for each level, the others once. Every file whose types or
+# constants depend on the width of a register (palmette/blocks/lanes.hpp) must be among them. A build for the
+# processor of this machine (PALMETTE_NATIVE) has no other levels.
 set(PALMETTE_LEVELED_FILES
     "blocks/|columns/|machine/bandwidth|matrix/multiply"
     "factorize/(assemble|factorize|finish|gather|program|rank_work|update_run)[.]"
     "refine/(condition|krylov|one_norm|refine|residual|verify)[.]"
-    "solve/(device_row|lower_tri|layered_program|plan_factor|rank_program|row_|selected_inv|supernodal|triangle)")
+    "solve/(device_row|lower_tri|plan_factor|row_|selected_inv|supernodal|triangle)"
+    "solve/(layered_program|rank_program)[.]")
 list(JOIN PALMETTE_LEVELED_FILES "|" PALMETTE_LEVELED_FILES)
 set(PALMETTE_LEVELED_FILES "/palmette/(${PALMETTE_LEVELED_FILES})")
 set(levels "")

@@ -49,7 +49,7 @@ class DeviceKind(NamedTuple):
 
 
 class Kernels(NamedTuple):
-    """For which instructions the library that runs was compiled; solutions may have other bits with others."""
+    """What the library that runs was compiled for; with other instructions, solutions may have other bits."""
 
     name: str  # x86-64, x86-64-v2, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), aarch64 or unknown
     register_bytes: int
