@@ -1,7 +1,7 @@
-# CPack's Debian package: the library, its headers, the CMake package and the command. `cpack -G DEB` in a
-# build folder configured with PALMETTE_SHARED=ON and the prefix /usr (tools/package.sh).
+# CPack's Debian package: command, library, headers and CMake package. tools/package.sh makes it, of a build
+# with PALMETTE_SHARED=ON and the prefix /usr.
 set(CPACK_PACKAGE_NAME palmette)
-set(CPACK_PACKAGE_CONTACT "The authors of Palmette <palmette@localhost>")
+set(CPACK_PACKAGE_CONTACT "the Palmette developers <palmette@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Sparse direct solver: every answer verified and measured")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -9,4 +9,6 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/debian/triggers)
 include(CPack)
