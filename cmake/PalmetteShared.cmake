@@ -1,9 +1,9 @@
-# The library as one shared library, for a wheel and a Debian package: built for x86-64, and again for its
-# levels v3 (AVX2) and v4 (AVX-512), which lie in glibc-hwcaps/<level> beside it. The dynamic linker (glibc
-# 2.33 or later) takes the highest level that the processor has; an older one takes the first. Files whose
-# time is in their arithmetic are compiled for each level, the others once. Every file whose types or
-# constants depend on the width of a register (palmette/blocks/lanes.hpp) must be among them. A build for the
-# processor of this machine (PALMETTE_NATIVE) has no other levels.
+# The library as two shared libraries, for a wheel and a Debian package: libpalmette, and libpalmette_kernels
+# with the files whose time is in their arithmetic. The latter is built for x86-64, and again for its levels v3
+# (AVX2) and v4 (AVX-512), which lie in glibc-hwcaps/<level> beside it. The dynamic linker (glibc 2.33 or
+# later) takes the highest level that the processor has; an older one takes the first. Every file whose types
+# or constants depend on the width of a register (palmette/blocks/lanes.hpp) must be among the kernels. A build
+# for the processor of this machine (PALMETTE_NATIVE) has no other levels.
 set(PALMETTE_LEVELED_FILES
     "blocks/|columns/|machine/bandwidth|matrix/multiply"
     "factorize/(assemble|factorize|finish|gather|program|rank_work|update_run)[.]"
@@ -18,13 +18,16 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT PALMETTE_NATIVE)
 endif()
 set(PALMETTE_LEVELS "${levels}" CACHE STRING "Levels of x86-64 for which the shared library is built again")
 
-# palmette_leveled_objects(<variable> <target> <level>): sets the variable to the objects of those files of a
-# room that are compiled for each level.
-function(palmette_leveled_objects variable room level)
+# palmette_kernel_objects(<variable> <target> <level>): sets the variable to the objects of a room's kernels,
+# compiled for a level; without one, to those of the room itself.
+function(palmette_kernel_objects variable room level)
   set(${variable} "" PARENT_SCOPE)
   get_target_property(sources ${room} SOURCES)
   list(FILTER sources INCLUDE REGEX ${PALMETTE_LEVELED_FILES})
-  if(NOT level OR NOT sources)
+  if(NOT sources)
+    return()
+  elseif(NOT level)
+    set(${variable} $<FILTER:$<TARGET_OBJECTS:${room}>,INCLUDE,${PALMETTE_LEVELED_FILES}> PARENT_SCOPE)
     return()
   endif()
   get_target_property(links ${room} LINK_LIBRARIES)
@@ -40,51 +43,73 @@ function(palmette_leveled_objects variable room level)
   set(${variable} $<TARGET_OBJECTS:${room}_${level}> PARENT_SCOPE)
 endfunction()
 
-# palmette_shared_for_level(<target> <level>): the library for one level of the processor; without one, for
-# all processors. Objects of the level come first: where several hold the same inline function, the linker
-# takes the first.
-function(palmette_shared_for_level target level)
+# palmette_shared_part(<target> <name> <folder> <objects>): one of the shared libraries.
+function(palmette_shared_part target name folder)
   get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
   list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
-  set(leveled "")
-  set(common "")
   set(outside "")
   foreach(room ${rooms})
-    palmette_leveled_objects(objects ${room} "${level}")
-    list(APPEND leveled ${objects})
-    if(objects)
-      list(APPEND common $<FILTER:$<TARGET_OBJECTS:${room}>,EXCLUDE,${PALMETTE_LEVELED_FILES}>)
-    else()
-      list(APPEND common $<TARGET_OBJECTS:${room}>)
-    endif()
     get_target_property(links ${room} LINK_LIBRARIES)
     list(APPEND outside ${links})
   endforeach()
   list(FILTER outside INCLUDE REGEX "^[A-Za-z]+::")
   list(REMOVE_DUPLICATES outside)
-  add_library(${target} SHARED ${leveled} ${common})
+  add_library(${target} SHARED ${ARGN})
   # The hooks of the kernels' emulator have the thread sanitizer's names: no other program may see them.
   set(script ${PROJECT_SOURCE_DIR}/cmake/palmette.map)
   target_link_options(${target} PRIVATE LINKER:--version-script=${script} LINKER:-Bsymbolic-functions
                       LINKER:--as-needed)
   target_link_libraries(${target} PRIVATE ${outside} ${CMAKE_DL_LIBS})
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME palmette LINK_DEPENDS ${script}
-      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "${PALMETTE_BLAS_FOLDER}"
-      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/$<$<BOOL:${level}>:glibc-hwcaps/${level}>)
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME ${name} LINK_DEPENDS ${script}
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} BUILD_WITH_INSTALL_RPATH ON
+      INSTALL_RPATH "$ORIGIN;$ORIGIN/../..;${PALMETTE_BLAS_FOLDER}"
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
 
-# palmette_shared(): the libraries of all levels. The first is the target palmette_shared; users of it find
-# the others at run time.
+# palmette_kernels_for_level(<target> <level>): the kernels for one level of the processor; without one, for all
+# processors. Kernels and the rest call each other, so each library names the other as needed: whichever a
+# program loads first, it gets both. The linker learns the other's name from an empty library.
+function(palmette_kernels_for_level target level)
+  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
+  list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+  set(all "")
+  foreach(room ${rooms})
+    palmette_kernel_objects(objects ${room} "${level}")
+    list(APPEND all ${objects})
+  endforeach()
+  set(folder lib)
+  if(level)
+    set(folder lib/glibc-hwcaps/${level})
+  endif()
+  palmette_shared_part(${target} palmette_kernels ${folder} ${all})
+  target_link_options(${target} BEFORE PRIVATE LINKER:--no-as-needed $<TARGET_FILE:palmette_name>)
+  add_dependencies(${target} palmette_name)
+endfunction()
+
+# palmette_shared(): both libraries, the kernels for all levels. Programs link palmette_shared and
+# palmette_kernels, and find the other levels at run time.
 function(palmette_shared)
-  palmette_shared_for_level(palmette_shared "")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/palmette_name.cpp CONTENT "")
+  add_library(palmette_name SHARED ${PROJECT_BINARY_DIR}/palmette_name.cpp)
+  set_target_properties(palmette_name PROPERTIES OUTPUT_NAME palmette
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/palmette_name)
+  palmette_kernels_for_level(palmette_kernels "")
+  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
+  list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+  set(rest "")
+  foreach(room ${rooms})
+    list(APPEND rest $<FILTER:$<TARGET_OBJECTS:${room}>,EXCLUDE,${PALMETTE_LEVELED_FILES}>)
+  endforeach()
+  palmette_shared_part(palmette_shared palmette lib ${rest})
+  target_link_libraries(palmette_shared PUBLIC palmette_kernels INTERFACE Threads::Threads)
   target_include_directories(palmette_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(palmette_shared INTERFACE cxx_std_20)
-  target_link_libraries(palmette_shared INTERFACE Threads::Threads)
   set_target_properties(palmette_shared PROPERTIES EXPORT_NAME palmette)
   foreach(level ${PALMETTE_LEVELS})
-    palmette_shared_for_level(palmette_shared_${level} ${level})
-    add_dependencies(palmette_shared palmette_shared_${level})
+    palmette_kernels_for_level(palmette_kernels_${level} ${level})
+    add_dependencies(palmette_shared palmette_kernels_${level})
   endforeach()
 endfunction()
 
@@ -92,7 +117,7 @@ endfunction()
 # the rooms that the program names: these then have nothing to add.
 function(palmette_use_shared target)
   if(PALMETTE_SHARED)
-    target_link_libraries(${target} PRIVATE palmette_shared)
+    target_link_libraries(${target} PRIVATE palmette_shared palmette_kernels)
     target_link_options(${target} PRIVATE LINKER:--as-needed)
   endif()
 endfunction()
@@ -107,10 +132,10 @@ function(palmette_install_shared kind folder)
   else()
     set(export EXPORT palmette-targets)
   endif()
-  install(TARGETS palmette_shared ${export} LIBRARY DESTINATION ${folder} ${options})
+  install(TARGETS palmette_shared palmette_kernels ${export} LIBRARY DESTINATION ${folder} ${options})
   list(REMOVE_ITEM options NAMELINK_SKIP)
   foreach(level ${PALMETTE_LEVELS})
-    install(TARGETS palmette_shared_${level} LIBRARY DESTINATION ${folder}/glibc-hwcaps/${level} ${options}
+    install(TARGETS palmette_kernels_${level} LIBRARY DESTINATION ${folder}/glibc-hwcaps/${level} ${options}
             NAMELINK_SKIP)
   endforeach()
 endfunction()

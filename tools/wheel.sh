@@ -75,11 +75,15 @@ solve_by_wheel() {
     in_bare_environment palmette solve A.mtx --condition
 }
 
+pytest_in_bare() {  # REPORT FILE…
+  in_bare_environment python -m pytest -q -p no:cacheprovider -c /dev/null --rootdir "$bare" \
+    ${1:+--junitxml "$1"} "${@:2}"
+}
+
 test_wheel() {
   cp -r tests data docs tools "$bare/" &&
-    in_bare_environment python -m pytest -q -p no:cacheprovider -c /dev/null --rootdir "$bare" \
-      ${report:+--junitxml "$report"} \
-      "${smoke_tests[@]/#/tests/python/}" tests/cli/test_kernels.py tests/cli/test_commands.py
+    pytest_in_bare "$report" "${smoke_tests[@]/#/tests/python/}" &&
+    pytest_in_bare "" tests/cli/test_kernels.py tests/cli/test_solve.py
 }
 
 smoke_tests=("${smoke_tests[@]/%/.py}")

@@ -1,7 +1,7 @@
-"""Which kernels run: a wheel holds the library for several levels of the processor.
+"""Which kernels run: a wheel holds them for several levels of the processor.
 
-The dynamic linker takes the best. `python -X palmette_kernels=LEVEL` takes another: the library of that level
-is loaded before the module that needs it, which then finds it there.
+The dynamic linker takes the best. `python -X palmette_kernels=LEVEL` takes another: the kernels of that level
+are loaded before the module that needs them, which then finds them there.
 """
 
 import ctypes
@@ -38,8 +38,8 @@ def load(level: str) -> None:
 
 def levels() -> List[str]:
     """The levels that this installation holds and this processor runs, in ascending order."""
-    if not _libraries("x86-64"):
-        return []
+    if not (_FOLDER / "glibc-hwcaps").is_dir():
+        return []  # built for one level
     flags, found = _flags_of_this_processor(), ["x86-64"]
     for level, needed in _FLAGS.items():
         if not needed <= flags:
@@ -51,7 +51,7 @@ def levels() -> List[str]:
 
 def _libraries(level: str) -> List[Path]:
     folder = _FOLDER if level == "x86-64" else _FOLDER / "glibc-hwcaps" / level
-    return sorted(folder.glob("libpalmette.so*"))
+    return sorted(folder.glob("libpalmette_kernels.so*"))
 
 
 def _flags_of_this_processor() -> set:
