@@ -42,7 +42,8 @@ make_wheel() {
   local settings=(--config-settings=build-dir="$build_folder") option
   for option in "${wheel_options[@]}"; do settings+=("--config-settings=cmake.define.$option"); done
   rm -rf "$wheel_folder/raw"
-  CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$python_here" -m pip wheel --no-build-isolation --no-deps --quiet \
+  # By the names that CMake gives the compilers, so that what ./check has compiled is found again.
+  CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$python_here" -m pip wheel --no-build-isolation --no-deps --quiet \
     "${settings[@]}" --wheel-dir "$wheel_folder/raw" "$source_folder"
 }
 
