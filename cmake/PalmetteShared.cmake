@@ -1,9 +1,9 @@
-# The library as two shared libraries, for a wheel and a Debian package: libpalmette, and libpalmette_kernels
-# with the files whose time is in their arithmetic. The latter is built for x86-64, and again for its levels v3
-# (AVX2) and v4 (AVX-512), which lie in glibc-hwcaps/<level> beside it. The dynamic linker (glibc 2.33 or
-# later) takes the highest level that the processor has; an older one takes the first. Every file whose types
-# or constants depend on the width of a register (palmette/blocks/lanes.hpp) must be among the kernels. A build
-# for the processor of this machine (PALMETTE_NATIVE) has no other levels.
+# The library as two shared libraries, for a wheel and a Debian package: libpalmette, and
+# libpalmette_kernels with the files whose time is in their arithmetic. The latter is built for x86-64, and
+# again for its levels v3 (AVX2) and v4 (AVX-512), which lie in glibc-hwcaps/<level> beside it. The dynamic
+# linker (glibc 2.33 or later) takes the highest level that the processor has; an older one takes the first.
+# Every file whose types or constants depend on the width of a register (palmette/blocks/lanes.hpp) must be
+# among the kernels. A build for the processor of this machine (PALMETTE_NATIVE) has no other levels.
 set(PALMETTE_LEVELED_FILES
     "blocks/|columns/|machine/bandwidth|matrix/multiply"
     "factorize/(assemble|factorize|finish|gather|program|rank_work|update_run)[.]"
@@ -66,9 +66,9 @@ function(palmette_shared_part target name folder)
       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
 endfunction()
 
-# palmette_kernels_for_level(<target> <level>): the kernels for one level of the processor; without one, for all
-# processors. Kernels and the rest call each other, so each library names the other as needed: whichever a
-# program loads first, it gets both. The linker learns the other's name from an empty library.
+# palmette_kernels_for_level(<target> <level>): the kernels for one level of the processor; without one, for
+# all processors. Kernels and the rest call each other, so each library names the other as needed: whichever
+# a program loads first, it gets both. The linker learns the other's name from an empty library.
 function(palmette_kernels_for_level target level)
   get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
   list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)

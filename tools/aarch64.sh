@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tools/aarch64.sh [REPORT.xml]: compile the library for 64-bit ARM with Debian's cross compiler, and run
-# tests of its kernels and refinement in QEMU (QEMU is slow: not all tests). The libraries that Palmette needs are
-# unpacked into build/aarch64/root; nothing of them is installed. REPORT.xml is what ctest reports.
+# tests of its kernels and refinement in QEMU (QEMU is slow: not all tests). The libraries that Palmette
+# needs are unpacked into build/aarch64/root; nothing of them is installed. REPORT.xml is what ctest reports.
 set -euo pipefail
 
 report=${1:+$(realpath -m -- "$1")}

@@ -28,7 +28,8 @@ fi
 wheel_options=(PALMETTE_SHARED=ON PALMETTE_MPI=OFF PALMETTE_CUDA=OFF PALMETTE_HIP=OFF
                PALMETTE_NATIVE=$native PALMETTE_WARNINGS_AS_ERRORS=ON)
 # Those tests of the Python package that a wheel can answer for: no MPI, no files of other projects.
-smoke_tests=(test_kernels test_solve test_factors test_scipy test_errors test_problems test_fork test_threads)
+smoke_tests=(test_kernels test_solve test_factors test_scipy test_errors test_problems test_fork
+             test_threads)
 
 # The sdist, unpacked: the wheel is built from what it holds.
 make_sdist() {
@@ -43,8 +44,8 @@ make_wheel() {
   for option in "${wheel_options[@]}"; do settings+=("--config-settings=cmake.define.$option"); done
   rm -rf "$wheel_folder/raw"
   # By the names that CMake gives the compilers, so that what ./check has compiled is found again.
-  CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$python_here" -m pip wheel --no-build-isolation --no-deps --quiet \
-    "${settings[@]}" --wheel-dir "$wheel_folder/raw" "$source_folder"
+  CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=$jobs "$python_here" -m pip wheel --quiet --no-build-isolation \
+    --no-deps "${settings[@]}" --wheel-dir "$wheel_folder/raw" "$source_folder"
 }
 
 # The tag that auditwheel finds is that of the glibc and the libraries of this system.
