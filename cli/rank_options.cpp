@@ -110,7 +110,7 @@ LayeredGrid parse_layered_grid(const std::string& text) {
 }
 
 bool RankOptions::wanted() const {
-  return transport || grid || chooses_grid || map || trees || delivery ||
+  return transport || grid || chooses_grid || map || trees || delivery || memory ||
          launched_ranks() > 0;
 }
 
@@ -137,6 +137,13 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
       [&options](const std::string& text) {
         options.delivery = choose_of("--delivery", text, block_deliveries);
       });
+  group.value({"--memory", bars(names_of(memory_kinds)),
+               "with --device: how what a device sends reaches that of another rank: from address to "
+               "address, where the transport can, or by way of the hosts (default: auto, the first if it "
+               "can)"},
+              [&options](const std::string& text) {
+                options.memory = choose_of("--memory", text, memory_kinds);
+              });
   group.value({"--watchdog", "SECONDS",
                "silence after which a rank that waits ends the run and says for what; 0: it waits for ever "
                "(default: 600)"},

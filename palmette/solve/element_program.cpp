@@ -485,8 +485,9 @@ std::vector<int> list_blocks(const ElementWorld& world, const SolveExchange& exc
     if (exchange.own_is_whole[k] != 0) continue;
     const OwnContribution& own = exchange.own[k];
     panel_of[k] = static_cast<int>(element.blocks.size());
-    const Block& block = world.symbolic.blocks[element.owned->own[own.own].block];
-    element.blocks.push_back({element.owned->panel[own.column], block.first, own.count});
+    const OwnBlock& where = element.owned->own[own.own];
+    element.blocks.push_back({element.owned->panel[own.column], world.symbolic.blocks[where.block].first,
+                              own.count, own.column, where.first_row});
   }
   return panel_of;
 }

@@ -365,14 +365,6 @@ index_t widest(const SymbolicFactor& symbolic) {
 template <class T>
 RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> factor,
                                       const RankPlanOptions& options) {
-  if (!factor || !factor->symbolic)
-    throw UsageError("the factor of a plan over ranks is null; call factorize first and check that it "
-                     "succeeded");
-  if (options.max_rhs < 1)
-    throw UsageError("a plan for " + std::to_string(options.max_rhs) +
-                     " right-hand sides; there must be at least 1");
-  if (options.threads < 1)
-    throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
   blas::use_one_thread();
   SolveExchange exchange = options.structure ? options.structure->exchange(factor->owned.rank)
                                              : solve_exchange(*factor->symbolic, *factor->placement,

@@ -2,6 +2,7 @@
 #include "palmette/solver/rank_facts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace palmette {
@@ -97,6 +98,12 @@ std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transpor
        gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
     std::memcpy(&all.emplace_back(), piece.data(), sizeof(RankTimes));
   return all;
+}
+
+CarriedCounts carried_by_ranks(const CarriedCounts& mine, Transport& transport) {
+  return mine.with({}, [&](offset_t count, offset_t) {
+    return static_cast<offset_t>(std::llround(transport.sum(static_cast<double>(count))));
+  });
 }
 
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {

@@ -59,6 +59,7 @@ class SimulatedWorld::State::Rank final : public Transport {
   int agree(int) override {
     throw UsageError("simulated ranks share one thread: they cannot wait for an agreement");
   }
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return true; }
   void rest(int) override {}
   void abandon(const std::string& reason) override { world_.why = reason; }
 

@@ -169,6 +169,7 @@ class ThreadRank final : public Transport {
     check_rank(source, num_ranks());
     own().put({source, offer.tag, offers_[source].look_up(offer)});
   }
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return true; }
   void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void rest(int turns) override {
     if (turns < turns_before_sleep) wait_politely(turns);
