@@ -45,12 +45,14 @@ def test_a_number_of_devices_gets_a_grid_and_says_why(palmette, spd):
     assert not any("a grid of" in note for note in given)
 
 
-def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, spd, tmp_path):
+def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, tmp_path):
+    matrix = tmp_path / "grid.mtx"  # large enough for messages
+    palmette("generate", "poisson2d9", "--n", 12, "--out", matrix)
     bits = set()
     for ranks, memory in [(1, "native"), (2, "reference"), (3, "auto")]:
         out = tmp_path / f"x{ranks}.mtx"
         arguments = ["--transport", f"threads:{ranks}", "--device", "emulated", "--memory", memory]
-        told = palmette("solve", spd, *arguments, "--out", out, "--json", "-").json
+        told = palmette("solve", matrix, *arguments, "--out", out, "--json", "-").json
         assert told["verify"]["verified"] is True
         devices = told["ranks"]["devices"]
         assert devices["kind"] == "emulated"
@@ -60,12 +62,12 @@ def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, spd, tmp_path):
         bits.add(out.read_bytes())
     assert len(bits) == 1
     layers = ["--transport", "threads:4", "--grid", "2x1x2", "--device", "emulated"]
-    assert palmette("solve", spd, *layers, "--json", "-").json["ranks"]["devices"]["messages"] > 0
-    palmette("solve", spd, *layers, "--method", "baseline_3d").fails_with(2, "meet once in a solve")
-    palmette("solve", spd, "--grid", "1x1", "--device", "auto").fails_with(2, "name a kind")
-    palmette("solve", spd, "--memory", "native").fails_with(2, "add --device")
+    assert palmette("solve", matrix, *layers, "--json", "-").json["ranks"]["devices"]["messages"] > 0
+    palmette("solve", matrix, *layers, "--method", "baseline_3d").fails_with(2, "meet once in a solve")
+    palmette("solve", matrix, "--grid", "1x1", "--device", "auto").fails_with(2, "name a kind")
+    palmette("solve", matrix, "--memory", "native").fails_with(2, "add --device")
     checked = ["--transport", "threads:2", "--checked", "--device", "emulated", "--memory", "native"]
-    palmette("solve", spd, *checked).fails_with(2, "choose the memory kind reference")
+    palmette("solve", matrix, *checked).fails_with(2, "choose the memory kind reference")
 
 
 def test_processes_with_a_device_each_solve_under_mpi(palmette, spd):
