@@ -19,7 +19,7 @@ cuobjdump_packages=("nvidia-cuda-cuobjdump>=13" "nvidia-cuda-nvdisasm>=13")
 # Options for a CMake build that includes the Python module.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
 # The sources of the installed module: Python sources, pyproject.toml and the library.
-python_module_inputs=(palmette python cmake CMakeLists.txt pyproject.toml)
+python_module_inputs=(palmette python cmake data/interconnects CMakeLists.txt pyproject.toml)
 
 jobs=$(nproc)
 

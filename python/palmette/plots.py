@@ -1,4 +1,4 @@
-"""Plots of sparsity, supernodes, elimination tree, and bandwidth compared with the machine's limit.
+"""Plots of sparsity, supernodes, elimination tree, bandwidth beside the machine's limit, and transfers.
 
 Each function draws into the given axes or a new figure, and returns the axes. matplotlib is imported at the
 first plot. Matrices of any size can be drawn: large ones as densities, at most `PIXELS` wide.
@@ -12,9 +12,18 @@ import numpy as np
 
 from . import _input
 from ._solver import Solver
+from ._transfer_plots import transfer_bytes, transfer_speedups, transfer_sweep
 from .errors import UsageError
 
-__all__ = ["bandwidth", "elimination_tree", "sparsity", "supernodes"]
+__all__ = [
+    "bandwidth",
+    "elimination_tree",
+    "sparsity",
+    "supernodes",
+    "transfer_bytes",
+    "transfer_speedups",
+    "transfer_sweep",
+]
 
 PIXELS = 400            # cells of a density, each way
 MOST_RECTANGLES = 20000  # blocks that are drawn one by one

@@ -17,6 +17,7 @@ MODULES = [
     "palmette.cholmod",
     "palmette._sparse_solves",
     "palmette.plots",
+    "palmette.transfers",
 ]
 
 
