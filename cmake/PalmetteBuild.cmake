@@ -152,6 +152,20 @@ function(palmette_gpu_bench name)
   target_link_libraries(bench_${name} PRIVATE palmette::cudart)
 endfunction()
 
+# palmette_ptx(<variable> <file.cu> <arch> [OPTION…]): the PTX alone; sets the variable to its path without
+# the ending.
+function(palmette_ptx variable source arch)
+  cmake_path(GET source STEM name)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}_sm_${arch})
+  add_custom_command(OUTPUT ${out}.ptx
+    COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
+            -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx ${ARGN}
+            ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
+    COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
+  set(${variable} ${out} PARENT_SCOPE)
+endfunction()
+
 # palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
 # for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and the .sass, if there is
 # cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
@@ -167,19 +181,13 @@ function(palmette_compile_kernels test)
     cmake_path(GET source STEM name)
     foreach(arch 80 90)
       if(PALMETTE_NVCC_WORKS)
-        set(out ${folder}/${name}_sm_${arch})
+        palmette_ptx(out ${source} ${arch})
         set(sass "true")
         if(PALMETTE_CUOBJDUMP AND PALMETTE_NVDISASM)
           cmake_path(GET PALMETTE_NVDISASM PARENT_PATH nvdisasm_folder)
           set(sass "NVDISASM_PATH='${nvdisasm_folder}' '${PALMETTE_CUOBJDUMP}' -sass ${out}.cubin \
 > ${out}.sass")
         endif()
-        add_custom_command(OUTPUT ${out}.ptx
-          COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
-                  -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx
-                  ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
-          DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
-          COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
         add_custom_command(OUTPUT ${out}.cubin
           COMMAND sh -c "'${PALMETTE_NVCC}' -arch=sm_${arch} -Xptxas -v -cubin ${out}.ptx -o ${out}.cubin \
 2> ${out}.log || { cat ${out}.log; exit 1; }; ${sass}"

@@ -66,6 +66,7 @@ struct Report {
   std::uint64_t switches = 0;       ///< from thread to thread
   std::uint64_t plain_accesses = 0;
   std::uint64_t atomics = 0;
+  std::uint64_t acquires = 0;       ///< of them, those that acquire
   std::uint64_t collectives = 0;
   std::uint64_t puts = 0;
   std::uint64_t put_bytes = 0;

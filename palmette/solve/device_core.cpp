@@ -65,8 +65,11 @@ template <class T>
 void DeviceVectors<T>::begin_sums(std::size_t entries) {
   if (sum_.size() < entries) sum_ = {device_, entries};
   sum_.clear();
-  missing_ = {};
-  missing_ = {device_, tree_.num_sources()};
+  if (missing_.size() < tree_.num_sources().size()) {
+    sources_ = {device_, tree_.num_sources()};
+    missing_ = {device_, sources_.size()};
+  }
+  if (sources_.size() > 0) device_->copy_there(missing_.data(), sources_.data(), sources_.bytes());
 }
 
 template <class T>
@@ -93,8 +96,8 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
 
 template <class T>
 offset_t DeviceVectors<T>::memory_bytes() const {
-  return static_cast<offset_t>(x_.bytes() + y_.bytes() + update_.bytes() + sum_.bytes() + missing_.bytes() +
-                               done_.bytes() + ticket_.bytes());
+  return static_cast<offset_t>(x_.bytes() + y_.bytes() + update_.bytes() + sum_.bytes() + sources_.bytes() +
+                               missing_.bytes() + done_.bytes() + ticket_.bytes());
 }
 
 template <class T>
