@@ -96,12 +96,16 @@ device::RowSweep<double> rows_of_chain(int n) {
     ptr.push_back(static_cast<long long>(column.size()));
   }
   const auto size = static_cast<std::size_t>(n);
-  return {n,
-          upload(ptr),
-          upload(column),
-          upload(std::vector<double>(column.size(), 1.0 / 64)),
+  const std::vector<double> value(column.size(), 1.0 / 64);
+  const auto slices =
+      device::cut_into_slices<double>({n, ptr.data(), column.data(), value.data(), false});
+  return {slices.num_slices(),
+          upload(slices.begin),
+          upload(slices.first),
+          upload(slices.row),
+          upload(slices.column),
+          upload(slices.value),
           upload(std::vector<double>(size, 1.0)),
-          false,
           upload(std::vector<double>(size, 1.0)),
           emulate::allocate_array<int>(size),
           emulate::allocate_array<int>(1),

@@ -43,7 +43,7 @@ struct Row {
 struct Options {
   bool match = false;
   std::string json;
-  std::string matrices = "../shared/matrices";
+  std::string matrices;  // a folder; empty: model problems alone
 };
 
 SparseMatrix<double> moduli(const SparseMatrix<std::complex<double>>& matrix) {

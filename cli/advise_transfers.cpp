@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/progress_bar.hpp"
 #include "cli/text.hpp"
 #include "cli/transfer_options.hpp"
 
@@ -60,8 +61,11 @@ int run_advise(const AdviseCommand& command) {
   check_writable("--json", command.output.json);
   const InterconnectFile interconnect = interconnect_of(command.transfers);
   Json document{{"interconnect", interconnect.fabric.name}, {"programs", Json::array()}};
-  for (const transfer::StoreTrace& trace : traces_of(command.transfers)) {
-    const transfer::Advice advice = advise(trace, interconnect.fabric, command.transfers.simulation);
+  ProgressBar progress(!command.output.quiet);
+  for (const transfer::StoreTrace& trace : traces_of(command.transfers, progress)) {
+    const transfer::Advice advice =
+        advise(trace, interconnect.fabric, command.transfers.simulation, progress.callback());
+    progress.end();
     document["programs"].push_back(advice_json(trace.name, advice));
     if (command.output.shows_table()) print(advice_text(trace.name, advice));
   }

@@ -219,10 +219,10 @@ Command add_bench(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "bench",
                      "Time every solve method with 1 to T threads, on one factor.\n"
-                     "Medians of warm solves without refinement, the bytes moved a second, and what that\n"
-                     "is of the memory bandwidth measured with as many threads. With --device: every\n"
-                     "engine of that device beside serial, and on a GPU cuSPARSE and cuDSS; without\n"
-                     "A.mtx, on the matrices of docs/results/speed.md.",
+                     "Shows medians of warm solves without refinement, the bytes moved per second, and\n"
+                     "their share of the memory bandwidth with as many threads. With --device: compares\n"
+                     "every engine of that device with serial, and on a GPU with cuSPARSE and cuDSS;\n"
+                     "without A.mtx, on the matrices of docs/results/speed.md.",
                      "  palmette bench A.mtx\n"
                      "  palmette bench A.mtx --threads 8 --num-rhs 1,16,64 --repeat 9 --json bench.json\n"
                      "  palmette bench A.mtx --device cuda\n"

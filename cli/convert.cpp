@@ -62,7 +62,7 @@ int run_convert(const ConvertCommand& command) {
 Command add_convert(CLI::App& root) {
   CLI::App& app = new_subcommand(root, "convert",
                                  "Convert a matrix file of any supported format to Matrix Market.\n"
-                                 "Reading the written values gives the same bits.",
+                                 "Values are written so that reading them back gives the same bits.",
                                  "  palmette convert bcsstk16.rb.gz bcsstk16.mtx\n"
                                  "  palmette convert A.rua A.mtx.gz\n"
                                  "  palmette convert pattern.mtx - --pattern-values laplacian\n");

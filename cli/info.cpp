@@ -12,6 +12,7 @@
 #include "cli/report_table.hpp"
 #include "cli/structure.hpp"
 #include "cli/text.hpp"
+#include "palmette/blocks/instruction_set.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -151,6 +152,20 @@ Json transports_json() {
   return transports;
 }
 
+/// What the kernels were compiled for; which bits a solution has depends on it.
+std::string kernels_sentence() {
+  const InstructionSet kernels = instruction_set();
+  return fmt::format("{}, registers of {} bytes, {} fused multiply-add", kernels.name, kernels.register_bytes,
+                     kernels.fuses_multiply_add ? "with" : "without");
+}
+
+Json kernels_json() {
+  const InstructionSet kernels = instruction_set();
+  return {{"name", kernels.name},
+          {"register_bytes", kernels.register_bytes},
+          {"fuses_multiply_add", kernels.fuses_multiply_add}};
+}
+
 std::string build_text(const Machine& machine) {
   std::vector<std::string> orderings, transports;
   for (const OrderingMethodInfo& info : ordering_method_list())
@@ -160,6 +175,7 @@ std::string build_text(const Machine& machine) {
   FactList facts(16);
   facts.add("build", fmt::format("{}, {}{}", compiler(), PALMETTE_BUILD_TYPE,
                                  PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
+  facts.add("kernels", kernels_sentence());
   facts.add("BLAS", PALMETTE_BLAS_NAME);
   facts.add("orderings", fmt::format("{}", fmt::join(orderings, ", ")));
   for (const SolveWhere where : all_places)
@@ -187,10 +203,14 @@ Json build_json(const Machine& machine) {
   for (const OrderingMethodInfo& info : ordering_method_list())
     orderings[std::string(name_of(info.method))] = info.available;
   Json document;
-  document["build"] = {
-      {"compiler", compiler()},     {"type", PALMETTE_BUILD_TYPE}, {"native", bool(PALMETTE_NATIVE_BUILD)},
-      {"blas", PALMETTE_BLAS_NAME}, {"orderings", orderings},      {"solve_methods", methods_json()},
-      {"transports", transports_json()}};
+  document["build"] = {{"compiler", compiler()},
+                       {"type", PALMETTE_BUILD_TYPE},
+                       {"native", bool(PALMETTE_NATIVE_BUILD)},
+                       {"blas", PALMETTE_BLAS_NAME},
+                       {"orderings", orderings},
+                       {"solve_methods", methods_json()},
+                       {"transports", transports_json()},
+                       {"kernels", kernels_json()}};
   document["machine"] = {{"processor", machine.processor},
                          {"processors", available_processors()},
                          {"threads", machine.threads},

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/kernels.hpp"
 #include "cli/rank_options.hpp"
 #include "palmette/blocks/blocks.hpp"
 
@@ -68,6 +69,8 @@ void describe_root(CLI::App& root) {
 int parse_and_run(int argc, char** argv) {
   CLI::App root(overview);
   describe_root(root);
+  KernelChoice kernels;
+  add_kernels(root, kernels);
   std::vector<Command> commands;
   for (const auto add : {add_solve, add_trisolve, add_inverse, add_order, add_analyze, add_info, add_generate,
                          add_convert, add_bench, add_predict, add_measure, add_simulate_cluster,
@@ -85,6 +88,7 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw UsageError(usage_sentence(root, error));
   }
+  take_kernels(kernels, argc, argv);
   for (const Command& command : commands)
     if (command.app->parsed()) return command.run();
   throw UsageError("the command is missing; see 'palmette --help'");

@@ -50,7 +50,7 @@ void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string&
 void add_threads(CLI::App& app, const std::string& title, int& threads);
 void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matrix);
 
-/// --gpus: several devices, N in one column, rows x columns, or rows x columns x layers.
+/// --gpus: several devices, N in a predicted grid, rows x columns, or rows x columns x layers.
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus);
 /// @throws UsageError if --gpus comes without a kind of device
 void check_gpus(const SolvingOptions& options);

@@ -336,8 +336,8 @@ Command add_predict(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "predict",
                      "Say what solves will cost on a machine, before anything is factored.\n"
-                     "Orders and analyzes only; the machine may be another one than this: time with its\n"
-                     "parts, lower bounds, messages, memory, and where the critical path goes.",
+                     "Only orders and analyzes; the machine need not be this one. Shows the time and its\n"
+                     "parts, lower bounds, messages, memory, and what the critical path consists of.",
                      "  palmette predict A.mtx --machine this --threads 1,2\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
@@ -351,15 +351,16 @@ Command add_predict(CLI::App& root) {
   add_placement_options(app, command->placement);
   OptionGroup group(app, "Ranks");
   group.value(
-      {"--threads", "T,T,...", "numbers of threads of one machine, without ranks: also predicted"},
+      {"--threads", "T,T,...",
+       "also predict solves on one machine with these numbers of threads, without ranks"},
       [command](const std::string& text) { command->threads = parse_integers("--threads", text, 1, 4096); });
   group.text({"--device", "NAME|FILE,...",
-              "one solve on each of these devices instead, by their machine files: a100, h100, h200, mi250x; "
-              "with --gpus a solve over several of one"},
+              "instead, predict one solve on each of these devices, from their machine files: a100, h100, "
+              "h200, mi250x; with --gpus: a solve over several devices of one kind"},
              command->devices);
   group.text({"--offload", "NAME|FILE,...",
-              "instead, which dense operations of the factorization each of these devices would get from a "
-              "core of --machine"},
+              "instead, say which dense operations of the factorization each of these devices would get "
+              "from a core of --machine"},
              command->offload);
   group.value({"--max-width", "W",
                fmt::format("most columns of a supernode (default: {})", AnalyzeOptions().max_width)},

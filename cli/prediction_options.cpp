@@ -41,7 +41,7 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
   OptionGroup group(app, "Ranks");
   group.text({"--machine", "NAME|FILE|this",
               "the machine: " + joined(machine_names()) +
-                  ", a file of their form, or this one, as 'palmette measure' found it (default)"},
+                  ", a file of the same form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
   group.value({"--ranks", "P,P,...|A:B", "numbers of ranks; A:B doubles from A to B"},
               [&options](const std::string& text) { options.ranks = parse_ranks(text); });
@@ -70,7 +70,7 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
               });
   group.value({"--method", "NAME",
                "how the solve is scheduled: " + method_help(over_ranks) +
-                   ". auto: of several the one that is predicted to be faster"},
+                   ". auto: if there are several, the one that is predicted to be fastest"},
               [&options](const std::string& text) { options.method = read_method(text, over_ranks); });
   group.value({"--subtrees", "whole|split",
                "small subtrees stay on one rank each (default), or every supernode is distributed, as in "
@@ -88,8 +88,8 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
 
 void use_device(PlacementOptions& options, const std::string& device) {
   if (options.counts_gpus == device.empty())
-    throw UsageError(device.empty() ? "--gpus counts devices: name one by --device, such as a100"
-                                    : "--device " + device + ": say how many by --gpus, such as 1:256");
+    throw UsageError(device.empty() ? "--gpus counts devices: name their kind with --device, such as a100"
+                                    : "--device " + device + ": add their number, as --gpus 1:256");
   if (device.empty()) return;
   if (options.machine != "this")
     throw UsageError("--machine and --device both name what ranks are: leave out either");

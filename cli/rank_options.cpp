@@ -110,7 +110,7 @@ LayeredGrid parse_layered_grid(const std::string& text) {
 }
 
 bool RankOptions::wanted() const {
-  return transport || grid || chooses_grid || map || trees || delivery ||
+  return transport || grid || chooses_grid || map || trees || delivery || memory ||
          launched_ranks() > 0;
 }
 
@@ -128,7 +128,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               [&options](const std::string& text) { read_grid(text, options); });
   group.text({"--machine", "NAME|FILE|this",
               "the machine that --grid auto predicts for: " + joined(machine_names()) +
-                  ", a file of their form, or this one, as 'palmette measure' found it (default)"},
+                  ", a file of the same form, or this one, as 'palmette measure' found it (default)"},
              options.machine);
   add_map_and_trees(group, options.map, options.trees);
   group.value(
@@ -137,8 +137,15 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
       [&options](const std::string& text) {
         options.delivery = choose_of("--delivery", text, block_deliveries);
       });
+  group.value({"--memory", bars(names_of(memory_kinds)),
+               "with --device: how what a device sends reaches that of another rank: from address to "
+               "address, where the transport can, or by way of the hosts (default: auto, the first if it "
+               "can)"},
+              [&options](const std::string& text) {
+                options.memory = choose_of("--memory", text, memory_kinds);
+              });
   group.value({"--watchdog", "SECONDS",
-               "silence after which a rank that waits ends the run and says for what; 0: it waits for ever "
+               "how long a rank waits for others before it ends the run and says for what; 0: for ever "
                "(default: 600)"},
               [&options](const std::string& text) {
                 options.watchdog_seconds = parse_real("--watchdog", text);
@@ -147,7 +154,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
               });
   group.flag(
       "--checked",
-      "look at a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
+      "verify a checksum of every message, so that a damaged one ends the run (one-sided queues always do)",
       options.checked);
 }
 

@@ -33,6 +33,7 @@ struct RankOptions {
   std::optional<BlockDelivery> delivery;
   double watchdog_seconds = 600;
   bool checked = false;
+  std::optional<MemoryKind> memory;  ///< --memory: of ranks with devices
 
   /// One of these options is given, or a launcher has started several processes.
   bool wanted() const;

@@ -20,6 +20,13 @@ index_t given_layers(const RankOptions& ranks) {
 }
 
 void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_processes) {
+  if (request.solving.device.starts_with("auto"))
+    throw UsageError(
+        "--device auto is for one process; over ranks name a kind, and each rank takes one of it");
+  if (request.solving.device == "none" && request.ranks.memory)
+    throw UsageError("--memory is for ranks with devices: add --device");
+  if (request.solving.offload == OffloadMode::always)
+    throw UsageError("--offload always is for one process; over ranks the hosts factorize");
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");
   check_method(request.solving.method, given_layers(request.ranks));
@@ -75,6 +82,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, const RankTran
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
   options.threads = std::max(1, request.solving.threads);
   options.watchdog_seconds = request.ranks.watchdog_seconds;
+  options.memory = request.ranks.memory.value_or(MemoryKind::automatic);
   options.transport_name = transport.name;
   if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);
   return options;
@@ -99,8 +107,10 @@ int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>
   world.run([&](Transport& thread) {
     Checked checked(thread);
     Transport& transport = request.ranks.checked ? static_cast<Transport&>(checked) : thread;
+    RankSolverOptions own_options = options;
+    own_options.device = open_device_of_rank(request.solving.device, transport.rank());
     DenseMatrix<T> solution = run.right_hand_sides<T>(matrix->rows());
-    RankReport own = solve_as_rank(matrix, options, request.solving.request, solution, transport);
+    RankReport own = solve_as_rank(matrix, own_options, request.solving.request, solution, transport);
     if (transport.rank() != 0) return;
     report = std::move(own);
     first = std::move(solution);
@@ -112,7 +122,9 @@ int run_in_this_process(const RankSolveRequest& request) {
   const RankTransport transport = request.ranks.transport.value_or(usual_transport(RankWorld::loopback));
   refuse_what_ranks_cannot(request, false);
   SystemRun run("solve", request.matrix, request.solving, request.output);
-  const RankSolverOptions options = solver_options(request, transport, run);
+  RankSolverOptions options = solver_options(request, transport, run);
+  if (transport.world == RankWorld::loopback)
+    options.device = open_device_of_rank(request.solving.device, 0);
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& given) {
         const auto matrix = std::make_shared<const SparseMatrix<T>>(std::move(given));
@@ -147,6 +159,7 @@ int run_as_process(const RankSolveRequest& request, const RankTransport& wanted,
     refuse_what_ranks_cannot(request, transport.num_ranks() > 1);
     run.emplace("solve", request.matrix, solving, output);
     options = solver_options(request, wanted, *run, speaks);
+    options.device = open_device_of_rank(solving.device, transport.rank());
     matrix = run->take_matrix();
   });
   options.transport_name = mpi.name;

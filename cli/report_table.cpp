@@ -144,6 +144,16 @@ void add_ranks(PhaseTable& table, const RankReport& report) {
   table.more(fmt::format("factor and plan of a rank: {} to {}, mean {}",
                          format_bytes(report.memory_bytes.least), format_bytes(report.memory_bytes.most),
                          format_bytes(report.memory_bytes.mean)));
+  if (!report.device_kind.empty()) {
+    const CarriedCounts& counts = report.carried;
+    table.more(fmt::format("a device ({}) on each rank: {}; {} of {}, {}", report.device_kind,
+                           plural(counts.launches, "kernel"), plural(counts.messages, "message"),
+                           format_bytes(static_cast<double>(counts.bytes)),
+                           report.memory == MemoryKind::native
+                               ? "from device to device"
+                               : fmt::format("by way of the hosts: {} out, {} in",
+                                             plural(counts.copies_out, "copy"), counts.copies_in)));
+  }
   const PhaseTimes mean = mean_times(report.times);
   table.more(fmt::format("time of a rank, mean: work {}, messages {}, waiting {}", format_seconds(mean.work),
                          format_seconds(mean.messages), format_seconds(mean.waiting)));

@@ -12,6 +12,7 @@
 #include "cli/text.hpp"
 #include "cli/this_machine.hpp"
 #include "cli/times_report.hpp"
+#include "cli/transfer_options.hpp"
 #include "palmette/factorize/factorize.hpp"
 
 namespace palmette::cli {
@@ -22,7 +23,7 @@ struct SimulateCommand {
   StructureOptions structure;
   PlacementOptions placement;
   std::string device;  ///< ranks are devices
-  std::string trace;
+  std::string trace, stores;
   OutputOptions output;
 };
 
@@ -42,8 +43,7 @@ Json to_json(const Row& row) {
           {"grid_rows", grid.rows},
           {"grid_cols", grid.cols},
           {"map", name_of(row.what.map)},
-          {"packing_max_age_tasks",
-           row.what.packing ? Json(row.what.packing->max_age_tasks) : Json(nullptr)},
+          {"packing_max_age_tasks", row.what.packing ? Json(row.what.packing->max_age_tasks) : Json(nullptr)},
           {"seconds", run.seconds},
           {"times", times_json(run.times)},
           {"messages", run.traffic.messages()},
@@ -118,7 +118,7 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
   for (const Layout& layout :
        layouts_of(command.placement, *symbolic, structure.kind, sizeof(T), machine.cluster))
     cases.push_back(case_of(command.placement, layout));
-  cases.back().keeps_timeline = !command.trace.empty();
+  cases.back().keeps_timeline = !command.trace.empty() || !command.stores.empty();
   for (const SimulatedCase& one : cases) {
     rows.push_back({one, simulate_solve(matrix, factor.value(), one, cluster)});
     document["simulations"].push_back(to_json(rows.back()));
@@ -142,6 +142,9 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
           times_table(last.found.run.times));
   }
   if (!command.trace.empty()) write_trace(command.trace, last.found.run.timelines);
+  if (!command.stores.empty())
+    write_store_trace(command.stores, transfer::message_trace(std::string(name_of(last.what.method)),
+                                                              last.found.run.timelines));
   return finish(command.output, document);
 }
 
@@ -149,6 +152,9 @@ int run_simulate(const SimulateCommand& command) {
   check_writable("--json", command.output.json);
   check_writable("--trace", command.trace);
   check_apart("--trace", command.trace, "--json", command.output.json);
+  check_writable("--write-stores", command.stores);
+  check_apart("--write-stores", command.stores, "--json", command.output.json);
+  check_apart("--write-stores", command.stores, "--trace", command.trace);
   check_method(command.placement);
   const MachineFile machine = machine_by_name(command.placement.machine);
   ProgressBar progress(!command.output.quiet);
@@ -164,8 +170,8 @@ Command add_simulate_cluster(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "simulate-cluster",
                      "Solve on a cluster in virtual time.\n"
-                     "The rank programs that run over MPI, with real arithmetic: tasks take what the\n"
-                     "machine's rates say, messages what its links and nodes' doors say.",
+                     "Runs the programs that ranks run over MPI, with real arithmetic. A task takes the\n"
+                     "time that the machine's rates give, a message that of its links and interfaces.",
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
                      "  palmette simulate-cluster A.mtx --device a100 --gpus 1:64 --grid auto\n"
@@ -176,14 +182,19 @@ Command add_simulate_cluster(CLI::App& root) {
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
   add_packing_option(app, command->placement);
-  OptionGroup(app, "Ranks").text({"--device", "NAME|FILE",
-                                  "ranks are devices, --gpus of them, by the machine file of one: a100, "
-                                  "h100, h200, mi250x"},
-                                 command->device);
+  OptionGroup(app, "Ranks")
+      .text({"--device", "NAME|FILE",
+             "ranks are devices, --gpus of them, by the machine file of one: a100, "
+             "h100, h200, mi250x"},
+            command->device);
   OptionGroup report(app, "Report");
   report.text({"--trace", "FILE.json",
                "tasks and messages (of the last run) for chrome://tracing or ui.perfetto.dev"},
               command->trace);
+  report.text({"--write-stores", "FILE",
+               "messages (of the last run, at most 16 ranks) as stores, for simulate-transfers; as bytes if "
+               "the name ends in .bin"},
+              command->stores);
   add_output_options(app, command->output);
   return {&app, [command] {
             use_device(command->placement, command->device);

@@ -1,12 +1,14 @@
 // palmette simulate-transfers: replays what a program stores on several devices under each paradigm.
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
 #include "cli/names.hpp"
+#include "cli/progress_bar.hpp"
 #include "cli/text.hpp"
 #include "cli/transfer_options.hpp"
 
@@ -21,7 +23,7 @@ struct SimulateTransfersCommand {
   std::vector<Paradigm> chosen{std::begin(transfer::paradigms), std::end(transfer::paradigms)};
   bool has_chunk = false;
   double calibrate = 0;  ///< 0: no calibration
-  std::string write_trace, csv;
+  std::string write_trace, csv, timeline;
   OutputOptions output;
 };
 
@@ -88,17 +90,6 @@ void write_csv(const std::string& path, const std::vector<ReplayedProgram>& prog
   });
 }
 
-void write_trace_file(const std::string& path, const transfer::StoreTrace& trace) {
-  write_or_rescue(path, [&](const std::string& to) {
-    std::ofstream stream(to, std::ios::binary);
-    if (path.size() > 4 && path.compare(path.size() - 4, 4, ".bin") == 0)
-      transfer::write_binary(trace, stream);
-    else
-      transfer::write_text(trace, stream);
-    if (!stream.flush()) throw IoError(to, 0, "this file cannot be written");
-  });
-}
-
 Json program_json(const ReplayedProgram& program) {
   Json document{{"program", program.trace->name},
                 {"devices", program.trace->devices},
@@ -111,18 +102,59 @@ Json program_json(const ReplayedProgram& program) {
   return document;
 }
 
-int run_simulate_transfers(SimulateTransfersCommand& command) {
+/// One process of the trace for each program and paradigm.
+void write_timeline(const std::string& path, std::vector<ReplayedProgram>& programs) {
+  std::vector<transfer::TransferTimeline> timelines;
+  for (ReplayedProgram& program : programs)
+    for (TransferResult& one : program.results)
+      timelines.push_back(
+          {fmt::format("{}, {}", program.trace->name, name_of(one.paradigm)), std::move(one.timeline)});
+  write_or_rescue(path, [&](const std::string& to) {
+    std::ofstream stream(to);
+    stream << transfer::chrome_trace(timelines);
+    if (!stream.flush()) throw IoError(to, 0, "this file cannot be written");
+  });
+}
+
+/// Each program on one device, and under each chosen paradigm.
+std::vector<ReplayedProgram> replay_all(const std::vector<transfer::StoreTrace>& traces,
+                                        const transfer::Fabric& fabric,
+                                        const SimulateTransfersCommand& command,
+                                        const ProgressCallback& progress) {
+  std::vector<ReplayedProgram> programs;
+  const auto all = static_cast<double>(traces.size() * command.chosen.size());
+  double done = 0;
+  for (const transfer::StoreTrace& trace : traces) {
+    programs.push_back({&trace, replayed(trace, fabric, command, Paradigm::single).seconds, {}});
+    for (const Paradigm paradigm : command.chosen) {
+      programs.back().results.push_back(replayed(trace, fabric, command, paradigm));
+      if (progress) progress("simulate", ++done / all);
+    }
+  }
+  return programs;
+}
+
+void check_files(const SimulateTransfersCommand& command) {
   check_writable("--json", command.output.json);
   check_writable("--csv", command.csv);
   check_writable("--write-trace", command.write_trace);
   check_apart("--csv", command.csv, "--json", command.output.json);
+  check_writable("--trace", command.timeline);
   check_apart("--write-trace", command.write_trace, "--csv", command.csv);
+  check_apart("--trace", command.timeline, "--json", command.output.json);
+  check_apart("--trace", command.timeline, "--csv", command.csv);
+  check_apart("--trace", command.timeline, "--write-trace", command.write_trace);
+}
+
+int run_simulate_transfers(SimulateTransfersCommand& command) {
+  check_files(command);
+  ProgressBar progress(!command.output.quiet);
   const InterconnectFile interconnect = interconnect_of(command.transfers);
   const transfer::Fabric& fabric = interconnect.fabric;
-  const std::vector<transfer::StoreTrace> traces = traces_of(command.transfers);
+  const std::vector<transfer::StoreTrace> traces = traces_of(command.transfers, progress);
   if (!command.write_trace.empty()) {
     if (traces.size() != 1) throw UsageError("--write-trace needs one program, not all");
-    write_trace_file(command.write_trace, traces.front());
+    write_store_trace(command.write_trace, traces.front());
   }
   Json document{{"interconnect", fabric.name},
                 {"simulated", true},
@@ -134,18 +166,22 @@ int run_simulate_transfers(SimulateTransfersCommand& command) {
   }
   document["work_gbs"] = command.transfers.simulation.device.work_gbs;
   document["programs"] = Json::array();
-  std::vector<ReplayedProgram> programs;
+  command.transfers.simulation.keeps_timeline = !command.timeline.empty();
   const auto begin = std::chrono::steady_clock::now();
-  std::int64_t events = 0;
-  for (const transfer::StoreTrace& trace : traces) {
-    programs.push_back({&trace, replayed(trace, fabric, command, Paradigm::single).seconds, {}});
-    for (const Paradigm paradigm : command.chosen) {
-      programs.back().results.push_back(replayed(trace, fabric, command, paradigm));
-      events += programs.back().results.back().events;
-    }
-    document["programs"].push_back(program_json(programs.back()));
-  }
+  const std::clock_t processor_begin = std::clock();
+  std::vector<ReplayedProgram> programs = replay_all(traces, fabric, command, progress.callback());
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double processor =
+      static_cast<double>(std::clock() - processor_begin) / static_cast<double>(CLOCKS_PER_SEC);
+  progress.end();
+  std::int64_t events = 0;
+  for (const ReplayedProgram& program : programs) {
+    for (const TransferResult& one : program.results) events += one.events;
+    document["programs"].push_back(program_json(program));
+  }
+  document["events"] = events;
+  document["wall_seconds"] = wall;
+  document["processor_seconds"] = processor;
   if (command.output.shows_table()) {
     FactList facts(16);
     facts.add("interconnect", fmt::format("{}: {}", fabric.name, fabric.description));
@@ -160,6 +196,7 @@ int run_simulate_transfers(SimulateTransfersCommand& command) {
     print(text);
   }
   if (!command.csv.empty()) write_csv(command.csv, programs);
+  if (!command.timeline.empty()) write_timeline(command.timeline, programs);
   return finish(command.output, document);
 }
 
@@ -196,6 +233,9 @@ Command add_simulate_transfers(CLI::App& root) {
   report.text({"--csv", "FILE.csv", "one line for each program and paradigm"}, command->csv);
   report.text({"--write-trace", "FILE", "the trace, as text, or as bytes if the name ends in .bin"},
               command->write_trace);
+  report.text({"--trace", "FILE.json",
+               "when devices compute and links are busy, for ui.perfetto.dev or chrome://tracing"},
+              command->timeline);
   add_output_options(app, command->output);
   return {&app, [command, &app] {
             command->has_chunk = app.count("--chunk") > 0;

@@ -41,10 +41,10 @@ int run_solve(const SolveCommand& command) {
     throw UsageError(
         "--singular takes only raise over ranks; solve with threads alone for an answer to a singular "
         "system");
-  if (command.ranks.wanted() && command.solving.device != "none")
-    throw UsageError("--device is for one process; over ranks the factor stays on the hosts");
   if (command.ranks.wanted() && command.solving.gpus)
-    throw UsageError("--gpus is for one process; over ranks the factor stays on the hosts");
+    throw UsageError(
+        "--gpus is for one process; over ranks --device gives each rank one device, and --grid says how they "
+        "are arranged");
   if (command.solving.device == "none" && command.solving.offload == OffloadMode::always)
     throw UsageError("--offload always needs a device: add --device");
   if (command.ranks.wanted())
@@ -74,6 +74,7 @@ Command add_solve(CLI::App& root) {
                      "  palmette solve A.mtx --rhs b.mtx --out x.mtx --condition\n"
                      "  palmette solve A.mtx --rhs random:7 --num-rhs 50 --repeat 5 --json report.json\n"
                      "  mpiexec -n 4 palmette solve A.mtx --grid 2x2\n"
+                     "  mpiexec -n 4 palmette solve A.mtx --device cuda\n"
                      "  palmette generate poisson2d5 --n 300 --out - | palmette solve -\n");
   const auto command = std::make_shared<SolveCommand>();
   add_matrix_options(app, command->matrix);

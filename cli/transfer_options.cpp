@@ -40,10 +40,18 @@ void add_queue_options(CLI::App& app, TransferOptions& options) {
       });
 }
 
+std::shared_ptr<const transfer::Ratings> ratings_of(const std::string& path) {
+  if (path.empty()) return nullptr;
+  std::ifstream stream(path);
+  if (!stream) throw IoError(path, 0, "these ratings cannot be read");
+  return std::make_shared<const transfer::Ratings>(transfer::read_ratings(stream, path));
+}
+
 transfer::StoreTrace application_trace(transfer::Application application,
-                                       const transfer::ApplicationOptions& options) {
+                                       transfer::ApplicationOptions options, const std::string& ratings) {
+  if (application == transfer::Application::als) options.ratings = ratings_of(ratings);
   transfer::ApplicationRun run = run_application(application, options);
-  if (!(run.error <= 1e-4))
+  if (!(run.error <= transfer::most_application_error))
     throw Error(fmt::format("{} differs from its serial answer by {:.1e}", name_of(application), run.error));
   return std::move(run.trace);
 }
@@ -67,7 +75,7 @@ void add_transfer_options(CLI::App& app, TransferOptions& options) {
                   options.application.devices = small_number("--gpus", text, 1, transfer::most_devices);
                 });
   machine.value(
-      {"--work-gbs", "R", "local memory that kernels use per second, 10^9 bytes/s"},
+      {"--work-gbs", "R", "how fast kernels use local memory, in 10^9 bytes/s"},
       [&](const std::string& text) { options.simulation.device.work_gbs = parse_real("--work-gbs", text); });
   machine.value(
       {"--issue", "ORDER", bars(names_of(transfer::issue_orders)) + ": which warp is next (default: greedy)"},
@@ -80,17 +88,24 @@ void add_transfer_options(CLI::App& app, TransferOptions& options) {
   program.value({"--iterations", "N", "of an application"}, [&](const std::string& text) {
     options.application.iterations = small_number("--iterations", text, 1, 1000);
   });
+  program.text({"--ratings", "FILE", "for als: lines with user, item and rating, instead of generated ones"},
+               options.ratings);
   add_queue_options(app, options);
 }
 
-std::vector<transfer::StoreTrace> traces_of(const TransferOptions& options) {
+std::vector<transfer::StoreTrace> traces_of(const TransferOptions& options, ProgressBar& progress) {
   std::vector<transfer::StoreTrace> traces;
   std::error_code ignored;
   const std::string listed = "," + options.program + ",";
   for (const transfer::Application application : transfer::applications)
     if (options.program == "all" ||
-        listed.find(fmt::format(",{},", name_of(application))) != std::string::npos)
-      traces.push_back(application_trace(application, options.application));
+        listed.find(fmt::format(",{},", name_of(application))) != std::string::npos) {
+      progress.begin(name_of(application));
+      traces.push_back(application_trace(application, options.application, options.ratings));
+    }
+  progress.end();
+  if (!options.ratings.empty() && listed.find(",als,") == std::string::npos && options.program != "all")
+    throw UsageError("--ratings is for als, which is not among the programs");
   const auto commas = std::count(options.program.begin(), options.program.end(), ',');
   if (options.program != "all" && static_cast<std::ptrdiff_t>(traces.size()) != commas + 1) traces.clear();
   if (!traces.empty()) return traces;
@@ -106,6 +121,17 @@ std::vector<transfer::StoreTrace> traces_of(const TransferOptions& options) {
   return traces;
 }
 
+void write_store_trace(const std::string& path, const transfer::StoreTrace& trace) {
+  write_or_rescue(path, [&](const std::string& to) {
+    std::ofstream stream(to, std::ios::binary);
+    if (path.size() > 4 && path.compare(path.size() - 4, 4, ".bin") == 0)
+      transfer::write_binary(trace, stream);
+    else
+      transfer::write_text(trace, stream);
+    if (!stream.flush()) throw IoError(to, 0, "this file cannot be written");
+  });
+}
+
 InterconnectFile interconnect_of(const TransferOptions& options) {
   InterconnectFile file = known_interconnect("--interconnect", options.interconnect);
   if (options.machine.empty()) return file;
@@ -118,36 +144,12 @@ InterconnectFile interconnect_of(const TransferOptions& options) {
 }
 
 nlohmann::ordered_json transfer_json(const transfer::TransferResult& result, double single_seconds) {
-  nlohmann::ordered_json document{{"simulated", true},
-                                  {"paradigm", name_of(result.paradigm)},
-                                  {"seconds", result.seconds},
-                                  {"compute_seconds", result.compute_seconds},
-                                  {"stall_seconds", result.stall_seconds},
-                                  {"wire_bytes", result.wire_bytes},
-                                  {"useful_bytes", result.useful_bytes},
-                                  {"wasted_bytes", result.wasted_bytes},
-                                  {"overhead_bytes", result.overhead_bytes},
-                                  {"packets", result.packets},
-                                  {"stores", result.stores},
-                                  {"store_bytes", result.store_bytes},
-                                  {"packed_runs", result.packed_runs},
-                                  {"small_stores", result.small_stores},
-                                  {"flushes",
-                                   {{"window", result.flushes[0]},
-                                    {"entries", result.flushes[1]},
-                                    {"payload", result.flushes[2]},
-                                    {"release", result.flushes[3]}}},
-                                  {"queue_stores", result.queue_stores},
-                                  {"queue_hits", result.queue_hits},
-                                  {"tlb_lookups", result.tlb_lookups},
-                                  {"tlb_hits", result.tlb_hits},
-                                  {"pages_by_subscribers", result.pages_by_subscribers},
-                                  {"page_faults", result.page_faults},
-                                  {"chunks", result.chunks},
-                                  {"chunk_bytes", result.chunk_bytes},
-                                  {"compared_bytes", result.compared_bytes},
-                                  {"different_bytes", result.different_bytes},
-                                  {"events", result.events}};
+  nlohmann::ordered_json document{{"simulated", true}, {"paradigm", name_of(result.paradigm)}};
+  for_each_figure(result, [&](const char* name, auto value) { document[name] = value; });
+  for (const transfer::FlushCause cause : transfer::flush_causes)
+    document["flushes"][name_of(cause)] = result.flushes[static_cast<std::size_t>(cause)];
+  document["pages_by_subscribers"] = result.pages_by_subscribers;
+  document["stores_by_size"] = result.stores_by_size;
   if (single_seconds > 0) document["speedup"] = single_seconds / result.seconds;
   return document;
 }

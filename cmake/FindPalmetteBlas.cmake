@@ -32,4 +32,6 @@ if(PalmetteBlas_FOUND AND NOT TARGET palmette::blas)
     target_link_options(palmette::blas INTERFACE "LINKER:-rpath,${_palmette_blas_folder}")
   endif()
 endif()
+# The folder of an OpenBLAS that no system folder holds, for the run path of what is installed.
+set(PALMETTE_BLAS_FOLDER "${_palmette_blas_folder}")
 set(PALMETTE_BLAS_SUMMARY "${_palmette_blas}")

@@ -10,7 +10,9 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 find_program(PALMETTE_CCACHE ccache)
 if(PALMETTE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${PALMETTE_CCACHE})
+  # Objects that use precompiled headers are kept, too.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+      ${PALMETTE_CCACHE})
 endif()
 
 add_library(palmette_options INTERFACE)
@@ -18,7 +20,7 @@ add_library(palmette_options INTERFACE)
 target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${PALMETTE_WARNINGS_AS_ERRORS}>:-Werror>
-  $<$<BOOL:${PALMETTE_NATIVE}>:-march=native>)
+  $<$<AND:$<BOOL:${PALMETTE_NATIVE}>,$<NOT:$<BOOL:$<TARGET_PROPERTY:PALMETTE_LEVEL>>>>:-march=native>)
 # Contraction to fused multiply-add is fixed per build, so that the same source line rounds the same way
 # everywhere. Where GCC tunes for Zen it leaves the products of some sums unfused (chains of up to 256 bits),
 # and a row would have other bits in other company; the parameter turns that off.
@@ -36,7 +38,25 @@ if(PALMETTE_SANITIZE)
   add_link_options(-fsanitize=${PALMETTE_SANITIZE})
 endif()
 
+# Sources of a room are compiled several at a time: most of what a small file takes to compile are the headers
+# that it shares with its neighbours. Rooms whose time is their kernels' gain nothing, and are left alone.
+option(PALMETTE_UNITY "Compile several sources of a room at a time" ON)
+set(PALMETTE_ROOMS_FILE_BY_FILE blocks columns)
+
 set_property(GLOBAL PROPERTY PALMETTE_ROOMS "")
+
+# palmette_compile_together(<target>): has the sources of a target compiled several at a time, unless some of
+# them are compiled for several processors (PalmetteShared.cmake).
+function(palmette_compile_together target)
+  if(PALMETTE_SHARED)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${PALMETTE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  # GCC takes a source that is included for a header, where an anonymous namespace would be a mistake.
+  if(PALMETTE_UNITY)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
 
 # palmette_room(<name> [ROOMS other rooms…] [LIBS private libraries…] [PUBLIC_LIBS libraries…])
 function(palmette_room name)
@@ -57,6 +77,9 @@ function(palmette_room name)
   endif()
   if(sources)
     target_compile_features(palmette_${name} PUBLIC cxx_std_20)
+    if(NOT name IN_LIST PALMETTE_ROOMS_FILE_BY_FILE)
+      palmette_compile_together(palmette_${name})
+    endif()
   endif()
   set_target_properties(palmette_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name})
@@ -85,12 +108,25 @@ function(palmette_room_over_mpi name)
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette_${name}_mpi)
 endfunction()
 
+# palmette_room_under_foreign_names(<name> <part> <library>): palmette/<name>/<part> as a shared library that
+# shows only the symbols listed in its exports.map, so that programs made for another library find them there.
+function(palmette_room_under_foreign_names name part library)
+  set(folder ${PROJECT_SOURCE_DIR}/palmette/${name}/${part})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  add_library(lib${library} SHARED ${sources})
+  set_target_properties(lib${library} PROPERTIES OUTPUT_NAME ${library} LINK_DEPENDS ${folder}/exports.map)
+  target_link_libraries(lib${library} PRIVATE palmette_${name} palmette_options)
+  target_link_options(lib${library} PRIVATE LINKER:--version-script=${folder}/exports.map)
+  install(TARGETS lib${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
 # palmette_room_for_tests(<name> <part>): a part of a room that only tests and benchmarks need,
 # palmette/<name>/<part>, as the target palmette_<name>_<part>; it is neither built for users nor installed.
 function(palmette_room_for_tests name part)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/palmette/${name}/${part}/*.cpp)
   add_library(palmette_${name}_${part} STATIC EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(palmette_${name}_${part} PUBLIC palmette_${name} PRIVATE palmette_options)
+  palmette_compile_together(palmette_${name}_${part})
 endfunction()
 
 # The one target that users link: every room through the hall.
@@ -99,6 +135,21 @@ function(palmette_umbrella hall)
   add_library(palmette::palmette ALIAS palmette)
   target_link_libraries(palmette INTERFACE palmette_${hall})
   set_property(GLOBAL APPEND PROPERTY PALMETTE_ROOMS palmette)
+endfunction()
+
+# palmette_precompile_for_tests(<target>): the headers that nearly every test reads, read once for all tests.
+# The first target that asks makes them.
+function(palmette_precompile_for_tests target)
+  # so that ccache can keep what is compiled with them
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  get_property(maker GLOBAL PROPERTY PALMETTE_PRECOMPILED_FOR_TESTS)
+  if(maker)
+    target_precompile_headers(${target} REUSE_FROM ${maker})
+  else()
+    target_precompile_headers(${target} PRIVATE <gtest/gtest.h> <algorithm> <complex> <functional> <map>
+                              <numeric> <random> <span> <string> <thread> <variant> <vector>)
+    set_property(GLOBAL PROPERTY PALMETTE_PRECOMPILED_FOR_TESTS ${target})
+  endif()
 endfunction()
 
 # palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>;
@@ -110,6 +161,11 @@ function(palmette_test name)
     return()
   endif()
   add_executable(test_${name} ${sources})
+  palmette_precompile_for_tests(test_${name})
+  # What is tested is optimized; the tests themselves take longer to compile than to run. With -O1, GCC 12
+  # sees writes beyond the end of temporary strings where there are none.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>
+      "$<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-array-bounds;-Wno-stringop-overflow>")
   target_link_libraries(test_${name} PRIVATE ${ARG_LIBS} GTest::gtest_main palmette_options)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(test_${name} PRIVATE PALMETTE_DATA_FOLDER="${PROJECT_SOURCE_DIR}/data"
@@ -152,6 +208,20 @@ function(palmette_gpu_bench name)
   target_link_libraries(bench_${name} PRIVATE palmette::cudart)
 endfunction()
 
+# palmette_ptx(<variable> <file.cu> <arch> [OPTION…]): the PTX alone; sets the variable to its path without
+# the ending.
+function(palmette_ptx variable source arch)
+  cmake_path(GET source STEM name)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}_sm_${arch})
+  add_custom_command(OUTPUT ${out}.ptx
+    COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
+            -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx ${ARGN}
+            ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
+    COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
+  set(${variable} ${out} PARENT_SCOPE)
+endfunction()
+
 # palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
 # for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and the .sass, if there is
 # cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
@@ -167,19 +237,13 @@ function(palmette_compile_kernels test)
     cmake_path(GET source STEM name)
     foreach(arch 80 90)
       if(PALMETTE_NVCC_WORKS)
-        set(out ${folder}/${name}_sm_${arch})
+        palmette_ptx(out ${source} ${arch})
         set(sass "true")
         if(PALMETTE_CUOBJDUMP AND PALMETTE_NVDISASM)
           cmake_path(GET PALMETTE_NVDISASM PARENT_PATH nvdisasm_folder)
           set(sass "NVDISASM_PATH='${nvdisasm_folder}' '${PALMETTE_CUOBJDUMP}' -sass ${out}.cubin \
 > ${out}.sass")
         endif()
-        add_custom_command(OUTPUT ${out}.ptx
-          COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
-                  -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx
-                  ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
-          DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
-          COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
         add_custom_command(OUTPUT ${out}.cubin
           COMMAND sh -c "'${PALMETTE_NVCC}' -arch=sm_${arch} -Xptxas -v -cubin ${out}.ptx -o ${out}.cubin \
 2> ${out}.log || { cat ${out}.log; exit 1; }; ${sass}"
@@ -252,10 +316,20 @@ endfunction()
 
 function(palmette_install)
   get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
-  install(TARGETS ${rooms} EXPORT palmette-targets
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(PALMETTE_SHARED)
+    palmette_install_shared(system ${CMAKE_INSTALL_LIBDIR})
+  else()
+    install(TARGETS ${rooms} EXPORT palmette-targets
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
   install(DIRECTORY palmette DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
       PATTERN "*.hpp" PATTERN "*.inc" PATTERN "*.h")
+  # The room targets that a package of the shared library offers are names for the whole of it.
+  set(PALMETTE_CONFIG_ROOMS "")
+  if(PALMETTE_SHARED)
+    list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+    list(TRANSFORM rooms REPLACE "^palmette_" "" OUTPUT_VARIABLE PALMETTE_CONFIG_ROOMS)
+  endif()
   set(PALMETTE_CONFIG_METIS ${PALMETTE_HAVE_METIS})
   set(PALMETTE_CONFIG_SCOTCH ${PALMETTE_HAVE_SCOTCH})
   install(EXPORT palmette-targets NAMESPACE palmette:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/palmette)
@@ -278,5 +352,6 @@ function(palmette_summary)
   message(STATUS "Palmette ${PROJECT_VERSION}: BLAS ${PALMETTE_BLAS_SUMMARY}")
   message(STATUS "Palmette orderings: ${PALMETTE_ORDERINGS_SUMMARY}")
   message(STATUS "Palmette transports: loopback, threads, simulated (${PALMETTE_MPI_SUMMARY})")
+  message(STATUS "Palmette for PETSc: ${PALMETTE_PETSC_SUMMARY}")
   message(STATUS "Palmette devices: host (${PALMETTE_CUDA_SUMMARY}; ${PALMETTE_HIP_SUMMARY})")
 endfunction()

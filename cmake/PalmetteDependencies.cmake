@@ -24,6 +24,23 @@ if(NOT PALMETTE_MPI STREQUAL "OFF")
         "PALMETTE_MPI=ON, but no MPI 3.1 was found: install libopenmpi-dev, or set MPI_CXX_COMPILER")
   endif()
 endif()
+# PETSc with the same MPI, in double precision, real or complex: 3.18 is what has been tried.
+set(PALMETTE_HAVE_PETSC OFF)
+set(PALMETTE_PETSC_SUMMARY "PETSc switched off")
+if(NOT PALMETTE_PETSC STREQUAL "OFF")
+  set(PALMETTE_PETSC_SUMMARY "PETSc not found")
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND AND PALMETTE_HAVE_MPI)
+    pkg_check_modules(PETSC QUIET IMPORTED_TARGET petsc>=3.18)
+  endif()
+  if(PETSC_FOUND)
+    set(PALMETTE_HAVE_PETSC ON)
+    set(PALMETTE_PETSC_SUMMARY "PETSc ${PETSC_VERSION}")
+  elseif(PALMETTE_PETSC STREQUAL "ON")
+    message(FATAL_ERROR "PALMETTE_PETSC=ON, but there is no MPI, or pkg-config finds no petsc of 3.18 or "
+        "later: install petsc-dev, or set PKG_CONFIG_PATH")
+  endif()
+endif()
 # HIP. The tests have hipcc compile the kernels and the back end for AMD's GPUs. The library gets its HIP back
 # end where there is a driver too, or with PALMETTE_HIP=ON.
 set(PALMETTE_HIP_SUMMARY "HIP switched off")

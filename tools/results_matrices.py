@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes docs/results/matrices.md: every matrix of a folder, solved by bin/palmette with default options.
 
-    tools/results_matrices.py ../shared/matrices > docs/results/matrices.md
+    tools/results_matrices.py FOLDER > docs/results/matrices.md
 
 Each row is one process. Exits with 1 if an answer is neither verified to 1e-14 nor a reported numerical
 failure.
@@ -54,7 +54,7 @@ def main(folder):
         rows.append(row)
     print("# Every open matrix, default options\n")
     print(
-        f"Made by `tools/results_matrices.py {folder} > docs/results/matrices.md`, right-hand side all ones,"
+        "Made by `tools/results_matrices.py FOLDER > docs/results/matrices.md`, right-hand side all ones,"
         " double precision. Exit 0: verified; 4: an honest numerical failure. Pattern-only files have ones"
         " as values. Memory: peak of the process over the prediction made after analysis (the process's own"
         " start weighs on small matrices).\n"
@@ -73,4 +73,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else "../shared/matrices"))
+    sys.exit(main(sys.argv[1]) if len(sys.argv) == 2 else "usage: tools/results_matrices.py FOLDER")

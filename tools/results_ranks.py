@@ -13,6 +13,7 @@ import argparse
 import pathlib
 
 import kept_output
+from plot_style import line, plotting
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCH = ROOT / "build/release/bench/bench_rank_scaling"
@@ -80,25 +81,21 @@ def weak_table(problem, keep):
 
 def draw(results, machine, path):
     """Speed-up over one rank, factorization and solve side by side."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
+    plt = plotting()
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharex=True)
     for axis, key, title in zip(
         axes, ["factor_s", "solve_s"], ["factorization", "solve, one right-hand side"]
     ):
         for number, ((problem, side), rows) in enumerate(results.items()):
-            for name, style in zip(RULES, ["-o", ":"]):
+            for name, style in zip(RULES, ["-", ":"]):
                 chosen = [row for row in rows if row["rule"] == name]
                 label = f"{problem}, n = {side}" if name == RULES[0] else None
                 axis.loglog(
                     [row["ranks"] for row in chosen],
                     [chosen[0][key] / row[key] for row in chosen],
                     style,
-                    color=f"C{number}",
-                    markersize=3,
+                    **line(number),
+                    markersize=4,
                     label=label,
                 )
         axis.set_title(f"{title} (SIMULATED: {machine})", fontsize=9)

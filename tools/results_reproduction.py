@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Published results of [Liu et al. 2023], [Ding et al. 2020] and [Bellavita et al. 2023] compared with ours:
-docs/results/reproduction.md and its plots.
+"""Published results of [Liu et al. 2023], [Ding et al. 2020], [Bellavita et al. 2023] and [Muthukrishnan
+2022] compared with ours: docs/results/reproduction.md and its plots.
 
-    PYTHON tools/results_reproduction.py [--long] [--only-offload] [--build FOLDER] [--keep FOLDER]
+    PYTHON tools/results_reproduction.py [--long] [--only CHAPTER] [--build FOLDER] [--keep FOLDER]
 
-PYTHON needs matplotlib. Runs programs of FOLDER (default build/release; configure with -DPALMETTE_BENCH=ON):
-bench_rank_decompositions and `palmette simulate-cluster`. Times are virtual: they do not depend on what else
-this machine does. --long: s2D9pt 2048² instead of 1024², which needs some 20 GB. --only-offload: the last
-chapter, in a minute. --keep: a folder from which outputs are read, or to which they are written.
+PYTHON needs matplotlib, and palmette for the last chapter. Runs programs of FOLDER (default build/release;
+configure with -DPALMETTE_BENCH=ON): bench_rank_decompositions, `palmette simulate-cluster` and `palmette
+simulate-transfers`. Times are virtual: they do not depend on what else this machine does. --long: s2D9pt
+2048² instead of 1024², which needs some 20 GB. --only: one of the last chapters alone, offload in a minute
+or transfers in some ten. --keep: a folder from which outputs are read, or to which they are written.
 """
 
 import argparse
@@ -17,9 +18,10 @@ import subprocess
 import tempfile
 
 import kept_output
-from reproduction import layers, grids, offload
+from reproduction import grids, layers, offload, transfers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+LAST_CHAPTERS = {"offload": offload, "transfers": transfers}
 
 
 class Runner:
@@ -60,12 +62,13 @@ def write_report(run, side):
             " solves over layers of ranks,"
         ),
         (
-            "[Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids, and"
-            " [Bellavita et al. 2023](../REFERENCES.md), on GPUs in a factorization. Their machines"
+            "[Ding et al. 2020](../REFERENCES.md), on one-sided communication and process grids,"
+            " [Bellavita et al. 2023](../REFERENCES.md), on GPUs in a factorization, and"
+            " [Muthukrishnan 2022](../REFERENCES.md), on transfers among GPUs. Their machines"
         ),
         (
-            "are gone or not ours, so all times here are **simulated**: the rank programs that run over MPI,"
-            " under virtual time, on machine files whose"
+            "are gone or not ours, so all times here are **simulated**: mostly the rank programs that run"
+            " over MPI, under virtual time, on machine files whose"
         ),
         (
             "numbers are mostly estimates (data/machines says which). Counts are exact. Trends and bands are"
@@ -75,16 +78,20 @@ def write_report(run, side):
     ]
     lines += layers.chapter(run, folder, side)
     lines += grids.chapter(run, folder)
-    lines += ["", *offload.chapter(run, folder)]
+    for chapter in LAST_CHAPTERS.values():
+        lines += ["", *chapter.chapter(run, folder)]
     (folder / "reproduction.md").write_text("\n".join(lines) + "\n")
 
 
-def replace_offload(run):
-    """The last chapter of the page made anew, the others as they are."""
+def replace_chapter(run, chapter):
+    """One of the last chapters of the page made anew, the others as they are."""
     folder = ROOT / "docs/results"
     page = folder / "reproduction.md"
-    before = page.read_text().split(offload.BEGIN)[0].rstrip("\n")
-    page.write_text(before + "\n\n" + "\n".join(offload.chapter(run, folder)) + "\n")
+    made = "\n".join(chapter.chapter(run, folder)) + "\n"
+    before, _, old = page.read_text().partition(chapter.BEGIN)
+    later = [one.BEGIN for one in LAST_CHAPTERS.values() if one.BEGIN in old]
+    after = "\n" + old[old.index(later[0]) :] if later else ""
+    page.write_text(before.rstrip("\n") + "\n\n" + made + after)
 
 
 def write_by_runs(description, write_report):
@@ -102,12 +109,12 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--build", default=ROOT / "build/release")
     parser.add_argument("--keep")
-    parser.add_argument("--only-offload", action="store_true")
+    parser.add_argument("--only", choices=LAST_CHAPTERS)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         run = Runner(given.build, given.keep or scratch)
-        if given.only_offload:
-            replace_offload(run)
+        if given.only:
+            replace_chapter(run, LAST_CHAPTERS[given.only])
         else:
             write_report(run, 2048 if given.long else 1024)
 

@@ -11,7 +11,7 @@ table of README.md.
     PYTHON tools/results_speed.py --cold
 
 PYTHON needs numpy, scipy, matplotlib and, for PARDISO and MKL's triangular solve, mkl from PyPI. The rivals'
-drivers come from ../shared/peers (optional third-party peers, or --peers DIR): they are copied to a scratch
+drivers are not part of this project: --peers names their folder (./peers). They are copied to a scratch
 folder, built with system packages (named in the Makefile there), and run by that folder's own run.py, with
 ours as one more driver. A rival that is not installed is left out, and the report says why. The rows of small
 systems from Python are those of the package in .venv (./quickstart or pip install . renew it) or of --python.
@@ -53,7 +53,7 @@ def parse():
         action="store_true",
         help="cold starts alone; the rest of the page and of README's table stays as it is",
     )
-    parser.add_argument("--peers", type=Path, default=runs.ROOT.parent / "shared" / "peers")
+    parser.add_argument("--peers", type=Path, default=Path("peers"), help="folder of the rivals' drivers")
     parser.add_argument("--build", type=Path, default=runs.ROOT / "build" / "release")
     parser.add_argument("--scratch", type=Path, default=temporary / "palmette-speed")
     parser.add_argument("--matrices", type=Path, default=temporary / "palmette-matrices")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Simulated transfers beside published results: docs/results/transfers.md.
+"""Simulated transfers beside published results: docs/results/transfers.md and its pictures.
 
-    python3 tools/results_transfers.py
+    PYTHON tools/results_transfers.py [--build FOLDER] [--keep FOLDER]
 
-Runs build/release/cli/palmette simulate-transfers some forty times; minutes on two cores. Nothing runs on a
-GPU. With --keep FOLDER, what the command answered is stored there and read the next time.
+PYTHON needs matplotlib and palmette (that of ./quickstart's .venv has both after `pip install matplotlib`).
+Runs `palmette simulate-transfers` of FOLDER (default build/release) some sixty times; minutes on two cores.
+Nothing runs on a GPU. With --keep, what the command answered is stored there and read the next time.
 """
 
 import argparse
@@ -15,8 +16,9 @@ import tempfile
 
 from kept_output import text_of
 
+import transfer_messages
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PALMETTE = ROOT / "build/release/cli/palmette"
 FIVE = ["jacobi", "pagerank", "sssp", "als", "ct"]  # of chapters II and V
 OTHERS = ["diffusion", "transpose", "trisolve"]
 PARADIGMS = [
@@ -32,8 +34,10 @@ TARGET = 1.85  # copies over one device, four devices on PCIe 4, implied by the 
 class Runs:
     """Answers of the command; the rate of local memory is the same in all of them."""
 
-    def __init__(self, keep):
+    def __init__(self, build, keep):
+        self.command = pathlib.Path(build) / "cli/palmette"
         self.keep = keep
+        self.events, self.seconds = 0, 0.0
         self.work_gbs = None
 
     def ask(self, programs, paradigms, *options):
@@ -42,7 +46,10 @@ class Runs:
             words += ["--work-gbs", self.work_gbs]
         name = "_".join(str(word).strip("-") for word in words).replace(",", "+") + ".json"
         known = self.keep / name if self.keep else None
-        return json.loads(text_of(known, PALMETTE, *words, "--json", "-"))
+        answer = json.loads(text_of(known, self.command, *words, "--json", "-"))
+        self.events += answer["events"]
+        self.seconds += answer["processor_seconds"]
+        return answer
 
     def results(self, programs, paradigms, *options):
         """Program → paradigm → result."""
@@ -79,7 +86,7 @@ def micro(runs):
             known = runs.keep / f"micro_{chunk}_{runs.work_gbs}.json" if runs.keep else None
             words = ["simulate-transfers", trace, "--paradigm", "copies,proact", "--chunk", chunk]
             words += ["--work-gbs", runs.work_gbs, "--json", "-"]
-            answer = json.loads(text_of(known, PALMETTE, *words))
+            answer = json.loads(text_of(known, runs.command, *words))
             copies, proact = answer["programs"][0]["results"]
             found[chunk] = copies["seconds"] / proact["seconds"]
     return found
@@ -94,7 +101,7 @@ def held_advice(runs, main):
             words = ["advise-transfers", program, "--scale", "0.25", "--issue", order]
             words += ["--work-gbs", runs.work_gbs, "--json", "-"]
             known = runs.keep / f"advice_{program}_{order}_{runs.work_gbs}.json" if runs.keep else None
-            advised = json.loads(text_of(known, PALMETTE, *words))["programs"][0]["winner"]
+            advised = json.loads(text_of(known, runs.command, *words))["programs"][0]["winner"]
             times = {way: found[program][way]["seconds"] for way in TODAY}
             rows.append((program, order, advised, times[advised] / min(times.values())))
     return rows
@@ -148,7 +155,7 @@ def figures(runs):
         order: runs.results(FIVE + OTHERS, PARADIGMS, "--issue", order) for order in ("greedy", "in_turn")
     }
     few = ["copies", "peer_stores", "gps", "finepack"]
-    return {
+    data = {
         "micro": micro(runs),
         "advice": held_advice(runs, everything),
         "work_gbs": runs.work_gbs,
@@ -163,7 +170,10 @@ def figures(runs):
             n: runs.results(FIVE, ["copies", "proact", "infinite"], "--interconnect", "nvswitch", "--gpus", n)
             for n in (2, 4, 5, 6, 8, 12, 16)
         },
+        "messages": transfer_messages.rows(runs.command, runs.keep),
     }
+    data["speed"] = runs.events / runs.seconds / 1e6
+    return data
 
 
 def hidden_percent(by):
@@ -242,6 +252,8 @@ def bands_of_greedy(data):
     for n, published in ((4, 1.2), (8, 2.2), (16, 5.3)):
         what = f"PROACT over copies, {n} GPUs (figure 2.10)"
         rows.append((what, f"{published} ± 8 %", ratio[n], 0.92 * published, 1.08 * published))
+    what = "10^6 events of replays a second of a processor"
+    rows.append((what, "asked for: at least 2", data["speed"], 2, 1e9))
     return rows
 
 
@@ -357,6 +369,8 @@ def page(data):
             ],
         ),
     }
+    parts["MESSAGES"] = table(transfer_messages.HEAD, data["messages"])
+    parts["SPEED"] = f"{data['speed']:.1f}"
     for name, part in parts.items():
         text = text.replace("{" + name + "}", str(part).rstrip("\n"))
     return text
@@ -364,12 +378,16 @@ def page(data):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the command's answers")
     arguments = parser.parse_args()
     if arguments.keep:
         arguments.keep.mkdir(parents=True, exist_ok=True)
-    text = page(figures(Runs(arguments.keep)))
-    (ROOT / "docs/results/transfers.md").write_text(text)
+    data = figures(Runs(arguments.build, arguments.keep))
+    (ROOT / "docs/results/transfers.md").write_text(page(data))
+    import transfer_figures  # needs matplotlib and palmette
+
+    transfer_figures.draw_all(data, ROOT / "docs/results")
 
 
 if __name__ == "__main__":

@@ -5,11 +5,17 @@
 build_packages=(g++ cmake ninja-build ccache zlib1g-dev libopenblas-pthread-dev libsuitesparse-dev
                 libmetis-dev libscotch-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
 test_packages=(git libgtest-dev clang-14 libclang-rt-14-dev libopenmpi-dev openmpi-bin libmpich-dev mpich
-               libsimgrid-dev)
+               libsimgrid-dev libeigen3-dev)
 debian_python_packages=(python3 python3-venv python3-dev)
 python_modules=(numpy scipy nanobind scikit_build_core)            # to build and use the Python module
 # to run the checks; matplotlib for palmette.plots, mpi4py for palmette.mpi
 python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
+# Projects that have a door here, for its tests, which are skipped without them. pypardiso would bring 250 MB
+# of oneMKL, which it does not need with our library.
+python_door_modules=(casadi jax)
+python_door_modules_alone=(pypardiso)
+# to build the documentation site; furo is its theme, myst-parser reads Markdown
+book_modules=(sphinx furo myst_parser linkify_it sphinx_copybutton)
 python_here=.venv/bin/python
 # nvcc as PyPI has it, about 105 MB, for the tests of kernels for GPUs; and what prints its machine code, less
 # than 1 MB.
@@ -19,7 +25,7 @@ cuobjdump_packages=("nvidia-cuda-cuobjdump>=13" "nvidia-cuda-nvdisasm>=13")
 # Options for a CMake build that includes the Python module.
 python_options=(-DPALMETTE_PYTHON=ON "-DPython_EXECUTABLE=$PWD/$python_here")
 # The sources of the installed module: Python sources, pyproject.toml and the library.
-python_module_inputs=(palmette python cmake CMakeLists.txt pyproject.toml)
+python_module_inputs=(palmette python cmake cli bench/device data/interconnects CMakeLists.txt pyproject.toml)
 
 jobs=$(nproc)
 
@@ -116,8 +122,12 @@ install_nvcc() {
   fi
 }
 
-# install_modules MODULE…: the environment .venv, with these modules from PyPI (the name of a package is that
-# of its module).
+# The names of the packages of modules: those of the modules, with one exception.
+package_names() {
+  printf '%s\n' "${@//_/-}" | sed 's/^linkify-it$/linkify-it-py/'
+}
+
+# install_modules MODULE…: the environment .venv, with these modules from PyPI.
 install_modules() {
   local python=python3
   is_usable_python "$python" || python=/usr/bin/python3
@@ -128,8 +138,23 @@ install_modules() {
     say "Python packages: all there"
   else
     step "Python packages: installing into .venv" \
-      "$python_here" -m pip install --quiet --disable-pip-version-check "${@//_/-}"
+      "$python_here" -m pip install --quiet --disable-pip-version-check $(package_names "$@")
   fi
+}
+
+# The modules of other projects are optional: if they cannot be installed, tests are skipped.
+install_door_modules() {
+  if has_modules "${python_door_modules[@]}" "${python_door_modules_alone[@]}"; then
+    say "Other projects: all there"
+  elif ! step "Other projects: installing into .venv" pip_install_door_modules; then
+    say "Other projects: could not be installed; the tests of ${python_door_modules[*]} and" \
+      "${python_door_modules_alone[*]} are skipped"
+  fi
+}
+pip_install_door_modules() {
+  "$python_here" -m pip install --quiet --disable-pip-version-check "${python_door_modules[@]}" &&
+    "$python_here" -m pip install --quiet --disable-pip-version-check --no-deps \
+      "${python_door_modules_alone[@]}"
 }
 
 # build_step TEXT COMMAND…: as step, for a command that runs ninja; on a terminal, it shows how much of the
@@ -200,4 +225,20 @@ install_python() {
 # The command that a build made, as a path relative to the root; empty if it made none.
 built_command() {
   find "build/$1" -name palmette -type f -perm -u+x -not -path '*/tests/*' 2>/dev/null | head -n 1
+}
+
+# The command of any build of this tree; empty if there is none.
+any_command() {
+  local preset command
+  for preset in release check; do
+    command=$(built_command "$preset")
+    [ -n "$command" ] && { echo "$PWD/$command"; return 0; }
+  done
+}
+
+# build_book COMMAND: the documentation site in build/docs, of docs/, the headers, the installed module and
+# the command's --help. Every warning of Sphinx is an error. Pages that did not change are not made again.
+build_book() {
+  (cd tools && "../$python_here" -m book.stage ../build/docs-pages --command "$1") &&
+    "$python_here" -m sphinx -q -W --keep-going -b html build/docs-pages build/docs
 }

@@ -38,13 +38,16 @@ class Trial {
   index_t num_rhs() const { return b_.cols; }
   DenseView<const T> b() const { return b_.view(); }
   DenseView<T> x() { return x_.view(); }
+  DenseView<const T> x() const { return x_.view(); }
+  double backward_error() const {
+    return verify<T>(matrix_, Operation::plain, b(), x()).backward_error;
+  }
 
   /// @param solve  x ← A⁻¹·b
   template <class Solve>
   void measure(DeviceBenchRow& row, const Solve& solve) {
     solve();
-    row.backward_error =
-        verify<T>(matrix_, Operation::plain, b(), std::as_const(x_).view()).backward_error;
+    row.backward_error = backward_error();
     if (is_timed_) row.seconds = median_seconds(solve, 1);
   }
   template <class Work>
@@ -74,6 +77,43 @@ DeviceBenchRow row_of(const SolvePlan<T>& plan, const SolveMethodInfo& method, T
   trial.measure(row, [&] {
     row.counts = plan.solve(Operation::plain, trial.b(), trial.x(), {method.method, nullptr}).device;
   });
+  return row;
+}
+
+/// Columns of a device.
+template <class T>
+struct ColumnsThere {
+  DeviceArray<T> values;
+  index_t rows, cols;
+
+  ColumnsThere(const std::shared_ptr<Device>& device, DenseView<const T> from)
+      : values(device, static_cast<std::size_t>(from.rows) * static_cast<std::size_t>(from.cols)),
+        rows(from.rows),
+        cols(from.cols) {
+    copy_to_device(*device, from, view());
+  }
+  OnDevice<T> view() const { return OnDevice<T>(DenseView<T>{values.data(), rows, cols, rows}); }
+};
+
+/// The same, and on a GPU between vectors that stay there.
+template <class T>
+DeviceBenchRow row_on_device(const SolvePlan<T>& plan, const std::shared_ptr<Device>& device,
+                             const SolveMethodInfo& method, Trial<T>& trial) {
+  DeviceBenchRow row = row_of(plan, method, trial);
+  const ColumnsThere<T> b(device, trial.b()), x(device, std::as_const(trial).x());
+  const auto solve = [&] {
+    return plan.solve(Operation::plain, b.view(), x.view(), {method.method, nullptr}).device;
+  };
+  row.counts_on_device = solve();
+  copy_from_device<T>(*device, x.view(), trial.x());
+  row.backward_error = std::max(row.backward_error, trial.backward_error());
+  if (trial.is_timed())
+    row.device_seconds = trial.median_seconds(
+        [&] {
+          for (int turn = 0; turn < solves_in_a_row; ++turn) (void)solve();
+          device->finish();
+        },
+        solves_in_a_row);
   return row;
 }
 
@@ -143,7 +183,7 @@ std::vector<DeviceBenchRow> bench_device(const Solver<T>& solver, const std::sha
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
       if (method.method == SolveMethod::serial) rows.push_back(row_of(host, method, trial));
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device))
-      rows.push_back(row_of(plan, method, trial));
+      rows.push_back(row_on_device(plan, device, method, trial));
     if (!is_emulated || !options.rival_folder.empty())
       add_rivals(solver, {device, num_rhs, options.rival_folder}, trial, rows);
   }

@@ -26,10 +26,11 @@ struct DeviceBenchRow {
   /// Median of warm solves from host memory to host memory; absent on the emulated device, whose time says
   /// nothing about a GPU.
   std::optional<double> seconds;
-  /// A solve between vectors that stay on the device: the mean of ten in a row, median over repeats. Rivals
-  /// only.
+  /// A solve between vectors that stay on the device: the mean of ten in a row, median over repeats; absent
+  /// on the emulated device and for the engine of the host.
   std::optional<double> device_seconds;
-  DeviceCounts counts;  ///< of one solve; rivals' launches are not counted
+  DeviceCounts counts;            ///< of one solve; rivals' launches are not counted
+  DeviceCounts counts_on_device;  ///< of our own solves between vectors that stay there
   double backward_error = 0;
 };
 

@@ -74,7 +74,7 @@ PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation&
 
 void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {
   if (pattern.rows != pattern.cols)
-    throw DimensionError("a factorization needs a square matrix, this one is " +
+    throw DimensionError("a factorization needs a square matrix; this one is " +
                          std::to_string(pattern.rows) + " × " + std::to_string(pattern.cols));
   if (ordering.row.size() != pattern.rows || ordering.column.size() != pattern.cols)
     throw DimensionError("the ordering has " + std::to_string(ordering.column.size()) +

@@ -37,7 +37,7 @@ SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation
     graph.neighbour = pattern.row_index;
     return graph;
   }
-  std::vector<index_t> vertex_of_row(n), stamp(static_cast<std::size_t>(n), -1);
+  std::vector<index_t> vertex_of_row(n), stamp(n, -1);
   for (index_t place = 0; place < n; ++place)
     vertex_of_row[row.new_to_old()[place]] = column.new_to_old()[place];
   const RowLists lists = rows_of(pattern, vertex_of_row);

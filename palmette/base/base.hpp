@@ -1,5 +1,6 @@
 // The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, names of
-// choices, timers, progress, processors, waiting and the thread team. Depends on the standard library only.
+// choices, sizes in memory, timers, progress, processors, waiting and the thread team. Depends on the
+// standard library only.
 #pragma once
 
 #include "palmette/base/checksum.hpp"
@@ -8,6 +9,7 @@
 #include "palmette/base/errors.hpp"
 #include "palmette/base/fork.hpp"
 #include "palmette/base/hand_overs.hpp"
+#include "palmette/base/memory_size.hpp"
 #include "palmette/base/outcome.hpp"
 #include "palmette/base/processors.hpp"
 #include "palmette/base/progress.hpp"

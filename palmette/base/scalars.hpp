@@ -56,6 +56,9 @@ inline constexpr bool is_complex_v = ScalarTraits<T>::is_complex;
 template <class T, class Real>
 using with_precision_t = std::conditional_t<is_complex_v<T>, std::complex<Real>, Real>;
 
+/// What norms and errors of values that are not finite come to.
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
 /// Unit roundoff u = eps / 2 of the scalar's precision.
 template <class T>
 inline constexpr double unit_roundoff = 0.5 * static_cast<double>(std::numeric_limits<real_t<T>>::epsilon());

@@ -28,7 +28,7 @@ index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block);
 struct BlockPivots {
   std::vector<index_t> perturbed;  ///< places (after pivoting) of the replaced pivots
   /// Smallest and largest modulus of a pivot before replacement (for a 2 × 2 pivot, of its eigenvalues).
-  double smallest_modulus = std::numeric_limits<double>::infinity();
+  double smallest_modulus = infinity;
   double largest_modulus = 0;
   bool odd_permutation = false;  ///< LU: the row exchanges form an odd permutation
   /// At the first replacement, the whole remaining column was exactly zero: the block is singular.

@@ -54,7 +54,7 @@ class RookFactorization {
  private:
   /// Columns of L·D for the finished part; the columns behind it hold the candidates.
   T* ld_column(index_t k) {
-    return columns_ + static_cast<std::size_t>(k) * static_cast<std::size_t>(width_);
+    return columns_ + static_cast<std::size_t>(k) * width_;
   }
   T mirrored(const T& value) const { return hermitian_ ? conjugate(value) : value; }
 

@@ -2,15 +2,6 @@
 #include "palmette/blocks/factor.hpp"
 
 namespace palmette {
-namespace {
-
-template <class Entry>
-offset_t bytes_of(const std::vector<Entry>& entries) {
-  return static_cast<offset_t>(entries.size() * sizeof(Entry));
-}
-
-}  // namespace
-
 template <class T>
 offset_t Factor<T>::memory_bytes() const {
   return lower.bytes() + upper.bytes() + bytes_of(d) + bytes_of(d_below) + bytes_of(place) +

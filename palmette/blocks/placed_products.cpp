@@ -182,7 +182,7 @@ template <class T>
 void multiply_placed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   const T negative_zero = -T(0);
   for (index_t column = 0; column < c.cols; ++column) std::fill_n(c.column(column), c.rows, negative_zero);
-  std::vector<index_t> row(c.rows), column_of(static_cast<std::size_t>(c.cols));
+  std::vector<index_t> row(c.rows), column_of(c.cols);
   std::iota(row.begin(), row.end(), 0);
   std::iota(column_of.begin(), column_of.end(), 0);
   std::vector<T> spare(row.size() * column_of.size());

@@ -254,11 +254,6 @@ void solve_block(const SweepParts<T>& parts, Operation operation, DenseView<cons
   store<count>(plain ? column_side : row_side, w, x);
 }
 
-template <class Entry>
-offset_t bytes_of(const std::vector<Entry>& list) {
-  return static_cast<offset_t>(list.size() * sizeof(Entry));
-}
-
 }  // namespace
 
 offset_t ColumnStructure::memory_bytes() const {

@@ -31,7 +31,7 @@ class PivotCount {
   }
 
  private:
-  double smallest_ = std::numeric_limits<double>::infinity(), largest_ = 0;
+  double smallest_ = infinity, largest_ = 0;
   LogProduct moduli_;
   std::complex<double> sign_ = 1;
 };

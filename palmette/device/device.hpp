@@ -8,9 +8,9 @@
 #include "palmette/device/devices.hpp"
 #include "palmette/device/element_sweep.hpp"
 #include "palmette/device/emulator.hpp"
-#include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/launches.hpp"
 #include "palmette/device/panel_layout.hpp"
+#include "palmette/device/row_slices.hpp"
 #include "palmette/device/triangle_elements.hpp"
 #include "palmette/device/triangle_sweep.hpp"
 // Only in programs that link palmette_device_ptx: tests and benchmarks.

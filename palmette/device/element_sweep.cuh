@@ -29,13 +29,52 @@ PALMETTE_DEVICE T* store_row(const ElementSweep<T>& a, long long row) {
 
 // ---- messages ----
 
+/// @returns whether the value came; false as soon as a thread of this element has given up
+template <gpu::Scope s, class T>
+PALMETTE_DEVICE bool wait_within(const ElementWatch& watch, const T* p, T v) {
+  for (long long polls = 0; gpu::load_relaxed<s>(p) != v; ++polls) {
+    if (polls >= watch.most_polls || gpu::load_relaxed<gpu::Scope::device>(&watch.status->gave_up) != 0)
+      return false;
+    gpu::pause();
+  }
+  (void)gpu::load_acquire<s>(p);
+  return true;
+}
+
+/// @param what  the status word for what did not come
+PALMETTE_DEVICE void give_up(const ElementWatch& watch, int* what, int number) {
+  gpu::store_relaxed<gpu::Scope::device>(what, number + 1);
+  gpu::store_relaxed<gpu::Scope::device>(&watch.status->gave_up, 1);
+}
+
+/// The same waits with an end.
+template <class T>
+PALMETTE_DEVICE void wait_within_patience(const ElementSweep<T>& a, const ElementTask& task,
+                                          int signal_end) {
+  for (int k = task.wait_begin + gpu::thread(); k < task.wait_end; k += gpu::threads()) {
+    const int before = a.program.wait[k];
+    if (!wait_within<gpu::Scope::device>(a.watch, &a.done[before], a.own.at.sweep))
+      give_up(a.watch, &a.watch.status->task, before);
+  }
+  for (int k = task.signal_begin + gpu::thread(); k < signal_end; k += gpu::threads()) {
+    const int signal = a.program.signal[k];
+    const auto sweep = static_cast<ElementSignal>(a.own.at.sweep);
+    if (!wait_within<gpu::Scope::system>(a.watch, &a.signals[signal], sweep))
+      give_up(a.watch, &a.watch.status->signal, signal);
+  }
+  gpu::block_barrier();
+}
+
 /// The block goes on when all that the task names is there.
 template <class T, Fault fault>
 PALMETTE_DEVICE void wait_for_input(const ElementSweep<T>& a, const ElementTask& task) {
+  const int signal_end = a.signals != nullptr ? task.signal_end : task.signal_begin;
+  if constexpr (fault == Fault::none)
+    if (a.watch.status != nullptr) return wait_within_patience(a, task, signal_end);
   constexpr gpu::Scope reach = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
   for (int k = task.wait_begin + gpu::thread(); k < task.wait_end; k += gpu::threads())
     gpu::wait_equal<gpu::Scope::device>(&a.done[a.program.wait[k]], a.own.at.sweep);
-  for (int k = task.signal_begin + gpu::thread(); k < task.signal_end; k += gpu::threads()) {
+  for (int k = task.signal_begin + gpu::thread(); k < signal_end; k += gpu::threads()) {
     const ElementSignal* const signal = &a.signals[a.program.signal[k]];
     const auto sweep = static_cast<ElementSignal>(a.own.at.sweep);
     if constexpr (fault == Fault::no_acquire)
@@ -50,6 +89,7 @@ PALMETTE_DEVICE void wait_for_input(const ElementSweep<T>& a, const ElementTask&
 /// they were written.
 template <class T, Link link, Fault fault>
 PALMETTE_DEVICE void send_rows(const ElementSweep<T>& a, long long from, int rows, const ElementSend& to) {
+  if (a.signals == nullptr) return;  // the host carries it
   if constexpr (fault == Fault::short_message) --rows;
   const long long values = static_cast<long long>(rows) * a.own.at.stride;
   const T* const source = store_row(a, from);

@@ -135,6 +135,21 @@ struct ElementLink {
   ElementSignal* const* signals;  ///< by element
 };
 
+/// What a kernel waited for too long: the number, plus 1, of a signal, or of a task of this element. All
+/// zero: everything came.
+struct ElementStatus {
+  int gave_up;  ///< 1: it did
+  int signal;
+  int task;
+};
+
+/// How long a kernel waits for one flag. Then it goes on with what is there and says so: its results are
+/// worthless, but all kernels end.
+struct ElementWatch {
+  ElementStatus* status;  ///< null: it waits for ever
+  long long most_polls;
+};
+
 /// The only argument of the kernels.
 template <class T>
 struct ElementSweep {
@@ -146,8 +161,11 @@ struct ElementSweep {
   ElementLink<T> link;
   T* shared;               ///< shared_rows × stride
   T* local;                ///< the other rows of the store
-  ElementSignal* signals;  ///< hold the number of the sweep whose message has come
+  /// hold the number of the sweep whose message has come; null: the hosts carry messages, and start a task
+  /// when all that it waits for has come
+  ElementSignal* signals;
   int* done;               ///< by task: number of the sweep
+  ElementWatch watch;
   long long shared_rows;
 };
 

@@ -57,9 +57,11 @@ class EmulatedDevice final : public Device {
     return {options_.blocks, options_.threads, wanted.shared_bytes};
   }
   void do_launch(const device::KernelCall& call, const device::LaunchShape& shape) override {
+    // Also around the making of the launch, which is instrumented: in another thread's run the emulator would
+    // take its stores for those of a kernel.
+    const std::lock_guard lock(emulator_mutex());
     emulate::Launch launch = device::emulated_launch(call, shape);
     launch.device = options_.index;
-    const std::lock_guard lock(emulator_mutex());
     const emulate::Report report = emulate::run({launch}, options_.emulator);
     if (!report.ok()) throw DeviceError("the emulated device reports: " + report.errors.front());
   }
@@ -81,6 +83,7 @@ class EmulatedWorld final : public DeviceWorld {
   }
 
   void run(const std::vector<ElementLaunch>& launches) override {
+    const std::lock_guard lock(emulator_mutex());
     std::vector<emulate::Launch> all;
     for (const ElementLaunch& one : launches) {
       device::LaunchShape shape = one.shape;
@@ -89,7 +92,6 @@ class EmulatedWorld final : public DeviceWorld {
       all.back().device = one.element;
       element(one.element)->count_launch();
     }
-    const std::lock_guard lock(emulator_mutex());
     const emulate::Report report = emulate::run(all, options_.emulator);
     if (!report.ok()) throw DeviceError("the emulated devices report: " + report.errors.front());
     counts_.puts += static_cast<offset_t>(report.puts);

@@ -47,6 +47,9 @@ struct Options {
   /// Threads of a wavefront, which run in step, as 64 do on AMD's GPUs: while some of them wait in a loop,
   /// those that do not wait stand still. 0: every thread advances for itself, as NVIDIA's do.
   int lanes_in_step = 0;
+  /// When all threads wait in vain, they look again so many times; then it is a deadlock. For kernels that
+  /// give up by themselves.
+  int last_looks = 0;
   double switch_chance = 1.0 / 16;  ///< at a plain access; at an atomic one threads always switch
   /// Called for every load and store of device memory, puts among them, before it happens, and for every
   /// release and fence; must not touch device memory.
@@ -66,6 +69,7 @@ struct Report {
   std::uint64_t switches = 0;       ///< from thread to thread
   std::uint64_t plain_accesses = 0;
   std::uint64_t atomics = 0;
+  std::uint64_t acquires = 0;       ///< of them, those that acquire
   std::uint64_t collectives = 0;
   std::uint64_t puts = 0;
   std::uint64_t put_bytes = 0;

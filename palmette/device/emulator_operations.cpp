@@ -312,7 +312,10 @@ void note_get(const Lane& lane, const AtomicAccess& access) {
 void before_atomic(const AtomicAccess& access) {
   Lane& lane = *world->current;
   ++world->report.atomics;
-  if (access.order == Order::acquire) end_wait(lane);
+  if (access.order == Order::acquire) {
+    ++world->report.acquires;
+    end_wait(lane);
+  }
   yield_runnable();  // any other thread may come first
   const bool writes = access.kind != 'l';
   touch_managed(lane, access.at);

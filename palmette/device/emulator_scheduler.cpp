@@ -251,6 +251,18 @@ bool wake_the_forgetful() {
   return !forgetful.empty();
 }
 
+/// All that wait look once more, while the options allow it. @returns whether there is one
+bool let_all_look_again() {
+  World& w = *world;
+  if (w.options.last_looks-- <= 0) return false;
+  std::vector<Lane*> waiting;
+  for (Block& block : w.blocks)
+    for (Lane& lane : block.lanes)
+      if (lane.state == State::parked) waiting.push_back(&lane);
+  for (Lane* const lane : waiting) unpark(*lane);
+  return !waiting.empty();
+}
+
 void run_lane() {
   World& w = *world;
   const std::size_t which = draw_lane();
@@ -280,7 +292,7 @@ void schedule() {
       run_lane();
     } else if (w.blocks.empty()) {
       return;
-    } else if (!reveal_delayed_stores() && !wake_the_forgetful()) {
+    } else if (!reveal_delayed_stores() && !wake_the_forgetful() && !let_all_look_again()) {
       return describe_deadlock();
     }
   }

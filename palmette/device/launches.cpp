@@ -4,7 +4,6 @@
 #include "palmette/device/launches.hpp"
 
 #include "palmette/device/element_sweep.cuh"
-#include "palmette/device/forward_sweep.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
 #include "palmette/device/vector_kernels.cuh"
@@ -101,16 +100,6 @@ Closure element_with(Link link, const ElementSweep<double>& sweep) {
 }
 
 template <Fault f>
-emulate::Launch pe_launch(int pe, const ShareOfPe& share, const PeRun& at, const LaunchShape& shape) {
-  return launch(pe, shape, [=] { forward_pes_kernel<f>(share, share.begin, at); });
-}
-
-template <Fault f>
-emulate::Launch read_only_launch(int pe, const Columns& a, const ReadOnlyRun& at, const LaunchShape& shape) {
-  return launch(pe, shape, [=] { forward_read_only_kernel<f>(a, at); });
-}
-
-template <Fault f>
 Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
   switch (sharing) {
     case Sharing::unified: return [=] { solve_unified<double, f>(sweep); };
@@ -177,19 +166,6 @@ emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<dou
     case Fault::wrong_size: return with(columns_closure<Fault::wrong_size>(sharing, sweep));
     default: return with(columns_closure<Fault::none>(sharing, sweep));
   }
-}
-
-emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
-                            const LaunchShape& shape) {
-  if (fault == Fault::no_acquire) return pe_launch<Fault::no_acquire>(pe, share, at, shape);
-  if (fault == Fault::early_reuse) return pe_launch<Fault::early_reuse>(pe, share, at, shape);
-  return pe_launch<Fault::none>(pe, share, at, shape);
-}
-
-emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,
-                                  const LaunchShape& shape) {
-  if (fault == Fault::narrow_scope) return read_only_launch<Fault::narrow_scope>(pe, a, at, shape);
-  return read_only_launch<Fault::none>(pe, a, at, shape);
 }
 
 }  // namespace palmette::device

@@ -4,7 +4,6 @@
 
 #include "palmette/device/element_sweep.hpp"
 #include "palmette/device/emulator.hpp"
-#include "palmette/device/forward_sweep.hpp"
 #include "palmette/device/kernel_call.hpp"
 #include "palmette/device/triangle_elements.hpp"
 
@@ -22,9 +21,5 @@ emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<
 /// One element's solve with a plain triangle over several devices.
 emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                              const LaunchShape& shape);
-emulate::Launch forward_pes(Fault fault, int pe, const ShareOfPe& share, const PeRun& at,
-                            const LaunchShape& shape);
-emulate::Launch forward_read_only(Fault fault, int pe, const Columns& a, const ReadOnlyRun& at,
-                                  const LaunchShape& shape);
 
 }  // namespace palmette::device

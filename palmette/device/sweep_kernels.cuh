@@ -111,37 +111,54 @@ PALMETTE_KERNEL void columns_backward_kernel(TriangleSweep<T> a) {
   });
 }
 
-// A plain triangle, synchronization-free: a warp for each row, whose lanes wait for the entries that they
-// multiply by [Xie et al. 2021]. Warps take rows in their order, so a warp waits for rows that were taken
-// before. Of a wavefront with two warps one works: otherwise it could wait for a row of the other, which
-// stands still until the wait is over.
+// A plain triangle, synchronization-free: a warp for each row, or for several that do not wait for each
+// other, whose lanes wait for the entries that they multiply by [Xie et al. 2021]. Warps take slices of rows
+// in an order in which each waits for slices that were taken before. Of a wavefront with two warps one works:
+// otherwise it could wait for a row of the other, which stands still until the wait is over.
 
-/// sum ← minus the row's entries times the solution, in all lanes, for K right-hand sides.
+/// The columns of what a lane loads at once.
+template <class T>
+struct alignas(rows_per_load<T> * sizeof(int)) LoadedColumns {
+  int at[rows_per_load<T>];
+};
+
+/// sum ← minus the entries of a row times the solution, in all lanes of the row, for K right-hand sides.
+/// @param height  rows of the slice: lane k works for row k % height
 template <class T, int K>
-PALMETTE_DEVICE void multiply_row(const RowSweep<T>& a, int row, int rhs, T (&sum)[K]) {
+PALMETTE_DEVICE void multiply_slice(const RowSweep<T>& a, int slice, int height, int rhs, T (&sum)[K]) {
+  constexpr int loaded = rows_per_load<T>;
   for (int k = 0; k < K; ++k) sum[k] = zero<T>();
-  for (long long e = a.ptr[row] + gpu::lane(); e < a.ptr[row + 1]; e += gpu::warp_size) {
-    const int column = a.column[e];
-    if (rhs == 0) gpu::wait_equal<gpu::Scope::device>(&a.done[column], a.sweep);
-    const T* const x = a.x + static_cast<long long>(column) * a.stride + rhs;
-    for (int k = 0; k < K; ++k) sum[k] = multiply_add(-a.value[e], x[k], sum[k]);
+  const long long end = a.begin[slice + 1];
+  for (long long e = a.begin[slice] + gpu::lane() * loaded; e < end; e += gpu::warp_size * loaded) {
+    const auto columns = gpu::load_together(reinterpret_cast<const LoadedColumns<T>*>(a.column + e));
+    const Loaded<T> values = load_rows(a.value + e);
+    for (int v = 0; v < loaded; ++v) {
+      const int column = columns.at[v];
+      if (column < 0) continue;
+      if (rhs == 0) gpu::wait_equal<gpu::Scope::device>(&a.done[column], a.sweep);
+      const T* const x = a.x + static_cast<long long>(column) * a.stride + rhs;
+      for (int k = 0; k < K; ++k) sum[k] = multiply_add(-values.value[v], x[k], sum[k]);
+    }
   }
-  for (int k = 0; k < K; ++k) sum[k] = lane_sum(sum[k], 1, gpu::warp_size);
+  for (int k = 0; k < K; ++k) sum[k] = lane_sum(sum[k], height, gpu::warp_size);
 }
 
 template <class T, int K>
-PALMETTE_DEVICE void solve_row(const RowSweep<T>& a, int row) {
+PALMETTE_DEVICE void solve_slice(const RowSweep<T>& a, int slice) {
+  const int first = a.first[slice], height = a.first[slice + 1] - first;
+  const bool writes = gpu::lane() < height;
+  const int row = writes ? a.row[first + gpu::lane()] : 0;
   for (int rhs = 0; rhs < a.stride; rhs += K) {
     T sum[K];
-    multiply_row<T, K>(a, row, rhs, sum);
-    if (gpu::lane() != 0) continue;
+    multiply_slice<T, K>(a, slice, height, rhs, sum);
+    if (!writes) continue;
     T* const x = a.x + static_cast<long long>(row) * a.stride + rhs;
     for (int k = 0; k < K; ++k) {
       const T value = x[k] + sum[k];
       x[k] = a.diagonal != nullptr ? divide(value, a.diagonal[row]) : value;
     }
   }
-  if (gpu::lane() == 0) gpu::store_release<gpu::Scope::device>(&a.done[row], a.sweep);
+  if (writes) gpu::store_release<gpu::Scope::device>(&a.done[row], a.sweep);
 }
 
 template <class T, int K, Fault fault>
@@ -150,8 +167,8 @@ PALMETTE_DEVICE void take_rows(const RowSweep<T>& a) {
     if (!gpu::leads_wave()) return;
   for (;;) {
     const int ticket = take_warp_ticket(a.ticket);
-    if (ticket >= a.n) return;
-    solve_row<T, K>(a, a.reversed ? a.n - 1 - ticket : ticket);
+    if (ticket >= a.num_slices) return;
+    solve_slice<T, K>(a, ticket);
   }
 }
 

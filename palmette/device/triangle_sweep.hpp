@@ -93,17 +93,17 @@ struct TriangleSweep {
   SweepVectors<T> at;
 };
 
-/// A sparse triangle by rows, to be solved by a warp for each row. Rows are solved in the order 0 … n − 1, or
-/// in the reverse order.
+/// A sparse triangle by rows, in slices as RowSlices says, to be solved by a warp for each slice.
 template <class T>
 struct RowSweep {
-  int n;
-  const long long* ptr;   ///< n + 1
-  const int* column;      ///< of entries beside the diagonal
+  int num_slices;
+  const long long* begin;  ///< num_slices + 1: first entry
+  const int* first;        ///< num_slices + 1: first row, in `row`
+  const int* row;          ///< n
+  const int* column;       ///< of entries beside the diagonal; −1: none
   const T* value;
-  const T* diagonal;      ///< or null: ones
-  bool reversed;
-  T* x;                   ///< n × stride: the right-hand side, then the solution
+  const T* diagonal;       ///< or null: ones
+  T* x;                    ///< n × stride: the right-hand side, then the solution
   int* done;
   int* ticket;
   int sweep;

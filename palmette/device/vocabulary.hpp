@@ -260,14 +260,6 @@ PALMETTE_DEVICE void wait_equal(const T* p, T v) {
   (void)load_acquire<s>(p);  // flags do not change back within a run
 }
 
-/// Sum over the lanes of a warp that differ in the bits `from` … 16: the same tree, hence the same bits,
-/// everywhere.
-template <class T>
-PALMETTE_DEVICE T warp_sum(T v, int from = 1) {
-  for (int x = 16; x >= from; x >>= 1) v += shuffle_xor(all_lanes, v, x);
-  return v;
-}
-
 }  // namespace palmette::gpu
 
 // Between processing elements (one for each GPU). NVSHMEM where it is, the emulator's network otherwise; HIP

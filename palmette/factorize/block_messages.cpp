@@ -14,7 +14,7 @@ std::byte* write(const void* from, std::size_t bytes, std::byte* to) {
 template <class T>
 std::byte* write(DenseView<const T> view, std::byte* to) {
   for (index_t column = 0; column < view.cols; ++column)
-    to = write(view.column(column), static_cast<std::size_t>(view.rows) * sizeof(T), to);
+    to = write(view.column(column), view.rows * sizeof(T), to);
   return to;
 }
 
@@ -102,7 +102,7 @@ DenseView<T> BlockMessages<T>::read_diagonal(index_t p, const SharedBytes& bytes
   const index_t width = work_.symbolic.width(work_.supernode(p));
   const PanelParts<T> parts = work_.parts(p, {});
   const std::byte* from =
-      bytes.data() + static_cast<std::size_t>(width) * static_cast<std::size_t>(width) * sizeof(T);
+      bytes.data() + static_cast<std::size_t>(width) * width * sizeof(T);
   const auto read = [&](auto span) {
     if (!span.empty()) std::memcpy(span.data(), from, span.size_bytes());
     from += span.size_bytes();

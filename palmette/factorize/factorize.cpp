@@ -93,7 +93,7 @@ PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool od
   report.determinant_sign = (odd_permutation ? -tally.sign : tally.sign) / std::abs(tally.sign);
   if (tally.singular_root && !tally.inexact_replacement) {
     report.determinant_sign = 0;
-    report.log_abs_determinant = -std::numeric_limits<double>::infinity();
+    report.log_abs_determinant = -infinity;
   }
   return report;
 }

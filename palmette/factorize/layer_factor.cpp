@@ -34,7 +34,7 @@ class HandingProgram final : public RankProgram {
     // What stays on this rank goes through the same bytes, piece by piece.
     std::size_t at = 0;
     for (const Piece& piece : own->second) {
-      SharedBytes bytes = pool_.take(static_cast<std::size_t>(bytes_of(piece)));
+      SharedBytes bytes = pool_.take(bytes_of(piece));
       write(piece, bytes.writable().data());
       read(kept_[at++], bytes.data());
     }
@@ -53,7 +53,7 @@ class HandingProgram final : public RankProgram {
     const std::vector<Piece>& pieces = outgoing_.at(rank);
     offset_t size = 0;
     for (const Piece& piece : pieces) size += bytes_of(piece);
-    SharedBytes bytes = pool_.take(static_cast<std::size_t>(size));
+    SharedBytes bytes = pool_.take(size);
     std::byte* to = bytes.writable().data();
     for (const Piece& piece : pieces) to = write(piece, to);
     last_cost_.store(static_cast<double>(size), std::memory_order_relaxed);
@@ -151,12 +151,12 @@ class HandingProgram final : public RankProgram {
     const auto columns_of = [&](auto& panels, index_t first, index_t rows) {
       const auto view = factor.rows_of(panels, piece.panel, first, rows);
       for (index_t column = 0; column < width; ++column)
-        part(view.column(column), static_cast<std::size_t>(rows) * sizeof(T));
+        part(view.column(column), rows * sizeof(T));
     };
     const auto values_of = [&](auto& values) {
       if (!values.empty())
         part(values.data() + factor.symbolic->supernode_begin[s],
-             static_cast<std::size_t>(width) * sizeof(values[0]));
+             width * sizeof(values[0]));
     };
     if (piece.own == -1) {
       columns_of(factor.lower, 0, width);

@@ -14,7 +14,7 @@ namespace {
 /// The shortest of the calls that fit into `seconds`, at least two of them.
 template <class Call>
 double fastest(double seconds, Call&& call) {
-  double best = std::numeric_limits<double>::infinity(), spent = 0;
+  double best = infinity, spent = 0;
   for (int calls = 0; calls < 2 || spent < seconds; ++calls) {
     const Stopwatch watch;
     call();

@@ -14,7 +14,7 @@ namespace palmette::factorize_detail {
 
 struct PivotTally {
   Inertia inertia;
-  double smallest = std::numeric_limits<double>::infinity();
+  double smallest = infinity;
   double largest = 0;
   std::complex<double> sign = 1;           ///< product of the pivots' phases and of in-block row permutations
   std::vector<index_t> perturbed_columns;  ///< of the permuted matrix

@@ -9,7 +9,7 @@ namespace palmette::factorize_detail {
 
 template <class T>
 RankScratch<T>::RankScratch(const SymbolicFactor& symbolic, FactorKind kind)
-    : local_row(static_cast<std::size_t>(symbolic.n), -1), target_row(slab_rows) {
+    : local_row(symbolic.n, -1), target_row(slab_rows) {
   const ScratchSizes sizes = scratch_sizes(symbolic);
   target_column.resize(sizes.tallest_block);
   product.resize(sizes.product_entries());

@@ -99,12 +99,12 @@ struct alignas(128) Scratch {
   OffloadCounts counts;             // with a device: what this thread did itself
 
   Scratch(const ScratchSizes& sizes, FactorKind kind)
-      : local_row(static_cast<std::size_t>(sizes.n)), target_row(slab_rows),
-        target_column(static_cast<std::size_t>(sizes.tallest_block)),
-        product(static_cast<std::size_t>(sizes.product_entries())),
-        scaled(static_cast<std::size_t>(sizes.scaled_entries(kind))),
-        staged(static_cast<std::size_t>(sizes.staged_entries(kind))),
-        columns(static_cast<std::size_t>(sizes.column_entries(kind))), staged_rows(sizes.staged_rows()) {}
+      : local_row(sizes.n), target_row(slab_rows),
+        target_column(sizes.tallest_block),
+        product(sizes.product_entries()),
+        scaled(sizes.scaled_entries(kind)),
+        staged(sizes.staged_entries(kind)),
+        columns(sizes.column_entries(kind)), staged_rows(sizes.staged_rows()) {}
 
   /// Set local_row to the rows of supernode s.
   void map(const SymbolicFactor& symbolic, index_t s) {

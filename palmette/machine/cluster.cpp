@@ -76,7 +76,7 @@ class Checker {
     not_negative((at + ".receive_overhead_us").c_str(), one.receive_overhead_us);
   }
   void pairs(const std::string& at, const LinkLevel& level, std::size_t number) const {
-    const auto all = static_cast<std::size_t>(level.ranks) * static_cast<std::size_t>(level.ranks);
+    const auto all = static_cast<std::size_t>(level.ranks) * level.ranks;
     if (number != 0 || level.pairs.size() != all)
       fail((at + ".pairs").c_str(), static_cast<double>(level.pairs.size()),
            "only the first level may list pairs, one for each two ranks of a group");
@@ -134,28 +134,28 @@ double Cluster::rank_read_gbs(index_t ranks, double bytes) const {
   return 1 / (cached / cache_gbs + (1 - cached) / memory);
 }
 
-double Cluster::solve_gbs(const TaskOverheads& besides, double cached, double memory) const {
+double Cluster::solve_gbs(const TaskOverheads& extra, double cached, double memory) const {
   const double in_cache = cache_gbs > 0 ? cached : 0;
   // Others can use the part of the memory's rate that one rank alone leaves unused.
-  const double from_memory = std::max(1 / rate_at(memory_gbs, 1) + besides.memory_byte_ns, 1 / memory);
-  return 1 / (in_cache / std::max(cache_gbs, memory) + (1 - in_cache) * from_memory + besides.byte_ns);
+  const double from_memory = std::max(1 / rate_at(memory_gbs, 1) + extra.memory_byte_ns, 1 / memory);
+  return 1 / (in_cache / std::max(cache_gbs, memory) + (1 - in_cache) * from_memory + extra.byte_ns);
 }
 
 double Cluster::rank_solve_gbs(index_t ranks, double bytes) const {
   return solve_gbs(overheads_of_ranks(), cached_share(rank_cache(ranks), bytes), rank_memory_gbs(ranks));
 }
 
-double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const {
+double Cluster::seconds(const TaskWork& work, double read_gbs, const TaskOverheads& extra) const {
   const double gflops = rate_at(kernel_gflops, work.num_rhs);
   const double main = std::max(work.bytes / (read_gbs * 1e9), gflops > 0 ? work.flops / (gflops * 1e9) : 0);
-  return main + besides.task_us * 1e-6 + besides.panel_us * 1e-6 * work.panels +
-         (besides.row_ns * work.rows + besides.column_ns * work.columns) * 1e-9 * work.num_rhs;
+  return main + extra.task_us * 1e-6 + extra.panel_us * 1e-6 * work.panels +
+         (extra.row_ns * work.rows + extra.column_ns * work.columns) * 1e-9 * work.num_rhs;
 }
 
 double Cluster::rank_seconds(const TaskWork& work, double read_gbs) const {
-  TaskOverheads besides = overheads_of_ranks();
-  besides.panel_us /= workers;
-  return seconds(work, read_gbs, besides);
+  TaskOverheads extra = overheads_of_ranks();
+  extra.panel_us /= workers;
+  return seconds(work, read_gbs, extra);
 }
 
 double Cluster::worker_seconds(const TaskWork& work, double read_gbs, index_t busy) const {

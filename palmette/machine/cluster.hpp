@@ -137,10 +137,10 @@ struct Cluster {
   double rank_solve_gbs(index_t ranks, double bytes) const;
   /// The rate of a reader that finds this fraction of its data in the cache and reads the rest from memory at
   /// the given rate.
-  double solve_gbs(const TaskOverheads& besides, double cached, double memory_gbs) const;
+  double solve_gbs(const TaskOverheads& extra, double cached, double memory_gbs) const;
   /// The time of a task for a reader of this rate: that of its bytes or its flops, whichever is longer, plus
   /// overheads.
-  double seconds(const TaskWork& work, double read_gbs, const TaskOverheads& besides) const;
+  double seconds(const TaskWork& work, double read_gbs, const TaskOverheads& extra) const;
   /// The same for a rank program, which runs one task after the other: by how much a task delays the next one
   /// while all workers of the rank have panels under way.
   double rank_seconds(const TaskWork& work, double read_gbs) const;

@@ -58,7 +58,7 @@ SparseMatrix<double> convection_diffusion(const Grid& grid, int dimensions, cons
                         });
 }
 
-void push_entry(SparseMatrix<double>& matrix, index_t row, double value) {
+void append_entry(SparseMatrix<double>& matrix, index_t row, double value) {
   matrix.pattern.row_index.push_back(row);
   matrix.values.push_back(value);
 }
@@ -113,21 +113,21 @@ SparseMatrix<double> make_kkt3d(const GenerateOptions& options) {
   const auto push_stiffness = [&](index_t column, index_t first_row) {
     for (offset_t entry = stiffness.pattern.column_ptr[column];
          entry < stiffness.pattern.column_ptr[column + 1]; ++entry)
-      push_entry(matrix, first_row + stiffness.pattern.row_index[entry], stiffness.values[entry]);
+      append_entry(matrix, first_row + stiffness.pattern.row_index[entry], stiffness.values[entry]);
   };
   for (index_t state = 0; state < points; ++state) {
-    push_entry(matrix, state, 1.0);
+    append_entry(matrix, state, 1.0);
     push_stiffness(state, 2 * points);
     finish_column(matrix);
   }
   for (index_t control = 0; control < points; ++control) {
-    push_entry(matrix, points + control, options.parameter);
-    push_entry(matrix, 2 * points + control, -1.0);
+    append_entry(matrix, points + control, options.parameter);
+    append_entry(matrix, 2 * points + control, -1.0);
     finish_column(matrix);
   }
   for (index_t multiplier = 0; multiplier < points; ++multiplier) {
     push_stiffness(multiplier, 0);
-    push_entry(matrix, points + multiplier, -1.0);
+    append_entry(matrix, points + multiplier, -1.0);
     finish_column(matrix);
   }
   return matrix;

@@ -115,14 +115,14 @@ double by_standard_library(const Decimal& number) {
     if (*digit != '.' && !(text.empty() && *digit == '0')) text.push_back(*digit);
   if (text.empty()) return 0;
   const std::int64_t magnitude = exponent + static_cast<std::int64_t>(text.size());  // value < 10^magnitude
-  if (magnitude > 310) return std::numeric_limits<double>::infinity();
+  if (magnitude > 310) return infinity;
   if (magnitude < -330) return 0;
   text.push_back('e');
   text += std::to_string(exponent);
   double value = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec == std::errc::result_out_of_range)
-    return magnitude > 0 ? std::numeric_limits<double>::infinity() : 0;
+    return magnitude > 0 ? infinity : 0;
   return value;
 }
 

@@ -56,7 +56,7 @@ void check_column(const SparsityPattern& pattern, index_t column) {
                        std::to_string(column + 1) + " does not exist in a " + size_text(pattern));
     if (row <= previous)
       throw UsageError("row " + std::to_string(row + 1) + " in column " + std::to_string(column + 1) +
-                       (row == previous ? " stands twice; sum duplicates with from_triplets"
+                       (row == previous ? " occurs twice; sum duplicates with from_triplets"
                                         : " is out of order; sort the column with from_compressed_columns"));
     previous = row;
   }
@@ -129,7 +129,7 @@ SparseMatrix<T> symmetric_part(const SparseMatrix<T>& matrix, Symmetry symmetry)
     part.values[entry] = half(matrix.values[entry]) + half(other);
     return true;
   });
-  if (!paired) throw UsageError("the symmetric part is asked of a matrix whose pattern is not symmetric");
+  if (!paired) throw UsageError("the pattern of the matrix is not symmetric, so it has no symmetric part");
   return part;
 }
 

@@ -62,7 +62,7 @@ double quasi_dense_degree(const Graph& graph) {
 template <class Dissect>
 std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   const double crowded = quasi_dense_degree(graph);
-  std::vector<index_t> core, order, last, place(static_cast<std::size_t>(graph.n), -1);
+  std::vector<index_t> core, order, last, place(graph.n, -1);
   for (index_t vertex = 0; vertex < graph.n; ++vertex)
     if (static_cast<double>(graph.degree(vertex)) > crowded) last.push_back(vertex);
     else place[vertex] = 0;

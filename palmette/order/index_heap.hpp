@@ -22,7 +22,7 @@ class IndexHeap {
     heap_.push_back(index);
     rise(heap_.size() - 1, index);
   }
-  void lowered(index_t index) { rise(static_cast<std::size_t>(place_[index]), index); }
+  void lowered(index_t index) { rise(place_[index], index); }
   index_t pop() {
     const index_t smallest = heap_.front(), last = heap_.back();
     place_[smallest] = -1;

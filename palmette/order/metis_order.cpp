@@ -32,7 +32,7 @@ std::vector<index_t> metis_order(const Graph& graph) {
                      "-bit indices); order with amd");
   std::vector<idx_t> start = copied_as<idx_t>(graph.start), neighbour = copied_as<idx_t>(graph.neighbour);
   std::vector<idx_t> weight = copied_as<idx_t>(graph.weight);
-  std::vector<idx_t> order(graph.n), place(static_cast<std::size_t>(graph.n));
+  std::vector<idx_t> order(graph.n), place(graph.n);
   idx_t options[METIS_NOPTIONS], n = graph.n;
   set_options(options);
   int status = METIS_OK;

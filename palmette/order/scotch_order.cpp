@@ -100,7 +100,7 @@ std::vector<index_t> scotch_order(const Graph& graph) {
   std::vector<SCOTCH_Num> start = copied_as<SCOTCH_Num>(graph.start),
                           neighbour = copied_as<SCOTCH_Num>(graph.neighbour);
   std::vector<SCOTCH_Num> weight = copied_as<SCOTCH_Num>(graph.weight);
-  std::vector<SCOTCH_Num> order(graph.n), place(static_cast<std::size_t>(graph.n));
+  std::vector<SCOTCH_Num> order(graph.n), place(graph.n);
   const std::lock_guard lock(one_scotch_call);
   ScotchGraph target;
   require_success(SCOTCH_graphBuild(target.get(), 0, graph.n, start.data(), nullptr,

@@ -7,11 +7,6 @@
 namespace palmette {
 namespace {
 
-template <class Entry>
-offset_t bytes_of(const std::vector<Entry>& entries) {
-  return static_cast<offset_t>(entries.size() * sizeof(Entry));
-}
-
 /// Numbers of the supernodes and rows that a layer holds.
 struct Renumbering {
   std::vector<index_t> supernode;  // −1: not held

@@ -4,11 +4,6 @@
 namespace palmette {
 namespace {
 
-template <class Entry>
-offset_t bytes_of(const std::vector<Entry>& entries) {
-  return static_cast<offset_t>(entries.size() * sizeof(Entry));
-}
-
 void add_panel(const SymbolicFactor& symbolic, const Placement& placement, index_t s, OwnedBlocks& owned) {
   if (!placement.grid_of_column(s).contains(owned.rank)) return;
   const std::span<const Block> blocks = symbolic.blocks_of(s);

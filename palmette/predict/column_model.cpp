@@ -35,15 +35,15 @@ class Run {
         columns_of_task_(std::max<index_t>(
             1, static_cast<index_t>((offset_t{n_} + offset_t{given.tasks_per_device} * devices_ - 1) /
                                     (offset_t{given.tasks_per_device} * devices_)))),
-        remaining_(static_cast<std::size_t>(n_) * static_cast<std::size_t>(devices_)),
-        missing_(static_cast<std::size_t>(n_)),
-        taken_at_(static_cast<std::size_t>(n_), -1),
-        next_(static_cast<std::size_t>(devices_)),
-        free_(static_cast<std::size_t>(devices_), machine.warps),
-        launched_(static_cast<std::size_t>(devices_)),
-        own_(static_cast<std::size_t>(devices_)),
-        pipe_(static_cast<std::size_t>(devices_)),
-        pollers_(static_cast<std::size_t>(devices_) * static_cast<std::size_t>(devices_)),
+        remaining_(static_cast<std::size_t>(n_) * devices_),
+        missing_(n_),
+        taken_at_(n_, -1),
+        next_(devices_),
+        free_(devices_, machine.warps),
+        launched_(devices_),
+        own_(devices_),
+        pipe_(devices_),
+        pollers_(static_cast<std::size_t>(devices_) * devices_),
         link_free_(pollers_.size()),
         shared_(given.sharing == SumSharing::unified ? static_cast<std::size_t>(n_) : 0),
         waiting_for_(shared_.size()),
@@ -68,9 +68,9 @@ class Run {
     return remaining_[slot(device, row)];
   }
   std::size_t slot(int e, index_t row) const {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(devices_) + static_cast<std::size_t>(e);
+    return static_cast<std::size_t>(row) * devices_ + static_cast<std::size_t>(e);
   }
-  double& pollers(int d, int e) { return pollers_[static_cast<std::size_t>(d * devices_ + e)]; }
+  double& pollers(int d, int e) { return pollers_[d * devices_ + e]; }
   index_t num_tasks(int d) const {
     const auto count = static_cast<offset_t>(own_[d].size());
     return static_cast<index_t>((count + columns_of_task_ - 1) / columns_of_task_);
@@ -146,7 +146,7 @@ class Run {
 
   /// A load from e by d and its answer, while others load too.
   double remote_seconds(int d, int e) {
-    const double links = machine_.links[static_cast<std::size_t>(d * machine_.devices + e)];
+    const double links = machine_.links[d * machine_.devices + e];
     const double alone = links > 0 ? machine_.remote_us : machine_.host_us;
     const double rate = links > 0 ? links * machine_.loads_per_us : machine_.host_loads_per_us;
     const bool has_switch = machine_.links_of_device > 0;
@@ -211,9 +211,9 @@ class Run {
   }
 
   double put_arrival(int d, int to, double now) {
-    const double links = machine_.links[static_cast<std::size_t>(d * machine_.devices + to)];
+    const double links = machine_.links[d * machine_.devices + to];
     const double rate = links > 0 ? links * machine_.loads_per_us : machine_.host_loads_per_us;
-    double& free = link_free_[static_cast<std::size_t>(d * devices_ + to)];
+    double& free = link_free_[d * devices_ + to];
     free = std::max(free, now) + 1e-6 / rate;
     return free + 1e-6 * (links > 0 ? machine_.remote_us : machine_.host_us);
   }
@@ -313,9 +313,9 @@ class Run {
   std::vector<int> shared_;
   std::vector<char> waiting_for_;  // 1: a warp polls the counter, 2: it has seen zero
   ColumnPages pages_;
-  std::vector<double> read_seconds_ = std::vector<double>(static_cast<std::size_t>(n_));
+  std::vector<double> read_seconds_ = std::vector<double>(n_);
   std::vector<bool> is_source_ = std::vector<bool>(remaining_.size());
-  std::vector<bool> has_shared_ = std::vector<bool>(static_cast<std::size_t>(n_));
+  std::vector<bool> has_shared_ = std::vector<bool>(n_);
   std::vector<double> complete_at_ = std::vector<double>(remaining_.size(), -1);  // by row and device
   EventLoop<Event> loop_;
   ColumnSimulation result_;

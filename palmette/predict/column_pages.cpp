@@ -11,9 +11,9 @@ ColumnPages::ColumnPages(index_t n, int devices, double page_bytes)
       pages_(static_cast<std::size_t>(sum_pages_) +
              static_cast<std::size_t>(std::ceil(n * 4.0 / page_bytes))),
       places_(pages_.size() * static_cast<std::size_t>(devices)),
-      moves_(static_cast<std::size_t>(devices)),
-      phase_(static_cast<std::size_t>(n)),
-      waits_(static_cast<std::size_t>(n)) {}
+      moves_(devices),
+      phase_(n),
+      waits_(n) {}
 
 void ColumnPages::want(int page, int device, int column) {
   place(page, device).wanted.push_back(column);

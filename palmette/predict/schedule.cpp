@@ -10,10 +10,6 @@
 namespace palmette {
 namespace {
 
-bool is_relay(SolvePart part) {
-  return part == SolvePart::forward_relay || part == SolvePart::backward_relay;
-}
-
 struct Event {
   enum class Kind : char { departure, arrival, turn, finish };
   Kind kind = Kind::turn;

@@ -9,7 +9,6 @@
 namespace palmette {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 template <class T>
 void conjugate_all(DenseView<T> v) {

@@ -77,7 +77,7 @@ class DeviceSpace {
 
  private:
   void reserve(index_t count) {
-    const std::size_t entries = static_cast<std::size_t>(count) * static_cast<std::size_t>(b_.rows());
+    const std::size_t entries = static_cast<std::size_t>(count) * b_.rows();
     if (corrections_.size() >= entries) return;
     corrections_ = {};
     candidates_ = {};

@@ -62,7 +62,6 @@ std::vector<T> column_on_host(Device& device, OnDevice<const T> columns, int k) 
   return column;
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

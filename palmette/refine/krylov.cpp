@@ -20,7 +20,7 @@ template <class T>
 double two_norm(const std::vector<T>& vector) {
   double largest = 0;
   for (const T& value : vector) {
-    if (!is_finite(value)) return std::numeric_limits<double>::infinity();
+    if (!is_finite(value)) return infinity;
     largest = std::max(largest, static_cast<double>(cheap_modulus(value)));
   }
   int exponent = 0;

@@ -12,7 +12,6 @@
 namespace palmette {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr index_t block_columns = 2;
 constexpr index_t exact_size = 4;
 constexpr int max_rounds = 5;

@@ -43,7 +43,7 @@ template <class T, class Space>
 class RefinementLoop {
  public:
   RefinementLoop(Space& space, const RefineOptions& options)
-      : space_(space), options_(options), columns_(static_cast<std::size_t>(space.num_columns())) {
+      : space_(space), options_(options), columns_(space.num_columns()) {
     if (!(options_.bound > 0)) options_.bound = verification_bound(unit_roundoff<T>);
   }
 
@@ -63,7 +63,6 @@ class RefinementLoop {
     double last_size = infinity;     ///< relative size of the last correction
     bool stalled = false;
   };
-  static constexpr double infinity = std::numeric_limits<double>::infinity();
 
   void start() {
     space_.for_each_column([&](index_t number, const ColumnError& error) {

@@ -7,7 +7,6 @@
 namespace palmette {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double smallest_normal = std::numeric_limits<double>::min();
 
 /// Above: a sum of products may overflow. Below: the error of a product, 2⁻¹⁰⁶ of it, may underflow.

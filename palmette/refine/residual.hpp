@@ -47,8 +47,8 @@ double backward_error_of(const ScaledNorm& norm, double residual_norm, double x_
 
 /// The errors of one column.
 struct ColumnError {
-  double backward = std::numeric_limits<double>::infinity();
-  double componentwise = std::numeric_limits<double>::infinity();
+  double backward = infinity;
+  double componentwise = infinity;
   double residual_norm = 0;    ///< ‖b − op(A)x‖∞·2^shift
   double solution_norm = 0;    ///< ‖x‖∞·2^shift
   int shift = 0;               ///< 0 except for systems near the ends of the range of double

@@ -65,8 +65,11 @@ template <class T>
 void DeviceVectors<T>::begin_sums(std::size_t entries) {
   if (sum_.size() < entries) sum_ = {device_, entries};
   sum_.clear();
-  missing_ = {};
-  missing_ = {device_, tree_.num_sources()};
+  if (missing_.size() < tree_.num_sources().size()) {
+    sources_ = {device_, tree_.num_sources()};
+    missing_ = {device_, sources_.size()};
+  }
+  if (sources_.size() > 0) device_->copy_there(missing_.data(), sources_.data(), sources_.bytes());
 }
 
 template <class T>
@@ -77,7 +80,7 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
   at.in = in_ ? x_.data() : y_.data();
   at.x = in_ ? y_.data() : x_.data();
   if (by_columns)
-    begin_sums(static_cast<std::size_t>(tree_.num_columns()) * static_cast<std::size_t>(at.stride));
+    begin_sums(static_cast<std::size_t>(tree_.num_columns()) * at.stride);
   ticket_.clear();
   at.update = update_.data();
   at.sum = sum_.data();
@@ -93,8 +96,8 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
 
 template <class T>
 offset_t DeviceVectors<T>::memory_bytes() const {
-  return static_cast<offset_t>(x_.bytes() + y_.bytes() + update_.bytes() + sum_.bytes() + missing_.bytes() +
-                               done_.bytes() + ticket_.bytes());
+  return static_cast<offset_t>(x_.bytes() + y_.bytes() + update_.bytes() + sum_.bytes() + sources_.bytes() +
+                               missing_.bytes() + done_.bytes() + ticket_.bytes());
 }
 
 template <class T>
@@ -135,7 +138,7 @@ template <class T>
 void DeviceCore<T>::run_on_host_vectors(const SweepOrder& steps, const CoreRun<T>& given) const {
   const index_t n = tree_.num_columns();
   const RhsRows<T> kept{given.workspace.work.data(), device_stride_of(given.num_rhs())};
-  const std::size_t bytes = static_cast<std::size_t>(n) * static_cast<std::size_t>(kept.stride) * sizeof(T);
+  const std::size_t bytes = static_cast<std::size_t>(n) * kept.stride * sizeof(T);
   load_rhs(given.in, 0, n, kept);
   {
     const std::lock_guard lock(one_solve_);

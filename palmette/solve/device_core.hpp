@@ -32,7 +32,7 @@ class DeviceVectors {
   const DeviceTree& tree_;
   DeviceArray<T> x_, y_, update_, sum_;
   bool in_ = false;  ///< the last sweep read x and wrote y
-  DeviceArray<int> missing_, done_, ticket_;
+  DeviceArray<int> sources_, missing_, done_, ticket_;
   int sweeps_ = 0;
 };
 

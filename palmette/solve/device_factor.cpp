@@ -156,7 +156,7 @@ struct PackedPanels {
   void pack(index_t s, const PanelSource<T>& source, const BlockTasks& tasks, std::vector<T>& room) {
     const SymbolicFactor& symbolic = source.symbolic;
     const offset_t rows = symbolic.leading_dimension(s);
-    room.resize(static_cast<std::size_t>(rows * symbolic.width(s)));
+    room.resize(rows * symbolic.width(s));
     const DenseView<T> m{room.data(), static_cast<index_t>(rows), symbolic.width(s), rows};
     if (!source.expand(s, m)) {
       form[s] |= device::guarded;

@@ -8,22 +8,27 @@
 
 namespace palmette::solve_detail {
 
-/// Rows of L, or those of Lᵀ, in device memory.
+/// Rows of L, or those of Lᵀ, in device memory, as device::RowSlices says.
 template <class T>
 struct DeviceRows {
-  DeviceArray<long long> ptr;
-  DeviceArray<int> column;
+  DeviceArray<long long> begin;
+  DeviceArray<int> first, row, column;
   DeviceArray<T> value;
 
-  offset_t bytes() const { return static_cast<offset_t>(ptr.bytes() + column.bytes() + value.bytes()); }
+  offset_t bytes() const {
+    return static_cast<offset_t>(begin.bytes() + first.bytes() + row.bytes() + column.bytes() +
+                                 value.bytes());
+  }
 };
 
-/// S = L. The rows of each direction are uploaded when they are first needed. One solve at a time; others
-/// wait.
+/// S = L. The rows of the other direction are uploaded when they are first needed. One solve at a time;
+/// others wait.
 template <class T>
 class DeviceRowCore final : public SweepCore<T> {
  public:
-  DeviceRowCore(std::shared_ptr<Device> device, LowerTriangle<T> triangle);
+  /// @throws MemoryError naming the bytes that are needed for one right-hand side and those that the device
+  ///   has, before anything is copied
+  DeviceRowCore(std::shared_ptr<Device> device, LowerTriangle<T> triangle, bool transposed_first);
 
   /// All methods of devices run the same kernel here.
   void solve(bool transposed, const CoreRun<T>& run) const override;
@@ -33,6 +38,9 @@ class DeviceRowCore final : public SweepCore<T> {
   std::shared_ptr<Device> device() const override { return device_; }
 
  private:
+  device::RowSlices<T> slices_of(bool transposed) const;
+  void check_room(offset_t bytes) const;
+  DeviceRows<T> uploaded(const device::RowSlices<T>& slices) const;
   const DeviceRows<T>& rows(bool transposed) const;
   void sweep(bool transposed, index_t stride) const;
 

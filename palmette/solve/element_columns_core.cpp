@@ -51,7 +51,7 @@ template <class T>
 std::vector<HostColumns<T>> deal_columns(const SparseMatrix<T>& columns, const std::vector<T>& diagonal,
                                          ColumnDeal deal, bool ascending) {
   const index_t n = columns.cols();
-  std::vector<HostColumns<T>> dealt(static_cast<std::size_t>(deal.elements));
+  std::vector<HostColumns<T>> dealt(deal.elements);
   for (HostColumns<T>& one : dealt) one.remaining.resize(n);
   for (index_t k = 0; k < n; ++k) {
     const index_t j = ascending ? k : n - 1 - k;

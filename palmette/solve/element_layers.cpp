@@ -99,4 +99,16 @@ HostElements layered_element_programs(const std::vector<LayerSystem>& systems, T
   return result;
 }
 
+HostElements programs_of_world(const SymbolicFactor& symbolic, const WorldOptions& options,
+                                 int entry_bytes) {
+  constexpr auto map = PlacementMap::block_cyclic;
+  if (options.layers == 1)
+    return element_programs(symbolic, place(symbolic, options.grid, map, options.subtrees), options.trees,
+                            entry_bytes);
+  auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, options.layers));
+  return layered_element_programs(layer_systems(symbolic, std::move(cut), LayeredMethod::one_sync_3d,
+                                                {{options.grid, options.layers}, map, options.subtrees}),
+                                  options.trees, entry_bytes);
+}
+
 }  // namespace palmette::solve_detail

@@ -411,7 +411,7 @@ class ProgramBuilder {
     }
     program_.meeting.push_back(meeting);
     return add_task(ElementTaskKind::meet, static_cast<int>(program_.meeting.size()) - 1,
-                    {-std::numeric_limits<double>::infinity(), direction.level, direction.receives ? 1 : 0},
+                    {-infinity, direction.level, direction.receives ? 1 : 0},
                     std::move(waits), std::move(signals));
   }
   void send_to_layer(const LayerMeeting& one) {
@@ -485,8 +485,9 @@ std::vector<int> list_blocks(const ElementWorld& world, const SolveExchange& exc
     if (exchange.own_is_whole[k] != 0) continue;
     const OwnContribution& own = exchange.own[k];
     panel_of[k] = static_cast<int>(element.blocks.size());
-    const Block& block = world.symbolic.blocks[element.owned->own[own.own].block];
-    element.blocks.push_back({element.owned->panel[own.column], block.first, own.count});
+    const OwnBlock& where = element.owned->own[own.own];
+    element.blocks.push_back({element.owned->panel[own.column], world.symbolic.blocks[where.block].first,
+                              own.count, own.column, where.first_row});
   }
   return panel_of;
 }

@@ -16,6 +16,8 @@ struct BlockOfElement {
   index_t supernode = 0;
   index_t first = 0;
   index_t count = 0;
+  index_t panel = 0;      ///< in OwnedBlocks::panel
+  index_t panel_row = 0;  ///< its first row in that panel
 };
 
 /// One sweep of one element, before it is copied to its memory.
@@ -79,5 +81,8 @@ HostElements element_programs(const SymbolicFactor& symbolic, const Placement& p
 /// @throws UsageError if there are none
 HostElements layered_element_programs(const std::vector<LayerSystem>& systems, TreeShape trees,
                                       int entry_bytes);
+
+/// Of the elements of a world, in one layer or in several.
+HostElements programs_of_world(const SymbolicFactor& symbolic, const WorldOptions& options, int entry_bytes);
 
 }  // namespace palmette::solve_detail

@@ -3,9 +3,9 @@
 #include "palmette/solve/elements_core.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <mutex>
 
+#include "palmette/solve/device_schedule.hpp"
 #include "palmette/solve/rhs_vectors.hpp"
 
 namespace palmette::solve_detail {
@@ -33,174 +33,7 @@ ProcessGrid grid_of(const DeviceWorld& world, const WorldOptions& options) {
   return grid;
 }
 
-HostElements programs_of(const SymbolicFactor& symbolic, const WorldOptions& options, int entry_bytes) {
-  constexpr auto map = PlacementMap::block_cyclic;
-  if (options.layers == 1)
-    return element_programs(symbolic, place(symbolic, options.grid, map, options.subtrees), options.trees,
-                            entry_bytes);
-  auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, options.layers));
-  return layered_element_programs(layer_systems(symbolic, std::move(cut), LayeredMethod::one_sync_3d,
-                                                {{options.grid, options.layers}, map, options.subtrees}),
-                                  options.trees, entry_bytes);
-}
-
-int widest_of(const SymbolicFactor& symbolic) {
-  int widest = 0;
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
-    widest = std::max(widest, static_cast<int>(symbolic.width(s)));
-  return widest;
-}
-
-/// The first rows of a whole panel.
-template <class T>
-PanelSource<T> panels_of(const HostElement& element, const SupernodalTriangle<T>& triangle) {
-  const SymbolicFactor& whole = triangle.structure().symbolic();
-  PanelSource<T> source{element.structure->sweep->symbolic(), {}, {}};
-  source.expand = [&](index_t s, DenseView<T> m) {
-    const index_t number = element.supernode[s];
-    const offset_t rows = whole.leading_dimension(number);
-    if (rows == m.rows) return triangle.expand(number, m);
-    std::vector<T> room(static_cast<std::size_t>(rows * m.cols));
-    const bool inverted = triangle.expand(number, {room.data(), static_cast<index_t>(rows), m.cols, rows});
-    for (index_t k = 0; k < m.cols; ++k) std::copy_n(room.data() + k * rows, m.rows, m.column(k));
-    return inverted;
-  };
-  if (triangle.may_be_permuted())
-    source.permutation = [&](index_t s) { return triangle.permutation(element.supernode[s]); };
-  return source;
-}
-
-/// Blocks in chunks, as rows below a diagonal block.
-template <class T>
-struct PackedBlocks {
-  std::vector<T> values;
-  std::vector<device::BlockPanel> panel;
-};
-
-template <class T>
-PackedBlocks<T> pack_blocks(const HostElement& element, const SupernodalTriangle<T>& triangle) {
-  constexpr long long aligned = device::panel_alignment<T>;
-  const SymbolicFactor& whole = triangle.structure().symbolic();
-  PackedBlocks<T> packed;
-  std::vector<T> room;
-  index_t expanded = -1;
-  for (const BlockOfElement& block : element.blocks) {
-    const index_t width = whole.width(block.supernode);
-    const offset_t rows = whole.leading_dimension(block.supernode);
-    room.resize(static_cast<std::size_t>(rows * width));
-    const DenseView<T> m{room.data(), static_cast<index_t>(rows), width, rows};
-    if (expanded != block.supernode) (void)triangle.expand(block.supernode, m);
-    expanded = block.supernode;
-    const int height = device::panel_layout<T>(width, block.count).height;
-    const device::PanelLayout layout =
-        device::layout_below(width, block.count, height, device::rows_per_load<T>);
-    const int above = layout.first_below();
-    const long long at = static_cast<long long>(packed.values.size());
-    const long long entries = layout.entries() - layout.begin(above);
-    packed.panel.push_back({at, width, block.count, std::countr_zero(static_cast<unsigned>(height))});
-    packed.values.resize(static_cast<std::size_t>(at + (entries + aligned - 1) / aligned * aligned), T(0));
-    const int first_row = width + block.first - above * height;  // of the panel, for row 0 of the layout
-    device::pack_panel(
-        layout, [&](int row, int column) { return m(first_row + row, column); }, packed.values.data() + at,
-        above);
-  }
-  return packed;
-}
-
-template <class T>
-std::vector<T> own_values(const HostElement& element, std::span<const T> all) {
-  std::vector<T> own;
-  for (const index_t row : element.row) own.push_back(all[row]);
-  return own;
-}
-
 }  // namespace
-
-DeviceProgram::DeviceProgram(const std::shared_ptr<Device>& device, const HostProgram& program)
-    : task_(device, program.task),
-      wait_(device, program.wait),
-      signal_(device, program.signal),
-      place_(device, program.place),
-      order_(device, program.order),
-      order_of_waits_(device, program.order_of_waits),
-      order_of_solves_(device, program.order_of_solves),
-      ticket_(device, 2),
-      sum_(device, program.sum),
-      part_(device, program.part),
-      reduction_(device, program.reduction),
-      send_(device, program.send),
-      value_(device, program.value),
-      copy_(device, program.copy),
-      block_(device, program.block),
-      meeting_(device, program.meeting) {}
-
-device::ElementProgram DeviceProgram::view() const {
-  return {task_.data(),      wait_.data(), signal_.data(), sum_.data(),  part_.data(), place_.data(),
-          reduction_.data(), send_.data(), value_.data(),  copy_.data(), block_.data(),
-          meeting_.data()};
-}
-
-device::ElementOrder DeviceProgram::order(Share share) const {
-  const DeviceArray<int>& order = share == Share::all     ? order_
-                                  : share == Share::waits ? order_of_waits_
-                                                          : order_of_solves_;
-  return {order.data(), static_cast<int>(order.size()), ticket_.data() + (share == Share::waits ? 1 : 0)};
-}
-
-void DeviceProgram::clear_tickets() {
-  ticket_.clear();
-}
-
-offset_t DeviceProgram::memory_bytes() const {
-  return static_cast<offset_t>(task_.bytes() + wait_.bytes() + signal_.bytes() + place_.bytes() +
-                               order_.bytes() + order_of_waits_.bytes() + order_of_solves_.bytes() +
-                               ticket_.bytes() + sum_.bytes() + part_.bytes() + reduction_.bytes() +
-                               send_.bytes() + value_.bytes() + copy_.bytes() + block_.bytes() +
-                               meeting_.bytes());
-}
-
-template <class T>
-ElementTriangle<T>::ElementTriangle(const std::shared_ptr<Device>& device, const HostElement& element,
-                                    const SupernodalTriangle<T>& triangle, const BlockTasks& tasks,
-                                    ThreadTeam* team)
-    : panels(device, panels_of(element, triangle), tasks, team) {
-  const PackedBlocks<T> packed = pack_blocks(element, triangle);
-  values = {device, packed.values};
-  blocks = {device, packed.panel};
-}
-
-template <class T>
-Element<T>::Element(std::shared_ptr<Device> on, const HostElement& host, const SupernodalParts<T>& parts,
-                    ThreadTeam* team)
-    : device(std::move(on)),
-      tree(device, host.structure->sweep->symbolic(), false),
-      lower(device, host, *parts.lower, tree.tasks(), team),
-      forward(device, host.forward),
-      backward(device, host.backward),
-      done(device, std::vector<int>(std::max(host.forward.task.size(), host.backward.task.size()), 0)) {
-  if (parts.upper) upper.emplace(device, host, *parts.upper, tree.tasks(), team);
-  if (!parts.diagonal) return;
-  diagonal = {device, own_values<T>(host, parts.diagonal->diagonal())};
-  diagonal_below = {device, own_values<T>(host, parts.diagonal->below())};
-}
-
-template <class T>
-void Element<T>::reserve(index_t stride, const HostElement& host) {
-  const auto rows = static_cast<std::size_t>(host.structure->sweep->symbolic().n);
-  const auto width = static_cast<std::size_t>(stride);
-  for (DeviceArray<T>* const array : {&in, &out, &local}) *array = {};  // given back before more is asked for
-  in = {device, rows * width};
-  out = {device, rows * width};
-  local = {device, static_cast<std::size_t>(host.local_rows) * width};
-}
-
-template <class T>
-offset_t Element<T>::memory_bytes() const {
-  return tree.memory_bytes() + lower.memory_bytes() + (upper ? upper->memory_bytes() : 0) +
-         forward.memory_bytes() + backward.memory_bytes() +
-         static_cast<offset_t>(diagonal.bytes() + diagonal_below.bytes() + done.bytes() + in.bytes() +
-                               out.bytes() + local.bytes() + stores.bytes() + signals.bytes());
-}
 
 template <class T>
 ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options,
@@ -216,9 +49,10 @@ ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOpt
   if (options.by_network && !world_->has_network())
     throw UsageError("these devices have no network: solve by stores to each other's memory");
   const SymbolicFactor& symbolic = parts.structure->symbolic();
-  host_ = programs_of(symbolic, options_, sizeof(T));
+  host_ = programs_of_world(symbolic, options_, sizeof(T));
   for (std::size_t e = 0; e < host_.element.size(); ++e)
-    elements_.emplace_back(world_->element(static_cast<int>(e)), host_.element[e], parts, team);
+    elements_.emplace_back(world_->element(static_cast<int>(e)), host_.element[e],
+                           element_parts(host_.element[e], parts), team);
   host_diagonal_ = std::move(parts.diagonal);
   signals_ = {*world_, static_cast<std::size_t>(std::max(host_.num_signals, 1))};
   std::vector<device::ElementSignal*> signals;
@@ -235,7 +69,7 @@ void ElementsCore<T>::reserve(index_t stride) const {
   stride_ = 0;
   shared_ = {};
   for (std::size_t e = 0; e < elements_.size(); ++e) elements_[e].reserve(stride, host_.element[e]);
-  shared_ = {*world_, static_cast<std::size_t>(host_.shared_rows) * static_cast<std::size_t>(stride)};
+  shared_ = {*world_, static_cast<std::size_t>(host_.shared_rows) * stride};
   std::vector<T*> stores;
   for (std::size_t e = 0; e < elements_.size(); ++e) stores.push_back(shared_.data(static_cast<int>(e)));
   for (Element<T>& element : elements_) element.stores = {element.device, stores};
@@ -287,31 +121,13 @@ void ElementsCore<T>::run(const SweepOrder& steps, const CoreRun<T>& given) cons
 
 template <class T>
 device::ElementSweep<T> ElementsCore<T>::arguments(int number, const SweepStep& step, index_t stride) const {
-  Element<T>& element = elements_[number];
-  const ElementTriangle<T>& triangle = step.upper ? *element.upper : element.lower;
-  DeviceProgram& program = step.forward ? element.forward : element.backward;
-  program.clear_tickets();
-  device::ElementSweep<T> a{};
-  a.own.tree = element.tree.view();
-  a.own.panels = triangle.panels.view();
-  if (step.divides)
-    a.own.diagonal = {element.diagonal.data(), element.diagonal_below.data(), host_diagonal_->is_hermitian()};
-  a.own.at.in = element.in.data();
-  a.own.at.x = element.out.data();
-  a.own.at.update = element.local.data() + host_.element[number].update_at * stride;
-  a.own.at.sweep = sweeps_;
-  a.own.at.stride = stride;
-  a.own.at.widest = widest_;
-  a.own.at.tile = tile_of<T>(widest_, stride);
-  a.own.at.adjoint = step.adjoint;
-  a.program = program.view();
-  a.blocks = {triangle.values.data(), triangle.blocks.data()};
-  a.link = {element.stores.data(), element.signals.data()};
+  device::ElementSweep<T> a =
+      elements_[number].arguments(host_.element[number], {step, sweeps_, stride, widest_});
+  a.link = {elements_[number].stores.data(), elements_[number].signals.data()};
   a.shared = shared_.data(number);
-  a.local = element.local.data();
   a.signals = signals_.data(number);
-  a.done = element.done.data();
   a.shared_rows = host_.shared_rows;
+  if (options_.most_polls > 0) a.watch = {elements_[number].status.data(), options_.most_polls};
   return a;
 }
 
@@ -359,6 +175,26 @@ void ElementsCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) cons
     all.back().order = program.order(Share::waits);
   }
   world_->run(launches(step, two_kernels, all));
+  if (options_.most_polls > 0) check_status(step);
+}
+
+/// An element that has given up ends the solve; those that gave up since another did say less.
+template <class T>
+void ElementsCore<T>::check_status(const SweepStep& step) const {
+  std::string text;
+  for (std::size_t e = 0; e < elements_.size(); ++e) {
+    device::ElementStatus status{};
+    elements_[e].device->copy_out(&status, elements_[e].status.data(), sizeof status);
+    if (status.gave_up == 0) continue;
+    elements_[e].status.clear();
+    const DeviceSchedule schedule(host_, static_cast<int>(e));
+    text += (text.empty() ? "device " : "; device ") + std::to_string(e) + " has waited in vain for " +
+            (status.signal != 0 ? schedule.words_of(status.signal - 1)
+                                : "its own task " + std::to_string(status.task - 1));
+  }
+  if (!text.empty())
+    throw DeviceError(text + ", in the " + (step.forward ? "forward" : "backward") + " sweep of " +
+                      std::to_string(elements_.size()) + " devices");
 }
 
 template <class T>
@@ -386,10 +222,7 @@ offset_t ElementsCore<T>::memory_bytes() const {
   return bytes;
 }
 
-#define PALMETTE_INSTANTIATE(T)       \
-  template struct ElementTriangle<T>; \
-  template struct Element<T>;         \
-  template class ElementsCore<T>;
+#define PALMETTE_INSTANTIATE(T) template class ElementsCore<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

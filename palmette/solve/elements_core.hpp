@@ -1,73 +1,9 @@
 // Inside `solve`: the core of a plan whose factor lies on several devices, the elements of a world.
 #pragma once
 
-#include <optional>
-
-#include "palmette/solve/device_factor.hpp"
-#include "palmette/solve/element_program.hpp"
+#include "palmette/solve/element.hpp"
 
 namespace palmette::solve_detail {
-
-/// A program in the memory of its element.
-class DeviceProgram {
- public:
-  DeviceProgram(const std::shared_ptr<Device>& device, const HostProgram& program);
-
-  device::ElementProgram view() const;
-  int num_tasks() const { return static_cast<int>(task_.size()); }
-  /// Tasks of one launch: all, or those of one of two kernels.
-  enum class Share { all, waits, solves };
-  device::ElementOrder order(Share share) const;
-  void clear_tickets();
-  offset_t memory_bytes() const;
-
- private:
-  DeviceArray<device::ElementTask> task_;
-  DeviceArray<int> wait_, signal_, place_, order_, order_of_waits_, order_of_solves_, ticket_;
-  DeviceArray<device::ElementSum> sum_;
-  DeviceArray<device::ElementPart> part_;
-  DeviceArray<device::ElementReduction> reduction_;
-  DeviceArray<device::ElementSend> send_;
-  DeviceArray<device::ElementValue> value_;
-  DeviceArray<device::RowCopy> copy_;
-  DeviceArray<device::ElementBlock> block_;
-  DeviceArray<device::ElementMeeting> meeting_;
-};
-
-/// What an element holds of one triangle.
-template <class T>
-struct ElementTriangle {
-  ElementTriangle(const std::shared_ptr<Device>& device, const HostElement& element,
-                  const SupernodalTriangle<T>& triangle, const BlockTasks& tasks, ThreadTeam* team);
-
-  DevicePanels<T> panels;
-  DeviceArray<T> values;
-  DeviceArray<device::BlockPanel> blocks;
-  offset_t memory_bytes() const {
-    return panels.memory_bytes() + static_cast<offset_t>(values.bytes() + blocks.bytes());
-  }
-};
-
-/// One element: its part of the factor, its programs and its vectors.
-template <class T>
-struct Element {
-  Element(std::shared_ptr<Device> device, const HostElement& host, const SupernodalParts<T>& parts,
-          ThreadTeam* team);
-
-  void reserve(index_t stride, const HostElement& host);
-  offset_t memory_bytes() const;
-
-  std::shared_ptr<Device> device;
-  DeviceTree tree;
-  ElementTriangle<T> lower;
-  std::optional<ElementTriangle<T>> upper;
-  DeviceArray<T> diagonal, diagonal_below;
-  DeviceProgram forward, backward;
-  DeviceArray<int> done;
-  DeviceArray<T> in, out, local;  // grow with the right-hand sides
-  DeviceArray<T*> stores;         // by element
-  DeviceArray<device::ElementSignal*> signals;
-};
 
 /// S = L·(D)·Lᵀ, L·(D)·Lᴴ, L·U or L alone on a grid of devices, or on several layers of such grids. One
 /// solve at a time; others wait. Whole subtrees lie on one element; above them, blocks are distributed
@@ -98,6 +34,7 @@ class ElementsCore final : public SweepCore<T> {
   /// @param step  the first one, which reads them; null: they are copied out
   void copy_vectors(const CoreRun<T>& run, const SweepStep* step) const;
   void sweep(const SweepStep& step, const CoreRun<T>& run) const;
+  void check_status(const SweepStep& step) const;
   /// @param arguments  one for each launch; must outlive it
   std::vector<ElementLaunch> launches(const SweepStep& step, bool two_kernels,
                                       std::vector<device::ElementSweep<T>>& arguments) const;

@@ -12,84 +12,24 @@
 namespace palmette::solve_detail {
 namespace {
 
-/// A LayerStep by tops of the rank's exchange.
-struct Meeting {
-  index_t node = 0;
-  index_t partner = 0;
-  bool receives_up = false;
-  std::vector<index_t> tops;
-  offset_t rows = 0;
-};
-
-std::vector<Meeting> meetings_of(const LayerSystem& system, const SolveExchange& exchange) {
-  std::vector<Meeting> result;
-  for (const LayerStep& step : layer_steps(system, exchange.rank)) {
-    Meeting meeting{step.node, step.partner, step.receives_up, {}, step.rows};
-    for (const index_t s : step.supernodes) {
-      const auto found =
-          std::lower_bound(exchange.tops.begin(), exchange.tops.end(), s,
-                           [](const TopSupernode& one, index_t wanted) { return one.supernode < wanted; });
-      meeting.tops.push_back(static_cast<index_t>(found - exchange.tops.begin()));
-    }
-    result.push_back(std::move(meeting));
-  }
-  return result;
-}
-
-std::vector<TopRole> roles_of(const LayerSystem& system, const SolveExchange& exchange,
-                              const std::vector<Meeting>& meetings) {
-  std::vector<TopRole> roles(exchange.tops.size());
-  for (std::size_t at = 0; at < roles.size(); ++at) {
-    const TopSupernode& top = exchange.tops[at];
-    if (!top.owns_diagonal || !system.is_replicated(top.supernode)) continue;
-    const bool swept_here = system.method == LayeredMethod::one_sync_3d || system.leads(top.supernode);
-    roles[at].is_told = true;
-    roles[at].is_given = !swept_here;
-    roles[at].waits_after_forward = system.method == LayeredMethod::one_sync_3d || !swept_here;
-  }
-  if (system.method == LayeredMethod::one_sync_3d) return roles;
-  for (const Meeting& meeting : meetings)
-    if (meeting.receives_up)
-      for (const index_t top : meeting.tops) ++roles[top].more_row_waits;
-  return roles;
-}
-
 template <class T>
-class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
+class LayeredSolveProgram final : public SolveProgram<T> {
  public:
   LayeredSolveProgram(RankPlanBody<T>& body, const LayerSystem& system)
       : body_(body),
-        one_sync_(system.method == LayeredMethod::one_sync_3d),
         first_rank_(system.ranks.first_rank(system.layer)),
-        first_tag_(kinds_of_message * system.num_supernodes_of_all),
-        meetings_(meetings_of(system, body.exchange)),
+        first_tag_(num_messages_within * system.num_supernodes_of_all),
         inside_(system.ranks.first_rank(system.layer), system.ranks.grid.num_ranks()),
-        sweeps_(body, this),
-        up_come_(meetings_.size()),
-        down_left_(meetings_.size()),
-        met_rows_(body.options.threads) {
-    body.roles = roles_of(system, body.exchange, meetings_);
-    for (const TopRole& role : body.roles) forward_at_start_ += role.waits_after_forward;
-    meetings_of_top_.resize(body.exchange.tops.size());
-    for (std::size_t at = 0; at < meetings_.size(); ++at)
-      for (const index_t top : meetings_[at].tops)
-        meetings_of_top_[top].push_back(static_cast<index_t>(at));
-  }
+        sweeps_(body),
+        came_(2 * body.graph.steps.size()),
+        met_rows_(body.options.threads) {}
 
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override {
     inside_.use(transport);
     sweeps_.reset(operation, b, x, inside_);
     stride_ = padded_rhs(sizeof(T), b.cols);
-    forward_left_ = forward_at_start_;
-    up_ = 0;
-    down_ = meetings_.size();
-    std::fill(up_come_.begin(), up_come_.end(), SharedBytes());
-    down_come_ = {};
-    for (std::size_t at = 0; at < meetings_.size(); ++at)
-      down_left_[at] = static_cast<index_t>(meetings_[at].tops.size());
-    may_advance_.store(false);
+    std::fill(came_.begin(), came_.end(), SharedBytes());
     is_meeting_ = false;
-    met_.store(meetings_.empty() || b.cols == 0);
   }
 
   void start() override { sweeps_.start(); }
@@ -98,31 +38,23 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
     if (message.tag < first_tag_)
       return sweeps_.on_message({message.source - first_rank_, message.tag, message.payload});
     const auto node = static_cast<index_t>((message.tag - first_tag_) / 2);
-    const std::lock_guard lock(mutex_);
-    if ((message.tag - first_tag_) % 2 == 0) {
-      const auto meeting = std::find_if(meetings_.begin(), meetings_.end(),
-                                        [&](const Meeting& one) { return one.node == node; });
-      up_come_[meeting - meetings_.begin()] = message.payload;
-    } else {
-      down_come_ = message.payload;
-    }
-    may_advance_.store(true, std::memory_order_release);
+    index_t step = 0;
+    while (graph().steps[step].node != node) ++step;
+    const bool up = (message.tag - first_tag_) % 2 == 0;
+    const index_t meeting = up ? graph().meeting_up(step) : graph().meeting_down(step);
+    came(meeting) = message.payload;
+    sweeps_.arrived(meeting);
   }
 
   bool run_one_task(int thread) override {
-    if (may_advance_.load(std::memory_order_acquire)) {
-      const offset_t rows = advance();
-      met_rows_[thread] = rows;
-      if (rows > 0) return true;
-    }
-    met_rows_[thread] = 0;
-    return sweeps_.run_one_task(thread);
+    met_rows_[thread] = sweeps_.may_meet() ? meet() : 0;
+    return met_rows_[thread] > 0 || sweeps_.run_one_task(thread);
   }
 
-  /// Steps between layers are taken when they end, all that are possible at that time.
+  /// Meetings are held when they end, all that are possible at that time.
   int take_task() override {
     met_rows_[0] = 0;
-    if (!is_meeting_ && may_advance_.load(std::memory_order_acquire)) met_rows_[0] = rows_that_can_meet();
+    if (!is_meeting_ && sweeps_.may_meet()) met_rows_[0] = sweeps_.rows_that_can_meet();
     if (met_rows_[0] == 0) return sweeps_.take_task();
     is_meeting_ = true;
     return meeting_ticket;
@@ -130,11 +62,11 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
   void finish_task(int ticket) override {
     if (ticket != meeting_ticket) return sweeps_.finish_task(ticket);
     is_meeting_ = false;
-    advance();
+    meet();
   }
   bool has_tickets() const override { return true; }
 
-  bool done() const override { return met_.load(std::memory_order_acquire) && sweeps_.done(); }
+  bool done() const override { return sweeps_.done(); }
   double last_cost() const override {
     return met_rows_[0] > 0 ? static_cast<double>(met_rows_[0]) * stride_ : sweeps_.last_cost();
   }
@@ -149,130 +81,79 @@ class LayeredSolveProgram final : public SolveProgram<T>, private RankEvents {
   }
 
   std::string waiting_for() const override {
-    const std::lock_guard lock(mutex_);
-    const bool upward = up_ < meetings_.size();
-    if (forward_left_ == 0 && upward && meetings_[up_].receives_up)
-      return "what the ranks of other layers add to shared rows, from rank " +
-             std::to_string(meetings_[up_].partner);
-    if (!upward && down_ > 0 && !meetings_[down_ - 1].receives_up)
-      return "shared rows of the solution from rank " + std::to_string(meetings_[down_ - 1].partner);
+    for (index_t meeting = graph().first_meeting; meeting < graph().num_tasks(); ++meeting) {
+      // Before the counter is zero, no other thread takes the message.
+      const bool waits_for_one = graph().receives(meeting) && sweeps_.waits_of(meeting) == 1;
+      if (!waits_for_one || came_of(meeting).size() > 0) continue;
+      const LayerStep& step = graph().steps[graph().tasks[meeting].number];
+      return (graph().is_up(meeting) ? "what the ranks of other layers add to shared rows, from rank "
+                                     : "shared rows of the solution from rank ") +
+             std::to_string(step.partner);
+    }
     return sweeps_.waiting_for();
   }
 
  private:
-  void forward_is_done(index_t top) override {
-    if (!body_.roles[top].waits_after_forward) return;
-    const std::lock_guard lock(mutex_);
-    if (--forward_left_ == 0) may_advance_.store(true, std::memory_order_release);
-  }
-  void backward_is_done(index_t top) override {
-    if (one_sync_) return;
-    const std::lock_guard lock(mutex_);
-    for (const index_t at : meetings_of_top_[top])
-      if (--down_left_[at] == 0)
-        may_advance_.store(true, std::memory_order_release);
-  }
+  const RankGraph& graph() const { return body_.graph; }
+  const SharedBytes& came_of(index_t meeting) const { return came_[meeting - graph().first_meeting]; }
+  SharedBytes& came(index_t meeting) { return came_[meeting - graph().first_meeting]; }
 
-  /// Take all steps that are possible. @returns number of rows sent, added or received
-  offset_t advance() {
-    const std::lock_guard lock(mutex_);
-    may_advance_.store(false, std::memory_order_relaxed);
+  /// Hold all meetings that are possible. @returns number of rows sent, added or received
+  offset_t meet() {
     offset_t rows = 0;
-    for (; up_ < meetings_.size() && can_go_up(up_); ++up_) {
-      const Meeting& meeting = meetings_[up_];
-      if (meeting.receives_up) add_contributions(meeting, up_come_[up_]);
-      else send(meeting, 0);
-      rows += meeting.rows;
+    for (index_t meeting = sweeps_.take_meeting(); meeting != -1; meeting = sweeps_.take_meeting()) {
+      const LayerStep& step = graph().steps[graph().tasks[meeting].number];
+      if (!graph().receives(meeting)) send(meeting, step);
+      else if (graph().is_up(meeting)) add_rows(step, came(meeting));
+      else take_rows(step, came(meeting));
+      rows += step.rows;
+      sweeps_.met(meeting);
     }
-    for (; down_ > 0 && can_go_down(down_, up_); --down_) {
-      const Meeting& meeting = meetings_[down_ - 1];
-      if (meeting.receives_up) send(meeting, 1);
-      else take_rows(meeting);
-      rows += meeting.rows;
-    }
-    if (rows == 0 || up_ < meetings_.size() || down_ > 0) return rows;
-    if (one_sync_)
-      for (const index_t top : meetings_[0].tops) sweeps_.release_column(top);
-    met_.store(true, std::memory_order_release);
     return rows;
   }
 
-  /// Rows of the steps that `advance` would take now.
-  offset_t rows_that_can_meet() {
-    const std::lock_guard lock(mutex_);
-    may_advance_.store(false, std::memory_order_relaxed);
-    offset_t rows = 0;
-    std::size_t up = up_, down = down_;
-    for (; up < meetings_.size() && can_go_up(up); ++up) rows += meetings_[up].rows;
-    for (; down > 0 && can_go_down(down, up); --down) rows += meetings_[down - 1].rows;
-    return rows;
+  RhsRows<T> rows_of(index_t supernode) const {
+    return sweeps_.rows_of_top(body_.exchange.top_of(supernode));
   }
-  bool can_go_up(std::size_t up) const {
-    const bool come = !meetings_[up].receives_up || up_come_[up].size() > 0;
-    return come && (forward_left_ == 0 || (!one_sync_ && meetings_[up].receives_up));
+  offset_t length(index_t supernode) const {
+    return offset_t{body_.factor->symbolic->width(supernode)} * stride_;
   }
-  bool can_go_down(std::size_t down, std::size_t up) const {
-    const std::size_t at = down - 1;
-    if (!meetings_[at].receives_up) return down_come_.size() > 0;
-    return one_sync_ ? up == meetings_.size() : down_left_[at] == 0;
-  }
-
-  void add_contributions(const Meeting& meeting, SharedBytes& bytes) {
+  void add_rows(const LayerStep& step, SharedBytes& bytes) {
     const T* from = reinterpret_cast<const T*>(bytes.data());
-    for (const index_t top : meeting.tops) {
-      const offset_t count = offset_t{width(top)} * stride_;
-      T* const to = sweeps_.rows_of_top(top).data;
-      for (offset_t k = 0; k < count; ++k) to[k] += from[k];
-      from += count;
-      if (!one_sync_) sweeps_.release_row(top);
+    for (const index_t s : step.supernodes) {
+      T* const to = rows_of(s).data;
+      for (offset_t k = 0; k < length(s); ++k) to[k] += from[k];
+      from += length(s);
     }
     bytes = {};
   }
-  void take_rows(const Meeting& meeting) {
-    const T* from = reinterpret_cast<const T*>(down_come_.data());
-    for (const index_t top : meeting.tops) {
-      const offset_t count = offset_t{width(top)} * stride_;
-      std::copy_n(from, count, sweeps_.rows_of_top(top).data);
-      from += count;
-      if (!one_sync_) sweeps_.release_column(top);
+  void take_rows(const LayerStep& step, SharedBytes& bytes) {
+    const T* from = reinterpret_cast<const T*>(bytes.data());
+    for (const index_t s : step.supernodes) {
+      std::copy_n(from, length(s), rows_of(s).data);
+      from += length(s);
     }
-    down_come_ = {};
+    bytes = {};
   }
-  void send(const Meeting& meeting, int downward) {
-    SharedBytes bytes = pool_.take(static_cast<std::size_t>(meeting.rows * stride_) * sizeof(T));
+  void send(index_t meeting, const LayerStep& step) {
+    SharedBytes bytes = pool_.take(static_cast<std::size_t>(step.rows * stride_) * sizeof(T));
     T* to = reinterpret_cast<T*>(bytes.writable().data());
-    for (const index_t top : meeting.tops)
-      to = std::copy_n(sweeps_.rows_of_top(top).data, offset_t{width(top)} * stride_, to);
-    inside_.outside().send(meeting.partner, first_tag_ + 2 * meeting.node + downward, std::move(bytes));
-  }
-  index_t width(index_t top) const {
-    return body_.factor->symbolic->width(body_.exchange.tops[top].supernode);
+    for (const index_t s : step.supernodes) to = std::copy_n(rows_of(s).data, length(s), to);
+    const int downward = graph().is_up(meeting) ? 0 : 1;
+    inside_.outside().send(step.partner, first_tag_ + 2 * step.node + downward, std::move(bytes));
   }
 
   static constexpr int meeting_ticket = std::numeric_limits<int>::max();
   RankPlanBody<T>& body_;
-  const bool one_sync_;
   const index_t first_rank_;
   // of messages between layers: 2·node upward, 2·node + 1 downward, from here on
   const std::int64_t first_tag_;
-  const std::vector<Meeting> meetings_;  // deepest first; all receive upwards, except possibly the last
   LayerTransport inside_;
   RankSolveProgram<T> sweeps_;
   BytePool pool_;
   index_t stride_ = 1;
-  std::vector<std::vector<index_t>> meetings_of_top_;
-  index_t forward_at_start_ = 0;
-
-  mutable std::mutex mutex_;
-  index_t forward_left_ = 0;             // shared supernodes whose forward part is not done
-  std::size_t up_ = 0;                   // meetings that have been upward
-  std::size_t down_ = 0;                 // meetings that have not been downward
-  std::vector<SharedBytes> up_come_;     // by meeting
-  SharedBytes down_come_;
-  std::vector<index_t> down_left_;       // by meeting: supernodes without solution
-  std::atomic<bool> may_advance_{false};
+  std::vector<SharedBytes> came_;        // by meeting: its message
   bool is_meeting_ = false;              // its ticket is taken
-  std::atomic<bool> met_{false};
   std::vector<offset_t> met_rows_;       // by thread: of its last task, if that was a meeting
 };
 

@@ -80,7 +80,7 @@ typename PlanBody<T>::Block PlanBody<T>::through_stages(Operation operation) con
 template <class T>
 typename PlanBody<T>::Block PlanBody<T>::through_device(Operation operation) const {
   return [this, operation](DenseView<const T> b, DenseView<T> x, const SolveRun& run, Workspace& workspace) {
-    const std::size_t entries = static_cast<std::size_t>(n_) * static_cast<std::size_t>(b.cols);
+    const std::size_t entries = static_cast<std::size_t>(n_) * b.cols;
     if (workspace.there.size() < entries) {
       workspace.there = {};
       workspace.there = {device_, entries};

@@ -63,8 +63,8 @@ void check_sizes(const OwnFactors<T>& factors) {
     throw DimensionError("the upper factor is " + std::to_string(upper.rows()) + " × " +
                          std::to_string(upper.cols()) + " but the lower factor has " + std::to_string(n) +
                          " rows; both must have the same size");
-  check_length(static_cast<std::size_t>(factors.row.size()), n, "the row permutation");
-  check_length(static_cast<std::size_t>(factors.column.size()), n, "the column permutation");
+  check_length(factors.row.size(), n, "the row permutation");
+  check_length(factors.column.size(), n, "the column permutation");
   check_length(factors.row_scale.size(), n, "row_scale");
   check_length(factors.column_scale.size(), n, "column_scale");
   check_scale(factors.row_scale, "row scale");

@@ -1,25 +1,21 @@
-// The state machine of one rank in a solve: counters decrease as contributions and values arrive; a task runs
-// when its counter is zero.
+// The state machine of one rank in a solve: counters of its RankGraph decrease as tasks end and messages
+// arrive; a task runs when its counter is zero.
 #include "palmette/solve/rank_program.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace palmette::solve_detail {
 
 template <class T>
-RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events)
+RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan)
     : plan_(plan),
       exchange_(plan.exchange),
-      events_(events),
-      row_waits_(exchange_.tops.size()),
-      column_waits_(exchange_.tops.size()),
-      whole_waits_(exchange_.wholes.size()) {
-  left_at_start_ = 2 * static_cast<std::int64_t>(exchange_.wholes.size());
-  for (const TopSupernode& top : exchange_.tops)
-    left_at_start_ += (top.row_sum != -1) + (top.column_sum != -1) +
-                      top.column_portions.size() + top.row_portions.size();
-  last_.resize(plan.options.threads);
+      graph_(plan.graph),
+      waits_(graph_.tasks.size()),
+      last_(plan.options.threads) {
+  for (const LocalTask& task : graph_.tasks) left_at_start_ += is_relay(task.part) ? 0 : 1;
 }
 
 template <class T>
@@ -38,19 +34,10 @@ void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, Dense
   ready_ = {};
   taken_.clear();
   free_tickets_.clear();
+  ready_meeting_ = -1;
+  may_meet_.store(false, std::memory_order_relaxed);
   left_.store(b.cols == 0 ? 0 : left_at_start_);
-  for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
-    const TopSupernode& top = exchange_.tops[at];
-    if (top.row_sum != -1)
-      row_waits_[at] = exchange_.reductions[top.row_sum].num_waits +
-                       plan_.role(static_cast<index_t>(at)).more_row_waits;
-    if (top.column_sum == -1) continue;
-    // The root of a column also waits for its own y.
-    column_waits_[at] = exchange_.reductions[top.column_sum].num_waits +
-                        (top.owns_diagonal ? 1 : 0);
-  }
-  for (std::size_t at = 0; at < whole_waits_.size(); ++at)
-    whole_waits_[at] = exchange_.wholes[at].contributions.size() + 1;
+  for (index_t task = 0; task < graph_.num_tasks(); ++task) waits_[task] = graph_.tasks[task].num_waits;
 }
 
 template <class T>
@@ -58,59 +45,67 @@ void RankSolveProgram<T>::start() {
   if (done()) return;
   load();
   const std::lock_guard lock(mutex_);
-  for (std::size_t at = 0; at < exchange_.wholes.size(); ++at)
-    push(SolvePart::whole_forward, static_cast<index_t>(at));
-  for (std::size_t at = 0; at < exchange_.tops.size(); ++at)
-    if (exchange_.tops[at].row_sum != -1 && row_waits_[at] == 0)
-      push(SolvePart::row_sum, static_cast<index_t>(at));
+  for (index_t task = 0; task < graph_.num_tasks(); ++task)
+    if (graph_.tasks[task].num_waits == 0) make_ready(task);
 }
 
 template <class T>
 void RankSolveProgram<T>::on_message(const Message& message) {
-  const auto kind = static_cast<RankMessage>(message.tag % kinds_of_message);
-  const index_t number = exchange_.top_of(static_cast<index_t>(message.tag / kinds_of_message));
-  const TopSupernode& top = exchange_.tops[number];
-  if (kind == RankMessage::row_sum || kind == RankMessage::column_sum) {
-    const bool row = kind == RankMessage::row_sum;
-    const Reduction& reduction =
-        exchange_.reductions[row ? top.row_sum : top.column_sum];
-    const auto incoming = exchange_.of(exchange_.incoming, reduction.incoming);
-    const auto from = std::find_if(incoming.begin(), incoming.end(),
-                                   [&](const IncomingSum& one) { return one.rank == message.source; });
-    std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data,
-                message.payload.data(), message.payload.size());
+  const auto kind = static_cast<SolveMessage>(message.tag % num_messages_within);
+  const index_t task = graph_.receiver_of(kind, static_cast<index_t>(message.tag / num_messages_within));
+  const TopSupernode& top = exchange_.tops[graph_.tasks[task].number];
+  const std::size_t bytes = message.payload.size();
+  if (is_relay(graph_.tasks[task].part)) {
+    std::memcpy(tasks().value(top).data, message.payload.data(), bytes);
+    for (const LocalMessage& one : graph_.messages_of(task))
+      transport_->send(one.rank, message.tag, message.payload);
     const std::lock_guard lock(mutex_);
-    return row ? row_contribution(number) : column_contribution(number);
+    return finish(task);
   }
-  std::memcpy(tasks().value(top).data, message.payload.data(), message.payload.size());
-  const bool forward = kind == RankMessage::forward_value;
-  for (const index_t child : exchange_.of(exchange_.ranks, forward ? top.column_children : top.row_children))
-    transport_->send(child, message.tag, message.payload);
-  const std::lock_guard lock(mutex_);
-  forward ? forward_value_is_there(number) : backward_value_is_there(number);
+  const bool row = kind == SolveMessage::row_sum;
+  const auto incoming =
+      exchange_.of(exchange_.incoming, exchange_.reductions[row ? top.row_sum : top.column_sum].incoming);
+  const auto from = std::find_if(incoming.begin(), incoming.end(),
+                                 [&](const IncomingSum& one) { return one.rank == message.source; });
+  std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data,
+              message.payload.data(), bytes);
+  arrived(task);
 }
 
 template <class T>
-bool RankSolveProgram<T>::take(Ready& next) {
+void RankSolveProgram<T>::arrived(index_t task) {
   const std::lock_guard lock(mutex_);
-  if (ready_.empty()) return false;
-  next = ready_.top();
+  satisfy(task);
+}
+
+template <class T>
+void RankSolveProgram<T>::make_ready(index_t task) {
+  if (!graph_.is_meeting(task)) return ready_.push({graph_.tasks[task].urgency, task});
+  ready_meeting_ = task;
+  may_meet_.store(true, std::memory_order_release);
+}
+
+template <class T>
+index_t RankSolveProgram<T>::take() {
+  const std::lock_guard lock(mutex_);
+  if (ready_.empty()) return -1;
+  const index_t task = ready_.top().task;
   ready_.pop();
-  return true;
+  return task;
 }
 
 template <class T>
 int RankSolveProgram<T>::take_task() {
-  Ready next;
-  if (!take(next)) return -1;
-  last_[0] = next;
+  const index_t task = take();
+  if (task == -1) return -1;
+  last_[0] = task;
   if (free_tickets_.empty()) {
-    taken_.push_back(next);
+    taken_.push_back(task);
     return static_cast<int>(taken_.size()) - 1;
   }
   const int ticket = free_tickets_.back();
   free_tickets_.pop_back();
-  taken_[ticket] = next;
+  taken_[ticket] = task;
   return ticket;
 }
 
@@ -123,12 +118,48 @@ void RankSolveProgram<T>::finish_task(int ticket) {
 
 template <class T>
 bool RankSolveProgram<T>::run_one_task(int thread) {
-  Ready next;
-  if (!take(next)) return false;
-  run(next, thread);
-  last_[thread] = next;
+  const index_t task = take();
+  if (task == -1) return false;
+  run(task, thread);
+  last_[thread] = task;
   left_.fetch_sub(1, std::memory_order_release);
   return true;
+}
+
+template <class T>
+index_t RankSolveProgram<T>::take_meeting() {
+  const std::lock_guard lock(mutex_);
+  may_meet_.store(false, std::memory_order_relaxed);
+  return std::exchange(ready_meeting_, -1);
+}
+
+template <class T>
+void RankSolveProgram<T>::met(index_t meeting) {
+  {
+    const std::lock_guard lock(mutex_);
+    finish(meeting);
+  }
+  left_.fetch_sub(1, std::memory_order_release);
+}
+
+template <class T>
+offset_t RankSolveProgram<T>::rows_that_can_meet() const {
+  const std::lock_guard lock(mutex_);
+  offset_t rows = 0;
+  const auto follows = [this](index_t task) { return graph_.is_meeting(task) && waits_[task] == 1; };
+  for (index_t task = ready_meeting_; task != -1;) {
+    rows += graph_.steps[graph_.tasks[task].number].rows;
+    const auto next = graph_.next_of(task);
+    const auto found = std::find_if(next.begin(), next.end(), follows);
+    task = found == next.end() ? -1 : *found;
+  }
+  return rows;
+}
+
+template <class T>
+index_t RankSolveProgram<T>::waits_of(index_t task) const {
+  const std::lock_guard lock(mutex_);
+  return waits_[task];
 }
 
 template <class T>
@@ -138,166 +169,101 @@ RhsRows<T> RankSolveProgram<T>::rows_of_top(index_t number) const {
 }
 
 template <class T>
-void RankSolveProgram<T>::release_row(index_t number) {
-  const std::lock_guard lock(mutex_);
-  row_contribution(number);
-}
-
-template <class T>
-void RankSolveProgram<T>::release_column(index_t number) {
-  const std::lock_guard lock(mutex_);
-  column_contribution(number);
-}
-
-template <class T>
-void RankSolveProgram<T>::push(SolvePart task, index_t number) {
-  const bool whole = task == SolvePart::whole_forward || task == SolvePart::whole_backward;
-  const Urgency& urgency =
-      whole ? exchange_.wholes[number].urgency : top(number).urgency;
-  ready_.push({is_forward(task) ? urgency.forward : urgency.backward, task, number});
-}
-
-template <class T>
-FactorWork RankSolveProgram<T>::work_of(const Ready& next) const {
-  switch (next.task) {
-    case SolvePart::whole_forward:
-    case SolvePart::whole_backward: return exchange_.wholes[next.number].work;
-    case SolvePart::column_product:
-    case SolvePart::row_product: return exchange_.portions[next.portion].work;
-    // The triangle of a supernode that another layer sweeps is not read.
-    default: return plan_.role(next.number).is_given ? FactorWork{} : top(next.number).diagonal;
-  }
-}
-
-template <class T>
-index_t RankSolveProgram<T>::supernode_of(const Ready& next) const {
-  if (next.task != SolvePart::whole_forward && next.task != SolvePart::whole_backward)
-    return top(next.number).supernode;
-  return plan_.factor->placement->units.group_begin[exchange_.wholes[next.number].unit + 1] - 1;
-}
-
-template <class T>
 double RankSolveProgram<T>::last_cost() const {
-  return 2 * work_of(last_[0]).entries * stride_;
+  return 2 * work_of(exchange_, graph_, last_[0]).entries * stride_;
 }
 
 template <class T>
 TaskNote RankSolveProgram<T>::last_task(int thread) const {
-  const Ready& last = last_[thread];
-  return {name_of(last.task), is_forward(last.task) ? SweepPhase::forward : SweepPhase::backward,
-          supernode_of(last), work_of(last).with_rhs(sizeof(T), is_complex_v<T> ? 8 : 2, b_.cols)};
+  const LocalTask& last = graph_.tasks[last_[thread]];
+  return {name_of(last.part), is_forward(last.part) ? SweepPhase::forward : SweepPhase::backward,
+          last.supernode,
+          work_of(exchange_, graph_, last_[thread]).with_rhs(sizeof(T), is_complex_v<T> ? 8 : 2, b_.cols)};
 }
 
 template <class T>
-void RankSolveProgram<T>::run(const Ready& next, int thread) {
-  const RankTasks<T> all = tasks();
-  switch (next.task) {
-    case SolvePart::whole_forward: {
-      all.whole_forward(next.number, thread);
-      const std::lock_guard lock(mutex_);
-      for (const OwnContribution& one : exchange_.contributions_of(exchange_.wholes[next.number]))
-        row_contribution(one.row_top);
-      return whole_needs_less(next.number);
-    }
-    case SolvePart::row_sum: return finish_row(next.number, thread);
-    case SolvePart::column_product: return multiply_column(next, thread);
-    case SolvePart::column_sum: return finish_column(next.number, thread);
-    case SolvePart::row_product: return multiply_row(next, thread);
+void RankSolveProgram<T>::run(index_t task, int thread) {
+  const LocalTask& one = graph_.tasks[task];
+  switch (one.part) {
+    case SolvePart::whole_forward: tasks().whole_forward(one.number, thread); break;
+    case SolvePart::row_sum: finish_row(one, thread); break;
+    case SolvePart::column_product: multiply_column(one, thread); break;
+    case SolvePart::column_sum: finish_column(one, thread); break;
+    case SolvePart::row_product: multiply_row(one, thread); break;
     case SolvePart::whole_backward:
-      all.whole_backward(next.number, thread);
-      return store_group(plan_.structure.group_of_whole[next.number]);
-    // Relays are handled as their message arrives, and exchanges of layers by the program around this one.
+      tasks().whole_backward(one.number, thread);
+      store_group(plan_.structure.group_of_whole[one.number]);
+      break;
+    // Relays are handled as their message arrives, and meetings by the program around this one.
     case SolvePart::forward_relay:
     case SolvePart::backward_relay:
     case SolvePart::layers_meet: return;
   }
+  const std::lock_guard lock(mutex_);
+  finish(task);
 }
 
 template <class T>
-void RankSolveProgram<T>::finish_row(index_t number, int thread) {
-  const Reduction& reduction = exchange_.reductions[top(number).row_sum];
+void RankSolveProgram<T>::finish_row(const LocalTask& task, int thread) {
+  const Reduction& reduction = exchange_.reductions[top(task.number).row_sum];
   const RankTasks<T> all = tasks();
   const RhsRows<T> store{plan_.vectors.forward.data(), stride_};
   all.add_up(reduction, store);
-  if (reduction.parent != -1) return send_sum(reduction, store, RankMessage::row_sum);
-  const TopRole role = plan_.role(number);
-  if (role.is_given) {
-    all.gather_forward(number);
-  } else {
-    all.diagonal_forward(number, thread);
-    send_value(number, top(number).column_children, RankMessage::forward_value);
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    if (!role.is_given) forward_value_is_there(number);
-    if (!role.waits_after_forward) column_contribution(number);
-  }
-  if (role.is_told) events_->forward_is_done(number);
+  if (reduction.parent != -1) return send_sum(task, reduction, store);
+  if (graph_.is_given[task.number] != 0) return all.gather_forward(task.number);
+  all.diagonal_forward(task.number, thread);
+  send_value(task);
 }
 
 template <class T>
-void RankSolveProgram<T>::finish_column(index_t number, int thread) {
-  const Reduction& reduction = exchange_.reductions[top(number).column_sum];
+void RankSolveProgram<T>::finish_column(const LocalTask& task, int thread) {
+  const Reduction& reduction = exchange_.reductions[top(task.number).column_sum];
   const RankTasks<T> all = tasks();
   const RhsRows<T> store{plan_.vectors.backward.data(), stride_};
   all.add_up(reduction, store);
-  if (reduction.parent != -1) return send_sum(reduction, store, RankMessage::column_sum);
-  const TopRole role = plan_.role(number);
-  if (role.is_given) all.pass_on(number);
-  else all.diagonal_backward(number, thread);
-  send_value(number, top(number).row_children, RankMessage::backward_value);
-  store_group(plan_.structure.group_of_top[number]);
-  {
-    const std::lock_guard lock(mutex_);
-    backward_value_is_there(number);
-  }
-  if (role.is_told) events_->backward_is_done(number);
+  if (reduction.parent != -1) return send_sum(task, reduction, store);
+  if (graph_.is_given[task.number] != 0) all.pass_on(task.number);
+  else all.diagonal_backward(task.number, thread);
+  send_value(task);
+  store_group(plan_.structure.group_of_top[task.number]);
 }
 
 template <class T>
-void RankSolveProgram<T>::multiply_column(const Ready& next, int thread) {
-  const Portion& portion = exchange_.portions[next.portion];
-  const index_t first = top(next.number).below.begin;
+void RankSolveProgram<T>::multiply_column(const LocalTask& task, int thread) const {
+  const Portion& portion = exchange_.portions[task.portion];
+  const index_t first = top(task.number).below.begin;
   const RankTasks<T> all = tasks();
   for (index_t k = portion.begin; k < portion.end; ++k) all.block_forward(first + k, thread);
-  const std::lock_guard lock(mutex_);
-  for (index_t k = portion.begin; k < portion.end; ++k) row_contribution(exchange_.own[first + k].row_top);
 }
 
 template <class T>
-void RankSolveProgram<T>::multiply_row(const Ready& next, int thread) {
-  const Portion& portion = exchange_.portions[next.portion];
-  const std::span<const index_t> blocks =
-      exchange_.left_of(top(next.number)).subspan(portion.begin, portion.end - portion.begin);
+void RankSolveProgram<T>::multiply_row(const LocalTask& task, int thread) const {
+  const Portion& portion = exchange_.portions[task.portion];
   const RankTasks<T> all = tasks();
-  for (const index_t block : blocks)
+  for (const index_t block :
+       exchange_.left_of(top(task.number)).subspan(portion.begin, portion.end - portion.begin))
     if (exchange_.own_is_whole[block] == 0) all.block_backward(block, thread);
-  const std::lock_guard lock(mutex_);
-  for (const index_t block : blocks) {
-    const OwnContribution& own = exchange_.own[block];
-    if (exchange_.own_is_whole[block] != 0) whole_needs_less(own.column);
-    else column_contribution(own.column_top);
+}
+
+template <class T>
+void RankSolveProgram<T>::send_sum(const LocalTask& task, const Reduction& reduction,
+                                   RhsRows<const T> store) {
+  for (const LocalMessage& one : SolveExchange::of(graph_.messages, task.messages)) {
+    SharedBytes bytes = plan_.pool.take(static_cast<std::size_t>(one.rows * stride_) * sizeof(T));
+    tasks().write_result(reduction, store, reinterpret_cast<T*>(bytes.writable().data()));
+    transport_->send(one.rank, tag(one.kind, task.supernode), std::move(bytes));
   }
 }
 
 template <class T>
-void RankSolveProgram<T>::send_sum(const Reduction& reduction, RhsRows<const T> store, RankMessage kind) {
-  SharedBytes bytes =
-      plan_.pool.take(static_cast<std::size_t>(reduction.outgoing_rows * stride_) * sizeof(T));
-  tasks().write_result(reduction, store, reinterpret_cast<T*>(bytes.writable().data()));
-  transport_->send(reduction.parent, tag(kind, reduction.supernode), std::move(bytes));
-}
-
-template <class T>
-void RankSolveProgram<T>::send_value(index_t number, ArrayPart children, RankMessage kind) {
-  if (children.size() == 0) return;
-  const TopSupernode& one = top(number);
-  const auto size =
-      static_cast<std::size_t>(plan_.factor->symbolic->width(one.supernode) * stride_) * sizeof(T);
+void RankSolveProgram<T>::send_value(const LocalTask& task) {
+  const auto messages = SolveExchange::of(graph_.messages, task.messages);
+  if (messages.empty()) return;
+  const auto size = static_cast<std::size_t>(messages.front().rows * stride_) * sizeof(T);
   const SharedBytes bytes =
-      plan_.pool.copy({reinterpret_cast<const std::byte*>(tasks().value(one).data), size});
-  for (const index_t child : exchange_.of(exchange_.ranks, children))
-    transport_->send(child, tag(kind, one.supernode), bytes);
+      plan_.pool.copy({reinterpret_cast<const std::byte*>(tasks().value(top(task.number)).data), size});
+  for (const LocalMessage& one : messages)
+    transport_->send(one.rank, tag(one.kind, task.supernode), bytes);
 }
 
 template <class T>
@@ -336,18 +302,22 @@ std::string RankSolveProgram<T>::waiting_for() const {
       text += (text.empty() ? " among them those of rank " : ", ") + std::to_string(one.rank);
     return text;
   };
+  const auto sum = [this](std::size_t at, SolveMessage kind) {
+    return graph_.receiver[at][static_cast<int>(kind)];
+  };
   for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
     const TopSupernode& one = exchange_.tops[at];
-    if (one.row_sum != -1 && row_waits_[at] > 0)
-      return std::to_string(row_waits_[at]) + " contributions to block row " + std::to_string(one.supernode) +
+    const index_t task = sum(at, SolveMessage::row_sum);
+    if (task != -1 && waits_[task] > 0)
+      return std::to_string(waits_[task]) + " contributions to block row " + std::to_string(one.supernode) +
              among(exchange_.reductions[one.row_sum]);
   }
   for (std::size_t at = exchange_.tops.size(); at-- > 0;) {
     const TopSupernode& one = exchange_.tops[at];
-    if (one.column_sum != -1 && column_waits_[at] > 0)
-      return std::to_string(column_waits_[at]) + " contributions to block column " +
-             std::to_string(one.supernode) +
-             among(exchange_.reductions[one.column_sum]);
+    const index_t task = sum(at, SolveMessage::column_sum);
+    if (task != -1 && waits_[task] > 0)
+      return std::to_string(waits_[task]) + " contributions to block column " +
+             std::to_string(one.supernode) + among(exchange_.reductions[one.column_sum]);
   }
   return "values of supernodes from the ranks that own their diagonal blocks";
 }
@@ -365,18 +335,11 @@ index_t widest(const SymbolicFactor& symbolic) {
 template <class T>
 RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> factor,
                                       const RankPlanOptions& options) {
-  if (!factor || !factor->symbolic)
-    throw UsageError("the factor of a plan over ranks is null; call factorize first and check that it "
-                     "succeeded");
-  if (options.max_rhs < 1)
-    throw UsageError("a plan for " + std::to_string(options.max_rhs) +
-                     " right-hand sides; there must be at least 1");
-  if (options.threads < 1)
-    throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
   blas::use_one_thread();
   SolveExchange exchange = options.structure ? options.structure->exchange(factor->owned.rank)
                                              : solve_exchange(*factor->symbolic, *factor->placement,
                                                               options.trees, factor->owned.rank);
+  RankGraph graph = rank_graph(exchange, *factor->symbolic, options.layer.get());
   RankGroups structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
   RankTriangles<T> triangles(*factor, structure, options.plan);
   RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic),
@@ -384,17 +347,17 @@ RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> facto
   return {std::move(factor),
           options,
           std::move(exchange),
+          std::move(graph),
           std::move(structure),
           std::move(triangles),
           std::move(vectors),
-          {},
           {},
           {}};
 }
 
 template <class T>
 offset_t RankPlanBody<T>::memory_bytes() const {
-  return exchange.memory_bytes() + structure.memory_bytes() + vectors.memory_bytes() +
+  return exchange.memory_bytes() + graph.memory_bytes() + structure.memory_bytes() + vectors.memory_bytes() +
          triangles.lower->memory_bytes() + (triangles.upper ? triangles.upper->memory_bytes() : 0) +
          (triangles.diagonal ? triangles.diagonal->memory_bytes() : 0) +
          static_cast<offset_t>(caller_row.size() * sizeof(index_t));

@@ -9,49 +9,25 @@
 
 namespace palmette::solve_detail {
 
-enum class RankMessage : char { row_sum, forward_value, column_sum, backward_value };
-constexpr std::int64_t kinds_of_message = 4;
-
-/// Properties of the diagonal block of a supernode that other layers hold too. All are false if there is only
-/// one layer.
-struct TopRole {
-  bool waits_after_forward = false;  ///< its part of the backward sweep begins when it is released
-  /// another layer sweeps it: here contributions are only added up, and its solution is given
-  bool is_given = false;
-  bool is_told = false;              ///< RankEvents is notified
-  index_t more_row_waits = 0;        ///< contributions from other layers
-};
-
-/// Receives notifications about supernodes that several layers hold.
-class RankEvents {
- public:
-  virtual ~RankEvents() = default;
-  /// Its rows hold y or, if another layer sweeps it, what this layer adds to its right-hand side.
-  virtual void forward_is_done(index_t top) = 0;
-  /// Its rows hold x.
-  virtual void backward_is_done(index_t top) = 0;
-};
-
 /// The contents of a plan.
 template <class T>
 struct RankPlanBody {
   std::shared_ptr<const RankFactor<T>> factor;
   RankPlanOptions options;
   SolveExchange exchange;
+  RankGraph graph;
   RankGroups structure;
   RankTriangles<T> triangles;
   RankVectors<T> vectors;
   BytePool pool;
-  // Layers only.
-  std::vector<TopRole> roles = {};          // length exchange.tops, or empty
-  // length groups of the structure: first row of the caller's vectors, −1: another layer has it; or empty
+  // Layers only. Length groups of the structure: first row of the caller's vectors, −1: another layer has it;
+  // or empty
   std::vector<index_t> caller_row = {};
 
   /// @throws UsageError, MemoryError as RankSolvePlan
   static RankPlanBody make(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
   offset_t memory_bytes() const;
   index_t guarded_blocks() const;
-  TopRole role(index_t top) const { return roles.empty() ? TopRole{} : roles[top]; }
   index_t first_caller_row(index_t group) const {
     return caller_row.empty() ? structure.sweep->column_begin(group)
                               : caller_row[group];
@@ -70,7 +46,7 @@ class SolveProgram : public RankProgram {
 template <class T>
 class RankSolveProgram final : public SolveProgram<T> {
  public:
-  explicit RankSolveProgram(RankPlanBody<T>& plan, RankEvents* events = nullptr);
+  explicit RankSolveProgram(RankPlanBody<T>& plan);
 
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override;
   void start() override;
@@ -86,24 +62,29 @@ class RankSolveProgram final : public SolveProgram<T> {
   std::string waiting_for() const override;
 
   // For layers.
-  /// Rows of a supernode whose diagonal block is here; only the notified object writes them until they are
-  /// released.
+  /// Rows of a supernode whose diagonal block is here. From its sum on, only meetings write them until the
+  /// tasks behind those begin.
   RhsRows<T> rows_of_top(index_t top) const;
-  /// Call this after adding a contribution from another layer to them.
-  void release_row(index_t top);
-  /// Call this when they hold the complete y, or the given x.
-  void release_column(index_t top);
+  /// False as long as no meeting can run.
+  bool may_meet() const { return may_meet_.load(std::memory_order_acquire); }
+  /// The meeting that can run now, −1 if there is none: meetings run one after the other.
+  index_t take_meeting();
+  /// Rows of the meeting that can run now and of those behind it that wait for nothing else.
+  offset_t rows_that_can_meet() const;
+  /// Number of tasks and messages that a task waits for.
+  index_t waits_of(index_t task) const;
+  /// A message for a task has been stored.
+  void arrived(index_t task);
+  /// A meeting has run.
+  void met(index_t meeting);
 
  private:
+  /// The task with the largest urgency is first, then that with the smallest number.
   struct Ready {
-    double priority = 0;
-    SolvePart task = SolvePart::whole_forward;
-    index_t number = 0;
-    index_t portion = 0;  ///< of products: number in SolveExchange::portions
+    double urgency = 0;
+    index_t task = 0;
     bool operator<(const Ready& other) const {
-      if (priority != other.priority) return priority < other.priority;
-      if (task != other.task) return task > other.task;
-      return number != other.number ? number > other.number : portion > other.portion;
+      return urgency != other.urgency ? urgency < other.urgency : task > other.task;
     }
   };
 
@@ -112,65 +93,49 @@ class RankSolveProgram final : public SolveProgram<T> {
   }
   const TopSupernode& top(index_t number) const { return exchange_.tops[number]; }
 
-  /// The ready task of highest priority; false if there is none.
-  bool take(Ready& next);
+  /// The ready task of highest urgency; −1 if there is none.
+  index_t take();
   // With mutex_ held.
-  void push(SolvePart task, index_t number);
-  void row_contribution(index_t number) {
-    if (--row_waits_[number] == 0) push(SolvePart::row_sum, number);
+  void make_ready(index_t task);
+  void satisfy(index_t task) {
+    if (--waits_[task] == 0) make_ready(task);
   }
-  void column_contribution(index_t number) {
-    if (--column_waits_[number] == 0) push(SolvePart::column_sum, number);
-  }
-  void forward_value_is_there(index_t number) {
-    push_portions(SolvePart::column_product, number, top(number).column_portions);
-  }
-  void backward_value_is_there(index_t number) {
-    push_portions(SolvePart::row_product, number, top(number).row_portions);
-  }
-  void push_portions(SolvePart task, index_t number, ArrayPart portions) {
-    for (index_t k = portions.begin; k < portions.end; ++k)
-      ready_.push({exchange_.portions[k].urgency, task, number, k});
-  }
-  void whole_needs_less(index_t whole) {
-    if (--whole_waits_[whole] == 0) push(SolvePart::whole_backward, whole);
+  /// A task is done: those that wait for it wait for one less.
+  void finish(index_t task) {
+    for (const index_t to : graph_.next_of(task)) satisfy(to);
   }
 
-  /// What a task reads.
-  FactorWork work_of(const Ready& next) const;
-  /// For a whole subtree, the last one.
-  index_t supernode_of(const Ready& next) const;
-  void run(const Ready& next, int thread);
-  void finish_row(index_t number, int thread);
-  void finish_column(index_t number, int thread);
-  void multiply_column(const Ready& next, int thread);
-  void multiply_row(const Ready& next, int thread);
+  void run(index_t task, int thread);
+  void finish_row(const LocalTask& task, int thread);
+  void finish_column(const LocalTask& task, int thread);
+  void multiply_column(const LocalTask& task, int thread) const;
+  void multiply_row(const LocalTask& task, int thread) const;
 
-  std::int64_t tag(RankMessage kind, index_t supernode) const {
-    return supernode * kinds_of_message + static_cast<std::int64_t>(kind);
+  static std::int64_t tag(SolveMessage kind, index_t supernode) {
+    return supernode * num_messages_within + static_cast<std::int64_t>(kind);
   }
-  void send_sum(const Reduction& reduction, RhsRows<const T> store, RankMessage kind);
-  void send_value(index_t number, ArrayPart children, RankMessage kind);
+  void send_sum(const LocalTask& task, const Reduction& reduction, RhsRows<const T> store);
+  void send_value(const LocalTask& task);
   void load();
   void store_group(index_t group);
 
   RankPlanBody<T>& plan_;
   const SolveExchange& exchange_;
-  RankEvents* events_ = nullptr;
+  const RankGraph& graph_;
   Transport* transport_ = nullptr;
   DenseView<const T> b_;
   DenseView<T> x_;
   bool conjugated_ = false;
   bool transposed_ = false;
   index_t stride_ = 1;
-  std::int64_t left_at_start_ = 0;
+  std::int64_t left_at_start_ = 0;     // tasks without relays
   mutable std::mutex mutex_;
-  std::vector<index_t> row_waits_;     // by number of top supernode: contributions that have not arrived
-  std::vector<index_t> column_waits_;
-  std::vector<index_t> whole_waits_;   // by number of whole unit: x above, and its own y
-  std::vector<Ready> last_;            // by thread: its last task
+  std::vector<index_t> waits_;         // by task
+  std::vector<index_t> last_;          // by thread: its last task
   std::priority_queue<Ready> ready_;
-  std::vector<Ready> taken_;           // by ticket
+  index_t ready_meeting_ = -1;
+  std::atomic<bool> may_meet_{false};
+  std::vector<index_t> taken_;         // by ticket
   std::vector<int> free_tickets_;
   std::atomic<std::int64_t> left_{0};
 };

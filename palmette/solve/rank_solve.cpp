@@ -1,6 +1,7 @@
 // Plans of one rank, in a single layer or in one of several.
 #include "palmette/solve/rank_solve.hpp"
 
+#include "palmette/solve/device_rank_program.hpp"
 #include "palmette/solve/layered_program.hpp"
 
 namespace palmette {
@@ -10,6 +11,18 @@ template <class T>
 void check_layer(const std::shared_ptr<const RankFactor<T>>& factor, const LayerSystem* layer) {
   if (layer != nullptr && factor && factor->symbolic != layer->symbolic)
     throw UsageError("the factor of a plan over layers belongs to another system");
+}
+
+void check_options(bool has_factor, const RankPlanOptions& options) {
+  if (!has_factor)
+    throw UsageError(
+        "the factor of a plan over ranks is null; call factorize first and check that it "
+        "succeeded");
+  if (options.max_rhs < 1)
+    throw UsageError("a plan for " + std::to_string(options.max_rhs) +
+                     " right-hand sides; there must be at least 1");
+  if (options.threads < 1)
+    throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
 }
 
 /// @param rows, max_rhs  b and x are rows × k, k ≤ max_rhs
@@ -26,27 +39,48 @@ void check_sizes(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<
 
 }  // namespace
 
+double carried_seconds(MemoryKind kind, std::size_t bytes, const Link& link, const Cluster& device) {
+  const double native = link.seconds(bytes);
+  if (kind != MemoryKind::reference) return native;
+  if (device.bus_gbs <= 0)
+    throw UsageError("the machine " + device.name + " does not say how fast its bus is: give bus_gbs");
+  return native + 2 * (device.bus_latency_us * 1e-6 + static_cast<double>(bytes) / (device.bus_gbs * 1e9));
+}
+
 template <class T>
 struct RankSolvePlan<T>::State {
-  State(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options)
-      : body(solve_detail::RankPlanBody<T>::make(std::move(factor), options)) {
-    if (const LayerSystem* const layer = options.layer.get()) {
-      layer_rows = solve_detail::list_caller_rows(*layer, body);
-      program = solve_detail::layered_program(body, *layer);
+  State(std::shared_ptr<const RankFactor<T>> given, const RankPlanOptions& wanted)
+      : factor(std::move(given)), options(wanted) {
+    check_options(factor && factor->symbolic, options);
+    if (options.device) {
+      auto made = std::make_unique<solve_detail::DeviceRankProgram<T>>(factor, options);
+      on_device = made.get();
+      rows = made->rows();
+      program = std::move(made);
+      return;
+    }
+    using Body = solve_detail::RankPlanBody<T>;
+    body.reset(new Body(Body::make(factor, options)));  // it cannot be moved
+    if (layer() != nullptr) {
+      rows = solve_detail::list_caller_rows(*layer(), *body);
+      program = solve_detail::layered_program(*body, *layer());
     } else {
-      program = std::make_unique<solve_detail::RankSolveProgram<T>>(body);
+      rows = body->structure.row;
+      program = std::make_unique<solve_detail::RankSolveProgram<T>>(*body);
     }
   }
 
-  const LayerSystem* layer() const { return body.options.layer.get(); }
-  std::span<const index_t> rows() const { return layer() != nullptr ? layer_rows : body.structure.row; }
+  const LayerSystem* layer() const { return options.layer.get(); }
   index_t num_ranks() const {
-    return layer() != nullptr ? layer()->ranks.num_ranks() : body.factor->placement->num_ranks();
+    return layer() != nullptr ? layer()->ranks.num_ranks() : factor->placement->num_ranks();
   }
 
-  solve_detail::RankPlanBody<T> body;
-  std::vector<index_t> layer_rows;  // empty in one layer
+  std::shared_ptr<const RankFactor<T>> factor;
+  RankPlanOptions options;
+  std::unique_ptr<solve_detail::RankPlanBody<T>> body;  // without a device
+  std::vector<index_t> rows;
   std::unique_ptr<solve_detail::SolveProgram<T>> program;
+  solve_detail::DeviceRankProgram<T>* on_device = nullptr;  // the program, if it is that
 };
 
 template <class T>
@@ -61,12 +95,27 @@ RankSolvePlan<T>::RankSolvePlan(RankSolvePlan&&) noexcept = default;
 
 template <class T>
 std::span<const index_t> RankSolvePlan<T>::rows() const {
-  return state_->rows();
+  return state_->rows;
+}
+
+template <class T>
+RankProgram* RankSolvePlan<T>::preparation(Transport& transport) {
+  return state_->on_device != nullptr ? &state_->on_device->preparation(transport) : nullptr;
+}
+
+template <class T>
+MemoryKind RankSolvePlan<T>::memory_kind() const {
+  return state_->on_device != nullptr ? state_->on_device->memory_kind() : MemoryKind::automatic;
+}
+
+template <class T>
+CarriedCounts RankSolvePlan<T>::carried() const {
+  return state_->on_device != nullptr ? state_->on_device->carried() : CarriedCounts();
 }
 
 template <class T>
 index_t RankSolvePlan<T>::max_rhs() const {
-  return state_->body.options.max_rhs;
+  return state_->options.max_rhs;
 }
 
 template <class T>
@@ -82,13 +131,15 @@ RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, 
 
 template <class T>
 index_t RankSolvePlan<T>::guarded_blocks() const {
-  return state_->body.guarded_blocks();
+  return state_->on_device != nullptr ? state_->on_device->guarded_blocks() : state_->body->guarded_blocks();
 }
 
 template <class T>
 offset_t RankSolvePlan<T>::memory_bytes() const {
   const LayerSystem* const layer = state_->layer();
-  return state_->body.memory_bytes() + static_cast<offset_t>(state_->layer_rows.size() * sizeof(index_t)) +
+  const offset_t plan =
+      state_->on_device != nullptr ? state_->on_device->memory_bytes() : state_->body->memory_bytes();
+  return plan + static_cast<offset_t>(state_->rows.size() * sizeof(index_t)) +
          (layer != nullptr ? layer->memory_bytes() : 0);
 }
 

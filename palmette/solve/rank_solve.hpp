@@ -5,11 +5,58 @@
 #include <span>
 
 #include "palmette/blocks/blocks.hpp"
+#include "palmette/device/device.hpp"
 #include "palmette/solve/plan_options.hpp"
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"
 
 namespace palmette {
+
+/// How what a device found reaches the device of another rank.
+enum class MemoryKind {
+  automatic,  ///< native where device and transport can, else reference
+  native,     ///< the transport is given addresses on the device
+  reference   ///< copied to the host, sent from there, and copied from the other host to its device
+};
+inline constexpr MemoryKind memory_kinds[] = {MemoryKind::automatic, MemoryKind::native,
+                                              MemoryKind::reference};
+constexpr std::string_view name_of(MemoryKind kind) {
+  return kind == MemoryKind::native ? "native" : kind == MemoryKind::reference ? "reference" : "auto";
+}
+
+/// What the hosts of devices have carried, in all solves so far.
+struct CarriedCounts {
+  offset_t launches = 0;
+  offset_t messages = 0;
+  offset_t bytes = 0;       ///< of their payloads
+  offset_t copies_out = 0;  ///< of payloads from devices to hosts
+  offset_t bytes_out = 0;
+  offset_t copies_in = 0;   ///< from hosts to devices
+  offset_t bytes_in = 0;
+  offset_t copies_there = 0;  ///< within devices, or from one to another
+  offset_t bytes_there = 0;
+
+  /// Each count ← function(each count here, each there).
+  template <class Function>
+  CarriedCounts with(const CarriedCounts& other, Function&& of) const {
+    return {of(launches, other.launches),     of(messages, other.messages),
+            of(bytes, other.bytes),           of(copies_out, other.copies_out),
+            of(bytes_out, other.bytes_out),   of(copies_in, other.copies_in),
+            of(bytes_in, other.bytes_in),     of(copies_there, other.copies_there),
+            of(bytes_there, other.bytes_there)};
+  }
+  CarriedCounts operator+(const CarriedCounts& other) const {
+    return with(other, [](offset_t a, offset_t b) { return a + b; });
+  }
+  CarriedCounts operator-(const CarriedCounts& other) const {
+    return with(other, [](offset_t a, offset_t b) { return a - b; });
+  }
+};
+
+/// What one message between devices of two ranks takes, predicted: natively as the link says; by way of the
+/// hosts a copy over the bus comes before and one behind, each whole.
+/// @param device  its bus_gbs and bus_latency_us
+double carried_seconds(MemoryKind kind, std::size_t bytes, const Link& link, const Cluster& device);
 
 struct RankPlanOptions {
   TreeShape trees = TreeShape::binary;
@@ -21,6 +68,11 @@ struct RankPlanOptions {
   std::shared_ptr<const ExchangePlan> structure = nullptr;
   /// Of the layer to which the factor belongs; null: there is only one layer.
   std::shared_ptr<const LayerSystem> layer = nullptr;
+  /// This rank's, which holds its part of the factor and solves; all ranks have one. Null: the host
+  std::shared_ptr<Device> device = nullptr;
+  MemoryKind memory = MemoryKind::automatic;
+  /// With a device: those of all layers
+  std::shared_ptr<const std::vector<LayerSystem>> systems = nullptr;
 };
 
 /// One rank's part of the solves with a factor: built once, with all memory that a solve needs.
@@ -42,6 +94,12 @@ class RankSolvePlan {
   ~RankSolvePlan();
   RankSolvePlan(RankSolvePlan&&) noexcept;
 
+  /// What must be driven once, on all ranks together, before the first solve: null, or ranks with devices
+  /// give each other diagonal blocks, by which each multiplies its blocks below them. Then all ranks must
+  /// agree on something.
+  /// @throws UsageError if the transport cannot send from the memory of devices, and that was asked for
+  RankProgram* preparation(Transport& transport);
+
   /// Rows of the permuted matrix whose values this rank provides and receives, ascending. Each row belongs to
   /// one rank of all layers.
   std::span<const index_t> rows() const;
@@ -60,6 +118,10 @@ class RankSolvePlan {
 
   /// Diagonal blocks of this rank that were not inverted since their inverse would grow too much.
   index_t guarded_blocks() const;
+  /// Which was chosen at the preparation; without a device: automatic.
+  MemoryKind memory_kind() const;
+  /// Of this rank's device.
+  CarriedCounts carried() const;
   /// Bytes that the plan holds in addition to the factor.
   offset_t memory_bytes() const;
 

@@ -12,6 +12,7 @@
 #include "palmette/device/device.hpp"
 #include "palmette/matrix/matrix.hpp"
 #include "palmette/solve/plan_options.hpp"
+#include "palmette/solve/element_prices.hpp"
 #include "palmette/solve/rank_solve.hpp"
 #include "palmette/solve/selected_inverse.hpp"
 #include "palmette/tasks/tasks.hpp"

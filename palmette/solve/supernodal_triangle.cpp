@@ -104,6 +104,30 @@ std::vector<index_t> equal_shares(const std::vector<offset_t>& offset, offset_t 
   return begin;
 }
 
+double growth_limit_of(const PlanOptions& options, double roundoff) {
+  // An inverse has at most as many correct digits as the precision.
+  return std::min(options.inverse_growth_limit, 0.1 / roundoff);
+}
+
+/// block ← B, with zeros above the diagonal.
+template <class T>
+void copy_lower(const DiagonalSource<T>& source, DenseView<T> block) {
+  for (index_t column = 0; column < block.cols; ++column) {
+    std::fill_n(block.column(column), column, T(0));
+    for (index_t row = column; row < block.rows; ++row)
+      block(row, column) = source.is_upper ? source.stored(column, row) : source.stored(row, column);
+    if (source.has_unit_diagonal) block(column, column) = T(1);
+  }
+}
+
+/// @returns whether the inverse is good enough; else the block holds anything
+template <class T>
+bool invert_within(double growth_limit, DenseView<T> block) {
+  const double norm = norm_one_of_lower<T>(block, false);
+  if (invert_triangle<T>(true, false, block) >= 0) return false;
+  return norm_one_of_lower<T>(block, false) * norm <= growth_limit;
+}
+
 offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted) {
   const index_t width = symbolic.width(s);
   if (width > packed_width) return offset_t{width} * width;
@@ -111,6 +135,22 @@ offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_byte
 }
 
 }  // namespace
+
+template <class T>
+bool expand_diagonal(const DiagonalSource<T>& source, const PlanOptions& options, DenseView<T> m) {
+  copy_lower(source, m);
+  if (options.invert_diagonal_blocks && invert_within(growth_limit_of(options, unit_roundoff<T>), m))
+    return true;
+  copy_lower(source, m);
+  return false;
+}
+
+template <class T>
+void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, DenseView<T> out) {
+  if (c.rows == 0) return;
+  if (c.cols <= packed_width) multiply_plain<T>(c, inverse, out);
+  else blas::gemm<T>(blas::Transpose::no, blas::Transpose::no, T(1), c, inverse, T(0), out);
+}
 
 template <class T>
 struct SupernodalTriangle<T>::Workroom {
@@ -127,8 +167,7 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const Tr
   if (!options.invert_diagonal_blocks) return;
   values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
   std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
-  // An inverse has at most as many correct digits as the precision.
-  fill(std::min(options.inverse_growth_limit, 0.1 / unit_roundoff<T>), options.team);
+  fill(growth_limit_of(options, unit_roundoff<T>), options.team);
   guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
 }
 
@@ -204,41 +243,36 @@ PackedPanel<T> SupernodalTriangle<T>::packed(index_t s, bool backward) const {
           source_.place != nullptr, backward ? -ahead : ahead};
 }
 
-/// block ← B, with zeros above the diagonal.
 template <class T>
-void SupernodalTriangle<T>::copy_block(index_t s, DenseView<T> block) const {
-  const DenseView<const T> stored = stored_block(s);
-  for (index_t column = 0; column < block.cols; ++column) {
-    std::fill_n(block.column(column), column, T(0));
-    for (index_t row = column; row < block.rows; ++row)
-      block(row, column) = source_.diagonal_is_upper ? stored(column, row) : stored(row, column);
-    if (source_.unit_diagonal) block(column, column) = T(1);
-  }
+DiagonalSource<T> SupernodalTriangle<T>::diagonal_source(index_t s) const {
+  return {stored_block(s), source_.diagonal_is_upper, source_.unit_diagonal};
+}
+
+template <class T>
+bool SupernodalTriangle<T>::expand_diagonal(index_t s, DenseView<T> m) const {
+  copy_lower(diagonal_source(s), m);
+  if (form_[s] == Form::guarded) return false;
+  invert_triangle<T>(true, false, m);  // the same bits as when the triangle was built
+  return true;
 }
 
 template <class T>
 bool SupernodalTriangle<T>::expand(index_t s, DenseView<T> m) const {
   const DenseView<const T> rows = below(s);
   const DenseView<T> top{m.data, m.cols, m.cols, m.ld}, bottom{m.data + m.cols, rows.rows, m.cols, m.ld};
-  copy_block(s, top);
-  if (form_[s] == Form::guarded) {
-    for (index_t column = 0; column < m.cols; ++column)
-      std::copy_n(rows.column(column), rows.rows, bottom.column(column));
-    return false;
+  if (expand_diagonal(s, top)) {
+    multiply_by_inverse<T>(rows, top, bottom);
+    return true;
   }
-  invert_triangle<T>(true, false, top);  // the same bits as when the triangle was built
-  if (rows.rows == 0) return true;
-  if (form_[s] == Form::packed) multiply_plain<T>(rows, top, bottom);
-  else blas::gemm<T>(blas::Transpose::no, blas::Transpose::no, T(1), rows, top, T(0), bottom);
-  return true;
+  for (index_t column = 0; column < m.cols; ++column)
+    std::copy_n(rows.column(column), rows.rows, bottom.column(column));
+  return false;
 }
 
 template <class T>
 bool SupernodalTriangle<T>::invert(index_t s, double growth_limit, DenseView<T> block) const {
-  copy_block(s, block);
-  const double norm = norm_one_of_lower<T>(block, false);
-  if (invert_triangle<T>(true, false, block) >= 0) return false;
-  return norm_one_of_lower<T>(block, false) * norm <= growth_limit;
+  copy_lower(diagonal_source(s), block);
+  return invert_within(growth_limit, block);
 }
 
 template <class T>
@@ -458,8 +492,10 @@ offset_t BlockDiagonal<T>::memory_bytes() const {
   return static_cast<offset_t>((diagonal_.size() + below_.size()) * sizeof(T));
 }
 
-#define PALMETTE_INSTANTIATE(T)         \
-  template class SupernodalTriangle<T>; \
+#define PALMETTE_INSTANTIATE(T)                                                                       \
+  template bool expand_diagonal<T>(const DiagonalSource<T>&, const PlanOptions&, DenseView<T>);       \
+  template void multiply_by_inverse<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);         \
+  template class SupernodalTriangle<T>;                                                               \
   template class BlockDiagonal<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -23,6 +23,24 @@ struct TriangleSource {
   const index_t* place = nullptr;
 };
 
+/// Of TriangleSource, what a diagonal block alone needs.
+template <class T>
+struct DiagonalSource {
+  DenseView<const T> stored;
+  bool is_upper = false;
+  bool has_unit_diagonal = false;
+};
+
+/// m ← B⁻¹, or B where its inverse would grow beyond the options' limit; zeros above the diagonal. A triangle
+/// that holds the block gets the same bits.
+/// @returns whether B was inverted
+template <class T>
+bool expand_diagonal(const DiagonalSource<T>& source, const PlanOptions& options, DenseView<T> m);
+
+/// out ← C·inverse. Rows of C in other company may get other bits.
+template <class T>
+void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, DenseView<T> out);
+
 /// The data of one solve for a supernode.
 template <class T>
 struct SupernodeVectors {
@@ -53,6 +71,10 @@ class SupernodalTriangle {
   /// @param m  (w + r) × w. @returns whether B was inverted
   bool expand(index_t s, DenseView<T> m) const;
   bool may_be_permuted() const { return source_.place != nullptr; }
+  /// The first w rows of it, and whether B was inverted.
+  bool expand_diagonal(index_t s, DenseView<T> m) const;
+  /// C, r × w.
+  DenseView<const T> below(index_t s) const;
   /// Row k of P·t is row permutation(s)[k] of t; null: the same row.
   const index_t* permutation(index_t s) const { return places(s); }
 
@@ -66,8 +88,6 @@ class SupernodalTriangle {
  private:
   enum class Form : char { packed, inverted, guarded };
 
-  /// The r × w rows below the diagonal block of supernode s.
-  DenseView<const T> below(index_t s) const;
   DenseView<const T> stored_block(index_t s) const;
   DenseView<const T> inverse(index_t s) const;
   offset_t leading_dimension(index_t s) const {
@@ -78,7 +98,7 @@ class SupernodalTriangle {
   void find_places();
   void fill(double growth_limit, ThreadTeam* team);
   void fill_one(index_t s, double growth_limit, Workroom& room);
-  void copy_block(index_t s, DenseView<T> block) const;
+  DiagonalSource<T> diagonal_source(index_t s) const;
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);
   void solve_guarded(index_t s, RhsRows<T> x) const;

@@ -110,7 +110,9 @@ TriangleCore<T> make_triangle_core(LowerTriangle<T> triangle, TriangleUse use, c
     return {std::make_shared<Columns>(options.world, options.of_world, std::move(triangle)), {}};
   }
   if (options.device)
-    return {std::make_shared<const DeviceRowCore<T>>(options.device, std::move(triangle)), {}};
+    return {std::make_shared<const DeviceRowCore<T>>(options.device, std::move(triangle),
+                                                     use == TriangleUse::transposed),
+            {}};
   return {std::make_shared<const RowCore<T>>(std::move(triangle), use == TriangleUse::transposed), {}};
 }
 

@@ -18,7 +18,7 @@ std::vector<double> norms_of(DenseView<const T> columns) {
 
 template <class T>
 std::size_t entries_of(const DenseView<T>& columns) {
-  return static_cast<std::size_t>(columns.rows) * static_cast<std::size_t>(columns.cols);
+  return static_cast<std::size_t>(columns.rows) * columns.cols;
 }
 
 template <class T>

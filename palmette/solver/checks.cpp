@@ -92,7 +92,7 @@ template <class T>
 void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const SolverOptions& options) {
   if (!matrix) throw UsageError("the matrix is null");
   if (matrix->rows() != matrix->cols())
-    throw DimensionError("a solve needs a square matrix, this one is " + std::to_string(matrix->rows()) +
+    throw DimensionError("a solve needs a square matrix; this one is " + std::to_string(matrix->rows()) +
                          " x " + std::to_string(matrix->cols()));
   check_options<T>(options);
   check_matrix(*matrix);
@@ -102,7 +102,7 @@ void check_system(const std::shared_ptr<const SparseMatrix<T>>& matrix, const So
 template <class T>
 void check_triangle(const SparseMatrix<T>& matrix, const TriangularSolverOptions& options) {
   if (matrix.rows() != matrix.cols())
-    throw DimensionError("a triangular solve needs a square matrix, this one is " +
+    throw DimensionError("a triangular solve needs a square matrix; this one is " +
                          std::to_string(matrix.rows()) + " x " + std::to_string(matrix.cols()));
   check_threads(options.threads);
   if (options.triangle.plan.world)

@@ -1,9 +1,11 @@
 // Predictions of one solve on both sides.
 #include "palmette/solver/choose_device.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "palmette/predict/predict.hpp"
+#include "palmette/solver/rank_solver.hpp"
 
 namespace palmette {
 namespace {
@@ -19,6 +21,13 @@ constexpr index_t blocks_of_multiprocessor = 2;  // of 256 threads with up to 12
 constexpr double launch_us = 4;
 constexpr TaskOverheads latencies{.task_us = 0.8, .panel_us = 2.0, .row_ns = 0.05};
 constexpr double gflops_of_multiprocessor = 60;  // half of what those GPUs reach in double precision
+
+/// Between the devices of a machine: estimates for NVLink 3, as in the machine file `perlmutter`.
+constexpr Link between_devices{1.2, 300, 0.1, 0.1};
+
+std::string words_of(const ProcessGrid& grid) {
+  return std::to_string(grid.rows) + " x " + std::to_string(grid.cols);
+}
 
 std::string microseconds(double seconds) {
   char text[32];
@@ -64,6 +73,52 @@ std::optional<Cluster> cluster_of(const DeviceInfo& device) {
   cluster.launch_us = launch_us;
   cluster.links = {{"device", 0, {1, 1}, 0}};
   return cluster;
+}
+
+std::shared_ptr<Device> open_device_of_rank(std::string_view address, index_t rank) {
+  if (address == "none" || address.find(':') != std::string_view::npos) return open_device(address);
+  const std::size_t budget = std::min(address.find('@'), address.size());
+  const auto with_index = [&](index_t index) {
+    return open_device(std::string(address.substr(0, budget)) + ":" + std::to_string(index) +
+                       std::string(address.substr(budget)));
+  };
+  (void)with_index(0);  // says what is wrong with the address, or why there is none
+  index_t count = 1;
+  try {
+    while (count <= rank) (void)with_index(count), ++count;
+  } catch (const UsageError&) {  // there is no device of this index
+  }
+  return with_index(rank % count);
+}
+
+DeviceGridDecision choose_device_grid(const DeviceGridCandidate& candidate) {
+  const ProcessGrid column{candidate.num_devices, 1};
+  const std::string on = "solved on a grid of ";
+  std::optional<Cluster> cluster = cluster_of(candidate.info);
+  if (!cluster)
+    return {column, on + words_of(column) + " devices: " + candidate.info.address() +
+                        " tells no rate of its memory, so nothing was predicted; one column is a good choice "
+                        "on most machines"};
+  const double gbs = cluster->memory_gbs[0].rate;
+  if (candidate.num_devices > 1)
+    cluster->memory_gbs.push_back({double(candidate.num_devices), gbs * candidate.num_devices});
+  cluster->links = {{"devices", 0, between_devices, 0}};
+  GridQuestion question{candidate.symbolic,
+                        candidate.num_devices,
+                        {PlacementMap::block_cyclic},
+                        candidate.of_world.subtrees,
+                        candidate.of_world.trees,
+                        1,
+                        scalar_bytes(candidate.scalar)};
+  question.kind = candidate.kind;
+  const std::vector<GridChoice> ranked = ranked_grids(question, *cluster);
+  std::string others;
+  constexpr std::size_t most_named = 3;
+  for (std::size_t k = 1; k < std::min(ranked.size(), most_named); ++k)
+    others += ", " + microseconds(ranked[k].seconds) + " on " + words_of(ranked[k].grid);
+  return {ranked[0].grid, on + words_of(ranked[0].grid) + " devices: a solve takes " +
+                              microseconds(ranked[0].seconds) + " there" + others +
+                              ", all predicted, not measured"};
 }
 
 DeviceDecision choose_device(const DeviceCandidate& candidate) {

@@ -29,4 +29,23 @@ struct DeviceDecision {
 /// be faster there than the least time of the host.
 DeviceDecision choose_device(const DeviceCandidate& candidate);
 
+/// Several devices that hold one factor.
+struct DeviceGridCandidate {
+  const SymbolicFactor& symbolic;
+  FactorKind kind;
+  ScalarType scalar;       ///< of the factor
+  const DeviceInfo& info;  ///< of the first device; all are taken for alike
+  index_t num_devices = 1;
+  WorldOptions of_world = {};
+};
+
+struct DeviceGridDecision {
+  ProcessGrid grid;
+  std::string why;  ///< a sentence
+};
+
+/// The grid of one layer on which a solve with one right-hand side is predicted to be the fastest, with links
+/// like NVLink between all devices; one column where the devices tell no rate of their memory.
+DeviceGridDecision choose_device_grid(const DeviceGridCandidate& candidate);
+
 }  // namespace palmette

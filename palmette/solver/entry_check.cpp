@@ -55,7 +55,7 @@ double error_of_equations(const EquationRows<T>& equations, std::span<const inde
       size_of_x = std::max(size_of_x, static_cast<double>(std::abs(x)));
     }
     // A comparison with NaN is false, and would hide it.
-    if (!std::isfinite(std::abs(rest))) return std::numeric_limits<double>::infinity();
+    if (!std::isfinite(std::abs(rest))) return infinity;
     residual = std::max(residual, static_cast<double>(std::abs(rest)));
     row_sum = std::max(row_sum, sum);
   }

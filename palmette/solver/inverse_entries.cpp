@@ -14,7 +14,7 @@
 namespace palmette {
 namespace {
 
-constexpr index_t columns_at_once = 64;
+constexpr index_t most_columns = 64;
 /// Two answers whose errors are bounded may differ by both bounds; the rest is for the recurrence, whose
 /// error has no bound of its own.
 constexpr double times_the_bound = 10;
@@ -43,7 +43,7 @@ double difference_of(const SelectedInverse<T>& inverse, index_t column, DenseVie
   for (index_t i = 0; i < z.rows; ++i)
     if (const std::optional<T> entry = inverse.entry(i, column))
       worst = std::max(worst, double(std::abs(*entry - z(i, 0))));
-  return std::isfinite(worst) && size > 0 ? worst / size : std::numeric_limits<double>::infinity();
+  return std::isfinite(worst) && size > 0 ? worst / size : infinity;
 }
 
 template <class T>
@@ -105,9 +105,9 @@ Outcome<void> solve_for(Solver<T>& solver, const std::map<index_t, std::vector<s
   for (const auto& one : missing) columns.push_back(one.first);
   SolveRequest how;
   how.threads = threads;
-  for (std::size_t first = 0; first < columns.size(); first += columns_at_once) {
+  for (std::size_t first = 0; first < columns.size(); first += most_columns) {
     const auto some =
-        std::span(columns).subspan(first, std::min<std::size_t>(columns_at_once, columns.size() - first));
+        std::span(columns).subspan(first, std::min<std::size_t>(most_columns, columns.size() - first));
     DenseMatrix<T> z = unit_vectors<T>(solver.size(), some);
     const auto answer = solver.solve(std::as_const(z).view(), z.view(), how);
     if (!answer) return answer.failure();

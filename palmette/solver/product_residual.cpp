@@ -100,7 +100,7 @@ void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b
     const Wide right = Wide(b[out.place(index_t(k))]) * out.factor(index_t(k));
     const double residual = std::abs(right - image[k]), limit = bound[k] + std::abs(right);
     if (!std::isfinite(residual) || !std::isfinite(limit))
-      componentwise = std::numeric_limits<double>::infinity();
+      componentwise = infinity;
     if (residual > 0) componentwise = std::max(componentwise, residual / limit);
     largest_residual = std::max(largest_residual, residual);
     largest_bound = std::max(largest_bound, limit);

@@ -141,6 +141,13 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   inverse_options.device = made.device;
   inverse_options.world = options_.world;
   inverse_options.of_world = options_.of_world;
+  if (options_.world && options_.of_world.grid.cols == 0 && options_.of_world.layers == 1) {
+    DeviceGridDecision decision = choose_device_grid({*made.symbolic, made.kind, factor_scalar(),
+                                                      options_.world->element(0)->info(),
+                                                      options_.world->size(), options_.of_world});
+    inverse_options.of_world.grid = decision.grid;
+    made.why_there = std::move(decision.why);
+  }
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
   inverse_options.factorize.offload = {made.device, options_.offload, options_.offload_model};

@@ -2,6 +2,7 @@
 #include "palmette/solver/rank_facts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace palmette {
@@ -79,7 +80,7 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
   constexpr std::size_t listed_columns = 1000;  // as PivotReport says
   BytePool pool;
   PivotFacts all;
-  all.pivots.smallest_pivot = std::numeric_limits<double>::infinity();
+  all.pivots.smallest_pivot = infinity;
   for (const SharedBytes& piece : gather_from_all(transport, team, packed(mine, pool), options))
     join(piece, all);
   PivotReport& pivots = all.pivots;
@@ -97,6 +98,12 @@ std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transpor
        gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
     std::memcpy(&all.emplace_back(), piece.data(), sizeof(RankTimes));
   return all;
+}
+
+CarriedCounts carried_by_ranks(const CarriedCounts& mine, Transport& transport) {
+  return mine.with({}, [&](offset_t count, offset_t) {
+    return static_cast<offset_t>(std::llround(transport.sum(static_cast<double>(count))));
+  });
 }
 
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {

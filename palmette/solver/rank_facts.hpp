@@ -22,6 +22,9 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
 std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team,
                                       const DriveOptions& options);
 
+/// The sum over ranks. Every rank must call it.
+CarriedCounts carried_by_ranks(const CarriedCounts& mine, Transport& transport);
+
 /// Every rank must call it.
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options);
 

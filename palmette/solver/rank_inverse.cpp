@@ -9,7 +9,11 @@ namespace palmette {
 template <class T>
 RankSolvePlan<T> RankInverse<T>::plan_for(const RankSolveParts<T>& parts, RankPlanOptions options,
                                           index_t rank) {
-  if (parts.layers.several()) options.layer = std::make_shared<const LayerSystem>(parts.layers.of(rank));
+  if (parts.layers.several()) {
+    options.layer = std::make_shared<const LayerSystem>(parts.layers.of(rank));
+    if (options.device)
+      options.systems = std::make_shared<const std::vector<LayerSystem>>(parts.layers.systems);
+  }
   return RankSolvePlan<T>(parts.factor, options);
 }
 
@@ -22,6 +26,7 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
       max_rhs_(options.max_rhs),
       plan_(plan_for(parts, options, ranks.transport.rank())),
       record_(ranks.team.size()) {
+  prepare();
   exchange(ranks_.transport, [&] {
     const std::vector<SharedBytes> pieces =
         gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(rows())), ranks_.drive);
@@ -30,8 +35,16 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
       if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
     }
   });
-  run_.emplace(planned, ranks_.transport,
+  run_.emplace(options.device ? PlannedTransports() : planned, ranks_.transport,
                [&] { return transport_plan_of_solves(options.trees, parts.layers); });
+}
+
+template <class T>
+void RankInverse<T>::prepare() {
+  RankProgram* preparation = nullptr;
+  agree_after(ranks_.transport, [&] { preparation = plan_.preparation(ranks_.transport); });
+  if (preparation == nullptr) return;
+  exchange(ranks_.transport, [&] { drive(*preparation, ranks_.transport, ranks_.team, ranks_.drive); });
 }
 
 /// For the largest number of right-hand sides that are solved together; a run sends the messages of both
@@ -95,7 +108,7 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
     });
     exchange(ranks_.transport, [&] {
       const std::size_t bytes =
-          static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(count) * sizeof(T);
+          static_cast<std::size_t>(num_rows) * count * sizeof(T);
       SharedBytes mine = pool_.copy({reinterpret_cast<const std::byte*>(own.data), bytes});
       write_answer(out, gather_from_all(run_->begin(), ranks_.team, std::move(mine), ranks_.drive),
                    x.columns(first, count));

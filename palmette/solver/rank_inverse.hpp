@@ -58,6 +58,9 @@ class RankInverse {
     return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes());
   }
   const RunTransport& run_transport() const { return *run_; }
+  MemoryKind memory_kind() const { return plan_.memory_kind(); }
+  /// By this rank's device, in all applies so far.
+  CarriedCounts carried() const { return plan_.carried(); }
   /// Of this rank, in all applies so far: the solves only, without the gathering of x.
   RankTimes times() const { return record_.times(); }
 
@@ -71,6 +74,7 @@ class RankInverse {
     }
   };
   Side side(bool rows) const;
+  void prepare();
   static RankSolvePlan<T> plan_for(const RankSolveParts<T>& parts, RankPlanOptions options, index_t rank);
   std::span<const index_t> rows() const {
     return plan_.rows();

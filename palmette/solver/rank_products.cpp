@@ -139,10 +139,14 @@ Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
   plan_options.trees = options_.trees;
   plan_options.max_rhs = options_.max_rhs;
   plan_options.threads = team_.size();
+  plan_options.device = options_.device;
+  plan_options.memory = options_.memory;
   made.inverse = std::make_shared<RankInverse<T>>(
       ranks(), RankSolveParts<T>{made.symbolic, made.layers, std::move(factor)}, plan_options,
       options_.planned);
   note_refusal(made, made.inverse->run_transport(), "solves");
+  if (options_.device) made.report.device_kind = options_.device->info().kind;
+  made.report.memory = made.inverse->memory_kind();
   report_factor(made, std::move(facts.pivots), seconds);
   return {};
 }

@@ -24,6 +24,23 @@ void visit_times(const std::vector<RankTimes>& ranks, ReportVisitor& visitor) {
   visitor.close();
 }
 
+void visit_devices(const RankReport& report, ReportVisitor& visitor) {
+  const CarriedCounts& counts = report.carried;
+  visitor.open("devices");
+  visitor.field("kind", std::string_view(report.device_kind));
+  visitor.field("memory", name_of(report.memory));
+  visitor.field("launches", counts.launches);
+  visitor.field("messages", counts.messages);
+  visitor.field("bytes", counts.bytes);
+  visitor.field("copies_out", counts.copies_out);
+  visitor.field("bytes_out", counts.bytes_out);
+  visitor.field("copies_in", counts.copies_in);
+  visitor.field("bytes_in", counts.bytes_in);
+  visitor.field("copies_there", counts.copies_there);
+  visitor.field("bytes_there", counts.bytes_there);
+  visitor.close();
+}
+
 }  // namespace
 
 void visit(const RankReport& report, ReportVisitor& visitor) {
@@ -43,6 +60,7 @@ void visit(const RankReport& report, ReportVisitor& visitor) {
   visitor.field("threads_per_rank", std::int64_t{report.threads});
   visit_figure("memory_bytes", report.memory_bytes, visitor);
   visit_times(report.times, visitor);
+  if (!report.device_kind.empty()) visit_devices(report, visitor);
   visitor.close();
 }
 

@@ -110,6 +110,7 @@ struct RankSolver<T>::State {
     source.factored = true;
     source.pivots_replaced = made.report.run.factorize->pivots.perturbed > 0;
     const RankTimes before = made.inverse->times();
+    const CarriedCounts carried_before = made.inverse->carried();
     Outcome<Report> result = make_answer(source, made.report.run, b, x, request);
     if (!result) return result.failure();
     RankReport report = made.report;
@@ -118,6 +119,8 @@ struct RankSolver<T>::State {
       report.times =
           times_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds});
     });
+    if (options.device)
+      report.carried = carried_by_ranks(made.inverse->carried() - carried_before, transport);
     return report;
   }
 

@@ -53,11 +53,19 @@ struct RankSolverOptions {
   int threads = 1;            ///< threads of each rank, at most 4096
   /// a rank that waits this long without a message ends the run; 0: it waits forever
   double watchdog_seconds = 600;
+  /// This rank's, which holds its part of the factor and solves; the host factorizes. Every rank must have
+  /// one or none, as open_device_of_rank gives it. Several layers then meet once
+  std::shared_ptr<Device> device;
+  MemoryKind memory = MemoryKind::automatic;  ///< how devices' messages travel
   std::string transport_name;     ///< for the report
   std::string transport_note;     ///< for the report's notes, as MpiExchange::note; empty: none
   /// makes the transport of factorization and solves; empty: the transport that is passed to create
   PlannedTransports planned;
 };
+
+/// As open_device; an address without an index means that ranks take the devices of their machine in turn,
+/// which gives each its own where consecutive ranks share a machine that has enough.
+std::shared_ptr<Device> open_device_of_rank(std::string_view address, index_t rank);
 
 /// A Report with figures about ranks. Seconds are those of the reporting rank. factorize.memory_bytes is the
 /// sum over ranks of factor and plan; memory_bytes is the same for each rank. solve.bytes counts panels,
@@ -76,14 +84,19 @@ struct RankReport {
   std::string transport;
   int threads = 1;
   RankFigure memory_bytes;
+  /// Of ranks with devices: their kind, and how messages travelled; what all hosts carried in this solve.
+  std::string device_kind;  ///< empty: hosts solve
+  MemoryKind memory = MemoryKind::automatic;
+  CarriedCounts carried;
   std::vector<RankTimes> times;  ///< by rank: time of its solves by phase, refinement included
 };
 
 /// As visit of the Report, with an additional section
 /// ranks{num_ranks,grid_rows,grid_cols,layers,method,synchronizations,replicated_bytes,map,trees,
 ///       delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
-/// times{…}}. For each phase that occurs (forward, between, backward), times has work, messages and waiting,
-/// each with least, mean and most.
+/// times{…},devices{kind,memory,launches,messages,bytes,copies_out,bytes_out,copies_in,bytes_in,copies_there,
+/// bytes_there}}; devices only if there are any. For each phase that occurs (forward, between, backward),
+/// times has work, messages and waiting, each with least, mean and most.
 void visit(const RankReport& report, ReportVisitor& visitor);
 
 /// One rank's part of a solver whose factor is distributed over ranks.

@@ -76,9 +76,9 @@ struct SolveReport {
   double seconds = 0;
   double bytes = 0;         ///< SolveCost::bytes
   double bandwidth_gbs = 0; ///< bytes / seconds
-  /// measured stream bandwidth of this machine with this number of threads; 0 if not measured
+  /// measured bandwidth of the memory, with so many threads or of the device; 0 if not measured
   double stream_gbs = 0;
-  /// shortest possible seconds by stream bandwidth over measured seconds; 0 if not measured
+  /// shortest possible seconds by that bandwidth over measured seconds; 0 if not measured
   double roofline_fraction = 0;
   /// bytes of the critical path over stream bandwidth; 0 if not measured
   double critical_path_seconds = 0;

@@ -10,7 +10,7 @@ namespace palmette {
 namespace {
 
 template <class V>
-std::span<const std::byte> bytes_of(const std::vector<V>& values) {
+std::span<const std::byte> raw_bytes(const std::vector<V>& values) {
   return std::as_bytes(std::span<const V>(values));
 }
 
@@ -123,8 +123,8 @@ void RowInput<T>::share_items(std::span<std::byte> items, std::size_t item_bytes
 template <class T>
 std::shared_ptr<const SparsityPattern> RowInput<T>::gather_pattern() const {
   const SparsityPattern& own = share_.rows.pattern;
-  const std::vector<SharedBytes> pointers = gather(bytes_of(own.column_ptr)),
-                                 columns = gather(bytes_of(own.row_index));
+  const std::vector<SharedBytes> pointers = gather(raw_bytes(own.column_ptr)),
+                                 columns = gather(raw_bytes(own.row_index));
   std::vector<std::size_t> in_row_order(ranges_.size());
   for (std::size_t rank = 0; rank < ranges_.size(); ++rank) in_row_order[rank] = rank;
   std::sort(in_row_order.begin(), in_row_order.end(),
@@ -235,7 +235,7 @@ std::vector<entry_size_t> RowInput<T>::sizes_of_all() const {
     own.reserve(by_columns.values.size());
     for (const T& value : by_columns.values) own.push_back(entry_size(value));
   }
-  const std::vector<SharedBytes> got = gather(bytes_of(own));
+  const std::vector<SharedBytes> got = gather(raw_bytes(own));
   const std::vector<index_t> rank_of = rank_of_rows();
   Pieces<entry_size_t> sizes(got);
   std::vector<entry_size_t> all;
@@ -314,7 +314,7 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
               by_columns.values[entry]);
       }
     std::vector<SharedBytes> pieces;
-    for (const std::vector<T>& of_rank : values) pieces.push_back(pool_.copy(bytes_of(of_rank)));
+    for (const std::vector<T>& of_rank : values) pieces.push_back(pool_.copy(raw_bytes(of_rank)));
     got = deal(pieces);
   }
   const std::vector<index_t> rank_of = rank_of_rows();
@@ -337,10 +337,10 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
 template <class T>
 DenseMatrix<T> RowInput<T>::whole_columns(DenseView<const T> own) const {
   std::vector<T> mine;
-  mine.reserve(static_cast<std::size_t>(own.rows) * static_cast<std::size_t>(own.cols));
+  mine.reserve(static_cast<std::size_t>(own.rows) * own.cols);
   for (index_t column = 0; column < own.cols; ++column)
     mine.insert(mine.end(), own.column(column), own.column(column) + own.rows);
-  const std::vector<SharedBytes> pieces = gather(bytes_of(mine));
+  const std::vector<SharedBytes> pieces = gather(raw_bytes(mine));
   DenseMatrix<T> all(share_.size(), own.cols);
   Pieces<T> values(pieces);
   for (std::size_t rank = 0; rank < ranges_.size(); ++rank)

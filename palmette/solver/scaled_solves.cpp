@@ -27,7 +27,7 @@ SolveTrace ScaledSolves<T>::apply(const SolvePlan<Low>& plan, Operation operatio
   for (double& one : size)
     if (!(one > 0)) one = 1;
   size_ = {device_, size};
-  const std::size_t entries = static_cast<std::size_t>(b.rows()) * static_cast<std::size_t>(b.cols());
+  const std::size_t entries = static_cast<std::size_t>(b.rows()) * b.cols();
   if (low_.size() < entries) {
     low_ = {};
     low_ = {device_, entries};

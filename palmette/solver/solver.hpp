@@ -56,7 +56,9 @@ struct SolverOptions {
 void set_device(SolverOptions& options, std::string_view name);
 /// Sets several devices of a kind.
 /// @param kind  "emulated", "cuda" or "hip"
-/// @param grid    rows × columns of them, over which blocks are distributed
+/// @param grid    rows × columns of them, over which blocks are distributed; no columns: in one layer, the
+///   grid of `rows` devices that is predicted to be the fastest, which a note of the report explains; in
+///   several layers, one column
 /// @param layers  of such grids; more than 1 needs a method of several layers
 /// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
 void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers = 1);

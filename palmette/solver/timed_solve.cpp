@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "palmette/solver/device_bandwidth.hpp"
+
 namespace palmette {
 
 TimedSolve time_solves(int repeat, const std::function<SolveTrace()>& solve_once) {
@@ -46,6 +48,15 @@ double BandwidthMemory::stream_gbs(int threads, const SolveCost& cost, double se
     return machine.stream_bandwidth_gbs;
   doubted_ = true;
   return machine_with(threads, achieved_gbs).stream_bandwidth_gbs;
+}
+
+double BandwidthMemory::device_gbs(const std::shared_ptr<Device>& device) {
+  if (!measure_) return 0;
+  const std::lock_guard lock(mutex_);
+  const std::string address = device->info().address();
+  const auto known = device_gbs_.find(address);
+  if (known != device_gbs_.end()) return known->second;
+  return device_gbs_[address] = measured_device_gbs(device);
 }
 
 DeviceReport device_report(const Device& device, const DeviceCounts& counts) {

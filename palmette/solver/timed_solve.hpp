@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "palmette/machine/machine.hpp"
 #include "palmette/solver/report.hpp"
@@ -26,6 +27,8 @@ class BandwidthMemory {
   /// If a solve that does not fit in the cache was clearly faster than the cached figure, that figure was
   /// measured on a busy machine, and is measured again, once.
   double stream_gbs(int threads, const SolveCost& cost, double seconds);
+  /// The same of a device's memory, measured once; 0 for the emulated device too. Thread-safe.
+  double device_gbs(const std::shared_ptr<Device>& device);
 
  private:
   const Machine& machine_with(int threads, double faster_than_gbs);  // with mutex_ held
@@ -34,6 +37,7 @@ class BandwidthMemory {
   ProcessMutex mutex_;
   std::vector<Machine> known_;
   bool doubted_ = false;
+  std::map<std::string, double> device_gbs_;  // by address
 };
 
 DeviceReport device_report(const Device& device, const DeviceCounts& counts);

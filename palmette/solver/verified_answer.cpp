@@ -179,11 +179,13 @@ void estimate_errors(const AnswerSource<T>& source, const ApplyInverse<T>& apply
 
 template <class T>
 SolveReport timed_report(const AnswerSource<T>& source, const TimedSolve& timed, index_t num_rhs) {
-  // The bandwidth of the host's memory says nothing about solves on a device.
-  const bool on_host = !source.device && !source.world;
-  const double stream_gbs =
-      on_host ? source.bandwidth->stream_gbs(timed.trace.threads, source.cost, timed.seconds) : 0;
-  SolveReport report = solve_report(timed, source.cost, num_rhs, stream_gbs);
+  // The bandwidth of the host's memory says nothing about solves on a device, nor do the tasks of the host.
+  SolveCost cost = source.cost;
+  double stream_gbs = 0;
+  if (source.device || source.world) cost.critical_path_bytes = 0;
+  else stream_gbs = source.bandwidth->stream_gbs(timed.trace.threads, cost, timed.seconds);
+  if (source.device) stream_gbs = source.bandwidth->device_gbs(source.device);
+  SolveReport report = solve_report(timed, cost, num_rhs, stream_gbs);
   report.guarded_blocks = source.guarded_blocks;
   if (source.device) report.device = device_report(*source.device, timed.trace.device);
   if (source.world) report.device = device_report(*source.world, timed.trace.device);

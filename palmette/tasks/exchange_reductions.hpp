@@ -92,7 +92,6 @@ index_t ReductionBuilder::add(Shared& shared, offset_t& store, RowsOf&& rows_of)
   result.supernode = shared.supernode;
   const index_t above = shared.ranks.parent(shared.position);
   result.parent = above == -1 ? -1 : shared.ranks.ranks[above];
-  result.num_waits = static_cast<index_t>(shared.flows.own[shared.position].size());
   const auto rows_of_node = [&](index_t node) { return rows_of(shared.tree.shape[node]); };
   add_incoming(shared, store, result, rows_of_node);
   add_sums(shared, store, result, rows_of_node);
@@ -113,7 +112,6 @@ void ReductionBuilder::add_incoming(Shared& shared, offset_t& store, Reduction& 
     }
     come.rows = static_cast<index_t>(store - come.at);
     exchange_.incoming.push_back(come);
-    ++result.num_waits;
   }
   result.incoming.end = static_cast<index_t>(exchange_.incoming.size());
 }

@@ -25,9 +25,9 @@ std::vector<double> supernode_flops(const SymbolicFactor& symbolic, FactorKind k
 }
 
 /// Collects the tasks of one factorization in elimination order.
-class Builder {
+class FactorizationBuilder {
  public:
-  Builder(const SymbolicFactor& symbolic, FactorKind kind, RowChunks chunks)
+  FactorizationBuilder(const SymbolicFactor& symbolic, FactorKind kind, RowChunks chunks)
       : symbolic_(symbolic), flops_(supernode_flops(symbolic, kind)) {
     result_.chunks = std::move(chunks);
   }
@@ -98,7 +98,7 @@ FactorizationTasks factorization_tasks(const SymbolicFactor& symbolic, const Pla
   if (placement.grid.num_ranks() != 1)
     throw UsageError("this version factorizes on one rank, the placement has " +
                      std::to_string(placement.grid.num_ranks()));
-  return Builder(symbolic, kind, std::move(chunks)).build();
+  return FactorizationBuilder(symbolic, kind, std::move(chunks)).build();
 }
 
 }  // namespace palmette

@@ -29,9 +29,9 @@ void ranks_below(const Placement& placement, index_t supernode, std::span<const 
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
 }
 
-class Builder {
+class FanOutBuilder {
  public:
-  Builder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank)
+  FanOutBuilder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank)
       : symbolic_(symbolic), placement_(placement) {
     result_.owned = owned_blocks(symbolic, placement, rank);
     result_.num_ranks = placement.num_ranks();
@@ -138,11 +138,6 @@ class Builder {
   FanOut result_;
 };
 
-template <class Entry>
-offset_t bytes_of(const std::vector<Entry>& entries) {
-  return static_cast<offset_t>(entries.size() * sizeof(Entry));
-}
-
 }  // namespace
 
 offset_t FanOut::used_place(offset_t block) const {
@@ -159,7 +154,7 @@ offset_t FanOut::memory_bytes() const {
 }
 
 FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank) {
-  return Builder(symbolic, placement, rank).build();
+  return FanOutBuilder(symbolic, placement, rank).build();
 }
 
 offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block) {

@@ -61,11 +61,12 @@ class ExchangePlan::State::Builder {
     const std::span<const index_t> rows = known_.boundary(unit);
     WholeUnit whole;
     whole.unit = unit;
+    whole.last_supernode = known_.begin(unit + 1) - 1;
     whole.boundary.begin = static_cast<index_t>(plan_.boundary.size());
     plan_.boundary.insert(plan_.boundary.end(), rows.begin(), rows.end());
     whole.boundary.end = static_cast<index_t>(plan_.boundary.size());
     whole.contributions.begin = whole.contributions.end = static_cast<index_t>(plan_.own.size());
-    whole.urgency = urgency_[known_.begin(unit + 1) - 1];
+    whole.urgency = urgency_[whole.last_supernode];
     whole.work = sweep_work(symbolic_, known_.begin(unit), known_.begin(unit + 1));
     plan_.wholes.push_back(whole);
   }

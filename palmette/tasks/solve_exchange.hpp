@@ -52,7 +52,6 @@ struct IncomingSum {
 struct Reduction {
   index_t supernode = 0;
   index_t parent = -1;       ///< rank to send to; −1: this rank is the root
-  index_t num_waits = 0;     ///< own contributions, then messages
   ArrayPart incoming;        ///< of SolveExchange::incoming
   ArrayPart sums;            ///< of SolveExchange::sums, in this order
   /// of SolveExchange::parts: what is sent, in this order, or (root) added to the supernode's own rows
@@ -100,6 +99,7 @@ FactorWork sweep_work(const SymbolicFactor& symbolic, index_t begin, index_t end
 /// A whole subtree of this rank.
 struct WholeUnit {
   index_t unit = 0;
+  index_t last_supernode = 0;
   /// of SolveExchange::boundary: rows of the permuted matrix outside it that it updates, ascending
   ArrayPart boundary;
   ArrayPart contributions;   ///< of SolveExchange::own, ascending by row

@@ -1,267 +1,190 @@
-// Turns every rank's exchange into tasks, and its messages into edges.
+// Joins the graphs of all ranks: one numbering for all tasks, and an edge for each message.
 #include "palmette/tasks/solve_tasks.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace palmette {
 namespace {
 
-/// A portion of a rank's blocks in one column or row.
-struct Product {
-  FactorWork work;
-  double urgency = 0;
-  std::vector<index_t> supernodes;  // that add up the rows
-  std::vector<index_t> wholes;      // numbers of own subtrees that touch the row
-  index_t task = -1;
+/// Tasks are numbered in ascending order of this. Forward, supernodes are ascending; in each, sums come from
+/// the leaves of its tree of ranks to the root, then relays from the root to the leaves, then products.
+/// Backward, supernodes are descending.
+struct TaskPlace {
+  int stage = 0;              // subtrees forward, supernodes forward, supernodes backward, subtrees backward
+  index_t supernode = 0;      // backward: negative
+  int part = 0;               // sum, relay, product
+  index_t depth = 0, rank = 0;  // in the tree of ranks; negative where the largest is first
+  index_t task = 0;           // of the rank
+  bool operator<(const TaskPlace& other) const { return all() < other.all(); }
+  std::tuple<int, index_t, int, index_t, index_t, index_t> all() const {
+    return {stage, supernode, part, depth, rank, task};
+  }
 };
 
-/// The part of one rank in one supernode above the subtrees.
-struct Share {
-  index_t supernode = 0;
-  index_t rank = 0;
-  bool owns_diagonal = false;
-  Urgency urgency;
-  FactorWork diagonal;
-  bool in_row = false, in_column = false;            // of the trees
-  index_t row_parent = -1, column_parent = -1;       // ranks
-  offset_t row_message = 0, column_message = 0;      // rows sent upwards
-  std::vector<Product> below, left;                  // of the diagonal
-  index_t row_sum = -1, forward_value = -1, column_sum = -1, backward_value = -1;  // tasks
-};
-
-struct Whole {
-  index_t unit = 0;
-  index_t rank = 0;
-  Urgency urgency;
-  FactorWork work;
-  std::vector<index_t> rows;  // supernodes in which the rank takes part
-  index_t forward = -1, backward = -1;
-};
-
-class Builder {
+/// The graphs of the ranks of one layer, side by side.
+class LayerGraphs {
  public:
-  Builder(const SymbolicFactor& symbolic, const Placement& placement)
-      : symbolic_(symbolic), placement_(placement) {
-    result_.num_ranks = placement.num_ranks();
+  LayerGraphs(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
+        const LayerSystem* system) {
+    const ExchangePlan structure(symbolic, placement, trees);
+    for (index_t rank = 0; rank < placement.num_ranks(); ++rank) {
+      const SolveExchange exchange = structure.exchange(rank);
+      const RankGraph& graph = graphs.emplace_back(rank_graph(exchange, symbolic, system));
+      std::vector<FactorWork>& of_rank = work.emplace_back();
+      for (index_t task = 0; task < static_cast<index_t>(graph.tasks.size()); ++task)
+        of_rank.push_back(work_of(exchange, graph, task));
+    }
   }
 
-  void add_rank(const SolveExchange& exchange) {
-    const auto first_whole = static_cast<index_t>(wholes_.size());
-    for (const WholeUnit& one : exchange.wholes) {
-      Whole& whole = wholes_.emplace_back();
-      whole.unit = one.unit;
-      whole.rank = exchange.rank;
-      whole.urgency = one.urgency;
-      whole.work = one.work;
-      for (const OwnContribution& own : exchange.contributions_of(one))
-        whole.rows.push_back(own.row_supernode);
-    }
-    const OwnedBlocks owned = owned_blocks(symbolic_, placement_, exchange.rank);
-    for (const TopSupernode& top : exchange.tops) add_share(exchange, owned, top, first_whole);
+  /// All tasks in the order of their numbers, without exchanges of layers.
+  std::vector<TaskPlace> places() const {
+    std::vector<TaskPlace> result;
+    for (std::size_t rank = 0; rank < graphs.size(); ++rank)
+      for (index_t task = 0; task < graphs[rank].first_meeting; ++task)
+        result.push_back(place_of(static_cast<index_t>(rank), task));
+    std::sort(result.begin(), result.end());
+    return result;
   }
 
-  SolveGraph build() {
-    std::sort(shares_.begin(), shares_.end(), before);
-    number_forward();
-    number_backward();
-    for (Share& share : shares_) add_edges(share);
-    for (const Whole& whole : wholes_) {
-      edge(whole.forward, whole.backward);
-      for (const index_t row : whole.rows) edge(whole.forward, at(row, whole.rank).row_sum);
+  std::vector<RankGraph> graphs;
+  std::vector<std::vector<FactorWork>> work;  // by rank and task
+
+ private:
+  TaskPlace place_of(index_t rank, index_t task) const {
+    const LocalTask& one = graphs[rank].tasks[task];
+    const index_t s = one.supernode;
+    const auto from_leaves = [&](int stage, index_t number, int part, SolveMessage tree) {
+      return TaskPlace{stage, number, part, -depth(tree, s, rank), rank, task};
+    };
+    const auto from_root = [&](int stage, index_t number, int part, SolveMessage tree) {
+      return TaskPlace{stage, number, part, depth(tree, s, rank), -rank, task};
+    };
+    switch (one.part) {
+      case SolvePart::row_sum: return from_leaves(1, s, 0, SolveMessage::row_sum);
+      case SolvePart::forward_relay: return from_root(1, s, 1, SolveMessage::column_sum);
+      case SolvePart::column_product: return from_leaves(1, s, 2, SolveMessage::column_sum);
+      case SolvePart::column_sum: return from_leaves(2, -s, 0, SolveMessage::column_sum);
+      case SolvePart::backward_relay: return from_root(2, -s, 1, SolveMessage::row_sum);
+      case SolvePart::row_product: return from_leaves(2, -s, 2, SolveMessage::row_sum);
+      case SolvePart::whole_backward: return {3, 0, 0, 0, rank, task};
+      default: return {0, 0, 0, 0, rank, task};
     }
+  }
+
+  /// Of a rank in the tree up which the sums of this kind travel.
+  index_t depth(SolveMessage tree, index_t supernode, index_t rank) const {
+    index_t result = 0;
+    while (true) {
+      const RankGraph& graph = graphs[rank];
+      const index_t sum = graph.receiver_of(tree, supernode);
+      const ArrayPart sent = graph.tasks[sum].messages;
+      if (sent.size() == 0 || graph.messages[sent.begin].kind != tree) return result;
+      rank = graph.messages[sent.begin].rank;
+      ++result;
+    }
+  }
+};
+
+class Joiner {
+ public:
+  SolveGraph joined(std::vector<LayerGraphs> layers, const std::vector<LayerSystem>* systems) {
+    layers_ = std::move(layers);
+    systems_ = systems;
+    result_.num_ranks = 0;
+    for (const LayerGraphs& layer : layers_) {
+      first_rank_.push_back(result_.num_ranks);
+      result_.num_ranks += static_cast<index_t>(layer.graphs.size());
+    }
+    number_tasks();
+    add_edges();
     return with_sorted_edges(std::move(result_));
   }
 
  private:
-  static bool before(const Share& a, const Share& b) {
-    return a.supernode != b.supernode ? a.supernode < b.supernode : a.rank < b.rank;
-  }
-
-  void add_share(const SolveExchange& exchange, const OwnedBlocks& owned, const TopSupernode& top,
-                 index_t first_whole) {
-    Share share;
-    share.supernode = top.supernode;
-    share.rank = exchange.rank;
-    share.owns_diagonal = top.owns_diagonal;
-    share.urgency = top.urgency;
-    share.diagonal = top.diagonal;
-    share.in_row = top.row_sum != -1;
-    share.in_column = top.column_sum != -1;
-    const auto reduction = [&](index_t number) -> const Reduction& {
-      return exchange.reductions[number];
-    };
-    if (share.in_row)
-      share.row_parent = reduction(top.row_sum).parent,
-      share.row_message = reduction(top.row_sum).outgoing_rows;
-    if (share.in_column)
-      share.column_parent = reduction(top.column_sum).parent,
-      share.column_message = reduction(top.column_sum).outgoing_rows;
-    for (const Portion& portion : exchange.of(exchange.portions, top.column_portions)) {
-      Product& product = share.below.emplace_back(product_of(portion));
-      for (index_t k = portion.begin; k < portion.end; ++k)
-        product.supernodes.push_back(exchange.own[top.below.begin + k].row_supernode);
-    }
-    for (const Portion& portion : exchange.of(exchange.portions, top.row_portions)) {
-      Product& product = share.left.emplace_back(product_of(portion));
-      for (index_t k = portion.begin; k < portion.end; ++k) {
-        const index_t number = exchange.left_of(top)[k];
-        const OwnContribution& own = exchange.own[number];
-        if (exchange.own_is_whole[number] != 0)
-          product.wholes.push_back(first_whole + own.column);
-        else product.supernodes.push_back(owned.panel[own.column]);
+  void number_tasks() {
+    numbers_.resize(result_.num_ranks);
+    for (std::size_t z = 0; z < layers_.size(); ++z)
+      for (std::size_t rank = 0; rank < layers_[z].graphs.size(); ++rank)
+        numbers_[first_rank_[z] + rank].resize(layers_[z].graphs[rank].tasks.size());
+    for (std::size_t z = 0; z < layers_.size(); ++z)
+      for (const TaskPlace& one : layers_[z].places()) add(z, one.rank < 0 ? -one.rank : one.rank, one.task);
+    for (std::size_t z = 0; z < layers_.size(); ++z)
+      for (std::size_t rank = 0; rank < layers_[z].graphs.size(); ++rank) {
+        const RankGraph& graph = layers_[z].graphs[rank];
+        for (auto task = graph.first_meeting; task < static_cast<index_t>(graph.tasks.size()); ++task)
+          add(z, static_cast<index_t>(rank), task);
       }
-    }
-    shares_.push_back(std::move(share));
+  }
+  void add(std::size_t z, index_t rank, index_t task) {
+    const LocalTask& one = layers_[z].graphs[rank].tasks[task];
+    SolveTask made{layers_[z].work[rank][task]};
+    made.part = one.part;
+    made.rank = first_rank_[z] + rank;
+    made.number = systems_ == nullptr ? one.supernode : (*systems_)[z].supernode[one.supernode];
+    made.urgency = one.urgency;
+    numbers_[made.rank][task] = result_.num_tasks();
+    result_.tasks.push_back(made);
   }
 
-  Share& at(index_t supernode, index_t rank) {
-    Share key;
-    key.supernode = supernode;
-    key.rank = rank;
-    return *std::lower_bound(shares_.begin(), shares_.end(), key, before);
+  void add_edges() {
+    for (std::size_t z = 0; z < layers_.size(); ++z)
+      for (std::size_t rank = 0; rank < layers_[z].graphs.size(); ++rank)
+        for (std::size_t task = 0; task < layers_[z].graphs[rank].tasks.size(); ++task)
+          add_edges_of(z, layers_[z].graphs[rank], static_cast<index_t>(rank), static_cast<index_t>(task));
+  }
+  void add_edges_of(std::size_t z, const RankGraph& graph, index_t rank, index_t task) {
+    const LocalTask& one = graph.tasks[task];
+    const std::vector<index_t>& numbers = numbers_[first_rank_[z] + rank];
+    for (index_t k = one.next.begin; k < one.next.end; ++k)
+      result_.edges.push_back({numbers[task], numbers[graph.next[k]], 0});
+    for (index_t k = one.messages.begin; k < one.messages.end; ++k)
+      result_.edges.push_back(
+          {numbers[task], receiver(z, graph, one, graph.messages[k]), graph.messages[k].rows});
+  }
+  index_t receiver(std::size_t z, const RankGraph& graph, const LocalTask& sender,
+                   const LocalMessage& message) const {
+    if (static_cast<int>(message.kind) < num_messages_within) {
+      const RankGraph& other = layers_[z].graphs[message.rank];
+      return numbers_[first_rank_[z] + message.rank][other.receiver_of(message.kind, sender.supernode)];
+    }
+    const auto above = std::upper_bound(first_rank_.begin(), first_rank_.end(), message.rank);
+    const std::size_t layer = above - first_rank_.begin() - 1;
+    const RankGraph& other = layers_[layer].graphs[message.rank - first_rank_[layer]];
+    index_t step = 0;
+    while (other.steps[step].node != graph.steps[sender.number].node) ++step;
+    return numbers_[message.rank][message.kind == SolveMessage::layer_up ? other.meeting_up(step)
+                                                                         : other.meeting_down(step)];
   }
 
-  index_t add(SolvePart part, index_t rank, index_t number, const FactorWork& work = {}, double urgency = 0) {
-    SolveTask task{work};
-    task.part = part;
-    task.rank = rank;
-    task.number = number;
-    task.urgency = urgency;
-    result_.tasks.push_back(task);
-    return result_.num_tasks() - 1;
-  }
-  void edge(index_t from, index_t to, offset_t rows = 0) { result_.edges.push_back({from, to, rows}); }
-
-  /// The ranks' parts in one supernode, from the leaves of its tree to the root.
-  template <class Parent, class Takes>
-  std::vector<Share*> from_leaves(std::size_t first, std::size_t end, Parent&& parent, Takes&& takes) {
-    std::vector<std::pair<index_t, Share*>> by_depth;
-    for (std::size_t place = first; place < end; ++place) {
-      if (!takes(shares_[place])) continue;
-      index_t depth = 0;
-      for (index_t up = parent(shares_[place]); up != -1; up = parent(at(shares_[place].supernode, up)))
-        ++depth;
-      by_depth.push_back({-depth, &shares_[place]});
-    }
-    std::stable_sort(by_depth.begin(), by_depth.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<Share*> result;
-    for (const auto& [depth, share] : by_depth) result.push_back(share);
-    return result;
-  }
-  std::vector<Share*> row_tree(std::size_t first, std::size_t end) {
-    return from_leaves(
-        first, end, [](const Share& one) { return one.row_parent; },
-        [](const Share& one) { return one.in_row; });
-  }
-  std::vector<Share*> column_tree(std::size_t first, std::size_t end) {
-    return from_leaves(
-        first, end, [](const Share& one) { return one.column_parent; },
-        [](const Share& one) { return one.in_column; });
-  }
-
-  void number_forward() {
-    for (Whole& whole : wholes_) {
-      const index_t last = unit_begin(whole.unit + 1) - 1;
-      whole.forward =
-          add(SolvePart::whole_forward, whole.rank, last, whole.work, whole.urgency.forward);
-    }
-    for (std::size_t first = 0, end = 0; first < shares_.size(); first = end) {
-      while (end < shares_.size() && shares_[end].supernode == shares_[first].supernode) ++end;
-      const index_t s = shares_[first].supernode;
-      for (Share* one : row_tree(first, end))
-        one->row_sum = add(SolvePart::row_sum, one->rank, s, one->diagonal, one->urgency.forward);
-      const std::vector<Share*> members = column_tree(first, end);
-      for (auto next = members.rbegin(); next != members.rend(); ++next)
-        (*next)->forward_value =
-            (*next)->owns_diagonal ? (*next)->row_sum : add(SolvePart::forward_relay, (*next)->rank, s);
-      for (Share* one : members)
-        for (Product& product : one->below)
-          product.task = add(SolvePart::column_product, one->rank, s, product.work, product.urgency);
-    }
-  }
-
-  void number_backward() {
-    for (std::size_t end = shares_.size(), first = end; end > 0; end = first) {
-      while (first > 0 && shares_[first - 1].supernode == shares_[end - 1].supernode) --first;
-      const index_t s = shares_[first].supernode;
-      for (Share* one : column_tree(first, end))
-        one->column_sum =
-            add(SolvePart::column_sum, one->rank, s, one->diagonal, one->urgency.backward);
-      const std::vector<Share*> members = row_tree(first, end);
-      for (auto next = members.rbegin(); next != members.rend(); ++next)
-        (*next)->backward_value =
-            (*next)->owns_diagonal ? (*next)->column_sum : add(SolvePart::backward_relay, (*next)->rank, s);
-      for (Share* one : members)
-        for (Product& product : one->left)
-          product.task = add(SolvePart::row_product, one->rank, s, product.work, product.urgency);
-    }
-    for (Whole& whole : wholes_) {
-      const index_t last = unit_begin(whole.unit + 1) - 1;
-      whole.backward =
-          add(SolvePart::whole_backward, whole.rank, last, whole.work, whole.urgency.backward);
-    }
-  }
-
-  static Product product_of(const Portion& portion) {
-    Product product;
-    product.work = portion.work;
-    product.urgency = portion.urgency;
-    return product;
-  }
-  index_t unit_begin(index_t unit) const {
-    return placement_.units.group_begin[unit];
-  }
-
-  void add_edges(const Share& share) {
-    const offset_t width = symbolic_.width(share.supernode);
-    if (share.in_row && share.row_parent != -1) {
-      const Share& above = at(share.supernode, share.row_parent);
-      edge(share.row_sum, above.row_sum, share.row_message);
-      edge(above.backward_value, share.backward_value, width);
-    }
-    if (share.in_column && share.column_parent != -1) {
-      const Share& above = at(share.supernode, share.column_parent);
-      edge(share.column_sum, above.column_sum, share.column_message);
-      edge(above.forward_value, share.forward_value, width);
-    }
-    if (share.owns_diagonal) edge(share.row_sum, share.column_sum);
-    for (const Product& product : share.below) {
-      edge(share.forward_value, product.task);
-      for (const index_t row : product.supernodes) edge(product.task, at(row, share.rank).row_sum);
-    }
-    for (const Product& product : share.left) {
-      edge(share.backward_value, product.task);
-      for (const index_t column : product.supernodes) edge(product.task, at(column, share.rank).column_sum);
-      for (const index_t whole : product.wholes)
-        edge(product.task, wholes_[whole].backward);
-    }
-  }
-
-  const SymbolicFactor& symbolic_;
-  const Placement& placement_;
+  std::vector<LayerGraphs> layers_;
+  const std::vector<LayerSystem>* systems_ = nullptr;
   SolveGraph result_;
-  std::vector<Share> shares_;
-  std::vector<Whole> wholes_;
+  std::vector<index_t> first_rank_;             // by layer
+  std::vector<std::vector<index_t>> numbers_;   // by rank and its task
 };
 
-}  // namespace
-
-std::string_view name_of(SolvePart part) {
-  switch (part) {
-    case SolvePart::whole_forward: return "whole_forward";
-    case SolvePart::row_sum: return "row_sum";
-    case SolvePart::forward_relay: return "forward_relay";
-    case SolvePart::column_product: return "column_product";
-    case SolvePart::column_sum: return "column_sum";
-    case SolvePart::backward_relay: return "backward_relay";
-    case SolvePart::row_product: return "row_product";
-    case SolvePart::whole_backward: return "whole_backward";
-    case SolvePart::layers_meet: return "layers_meet";
+/// The same tasks, numbered so that every edge goes to a larger number.
+SolveGraph in_order(SolveGraph given) {
+  const std::size_t count = given.tasks.size();
+  std::vector<index_t> waits(count), order, place(count);
+  for (const SolveEdge& one : given.edges) ++waits[one.to];
+  for (std::size_t task = 0; task < count; ++task)
+    if (waits[task] == 0) order.push_back(static_cast<index_t>(task));
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    place[order[at]] = static_cast<index_t>(at);
+    for (const SolveEdge& one : given.out(order[at]))
+      if (--waits[one.to] == 0) order.push_back(one.to);
   }
-  return "";
+  std::vector<SolveTask> tasks(count);
+  for (std::size_t at = 0; at < order.size(); ++at) tasks[at] = given.tasks[order[at]];
+  given.tasks = std::move(tasks);
+  for (SolveEdge& one : given.edges) one.from = place[one.from], one.to = place[one.to];
+  return with_sorted_edges(std::move(given));
 }
+
+}  // namespace
 
 SolveGraph with_sorted_edges(SolveGraph tasks) {
   std::sort(tasks.edges.begin(), tasks.edges.end(), [](const SolveEdge& a, const SolveEdge& b) {
@@ -274,10 +197,17 @@ SolveGraph with_sorted_edges(SolveGraph tasks) {
 }
 
 SolveGraph solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees) {
-  Builder builder(symbolic, placement);
-  const ExchangePlan structure(symbolic, placement, trees);
-  for (index_t rank = 0; rank < placement.num_ranks(); ++rank) builder.add_rank(structure.exchange(rank));
-  return builder.build();
+  std::vector<LayerGraphs> layers;
+  layers.emplace_back(symbolic, placement, trees, nullptr);
+  return Joiner().joined(std::move(layers), nullptr);
+}
+
+SolveGraph layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees) {
+  if (systems.empty()) throw UsageError("the tasks of no layers; there must be at least 1");
+  std::vector<LayerGraphs> layers;
+  for (const LayerSystem& system : systems)
+    layers.emplace_back(*system.symbolic, *system.placement, trees, &system);
+  return in_order(Joiner().joined(std::move(layers), &systems));
 }
 
 }  // namespace palmette

@@ -1,29 +1,13 @@
-// Part of the door of `tasks`: both sweeps of a solve over ranks as one graph: the tasks of the programs of
-// all ranks, their dependencies, and the messages between them.
+// Part of the door of `tasks`: both sweeps of a solve over ranks, in one layer or in several, as one graph:
+// the tasks of all ranks, their dependencies, and the messages between them.
 #pragma once
 
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "palmette/tasks/solve_exchange.hpp"
+#include "palmette/tasks/rank_graph.hpp"
 
 namespace palmette {
-
-enum class SolvePart : char {
-  whole_forward,     ///< y of a whole subtree
-  row_sum,           ///< add up contributions to a block row; on the diagonal's rank also y of the supernode
-  forward_relay,     ///< a value arrives and is passed on: no work
-  column_product,    ///< a portion of this rank's blocks below a supernode
-  column_sum,
-  backward_relay,
-  row_product,
-  whole_backward,
-  layers_meet,       ///< add, receive or send rows that two layers hold
-};
-std::string_view name_of(SolvePart part);
-/// Whether the part belongs to the forward sweep; not defined for layers_meet, which lies between the sweeps.
-constexpr bool is_forward(SolvePart part) { return part <= SolvePart::column_product; }
 
 struct SolveTask : FactorWork {
   SolvePart part = SolvePart::whole_forward;
@@ -56,7 +40,15 @@ struct SolveGraph {
 /// The same tasks, their edges by `from` and then `to`, and out_ptr.
 SolveGraph with_sorted_edges(SolveGraph tasks);
 
-/// @cost  solve_exchange for every rank; memory for all tasks and edges
+/// @cost  solve_exchange and rank_graph for every rank; memory for all tasks and edges
 SolveGraph solve_tasks(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees);
+
+/// Both sweeps of all layers, and their exchanges in between (one_sync_3d) or at each level of the cut
+/// (baseline_3d). Ranks are numbered in the whole run, supernodes in the whole structure. Each exchange of a
+/// rank is a task for each direction, which reads and writes its rows once.
+/// @param systems  of all layers, from layer_systems
+/// @throws UsageError if there are none
+/// @cost   solve_tasks for every layer
+SolveGraph layered_solve_tasks(const std::vector<LayerSystem>& systems, TreeShape trees);
 
 }  // namespace palmette

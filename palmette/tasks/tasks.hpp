@@ -12,7 +12,7 @@
 #include "palmette/tasks/block_tasks.hpp"
 #include "palmette/tasks/fan_out.hpp"
 #include "palmette/tasks/layer_exchange.hpp"
-#include "palmette/tasks/layered_tasks.hpp"
+#include "palmette/tasks/rank_graph.hpp"
 #include "palmette/tasks/solve_exchange.hpp"
 #include "palmette/tasks/solve_tasks.hpp"
 

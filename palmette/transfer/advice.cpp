@@ -3,6 +3,7 @@
 #include "palmette/transfer/advice.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace palmette::transfer {
 namespace {
@@ -34,6 +35,19 @@ const Parameter parameters[] = {
     {"page_fault_us", [](Setting& one, double factor) { one.options.device.page_fault_us *= factor; }},
 };
 
+class Replays {
+ public:
+  Replays(std::size_t all, const ProgressCallback& progress) : all_(all), progress_(progress) {}
+  void count() {
+    ++done_;
+    if (progress_) progress_("simulate", static_cast<double>(done_) / static_cast<double>(all_));
+  }
+
+ private:
+  std::size_t all_, done_ = 0;
+  const ProgressCallback& progress_;
+};
+
 void sort_by_time(std::vector<TransferResult>& results) {
   std::stable_sort(results.begin(), results.end(),
                    [](const TransferResult& a, const TransferResult& b) { return a.seconds < b.seconds; });
@@ -59,13 +73,16 @@ bool Advice::is_sensitive() const {
                      [&](const Sensitivity& one) { return one.winner != candidates.front().paradigm; });
 }
 
-Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options) {
+Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options,
+              const ProgressCallback& progress) {
   Advice advice;
+  Replays replays(4 + usual_chunks().size() + 6 * std::size(parameters), progress);
   for (const Paradigm paradigm :
        {Paradigm::copies, Paradigm::unified_memory, Paradigm::peer_loads, Paradigm::peer_stores}) {
     ReplayOptions one = options;
     one.paradigm = paradigm;
     advice.candidates.push_back(simulate_transfers(trace, fabric, one));
+    replays.count();
   }
   // Inline is the same as peer stores: here only chunks count as PROACT.
   TransferResult best;
@@ -74,6 +91,7 @@ Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions
     one.paradigm = Paradigm::proact;
     one.proact.chunk_bytes = bytes;
     TransferResult found = simulate_transfers(trace, fabric, one);
+    replays.count();
     if (best.chunk_bytes == 0 || found.seconds < best.seconds) best = std::move(found);
   }
   advice.candidates.push_back(std::move(best));
@@ -86,7 +104,10 @@ Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions
       Setting setting{fabric, options};
       parameter.scale(setting, factor);
       std::vector<TransferResult> results;
-      for (std::size_t k = 0; k < 3; ++k) results.push_back(again(trace, setting, advice.candidates[k]));
+      for (std::size_t k = 0; k < 3; ++k) {
+        results.push_back(again(trace, setting, advice.candidates[k]));
+        replays.count();
+      }
       sort_by_time(results);
       advice.sensitivity.push_back({parameter.name, factor, results[0].paradigm, margin_of(results)});
     }

@@ -27,7 +27,8 @@ struct Advice {
 };
 
 /// @throws UsageError as simulate_transfers
-/// @cost  about fifty replays
-Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options);
+/// @cost  63 replays, each of which `progress` hears of
+Advice advise(const StoreTrace& trace, const Fabric& fabric, const ReplayOptions& options,
+              const ProgressCallback& progress = {});
 
 }  // namespace palmette::transfer

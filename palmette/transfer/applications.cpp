@@ -15,6 +15,8 @@ ApplicationRun run_application(Application application, const ApplicationOptions
   if (!(options.scale > 0) || options.scale > 64) throw UsageError("scale must be above 0 and at most 64");
   if (options.iterations < 0 || options.iterations > 1000)
     throw UsageError("an application runs 0 (its own choice) to 1000 iterations");
+  if (options.ratings && application != Application::als)
+    throw UsageError(std::string("ratings are for als; ") + name_of(application) + " uses none");
   switch (application) {
     case Application::jacobi:
       return run_jacobi(options);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "palmette/transfer/ratings.hpp"
 #include "palmette/transfer/store_trace.hpp"
 
 namespace palmette::transfer {
@@ -28,12 +30,17 @@ struct ApplicationOptions {
   double scale = 1;    ///< of the number of unknowns, roughly
   int iterations = 0;  ///< 0: of the application; ignored by trisolve
   std::uint64_t seed = 1;
+  /// For als, which then takes the first `scale` of them, at most all. Null: it generates some.
+  std::shared_ptr<const Ratings> ratings;
 };
 
 struct ApplicationRun {
   StoreTrace trace;
   double error = 0;  ///< largest difference from the serial answer, relative to its largest entry
 };
+
+/// A larger error of a run means that it is wrong: some sums are in single precision.
+inline constexpr double most_application_error = 1e-4;
 
 /// Run an application on one thread for each device, and the same without devices.
 /// @throws UsageError for options that cannot be used

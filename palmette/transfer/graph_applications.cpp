@@ -1,4 +1,4 @@
-// Applications with irregular patterns: PageRank, shortest paths, and factors of ratings.
+// Applications with irregular patterns: PageRank and shortest paths.
 #include <array>
 #include <numeric>
 
@@ -83,58 +83,6 @@ struct Mesh {
     return {x > 0 ? k - 1 : k, x + 1 < side ? k + 1 : k, y > 0 ? k - side : k, y + 1 < side ? k + side : k};
   }
 };
-
-// ---- factors of ratings ----
-constexpr std::size_t rank = 16, ratings_each = 8;
-
-struct Ratings {
-  std::size_t count;
-  std::uint64_t seed;
-  /// The k-th rating of a row: its column and value. Rows are users in one half step, items in the other.
-  std::size_t column(int half, std::size_t row, std::size_t k) const {
-    const double draw =
-        random_fraction(seed + 100 + static_cast<std::uint64_t>(half), row * ratings_each + k);
-    return std::min(count - 1, static_cast<std::size_t>(draw * static_cast<double>(count)));
-  }
-  float value(int half, std::size_t row, std::size_t k) const {
-    const auto draw = random_fraction(seed + 200 + static_cast<std::uint64_t>(half), row * ratings_each + k);
-    return 1.0f + 4.0f * static_cast<float>(draw);
-  }
-};
-
-/// One gradient step of a row for one rating.
-void gradient_step(std::array<float, rank>& row, const std::array<float, rank>& other, float rating) {
-  float error = rating;
-  for (std::size_t k = 0; k < rank; ++k) error -= row[k] * other[k];
-  for (std::size_t k = 0; k < rank; ++k) row[k] += 0.05f * (error * other[k] - 0.02f * row[k]);
-}
-
-float first_factor(int half, std::size_t k) {
-  return static_cast<float>(0.1 + 0.3 * random_fraction(static_cast<std::uint64_t>(40 + half), k));
-}
-
-using Factors = std::array<std::vector<float>, 2>;
-
-Factors serial_als(const Ratings& ratings, int iterations) {
-  Factors factor;
-  for (int half = 0; half < 2; ++half)
-    for (std::size_t k = 0; k < ratings.count * rank; ++k) factor[half].push_back(first_factor(half, k));
-  for (int step = 0; step < 2 * iterations; ++step)
-    for (std::size_t row = 0; row < ratings.count; ++row) {
-      std::array<float, rank> own, other;
-      std::copy_n(&factor[step % 2][row * rank], rank, own.begin());
-      for (std::size_t k = 0; k < ratings_each; ++k) {
-        std::copy_n(&factor[1 - step % 2][ratings.column(step % 2, row, k) * rank], rank, other.begin());
-        gradient_step(own, other, ratings.value(step % 2, row, k));
-      }
-      std::copy_n(own.begin(), rank, &factor[step % 2][row * rank]);
-    }
-  return factor;
-}
-
-}  // namespace
-
-namespace {
 
 /// What devices share: by device and target, sums over the edges of that device; and the ranks of own pages.
 struct PageWorld {
@@ -251,49 +199,6 @@ ApplicationRun run_sssp(const ApplicationOptions& options) {
   AnswerCheck check;
   for (int device = 0; device < options.devices; ++device)
     for (std::size_t k = 0; k < n; ++k) check.compare(world.value(device, now, k), serial[k]);
-  return {world.take_trace(), check.error()};
-}
-
-ApplicationRun run_als(const ApplicationOptions& options) {
-  const Ratings ratings{scaled(1 << 12, options), options.seed};
-  const int iterations = iterations_of(options, 1);
-  DeviceWorld world("als", options.devices);
-  const SharedArray<float> factor[2] = {world.array<float>(ratings.count * rank),
-                                        world.array<float>(ratings.count * rank)};
-  for (int half = 0; half < 2; ++half) {
-    std::vector<float> first(ratings.count * rank);
-    for (std::size_t k = 0; k < first.size(); ++k) first[k] = first_factor(half, k);
-    world.fill(factor[half], first);
-  }
-  for (int step = 0; step < 2 * iterations; ++step)
-    world.phase([&](KernelRecorder& kernel) {
-      const int half = step % 2;
-      const Part own = part_of(ratings.count, kernel.device(), kernel.devices());
-      for (std::size_t row = own.begin; row < own.end; ++row) {
-        kernel.thread(row - own.begin);
-        std::array<float, rank> mine, other;
-        for (std::size_t k = 0; k < rank; ++k) mine[k] = kernel.read(factor[half], row * rank + k);
-        for (std::size_t at = 0; at < ratings_each; ++at) {
-          const std::size_t column = ratings.column(half, row, at);
-          const bool is_local =
-              step == 0 || owner_of(column, ratings.count, kernel.devices()) == kernel.device();
-          for (std::size_t k = 0; k < rank; ++k)
-            other[k] = is_local ? kernel.read(factor[1 - half], column * rank + k)
-                                : kernel.load(factor[1 - half], column * rank + k);
-          gradient_step(mine, other, ratings.value(half, row, at));
-          for (std::size_t k = 0; k < rank; ++k)
-            kernel.store(factor[half], row * rank + k, mine[k], kernel.others());
-        }
-      }
-      // Scattered: a sector for each entry, of both factors.
-      kernel.work(static_cast<double>((own.end - own.begin) * ratings_each) * rank * 64);
-      kernel.copy(factor[half], own.begin * rank, own.end * rank, kernel.others());
-    });
-  const Factors serial = serial_als(ratings, iterations);
-  AnswerCheck check;
-  for (int half = 0; half < 2; ++half)
-    for (std::size_t k = 0; k < serial[half].size(); ++k)
-      check.compare(world.value(0, factor[half], k), serial[half][k]);
   return {world.take_trace(), check.error()};
 }
 

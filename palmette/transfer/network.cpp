@@ -5,7 +5,8 @@
 
 namespace palmette::transfer {
 
-Network::Network(const Fabric& fabric, int devices) : fabric_(fabric), devices_(devices) {
+Network::Network(const Fabric& fabric, int devices, std::vector<TransferInterval>* timeline)
+    : fabric_(fabric), devices_(devices), timeline_(timeline) {
   const bool has_groups = fabric.topology == Topology::tree && fabric.group > 0;
   groups_ = has_groups ? (devices + fabric.group - 1) / fabric.group : 0;
   links_.resize(static_cast<std::size_t>(2 * devices + 2 * groups_));
@@ -69,7 +70,23 @@ void Network::start(int at, double now) {
   link.is_busy = true;
   const double seconds = packet.wire_bytes / (link.gbs * 1e9);
   link.busy_seconds += seconds;
+  if (timeline_ != nullptr) note(at, now, now + seconds, packet.wire_bytes);
   events_.plan(now + seconds, {Event::done, at, link.queue.front()});
+}
+
+void Network::note(int at, double begin, double end, int bytes) {
+  Link& link = links_[at];
+  if (link.last_interval < 0 || begin - (*timeline_)[link.last_interval].end > joined_gap_seconds) {
+    const bool is_device = at < 2 * devices_;
+    const int number = is_device ? at : at - 2 * devices_, count = is_device ? devices_ : groups_;
+    const int what = (is_device ? TransferInterval::send : TransferInterval::group_up) + number / count;
+    link.last_interval = static_cast<std::ptrdiff_t>(timeline_->size());
+    timeline_->push_back({static_cast<TransferInterval::What>(what), number % count, 0, begin, end});
+  }
+  TransferInterval& last = (*timeline_)[link.last_interval];
+  last.end = end;
+  ++last.packets;
+  last.packet_bytes += bytes;
 }
 
 void Network::free_room(int at, int bytes, double now, const Wake& wake) {

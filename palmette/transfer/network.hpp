@@ -9,6 +9,7 @@
 
 #include "palmette/simulate/simulate.hpp"
 #include "palmette/transfer/packing.hpp"
+#include "palmette/transfer/transfer_timeline.hpp"
 
 namespace palmette::transfer {
 
@@ -34,7 +35,8 @@ class Network {
   using Wake = std::function<void(int waiter, double now)>;
   using Deliver = std::function<void(const Packet& packet, double now)>;
 
-  Network(const Fabric& fabric, int devices);
+  /// @param timeline  gets the times when links are busy, seconds since the phase began; null: not wanted
+  Network(const Fabric& fabric, int devices, std::vector<TransferInterval>* timeline = nullptr);
   /// Call wake(waiter) at this time.
   void plan(double seconds, int waiter) { events_.plan(seconds, {Event::wake, waiter, -1}); }
   /// A packet enters its source's link, if that has room. @returns false if not: `waiter` is called when it
@@ -58,12 +60,14 @@ class Network {
     int room = 0;  ///< bytes that its input buffer can still take
     bool is_busy = false;
     double busy_seconds = 0;
+    std::ptrdiff_t last_interval = -1;
     std::deque<int> queue;    ///< packets
     std::deque<int> waiters;  ///< links (≥ 0), or −1 − waiter
   };
   int link_at(const Packet& packet, int hop) const;
   int num_hops(const Packet& packet) const;
   void start(int link, double now);
+  void note(int link, double begin, double end, int bytes);
   void finish(int link, int packet, double now, const Wake& wake);
   void free_room(int link, int bytes, double now, const Wake& wake);
   int keep(Packet& packet);
@@ -76,6 +80,7 @@ class Network {
   std::vector<int> free_packets_;
   double last_arrival_ = 0;
   std::int64_t hops_ = 0;
+  std::vector<TransferInterval>* timeline_;
 };
 
 }  // namespace palmette::transfer

@@ -190,7 +190,7 @@ void unpack(const StorePacket& packet, int subheader_bytes,
     at += subheader_bytes;
     const std::size_t bytes = header & ((1u << length_bits) - 1);
     if (bytes == 0 || at + bytes > payload.size())
-      throw UsageError("a sub-header of FinePack counts bytes that the packet has not");
+      throw UsageError("a sub-header of FinePack counts more bytes than the packet has");
     apply(packet.base + (header >> length_bits), payload.subspan(at, bytes));
     at += bytes;
   }

@@ -41,7 +41,13 @@ void coalesce(std::span<const Access> accesses, std::vector<LineStore>& stores);
 
 /// Why FinePack's queue was emptied.
 enum class FlushCause { window, entries, payload, release };
+inline constexpr FlushCause flush_causes[] = {FlushCause::window, FlushCause::entries, FlushCause::payload,
+                                              FlushCause::release};
 inline constexpr int num_flush_causes = 4;
+constexpr const char* name_of(FlushCause cause) {
+  constexpr const char* names[] = {"window", "entries", "payload", "release"};
+  return names[static_cast<int>(cause)];
+}
 
 /// One packet of FinePack: sub-headers and data behind each other, or a plain store.
 struct StorePacket {

@@ -21,7 +21,7 @@ class Trials {
           "ascending order");
     for (std::int64_t size = space.least_chunk_bytes; size <= space.most_chunk_bytes; size *= 2) ++chunks;
     for (int one = 1; one <= space.most_agents; one *= 2) ++agents;
-    best.seconds = std::numeric_limits<double>::infinity();
+    best.seconds = infinity;
   }
   double at(Mechanism mechanism, int chunk, int agent) {
     const auto key = std::make_tuple(static_cast<int>(mechanism), chunk, agent);

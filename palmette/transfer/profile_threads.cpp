@@ -117,7 +117,7 @@ Measure thread_measure(const ThreadTrial& trial) {
     throw UsageError("a trial needs at least 1 byte, 1 epoch, 1 repeat and 0 passes");
   return [trial](const TransferChoice& choice) {
     const RegionPlan plan = cut_region(trial.bytes, choice.chunk_bytes, writes_of(trial.bytes));
-    double least = std::numeric_limits<double>::infinity();
+    double least = infinity;
     for (int repeat = 0; repeat < trial.repeats; ++repeat)
       least = std::min(least, seconds_of(trial, choice, plan));
     return least;

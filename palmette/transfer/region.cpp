@@ -67,7 +67,9 @@ bool Landing::accept(std::int64_t epoch, std::int64_t begin, std::span<const std
   const index_t chunk = static_cast<index_t>(begin / plan_.chunk_bytes);
   std::memcpy(slots_.data() + (epoch % 2) * plan_.bytes + begin, piece.data(), piece.size());
   const std::int64_t size = static_cast<std::int64_t>(piece.size());
-  const std::int64_t before = counted(epoch, chunk).fetch_add(size, std::memory_order_acq_rel);
+  // Who sees all bytes counted also sees the bytes.
+  const auto order = fault_ == RegionFault::unfenced ? std::memory_order_relaxed : std::memory_order_acq_rel;
+  const std::int64_t before = counted(epoch, chunk).fetch_add(size, order);
   if (before + size > plan_.size(chunk))
     throw Error("chunk " + std::to_string(chunk) + " of epoch " + std::to_string(epoch) + " got " +
                 std::to_string(before + size) + " bytes, but has " + std::to_string(plan_.size(chunk)));

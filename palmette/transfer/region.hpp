@@ -58,7 +58,7 @@ struct RegionPlan {
 RegionPlan cut_region(std::int64_t bytes, std::int64_t chunk_bytes, std::span<const RegionWrite> writes);
 
 /// What a test breaks.
-enum class RegionFault { none, counter_off_by_one, epoch_unchecked, taken_twice };
+enum class RegionFault { none, counter_off_by_one, epoch_unchecked, taken_twice, unfenced };
 
 /// Where a reader finds a region: two slots, for the epoch that it reads and for the next one. A chunk of an
 /// epoch is complete when all its bytes have been counted. Several threads may call accept at once; one

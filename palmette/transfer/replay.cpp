@@ -76,7 +76,8 @@ void Replay::begin_kernel(int number, const TracedKernel& kernel) {
 
 void Replay::run_phase(const TracedPhase& phase) {
   phase_ = &phase;
-  network_ = std::make_unique<Network>(fabric_, trace_.devices);
+  network_ = std::make_unique<Network>(fabric_, trace_.devices,
+                                       options_.keeps_timeline ? &phase_timeline_ : nullptr);
   read_deliveries(phase);
   double compute = 0;
   for (int device = 0; device < trace_.devices; ++device) {
@@ -88,6 +89,11 @@ void Replay::run_phase(const TracedPhase& phase) {
   const auto on_wake = [this](int waiter, double now) { wake(waiter, now); };
   const auto on_arrival = [this](const Packet& packet, double now) { deliver(packet, now); };
   network_->run(on_wake, on_arrival);
+  double computed = 0;
+  for (Device& device : devices_) {
+    device.kernel_end = device.clock;
+    computed = std::max(computed, device.clock);
+  }
   if (options_.paradigm == Paradigm::copies) {
     start_copies();
     network_->run(on_wake, on_arrival);
@@ -95,6 +101,7 @@ void Replay::run_phase(const TracedPhase& phase) {
   double end = network_->last_arrival();
   for (const Device& device : devices_) end = std::max(end, device.clock);
   const double launch = options_.device.launch_us * 1e-6;
+  if (options_.keeps_timeline) keep_timeline(computed, end);
   result_.seconds += launch + end;
   result_.compute_seconds += launch + compute;
   result_.events += network_->hops();
@@ -103,6 +110,26 @@ void Replay::run_phase(const TracedPhase& phase) {
     for (const Access& one : phase.kernels[device].accesses)
       if (one.kind == AccessKind::store) owner_[one.address / 4] = static_cast<std::int8_t>(device);
   ++phase_number_;
+}
+
+void Replay::keep_timeline(double computed, double end) {
+  const double launched = result_.seconds + options_.device.launch_us * 1e-6;
+  const int phase = static_cast<int>(phase_number_);
+  auto& to = result_.timeline;
+  for (int device = 0; device < trace_.devices; ++device) {
+    const double kernel_end = launched + devices_[device].kernel_end;
+    to.push_back({TransferInterval::launch, device, phase, result_.seconds, launched});
+    to.push_back({TransferInterval::kernel, device, phase, launched, kernel_end});
+    if (end > computed && options_.paradigm == Paradigm::copies)
+      to.push_back({TransferInterval::copying, device, phase, launched + computed, launched + end});
+  }
+  for (TransferInterval one : phase_timeline_) {
+    one.phase = phase;
+    one.begin += launched;
+    one.end += launched;
+    to.push_back(one);
+  }
+  phase_timeline_.clear();
 }
 
 void Replay::end_promises(const TracedPhase& phase) {
@@ -153,6 +180,8 @@ void Replay::advance(int number, double now) {
       if (device.clock > now) return network_->plan(device.clock, number);
       if (!send_out(number, now)) return;
       result_.stall_seconds += now - device.clock;
+      if (options_.keeps_timeline && now > device.clock)
+        phase_timeline_.push_back({TransferInterval::stall, number, 0, device.clock, now});
       device.clock = now;
     }
     if (device.outstanding >= options_.device.outstanding_loads ||

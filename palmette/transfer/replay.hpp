@@ -25,7 +25,8 @@ class Replay {
   };
   struct Device {
     WarpIssue issue;
-    double clock = 0, step = 0;           ///< seconds of the phase; of one instruction
+    double clock = 0, step = 0;  ///< seconds of the phase; of one instruction
+    double kernel_end = 0;
     std::deque<Packet> out;               ///< produced, not yet on the link
     std::deque<Job> jobs;                 ///< of the engine
     std::deque<Job> started;              ///< by agents, each with an event at its time
@@ -66,6 +67,8 @@ class Replay {
   void deliver(const Packet& packet, double now);
   void end_promises(const TracedPhase& phase);
   void count_subscribers();
+  /// @param computed  when the last kernel ended, @param end  the phase: seconds since its launch
+  void keep_timeline(double computed, double end);
   void collapse(int device, std::uint64_t page);
 
   const StoreTrace& trace_;
@@ -79,6 +82,7 @@ class Replay {
   std::vector<std::int8_t> owner_;  ///< by 4 bytes: who stored there last, or −1
   std::vector<LineStore> coalesced_;
   const TracedPhase* phase_ = nullptr;
+  std::vector<TransferInterval> phase_timeline_;  ///< seconds since the phase began
   std::unique_ptr<Network> network_;
   std::size_t phase_number_ = 0;
 };

@@ -1,5 +1,6 @@
 // What one instruction of a warp sends, under each paradigm.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "palmette/transfer/replay.hpp"
@@ -112,6 +113,7 @@ void Replay::issue_store(int number, const LineStore& store) {
   result_.stores += destinations;
   result_.store_bytes += std::int64_t{destinations} * store.bytes;
   result_.small_stores += store.bytes <= 32 ? destinations : 0;
+  result_.stores_by_size[std::bit_width((static_cast<unsigned>(store.bytes) + 3) / 4 - 1)] += destinations;
   if (options_.paradigm == Paradigm::proact && !options_.proact.is_inline) return count_down(number, store);
   if (sends_lines()) {
     const std::int8_t home = home_[store.address / page_bytes];

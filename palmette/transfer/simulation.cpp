@@ -27,12 +27,23 @@ void check(const ReplayOptions& options) {
 TransferResult without_network(const StoreTrace& trace, const ReplayOptions& options) {
   TransferResult result;
   result.paradigm = options.paradigm;
-  for (const TracedPhase& phase : trace.phases) {
+  const double launch = options.device.launch_us * 1e-6;
+  for (std::size_t number = 0; number < trace.phases.size(); ++number) {
+    const TracedPhase& phase = trace.phases[number];
     double work = 0;
     for (const TracedKernel& kernel : phase.kernels)
       work =
           options.paradigm == Paradigm::single ? work + kernel.work_bytes : std::max(work, kernel.work_bytes);
-    result.seconds += options.device.launch_us * 1e-6 + work / (options.device.work_gbs * 1e9);
+    const double begin = result.seconds + launch, rate = options.device.work_gbs * 1e9;
+    result.seconds += launch + work / rate;
+    if (!options.keeps_timeline) continue;
+    const bool is_single = options.paradigm == Paradigm::single;
+    for (int device = 0; device < (is_single ? 1 : trace.devices); ++device) {
+      const double seconds = (is_single ? work : phase.kernels[device].work_bytes) / rate;
+      const int in = static_cast<int>(number);
+      result.timeline.push_back({TransferInterval::launch, device, in, begin - launch, begin});
+      result.timeline.push_back({TransferInterval::kernel, device, in, begin, begin + seconds});
+    }
   }
   result.compute_seconds = result.seconds;
   return result;

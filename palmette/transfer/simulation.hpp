@@ -8,6 +8,7 @@
 
 #include "palmette/transfer/packing.hpp"
 #include "palmette/transfer/publishing.hpp"
+#include "palmette/transfer/transfer_timeline.hpp"
 
 namespace palmette::transfer {
 
@@ -69,6 +70,7 @@ struct ReplayOptions {
   GpsOptions gps;
   ProactOptions proact;
   bool has_page_hints = true;  ///< unified memory: pages that are only read are replicated
+  bool keeps_timeline = false;
 };
 
 struct TransferResult {
@@ -83,8 +85,9 @@ struct TransferResult {
   std::int64_t packets = 0;
   std::int64_t stores = 0;  ///< that left warps, after coalescing, each destination counted
   std::int64_t store_bytes = 0;
-  std::int64_t packed_runs = 0;   ///< sub-packets in packets of FinePack
-  std::int64_t small_stores = 0;  ///< of at most 32 bytes
+  std::int64_t packed_runs = 0;                  ///< sub-packets in packets of FinePack
+  std::int64_t small_stores = 0;                 ///< of at most 32 bytes
+  std::array<std::int64_t, 6> stores_by_size{};  ///< of at most 4, 8, 16, 32, 64, 128 bytes
   std::array<std::int64_t, num_flush_causes> flushes{};
   std::int64_t queue_stores = 0, queue_hits = 0;  ///< of GPS
   std::int64_t tlb_lookups = 0, tlb_hits = 0;
@@ -95,7 +98,36 @@ struct TransferResult {
   std::int64_t compared_bytes = 0;                 ///< of memory images
   std::int64_t different_bytes = 0;                ///< must be 0
   std::int64_t events = 0;                         ///< accesses and packets' hops
+  /// If it is kept: by phase, in no other order. Unified memory has kernels only.
+  std::vector<TransferInterval> timeline;
 };
+
+/// put(name, value) for each figure of a result that is one number, in the order of reports.
+template <class Put>
+void for_each_figure(const TransferResult& result, Put&& put) {
+  put("seconds", result.seconds);
+  put("compute_seconds", result.compute_seconds);
+  put("stall_seconds", result.stall_seconds);
+  put("wire_bytes", result.wire_bytes);
+  put("useful_bytes", result.useful_bytes);
+  put("wasted_bytes", result.wasted_bytes);
+  put("overhead_bytes", result.overhead_bytes);
+  put("packets", result.packets);
+  put("stores", result.stores);
+  put("store_bytes", result.store_bytes);
+  put("packed_runs", result.packed_runs);
+  put("small_stores", result.small_stores);
+  put("queue_stores", result.queue_stores);
+  put("queue_hits", result.queue_hits);
+  put("tlb_lookups", result.tlb_lookups);
+  put("tlb_hits", result.tlb_hits);
+  put("page_faults", result.page_faults);
+  put("chunks", result.chunks);
+  put("chunk_bytes", result.chunk_bytes);
+  put("compared_bytes", result.compared_bytes);
+  put("different_bytes", result.different_bytes);
+  put("events", result.events);
+}
 
 /// Replay a trace.
 /// @throws UsageError if trace, interconnect or options cannot be used

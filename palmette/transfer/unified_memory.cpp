@@ -94,6 +94,11 @@ class PageFaults {
       compute = std::max(compute, work);
       result_.stall_seconds += stall;
       result_.events += static_cast<std::int64_t>(phase.kernels[device].accesses.size());
+      if (!options_.keeps_timeline) continue;
+      const double begin = result_.seconds + options_.device.launch_us * 1e-6;
+      const int at = static_cast<int>(device), in = static_cast<int>(&phase - trace_.phases.data());
+      result_.timeline.push_back({TransferInterval::launch, at, in, result_.seconds, begin});
+      result_.timeline.push_back({TransferInterval::kernel, at, in, begin, begin + work + stall});
     }
     result_.seconds += options_.device.launch_us * 1e-6 + end;
     result_.compute_seconds += options_.device.launch_us * 1e-6 + compute;

@@ -35,6 +35,7 @@ class Loopback final : public Transport {
   }
   Offer offer(std::int64_t tag, SharedBytes bytes) override { return offers_.hold(tag, std::move(bytes)); }
   void get(index_t source, const Offer& offer) override { send(source, offer.tag, offers_.look_up(offer)); }
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return true; }
   void abandon(const std::string& why) override {
     const std::lock_guard lock(mutex_);
     why_ = why;

@@ -84,6 +84,9 @@ class Transport {
   virtual void rest(int turns);
   /// End the run for all ranks: the next poll of each throws BrokenRun with this text.
   virtual void abandon(const std::string& why) = 0;
+  /// From now on payloads that lie in such memory are sent as they are, and arrive in buffers of this pool or
+  /// as the sender's. Every rank must call it. @returns whether this transport can; if not, nothing changes
+  virtual bool carry_from(const std::shared_ptr<BytePool>&) { return false; }
 };
 
 /// The part of a program that a task belongs to, for reports.

@@ -26,6 +26,7 @@ int class_of(std::size_t size) {
 }  // namespace
 
 struct BytePool::Shelf {
+  ByteMemory memory;
   std::mutex mutex;
   std::array<std::vector<SharedBytes::Buffer*>, size_classes> free;
   std::array<std::size_t, size_classes> made{};
@@ -38,22 +39,31 @@ struct alignas(64) SharedBytes::Buffer {
   std::atomic<int> holders{1};
   int size_class = 0;
   std::shared_ptr<BytePool::Shelf> home;  ///< empty while on the shelf
+  std::byte* elsewhere = nullptr;         ///< the bytes, if they do not follow
 
-  std::byte* bytes() { return reinterpret_cast<std::byte*>(this) + sizeof(Buffer); }
+  std::byte* bytes() {
+    return elsewhere != nullptr ? elsewhere : reinterpret_cast<std::byte*>(this) + sizeof(Buffer);
+  }
+  std::size_t capacity() const { return std::size_t{1} << (size_class + smallest_log); }
 
-  static Buffer* make(int size_class) {
+  static Buffer* make(int size_class, const ByteMemory& place) {
     const std::size_t capacity = std::size_t{1} << (size_class + smallest_log);
+    void* const elsewhere = place.allocate ? place.allocate(capacity) : nullptr;
+    const std::size_t following = elsewhere != nullptr ? 0 : capacity;
     try {
-      void* const memory = ::operator new(sizeof(Buffer) + capacity, std::align_val_t{alignment});
+      void* const memory = ::operator new(sizeof(Buffer) + following, std::align_val_t{alignment});
       Buffer* const buffer = new (memory) Buffer;
       buffer->size_class = size_class;
+      buffer->elsewhere = static_cast<std::byte*>(elsewhere);
       return buffer;
     } catch (const std::bad_alloc&) {
+      if (elsewhere != nullptr) place.release(elsewhere, capacity);
       throw MemoryError("no memory for a message of " + std::to_string(capacity) + " bytes",
                         static_cast<std::int64_t>(capacity));
     }
   }
-  static void destroy(Buffer* buffer) {
+  static void destroy(Buffer* buffer, const ByteMemory& place) {
+    if (buffer->elsewhere != nullptr) place.release(buffer->elsewhere, buffer->capacity());
     buffer->~Buffer();
     ::operator delete(buffer, std::align_val_t{alignment});
   }
@@ -66,7 +76,7 @@ struct alignas(64) SharedBytes::Buffer {
 
 BytePool::Shelf::~Shelf() {
   for (auto& buffers : free)
-    for (SharedBytes::Buffer* buffer : buffers) SharedBytes::Buffer::destroy(buffer);
+    for (SharedBytes::Buffer* buffer : buffers) SharedBytes::Buffer::destroy(buffer, memory);
 }
 
 SharedBytes::SharedBytes(const SharedBytes& other)
@@ -89,11 +99,14 @@ SharedBytes SharedBytes::part(std::size_t at, std::size_t size) const {
   return piece;
 }
 
+bool SharedBytes::lies_elsewhere() const { return buffer_ != nullptr && buffer_->elsewhere != nullptr; }
+
 int SharedBytes::holders() const {
   return buffer_ != nullptr ? buffer_->holders.load(std::memory_order_relaxed) : 0;
 }
 
 BytePool::BytePool() : shelf_(std::make_shared<Shelf>()) {}
+BytePool::BytePool(ByteMemory memory) : BytePool() { shelf_->memory = std::move(memory); }
 BytePool::~BytePool() = default;
 
 SharedBytes BytePool::take(std::size_t size) {
@@ -113,7 +126,7 @@ SharedBytes BytePool::take(std::size_t size) {
       ++shelf_->made_in_all;
     }
   }
-  if (buffer == nullptr) buffer = SharedBytes::Buffer::make(size_class);
+  if (buffer == nullptr) buffer = SharedBytes::Buffer::make(size_class, shelf_->memory);
   buffer->holders.store(1, std::memory_order_relaxed);
   buffer->home = shelf_;
   return SharedBytes(buffer, buffer->bytes(), size);
@@ -124,6 +137,8 @@ SharedBytes BytePool::copy(std::span<const std::byte> bytes) {
   if (!bytes.empty()) std::memcpy(taken.writable().data(), bytes.data(), bytes.size());
   return taken;
 }
+
+const ByteMemory& BytePool::memory() const { return shelf_->memory; }
 
 std::int64_t BytePool::buffers_made() const {
   const std::lock_guard lock(shelf_->mutex);

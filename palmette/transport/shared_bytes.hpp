@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -11,6 +12,13 @@
 namespace palmette {
 
 class BytePool;
+
+/// Memory that is not the host's, such as a device's.
+struct ByteMemory {
+  std::function<void*(std::size_t bytes)> allocate;  ///< @throws MemoryError
+  std::function<void(void* memory, std::size_t bytes)> release;
+  bool host_reads = false;  ///< the host may read and write there, by the same address
+};
 
 /// A counted reference to a buffer. The code that took it from the pool may write until it is first shared;
 /// afterwards it is constant.
@@ -40,6 +48,8 @@ class SharedBytes {
   SharedBytes first(std::size_t size) const { return part(0, size); }
   /// The same bytes for writing, for the code that took them and has not yet shared them.
   std::span<std::byte> writable() { return {bytes_, size_}; }
+  /// They lie in the memory that their pool was given: their address may mean nothing to the host.
+  bool lies_elsewhere() const;
   /// How many references there are.
   int holders() const;
 
@@ -57,6 +67,8 @@ class SharedBytes {
 class BytePool {
  public:
   BytePool();
+  /// Its buffers lie in this memory.
+  explicit BytePool(ByteMemory memory);
   ~BytePool();
   BytePool(const BytePool&) = delete;
   BytePool& operator=(const BytePool&) = delete;
@@ -64,7 +76,10 @@ class BytePool {
   /// A buffer of `size` bytes, uninitialized, aligned for any scalar (64 bytes).
   /// @throws MemoryError
   SharedBytes take(std::size_t size);
+  /// Of a pool in the host's memory.
   SharedBytes copy(std::span<const std::byte> bytes);
+  /// What the pool was given; without functions: the host's memory.
+  const ByteMemory& memory() const;
   /// Buffers made so far: stops growing once every size in use has been seen.
   std::int64_t buffers_made() const;
 

@@ -59,6 +59,7 @@ class SimulatedWorld::State::Rank final : public Transport {
   int agree(int) override {
     throw UsageError("simulated ranks share one thread: they cannot wait for an agreement");
   }
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return true; }
   void rest(int) override {}
   void abandon(const std::string& reason) override { world_.why = reason; }
 
@@ -68,8 +69,8 @@ class SimulatedWorld::State::Rank final : public Transport {
 };
 
 SimulatedWorld::State::State(index_t num_ranks, SimulationOptions chosen)
-    : options(std::move(chosen)), random(options.seed), inbox(static_cast<std::size_t>(num_ranks)),
-      offers(static_cast<std::size_t>(num_ranks)) {
+    : options(std::move(chosen)), random(options.seed), inbox(num_ranks),
+      offers(num_ranks) {
   for (index_t rank = 0; rank < num_ranks; ++rank) {
     ranks.push_back(std::make_unique<Rank>(*this, rank));
     if (options.packing) packers.push_back(std::make_unique<Aggregator>(*ranks.back(), *options.packing));

@@ -169,6 +169,7 @@ class ThreadRank final : public Transport {
     check_rank(source, num_ranks());
     own().put({source, offer.tag, offers_[source].look_up(offer)});
   }
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return true; }
   void set_watchdog(double seconds) override { watchdog_seconds_ = seconds; }
   void rest(int turns) override {
     if (turns < turns_before_sleep) wait_politely(turns);
@@ -192,8 +193,8 @@ class ThreadRank final : public Transport {
 
 struct ThreadWorld::State {
   explicit State(index_t num_ranks)
-      : mailboxes(static_cast<std::size_t>(num_ranks)),
-        offers(static_cast<std::size_t>(num_ranks)),
+      : mailboxes(num_ranks),
+        offers(num_ranks),
         meeting(num_ranks) {
     for (index_t rank = 0; rank < num_ranks; ++rank)
       ranks.push_back(std::make_unique<ThreadRank>(rank, mailboxes, offers, meeting));

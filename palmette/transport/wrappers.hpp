@@ -18,6 +18,7 @@ class TransportWrapper : public Transport {
   void flush() override { inner_.flush(); }
   Offer offer(std::int64_t tag, SharedBytes bytes) override { return inner_.offer(tag, std::move(bytes)); }
   void get(index_t source, const Offer& offer) override { inner_.get(source, offer); }
+  bool carry_from(const std::shared_ptr<BytePool>& pool) override { return inner_.carry_from(pool); }
   double sum(double value) override { return inner_.sum(value); }
   int agree(int status) override { return inner_.agree(status); }
   void set_watchdog(double seconds) override { inner_.set_watchdog(seconds); }
@@ -57,6 +58,7 @@ class Aggregator final : public TransportWrapper {
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override;
   bool poll(Message& message) override;
   void flush() override;
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return false; }  // it reads payloads
   void rest(int turns) override;
   /// Messages that this end has packed or unpacked so far.
   std::int64_t records() const;
@@ -74,6 +76,7 @@ class Checked final : public TransportWrapper {
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override;
   Offer offer(std::int64_t tag, SharedBytes bytes) override;
   bool poll(Message& message) override;
+  bool carry_from(const std::shared_ptr<BytePool>&) override { return false; }  // it reads payloads
 
  private:
   SharedBytes with_checksum(std::int64_t tag, const SharedBytes& payload);

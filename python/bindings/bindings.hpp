@@ -113,5 +113,6 @@ void bind_inverse(nb::module_& module);
 void bind_entry_solve(nb::module_& module);
 void bind_solve_at_once(nb::module_& module);
 void bind_triangular_solver(nb::module_& module);
+void bind_transfers(nb::module_& module);
 
 }  // namespace palmette::python

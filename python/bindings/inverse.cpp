@@ -27,7 +27,7 @@ nb::dict to_dict(const InverseReport& report) {
 
 /// (values, report)
 template <class T>
-nb::tuple entries(Solver<T>& solver, ArrayIn<index_t> rows, ArrayIn<index_t> columns, int threads,
+nb::tuple checked_entries(Solver<T>& solver, ArrayIn<index_t> rows, ArrayIn<index_t> columns, int threads,
                   index_t check) {
   InverseEntries<T> found;
   {
@@ -55,7 +55,7 @@ nb::tuple selected(Solver<T>& solver, int threads, index_t check) {
 
 void bind_inverse(nb::module_& module) {
 #define PALMETTE_BIND(T)                       \
-  module.def("inverse_entries", &entries<T>); \
+  module.def("inverse_entries", &checked_entries<T>); \
   module.def("selected_inverse", &selected<T>);
   PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
 #undef PALMETTE_BIND

@@ -1,5 +1,6 @@
-// The lists of generators, solve methods and orderings.
+// The lists of generators, solve methods and orderings, and what the kernels were compiled for.
 #include "bindings.hpp"
+#include "palmette/blocks/instruction_set.hpp"
 
 namespace palmette::python {
 namespace {
@@ -38,6 +39,11 @@ nb::list devices() {
   return list;
 }
 
+nb::tuple kernels() {
+  const InstructionSet set = instruction_set();
+  return nb::make_tuple(text(set.name), set.register_bytes, set.fuses_multiply_add);
+}
+
 }  // namespace
 
 void bind_lists(nb::module_& module) {
@@ -45,6 +51,7 @@ void bind_lists(nb::module_& module) {
   module.def("methods", methods);
   module.def("devices", devices);
   module.def("orderings", orderings);
+  module.def("kernels", kernels);
 }
 
 }  // namespace palmette::python

@@ -3,7 +3,9 @@
 #include "bindings.hpp"
 
 /// By this name threadpoolctl distinguishes this module from others whose files are called _core.
-extern "C" __attribute__((visibility("default"))) int palmette_python_module() { return 1; }
+extern "C" __attribute__((visibility("default"))) int palmette_python_module() {
+  return 1;
+}
 
 NB_MODULE(_core, module) {
   // A thread that works here when the program ends is suspended with everything that it holds: this is not an
@@ -24,4 +26,5 @@ NB_MODULE(_core, module) {
   python::bind_entry_solve(module);
   python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);
+  python::bind_transfers(module);
 }

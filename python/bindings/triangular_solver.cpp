@@ -6,7 +6,7 @@ namespace palmette::python {
 namespace {
 
 template <class T>
-TriangularSolver<T> create(MatrixHandle<T>& triangle, const nb::dict& given) {
+TriangularSolver<T> create_triangular(MatrixHandle<T>& triangle, const nb::dict& given) {
   TriangularSolverOptions options = triangular_options(given);
   options.triangle.lower = nb::cast<bool>(given["lower"]);
   options.triangle.unit_diagonal = nb::cast<bool>(given["unit_diagonal"]);
@@ -53,7 +53,7 @@ TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given)
 }
 
 template <class T>
-ReportHandle solve(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
+ReportHandle solve_triangular(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& given) {
   const SolveRequest request = solve_request(given);
   const LockReleased released;
   return {self.solve(view_of<const T>(b), view_of<T>(x), request).value()};
@@ -62,9 +62,9 @@ ReportHandle solve(TriangularSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const
 template <class T>
 void bind_triangular_solver_of(nb::module_& module) {
   nb::class_<TriangularSolver<T>>(module, class_name<T>("TriangularSolver").c_str())
-      .def_static("create", create<T>)
+      .def_static("create", create_triangular<T>)
       .def_static("from_factors", from_factors<T>)
-      .def("solve", solve<T>)
+      .def("solve", solve_triangular<T>)
       .def("solve_one", solve_one<T, TriangularSolver>)
       .def("solve_there", solve_there<T, TriangularSolver>)
       .def("device", device_of<T, TriangularSolver>)

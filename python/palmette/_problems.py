@@ -1,4 +1,5 @@
-"""Matrices from files and generators, and the lists of generators, methods, devices and orderings."""
+"""Matrices from files and generators, the lists of generators, methods, devices and orderings, and what the
+library was compiled for."""
 
 from __future__ import annotations
 
@@ -47,6 +48,14 @@ class DeviceKind(NamedTuple):
     summary: str
 
 
+class Kernels(NamedTuple):
+    """What the library that runs was compiled for; with other instructions, solutions may have other bits."""
+
+    name: str  # x86-64, x86-64-v2, x86-64-v3 (AVX2), x86-64-v4 (AVX-512), aarch64 or unknown
+    register_bytes: int
+    fuses_multiply_add: bool
+
+
 class OrderingMethod(NamedTuple):
     """A way to order rows and columns; `available` is False if this build lacks its library."""
 
@@ -91,6 +100,15 @@ def devices() -> List[DeviceKind]:
 def orderings() -> List[OrderingMethod]:
     """All orderings."""
     return [OrderingMethod(*entry) for entry in _core.orderings()]
+
+
+def kernels() -> Kernels:
+    """For which instructions the library that runs was compiled.
+
+    A wheel holds it for several levels of the processor, and the dynamic linker chooses the best;
+    ``python -X palmette_kernels=x86-64-v3`` chooses another.
+    """
+    return Kernels(*_core.kernels())
 
 
 def generate(name: str, n: int, seed: int = 1, parameter: Optional[float] = None) -> sparse.csc_array:

@@ -1,4 +1,4 @@
-"""Plots of sparsity, supernodes, elimination tree, and bandwidth compared with the machine's limit.
+"""Plots of sparsity, supernodes, elimination tree, bandwidth beside the machine's limit, and transfers.
 
 Each function draws into the given axes or a new figure, and returns the axes. matplotlib is imported at the
 first plot. Matrices of any size can be drawn: large ones as densities, at most `PIXELS` wide.
@@ -10,19 +10,28 @@ from typing import Any, Dict, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _input
+from . import _input, _plot_style
 from ._solver import Solver
+from ._transfer_plots import transfer_bytes, transfer_speedups, transfer_sweep
 from .errors import UsageError
 
-__all__ = ["bandwidth", "elimination_tree", "sparsity", "supernodes"]
+__all__ = [
+    "bandwidth",
+    "elimination_tree",
+    "sparsity",
+    "supernodes",
+    "transfer_bytes",
+    "transfer_speedups",
+    "transfer_sweep",
+]
 
 PIXELS = 400            # cells of a density, each way
 MOST_RECTANGLES = 20000  # blocks that are drawn one by one
 MOST_NODES = 1500       # nodes of a tree that are drawn
 
-_MATRIX_COLOR = (0.08, 0.20, 0.37)
-_FILL_COLOR = (0.93, 0.56, 0.16)
-_COLORS = "viridis"
+_MATRIX_COLOR = _plot_style.MATRIX
+_FILL_COLOR = _plot_style.FILL
+_COLORS = _plot_style.DENSITY
 
 
 def sparsity(A: Any, solver: Optional[Solver] = None, axes: Any = None) -> Any:

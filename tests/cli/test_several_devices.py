@@ -1,5 +1,6 @@
-"""palmette solve --gpus: several emulated devices."""
+"""palmette solve --gpus, and ranks with a device each: several emulated devices."""
 
+from test_ranks import launched
 
 
 def test_a_system_is_solved_on_several_devices(palmette, spd):
@@ -17,7 +18,9 @@ def test_several_devices_need_a_kind_a_method_of_theirs_and_one_process(palmette
     palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--method", "serial").fails_with(
         2, "for several devices choose one of auto, devices_fan_out"
     )
-    palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--grid", "1x1").fails_with(2, "over ranks")
+    palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--grid", "1x1").fails_with(
+        2, "over ranks --device gives each rank one device"
+    )
     palmette("solve", spd, "--device", "emulated", "--gpus", 1000).fails_with(2, "emulated devices")
 
 
@@ -32,3 +35,43 @@ def test_a_system_is_solved_on_layers_of_devices(palmette, spd):
     palmette("solve", spd, *arguments).fails_with(
         2, "for several layers of devices choose one of auto, devices_one_sync_3d"
     )
+
+
+def test_a_number_of_devices_gets_a_grid_and_says_why(palmette, spd):
+    notes = palmette("solve", spd, "--device", "emulated", "--gpus", 3, "--json", "-").json["notes"]
+    why = "solved on a grid of 3 x 1 devices: emulated:0 tells no rate"
+    assert any(note.startswith(why) for note in notes)
+    given = palmette("solve", spd, "--device", "emulated", "--gpus", "3x1", "--json", "-").json["notes"]
+    assert not any("a grid of" in note for note in given)
+
+
+def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, tmp_path):
+    matrix = tmp_path / "grid.mtx"  # large enough for messages
+    palmette("generate", "poisson2d9", "--n", 12, "--out", matrix)
+    bits = set()
+    for ranks, memory in [(1, "native"), (2, "reference"), (3, "auto")]:
+        out = tmp_path / f"x{ranks}.mtx"
+        arguments = ["--transport", f"threads:{ranks}", "--device", "emulated", "--memory", memory]
+        told = palmette("solve", matrix, *arguments, "--out", out, "--json", "-").json
+        assert told["verify"]["verified"] is True
+        devices = told["ranks"]["devices"]
+        assert devices["kind"] == "emulated"
+        assert devices["memory"] == ("reference" if memory == "reference" else "native")
+        assert devices["launches"] >= 2 and (devices["copies_in"] > 0) == (memory == "reference")
+        assert (devices["messages"] > 0) == (ranks > 1)
+        bits.add(out.read_bytes())
+    assert len(bits) == 1
+    layers = ["--transport", "threads:4", "--grid", "2x1x2", "--device", "emulated"]
+    assert palmette("solve", matrix, *layers, "--json", "-").json["ranks"]["devices"]["messages"] > 0
+    palmette("solve", matrix, *layers, "--method", "baseline_3d").fails_with(2, "meet once in a solve")
+    palmette("solve", matrix, "--grid", "1x1", "--device", "auto").fails_with(2, "name a kind")
+    palmette("solve", matrix, "--memory", "native").fails_with(2, "add --device")
+    checked = ["--transport", "threads:2", "--checked", "--device", "emulated", "--memory", "native"]
+    palmette("solve", matrix, *checked).fails_with(2, "choose the memory kind reference")
+
+
+def test_processes_with_a_device_each_solve_under_mpi(palmette, spd):
+    for memory in ["native", "reference"]:
+        done = launched(palmette, "solve", spd, "--device", "emulated", "--memory", memory)
+        assert done.returncode == 0, done.stderr
+        assert "a device (emulated) on each rank" in done.stdout

@@ -2,6 +2,8 @@
 
 import json
 
+from conftest import DATA
+
 SMALL = ["--scale", "0.05"]
 
 
@@ -131,3 +133,65 @@ def test_misuse_is_one_sentence(palmette, tmp_path):
         json.dumps({"format": "palmette interconnect 1", "name": "x", "description": "", "gbs": 3})
     )
     palmette("simulate-transfers", "jacobi", "--interconnect", broken).fails_with(3, "gbs", "source")
+
+
+def test_a_timeline_has_each_kernel_and_link_once(palmette, tmp_path):
+    file = tmp_path / "time.json"
+    report = palmette(
+        "simulate-transfers", "jacobi", *SMALL, "--paradigm", "copies,finepack,unified_memory,infinite",
+        "--trace", file, "--json", "-",
+    ).json  # fmt: skip
+    events = json.loads(file.read_text())["traceEvents"]
+    names = [event["args"]["name"] for event in events if event["name"] == "process_name"]
+    assert names == [
+        f"jacobi, {way} (simulated)" for way in ("copies", "finepack", "unified_memory", "infinite")
+    ]
+    for process, row in enumerate(report["programs"][0]["results"]):
+        mine = [event for event in events if event["pid"] == process and event["ph"] == "X"]
+        kernels = [event for event in mine if event["name"] == "kernel"]
+        assert len(kernels) == 4 * report["programs"][0]["phases"]
+        assert max(event["ts"] + event["dur"] for event in mine) <= 1e6 * row["seconds"] * (1 + 1e-6)
+        # A packet crosses the link out of its device, and the link into the other one.
+        sent = [event["args"] for event in mine if event["name"] == "send"]
+        if row["paradigm"] in ("copies", "finepack"):
+            assert sum(one["bytes"] for one in sent) == row["wire_bytes"]
+            assert sum(one["packets"] for one in sent) == row["packets"]
+            received = [event["args"]["bytes"] for event in mine if event["name"] == "receive"]
+            assert sum(received) == row["wire_bytes"]
+        for thread in {event["tid"] for event in mine if event["name"] in ("send", "receive")}:
+            busy = sorted((event["ts"], event["dur"]) for event in mine if event["tid"] == thread)
+            for (begin, length), (following, _) in zip(busy, busy[1:]):
+                assert begin + length <= following + 1e-3
+
+
+def test_als_runs_on_a_file_of_ratings(palmette, tmp_path):
+    sample = DATA / "ratings/sample.csv"
+    report = palmette(
+        "simulate-transfers", "als", "--ratings", sample, "--paradigm", "finepack", "--json", "-"
+    ).json
+    row = report["programs"][0]["results"][0]
+    assert row["different_bytes"] == 0 and row["packets"] > 0
+    bad = tmp_path / "bad.txt"
+    bad.write_text("ann film 3\nann film\n")
+    failed = palmette("simulate-transfers", "als", "--ratings", bad)
+    assert failed.code != 0 and "bad.txt" in failed.err and "2" in failed.err
+    assert "--ratings is for als" in palmette("simulate-transfers", "jacobi", "--ratings", sample).err
+
+
+def test_messages_of_a_solve_are_replayed_as_stores(palmette, tmp_path):
+    matrix, stores = tmp_path / "A.mtx", tmp_path / "stores.bin"
+    palmette("generate", "poisson2d9", "--n", "24", "--out", matrix)
+    simulated = palmette(
+        "simulate-cluster", matrix, "--machine", "dgx-2", "--ranks", "4", "--write-stores", stores,
+        "--json", "-",
+    ).json["simulations"][0]  # fmt: skip
+    rows = palmette(
+        "simulate-transfers", stores, "--paradigm", "copies,peer_stores,finepack", "--json", "-"
+    ).json["programs"][0]["results"]
+    assert simulated["messages"] > 0
+    for row in rows:
+        assert row["different_bytes"] == 0
+        assert row["useful_bytes"] == simulated["message_bytes"]
+    assert palmette(
+        "simulate-cluster", matrix, "--machine", "dgx-2", "--ranks", "32", "--write-stores", stores
+    ).err.count("1 to 16 ranks")

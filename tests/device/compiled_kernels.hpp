@@ -49,4 +49,18 @@ inline std::string kernel_name(const device::KernelCall& call) {
          (call.kernel == device::Kernel::tree_forward ? ", (Fault)0>" : ">");
 }
 
+/// The launch of a kernel with an argument: as g++ compiled it, or of a module.
+struct Build {
+  const emulate::PtxModule* module = nullptr;  ///< null: g++
+
+  template <class Argument>
+  emulate::Launch launch_of(const device::KernelCall& call, const device::LaunchShape& shape) const {
+    emulate::Launch native = device::emulated_launch(call, shape);
+    if (module == nullptr) return native;
+    const auto& argument = *static_cast<const Argument*>(call.argument);
+    return emulate::launch(*module, kernel_name(call), emulate::ptx_arguments(argument),
+                           {0, native.blocks, native.threads, native.shared_bytes});
+  }
+};
+
 }  // namespace palmette::sweeps

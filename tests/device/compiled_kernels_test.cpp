@@ -11,20 +11,6 @@
 namespace palmette::sweeps {
 namespace {
 
-/// The launch of a kernel with an argument: as g++ compiled it, or of a module.
-struct Build {
-  const PtxModule* module = nullptr;  ///< null: g++
-
-  template <class Argument>
-  Launch launch_of(const KernelCall& call, const LaunchShape& shape) const {
-    Launch native = emulated_launch(call, shape);
-    if (module == nullptr) return native;
-    const auto& argument = *static_cast<const Argument*>(call.argument);
-    return launch(*module, kernel_name(call), ptx_arguments(argument),
-                  {0, native.blocks, native.threads, native.shared_bytes});
-  }
-};
-
 /// One kernel, as a line of the list and a scalar type say.
 struct Case {
   Kernel kernel;
@@ -72,10 +58,11 @@ Outcome run_sweep(const Case& one, const Build& build, const Options& options, L
 template <class T>
 Outcome run_rows(const Case& one, const Build& build, const Options& options, LaunchShape shape) {
   reset_memory(1);
-  const RowSweep<T> sweep = random_rows<T>(make_triangle(150, 3), one.num_rhs);
+  const SparseTriangle triangle = make_triangle(150, 3);
+  const RowSweep<T> sweep = random_rows<T>(triangle, one.num_rhs);
   const Report report =
       run({build.launch_of<RowSweep<T>>({one.kernel, one.scalar, one.num_rhs, &sweep}, shape)}, options);
-  return outcome_of(sweep.x, static_cast<std::size_t>(sweep.n * one.num_rhs), report);
+  return outcome_of(sweep.x, static_cast<std::size_t>(triangle.n() * one.num_rhs), report);
 }
 
 template <class T>

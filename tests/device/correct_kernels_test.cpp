@@ -59,21 +59,6 @@ TEST(Emulator, sums_by_atomic_additions_show_several_bit_patterns) {
   EXPECT_GE(bits.size(), 2u) << "the scheduler does not reorder the additions";
 }
 
-TEST(Emulator, sweeps_over_several_devices_are_right_and_raise_no_report) {
-  const Problem problem = make_problem(30, 10, 6, 4);
-  for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
-    expect_right(
-        try_pes(problem, 1 + seed % 5, Fault::none, options_of(seed, 1 + seed % 3), {2, 64}), seed);
-}
-
-TEST(Emulator, sweeps_that_read_sums_of_other_devices_are_right_and_raise_no_report) {
-  const SparseTriangle triangle = make_triangle(200, 3);
-  for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
-    expect_right(try_read_only(triangle, {1 + seed % 4, 8}, Fault::none, options_of(seed, 1 + seed % 3),
-                               {2, 64}),
-                 seed);
-}
-
 TEST(Emulator, wavefronts_of_64_threads_in_step_raise_no_report_and_leave_the_same_bits) {
   const Problem problem = make_problem(40, 12, 6, 3);
   const SparseTriangle triangle = make_triangle(200, 3);
@@ -96,19 +81,41 @@ TEST(Emulator, wavefronts_of_64_threads_in_step_raise_no_report_and_leave_the_sa
   EXPECT_EQ(of_rows.size(), 1u);
 }
 
-TEST(Emulator, panel_loads_use_the_sectors_that_they_fetch) {
-  // 32 lanes read 16 bytes each that lie together: 16 sectors of 32 bytes, and one more where the last chunk
-  // of a panel does not begin with a sector.
+/// Of all loads of 16 bytes, which are those of panels.
+template <class T>
+Site panel_loads(Kernel kernel, ScalarType scalar) {
+  reset_memory(1);
+  const Problem p = make_problem(24, 80, 60, 5);
+  TriangleSweep<T> sweep = random_sweep<T>(p, 1);
+  sweep.at.order = upload(kernel == Kernel::tree_forward ? tasks_of(p).forward : tasks_of(p).backward);
   Options options = options_of(1, 4);
   options.count_sectors = true;
   options.find_races = options.delay_stores = false;
-  const Trial trial = try_tree(make_problem(60, 80, 60, 5), Fault::none, options, {4, 128});
-  ASSERT_FALSE(trial.report.loads.empty());
-  const Site& panels = std::max_element(
-      trial.report.loads.begin(), trial.report.loads.end(),
-      [](const auto& left, const auto& right) { return left.second.bytes < right.second.bytes; })->second;
-  EXPECT_LE(panels.sectors, 17 * panels.requests);
-  EXPECT_GE(static_cast<double>(panels.bytes), 0.99 * 32 * static_cast<double>(panels.sectors));
+  const KernelCall call{kernel, scalar, 1, &sweep};
+  const int shared = shared_bytes_of_sweep<T>(sweep.at.widest, 2);
+  const Report report = run({emulated_launch(call, {4, 128, shared})}, options);
+  EXPECT_TRUE(report.ok()) << said(report);
+  Site panels;
+  for (const auto& [place, load] : report.loads) {
+    if (load.bytes != 16 * load.accesses) continue;
+    panels.bytes += load.bytes;
+    panels.requests += load.requests;
+    panels.sectors += load.sectors;
+  }
+  return panels;
+}
+
+TEST(Emulator, panel_loads_use_the_sectors_that_they_fetch) {
+  // 32 lanes read 16 bytes each that lie together: 16 sectors of 32 bytes, and one more where the last chunk
+  // of a panel does not begin with a sector.
+  for (const Kernel kernel : {Kernel::tree_forward, Kernel::tree_backward})
+    for (const Site& panels : {panel_loads<float>(kernel, ScalarType::float32),
+                               panel_loads<double>(kernel, ScalarType::float64),
+                               panel_loads<Complex<float>>(kernel, ScalarType::complex64)}) {
+      EXPECT_GT(panels.requests, 1000u);
+      EXPECT_LE(panels.sectors, 17 * panels.requests);
+      EXPECT_GE(static_cast<double>(panels.bytes), 0.99 * 32 * static_cast<double>(panels.sectors));
+    }
 }
 
 }  // namespace

@@ -19,14 +19,6 @@ inline Options options_of(int seed, int resident_blocks) {
   return options;
 }
 
-/// The given rows of a panel, in chunks of h rows, within a chunk column after column; then zeros.
-inline void pack(const Problem& p, int s, const std::vector<int>& rows, int h, std::vector<double>& to) {
-  const int count = static_cast<int>(rows.size());
-  for (int first = 0; first < count; first += h)
-    for (int column = 0; column < p.width(s); ++column)
-      for (int k = first; k < first + h; ++k) to.push_back(k < count ? p.entry(s, rows[k], column) : 0);
-}
-
 struct Trial {
   Report report;
   double error;
@@ -145,14 +137,6 @@ inline Trial try_columns(const Problem& p, const Options& options, const LaunchS
 
 // Several devices.
 
-/// The same values on each. @returns the address on device 0
-template <class T>
-T* upload_to_all(const std::vector<T>& values, int devices) {
-  T* const array = upload(values);
-  for (int q = 1; q < devices; ++q) std::copy(values.begin(), values.end(), on_device(array, q));
-  return array;
-}
-
 /// An array of one device alone. @returns its address there
 template <class T>
 const T* upload_there(const std::vector<T>& values, int device) {
@@ -164,89 +148,21 @@ inline Report run_on(int devices, const std::vector<Launch>& launches, Options o
   return run(launches, options);
 }
 
-/// What element q of `pes` holds: block row I belongs to element I mod pes.
-inline ShareOfPe share_of(const Problem& p, int pes, int q, const int* begin, int* fmod) {
-  const std::vector<int> owner = p.owners();
-  std::vector<int> column, rows, chunk, place, target_ptr{0}, target, peer_ptr{0}, peer;
-  std::vector<long long> panel, place_ptr{0};
-  std::vector<double> values;
-  for (int s = 0; s < p.count(); ++s) {
-    const bool is_diagonal_here = s % pes == q;
-    const int w = p.width(s);
-    std::vector<int> mine, places;
-    std::set<int> targets, others;
-    for (int k = is_diagonal_here ? 0 : w; k < w; ++k)
-      mine.push_back(k), places.push_back(-1 - (p.begin[s] + k));
-    for (int k = w; k < p.panel_rows(s); ++k) {
-      const int to = p.below[s][k - w], block_row = owner[to];
-      if (block_row % pes == q) mine.push_back(k), places.push_back(to), targets.insert(block_row);
-      else others.insert(block_row % pes);
-    }
-    for (const int k : targets) ++fmod[k];
-    if (mine.empty()) continue;
-    column.push_back(s);
-    rows.push_back(static_cast<int>(mine.size()));
-    chunk.push_back(chunk_rows(rows.back()));
-    panel.push_back(static_cast<long long>(values.size()));
-    pack(p, s, mine, chunk.back(), values);
-    place.insert(place.end(), places.begin(), places.end());
-    place_ptr.push_back(static_cast<long long>(place.size()));
-    target.insert(target.end(), targets.begin(), targets.end());
-    target_ptr.push_back(static_cast<int>(target.size()));
-    if (is_diagonal_here) peer.insert(peer.end(), others.begin(), others.end());
-    peer_ptr.push_back(static_cast<int>(peer.size()));
-  }
-  const auto put = [q](const auto& array) { return upload_there(array, q); };
-  return {static_cast<int>(column.size()),
-          begin,
-          put(column),
-          put(rows),
-          put(chunk),
-          put(panel),
-          put(values),
-          put(place_ptr),
-          put(place),
-          put(target_ptr),
-          put(target),
-          put(peer_ptr),
-          put(peer)};
-}
-
-inline Trial try_pes(const Problem& p, int pes, Fault fault, const Options& options, LaunchShape shape) {
-  shape.shared_bytes = 16;  // a ticket
-  reset_memory(pes);
-  const auto b = right_hand_side(p.n());
-  const int* const begin = upload_to_all(p.begin, pes);
-  const PeRun at{upload_to_all(b, pes),          allocate_array<double>(p.n()),
-                 allocate_array<double>(p.n()),  allocate_array<int>(p.count()),
-                 allocate_array<double>(p.n()),  allocate_array<PeSignal>(p.count()),
-                 allocate_array<int>(1),         1};
-  std::vector<Launch> launches;
-  for (int q = 0; q < pes; ++q) {
-    const PeRun here{on_device(at.b, q),     on_device(at.x, q),       on_device(at.lsum, q),
-                     on_device(at.fmod, q),  on_device(at.ready, q),   on_device(at.arrived, q),
-                     on_device(at.ticket, q), at.run};
-    launches.push_back(
-        forward_pes(fault, q, share_of(p, pes, q, on_device(begin, q), here.fmod), here, shape));
-  }
-  Report report = run_on(pes, launches, options);
-  std::vector<double> x;
-  for (int s = 0; s < p.count(); ++s)
-    for (int k = p.begin[s]; k < p.begin[s + 1]; ++k) x.push_back(on_device(at.x, s % pes)[k]);
-  return judge(std::move(report), reference(p, b), x);
-}
-
 /// Columns are dealt out in tasks of so many.
 struct TaskDeal {
   int pes, columns;
   int pe_of(int column) const { return column / columns % pes; }
 };
 
-/// @param remaining  entries of each row that element q adds
-inline Columns columns_of(const SparseTriangle& triangle, TaskDeal deal, int q, int* remaining) {
-  std::vector<int> column, ptr{0}, row;
+/// What element q holds. @param remaining  entries of each row that element q adds
+inline ElementColumns<double> element_columns(const SparseTriangle& triangle, TaskDeal deal, int q,
+                                              int* remaining) {
+  std::vector<int> column, row;
+  std::vector<long long> ptr{0};
   std::vector<double> value, diagonal;
+  std::vector<unsigned> sources(triangle.n());
   for (int c = 0; c < triangle.n(); ++c) {
+    for (const auto& [r, entry] : triangle.below[c]) sources[r] |= 1u << deal.pe_of(c);
     if (deal.pe_of(c) != q) continue;
     column.push_back(c);
     for (const auto& [r, entry] : triangle.below[c]) {
@@ -254,43 +170,12 @@ inline Columns columns_of(const SparseTriangle& triangle, TaskDeal deal, int q, 
       value.push_back(entry);
       ++remaining[r];
     }
-    ptr.push_back(static_cast<int>(row.size()));
+    ptr.push_back(static_cast<long long>(row.size()));
     diagonal.push_back(SparseTriangle::diagonal);
   }
   const auto put = [q](const auto& array) { return upload_there(array, q); };
-  return {static_cast<int>(column.size()), put(column), put(ptr), put(row), put(value), put(diagonal)};
-}
-
-inline Trial try_read_only(const SparseTriangle& triangle, TaskDeal deal, Fault fault, const Options& options,
-                           LaunchShape shape) {
-  reset_memory(deal.pes);
-  const int n = triangle.n();
-  const auto b = right_hand_side(n);
-  const ReadOnlyRun at{upload_to_all(b, deal.pes), allocate_array<double>(n), allocate_array<double>(n),
-                       allocate_array<int>(n), allocate_array<int>(1)};
-  std::vector<Launch> launches;
-  for (int q = 0; q < deal.pes; ++q) {
-    const ReadOnlyRun here{on_device(at.b, q), on_device(at.x, q), on_device(at.left_sum, q),
-                           on_device(at.remaining, q), on_device(at.ticket, q)};
-    launches.push_back(
-        forward_read_only(fault, q, columns_of(triangle, deal, q, here.remaining), here, shape));
-  }
-  Report report = run_on(deal.pes, launches, options);
-  std::vector<double> x;
-  for (int c = 0; c < n; ++c) x.push_back(on_device(at.x, deal.pe_of(c))[c]);
-  return judge(std::move(report), reference(triangle, b), x);
-}
-
-/// What element q holds for the kernels of triangle_elements.cuh. @param remaining  as columns_of
-inline ElementColumns<double> element_columns(const SparseTriangle& triangle, TaskDeal deal, int q,
-                                              int* remaining) {
-  const Columns c = columns_of(triangle, deal, q, remaining);
-  const std::vector<long long> ptr(c.ptr, c.ptr + c.num_columns + 1);
-  std::vector<unsigned> sources(triangle.n());
-  for (int column = 0; column < triangle.n(); ++column)
-    for (const auto& [row, value] : triangle.below[column]) sources[row] |= 1u << deal.pe_of(column);
-  return {triangle.n(),        deal.columns, c.num_columns, c.column, upload_there(ptr, q), c.row, c.value,
-          c.diagonal,          upload_there(sources, q)};
+  return {triangle.n(), deal.columns,  static_cast<int>(column.size()), put(column), put(ptr), put(row),
+          put(value),   put(diagonal), put(sources)};
 }
 
 /// What launches the columns of one element; columns_with, or what nvcc made of its kernel.

@@ -22,8 +22,8 @@
   KERNEL(columns_forward, TriangleSweep, 4, 98, 82, 2, 5) \
   KERNEL(columns_backward, TriangleSweep, 1, 76, 70, 2, 7) \
   KERNEL(columns_backward, TriangleSweep, 4, 100, 100, 2, 5) \
-  KERNEL(rows, RowSweep, 1, 50, 50, 1, 0) \
-  KERNEL(rows, RowSweep, 4, 60, 60, 5, 0)
+  KERNEL(rows, RowSweep, 1, 50, 50, 1, 1) \
+  KERNEL(rows, RowSweep, 4, 60, 60, 4, 1)
 
 // The four scalar types, as kernels and as ScalarType name them.
 #define PALMETTE_FOR_EACH_KERNEL_SCALAR(SCALAR, ...) \

@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "palmette/device/element_sweep.cuh"
-#include "palmette/device/forward_sweep.cuh"
 #include "tests/device/kernel_list.hpp"
 
 namespace palmette::device {

@@ -25,12 +25,6 @@ void expect_in_every_seed_of_the_tree_kernel(Fault fault, const std::string& wor
                        [&](const Options& how) { return try_tree(problem, fault, how, {4, 64}); });
 }
 
-void expect_in_every_seed_of_three_devices(Fault fault, const std::string& words) {
-  const Problem problem = make_problem(30, 10, 6, 4);
-  expect_in_every_seed(words,
-                       [&](const Options& how) { return try_pes(problem, 3, fault, how, {2, 64}); });
-}
-
 TEST(PlantedFault, a_flag_stored_without_release_is_a_race) {
   expect_in_every_seed_of_the_tree_kernel(Fault::relaxed_flag, "race");
 }
@@ -73,21 +67,6 @@ TEST(PlantedFault, a_store_behind_an_array_is_outside_device_memory) {
 
 TEST(PlantedFault, threads_that_come_to_fewer_barriers_are_named) {
   expect_in_every_seed_of_the_tree_kernel(Fault::unequal_barriers, "barriers of unequal counts");
-}
-
-TEST(PlantedFault, data_read_before_its_signal_is_a_race) {
-  expect_in_every_seed_of_three_devices(Fault::no_acquire, "race");
-}
-
-TEST(PlantedFault, the_source_of_a_put_overwritten_before_quiet_is_reported) {
-  expect_in_every_seed_of_three_devices(Fault::early_reuse, "before quiet");
-}
-
-TEST(PlantedFault, sums_published_to_their_device_alone_are_a_race_for_other_devices) {
-  const SparseTriangle triangle = make_triangle(200, 3);
-  expect_in_every_seed("race", [&](const Options& how) {
-    return try_read_only(triangle, {3, 8}, Fault::narrow_scope, how, {2, 64});
-  });
 }
 
 TEST(PlantedFault, warps_of_one_wavefront_that_wait_for_each_other_are_a_deadlock) {

@@ -37,13 +37,6 @@ struct Problem {
 /// In [−1, 1], a multiple of 1/1000.
 inline double thousandths(std::mt19937& random) { return (static_cast<int>(random() % 2001) - 1000) * 1e-3; }
 
-/// Rows of a chunk for a panel of so many rows.
-inline int chunk_rows(int rows) {
-  int h = 4;
-  while (h < 32 && h < rows) h *= 2;
-  return h;
-}
-
 /// A random elimination tree of supernodes whose structure is closed under elimination.
 inline Problem make_problem(int supernodes, int max_width, int extra_rows, unsigned seed, int reach = 8) {
   std::mt19937 random(seed);

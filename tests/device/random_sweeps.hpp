@@ -108,12 +108,16 @@ RowSweep<T> random_rows(const SparseTriangle& triangle, int num_rhs) {
     real_of<T> real = 1.5;
     std::memcpy(&entry, &real, sizeof real);
   }
-  return {triangle.n(),
-          upload(ptr),
-          upload(column),
-          upload(random_values<T>(column.size(), 7)),
+  const std::vector<T> values = random_values<T>(column.size(), 7);
+  const RowSlices<T> slices =
+      cut_into_slices<T>({triangle.n(), ptr.data(), column.data(), values.data(), false});
+  return {slices.num_slices(),
+          upload(slices.begin),
+          upload(slices.first),
+          upload(slices.row),
+          upload(slices.column),
+          upload(slices.value),
           upload(diagonal),
-          false,
           upload(random_values<T>(n * static_cast<std::size_t>(num_rhs), 9)),
           allocate_array<int>(n),
           allocate_array<int>(1),

@@ -53,6 +53,12 @@ TEST(OnThreads, the_tree_kernel_has_no_race_and_the_bits_of_the_emulator) {
   expect_the_bits_of_the_emulator("tree", {4, 64});
   expect_the_bits_of_the_emulator("tree", {7, 32});
 }
+TEST(OnThreads, tasks_of_warps_have_no_race_and_the_bits_of_the_emulator) {
+  expect_the_bits_of_the_emulator("tree_of_warps", {4, 64});
+}
+TEST(OnThreads, slices_of_rows_have_no_race_and_the_bits_of_the_emulator) {
+  expect_the_bits_of_the_emulator("rows", {4, 64});
+}
 TEST(OnThreads, sums_by_atomic_additions_have_no_race_and_for_one_warp_the_bits_of_the_emulator) {
   expect_the_bits_of_the_emulator("columns", {1, 32});
   const Ended ended = run_on_threads("columns", {4, 64});

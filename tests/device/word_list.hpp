@@ -27,7 +27,6 @@
   WORD(shuffle_of_double, *number = gpu::shuffle(gpu::all_lanes, *number, 3), \
        "shfl.sync.idx.b32 shfl.sync.idx.b32") \
   WORD(shuffle_xor_word, *count = gpu::shuffle_xor(gpu::all_lanes, *count, 3), "shfl.sync.bfly.b32") \
-  WORD(warp_sum_word, *count = gpu::warp_sum(*count, 16), "shfl.sync.bfly.b32 add.s32") \
   WORD(ballot_word, *count = gpu::ballot(gpu::all_lanes, *count > 0), "vote.sync.ballot.b32") \
   WORD(load_acquire_block, *count = gpu::load_acquire<gpu::Scope::block>(count + 1), "ld.acquire.cta.b32") \
   WORD(load_acquire_device, *count = gpu::load_acquire<gpu::Scope::device>(count + 1), "ld.acquire.gpu.b32") \
@@ -43,16 +42,21 @@
   WORD(store_relaxed_block, gpu::store_relaxed<gpu::Scope::block>(count, 1), "st.relaxed.cta.b32") \
   WORD(store_relaxed_device, gpu::store_relaxed<gpu::Scope::device>(number, 1.0), "st.relaxed.gpu.b64") \
   WORD(store_relaxed_system, gpu::store_relaxed<gpu::Scope::system>(number, 1.0), "st.relaxed.sys.b64") \
+  WORD(add_release_block, gpu::add_release<gpu::Scope::block>(count, 1), "atom.add.release.cta.s32") \
   WORD(add_release_device, gpu::add_release<gpu::Scope::device>(count, 1), "atom.add.release.gpu.s32") \
   WORD(add_release_system, gpu::add_release<gpu::Scope::system>(count, 1), "atom.add.release.sys.s32") \
   WORD(add_relaxed_block, gpu::add_relaxed<gpu::Scope::block>(count, 1), "atom.add.relaxed.cta.s32") \
   WORD(add_relaxed_device, gpu::add_relaxed<gpu::Scope::device>(number, 1.0), "atom.add.relaxed.gpu.f64") \
   WORD(add_relaxed_system, gpu::add_relaxed<gpu::Scope::system>(number, 1.0), "atom.add.relaxed.sys.f64") \
+  WORD(reduce_release_block, gpu::reduce_release<gpu::Scope::block>(count, 1), "red.release.cta.add.s32") \
   WORD(reduce_release_device, gpu::reduce_release<gpu::Scope::device>(count, 1), "red.release.gpu.add.s32") \
   WORD(reduce_release_system, gpu::reduce_release<gpu::Scope::system>(count, 1), "red.release.sys.add.s32") \
   WORD(reduce_relaxed_block, gpu::reduce_relaxed<gpu::Scope::block>(count, 1), "red.relaxed.cta.add.s32") \
   WORD(reduce_relaxed_device, gpu::reduce_relaxed<gpu::Scope::device>(number, 1.0), \
        "red.relaxed.gpu.add.f64") \
+  WORD(reduce_relaxed_float, \
+       gpu::reduce_relaxed<gpu::Scope::device>(reinterpret_cast<float*>(number), 1.0f), \
+       "red.relaxed.gpu.add.f32") \
   WORD(reduce_relaxed_system, gpu::reduce_relaxed<gpu::Scope::system>(number, 1.0), \
        "red.relaxed.sys.add.f64") \
   WORD(fence_block, gpu::fence<gpu::Scope::block>(), "fence.acq_rel.cta;") \
@@ -62,3 +66,16 @@
   WORD(wait_equal_word, gpu::wait_equal<gpu::Scope::device>(count, 1), \
        "ld.relaxed.gpu.b32 nanosleep.u32 ld.acquire.gpu.b32") \
   WORD(shared_bytes_word, *count = gpu::shared_bytes()[4], "ld.shared.u8")
+
+// The same for the words between processing elements; `signal` is a Signal*. Each is one call of NVSHMEM.
+#define PALMETTE_FOR_EACH_NETWORK_WORD(WORD) \
+  WORD(my_pe_word, *count = gpu::my_pe(), "call.uni nvshmem_my_pe,") \
+  WORD(num_pes_word, *count = gpu::num_pes(), "call.uni nvshmem_n_pes,") \
+  WORD(put_signal_block_word, gpu::put_signal_block(number, count, 8, signal, 1, 2), \
+       "call.uni nvshmemx_putmem_signal_nbi_block,") \
+  WORD(put_signal_word, gpu::put_signal(number, count, 8, signal, 1, 2), \
+       "call.uni nvshmem_putmem_signal_nbi,") \
+  WORD(wait_signal_word, gpu::wait_signal(signal, 1), "call.uni nvshmem_signal_wait_until,") \
+  WORD(quiet_word, gpu::quiet(), "call.uni nvshmem_quiet,") \
+  WORD(get_word, *number = gpu::get(number + 1, 2), "call.uni nvshmem_double_g,") \
+  WORD(get_of_int, *count = gpu::get(count + 1, 2), "call.uni nvshmem_int_g,")

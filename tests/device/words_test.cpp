@@ -14,6 +14,7 @@ struct Word {
 };
 #define ROW(name, statement, instructions) {#name, instructions},
 const std::vector<Word> words = {PALMETTE_FOR_EACH_WORD(ROW)};
+const std::vector<Word> network_words = {PALMETTE_FOR_EACH_NETWORK_WORD(ROW)};
 
 /// The body of a kernel, from brace to brace.
 std::string body_of(const std::string& text, const std::string& kernel) {
@@ -33,15 +34,26 @@ bool has_in_order(const std::string& body, const std::string& wanted) {
   return true;
 }
 
+/// @param file  of the kernels, one for each word
+void expect_the_instructions_of_the_table(const std::vector<Word>& table, const std::string& file,
+                                          int architecture) {
+  const std::string text = compiled_text(file, architecture, "ptx");
+  for (const Word& word : table) {
+    const std::string body = body_of(text, word.name);
+    EXPECT_PRED2(has_in_order, body, word.instructions) << word.name;
+  }
+}
+
 class Words : public ::testing::TestWithParam<int> {};
 
 TEST_P(Words, become_the_instructions_of_the_table) {
   PALMETTE_NEEDS_NVCC();
-  const std::string text = compiled_text("words", GetParam(), "ptx");
-  for (const Word& word : words) {
-    const std::string body = body_of(text, word.name);
-    EXPECT_PRED2(has_in_order, body, word.instructions) << word.name;
-  }
+  expect_the_instructions_of_the_table(words, "words", GetParam());
+}
+
+TEST_P(Words, between_processing_elements_become_calls_of_nvshmem) {
+  PALMETTE_NEEDS_NVCC();
+  expect_the_instructions_of_the_table(network_words, "network_words", GetParam());
 }
 
 TEST_P(Words, are_all_known_to_the_interpreter) {

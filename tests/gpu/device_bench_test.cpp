@@ -72,6 +72,12 @@ TEST_F(device_bench, the_emulated_device_counts_and_is_never_timed) {
     EXPECT_FALSE(row.device_seconds) << row.solver;
   }
   for (const index_t num_rhs : {1, 3}) {
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device)) {
+      const DeviceBenchRow& row = row_of(rows, std::string(method.name), num_rhs);
+      EXPECT_EQ(row.counts_on_device.launches, row.counts.launches) << row.solver;
+      EXPECT_EQ(row.counts_on_device.bytes_in, 0) << row.solver;
+      EXPECT_EQ(row.counts_on_device.bytes_out, 0) << row.solver;
+    }
     EXPECT_GT(row_of(rows, "device_tree", num_rhs).counts.launches, 0);
     EXPECT_EQ(row_of(rows, "device_tree", num_rhs).counts.bytes_in,
               row_of(rows, "device_tree", num_rhs).counts.bytes_out);

@@ -40,7 +40,8 @@ BENCH = {
     "analyze": {"nnz_factor": 1000},
     "device_bench": {
         "device": {"name": MADE_UP, "emulated": False},
-        "rows": [row("serial", 1, 0.009), row("device_tree", 1, 0.002), row("device_level_set", 1, 0.004),
+        "rows": [row("serial", 1, 0.009), row("device_tree", 1, 0.002, device_seconds=0.0011),
+                 row("device_level_set", 1, 0.004),
                  row("cusparse", 1, 0.006, device_seconds=0.0055),
                  row("cudss", 1, None, unavailable="cuDSS was not loaded", backward_error=0)],
     },
@@ -56,7 +57,8 @@ def test_page_names_the_device_and_shows_its_figures():
     text = results_gpu.page(made_up_results(), PARTS)
     assert f"\nDevice: {MADE_UP}\n" in text
     assert "| `flag_after_release` | 111 | 2,222 |  |" in text and "| `tagged_value` |  |  | 333 |" in text
-    assert f"| {model_problems()[0].title} | 1,000 | 9 | 2 | 4 | 6 | 5.5 |  |  | 3.00 |" in text
+    figures = "1,000 | 9 | 2 | 1.1 | 4 |  | 6 | 5.5 |  |  | 3.00 | 5.00"
+    assert f"| {model_problems()[0].title} | {figures} |" in text
     assert "cuDSS was not loaded" in text and "| engines | ok | then |" in text
     assert all(len(line) < 250 for line in text.splitlines())
 

@@ -323,6 +323,30 @@ TEST(layered_solve, one_layer_has_the_bits_of_a_solve_without_layers) {
   EXPECT_TRUE(same_bits(one.solve(Operation::plain, b, 1, {}), x));
 }
 
+TEST(layered_solve, a_rank_names_the_rank_of_the_other_layer_that_it_waits_for) {
+  AnalyzeOptions narrow;
+  narrow.max_width = 6;
+  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 120, 1.5, 6),
+                                FactorKind::llt, narrow);
+  const Outcome<Factor<double>> factor = problem.factored(FactorKind::llt);
+  const std::vector<double> b = right_sides<double>(120, 1);
+  for (const LayeredMethod method : methods) {
+    Layers<double> all(factor.value(), {{{1, 1}, 2}, method, PlacementMap::block_cyclic, {true, 60}}, 1);
+    SimulatedWorld world(2, {});
+    for (const index_t rank : {0, 1}) {
+      std::vector<double> mine = all.part_of(b, static_cast<std::size_t>(rank), 1);
+      const DenseView<double> both = all.view_of(mine, static_cast<std::size_t>(rank), 1);
+      RankProgram& program = all.plans[rank].begin(Operation::plain, both, both, world.rank(rank));
+      program.start();
+      while (program.run_one_task(0)) {}
+      EXPECT_FALSE(program.done());
+      EXPECT_EQ(program.waiting_for(), rank == 0
+                                           ? "what the ranks of other layers add to shared rows, from rank 1"
+                                           : "shared rows of the solution from rank 0");
+    }
+  }
+}
+
 TEST(layered_solve, more_layers_than_supernodes_empty_matrices_and_no_right_hand_side) {
   for (const LayeredMethod method : methods)
     for (const index_t n : {0, 1, 2, 5}) {

@@ -94,11 +94,14 @@ const std::vector<Setting>& settings() {
   static const std::vector<Setting> list = [] {
     std::vector<Setting> all;
     std::uint64_t seed = 1;
-    for (const ProcessGrid& grid :
-         {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {1, 3}, {3, 1}, {2, 2}, {3, 2}, {2, 4}, {5, 1}})
-      for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
-        for (const TreeShape trees : {TreeShape::binary, TreeShape::flat})
-          all.push_back({grid, map, {true, 60}, trees, ++seed});
+    // Every grid of 1 to 8 ranks, each with two of the four pairs of map and trees.
+    for (index_t ranks = 1; ranks <= 8; ++ranks)
+      for (index_t rows = 1; rows <= ranks; ++rows)
+        for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube}) {
+          if (ranks % rows != 0) continue;
+          const TreeShape trees = ++seed / 2 % 2 == 0 ? TreeShape::binary : TreeShape::flat;
+          all.push_back({{rows, ranks / rows}, map, {true, 60}, trees, seed});
+        }
     return all;
   }();
   return list;

@@ -1,12 +1,19 @@
-"""The guide and the docstrings are transcripts: their code runs and prints the output shown."""
+"""The pages of docs/ and the docstrings are transcripts: their code runs and prints the output shown."""
 
 import doctest
 import importlib
-import pathlib
+import importlib.util
+import shutil
+import warnings
 
+import page_code
 import pytest
 
-GUIDE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "python.md"
+DOCS = page_code.ROOT / "docs"
+HOW_TOS = sorted((DOCS / "howto").glob("*.md"))
+PAGES = [DOCS / "home.md", DOCS / "tutorial.md", *HOW_TOS, *sorted((DOCS / "guide").glob("*.md"))]
+TRANSCRIPTS = [page for page in PAGES if page_code.transcript_blocks(page)]
+TYPED = [page for page in [DOCS / "tutorial.md", *HOW_TOS] if page_code.consoles(page)]
 MODULES = [
     "palmette",
     "palmette._device_arrays",
@@ -17,14 +24,58 @@ MODULES = [
     "palmette.cholmod",
     "palmette._sparse_solves",
     "palmette.plots",
+    "palmette.transfers",
 ]
 
 
-def test_the_guide_runs_as_it_is_printed():
-    failed, run = doctest.testfile(
-        str(GUIDE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
-    )
-    assert run > 25 and failed == 0
+def name_of(page):
+    return page.relative_to(DOCS).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("page", TRANSCRIPTS, ids=name_of)
+def test_the_transcripts_of_a_page_run_as_they_are_printed(page):
+    with warnings.catch_warnings():
+        failed, run = doctest.testfile(
+            str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+        )
+    shown = "".join(page_code.transcript_blocks(page)).splitlines()
+    assert run == sum(line.startswith(">>>") and "+SKIP" not in line for line in shown) and failed == 0
+
+
+def test_the_tutorial_and_every_how_to_have_code_that_runs():
+    with_code = {*TRANSCRIPTS, *TYPED}
+    assert {page for page in [DOCS / "tutorial.md", *HOW_TOS] if page.name != "README.md"} <= with_code
+
+
+def test_the_program_of_the_home_page_runs():
+    names = {}
+    for text in page_code.programs(DOCS / "home.md"):
+        exec(text, names)
+    assert names["solver"].report["verify"]["verified"]
+
+
+@pytest.mark.parametrize("page", TYPED, ids=name_of)
+def test_what_a_page_types_at_the_prompt_prints_what_it_shows(page, tmp_path):
+    command = page_code.find_command()
+    if command is None:
+        pytest.skip("no command palmette: neither in bin/ nor in build/ nor on the path")
+    blocks = page_code.consoles(page)
+    if any("mpiexec" in block for block in blocks):
+        if not shutil.which("mpiexec") or not importlib.util.find_spec("mpi4py"):
+            pytest.skip("no mpiexec or no mpi4py")
+        if not importlib.util.find_spec("palmette._mpi"):
+            pytest.skip("Palmette was built without MPI")
+    console = page_code.Console(tmp_path, command)
+    console.write_programs(page)
+    assert not [difference for block in blocks for difference in console.differences(block)]
+
+
+def test_a_prompt_that_prints_something_else_is_noticed(tmp_path):
+    console = page_code.Console(tmp_path, "/bin/true")
+    assert console.differences("$ printf 'a\\n'\na\n") == []
+    assert console.differences("$ printf 'b\\n'\na\n")
+    assert console.differences("$ false\n")
+    assert console.differences("$ false\n$ echo $?\n1\n") == []
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -101,7 +101,8 @@ def test_the_lists_name_what_there_is():
 def test_every_public_name_has_a_docstring_and_is_there():
     import palmette.plots
     import palmette.scipy
-    for module in (palmette, palmette.scipy, palmette.plots):
+    import palmette.transfers
+    for module in (palmette, palmette.scipy, palmette.plots, palmette.transfers):
         for name in module.__all__:
             assert getattr(module, name).__doc__, name
     assert os.path.exists(os.path.join(os.path.dirname(palmette.__file__), "py.typed"))

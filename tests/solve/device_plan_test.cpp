@@ -208,6 +208,31 @@ TYPED_TEST(device_plan, plain_triangles_are_solved_by_a_warp_for_each_row) {
   }
 }
 
+TYPED_TEST(device_plan, a_triangle_that_does_not_fit_is_refused_with_the_bytes_that_would) {
+  const auto triangle = scattered_triangle<TypeParam>(90, true);
+  TriangleOptions options;
+  EmulatedDeviceOptions small;
+  small.memory_bytes = 1000;
+  offset_t needed = 0;
+  try {
+    options.plan = on(make_emulated_device(small));
+    (void)plan_triangle<TypeParam>(triangle, options);
+    FAIL() << "a triangle was put on a device that is too small";
+  } catch (const MemoryError& error) {
+    needed = error.requested_bytes();
+    EXPECT_NE(std::string(error.what()).find("the triangle needs " + std::to_string(needed)),
+              std::string::npos);
+  }
+  small.memory_bytes = needed - 1;
+  options.plan = on(make_emulated_device(small));
+  EXPECT_THROW((void)plan_triangle<TypeParam>(triangle, options), MemoryError);
+  small.memory_bytes = needed;
+  options.plan = on(make_emulated_device(small));
+  const auto plan = plan_triangle<TypeParam>(triangle, options).value();
+  (void)reference::solved(plan, Operation::plain, reference::random_dense<TypeParam>(90, 1, 5));
+  EXPECT_EQ(options.plan.device->bytes_in_use(), needed);
+}
+
 TYPED_TEST(device_plan, own_factors_are_solved_on_the_device) {
   OwnFactors<TypeParam> factors;
   factors.lower = scattered_triangle<TypeParam>(60, true);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "palmette/solver/rank_solver.hpp"
+
 namespace palmette {
 namespace {
 
@@ -71,6 +73,32 @@ TEST_F(ChooseDevice, the_emulator_is_no_gpu) {
   auto solver = Solver<double>::create(cube(12), automatic(make_emulated_device())).value();
   EXPECT_EQ(solver.device(), nullptr);
   EXPECT_TRUE(says(solver.report(), "tells no rate of its memory"));
+}
+
+/// Where the devices tell a rate; else one column.
+TEST_F(ChooseDevice, a_number_of_devices_gets_the_grid_that_is_predicted_to_be_the_fastest) {
+  for (const double memory_gbs : {1500.0, 0.0}) {
+    SolverOptions options;
+    options.measure = false;
+    EmulatedDeviceOptions like;
+    like.memory_gbs = memory_gbs;
+    options.world = make_emulated_world(4, like);
+    const auto solver = Solver<double>::create(cube(6), options).value();
+    EXPECT_EQ(says(solver.report(), "devices: a solve takes "), memory_gbs > 0);
+    EXPECT_EQ(says(solver.report(), " us on "), memory_gbs > 0);
+    EXPECT_EQ(says(solver.report(), "solved on a grid of 4 x 1 devices: emulated:0 tells no rate"),
+              memory_gbs == 0);
+  }
+}
+
+TEST_F(ChooseDevice, ranks_take_the_devices_of_a_machine_in_turn) {
+  EXPECT_EQ(open_device_of_rank("none", 3), nullptr);
+  EXPECT_EQ(open_device_of_rank("emulated:1", 3)->info().index, 1);
+  EXPECT_EQ(open_device_of_rank("emulated@1e6", 2)->info().memory_bytes, 1000000);
+  EXPECT_EQ(open_device_of_rank("emulated", 2)->info().index, 2);
+  const index_t count = emulate::most_devices();
+  EXPECT_EQ(open_device_of_rank("emulated", count + 1)->info().index, 1);
+  EXPECT_THROW(open_device_of_rank("nothing", 0), UsageError);
 }
 
 TEST_F(ChooseDevice, new_values_stay_where_the_first_went) {

@@ -22,21 +22,31 @@ std::vector<fs::path> matrix_files() {
   return files;
 }
 
-/// How one solve ended: the backward error, or nothing if the matrix is refused or singular.
+/// How the solves with one matrix ended, with 1, 3 and 64 right-hand sides, plain, transposed and adjoint:
+/// the backward error, or nothing if the matrix is refused or singular.
 template <class T>
-std::optional<double> outcome_of(const std::shared_ptr<const SparseMatrix<T>>& matrix,
-                                 const SolverOptions& options, index_t num_rhs) {
+std::vector<std::optional<double>> outcomes_of(const std::shared_ptr<const SparseMatrix<T>>& matrix,
+                                               const SolverOptions& options) {
+  std::vector<std::optional<double>> outcomes;
   auto solver = Solver<T>::create(matrix, options);
-  if (!solver) return std::nullopt;
-  DenseMatrix<T> x(matrix->rows(), num_rhs);
-  for (index_t j = 0; j < num_rhs; ++j)
-    for (index_t i = 0; i < x.rows; ++i) x.view()(i, j) = T(static_cast<real_t<T>>(1 + (i + j) % 3));
-  const auto answer = solver.value().solve(std::as_const(x).view(), x.view());
-  if (!answer) return std::nullopt;
-  if (num_rhs > 0 && x.rows > 0 && options.device) {
-    EXPECT_TRUE(answer.value().solve->device.has_value());
-  }
-  return answer.value().verify->backward_error;
+  for (const index_t num_rhs : {1, 3, 64})
+    for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
+      if (!is_complex_v<T> && operation == Operation::adjoint) continue;  // the transpose
+      outcomes.emplace_back();
+      if (!solver) continue;
+      SolveRequest request;
+      request.operation = operation;
+      DenseMatrix<T> x(matrix->rows(), num_rhs);
+      for (index_t j = 0; j < num_rhs; ++j)
+        for (index_t i = 0; i < x.rows; ++i) x.view()(i, j) = T(static_cast<real_t<T>>(1 + (i + j) % 3));
+      const auto answer = solver.value().solve(std::as_const(x).view(), x.view(), request);
+      if (!answer) continue;
+      if (x.rows > 0 && options.device) {
+        EXPECT_TRUE(answer.value().solve->device.has_value());
+      }
+      outcomes.back() = answer.value().verify->backward_error;
+    }
+  return outcomes;
 }
 
 template <class T>
@@ -44,17 +54,18 @@ int expect_as_on_the_host(const SparseMatrix<T>& given) {
   const auto matrix = std::make_shared<const SparseMatrix<T>>(given);
   SolverOptions host;
   host.measure = false;
+  const auto expected = outcomes_of(matrix, host);
   int solved = 0;
-  for (const index_t num_rhs : {1, 3, 64}) {
-    const std::optional<double> expected = outcome_of(matrix, host, num_rhs);
-    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device)) {
-      SolverOptions there = host;
-      there.device = make_emulated_device();
-      there.method = method.method;
-      const std::optional<double> found = outcome_of(matrix, there, num_rhs);
-      EXPECT_EQ(found.has_value(), expected.has_value()) << method.name;
-      if (!found || !expected) continue;
-      EXPECT_LE(*found, 2 * std::max(*expected, 4 * unit_roundoff<T>)) << method.name;
+  for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device)) {
+    SolverOptions there = host;
+    there.device = make_emulated_device();
+    there.method = method.method;
+    const auto found = outcomes_of(matrix, there);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      SCOPED_TRACE(::testing::Message() << method.name << ", solve " << k);
+      EXPECT_EQ(found[k].has_value(), expected[k].has_value());
+      if (!found[k] || !expected[k]) continue;
+      EXPECT_LE(*found[k], 2 * std::max(*expected[k], 4 * unit_roundoff<T>));
       ++solved;
     }
   }
@@ -70,7 +81,7 @@ TEST(device_data, every_square_matrix_is_solved_as_on_the_host) {
     solved += std::visit(
         [](const auto& one) { return one.rows() == one.cols() ? expect_as_on_the_host(one) : 0; }, matrix);
   }
-  EXPECT_GT(solved, 100);
+  EXPECT_GT(solved, 300);
 }
 
 }  // namespace

@@ -178,6 +178,28 @@ TYPED_TEST(device_solver, x_may_be_b_and_there_may_be_no_columns) {
   EXPECT_TRUE(solver.solve(none.view(), none.view()).value().verify->verified);
 }
 
+TYPED_TEST(device_solver, systems_of_no_row_and_of_one_are_solved_by_every_method) {
+  using T = TypeParam;
+  for (const index_t n : {0, 1})
+    for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu})
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::device)) {
+        SCOPED_TRACE(::testing::Message() << n << ", " << name_of(kind) << ", " << method.name);
+        SolverOptions options = on<T>(make_emulated_device());
+        options.kind = kind;
+        options.method = method.method;
+        auto solver = Solver<T>::create(grid_matrix<T>(n, true, 4), options).value();
+        for (const index_t num_rhs : {0, 1, 3, 64})
+          for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint}) {
+            SolveRequest request;
+            request.operation = operation;
+            DenseMatrix<T> b(n, num_rhs), x(n, num_rhs);
+            std::fill(b.values.begin(), b.values.end(), T(2));
+            EXPECT_TRUE(solver.solve(b.view(), x.view(), request).value().verify->verified);
+            for (const T& value : x.values) EXPECT_EQ(value, T(real_t<T>(0.5)));
+          }
+      }
+}
+
 TYPED_TEST(device_solver, condition_and_forward_error_are_estimated) {
   using T = TypeParam;
   const auto device = make_emulated_device();

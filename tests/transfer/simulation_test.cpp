@@ -200,6 +200,19 @@ TEST(replay, proact_hides_transfers_and_its_profile_is_never_worse_than_one_chun
   }
 }
 
+// 4 paradigms, 5 chunks, and 9 parameters at half and twice their value with the best 3.
+TEST(advice, reports_each_of_its_63_replays) {
+  int calls = 0;
+  double last = 0;
+  advise(scattered(100), crossbar(), {}, [&](std::string_view, double fraction) {
+    ++calls;
+    EXPECT_GT(fraction, last);
+    last = fraction;
+  });
+  EXPECT_EQ(calls, 63);
+  EXPECT_EQ(last, 1);
+}
+
 TEST(replay, options_that_cannot_be_used_are_refused) {
   ReplayOptions options = of(Paradigm::finepack);
   options.finepack.subheader_bytes = 7;

@@ -230,7 +230,7 @@ def matrix_files(tree, architecture):
                 1,
                 "matrix-file",
                 "its header names a collection",
-                "optional ones lie in ../shared/matrices",
+                "optional ones are read from a folder outside the tree",
             )
 
 

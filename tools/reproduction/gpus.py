@@ -1,7 +1,7 @@
 """[Liu et al. 2023], section 4.2.2: GPUs of several nodes in two dimensions and in layers (L5), by a model of
 two kinds of links."""
 
-from reproduction.grids import plotting
+from plot_style import line, plotting
 
 ROWS = [1, 2, 4, 8, 16, 32, 64]
 LAYERS = [2, 4, 8, 16, 32, 64]
@@ -58,17 +58,19 @@ def draw(results, path):
         axis.loglog(
             list(flat),
             [value * 1e6 for value in flat.values()],
-            "-or",
-            markersize=3,
+            "-",
+            color="black",
+            marker="x",
+            markersize=4,
             label="P × 1, one layer",
         )
         for number, rows in enumerate(ROWS_WITH_LAYERS):
             axis.loglog(
                 [rows * layers for layers in LAYERS],
                 [layered[rows, layers] * 1e6 for layers in LAYERS],
-                "-s",
-                color=f"C{number}",
-                markersize=3,
+                "-",
+                **line(number),
+                markersize=4,
                 label=f"{rows} × 1 × Pz",
             )
         axis.axvline(4, color="0.6", linestyle=":")

@@ -4,19 +4,12 @@ one-sided messages (O4, O5)."""
 import json
 import pathlib
 
+from plot_style import LINES, line, plotting
+
 MACHINES = pathlib.Path(__file__).resolve().parent.parent.parent / "data/machines"
 # A put of foMPI: 1 µs and 0.16 ns per byte [Gerstenberger et al. 2013]; it costs the receiver nothing, since
 # it polls its memory.
 PUT = {"latency_us": 0.7, "bandwidth_gbs": 6.25, "send_overhead_us": 0.3, "receive_overhead_us": 0}
-
-
-def plotting():
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    return plt
 
 
 def shape(row):
@@ -72,12 +65,13 @@ def draw(rows, path):
             axis.plot(
                 ranks,
                 [row["seconds"] * 1e3 for row in chosen],
-                "-o",
-                color=f"C{number}",
-                markersize=3,
+                "-",
+                **line(number),
+                markersize=4,
                 label=name,
             )
-            axis.plot(ranks, [row["communication_seconds"] * 1e3 for row in chosen], "--", color=f"C{number}")
+            communication = [row["communication_seconds"] * 1e3 for row in chosen]
+            axis.plot(ranks, communication, "--", color=LINES[number])
         axis.set_title(f"{triangle} (simulated)", fontsize=10)
         axis.set_xlabel("ranks")
         axis.set_xscale("log", base=2)

@@ -4,7 +4,7 @@ counts (L3, L6)."""
 import math
 
 from reproduction import gpus
-from reproduction.grids import plotting
+from plot_style import LINES, line, plotting
 
 LAYERS = [2, 4, 8, 16, 32]
 RANKS = [128, 256, 512, 1024, 2048]
@@ -147,7 +147,8 @@ def draw(results, path):
                     RANKS,
                     [pick(rows[name], one, layers)["seconds"] * 1e3 for one in RANKS],
                     style,
-                    color=f"C{number}",
+                    **line(number),
+                    markersize=3,
                     label=f"Pz = {layers}" if name == "new" else None,
                 )
         axis.set_title(f"{problem}, {side} a side (simulated)", fontsize=9)
@@ -173,7 +174,7 @@ def bars(rows, ranks, path):
             labels.append(f"{short}\n{layers}")
             for number, part in enumerate(("work", "messages", "waiting")):
                 height = times[part]["mean"] * 1e3
-                axis.bar(at, height, bottom=bottom, color=f"C{number}", label=part if at == 0 else None)
+                axis.bar(at, height, bottom=bottom, color=LINES[number], label=part if at == 0 else None)
                 bottom += height
             axis.plot(
                 [at, at], [times["work"]["least"] * 1e3, times["work"]["most"] * 1e3], "k-", linewidth=1

@@ -1,7 +1,7 @@
 """[Bellavita et al. 2023], figure 6: how many dense operations of a factorization go to the GPU. The cost
 model decides; no GPU ran."""
 
-from reproduction.grids import plotting
+from plot_style import plotting
 
 SIDE = 36
 WIDTHS = [128, 512]

@@ -1,27 +1,22 @@
 """The plots of docs/results/speed.md: ratios to the best rival as bars, and a roofline."""
+from plot_style import BETTER, GRID, INK, WORSE, line, plotting
+
 from speed.figures import BEST_PHASES
 from speed.goals import title_of_matrix
 
-FASTER, SLOWER, INK = "#2a6f97", "#c44536", "#222222"
-ROOF_COLORS = {1: "#8a8a8a", 2: "#222222"}
-KINDS = {"solve1": ("solve, 1 right-hand side", "o", "#2a6f97"), "solve50": ("solve, 50", "s", "#e07a1f"),
-         "factor": ("factorize", "^", "#5b8c3a")}
+ROOF_COLORS = {1: "#8a8a8a", 2: INK}
+KINDS = {"solve1": ("solve, 1 right-hand side", 0), "solve50": ("solve, 50", 1), "factor": ("factorize", 2)}
 
 
 def draw(f, folder):
     """Writes the pictures that the rows allow; [(file name, title)]."""
     try:
-        import matplotlib
+        import matplotlib  # noqa: F401
     except ImportError as error:
         raise SystemExit(
             f"the plots need matplotlib in this Python ({error}); --no-plots leaves them out"
         ) from error
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update(
-        {"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True}
-    )
+    plt = plotting()
     drawn = [
         (bars(f, plt, folder), "Ratio to the best rival in each phase, 2 threads"),
         (roofline(f, plt, folder), "Roofline, 2 threads"),
@@ -38,7 +33,7 @@ def one_bar_axis(axis, names, ratios, title):
     for place, name in enumerate(names):
         if not (value := ratios.get(name)):
             continue
-        axis.barh(place, value - 1, left=1, color=FASTER if value >= 1 else SLOWER, height=0.7)
+        axis.barh(place, value - 1, left=1, color=BETTER if value >= 1 else WORSE, height=0.7)
         axis.annotate(
             f"{value:.2f}",
             (value, place),
@@ -130,15 +125,15 @@ def roofline(f, plt, folder):
             label=f"roof of {threads} thread{'s' if threads > 1 else ''}: "
             f"{read:.0f} GB/s, {peak:.0f} GFLOP/s",
         )
-    for phase, (title, marker, color) in KINDS.items():
+    for phase, (title, number) in KINDS.items():
         mine = [
             (flops / least, flops / seconds / 1e9) for flops, least, seconds, name in points if name == phase
         ]
         axis.plot(
             [x for x, _ in mine],
             [y for _, y in mine],
-            marker,
-            color=color,
+            linestyle="none",
+            **line(number),
             markersize=6,
             markeredgecolor="white",
             label=title,
@@ -150,7 +145,7 @@ def roofline(f, plt, folder):
         xlabel="flops per least byte",
         ylabel="GFLOP/s, 2 threads",
     )
-    axis.grid(which="major", color="#e4e4e4", linewidth=0.6)
+    axis.grid(which="major", color=GRID, linewidth=0.6)
     axis.legend(frameon=False, fontsize=8, loc="lower right")
     return saved(figure, plt, folder / "speed_roofline.png")
 

@@ -1,0 +1,15 @@
+// How much memory the arrays of a product occupy.
+#pragma once
+
+#include <vector>
+
+#include "palmette/base/scalars.hpp"
+
+namespace palmette {
+
+template <class Entry>
+offset_t bytes_of(const std::vector<Entry>& entries) {
+  return static_cast<offset_t>(entries.size() * sizeof(Entry));
+}
+
+}  // namespace palmette
