@@ -85,8 +85,9 @@ typedef struct {
    * has room and a solve there is predicted to be faster. "cuda@16e9": at most that many bytes of memory. */
   const char* device;
   /* Several devices of the kind `device` hold the factor and solve together: rows x columns of a grid, and
-   * layers of such grids; method "auto". 1, 1, 1 (default): one device. The last bits of x depend on the
-   * number of layers. */
+   * layers of such grids; method "auto". 1, 1, 1 (default): one device. No columns: `device_rows` devices, in
+   * one layer as the grid that is predicted to be the fastest, in several layers as one column each. The last
+   * bits of x depend on the number of layers. */
   int32_t device_rows;
   int32_t device_columns;
   int32_t device_layers;

@@ -203,7 +203,8 @@ void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid
   constexpr index_t most = 1 << 10;
   if (grid.rows < 1 || grid.rows > most || grid.cols < 0 || grid.cols > most || layers < 1 || layers > most)
     throw UsageError("a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " x " +
-                     std::to_string(layers) + " devices; each number must be 1 to " + std::to_string(most));
+                     std::to_string(layers) + " devices; rows and layers must be 1 to " +
+                     std::to_string(most) + ", columns 0 (chosen by prediction) to " + std::to_string(most));
   options.world = open_world(kind, static_cast<int>(grid.rows * std::max<index_t>(grid.cols, 1) * layers));
   options.of_world.grid = grid;
   options.of_world.layers = layers;

@@ -127,12 +127,22 @@ TEST(several_devices, solve_in_grids_and_layers) {
   }
 }
 
-TEST(several_devices, need_a_kind_and_numbers_from_one_on) {
+TEST(several_devices, without_columns_form_a_grid_of_as_many_devices) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  std::vector<double> column, chosen;
+  EXPECT_EQ(solve_on("emulated", {2, 1, 1}, column), PALMETTE_OK) << palmette_last_error();
+  EXPECT_EQ(solve_on("emulated", {2, 0, 1}, chosen), PALMETTE_OK) << palmette_last_error();
+  EXPECT_EQ(column, chosen);
+}
+
+TEST(several_devices, need_a_kind_and_numbers_that_are_not_too_small) {
   std::vector<double> x;
   EXPECT_EQ(solve_on("none", {2, 1, 1}, x), PALMETTE_USAGE);
   EXPECT_NE(std::string(palmette_last_error()).find("need a kind of device"), std::string::npos);
-  EXPECT_EQ(solve_on("emulated", {2, 0, 1}, x), PALMETTE_USAGE);
-  EXPECT_NE(std::string(palmette_last_error()).find("2 x 0 x 1"), std::string::npos);
+  EXPECT_EQ(solve_on("emulated", {0, 1, 1}, x), PALMETTE_USAGE);
+  EXPECT_NE(std::string(palmette_last_error()).find("0 x 1 x 1"), std::string::npos);
+  EXPECT_EQ(solve_on("emulated", {2, -1, 1}, x), PALMETTE_USAGE);
+  EXPECT_NE(std::string(palmette_last_error()).find("2 x -1 x 1"), std::string::npos);
 }
 
 }  // namespace
