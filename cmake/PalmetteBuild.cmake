@@ -152,11 +152,18 @@ function(palmette_precompile_for_tests target)
   endif()
 endfunction()
 
+# Sources of tests that need the emulator of devices, which sanitizers refuse: they would only be skipped.
+string(JOIN "|" PALMETTE_TESTS_BY_EMULATOR device_plan device_ranks element_columns element_layers
+       elements_faults elements_plan device_refine device_solver device_data)
+
 # palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>;
 # its tests carry the label unit, or unit-threaded, by which ./check chooses what runs under which sanitizer.
 function(palmette_test name)
   cmake_parse_arguments(ARG "THREADED" "" "LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${name}/*_test.cpp)
+  if(PALMETTE_SANITIZE)
+    list(FILTER sources EXCLUDE REGEX "/(${PALMETTE_TESTS_BY_EMULATOR})_test[.]cpp$")
+  endif()
   if(NOT sources)
     return()
   endif()
