@@ -99,13 +99,13 @@ void add_device(OptionGroup& group, std::string& device) {
 
 namespace {
 
-void add_offload(OptionGroup& group, OffloadMode& offload) {
+void add_offload(OptionGroup& group, OffloadWhen& offload) {
   const std::vector<std::string> names = {"auto", "never", "always"};
   group.value({"--offload", "auto|never|always",
                "what of the factorization goes to the device: the operations that are faster there, by "
                "'palmette measure --device' or else by estimates; nothing; everything (default: auto)"},
               [&offload, names](const std::string& text) {
-                offload = static_cast<OffloadMode>(choose_name("--offload", text, names));
+                offload = static_cast<OffloadWhen>(choose_name("--offload", text, names));
               });
 }
 

@@ -36,7 +36,7 @@ struct SolvingOptions {
   SolveMethod method = SolveMethod::automatic;
   std::string device = "none";
   std::optional<LayeredGrid> gpus;  ///< several devices of that kind
-  OffloadMode offload = OffloadMode::automatic;  ///< solve only
+  OffloadWhen offload = OffloadWhen::automatic;  ///< solve only
   int threads = 0;
   Precision precision = Precision::double_precision;
   SolveRequest request;

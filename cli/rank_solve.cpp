@@ -25,7 +25,7 @@ void refuse_what_ranks_cannot(const RankSolveRequest& request, bool several_proc
         "--device auto is for one process; over ranks name a kind, and each rank takes one of it");
   if (request.solving.device == "none" && request.ranks.memory)
     throw UsageError("--memory is for ranks with devices: add --device");
-  if (request.solving.offload == OffloadMode::always)
+  if (request.solving.offload == OffloadWhen::always)
     throw UsageError("--offload always is for one process; over ranks the hosts factorize");
   if (request.solving.precision == Precision::mixed)
     throw UsageError("--precision mixed does not work over ranks yet; use double or float");

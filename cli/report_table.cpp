@@ -64,7 +64,7 @@ void add_offload(PhaseTable& table, const OffloadReport& offload) {
                              ? fmt::format("; {} done by the host for lack of memory",
                                            plural(offload.counts.fallbacks, "request"))
                              : ""));
-  if (offload.mode == OffloadMode::automatic) table.more("chosen by figures: " + offload.model);
+  if (offload.mode == OffloadWhen::automatic) table.more("chosen by figures: " + offload.model);
   if (offload.emulated) table.more("the device's part ran on this CPU: the time is not that of a GPU");
 }
 

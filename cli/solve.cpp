@@ -45,7 +45,7 @@ int run_solve(const SolveCommand& command) {
     throw UsageError(
         "--gpus is for one process; over ranks --device gives each rank one device, and --grid says how they "
         "are arranged");
-  if (command.solving.device == "none" && command.solving.offload == OffloadMode::always)
+  if (command.solving.device == "none" && command.solving.offload == OffloadWhen::always)
     throw UsageError("--offload always needs a device: add --device");
   if (command.ranks.wanted())
     return solve_over_ranks(

@@ -20,7 +20,7 @@ namespace palmette {
 struct OffloadOptions {
   std::shared_ptr<Device> device = nullptr;  ///< null: the host computes everything
   /// automatic sends nothing to a device of which why_no_dense_operations says something
-  OffloadMode mode = OffloadMode::automatic;
+  OffloadWhen mode = OffloadWhen::automatic;
   std::optional<OffloadModel> model;         ///< empty: estimated_offload_model()
   /// Rows of a panel that one task updates, rounded up to a multiple of the host's 256: longer ones make
   /// fewer and larger operations.

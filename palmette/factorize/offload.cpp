@@ -20,10 +20,10 @@ std::vector<index_t> slab_ends(const std::vector<RowRange>& pieces, index_t from
 }
 
 /// A device that lacks its libraries computes nothing, unless it must: then making them says why.
-OffloadMode mode_here(const OffloadOptions& options) {
+OffloadWhen mode_here(const OffloadOptions& options) {
   const bool unable =
-      options.mode == OffloadMode::automatic && !why_no_dense_operations(*options.device).empty();
-  return unable ? OffloadMode::never : options.mode;
+      options.mode == OffloadWhen::automatic && !why_no_dense_operations(*options.device).empty();
+  return unable ? OffloadWhen::never : options.mode;
 }
 
 }  // namespace

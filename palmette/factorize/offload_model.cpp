@@ -92,7 +92,7 @@ OffloadModel estimated_offload_model() {
   return model;
 }
 
-std::string_view name_of(OffloadMode mode) {
+std::string_view name_of(OffloadWhen mode) {
   constexpr std::string_view names[] = {"auto", "never", "always"};
   return names[static_cast<std::size_t>(mode)];
 }

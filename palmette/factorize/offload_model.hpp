@@ -53,12 +53,12 @@ OffloadModel estimated_offload_model();
 
 /// Which operations go to the device. The results of both places are used together, so a plan is a choice of
 /// speed and of nothing else.
-enum class OffloadMode : char {
+enum class OffloadWhen : char {
   automatic,  ///< those that the model finds faster there
   never,
   always,     ///< all that a device can do: for tests
 };
-std::string_view name_of(OffloadMode mode);
+std::string_view name_of(OffloadWhen mode);
 
 /// Where each operation of a factorization runs. Made from the structure alone.
 struct OffloadPlan {
@@ -78,7 +78,7 @@ struct OffloadPlan {
 /// decided for alone.
 /// @cost O(blocks)
 OffloadPlan plan_offload(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
-                         const OffloadModel& model, OffloadMode mode = OffloadMode::automatic);
+                         const OffloadModel& model, OffloadWhen mode = OffloadWhen::automatic);
 
 /// Seconds of the plan on the model's clock.
 struct PlannedSeconds {

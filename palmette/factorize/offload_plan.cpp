@@ -18,7 +18,7 @@ struct UpdateCosts {
 
 class Planner {
  public:
-  Planner(const OffloadSizes& sizes, const OffloadModel& model, OffloadMode mode)
+  Planner(const OffloadSizes& sizes, const OffloadModel& model, OffloadWhen mode)
       : sizes_(sizes), model_(model), mode_(mode) {
     const auto supernodes = static_cast<std::size_t>(sizes.symbolic.num_supernodes());
     plan_.diagonal_on_device.resize(supernodes);
@@ -27,9 +27,9 @@ class Planner {
   }
 
   OffloadPlan run() {
-    if (mode_ == OffloadMode::never) return plan_;
+    if (mode_ == OffloadWhen::never) return plan_;
     for (index_t s = 0; s < sizes_.symbolic.num_supernodes(); ++s) {
-      if (mode_ == OffloadMode::always)
+      if (mode_ == OffloadWhen::always)
         everything(s);
       else
         choose(s);
@@ -87,7 +87,7 @@ class Planner {
 
   const OffloadSizes& sizes_;
   const OffloadModel& model_;
-  OffloadMode mode_;
+  OffloadWhen mode_;
   OffloadPlan plan_;
 };
 
@@ -165,7 +165,7 @@ bool OffloadPlan::keeps(const SymbolicFactor& symbolic, index_t s) const {
 }
 
 OffloadPlan plan_offload(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
-                         const OffloadModel& model, OffloadMode mode) {
+                         const OffloadModel& model, OffloadWhen mode) {
   check(model);
   return Planner({symbolic, kind, scalar}, model, mode).run();
 }

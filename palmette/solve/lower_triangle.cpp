@@ -18,12 +18,12 @@ void check_square(index_t rows, index_t cols, const std::string& name) {
 
 /// Keeps the entries of the triangle; rejects others if requested.
 template <class T>
-class TriangleReader {
+class TriangleBuilder {
  public:
-  TriangleReader(const SparseMatrix<T>& matrix, const TriangleReading& reading)
+  TriangleBuilder(const SparseMatrix<T>& matrix, const TriangleReading& reading)
       : matrix_(matrix), reading_(reading) {}
 
-  LowerTriangle<T> read() {
+  LowerTriangle<T> build() {
     const index_t n = matrix_.rows();
     if (!reading_.unit_diagonal) triangle_.diagonal.assign(n, T(0));
     SparsityPattern& kept = triangle_.strict.pattern;
@@ -72,7 +72,7 @@ class TriangleReader {
 template <class T>
 Outcome<LowerTriangle<T>> read_triangle(const SparseMatrix<T>& matrix, const TriangleReading& reading) {
   check_square(matrix.rows(), matrix.cols(), reading.name);
-  LowerTriangle<T> triangle = TriangleReader<T>(matrix, reading).read();
+  LowerTriangle<T> triangle = TriangleBuilder<T>(matrix, reading).build();
   for (std::size_t row = 0; row < triangle.diagonal.size(); ++row) {
     if (triangle.diagonal[row] != T(0)) continue;
     NumericalFailure failure;

@@ -40,7 +40,7 @@ struct AnalyzeReport {
 struct OffloadReport {
   std::string address;         ///< "emulated:0"
   bool emulated = false;
-  OffloadMode mode = OffloadMode::automatic;
+  OffloadWhen mode = OffloadWhen::automatic;
   std::string model;           ///< where the figures are from by which operations were sent
   OffloadCounts counts;
 };

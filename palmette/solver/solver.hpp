@@ -38,7 +38,7 @@ struct SolverOptions {
   std::shared_ptr<DeviceWorld> world = nullptr;
   WorldOptions of_world = {};
   /// what of the factorization goes to the device that holds the factor, if one does
-  OffloadMode offload = OffloadMode::automatic;
+  OffloadWhen offload = OffloadWhen::automatic;
   std::optional<OffloadModel> offload_model;  ///< empty: estimated_offload_model()
   /// factor in single precision and refine to working precision; double and complex<double> only
   bool mixed_precision = false;

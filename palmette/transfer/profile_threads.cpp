@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t task_bytes = 4096;
 
-std::vector<RegionWrite> writes_of(std::int64_t bytes) {
-  std::vector<RegionWrite> writes;
+std::vector<WrittenBytes> writes_of(std::int64_t bytes) {
+  std::vector<WrittenBytes> writes;
   for (std::int64_t begin = 0; begin < bytes; begin += task_bytes)
     writes.push_back({begin, std::min(begin + task_bytes, bytes)});
   return writes;
@@ -34,7 +34,7 @@ std::uint64_t sum_of(std::span<const std::byte> bytes) {
 struct Trial {
   const ThreadTrial& options;
   const RegionPlan& plan;
-  std::vector<RegionWrite> writes;
+  std::vector<WrittenBytes> writes;
   std::vector<std::byte> source;
   Landing landing;
   std::uint64_t sum = 0;

@@ -12,8 +12,8 @@
 namespace palmette::transfer {
 namespace {
 
-void check_writes(std::int64_t bytes, std::span<const RegionWrite> writes) {
-  std::vector<RegionWrite> sorted(writes.begin(), writes.end());
+void check_writes(std::int64_t bytes, std::span<const WrittenBytes> writes) {
+  std::vector<WrittenBytes> sorted(writes.begin(), writes.end());
   for (std::size_t task = 0; task < writes.size(); ++task)
     if (writes[task].begin < 0 || writes[task].end > bytes || writes[task].begin >= writes[task].end)
       throw UsageError("task " + std::to_string(task) + " writes bytes " +
@@ -21,7 +21,7 @@ void check_writes(std::int64_t bytes, std::span<const RegionWrite> writes) {
                        " of a region of " + std::to_string(bytes) + " bytes; give 0 <= begin < end <= bytes");
   std::sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
   std::int64_t next = 0;
-  for (const RegionWrite& write : sorted) {
+  for (const WrittenBytes& write : sorted) {
     if (write.begin != next)
       throw UsageError("byte " + std::to_string(std::min(write.begin, next)) + " of the region has " +
                        (write.begin < next ? "two writers" : "no writer") + "; give each byte one");
@@ -33,14 +33,14 @@ void check_writes(std::int64_t bytes, std::span<const RegionWrite> writes) {
 
 }  // namespace
 
-RegionPlan cut_region(std::int64_t bytes, std::int64_t chunk_bytes, std::span<const RegionWrite> writes) {
+RegionPlan cut_region(std::int64_t bytes, std::int64_t chunk_bytes, std::span<const WrittenBytes> writes) {
   if (bytes < 1 || chunk_bytes < 1)
     throw UsageError("a region of " + std::to_string(bytes) + " bytes in chunks of " +
                      std::to_string(chunk_bytes) + "; both need at least 1 byte");
   check_writes(bytes, writes);
   RegionPlan plan{bytes, chunk_bytes, {}, {}};
   plan.writers.resize((bytes + chunk_bytes - 1) / chunk_bytes);
-  for (const RegionWrite& write : writes) {
+  for (const WrittenBytes& write : writes) {
     auto& chunks = plan.chunks_of_task.emplace_back();
     for (std::int64_t chunk = write.begin / chunk_bytes; chunk * chunk_bytes < write.end; ++chunk) {
       chunks.push_back(static_cast<index_t>(chunk));

@@ -38,7 +38,7 @@ struct TransferChoice {
 };
 
 /// Bytes [begin, end) of a region that one task writes in each epoch.
-struct RegionWrite {
+struct WrittenBytes {
   std::int64_t begin = 0, end = 0;
 };
 
@@ -55,7 +55,7 @@ struct RegionPlan {
 
 /// @param writes  by task; together they cover the region, and a byte has one writer
 /// @throws UsageError naming the task or the byte, and the remedy
-RegionPlan cut_region(std::int64_t bytes, std::int64_t chunk_bytes, std::span<const RegionWrite> writes);
+RegionPlan cut_region(std::int64_t bytes, std::int64_t chunk_bytes, std::span<const WrittenBytes> writes);
 
 /// What a test breaks.
 enum class RegionFault { none, counter_off_by_one, epoch_unchecked, taken_twice, unfenced };

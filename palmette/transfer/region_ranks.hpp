@@ -46,7 +46,7 @@ class RegionReceiver {
 /// What a rank of a RegionProgram computes.
 struct RegionWork {
   /// Tasks of every rank; in each epoch they run in this order.
-  std::vector<RegionWrite> writes;
+  std::vector<WrittenBytes> writes;
   std::int64_t bytes = 0;
   std::int64_t epochs = 1;
   /// False: an epoch begins when all regions of the one before have been read. True: readers may be late.

@@ -53,7 +53,7 @@ SymbolicFactor structure(const std::string& name, index_t n) {
 }
 
 PlannedOffload planned(const SymbolicFactor& symbolic, const OffloadModel& model,
-                       OffloadMode mode = OffloadMode::automatic, FactorKind kind = FactorKind::llt) {
+                       OffloadWhen mode = OffloadWhen::automatic, FactorKind kind = FactorKind::llt) {
   return planned_offload(symbolic, kind, ScalarType::float64, model,
                          plan_offload(symbolic, kind, ScalarType::float64, model, mode));
 }
@@ -77,8 +77,8 @@ TEST(offload_model, a_device_without_costs_gets_everything) {
 TEST(offload_model, every_operation_is_counted_once_in_one_place) {
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
     const SymbolicFactor symbolic = structure("elasticity3d", 7);
-    const PlannedOffload some = planned(symbolic, flat_model(2, 500), OffloadMode::automatic, kind);
-    const PlannedOffload none = planned(symbolic, flat_model(2, 500), OffloadMode::never, kind);
+    const PlannedOffload some = planned(symbolic, flat_model(2, 500), OffloadWhen::automatic, kind);
+    const PlannedOffload none = planned(symbolic, flat_model(2, 500), OffloadWhen::never, kind);
     EXPECT_GT(some.counts.device.total().calls, 0);
     EXPECT_GT(some.counts.host.total().calls, some.counts.device.total().calls);
     for (const DenseOperation operation : dense_operations)

@@ -16,7 +16,7 @@ using namespace palmette::testing;
 
 template <class T>
 Outcome<Factor<T>> factored_with(const Problem<T>& problem, FactorKind kind, std::shared_ptr<Device> device,
-                                 int threads = 1, OffloadMode mode = OffloadMode::always,
+                                 int threads = 1, OffloadWhen mode = OffloadWhen::always,
                                  index_t task_rows = 2048) {
   ThreadTeam team(threads);
   FactorizeOptions options;
@@ -53,7 +53,7 @@ void expect_same_bits(const std::string& name, index_t n, FactorKind kind, index
   for (const auto& [threads, task_rows] : {std::pair{1, 2048}, {3, 2048}, {2, 256}}) {
     const auto device = std::make_shared<PlainDevice>();
     const Factor<T> together =
-        factored_with(problem, kind, device, threads, OffloadMode::always, task_rows).value();
+        factored_with(problem, kind, device, threads, OffloadWhen::always, task_rows).value();
     expect_same_factor(together, alone);
     ASSERT_TRUE(together.offload);
     EXPECT_GT(together.offload->device[DenseOperation::gemm].calls, 0);
@@ -79,7 +79,7 @@ TEST(offload, panels_of_many_tasks_have_the_bits_of_the_host) {
   const Factor<double> alone = problem.factored(FactorKind::llt).value();
   for (const index_t task_rows : {1, 257, 10000})
     expect_same_factor(factored_with(problem, FactorKind::llt, std::make_shared<PlainDevice>(), 3,
-                                     OffloadMode::always, task_rows)
+                                     OffloadWhen::always, task_rows)
                            .value(),
                        alone);
 }
@@ -180,7 +180,7 @@ TEST(offload, a_bad_pivot_is_that_of_the_host) {
 TEST(offload, host_tasks_run_while_the_device_is_busy) {
   const Problem<double> problem(generate({"poisson3d7", 16}), FactorKind::llt);
   const OffloadPlan all = plan_offload(*problem.symbolic, FactorKind::llt, ScalarType::float64,
-                                       estimated_offload_model(), OffloadMode::always);
+                                       estimated_offload_model(), OffloadWhen::always);
   ASSERT_FALSE(all.none());
   std::mutex mutex;
   std::condition_variable changed;
@@ -197,7 +197,7 @@ TEST(offload, host_tasks_run_while_the_device_is_busy) {
   ThreadTeam team(1);
   FactorizeOptions options;
   options.team = &team;
-  options.offload = {device, OffloadMode::automatic, model, 256};
+  options.offload = {device, OffloadWhen::automatic, model, 256};
   options.progress = [&](std::string_view, double) {
     const std::lock_guard lock(mutex);
     ++reports;
@@ -216,7 +216,7 @@ TEST(offload, counts_are_those_of_the_device_and_of_the_plan) {
   const OffloadModel model = estimated_offload_model();
   const PlannedOffload planned = planned_offload(
       *problem.symbolic, FactorKind::llt, ScalarType::float64, model,
-      plan_offload(*problem.symbolic, FactorKind::llt, ScalarType::float64, model, OffloadMode::always));
+      plan_offload(*problem.symbolic, FactorKind::llt, ScalarType::float64, model, OffloadWhen::always));
   const OffloadCounts counts = *factored_with(problem, FactorKind::llt, device).value().offload;
   EXPECT_EQ(static_cast<double>(device->counts().bytes_in), counts.bytes_in);
   EXPECT_EQ(static_cast<double>(device->counts().bytes_out), counts.bytes_out);
@@ -236,7 +236,7 @@ TEST(offload, never_sends_nothing) {
   const Problem<double> problem(generate({"poisson3d7", 9}), FactorKind::llt);
   const auto device = std::make_shared<PlainDevice>();
   const Factor<double> factor =
-      factored_with(problem, FactorKind::llt, device, 1, OffloadMode::never).value();
+      factored_with(problem, FactorKind::llt, device, 1, OffloadWhen::never).value();
   EXPECT_EQ(device->allocations, 0);
   EXPECT_EQ(factor.offload->device.total().calls, 0);
   EXPECT_GT(factor.offload->host.total().calls, 0);

@@ -137,6 +137,8 @@ OFFENCES = {
         {"bench/a.cpp": PURPOSE + "int k = 1" + " + 1" * 26 + ";\n"}, ("line-length", "bench/a.cpp", 2)),
     "comment_is_too_long": (
         {"tools/a.py": '"""What this file is for."""\n# ' + "word " * 30 + "\n"}, ("line-length", "tools/a.py", 2)),
+    "prose_is_too_long": (
+        {"docs/guide/a.md": "# A\n\n" + "word " * 30 + "\n"}, ("line-length", "docs/guide/a.md", 3)),
     "work_is_unfinished": (
         {"cli/a.cpp": PURPOSE + "int k;  // TO" "DO: name it\n"}, ("unfinished", "cli/a.cpp", 2)),
     "statement_is_commented_out": (

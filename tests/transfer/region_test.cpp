@@ -158,7 +158,7 @@ struct CountingLink final : ChunkLink {
 // Six threads share every counter.
 TEST_P(Mechanisms, hand_over_each_chunk_once_whichever_thread_writes_last) {
   constexpr int threads = 6, epochs = 60;
-  std::vector<RegionWrite> writes;
+  std::vector<WrittenBytes> writes;
   for (int task = 0; task < 6 * threads; ++task) writes.push_back({task * 8, task * 8 + 8});
   const RegionPlan plan = cut_region(8 * 6 * threads, 100, writes);
   CountingLink link(plan.writers.size());
@@ -242,7 +242,7 @@ std::string error_of(const std::function<void()>& work) {
 }
 
 TEST(Region, names_the_byte_without_a_writer_and_the_chunk_not_complete) {
-  const std::vector<RegionWrite> gap{{0, 8}, {12, 16}}, twice{{0, 8}, {4, 16}}, good{{0, 16}};
+  const std::vector<WrittenBytes> gap{{0, 8}, {12, 16}}, twice{{0, 8}, {4, 16}}, good{{0, 16}};
   EXPECT_NE(error_of([&] { cut_region(16, 8, gap); }).find("byte 8 of the region has no writer"),
             std::string::npos);
   EXPECT_NE(error_of([&] { cut_region(16, 8, twice); }).find("byte 4 of the region has two"),

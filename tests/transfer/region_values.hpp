@@ -9,7 +9,7 @@ inline std::byte value_of(index_t rank, std::int64_t epoch, std::int64_t at) {
   return static_cast<std::byte>(1 + (rank * 61 + epoch * 17 + at * 7) % 251);
 }
 
-inline void fill(std::span<std::byte> region, const transfer::RegionWrite& write, index_t rank,
+inline void fill(std::span<std::byte> region, const transfer::WrittenBytes& write, index_t rank,
                  std::int64_t epoch) {
   for (std::int64_t at = write.begin; at < write.end; ++at) region[at] = value_of(rank, epoch, at);
 }

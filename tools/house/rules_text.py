@@ -5,11 +5,12 @@ import gzip
 import re
 from pathlib import PurePosixPath
 
+from house.markdown import MAX_COLUMNS, long_lines
 from house.source import code_only, comments, includes, line_of
 from house.tree import Finding
 
 MAX_FILE_LINES = 600
-MAX_LINE_COLUMNS = 110
+MAX_LINE_COLUMNS = MAX_COLUMNS
 MAX_FILE_BYTES = 1_000_000
 MAX_MATRIX_BYTES = 100_000
 
@@ -103,8 +104,8 @@ def file_length(tree, architecture):
 
 
 def line_length(tree, architecture):
-    """Lines of code and comments. Rows of tables within strings, and text without a space to break at, may be
-    longer."""
+    """Lines of code, comments and the prose of pages. Rows of tables, and text without a space to break at,
+    may be longer."""
     for path in tree.sources():
         for number, line in enumerate((tree.text(path) or "").splitlines(), 1):
             if (
@@ -119,6 +120,17 @@ def line_length(tree, architecture):
                     f"{len(line)} columns, more than {MAX_LINE_COLUMNS}",
                     "break it where a reader would pause",
                 )
+    for path in tree.files:
+        if not path.endswith(".md") or path.startswith(("docs/results/", "tools/")):
+            continue  # most of the results are made by programs
+        for number, columns in long_lines(tree.text(path) or ""):
+            yield Finding(
+                path,
+                number,
+                "line-length",
+                f"{columns} columns, more than {MAX_LINE_COLUMNS}",
+                f"python3 tools/wrap_markdown.py {path}",
+            )
 
 
 def no_unfinished_work(tree, architecture):
