@@ -11,8 +11,13 @@ constexpr double tolerable_loss = 0.15;
 constexpr int largest_pause_factor = 1024;
 constexpr std::int64_t pause_of_a_forecast_ns = 50'000'000;
 
+bool is_judged(const RunFigures& figures) {
+  return figures.threads > 1 &&
+         (figures.disturbed == 0 || figures.wall_ns <= HandOvers::longest_judged_ns);
+}
+
 bool went_badly(const RunFigures& figures) {
-  return figures.disturbed > 0 && figures.wall_ns <= HandOvers::longest_judged_ns &&
+  return figures.disturbed > 0 &&
          static_cast<double>(figures.wall_ns - figures.caller_ns) >
              tolerable_loss * static_cast<double>(figures.wall_ns);
 }
@@ -25,16 +30,27 @@ int HandOvers::threads(int size, std::int64_t now_ns) const {
   return std::max(1, size - withheld_.load(std::memory_order_relaxed));
 }
 
+void HandOvers::add_undisturbed(std::int64_t ns) {
+  if (clean_ns_.fetch_add(ns, std::memory_order_relaxed) > pause_ns_.load(std::memory_order_relaxed))
+    factor_.store(least_pause_factor, std::memory_order_relaxed);
+  const std::int64_t credit = credit_ns_.load(std::memory_order_relaxed);
+  credit_ns_.store(std::min(most_credit_ns, credit + ns), std::memory_order_relaxed);
+}
+
+/// Whether undisturbed runs outweigh this loss; then it uses up their credit.
+bool HandOvers::outweighed(std::int64_t lost_ns) {
+  const std::int64_t rest = credit_ns_.load(std::memory_order_relaxed) -
+                            static_cast<std::int64_t>(static_cast<double>(lost_ns) / tolerable_loss);
+  credit_ns_.store(std::max<std::int64_t>(0, rest), std::memory_order_relaxed);
+  return rest >= 0;
+}
+
 void HandOvers::ran(const RunFigures& figures, std::int64_t now_ns) {
-  if (figures.threads < 2) return;
-  if (!went_badly(figures)) {
-    if (clean_ns_.fetch_add(figures.wall_ns, std::memory_order_relaxed) >
-        pause_ns_.load(std::memory_order_relaxed))
-      factor_.store(least_pause_factor, std::memory_order_relaxed);
-    return;
-  }
-  const int factor = factor_.load(std::memory_order_relaxed);
+  if (!is_judged(figures)) return;
+  if (!went_badly(figures)) return add_undisturbed(figures.wall_ns);
   const std::int64_t lost = figures.wall_ns - figures.caller_ns;
+  if (outweighed(lost)) return;
+  const int factor = factor_.load(std::memory_order_relaxed);
   const std::int64_t pause = std::min(longest_pause_ns, factor * lost);
   const bool paused = now_ns < until_ns_.load(std::memory_order_relaxed);
   const int withheld = figures.disturbed + (paused ? withheld_.load(std::memory_order_relaxed) : 0);

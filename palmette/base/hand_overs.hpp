@@ -21,8 +21,9 @@ struct RunFigures {
 /// If threads were disturbed in a short run and the caller was idle for a large part of it, as many threads
 /// as were disturbed are paused, for a time in proportion to the time lost. So the total loss stays small,
 /// however long the processors stay busy. After the pause all threads are called again; if that fails at
-/// once, the next pause is twice as long in proportion. Long runs are not judged: they distribute many tasks,
-/// and suspended threads delay only their own.
+/// once, the next pause is twice as long in proportion. A loss that undisturbed runs before it outweigh
+/// causes no pause: on a machine that is disturbed now and then, all threads remain the faster choice. Long
+/// runs are not judged: they distribute many tasks, and suspended threads delay only their own.
 class HandOvers {
  public:
   /// Threads to call for the next run, of a team of `size`; 1 ≤ it ≤ size.
@@ -36,11 +37,17 @@ class HandOvers {
   static constexpr std::int64_t longest_judged_ns = 100'000'000;
   static constexpr std::int64_t longest_pause_ns = 2'000'000'000;
   static constexpr int least_pause_factor = 16;
+  /// Undisturbed time that is remembered: a processor that becomes busy is noticed after a seventh of it.
+  static constexpr std::int64_t most_credit_ns = 200'000'000;
 
  private:
+  void add_undisturbed(std::int64_t ns);
+  bool outweighed(std::int64_t lost_ns);
+
   std::atomic<int> withheld_{0};
   std::atomic<std::int64_t> until_ns_{0};
   std::atomic<std::int64_t> clean_ns_{0};     // undisturbed, with all threads, since the last pause
+  std::atomic<std::int64_t> credit_ns_{0};    // undisturbed, less what losses since then have used up
   std::atomic<std::int64_t> pause_ns_{0};     // of the last pause
   std::atomic<int> factor_{least_pause_factor};
   std::atomic<bool> calls_all_{false};

@@ -53,9 +53,28 @@ TEST(hand_overs, as_much_good_time_as_the_pause_was_long_forgets_it) {
   hand_overs.ran(bad_run(), pause);
   for (std::int64_t spent = 0; spent <= 2 * pause + ms; spent += ms)
     hand_overs.ran(good_run(), 4 * pause + spent);
-  hand_overs.ran(bad_run(), 8 * pause);
+  while (hand_overs.threads(2, 8 * pause) == 2) hand_overs.ran(bad_run(), 8 * pause);
   EXPECT_EQ(hand_overs.threads(2, 9 * pause - 1), 1);
   EXPECT_EQ(hand_overs.threads(2, 9 * pause), 2);
+}
+
+// Threads that are twice as fast are worth calling if they lose 4 ms now and then.
+TEST(hand_overs, losses_that_undisturbed_runs_outweigh_withhold_nobody) {
+  HandOvers hand_overs;
+  for (int second = 0; second < 30; ++second) {
+    for (int run = 0; run < 100; ++run) hand_overs.ran(good_run(), 1000 * second * ms);
+    hand_overs.ran(bad_run(), 1000 * second * ms);
+    EXPECT_EQ(hand_overs.threads(2, 1000 * second * ms + 1), 2) << second;
+  }
+}
+
+TEST(hand_overs, processors_that_become_busy_are_noticed_after_a_seventh_of_the_remembered_time) {
+  HandOvers hand_overs;
+  for (int run = 0; run < 10'000; ++run) hand_overs.ran(good_run(), 0);
+  int lost_ms = 0;
+  for (; hand_overs.threads(2, 1) == 2; lost_ms += 3) hand_overs.ran(bad_run(), 0);
+  EXPECT_LE(lost_ms, HandOvers::most_credit_ns / 6 / ms);
+  EXPECT_GE(lost_ms, HandOvers::most_credit_ns / 8 / ms);
 }
 
 TEST(hand_overs, waiting_without_disturbance_is_the_works_own_and_withholds_nobody) {
