@@ -100,10 +100,9 @@ def chapter(run, folder):
         "Published: on Perlmutter (four A100 a node, 300 GB/s between those of a node, 12.5 GB/s",
         "beyond) the two-dimensional solve stops scaling where it leaves its node; with layers, each",
         "inside a node, it scales to 256 GPUs. Ours is a model, **no GPU ran**: the programs of our",
-        "kernels in virtual time, on",
-        "the machine file `perlmutter`. Each of a GPU's 216 workers takes the next task and waits for its",
-        "input; messages go by the two kinds of links. The figures are those of",
-        "[many_gpus_layers.md](many_gpus_layers.md), which says more, and what is missed.",
+        "kernels in virtual time, on the machine file `perlmutter`. Each of a GPU's 216 workers takes",
+        "the next task and waits for its input; messages go by the two kinds of links. The figures are",
+        "those of [many_gpus_layers.md](many_gpus_layers.md), which says more, and what is missed.",
         "",
     ]
     lines += [f"- {judgement(problem, flat, layered)}" for problem, _, flat, layered in results] + [""]
