@@ -1,6 +1,7 @@
 // Question: what do the words of kernels cost on this GPU? The time that a value takes from one block to
-// another (or from warp to warp) by scope and protocol, of a launch, and the rates of memory and bus. Prints
-// one JSON object that names the device; without a GPU one line, and ends with 5.
+// another (or from warp to warp, or from this GPU to another) by scope and protocol, of a launch, and the
+// rates of memory and bus. Prints one JSON object that names the device; without a GPU one line, and ends
+// with 5.
 //
 //   bench_gpu_words [device]      default: 0
 #include <cuda_runtime.h>
@@ -78,47 +79,123 @@ struct Trial {
       {#protocol, "device", "two blocks", hand_over_kernel<Scope::device, Protocol::protocol>, 2, 32}, { \
     #protocol, "system", "two blocks", hand_over_kernel<Scope::system, Protocol::protocol>, 2, 32        \
   }
-const Trial trials[] = {TRIALS_OF(flag_after_release), TRIALS_OF(value_as_flag), TRIALS_OF(tagged_value)};
+const Trial trials[] = {TRIALS_OF(flag_after_release), TRIALS_OF(value_as_flag), TRIALS_OF(tagged_value),
+                        TRIALS_OF(counted_bytes)};
 #undef TRIALS_OF
 
-/// Two players, so that each round is two hand-overs.
-double launch_milliseconds(const Trial& trial, HandOver at) {
-  check(cudaMemset(at.value, 0, letter_boxes<double> * sizeof(double)), "cudaMemset");
-  check(cudaMemset(at.flag, 0, letter_boxes<int> * sizeof(int)), "cudaMemset");
-  check(cudaMemset(at.tagged, 0, letter_boxes<TaggedValue> * sizeof(TaggedValue)), "cudaMemset");
-  const double ms = milliseconds([&] { trial.kernel<<<trial.blocks, trial.threads>>>(at); });
-  check(cudaGetLastError(), "launch of hand_over");
-  int wrong[2] = {-1, -1};
-  check(cudaMemcpy(wrong, at.wrong, sizeof wrong, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  if (wrong[0] != 0 || wrong[1] != 0)
+void check_values(const Trial& trial, const int* wrong) {
+  int found[2] = {-1, -1};
+  check(cudaMemcpy(found, wrong, sizeof found, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  if (found[0] != 0 || found[1] != 0)
     throw std::runtime_error(std::string(trial.protocol) + " with scope " + trial.scope +
                              " handed over wrong values");
+}
+
+/// Two players on this GPU, so that each round is two hand-overs.
+double launch_milliseconds(const Trial& trial, LetterBox* boxes, int* wrong, int rounds) {
+  check(cudaMemset(boxes, 0, 2 * sizeof(LetterBox)), "cudaMemset");
+  const HandOver at = hand_over_between(boxes, boxes + 1, rounds, wrong);
+  const double ms = milliseconds([&] { trial.kernel<<<trial.blocks, trial.threads>>>(at); });
+  check(cudaGetLastError(), "launch of hand_over");
+  check_values(trial, wrong);
   return ms;
 }
 
-/// The slope over rounds, so that launches do not count.
-double hand_over_nanoseconds(const Trial& trial, HandOver at) {
+/// The slope over rounds, so that launches do not count. @param milliseconds_of  rounds → a launch's time
+double hand_over_nanoseconds(const std::function<double(int rounds)>& milliseconds_of) {
   constexpr int few = 1000, many = 11000;
   std::vector<double> slopes;
   for (int turn = 0; turn <= repeats; ++turn) {
-    at.rounds = few;
-    const double short_ms = launch_milliseconds(trial, at);
-    at.rounds = many;
-    const double long_ms = launch_milliseconds(trial, at);
+    const double short_ms = milliseconds_of(few), long_ms = milliseconds_of(many);
     if (turn > 0) slopes.push_back((long_ms - short_ms) * 1e6 / (2.0 * (many - few)));
   }
   return median(slopes);
 }
 
 void print_hand_overs() {
-  const HandOver at{0, zeros<double>(letter_boxes<double>), zeros<int>(letter_boxes<int>),
-                    zeros<TaggedValue>(letter_boxes<TaggedValue>), zeros<int>(2)};
+  LetterBox* const boxes = zeros<LetterBox>(2);
+  int* const wrong = zeros<int>(2);
   std::printf(" \"hand_overs\": [");
   const char* separator = "\n";
   for (const Trial& trial : trials) {
+    const double ns = hand_over_nanoseconds(
+        [&](int rounds) { return launch_milliseconds(trial, boxes, wrong, rounds); });
     std::printf("%s  {\"protocol\": \"%s\", \"scope\": \"%s\", \"players\": \"%s\", \"nanoseconds\": %.1f}",
-                separator, trial.protocol, trial.scope, trial.players, hand_over_nanoseconds(trial, at));
+                separator, trial.protocol, trial.scope, trial.players, ns);
     separator = ",\n";
+  }
+  std::printf("],\n");
+}
+
+// ---- two GPUs ----
+
+/// One player and its letter box.
+struct Player {
+  int device;
+  LetterBox* box;
+  int* wrong;  ///< of both players; it writes its own
+};
+
+Player player_on(int device, int other) {
+  check(cudaSetDevice(device), "cudaSetDevice");
+  check(cudaDeviceEnablePeerAccess(other, 0), "cudaDeviceEnablePeerAccess");
+  return {device, zeros<LetterBox>(1), zeros<int>(2)};
+}
+
+/// By the host's clock: from before the first launch until both kernels have ended.
+double peer_milliseconds(const Trial& trial, const Player* players, int rounds) {
+  for (int k = 0; k < 2; ++k) {
+    check(cudaSetDevice(players[k].device), "cudaSetDevice");
+    check(cudaMemset(players[k].box, 0, sizeof(LetterBox)), "cudaMemset");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (int k = 0; k < 2; ++k) {
+    check(cudaSetDevice(players[k].device), "cudaSetDevice");
+    HandOver at = hand_over_between(players[0].box, players[1].box, rounds, players[k].wrong);
+    at.first_player = k;
+    trial.kernel<<<1, 32>>>(at);
+    check(cudaGetLastError(), "launch of hand_over");
+  }
+  int wrong[2] = {-1, -1};
+  for (int k = 0; k < 2; ++k) {
+    check(cudaSetDevice(players[k].device), "cudaSetDevice");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check(cudaMemcpy(&wrong[k], players[k].wrong + k, sizeof(int), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  if (wrong[0] != 0 || wrong[1] != 0)
+    throw std::runtime_error(std::string(trial.protocol) + " between two GPUs handed over wrong values");
+  return took.count();
+}
+
+/// The first other GPU for which both can reach the memory of the other, or −1.
+int peer_of(int device, int count) {
+  for (int other = 0; other < count; ++other) {
+    int there = 0, back = 0;
+    if (other == device) continue;
+    check(cudaDeviceCanAccessPeer(&there, device, other), "cudaDeviceCanAccessPeer");
+    check(cudaDeviceCanAccessPeer(&back, other, device), "cudaDeviceCanAccessPeer");
+    if (there != 0 && back != 0) return other;
+  }
+  return -1;
+}
+
+/// Without a second GPU, an empty list.
+void print_peer_hand_overs(int device, int count) {
+  std::printf(" \"peer_hand_overs\": [");
+  if (const int other = peer_of(device, count); other >= 0) {
+    const Player players[] = {player_on(device, other), player_on(other, device)};
+    const char* separator = "\n";
+    for (const Trial& trial : trials) {
+      if (std::string(trial.scope) != "system") continue;
+      const double ns =
+          hand_over_nanoseconds([&](int rounds) { return peer_milliseconds(trial, players, rounds); });
+      std::printf("%s  {\"protocol\": \"%s\", \"devices\": [%d, %d], \"nanoseconds\": %.1f}", separator,
+                  trial.protocol, device, other, ns);
+      separator = ",\n";
+    }
+    check(cudaSetDevice(device), "cudaSetDevice");
   }
   std::printf("],\n");
 }
@@ -188,6 +265,7 @@ int run(int device) {
   std::printf(" \"memory_bytes\": %zu, \"cache_bytes\": %d, \"driver\": %d, \"runtime\": %d,\n",
               properties.totalGlobalMem, properties.l2CacheSize, driver, runtime);
   print_hand_overs();
+  print_peer_hand_overs(device, count);
   print_launches();
   print_read_rate(properties);
   print_bus_rates();

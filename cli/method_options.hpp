@@ -10,18 +10,20 @@
 
 namespace palmette::cli {
 
-inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine, SolveWhere::device,
-                                                SolveWhere::devices, SolveWhere::device_layers,
-                                                SolveWhere::devices_by_columns};
-inline constexpr SolveWhere over_ranks[] = {SolveWhere::ranks, SolveWhere::layers};
-inline constexpr SolveWhere everywhere[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
-                                            SolveWhere::device, SolveWhere::devices,
-                                            SolveWhere::device_layers};
+inline constexpr SolveWhere on_one_machine[] = {SolveWhere::one_machine,   SolveWhere::device,
+                                                SolveWhere::devices,       SolveWhere::device_layers,
+                                                SolveWhere::device_levels, SolveWhere::devices_by_columns};
+inline constexpr SolveWhere predicted_places[] = {SolveWhere::ranks, SolveWhere::layers, SolveWhere::devices,
+                                                  SolveWhere::device_layers, SolveWhere::device_levels};
+inline constexpr SolveWhere everywhere[] = {
+    SolveWhere::one_machine, SolveWhere::ranks,         SolveWhere::layers,       SolveWhere::device,
+    SolveWhere::devices,     SolveWhere::device_layers, SolveWhere::device_levels};
 
 /// All of them, for lists of methods.
-inline constexpr SolveWhere all_places[] = {SolveWhere::one_machine, SolveWhere::ranks, SolveWhere::layers,
-                                            SolveWhere::device, SolveWhere::devices,
-                                            SolveWhere::device_layers, SolveWhere::devices_by_columns};
+inline constexpr SolveWhere all_places[] = {SolveWhere::one_machine,   SolveWhere::ranks,
+                                            SolveWhere::layers,        SolveWhere::device,
+                                            SolveWhere::devices,       SolveWhere::device_layers,
+                                            SolveWhere::device_levels, SolveWhere::devices_by_columns};
 
 /// "auto (default); for one machine: serial, …": the methods of these places, as help shows them.
 std::string method_help(std::span<const SolveWhere> places);

@@ -70,13 +70,14 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
 
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus) {
   group.value({"--gpus", "N|PxQ|PxQxL",
-               "so many devices of that kind hold the factor and solve together: N in the grid that is "
-               "predicted to be the fastest, P rows and Q columns of them, or L layers of such grids "
+               "so many devices of that kind hold the factor and solve together: N in the grid and layers "
+               "that are predicted to be the fastest, P rows and Q columns of them, or L layers of such "
+               "grids "
                "(default: one)"},
               [&gpus](const std::string& text) {
                 constexpr std::int64_t most = 1024;
                 if (text.find('x') != std::string::npos) gpus = parse_layered_grid(text);
-                else gpus = {{static_cast<index_t>(parse_integer("--gpus", text, 1, most)), 0}, 1};
+                else gpus = {{static_cast<index_t>(parse_integer("--gpus", text, 1, most)), 0}, 0};
               });
 }
 

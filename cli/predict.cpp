@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/device_layouts.hpp"
 #include "cli/names.hpp"
 #include "cli/path_plot.hpp"
 #include "cli/prediction_options.hpp"
@@ -312,10 +313,18 @@ int run_predict_offload(const PredictCommand& command) {
       input.matrix);
 }
 
+int run_predict_kernels(const PredictCommand& command) {
+  if (!command.plot.empty() || !command.threads.empty())
+    throw UsageError("--plot and --threads are for ranks and threads: leave out --gpus");
+  return run_device_layouts(
+      {"predict", "predictions", command.matrix, command.structure, command.placement, command.output});
+}
+
 int run_predict(const PredictCommand& command) {
   check_writable("--json", command.output.json);
   if (!command.offload.empty()) return run_predict_offload(command);
   if (!command.devices.empty() && !command.placement.counts_gpus) return run_predict_devices(command);
+  if (goes_by_kernels(command.placement)) return run_predict_kernels(command);
   check_writable("--plot", command.plot);
   check_apart("--plot", command.plot, "--json", command.output.json);
   check_method(command.placement);
@@ -342,7 +351,7 @@ Command add_predict(CLI::App& root) {
                      "  palmette predict A.mtx --machine cori-haswell --ranks 64:4096\n"
                      "  palmette predict A.mtx --machine cori-haswell --ranks 1024 --layers 1:32\n"
                      "  palmette predict A.mtx --device a100,h100\n"
-                     "  palmette predict A.mtx --device a100 --gpus 1:256 --grid auto\n"
+                     "  palmette predict A.mtx --device a100 --gpus 1:256 --layers auto\n"
                      "  palmette predict A.mtx --offload a100 --machine perlmutter-cpu\n"
                      "  palmette predict A.mtx --machine mine.json --ranks 4 --plot path.svg --json -\n");
   const auto command = std::make_shared<PredictCommand>();

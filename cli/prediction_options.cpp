@@ -51,8 +51,8 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                 options.counts_gpus = true;
               });
   group.value({"--grid", "RxC|auto",
-               "grid of ranks, R*C of them (default: the nearest to a square), or grid and map that are "
-               "predicted to be the fastest"},
+               "grid of ranks, R*C of them (default: the nearest to a square; of devices one column), or "
+               "grid and map that are predicted to be the fastest"},
               [&options](const std::string& text) {
                 options.chooses_grid = text == "auto";
                 if (!options.chooses_grid) options.grid = parse_grid(text);
@@ -69,9 +69,10 @@ void add_placement_options(CLI::App& app, PlacementOptions& options) {
                   options.layers = parse_ranks(text);
               });
   group.value({"--method", "NAME",
-               "how the solve is scheduled: " + method_help(over_ranks) +
-                   ". auto: if there are several, the one that is predicted to be fastest"},
-              [&options](const std::string& text) { options.method = read_method(text, over_ranks); });
+               "how the solve is scheduled: " + method_help(predicted_places) +
+                   ". auto: with --gpus those of devices; if there are several, the one that is predicted to "
+                   "be fastest. With --gpus, those for ranks are of the hosts of devices"},
+              [&options](const std::string& text) { options.method = read_method(text, predicted_places); });
   group.value({"--subtrees", "whole|split",
                "small subtrees stay on one rank each (default), or every supernode is distributed, as in "
                "[Ding et al. 2020]"},

@@ -45,6 +45,37 @@ std::vector<index_t> allowed_layers(index_t given, SolveMethod method, index_t n
   return layers;
 }
 
+/// Of ranks with a device each, by the programs of its kernels: hosts carry what kernels send, so each
+/// message also waits for the end of one kernel and the start of another. One column where nothing is known.
+RankLayout layout_of_devices(const RankSolveRequest& request, const DeviceLayoutQuestion& question) {
+  const DeviceInfo info = open_device_of_rank(request.solving.device, 0)->info();
+  std::optional<Cluster> cluster = request.ranks.machine == "this"
+                                       ? cluster_of(info, question.num_devices)
+                                       : machine_by_name(request.ranks.machine).cluster;
+  RankLayout layout{{{question.num_devices / question.layers.front(), 1}, question.layers.front()},
+                    PlacementMap::block_cyclic};
+  if (!cluster) return layout;
+  for (LinkLevel& level : cluster->links) {
+    level.link.latency_us += cluster->launch_us;
+    for (Link& pair : level.pairs) pair.latency_us += cluster->launch_us;
+  }
+  layout.ranks = ranked_device_layouts(question, *cluster).front().devices;
+  return layout;
+}
+
+/// Without a machine of ranks.
+void let_prices_choose(const RankSolveRequest& request, RankSolverOptions& options) {
+  options.choose_layout = [request, num_rhs = options.max_rhs, trees = options.trees](
+                              const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
+    DeviceLayoutQuestion question{symbolic, num_ranks};
+    question.layers = allowed_layers(request.ranks.chosen_layers, request.solving.method, num_ranks);
+    question.of_world.trees = trees;
+    question.num_rhs = num_rhs;
+    question.scalar_bytes = scalar_bytes;
+    return layout_of_devices(request, question);
+  };
+}
+
 /// Only the rank that predicts needs the machine.
 void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankSolverOptions& options) {
   const auto cluster =
@@ -84,7 +115,8 @@ RankSolverOptions solver_options(const RankSolveRequest& request, const RankTran
   options.watchdog_seconds = request.ranks.watchdog_seconds;
   options.memory = request.ranks.memory.value_or(MemoryKind::automatic);
   options.transport_name = transport.name;
-  if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);
+  if (request.ranks.chooses_grid && request.solving.device != "none") let_prices_choose(request, options);
+  else if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
+#include "cli/device_layouts.hpp"
 #include "cli/names.hpp"
 #include "cli/prediction_options.hpp"
 #include "cli/report_table.hpp"
@@ -155,6 +156,13 @@ int run_simulate(const SimulateCommand& command) {
   check_writable("--write-stores", command.stores);
   check_apart("--write-stores", command.stores, "--json", command.output.json);
   check_apart("--write-stores", command.stores, "--trace", command.trace);
+  if (goes_by_kernels(command.placement)) {
+    if (!command.trace.empty() || !command.stores.empty())
+      throw UsageError(
+          "--trace and --write-stores show the programs of ranks: with --gpus add --method message_driven");
+    return run_device_layouts({"simulate-cluster", "simulations", command.matrix, command.structure,
+                               command.placement, command.output});
+  }
   check_method(command.placement);
   const MachineFile machine = machine_by_name(command.placement.machine);
   ProgressBar progress(!command.output.quiet);
@@ -171,7 +179,8 @@ Command add_simulate_cluster(CLI::App& root) {
       new_subcommand(root, "simulate-cluster",
                      "Solve on a cluster in virtual time.\n"
                      "Runs the programs that ranks run over MPI, with real arithmetic. A task takes the\n"
-                     "time that the machine's rates give, a message that of its links and interfaces.",
+                     "time that the machine's rates give, a message that of its links and interfaces.\n"
+                     "With --gpus, the programs of the kernels of several devices, without arithmetic.",
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 64:1024\n"
                      "  palmette simulate-cluster A.mtx --machine cori-haswell --ranks 256 --layers 1:16\n"
                      "  palmette simulate-cluster A.mtx --device a100 --gpus 1:64 --grid auto\n"

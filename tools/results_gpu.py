@@ -64,20 +64,25 @@ def one_device(results):
 def words_section(words):
     """Hand-overs, launches and rates."""
     scopes = ["block", "device", "system"]
+    peers = {row["protocol"]: row["nanoseconds"] for row in words.get("peer_hand_overs", [])}
+    players = [*scopes, "two GPUs"] if peers else scopes
     lines = [
         "## Microbenchmarks",
         "",
         "Nanoseconds until a value that one warp sends is in the hands of another that waits for it: half of"
         " a round, from the slope over rounds, by `bench_gpu_words`.",
         "With scope block two warps of a block, else two blocks. Waiting threads pause as those of solves"
-        " do.",
+        " do."
+        + (" Two GPUs, with scope system, reach each other's memory." if peers else ""),
         "",
-        "| protocol | " + " | ".join(scopes) + " |",
-        "| --- |" + " ---: |" * len(scopes),
+        "| protocol | " + " | ".join(players) + " |",
+        "| --- |" + " ---: |" * len(players),
     ]
     found = {(row["protocol"], row["scope"]): row["nanoseconds"] for row in words["hand_overs"]}
     for protocol in dict.fromkeys(row["protocol"] for row in words["hand_overs"]):
         cells = [f"{found[protocol, scope]:,.0f}" if (protocol, scope) in found else "" for scope in scopes]
+        if peers:
+            cells.append(f"{peers[protocol]:,.0f}" if protocol in peers else "")
         lines.append(f"| `{protocol}` | " + " | ".join(cells) + " |")
     return lines + [
         "",

@@ -7,8 +7,8 @@
 PYTHON needs matplotlib, and palmette for the last chapter. Runs programs of FOLDER (default build/release;
 configure with -DPALMETTE_BENCH=ON): bench_rank_decompositions, `palmette simulate-cluster` and `palmette
 simulate-transfers`. Times are virtual: they do not depend on what else this machine does. --long: s2D9pt
-2048² instead of 1024², which needs some 20 GB. --only: one of the last chapters alone, offload in a minute
-or transfers in some ten. --keep: a folder from which outputs are read, or to which they are written.
+2048² instead of 1024², which needs some 20 GB. --only: a chapter alone, gpus (L5, by bench_many_gpus) in
+half a minute, offload in a minute or transfers in some ten. --keep: a folder from which outputs are read, or to which they are written.
 """
 
 import argparse
@@ -18,10 +18,11 @@ import subprocess
 import tempfile
 
 import kept_output
-from reproduction import grids, layers, offload, transfers
+from reproduction import gpus, grids, layers, offload, transfers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAST_CHAPTERS = {"offload": offload, "transfers": transfers}
+ALONE = {"gpus": gpus, **LAST_CHAPTERS}  # what --only makes
 
 
 class Runner:
@@ -84,12 +85,13 @@ def write_report(run, side):
 
 
 def replace_chapter(run, chapter):
-    """One of the last chapters of the page made anew, the others as they are."""
+    """L5 or one of the last chapters of the page made anew, the others as they are."""
     folder = ROOT / "docs/results"
     page = folder / "reproduction.md"
-    made = "\n".join(chapter.chapter(run, folder)) + "\n"
+    made = "\n".join(chapter.chapter(run, folder)).rstrip("\n") + "\n"
     before, _, old = page.read_text().partition(chapter.BEGIN)
-    later = [one.BEGIN for one in LAST_CHAPTERS.values() if one.BEGIN in old]
+    later = [gpus.NEXT] if chapter is gpus else []
+    later += [one.BEGIN for one in LAST_CHAPTERS.values() if one.BEGIN in old]
     after = "\n" + old[old.index(later[0]) :] if later else ""
     page.write_text(before.rstrip("\n") + "\n\n" + made + after)
 
@@ -109,12 +111,12 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--build", default=ROOT / "build/release")
     parser.add_argument("--keep")
-    parser.add_argument("--only", choices=LAST_CHAPTERS)
+    parser.add_argument("--only", choices=ALONE)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         run = Runner(given.build, given.keep or scratch)
         if given.only:
-            replace_chapter(run, LAST_CHAPTERS[given.only])
+            replace_chapter(run, ALONE[given.only])
         else:
             write_report(run, 2048 if given.long else 1024)
 

@@ -86,8 +86,9 @@ typedef struct {
   const char* device;
   /* Several devices of the kind `device` hold the factor and solve together: rows x columns of a grid, and
    * layers of such grids; method "auto". 1, 1, 1 (default): one device. No columns: `device_rows` devices, in
-   * one layer as the grid that is predicted to be the fastest, in several layers as one column each. The last
-   * bits of x depend on the number of layers. */
+   * one layer as the grid that is predicted to be the fastest, in several layers as one column each; with 0
+   * layers too, the grid and layers that are predicted to be the fastest. The last bits of x depend on the
+   * number of layers. */
   int32_t device_rows;
   int32_t device_columns;
   int32_t device_layers;
@@ -256,6 +257,13 @@ typedef struct {
   int condition;            /* as palmette_options */
   int most_rhs;             /* most right-hand sides that are solved together; default 64 */
   double watchdog_seconds;  /* a rank that waits this long ends the run; default 600, 0: none */
+  /* "none" (default): ranks solve. "cuda", "hip" or "emulated": each rank has one device of this kind, which
+   * holds its part of the factor and solves; ranks of one machine take its devices in turn. "cuda:0": this
+   * one. Several layers then meet once in a solve. */
+  const char* device;
+  /* With a device, how what it sends reaches that of another rank: "native", from address to address;
+   * "reference", by way of the hosts; "auto" (default): the first, if MPI can. */
+  const char* memory;
 } palmette_rank_options;
 
 typedef struct palmette_rank_solver palmette_rank_solver;

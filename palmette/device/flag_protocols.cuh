@@ -46,12 +46,18 @@ void store_whole(TaggedValue* p, TaggedValue v) {
 }
 #endif
 
+constexpr int bytes_of_value = sizeof(double);
+
 template <Scope s, Protocol protocol, ProtocolFault fault>
 PALMETTE_DEVICE void send(const HandOver& at, int to, int round, double v) {
-  double* const value = at.value + to * (letter_boxes<double> / 2);
-  TaggedValue* const tagged = at.tagged + to * (letter_boxes<TaggedValue> / 2);
-  if constexpr (protocol == Protocol::flag_after_release) {
-    int* const flag = at.flag + to * (letter_boxes<int> / 2);
+  double* const value = at.value[to];
+  TaggedValue* const tagged = at.tagged[to];
+  if constexpr (protocol == Protocol::counted_bytes) {
+    *value = v;
+    if constexpr (fault == ProtocolFault::relaxed_count) gpu::reduce_relaxed<s>(at.flag[to], bytes_of_value);
+    else gpu::reduce_release<s>(at.flag[to], bytes_of_value);
+  } else if constexpr (protocol == Protocol::flag_after_release) {
+    int* const flag = at.flag[to];
     *value = v;
     if constexpr (fault == ProtocolFault::relaxed_flag) gpu::store_relaxed<s>(flag, round);
     else gpu::store_release<s>(flag, round);
@@ -69,28 +75,29 @@ PALMETTE_DEVICE void send(const HandOver& at, int to, int round, double v) {
 /// @param before  the value of the round before
 template <Scope s, Protocol protocol>
 PALMETTE_DEVICE double receive(const HandOver& at, int me, int round, double before) {
-  const double* const value = at.value + me * (letter_boxes<double> / 2);
-  if constexpr (protocol == Protocol::flag_after_release) {
-    gpu::wait_equal<s>(at.flag + me * (letter_boxes<int> / 2), round);
+  const double* const value = at.value[me];
+  if constexpr (protocol == Protocol::flag_after_release || protocol == Protocol::counted_bytes) {
+    gpu::wait_equal<s>(at.flag[me], protocol == Protocol::counted_bytes ? round * bytes_of_value : round);
     return *value;
   } else if constexpr (protocol == Protocol::value_as_flag) {
     double v = gpu::load_relaxed<s>(value);
     for (; v == before; v = gpu::load_relaxed<s>(value)) gpu::pause();
     return v;
   } else {
-    const TaggedValue* const tagged = at.tagged + me * (letter_boxes<TaggedValue> / 2);
+    const TaggedValue* const tagged = at.tagged[me];
     TaggedValue v = load_whole<s>(tagged);
     for (; v.tag != round; v = load_whole<s>(tagged)) gpu::pause();
     return v.value;
   }
 }
 
-/// The players are the first lanes of two blocks, or of two warps of a single block. The first one sends the
+/// The players are the first lanes of two blocks, or of two warps of a single block, or of one warp on each
+/// of two devices. The first one sends the
 /// number of the round, the second one answers with its double.
 template <Scope s, Protocol protocol, ProtocolFault fault = ProtocolFault::none>
 PALMETTE_KERNEL void hand_over_kernel(HandOver at) {
   if (gpu::lane() != 0) return;
-  const int me = gpu::blocks() > 1 ? gpu::block() : gpu::thread() / gpu::warp_size;
+  const int me = at.first_player + (gpu::blocks() > 1 ? gpu::block() : gpu::thread() / gpu::warp_size);
   const int other = 1 - me;
   int wrong = 0;
   double before = 0;

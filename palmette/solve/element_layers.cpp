@@ -22,6 +22,13 @@ std::vector<LayerMeeting> meetings_of(const LayerSystem& system, const ElementWo
     meeting.depth = depth_of(*system.layering, step.node);
     for (const index_t s : step.supernodes) meeting.tops.push_back(world.exchange[rank].top_of(s));
     meeting.rows = step.rows;
+    if (world.levels != nullptr) {
+      offset_t row = 0;
+      for (const index_t s : step.supernodes) {
+        meeting.first_row.push_back(row);
+        row += world.symbolic.width(s);
+      }
+    }
     result.push_back(std::move(meeting));
   }
   return result;
@@ -31,7 +38,10 @@ std::vector<LayerMeeting> meetings_of(const LayerSystem& system, const ElementWo
 void make_room(ElementWorld& world, index_t rank) {
   std::vector<LayerMeeting>& meetings = world.meetings[rank];
   for (std::size_t k = 0; k < meetings.size(); ++k) {
-    meetings[k].here = {world.store[rank].new_shared(meetings[k].rows), world.signal_of_meeting(rank, k)};
+    // at levels, x comes to where it is used
+    const bool receives = world.levels == nullptr || meetings[k].receives_up;
+    meetings[k].here = {world.store[rank].new_shared(receives ? meetings[k].rows : 0),
+                        world.signal_of_meeting(rank, k)};
     world.most_depth = std::max(world.most_depth, meetings[k].depth);
   }
   world.shared_rows = std::max(world.shared_rows, world.store[rank].shared());
@@ -41,6 +51,16 @@ void make_room(ElementWorld& world, index_t rank) {
 const LayerMeeting& meeting_with(const std::vector<LayerMeeting>& meetings, index_t partner) {
   return *std::find_if(meetings.begin(), meetings.end(),
                        [&](const LayerMeeting& one) { return one.partner == partner; });
+}
+
+/// Where an element waits for x of the supernodes of a meeting.
+std::vector<MeetingPlace> places_of_values(const ElementWorld& world, index_t rank,
+                                           const LayerMeeting& meeting) {
+  std::vector<MeetingPlace> places;
+  for (const index_t top : meeting.tops)
+    places.push_back({world.store[rank].value(world.exchange[rank].tops[top], false),
+                      world.signal_of_value(rank, top, false)});
+  return places;
 }
 
 void connect(std::vector<ElementWorld>& worlds) {
@@ -57,8 +77,10 @@ void connect(std::vector<ElementWorld>& worlds) {
     for (index_t rank = 0; rank < per_layer; ++rank)
       for (LayerMeeting& meeting : world.meetings[rank]) {
         const ElementWorld& other = worlds[meeting.partner / per_layer];
-        meeting.there =
-            meeting_with(other.meetings[meeting.partner % per_layer], world.first_element + rank).here;
+        const index_t there = meeting.partner % per_layer;
+        const LayerMeeting& same = meeting_with(other.meetings[there], world.first_element + rank);
+        meeting.there = same.here;
+        if (world.levels != nullptr) meeting.values_there = places_of_values(other, there, same);
       }
   }
 }
@@ -74,7 +96,33 @@ void number_as_whole(const LayerSystem& system, HostElement& element) {
   }
 }
 
+/// Elements that do not lead a supernode wait for its x.
+void find_arrivals_of_values(ElementWorld& world) {
+  for (index_t rank = 0; rank < static_cast<index_t>(world.exchange.size()); ++rank)
+    for (index_t top = 0; top < static_cast<index_t>(world.exchange[rank].tops.size()); ++top)
+      if (world.is_elsewhere(rank, top)) world.arrives[1][rank][top] = 1;
+}
+
 }  // namespace
+
+std::vector<TopMeeting> ElementWorld::meetings_of_top(index_t rank, index_t top) const {
+  std::vector<TopMeeting> result;
+  if (levels == nullptr) return result;
+  for (const LayerMeeting& one : meetings[rank]) {
+    const auto found = std::lower_bound(one.tops.begin(), one.tops.end(), top);
+    if (found == one.tops.end() || *found != top) continue;
+    const auto k = static_cast<int>(found - one.tops.begin());
+    result.push_back({&one,
+                      {one.here.at + one.first_row[k], one.here.signal + k},
+                      {one.there.at + one.first_row[k], one.there.signal + k},
+                      one.values_there[k]});
+  }
+  return result;
+}
+
+int ElementWorld::level_of(index_t supernode) const {
+  return depth_of(*levels->layering, levels->layering->node_of[levels->supernode[supernode]]);
+}
 
 HostElements layered_element_programs(const std::vector<LayerSystem>& systems, TreeShape trees,
                                       int entry_bytes) {
@@ -87,6 +135,8 @@ HostElements layered_element_programs(const std::vector<LayerSystem>& systems, T
         make_element_world(*system.symbolic, *system.placement, trees, entry_bytes, result.element));
     ElementWorld& world = worlds.back();
     world.first_element = system.ranks.first_rank(system.layer);
+    if (system.method == LayeredMethod::baseline_3d) world.levels = &system;
+    find_arrivals_of_values(world);
     for (index_t rank = 0; rank < system.ranks.grid.num_ranks(); ++rank) {
       world.meetings[rank] = meetings_of(system, world, rank);
       make_room(world, rank);
@@ -106,7 +156,7 @@ HostElements programs_of_world(const SymbolicFactor& symbolic, const WorldOption
     return element_programs(symbolic, place(symbolic, options.grid, map, options.subtrees), options.trees,
                             entry_bytes);
   auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, options.layers));
-  return layered_element_programs(layer_systems(symbolic, std::move(cut), LayeredMethod::one_sync_3d,
+  return layered_element_programs(layer_systems(symbolic, std::move(cut), options.layered_method,
                                                 {{options.grid, options.layers}, map, options.subtrees}),
                                   options.trees, entry_bytes);
 }

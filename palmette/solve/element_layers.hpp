@@ -51,21 +51,35 @@ class StoreRows {
   offset_t shared_ = 0, updates_ = 0, local_ = 0;
 };
 
-/// Where a message between layers arrives.
+/// Where rows from another layer arrive.
 struct MeetingPlace {
   offset_t at = 0;  ///< first row of the shared store
   int signal = 0;
 };
 
 /// An element adds up, with one of another layer, the rows of y that both hold: the second sends its rows up
-/// and gets the sums back.
+/// and gets the sums back. In layers that meet at each level, what the second one's columns add to each
+/// supernode goes up as soon as it is known, and x of each supernode comes down.
 struct LayerMeeting {
   index_t partner = 0;  ///< element of all layers
   bool receives_up = false;
   int depth = 0;  ///< of the node of the layers, from the root
-  std::vector<index_t> tops;
+  std::vector<index_t> tops;  ///< ascending
   offset_t rows = 0;
   MeetingPlace here, there;
+  /// By top, in layers that meet at each level: first of its rows, whose signal is `here.signal` and its
+  /// number; and where the partner waits for its x.
+  std::vector<offset_t> first_row;
+  std::vector<MeetingPlace> values_there;
+
+  int num_signals() const { return first_row.empty() ? 1 : static_cast<int>(tops.size()); }
+};
+
+/// One supernode in a meeting at a level.
+struct TopMeeting {
+  const LayerMeeting* meeting;
+  MeetingPlace here, there;  ///< of what goes up
+  MeetingPlace value_there;
 };
 
 /// What the elements of one layer are built from. Elements are numbered within the layer.
@@ -78,6 +92,7 @@ struct ElementWorld {
   index_t first_element = 0;                  // of the layer, among all layers
   std::vector<std::vector<LayerMeeting>> meetings;  // by element: deepest first; empty in one layer
   int most_depth = 0;                               // of all meetings of all layers
+  const LayerSystem* levels = nullptr;  // this layer's, if layers meet at each level of the cut
 
   int signal_of_value(index_t rank, index_t top, bool forward) const {
     return static_cast<int>(top + (forward ? 0 : static_cast<index_t>(exchange[rank].tops.size())));
@@ -86,9 +101,21 @@ struct ElementWorld {
     return static_cast<int>(2 * exchange[rank].tops.size() + number);
   }
   int signal_of_meeting(index_t rank, std::size_t number) const {
-    return static_cast<int>(signal_of_incoming(rank, exchange[rank].incoming.size()) + number);
+    int signal = signal_of_incoming(rank, exchange[rank].incoming.size());
+    for (std::size_t k = 0; k < number; ++k) signal += meetings[rank][k].num_signals();
+    return signal;
   }
   int num_signals(index_t rank) const { return signal_of_meeting(rank, meetings[rank].size()); }
+
+  /// In which meetings at levels an element holds a supernode; empty if layers meet once, or in one layer.
+  std::vector<TopMeeting> meetings_of_top(index_t rank, index_t top) const;
+  /// Another layer sweeps this supernode, whose diagonal block the element holds.
+  bool is_elsewhere(index_t rank, index_t top) const {
+    const TopSupernode& one = exchange[rank].tops[top];
+    return levels != nullptr && one.owns_diagonal && !levels->leads(one.supernode);
+  }
+  /// From the root of the cut, of the node that holds a supernode of a layer that meets at each level.
+  int level_of(index_t supernode) const;
 };
 
 /// @param elements  those of this layer are added, without their programs

@@ -116,6 +116,12 @@ class PricedSweep {
                              given);
   }
 
+  offset_t most_panel_bytes() const {
+    offset_t most = 0;
+    for (const OneElement& one : elements_) most = std::max(most, one.panel_bytes);
+    return most;
+  }
+
   /// @returns when the last kernel has ended
   double run(double now, ElementsPrice& price) {
     price_ = &price;
@@ -176,6 +182,7 @@ class PricedSweep {
     std::vector<int> task_of_signal;
     std::size_t next = 0;  // ticket
     index_t busy = 0;
+    offset_t panel_bytes = 0;  // of the tasks that have begun
   };
 
   void take_ticket(int e) {
@@ -194,7 +201,9 @@ class PricedSweep {
     ++one.busy;
     const ElementTask& what = one.program.task[task];
     const TaskWork work = one.works.of(what);
-    price_->panel_bytes += std::llround(one.works.entries_of(what) * given_.scalar_bytes);
+    const offset_t panel_bytes = std::llround(one.works.entries_of(what) * given_.scalar_bytes);
+    price_->panel_bytes += panel_bytes;
+    one.panel_bytes += panel_bytes;
     ++price_->tasks;
     const double look = std::max(cluster_.overheads_of_ranks().task_us, 0.1) * 1e-6;
     price_->polls += static_cast<offset_t>(std::ceil((now_ - since) / look));
@@ -249,7 +258,9 @@ ElementsPrice price_elements(const ElementsCase& given, const Cluster& cluster) 
   const double vector_bytes = 2.0 * given.symbolic.n * given.num_rhs * given.scalar_bytes;
   const double move = launch + vector_bytes / static_cast<double>(all.element.size()) / rate;
   const double begun = move + launch;
-  const double middle = solve_detail::PricedSweep(all, true, given, cluster).run(begun, price);
+  solve_detail::PricedSweep forward(all, true, given, cluster);
+  const double middle = forward.run(begun, price);
+  price.most_panel_bytes = forward.most_panel_bytes();
   const double end = solve_detail::PricedSweep(all, false, given, cluster).run(middle + launch, price);
   price.forward_seconds = middle - move;
   price.backward_seconds = end - middle;

@@ -25,6 +25,8 @@ struct ElementsPrice {
   offset_t messages = 0;
   offset_t message_bytes = 0;
   offset_t panel_bytes = 0;  ///< of the factor that kernels read, both sweeps
+  /// of the factor that one device reads in the forward sweep: the most of all devices, its part of L
+  offset_t most_panel_bytes = 0;
   offset_t polls = 0;        ///< looks of blocks of threads at flags that are not yet set
 };
 

@@ -17,9 +17,10 @@ struct OrderKey {
   index_t supernode = 0;
   int phase = 0;
   int number = 0;
+  int level = 0;  ///< comes first
   bool operator<(const OrderKey& other) const {
-    return std::tuple(-urgency, supernode, phase, number) <
-           std::tuple(-other.urgency, other.supernode, other.phase, other.number);
+    return std::tuple(level, -urgency, supernode, phase, number) <
+           std::tuple(other.level, -other.urgency, other.supernode, other.phase, other.number);
   }
 };
 
@@ -74,8 +75,17 @@ class ProgramBuilder {
   }
   OrderKey key_of_top(index_t top, int phase, int number = 0) const {
     const TopSupernode& one = ex_.tops[top];
-    if (forward_) return {one.urgency.forward, one.supernode, phase, number};
-    return {one.urgency.backward, -one.supernode, phase, number};
+    OrderKey key{forward_ ? one.urgency.forward : one.urgency.backward, one.supernode, phase, number,
+                 level_of(one.supernode)};
+    if (world_.levels != nullptr && world_.levels->is_replicated(one.supernode))
+      key.urgency = 0, key.supernode = world_.levels->supernode[one.supernode];  // one order of all layers
+    if (!forward_) key.supernode = -key.supernode;
+    return key;
+  }
+  /// Layers that meet at each level sweep level after level of the cut.
+  int level_of(index_t supernode) const {
+    if (world_.levels == nullptr) return 0;
+    return forward_ ? -world_.level_of(supernode) : world_.level_of(supernode);
   }
 
   offset_t local_row(offset_t at) const { return world_.shared_rows + at; }
@@ -131,6 +141,8 @@ class ProgramBuilder {
         send(child, world_.signal_of_value(child, number, forward_),
              world_.store[child].value(other.tops[number], forward_), value.width);
       }
+      for (const TopMeeting& one : world_.meetings_of_top(rank_, static_cast<index_t>(t)))
+        if (!forward_ && one.meeting->receives_up) send_to_layer(*one.meeting, one.value_there, value.width);
       value.send_end = static_cast<int>(program_.send.size());
       value.copy_begin = static_cast<int>(program_.copy.size());
       if (!forward_) copies_for_subtrees(static_cast<index_t>(t));
@@ -186,8 +198,10 @@ class ProgramBuilder {
     one.sum_end = static_cast<int>(program_.sum.size());
     one.part_begin = num_parts();
     for (const StoredPart& part : ex_.of(ex_.parts, reduction.result)) program_.part.push_back(part_of(part));
+    if (forward_ && reduction.parent == -1) add_sums_of_layers(t);
     one.part_end = num_parts();
     if (reduction.parent != -1) send_sum(reduction, one);
+    else if (forward_ && world_.is_elsewhere(rank_, t)) send_whole_sum(t, one);
     program_.reduction.push_back(one);
     return static_cast<int>(program_.reduction.size()) - 1;
   }
@@ -205,6 +219,24 @@ class ProgramBuilder {
          world_.store[reduction.parent].incoming(k), reduction.outgoing_rows);
   }
 
+  /// What other layers add to a supernode, behind what this one adds.
+  void add_sums_of_layers(index_t t) {
+    for (const TopMeeting& one : world_.meetings_of_top(rank_, t))
+      if (one.meeting->receives_up)
+        program_.part.push_back({one.here.at, -1, 0, static_cast<int>(width(t))});
+  }
+  /// The parts of a root, added up, to the layer that sweeps the supernode, or on the way there.
+  void send_whole_sum(index_t t, device::ElementReduction& one) {
+    one.rows = static_cast<int>(width(t));
+    one.outgoing = local_row(store_.new_outgoing(one.rows));
+    program_.sum.push_back({one.outgoing, one.rows, one.part_begin, one.part_end});
+    one.sum_end = static_cast<int>(program_.sum.size());
+    one.part_begin = one.part_end;  // the message is there already
+    one.send = static_cast<int>(program_.send.size());
+    const TopMeeting up = world_.meetings_of_top(rank_, t).back();
+    send_to_layer(*up.meeting, up.there, one.rows);
+  }
+
   /// @param before  a task that the root waits for too, or −1
   int reduce(index_t t, index_t number, int phase, int before) {
     std::vector<int> waits = producers_[t], signals;
@@ -212,6 +244,9 @@ class ProgramBuilder {
     const ArrayPart incoming = ex_.reductions[number].incoming;
     for (index_t k = incoming.begin; k < incoming.end; ++k)
       signals.push_back(world_.signal_of_incoming(rank_, k));
+    if (forward_ && ex_.reductions[number].parent == -1)
+      for (const TopMeeting& one : world_.meetings_of_top(rank_, t))
+        if (one.meeting->receives_up) signals.push_back(one.here.signal);
     return add_task(ElementTaskKind::reduce, add_reduction(t, number), key_of_top(t, phase), std::move(waits),
                     std::move(signals));
   }
@@ -232,7 +267,7 @@ class ProgramBuilder {
     }
     if (arrives(t)) found = arrive(t, 1);
     value_task_[t] = found;
-    if (top.owns_diagonal)
+    if (top.owns_diagonal && !world_.is_elsewhere(rank_, t))
       triangle_task_[t] = add_task(ElementTaskKind::triangle, t, key_of_top(t, 3), {found});
     for (index_t p = top.column_portions.begin; p < top.column_portions.end; ++p) {
       const int begin = static_cast<int>(program_.block.size());
@@ -249,8 +284,10 @@ class ProgramBuilder {
   void top_backward(index_t t) {
     const TopSupernode& top = ex_.tops[t];
     int found = -1, before = -1;
-    if (top.owns_diagonal) before = add_task(ElementTaskKind::triangle, t, key_of_top(t, 0), {});
-    if (top.column_sum != -1) {
+    const bool is_elsewhere = world_.is_elsewhere(rank_, t);
+    if (top.owns_diagonal && !is_elsewhere)
+      before = add_task(ElementTaskKind::triangle, t, key_of_top(t, 0), {});
+    if (top.column_sum != -1 && !is_elsewhere) {
       const int task = reduce(t, top.column_sum, 1, before);
       if (ex_.reductions[top.column_sum].parent == -1) found = task;
     }
@@ -310,7 +347,8 @@ class ProgramBuilder {
   std::vector<int> add_tree_tasks(index_t s, const OrderKey& key, const std::vector<int>& waits) {
     std::vector<int> tasks;
     for (index_t k = tree_tasks_.task_ptr[s]; k < tree_tasks_.task_ptr[s + 1]; ++k)
-      tasks.push_back(add_task(ElementTaskKind::tree, k, {key.urgency, key.supernode, key.phase, k}, waits));
+      tasks.push_back(
+          add_task(ElementTaskKind::tree, k, {key.urgency, key.supernode, key.phase, k, key.level}, waits));
     return tasks;
   }
 
@@ -320,7 +358,7 @@ class ProgramBuilder {
     std::vector<std::vector<int>> waits(end - begin);
     std::vector<int> roots;
     for (index_t s = begin; s < end; ++s) {
-      const OrderKey key{whole.urgency.forward, element_.supernode[s], 0, 0};
+      const OrderKey key{whole.urgency.forward, element_.supernode[s], 0, 0, level_of(whole.last_supernode)};
       const std::vector<int> tasks = add_tree_tasks(s, key, waits[s - begin]);
       const index_t parent = local().parent[s];
       std::vector<int>& next = parent >= 0 ? waits[parent - begin] : roots;
@@ -328,7 +366,9 @@ class ProgramBuilder {
     }
     if (whole.contributions.size() == 0) return;
     const int task = add_task(ElementTaskKind::add_up, 0,
-                              {whole.urgency.forward, element_.supernode[end - 1], 1, 0}, roots);
+                              {whole.urgency.forward, element_.supernode[end - 1], 1, 0,
+                               level_of(whole.last_supernode)},
+                              roots);
     drafts_[task].task.begin = static_cast<int>(program_.sum.size());
     for (const OwnContribution& own : ex_.contributions_of(whole)) {
       add_boundary_sum(whole, own, begin, end);
@@ -366,7 +406,8 @@ class ProgramBuilder {
     std::vector<std::vector<int>> tasks(end - begin);
     for (index_t s = end; s-- > begin;) {
       const index_t parent = local().parent[s];
-      const OrderKey key{whole.urgency.backward, -element_.supernode[s], 0, 0};
+      const OrderKey key{whole.urgency.backward, -element_.supernode[s], 0, 0,
+                         level_of(whole.last_supernode)};
       tasks[s - begin] = add_tree_tasks(s, key, parent >= 0 ? tasks[parent - begin] : above);
     }
   }
@@ -375,6 +416,7 @@ class ProgramBuilder {
 
   /// Behind all other tasks: sums go up, level after level of the layers, and come down again.
   void meet_layers() {
+    if (world_.levels != nullptr) return;
     const std::vector<LayerMeeting>& meetings = world_.meetings[rank_];
     int before = -1;
     for (const LayerMeeting& one : meetings)
@@ -407,17 +449,17 @@ class ProgramBuilder {
     } else {
       meeting.at = local_row(store_.new_outgoing(one.rows));
       meeting.send = static_cast<int>(program_.send.size());
-      send_to_layer(one);
+      send_to_layer(one, one.there, one.rows);
     }
     program_.meeting.push_back(meeting);
     return add_task(ElementTaskKind::meet, static_cast<int>(program_.meeting.size()) - 1,
-                    {-infinity, direction.level, direction.receives ? 1 : 0},
+                    {-infinity, direction.level, direction.receives ? 1 : 0, 0, 0},
                     std::move(waits), std::move(signals));
   }
-  void send_to_layer(const LayerMeeting& one) {
-    send(one.partner - world_.first_element, one.there.signal, one.there.at, one.rows);
+  void send_to_layer(const LayerMeeting& one, const MeetingPlace& place, offset_t rows) {
+    send(one.partner - world_.first_element, place.signal, place.at, rows);
     ++traffic_.meeting_messages;
-    traffic_.meeting_rows += one.rows;
+    traffic_.meeting_rows += rows;
   }
 
   // ---- writing ----
@@ -496,7 +538,7 @@ std::vector<int> list_blocks(const ElementWorld& world, const SolveExchange& exc
 
 ElementWorld make_element_world(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
                                 int entry_bytes, std::vector<HostElement>& elements) {
-  ElementWorld world{symbolic, {}, {}, 0, {}, 0, {}, 0};
+  ElementWorld world{symbolic, {}, {}, 0, {}, 0, {}, 0, nullptr};
   const ExchangePlan structure(symbolic, placement, trees);
   const index_t count = placement.num_ranks();
   world.exchange.reserve(count);

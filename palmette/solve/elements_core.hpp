@@ -24,7 +24,9 @@ class ElementsCore final : public SweepCore<T> {
   index_t guarded_blocks() const override { return guarded_blocks_; }
   offset_t memory_bytes() const override;
   SolveWhere where() const override {
-    return options_.layers == 1 ? SolveWhere::devices : SolveWhere::device_layers;
+    if (options_.layers == 1) return SolveWhere::devices;
+    return options_.layered_method == LayeredMethod::one_sync_3d ? SolveWhere::device_layers
+                                                                 : SolveWhere::device_levels;
   }
   DeviceCounts device_counts() const override { return world_->device_counts(); }
 

@@ -53,7 +53,8 @@ const std::vector<SolveMethodInfo>& solve_method_list(SolveWhere where) {
   static const std::vector<SolveMethodInfo> rows[] = {
       rows_of(SolveWhere::one_machine), rows_of(SolveWhere::ranks), rows_of(SolveWhere::layers),
       rows_of(SolveWhere::device), rows_of(SolveWhere::devices),
-      rows_of(SolveWhere::device_layers), rows_of(SolveWhere::devices_by_columns)};
+      rows_of(SolveWhere::device_layers), rows_of(SolveWhere::device_levels),
+      rows_of(SolveWhere::devices_by_columns)};
   return rows[static_cast<std::size_t>(where)];
 }
 
@@ -90,6 +91,7 @@ std::string_view name_of(SolveWhere where) {
     case SolveWhere::device: return "a device";
     case SolveWhere::devices: return "several devices";
     case SolveWhere::device_layers: return "several layers of devices";
+    case SolveWhere::device_levels: return "several layers of devices that meet at each level";
     case SolveWhere::devices_by_columns: return "columns of several devices";
   }
   return "";

@@ -18,6 +18,7 @@ struct WorldOptions {
   /// so many of these grids, each of which sweeps its part of a supernodal factor and a copy of the top of
   /// the tree; they add up what they share once in a solve. The last bits of x depend on the number
   index_t layers = 1;
+  LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< of several layers
   TreeShape trees = TreeShape::binary;
   WholeSubtrees subtrees = {};  ///< which lie on one element
   /// Messages by the network of the world instead of stores to the memory of other elements.

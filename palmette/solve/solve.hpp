@@ -30,7 +30,8 @@ enum class SolveMethod {
 };
 
 /// Where a method runs: the threads of one process, ranks, layers of ranks, a device that holds the factor,
-/// several, or several that take a triangle column by column.
+/// several, layers of several that meet once or at each level, or several that take a triangle column by
+/// column.
 enum class SolveWhere : char {
   one_machine,
   ranks,
@@ -38,6 +39,7 @@ enum class SolveWhere : char {
   device,
   devices,
   device_layers,
+  device_levels,
   devices_by_columns
 };
 std::string_view name_of(SolveWhere where);

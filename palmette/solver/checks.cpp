@@ -64,8 +64,11 @@ void check_choice(const SolverOptions& options) {
   if (options.world) {
     if (options.device || options.device_if_faster)
       throw UsageError("options name one device and several: leave one of them out");
-    return check_solve_method(
-        options.method, {options.of_world.layers == 1 ? SolveWhere::devices : SolveWhere::device_layers});
+    using enum SolveWhere;
+    if (options.of_world.layers == 0)
+      return check_solve_method(options.method, {devices, device_layers, device_levels});
+    if (options.of_world.layers == 1) return check_solve_method(options.method, {devices});
+    return check_solve_method(options.method, {device_layers, device_levels});
   }
   if (!options.device_if_faster) return check_method_for(options.method, options.device);
   if (options.method != SolveMethod::automatic)

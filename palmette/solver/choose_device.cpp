@@ -22,11 +22,9 @@ constexpr double launch_us = 4;
 constexpr TaskOverheads latencies{.task_us = 0.8, .panel_us = 2.0, .row_ns = 0.05};
 constexpr double gflops_of_multiprocessor = 60;  // half of what those GPUs reach in double precision
 
-/// Between the devices of a machine: estimates for NVLink 3, as in the machine file `perlmutter`.
-constexpr Link between_devices{1.2, 300, 0.1, 0.1};
-
-std::string words_of(const ProcessGrid& grid) {
-  return std::to_string(grid.rows) + " x " + std::to_string(grid.cols);
+std::string words_of(const LayeredGrid& devices) {
+  const std::string grid = std::to_string(devices.grid.rows) + " x " + std::to_string(devices.grid.cols);
+  return devices.layers == 1 ? grid : grid + " x " + std::to_string(devices.layers);
 }
 
 std::string microseconds(double seconds) {
@@ -57,6 +55,15 @@ double host_seconds(const DeviceCandidate& candidate) {
   const double gbs = candidate.host_gbs > 0 ? candidate.host_gbs : assumed_host_gbs;
   return 2.0 * static_cast<double>(candidate.symbolic.panel_entries()) * scalar_bytes(candidate.scalar) /
          (gbs * 1e9);
+}
+
+std::vector<index_t> layers_to_try(const DeviceGridCandidate& candidate) {
+  if (candidate.of_world.layers >= 1) return {candidate.of_world.layers};
+  std::vector<index_t> layers = device_layers(candidate.method, candidate.num_devices);
+  if (layers.empty())
+    throw UsageError("the method " + std::string(name_of(candidate.method)) +
+                     " needs several layers of devices, and there is one device: choose devices_fan_out");
+  return layers;
 }
 
 }  // namespace
@@ -92,33 +99,28 @@ std::shared_ptr<Device> open_device_of_rank(std::string_view address, index_t ra
 }
 
 DeviceGridDecision choose_device_grid(const DeviceGridCandidate& candidate) {
-  const ProcessGrid column{candidate.num_devices, 1};
   const std::string on = "solved on a grid of ";
-  std::optional<Cluster> cluster = cluster_of(candidate.info);
-  if (!cluster)
+  DeviceLayoutQuestion question{candidate.symbolic, candidate.num_devices, layers_to_try(candidate),
+                                candidate.of_world};
+  const std::optional<Cluster> cluster = cluster_of(candidate.info, candidate.num_devices);
+  if (!cluster) {
+    const index_t layers = question.layers.front();
+    const LayeredGrid column{{candidate.num_devices / layers, 1}, layers};
     return {column, on + words_of(column) + " devices: " + candidate.info.address() +
                         " tells no rate of its memory, so nothing was predicted; one column is a good choice "
                         "on most machines"};
-  const double gbs = cluster->memory_gbs[0].rate;
-  if (candidate.num_devices > 1)
-    cluster->memory_gbs.push_back({double(candidate.num_devices), gbs * candidate.num_devices});
-  cluster->links = {{"devices", 0, between_devices, 0}};
-  GridQuestion question{candidate.symbolic,
-                        candidate.num_devices,
-                        {PlacementMap::block_cyclic},
-                        candidate.of_world.subtrees,
-                        candidate.of_world.trees,
-                        1,
-                        scalar_bytes(candidate.scalar)};
+  }
+  question.scalar_bytes = scalar_bytes(candidate.scalar);
   question.kind = candidate.kind;
-  const std::vector<GridChoice> ranked = ranked_grids(question, *cluster);
+  question.most_bytes = candidate.info.memory_bytes;
+  const std::vector<DeviceLayout> ranked = ranked_device_layouts(question, *cluster);
   std::string others;
   constexpr std::size_t most_named = 3;
   for (std::size_t k = 1; k < std::min(ranked.size(), most_named); ++k)
-    others += ", " + microseconds(ranked[k].seconds) + " on " + words_of(ranked[k].grid);
-  return {ranked[0].grid, on + words_of(ranked[0].grid) + " devices: a solve takes " +
-                              microseconds(ranked[0].seconds) + " there" + others +
-                              ", all predicted, not measured"};
+    others += ", " + microseconds(ranked[k].price.seconds) + " on " + words_of(ranked[k].devices);
+  return {ranked[0].devices, on + words_of(ranked[0].devices) + " devices: a solve takes " +
+                                 microseconds(ranked[0].price.seconds) + " there" + others +
+                                 ", all predicted, not measured"};
 }
 
 DeviceDecision choose_device(const DeviceCandidate& candidate) {

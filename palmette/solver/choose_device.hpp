@@ -14,10 +14,10 @@ std::optional<Cluster> cluster_of(const DeviceInfo& device);
 struct DeviceCandidate {
   const SymbolicFactor& symbolic;
   FactorKind kind;
-  ScalarType scalar;             ///< of the factor
+  ScalarType scalar;  ///< of the factor
   std::shared_ptr<Device> device;
-  double host_gbs = 0;           ///< of the host's memory; 0: not measured
-  int threads = 1;               ///< of the host
+  double host_gbs = 0;  ///< of the host's memory; 0: not measured
+  int threads = 1;      ///< of the host
 };
 
 struct DeviceDecision {
@@ -36,16 +36,18 @@ struct DeviceGridCandidate {
   ScalarType scalar;       ///< of the factor
   const DeviceInfo& info;  ///< of the first device; all are taken for alike
   index_t num_devices = 1;
-  WorldOptions of_world = {};
+  WorldOptions of_world = {};  ///< layers 0: they are chosen too
+  SolveMethod method = SolveMethod::automatic;
 };
 
 struct DeviceGridDecision {
-  ProcessGrid grid;
+  LayeredGrid devices;
   std::string why;  ///< a sentence
 };
 
-/// The grid of one layer on which a solve with one right-hand side is predicted to be the fastest, with links
-/// like NVLink between all devices; one column where the devices tell no rate of their memory.
+/// The grid, and if they are not given the layers, on which a solve with one right-hand side is predicted to
+/// be the fastest; one column in the fewest layers where the devices tell no rate of their memory.
+/// @throws UsageError if the method needs several layers and there is one device
 DeviceGridDecision choose_device_grid(const DeviceGridCandidate& candidate);
 
 }  // namespace palmette

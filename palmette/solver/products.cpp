@@ -120,6 +120,7 @@ void ProductMaker<T>::analyze_into(Products<T>& made) {
 template <class T>
 void ProductMaker<T>::choose_device_into(Products<T>& made) const {
   made.device = options_.device;
+  if (options_.world) return choose_grid_into(made);
   if (!options_.device_if_faster) return;
   if (!options_.device) {
     made.why_there = "solved on the host: there is no GPU (" + options_.why_no_device + ")";
@@ -134,20 +135,27 @@ void ProductMaker<T>::choose_device_into(Products<T>& made) const {
 }
 
 template <class T>
+void ProductMaker<T>::choose_grid_into(Products<T>& made) const {
+  made.of_world = options_.of_world;
+  if (options_.method != SolveMethod::automatic)
+    made.of_world.layered_method = layered_method_of_devices(options_.method);
+  if (made.of_world.grid.cols != 0 || made.of_world.layers > 1) return;
+  DeviceGridDecision decision =
+      choose_device_grid({*made.symbolic, made.kind, factor_scalar(), options_.world->element(0)->info(),
+                          options_.world->size(), made.of_world, options_.method});
+  made.of_world.grid = decision.devices.grid;
+  made.of_world.layers = decision.devices.layers;
+  made.why_there = std::move(decision.why);
+}
+
+template <class T>
 Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMatrix<T>& matrix,
                                             int at_most) {
   InverseOptions inverse_options;
   inverse_options.mixed_precision = options_.mixed_precision;
   inverse_options.device = made.device;
   inverse_options.world = options_.world;
-  inverse_options.of_world = options_.of_world;
-  if (options_.world && options_.of_world.grid.cols == 0 && options_.of_world.layers == 1) {
-    DeviceGridDecision decision = choose_device_grid({*made.symbolic, made.kind, factor_scalar(),
-                                                      options_.world->element(0)->info(),
-                                                      options_.world->size(), options_.of_world});
-    inverse_options.of_world.grid = decision.grid;
-    made.why_there = std::move(decision.why);
-  }
+  inverse_options.of_world = made.of_world;
   inverse_options.structure = made.structure;
   inverse_options.factorize.kind = made.kind;
   inverse_options.factorize.offload = {made.device, options_.offload, options_.offload_model};

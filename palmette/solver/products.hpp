@@ -49,6 +49,7 @@ struct Products {
   std::shared_ptr<const ColumnFactor<T>> columns;   // null if the factorization is by supernodes
   std::shared_ptr<const Inverse<T>> inverse;
   std::shared_ptr<Device> device;                       // holds the factor; null: the host
+  WorldOptions of_world;                                // with several devices
   std::string why_there;                                // note on a choice; empty: none was made
   std::shared_ptr<const DeviceMatrix<T>> matrix_there;  // with a device
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
@@ -95,6 +96,7 @@ class ProductMaker {
   Outcome<Ordering> order_for(const SparseMatrix<T>& matrix, FactorKind kind);
   void analyze_into(Products<T>& made);
   void choose_device_into(Products<T>& made) const;
+  void choose_grid_into(Products<T>& made) const;
   /// @param matrix  made.factored_matrix()
   Outcome<void> factorize_into(Products<T>& made, const SparseMatrix<T>& matrix, int at_most);
   /// @returns false if a pivot is doubtful

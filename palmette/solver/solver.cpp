@@ -201,11 +201,16 @@ void set_device(SolverOptions& options, std::string_view name) {
 
 void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers) {
   constexpr index_t most = 1 << 10;
-  if (grid.rows < 1 || grid.rows > most || grid.cols < 0 || grid.cols > most || layers < 1 || layers > most)
-    throw UsageError("a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " x " +
-                     std::to_string(layers) + " devices; rows and layers must be 1 to " +
-                     std::to_string(most) + ", columns 0 (chosen by prediction) to " + std::to_string(most));
-  options.world = open_world(kind, static_cast<int>(grid.rows * std::max<index_t>(grid.cols, 1) * layers));
+  const std::string words = "a grid of " + std::to_string(grid.rows) + " x " + std::to_string(grid.cols) +
+                            " x " + std::to_string(layers) + " devices; ";
+  if (grid.rows < 1 || grid.rows > most || grid.cols < 0 || grid.cols > most || layers < 0 || layers > most)
+    throw UsageError(words + "rows must be 1 to " + std::to_string(most) +
+                     ", columns and layers 0 (chosen by prediction) to " + std::to_string(most));
+  if (layers == 0 && grid.cols != 0)
+    throw UsageError(words + "layers are chosen by prediction together with the grid: give 0 columns, or the "
+                             "number of layers");
+  const index_t of_layer = grid.rows * std::max<index_t>(grid.cols, 1);
+  options.world = open_world(kind, static_cast<int>(of_layer * std::max<index_t>(layers, 1)));
   options.of_world.grid = grid;
   options.of_world.layers = layers;
 }

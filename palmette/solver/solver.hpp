@@ -7,6 +7,7 @@
 
 #include "palmette/machine/machine.hpp"
 #include "palmette/solver/choose_kind.hpp"
+#include "palmette/solver/device_layout.hpp"
 #include "palmette/solver/entry_solve.hpp"
 #include "palmette/solver/extract.hpp"
 #include "palmette/solver/inverse_entries.hpp"
@@ -36,6 +37,7 @@ struct SolverOptions {
   /// several devices hold the factor and solve with it together, by a method for them; the host factorizes
   /// and verifies; null: `device`, or the host. See open_world
   std::shared_ptr<DeviceWorld> world = nullptr;
+  /// a grid of no columns in one layer: predicted; layers 0, with no columns: predicted too
   WorldOptions of_world = {};
   /// what of the factorization goes to the device that holds the factor, if one does
   OffloadWhen offload = OffloadWhen::automatic;
@@ -59,7 +61,8 @@ void set_device(SolverOptions& options, std::string_view name);
 /// @param grid    rows × columns of them, over which blocks are distributed; no columns: in one layer, the
 ///   grid of `rows` devices that is predicted to be the fastest, which a note of the report explains; in
 ///   several layers, one column
-/// @param layers  of such grids; more than 1 needs a method of several layers
+/// @param layers  of such grids; more than 1 needs a method of several layers. 0, with no columns: `rows`
+///   devices in the grid and layers that are predicted to be the fastest. The last bits of x depend on it
 /// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
 void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers = 1);
 

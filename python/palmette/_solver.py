@@ -38,7 +38,7 @@ def _grid_of(gpus: Union[int, Tuple[int, ...]]) -> List[int]:
             raise UsageError(f"gpus is {gpus!r}; use a number, (rows, columns) or (rows, columns, layers)")
         return ([count("gpus", part, 1) for part in gpus] + [1])[:3]
     number = count("gpus", gpus, 1)
-    return [number, 0 if number > 1 else 1, 1]  # no columns: the grid is predicted
+    return [number, 0, 0] if number > 1 else [1, 1, 1]  # no columns and layers: they are predicted
 
 
 class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves):
@@ -82,11 +82,11 @@ class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves):
         host; a note of the report says what was chosen, and why. "cuda@16e9": at most that many bytes of its
         memory.
     gpus : int, (int, int) or (int, int, int)
-        So many devices of the kind `device` hold the factor and solve together: in the grid that is predicted
-        to be the fastest (a note of the report says why), as rows × columns of a grid, or as rows × columns ×
-        layers: each layer is a grid that sweeps its part of the
-        factor, and the layers add up what they share once in a solve. The host factorizes and verifies; b
-        and x are NumPy arrays.
+        So many devices of the kind `device` hold the factor and solve together: in the grid and layers that
+        are predicted to be the fastest (a note of the report says why), as rows × columns of a grid, or as
+        rows × columns × layers: each layer is a grid that sweeps its part of the factor, and the layers add
+        up what they share once in a solve. The last bits of x depend on the number of layers. The host
+        factorizes and verifies; b and x are NumPy arrays.
 
     Raises
     ------

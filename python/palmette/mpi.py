@@ -111,6 +111,13 @@ class RowSolver:
         Of each process.
     watchdog : float
         A process that waits this many seconds for a message ends the run; 0: it waits forever.
+    device : str
+        "none": processes solve. A kind, "cuda", "hip" or "emulated": each process has one device, which holds
+        its part of the factor and solves; processes of one machine take its devices in turn. "cuda:0": this
+        one. Several layers then meet once in a solve.
+    memory : {"auto", "native", "reference"}
+        With a device: how what it sends reaches that of another process, from address to address or by way
+        of the hosts. "auto": the first, if MPI can.
 
     Raises
     ------
@@ -144,6 +151,8 @@ class RowSolver:
         transport: str = "mpi_two_sided",
         threads: int = 1,
         watchdog: float = 600.0,
+        device: str = "none",
+        memory: str = "auto",
     ) -> None:
         self._comm = _MPI.COMM_WORLD if comm is None else comm
         if not hasattr(self._comm, "py2f"):
@@ -161,6 +170,8 @@ class RowSolver:
             "transport": transport,
             "threads": int(threads),
             "watchdog": float(watchdog),
+            "device": str(device),
+            "memory": str(memory),
         }
         A = _together(self._comm, lambda: _as_csr(A))
         self._dtype = np.result_type(*[np.dtype(char) for char in self._comm.allgather(A.dtype.char)])

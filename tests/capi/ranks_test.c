@@ -77,6 +77,50 @@ static void complex_systems(int rank, int ranks, int communicator) {
   palmette_destroy_over_ranks(solver);
 }
 
+/* The same on a device of each rank: a chain of -1 beside 2, b = A·1. */
+static void devices(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[3 * n];
+  double values[3 * n], b[n], x[n];
+  int64_t entry = 0;
+  for (int k = 0; k < rows; ++k) {
+    const int row = first + k;
+    b[k] = 0;
+    for (int there = row > 0 ? row - 1 : 0; there <= row + 1 && there < n; ++there) {
+      column[entry] = there;
+      values[entry] = there == row ? 2 : -1;
+      b[k] += values[entry++];
+    }
+    row_ptr[k + 1] = entry;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  const palmette_columns columns = {1, b, rows, x, rows};
+  palmette_rank_options options;
+  palmette_default_rank_options(&options);
+  options.device = "emulated";
+  const char* const kinds[] = {"native", "reference"};
+  for (int kind = 0; kind < 2; ++kind) {
+    options.memory = kinds[kind];
+    palmette_rank_solver* solver = NULL;
+    palmette_report report;
+    EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &solver) == PALMETTE_OK);
+    EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_OK);
+    EXPECT(report.verified == 1);
+    for (int k = 0; k < rows; ++k) EXPECT(fabs(x[k] - 1) < 1e-14);
+    const char* const told = palmette_rank_report_json(solver);
+    EXPECT(strstr(told, "\"devices\":{\"kind\":\"emulated\"") != NULL && strstr(told, kinds[kind]) != NULL);
+    palmette_destroy_over_ranks(solver);
+  }
+  palmette_rank_solver* none = NULL;
+  options.memory = "far";
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &none) == PALMETTE_USAGE && !none);
+  EXPECT(strstr(palmette_last_error(), "memory kind 'far'") != NULL);
+  options.memory = NULL;
+  options.device = "abacus";
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &none) == PALMETTE_USAGE && !none);
+}
+
 /* diag(1, …, n), made invalid in some way on the last rank. */
 static void misuse(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
@@ -128,6 +172,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int communicator = MPI_Comm_c2f(MPI_COMM_WORLD);
   complex_systems(rank, ranks, communicator);
+  devices(rank, ranks, communicator);
   misuse(rank, ranks, communicator);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

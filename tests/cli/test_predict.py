@@ -63,8 +63,9 @@ def test_devices_are_predicted_and_nothing_is_called_measured(palmette, spd):
 def test_a_solve_over_several_devices_is_predicted_and_simulated(palmette, spd):
     palmette("generate", "poisson3d7", "--n", "12", "--out", "p.mtx", "--quiet")
     options = ("p.mtx", "--device", "a100", "--gpus", "1:4", "--grid", "auto", "--json", "-")
-    predicted = palmette("predict", *options)
-    simulated = palmette("simulate-cluster", *options)
+    hosts = (*options, "--method", "message_driven")
+    predicted = palmette("predict", *hosts)
+    simulated = palmette("simulate-cluster", *hosts)
     assert predicted.code == 0 and simulated.code == 0, predicted.err + simulated.err
     for one, real in zip(predicted.json["predictions"], simulated.json["simulations"], strict=True):
         assert one["ranks"] == real["ranks"] and one["messages"] == real["messages"]
@@ -77,6 +78,46 @@ def test_a_solve_over_several_devices_is_predicted_and_simulated(palmette, spd):
             2, "--machine"
         )
     palmette("simulate-cluster", "p.mtx", "--device", "a100").fails_with(2, "--gpus")
+
+
+def test_layouts_of_devices_go_by_the_programs_of_kernels(palmette):
+    palmette("generate", "poisson2d9", "--n", "40", "--out", "p.mtx", "--quiet")
+    gpus = ("p.mtx", "--device", "a100", "--json", "-", "--gpus")
+
+    def rows(*options, command="predict"):
+        done = palmette(command, *gpus, *options)
+        assert done.code == 0, done.err
+        return done.json["predictions" if command == "predict" else "simulations"]
+
+    for row in rows("1:4"):
+        assert (row["grid_rows"], row["grid_cols"], row["layers"]) == (row["ranks"], 1, 1)
+        assert row["method"] == "devices_fan_out" and row["simulated"] and not row["measured"]
+        assert (row["messages"] > 0) == (row["ranks"] > 1) and row["polls"] > 0
+    assert rows("1:4") == rows("1:4", command="simulate-cluster")
+    (best,) = rows("4", "--layers", "auto")
+    given = rows("4", "--layers", "1,2,4")
+    assert best["seconds"] <= min(row["seconds"] for row in given)
+    assert [row["method"] for row in given] == ["devices_fan_out"] + 2 * ["devices_one_sync_3d"]
+    (levels,) = rows("4", "--layers", "4", "--method", "devices_baseline_3d")
+    assert levels["method"] == "devices_baseline_3d" and levels["messages"] > given[2]["messages"]
+    square, wide = rows("4", "--grid", "2x2"), rows("4", "--grid", "1x4")
+    (flat,) = rows("4", "--grid", "auto")
+    assert flat["layers"] == 1 and flat["seconds"] <= min(square[0]["seconds"], wide[0]["seconds"])
+    table = palmette("predict", "p.mtx", "--device", "a100", "--gpus", "1:256", "--layers", "auto")
+    assert "Not measured" in table.out and max(map(len, table.out.splitlines())) <= 80
+    refused = {
+        ("--method", "devices_one_sync_3d"): "several layers of devices",
+        ("--method", "devices_solve_wait"): "not predicted",
+        ("--map", "subtree_to_subcube"): "--map",
+        ("--grid", "3x1"): "--grid 3x1",
+        ("--layers", "3"): "several layers of equal size",
+        ("--method", "serial"): "serial",
+    }
+    for options, words in refused.items():
+        palmette("predict", *gpus, "4", *options).fails_with(2, words)
+    palmette("simulate-cluster", *gpus, "4", "--trace", "t.json").fails_with(2, "message_driven")
+    palmette("simulate-cluster", *gpus, "4", "--packing", "auto").fails_with(2, "--packing")
+    palmette("predict", *gpus, "4", "--plot", "p.svg").fails_with(2, "--plot")
 
 
 def test_small_messages_are_packed_where_that_is_predicted_to_pay(palmette):

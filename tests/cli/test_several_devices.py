@@ -16,7 +16,7 @@ def test_a_system_is_solved_on_several_devices(palmette, spd):
 def test_several_devices_need_a_kind_a_method_of_theirs_and_one_process(palmette, spd):
     palmette("solve", spd, "--gpus", 2).fails_with(2, "--gpus needs a kind of device")
     palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--method", "serial").fails_with(
-        2, "for several devices choose one of auto, devices_fan_out"
+        2, "for several devices or several layers of devices or several layers"
     )
     palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--grid", "1x1").fails_with(
         2, "over ranks --device gives each rank one device"
@@ -26,14 +26,14 @@ def test_several_devices_need_a_kind_a_method_of_theirs_and_one_process(palmette
 
 def test_a_system_is_solved_on_layers_of_devices(palmette, spd):
     for gpus in ["1x1x2", "2x1x3"]:
-        for method in ["auto", "devices_one_sync_3d"]:
+        for method in ["auto", "devices_one_sync_3d", "devices_baseline_3d"]:
             arguments = ["--device", "emulated", "--gpus", gpus, "--method", method]
             document = palmette("solve", spd, *arguments, "--json", "-").json
             assert document["verify"]["verified"] is True
-            assert document["solve"]["method"] == "devices_one_sync_3d"
+            assert document["solve"]["method"] == ("devices_one_sync_3d" if method == "auto" else method)
     arguments = ["--device", "emulated", "--gpus", "1x1x2", "--method", "devices_fan_out"]
     palmette("solve", spd, *arguments).fails_with(
-        2, "for several layers of devices choose one of auto, devices_one_sync_3d"
+        2, "at each level choose one of auto, devices_one_sync_3d, devices_baseline_3d"
     )
 
 
@@ -43,6 +43,28 @@ def test_a_number_of_devices_gets_a_grid_and_says_why(palmette, spd):
     assert any(note.startswith(why) for note in notes)
     given = palmette("solve", spd, "--device", "emulated", "--gpus", "3x1", "--json", "-").json["notes"]
     assert not any("a grid of" in note for note in given)
+
+
+def test_a_method_of_layers_gives_a_number_of_devices_layers(palmette, spd):
+    arguments = ["--device", "emulated", "--gpus", 4, "--method", "devices_one_sync_3d", "--json", "-"]
+    told = palmette("solve", spd, *arguments).json
+    assert told["verify"]["verified"] is True and told["solve"]["method"] == "devices_one_sync_3d"
+    assert any(note.startswith("solved on a grid of 2 x 1 x 2 devices") for note in told["notes"])
+    arguments[3] = 1
+    palmette("solve", spd, *arguments).fails_with(2, "needs several layers of devices")
+
+
+def test_the_grid_of_ranks_with_devices_is_predicted(palmette, tmp_path):
+    matrix = tmp_path / "grid.mtx"
+    palmette("generate", "poisson2d9", "--n", 20, "--out", matrix)
+    ranks = ["--transport", "threads:2", "--device", "emulated", "--json", "-"]
+    told = palmette("solve", matrix, *ranks, "--grid", "auto").json
+    shape = [told["ranks"][name] for name in ("grid_rows", "grid_cols", "layers")]
+    assert shape == [2, 1, 1] and told["verify"]["verified"] is True  # nothing is known: one column
+    told = palmette("solve", matrix, *ranks, "--grid", "autoxauto", "--machine", "a100").json
+    assert told["verify"]["verified"] is True
+    # messages are slow beside sweeps of 400 columns, and each layer sends once
+    assert told["ranks"]["layers"] > 1 and told["ranks"]["method"] == "one_sync_3d"
 
 
 def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, tmp_path):

@@ -17,9 +17,33 @@ constexpr int rounds = 20;
 
 HandOver letter_boxes_of_two() {
   reset_memory(1);
-  return {rounds, upload(std::vector<double>(letter_boxes<double>)),
-          upload(std::vector<int>(letter_boxes<int>)),
-          upload(std::vector<TaggedValue>(letter_boxes<TaggedValue>)), upload(std::vector<int>{-1, -1})};
+  LetterBox* const boxes = upload(std::vector<LetterBox>(2));
+  return hand_over_between(boxes, boxes + 1, rounds, upload(std::vector<int>{-1, -1}));
+}
+
+/// Each player on a device, with its letter box there.
+std::vector<HandOver> letter_boxes_on_two_devices() {
+  reset_memory(2);
+  LetterBox* const first = upload(std::vector<LetterBox>(1));
+  LetterBox* const second = on_device(upload(std::vector<LetterBox>(1), 1), 1);
+  int* const wrong = upload(std::vector<int>{-1, -1});
+  std::vector<HandOver> players(2, hand_over_between(first, second, rounds, wrong));
+  players[1].first_player = 1;
+  players[1].wrong = on_device(wrong, 1);
+  return players;
+}
+
+Report run_on_two_devices(Protocol protocol, Scope scope, const std::vector<HandOver>& players, int seed) {
+  Options options;
+  options.seed = static_cast<std::uint64_t>(seed);
+  options.devices = 2;
+  options.peer_access = true;
+  std::vector<Launch> launches;
+  for (int device = 0; device < 2; ++device) {
+    launches.push_back(hand_over_launch(protocol, scope, players[device], {1, 32}));
+    launches.back().device = device;
+  }
+  return run(launches, options);
 }
 
 Options options_of(int seed) {
@@ -43,8 +67,21 @@ TEST_P(Protocols, hand_over_every_value_in_every_seed) {
   }
 }
 
+TEST_P(Protocols, hand_over_every_value_between_two_devices_with_the_scope_of_the_system_alone) {
+  const auto [protocol, scope] = GetParam();
+  for (int seed = 1; seed <= testing::num_seeds(20); ++seed) {
+    const std::vector<HandOver> players = letter_boxes_on_two_devices();
+    const Report report = run_on_two_devices(protocol, scope, players, seed);
+    EXPECT_EQ(report.ok(), scope == Scope::system) << "seed " << seed;
+    if (scope != Scope::system) continue;
+    EXPECT_EQ(players[0].wrong[0], 0) << "seed " << seed;
+    EXPECT_EQ(players[1].wrong[1], 0) << "seed " << seed;
+  }
+}
+
 std::string name_of_case(const ::testing::TestParamInfo<std::tuple<Protocol, Scope>>& one) {
-  static const char* const protocols[] = {"flag_after_release", "value_as_flag", "tagged_value"};
+  static const char* const protocols[] = {"flag_after_release", "value_as_flag", "tagged_value",
+                                          "counted_bytes"};
   static const char* const scopes[] = {"block", "device", "system"};
   return std::string(protocols[static_cast<int>(std::get<0>(one.param))]) + "_with_scope_" +
          scopes[static_cast<int>(std::get<1>(one.param))];
@@ -52,8 +89,8 @@ std::string name_of_case(const ::testing::TestParamInfo<std::tuple<Protocol, Sco
 
 INSTANTIATE_TEST_SUITE_P(OfMicrobenchmarks, Protocols,
                          ::testing::Combine(::testing::Values(Protocol::flag_after_release,
-                                                              Protocol::value_as_flag,
-                                                              Protocol::tagged_value),
+                                                              Protocol::value_as_flag, Protocol::tagged_value,
+                                                              Protocol::counted_bytes),
                                             ::testing::Values(Scope::block, Scope::device, Scope::system)),
                          name_of_case);
 
@@ -74,6 +111,10 @@ TEST(ProtocolWithFault, a_flag_stored_without_release_is_a_race) {
 
 TEST(ProtocolWithFault, a_value_that_is_its_own_flag_may_not_be_stored_plainly) {
   expect_report_in_every_seed(ProtocolFault::plain_value, "race");
+}
+
+TEST(ProtocolWithFault, bytes_counted_without_release_are_a_race) {
+  expect_report_in_every_seed(ProtocolFault::relaxed_count, "race");
 }
 
 TEST(ProtocolWithFault, a_flag_between_blocks_with_block_scope_is_a_race) {

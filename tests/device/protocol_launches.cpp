@@ -17,6 +17,7 @@ std::function<void()> closure_of(Protocol protocol, const HandOver& at) {
       return [at] { hand_over_kernel<s, Protocol::flag_after_release>(at); };
     case Protocol::value_as_flag: return [at] { hand_over_kernel<s, Protocol::value_as_flag>(at); };
     case Protocol::tagged_value: return [at] { hand_over_kernel<s, Protocol::tagged_value>(at); };
+    case Protocol::counted_bytes: return [at] { hand_over_kernel<s, Protocol::counted_bytes>(at); };
   }
   return {};
 }
@@ -50,6 +51,8 @@ emulate::Launch hand_over_with(ProtocolFault fault, const HandOver& at) {
       return faulty_launch<Protocol::value_as_flag, ProtocolFault::plain_value>(at);
     case ProtocolFault::tag_apart:
       return faulty_launch<Protocol::tagged_value, ProtocolFault::tag_apart>(at);
+    case ProtocolFault::relaxed_count:
+      return faulty_launch<Protocol::counted_bytes, ProtocolFault::relaxed_count>(at);
     case ProtocolFault::none: break;
   }
   return hand_over_launch(Protocol::flag_after_release, Scope::device, at, two_blocks);

@@ -63,6 +63,18 @@ def test_page_names_the_device_and_shows_its_figures():
     assert all(len(line) < 250 for line in text.splitlines())
 
 
+def test_page_shows_two_gpus_where_there_were_two():
+    results = made_up_results()
+    assert "two GPUs" not in results_gpu.page(results, PARTS)
+    results["words.json"]["peer_hand_overs"] = [
+        {"protocol": "flag_after_release", "devices": [0, 1], "nanoseconds": 4444.0}
+    ]
+    text = results_gpu.page(results, PARTS)
+    assert "| protocol | block | device | system | two GPUs |" in text
+    assert "| `flag_after_release` | 111 | 2,222 |  | 4,444 |" in text
+    assert "| `tagged_value` |  |  | 333 |  |" in text
+
+
 def test_results_without_the_name_of_a_device_are_refused():
     for name, change in {
         "words.json": lambda one: one["words.json"].pop("device"),

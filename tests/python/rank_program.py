@@ -114,6 +114,32 @@ def grids_and_layers():
     )
 
 
+def each_process_can_have_a_device():
+    A = palmette.generate("convection_diffusion2d", 20).tocsr()  # large enough for messages
+    first, end = own_rows(A.shape[0])
+    b = (A @ np.ones(A.shape[0]))[first:end]
+    bits = set()
+    for memory, grid in [("native", (comm.size, 1)), ("reference", (1, comm.size))]:
+        solver = palmette.mpi.RowSolver(A[first:end], comm, device="emulated", memory=memory, grid=grid)
+        x = solver.solve(b)
+        assert np.allclose(x, 1)
+        told = solver.report["ranks"]["devices"]
+        assert told["kind"] == "emulated" and told["memory"] == memory and told["launches"] > 0
+        assert (told["messages"] > 0) == (comm.size > 1)
+        assert (told["copies_in"] > 0) == (memory == "reference" and comm.size > 1)
+        bits.add(whole(x).tobytes())
+    assert len(bits) == 1
+    assert "devices" not in palmette.mpi.RowSolver(A[first:end], comm).report["ranks"]
+    fails(
+        palmette.UsageError,
+        "memory kind 'far'",
+        lambda: palmette.mpi.RowSolver(A[first:end], comm, device="emulated", memory="far"),
+    )
+    fails(
+        palmette.UsageError, "abacus", lambda: palmette.mpi.RowSolver(A[first:end], comm, device="abacus")
+    )
+
+
 def matching_can_be_left_out():
     A = unsymmetric()
     first, end = own_rows(A.shape[0])
@@ -192,6 +218,7 @@ try:
         same_bits_for_any_split,
         scalars_transposes_and_refactor,
         grids_and_layers,
+        each_process_can_have_a_device,
         matching_can_be_left_out,
         wrong_input_is_refused_by_all,
         what_cannot_be_verified_is_warned_of_on_all,

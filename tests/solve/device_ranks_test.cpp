@@ -189,6 +189,29 @@ TEST_F(DeviceRankRuns, blocks_that_are_not_inverted_have_the_bits_too) {
   }
 }
 
+/// Ranks that own nothing, and systems of no rows.
+TEST_F(DeviceRankRuns, more_ranks_than_supernodes_and_no_rows_have_the_bits_too) {
+  for (const index_t side : {0, 1, 2}) {
+    const Wish wish{FactorKind::lu, false, side, 13};
+    const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
+    int seed = static_cast<int>(side);
+    for (const Shape& shape : {Shape{{1, 1}}, Shape{{3, 1}}, Shape{{1, 2}, 3}, Shape{{2, 1}, 4}}) {
+      SCOPED_TRACE(std::to_string(side * side) + " rows on " + std::to_string(shape.num_ranks()) + " ranks");
+      const auto judge = in_one_process(factor, shape);
+      const MemoryKind memory = ++seed % 2 ? MemoryKind::native : MemoryKind::reference;
+      DeviceRanks<double> ranks(factor, {shape, memory}, seed);
+      for (const index_t num_rhs : {0, 1, 3}) {
+        const auto b = reference::random_dense<double>(factor->size(), num_rhs, 5);
+        EXPECT_TRUE(reference::same_bits(reference::solved(judge, Operation::plain, b),
+                                         ranks.solve(Operation::plain, b, seed)));
+      }
+      if (side == 0) {
+        EXPECT_EQ(ranks.carried().messages, 0);
+      }
+    }
+  }
+}
+
 TEST_F(DeviceRankRuns, have_their_bits_under_every_order_of_delivery) {
   const auto factor = small_factor();
   const auto b = reference::random_dense<double>(factor->size(), 1, 5);

@@ -145,6 +145,41 @@ TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_and_raise_no_repo
   }
 }
 
+/// In layers, what the kernels do behind the forward sweep too: one right-hand side by the code for one
+/// architecture, three by that for the other.
+TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_in_layers) {
+  PALMETTE_NEEDS_NVCC();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  const auto layered = [](std::shared_ptr<DeviceWorld> world, ProcessGrid grid, index_t layers) {
+    PlanOptions options = on(std::move(world), Link::peers, grid);
+    options.of_world.layers = layers;
+    return options;
+  };
+  struct Trial {
+    FactorKind kind;
+    ProcessGrid grid;
+    index_t layers;
+    index_t num_rhs;
+    int architecture;
+  };
+  for (const Trial& trial :
+       {Trial{FactorKind::llt, {2, 1}, 2, 1, 80}, Trial{FactorKind::lu, {1, 2}, 2, 3, 90},
+        Trial{FactorKind::ldlt, {1, 1}, 3, 3, 80}}) {
+    const Wish wish{trial.kind, false, 5, 11};
+    const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
+    const auto b = reference::random_dense<TypeParam>(factor->size(), trial.num_rhs, 5);
+    const auto count = static_cast<int>(trial.grid.num_ranks() * trial.layers);
+    const auto judge = reference::solved(
+        plan_solve(factor,
+                   layered(make_emulated_world(static_cast<int>(trial.layers)), {1, 1}, trial.layers)),
+        Operation::plain, b);
+    const auto world = make_emulated_world(count, watched(3), compiled<TypeParam>(trial.architecture));
+    const auto plan = plan_solve(factor, layered(world, trial.grid, trial.layers));
+    EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
+        << name_of(trial.kind) << ", " << trial.layers << " layers, sm_" << trial.architecture;
+  }
+}
+
 TEST(CompiledElementKernels, stay_within_their_registers_and_spill_nothing) {
   PALMETTE_NEEDS_NVCC();
   constexpr int most_registers = 128;  // two blocks of 256 threads on a multiprocessor
@@ -152,8 +187,8 @@ TEST(CompiledElementKernels, stay_within_their_registers_and_spill_nothing) {
     const emulate::PtxModule& module = sweeps::compiled_module("elements", architecture);
     const std::string log = sweeps::compiled_text("elements", architecture, "log");
     for (const device::Kernel kernel : {device::Kernel::element_forward, device::Kernel::element_backward})
-      for (const ScalarType scalar : {ScalarType::float32, ScalarType::float64, ScalarType::complex64,
-                                      ScalarType::complex128})
+      for (const ScalarType scalar :
+           {ScalarType::float32, ScalarType::float64, ScalarType::complex64, ScalarType::complex128})
         for (const int at_once : {1, device::rhs_of_lane}) {
           const std::string name = compiled_name({kernel, scalar, at_once, nullptr});
           const sweeps::PtxasFigures figures = sweeps::ptxas_figures(log, module.symbol(name));

@@ -36,7 +36,7 @@ namespace {
 struct RankSettings {
   RankSolverOptions solver;
   SolveRequest request;
-  std::string transport;
+  std::string transport, device;
 };
 
 RankSettings settings_from(const palmette_rank_options* given) {
@@ -58,6 +58,9 @@ RankSettings settings_from(const palmette_rank_options* given) {
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;
   settings.transport = options.transport != nullptr ? options.transport : "mpi_two_sided";
+  settings.device = options.device != nullptr ? options.device : "none";
+  if (options.memory != nullptr)
+    settings.solver.memory = choice_named("memory kind", options.memory, memory_kinds);
   return settings;
 }
 
@@ -87,7 +90,10 @@ palmette_status create(const palmette_rows* rows, int communicator, const palmet
   settings.solver.transport_note = exchange.note;
   settings.solver.planned = exchange.planned;
   GivenRows given;
-  agree_after(*exchange.transport, [&] { given = rows_from(rows); });
+  agree_after(*exchange.transport, [&] {
+    given = rows_from(rows);
+    settings.solver.device = open_device_of_rank(settings.device, exchange.transport->rank());
+  });
   auto made = RankSolver<T>::create_from_rows(given.with(reinterpret_cast<const T*>(rows->values)),
                                               settings.solver, *exchange.transport);
   if (!made) return record(made.failure());
@@ -161,7 +167,9 @@ void palmette_default_rank_options(palmette_rank_options* options) {
               -1,
               0,
               64,
-              600};
+              600,
+              "none",
+              "auto"};
 }
 
 palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator,

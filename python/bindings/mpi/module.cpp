@@ -28,6 +28,7 @@ RankSolverOptions rank_options(const nb::dict& given) {
   options.trees = tree_shape(get<std::string>(given, "trees"));
   options.threads = get<int>(given, "threads");
   options.watchdog_seconds = get<double>(given, "watchdog");
+  options.memory = choice_named("memory kind", get<std::string>(given, "memory"), memory_kinds);
   return options;
 }
 
@@ -46,11 +47,14 @@ template <class T>
 RowSolver<T> create(const RowArrays<T>& rows, int communicator, const nb::dict& given) {
   RankSolverOptions options = rank_options(given);
   const std::string transport = get<std::string>(given, "transport");
+  const std::string device = get<std::string>(given, "device");
   const LockReleased released;
   MpiExchange exchange = make_mpi_exchange(communicator, transport);
   options.transport_name = exchange.name;
   options.transport_note = exchange.note;
   options.planned = exchange.planned;
+  agree_after(*exchange.transport,
+              [&] { options.device = open_device_of_rank(device, exchange.transport->rank()); });
   RankSolver<T> solver = RankSolver<T>::create_from_rows(rows.block(), options, *exchange.transport).value();
   return {std::move(exchange), std::move(solver)};
 }

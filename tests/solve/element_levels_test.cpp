@@ -1,0 +1,154 @@
+// Plans whose factor lies on layers of devices that meet at each level of the cut: answers, bits, messages.
+#include <gtest/gtest.h>
+
+#include "palmette/solve/elements_core.hpp"
+#include "tests/scalars.hpp"
+#include "tests/seeds.hpp"
+#include "tests/solve/device_plans.hpp"
+
+namespace palmette {
+namespace {
+
+using reference::all_wishes, reference::words;
+using reference::Wish;
+
+struct Layers {
+  ProcessGrid grid;
+  index_t layers;
+  int size() const { return static_cast<int>(grid.num_ranks() * layers); }
+  std::string words() const {
+    return std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " x " + std::to_string(layers);
+  }
+};
+
+constexpr Layers shapes[] = {{{1, 1}, 2}, {{2, 1}, 2}, {{2, 2}, 2}, {{1, 3}, 2}, {{4, 1}, 2}, {{1, 1}, 3},
+                             {{2, 1}, 3}, {{1, 2}, 3}, {{1, 1}, 4}, {{2, 1}, 4}, {{1, 2}, 4}};
+
+PlanOptions on(const Layers& shape, int seed) {
+  EmulatedDeviceOptions like;
+  like.blocks = 1 + seed % 3;
+  like.threads = 32 << seed % 2;
+  like.emulator = {};
+  like.emulator.seed = static_cast<std::uint64_t>(seed);
+  like.emulator.resident_blocks = 1 + seed % 2;
+  PlanOptions options;
+  options.world = make_emulated_world(shape.size(), like);
+  options.of_world.grid = shape.grid;
+  options.of_world.layers = shape.layers;
+  options.of_world.layered_method = LayeredMethod::baseline_3d;
+  options.of_world.trees = seed % 2 ? TreeShape::flat : TreeShape::binary;
+  options.of_world.subtrees.max_entries = 60;
+  options.of_world.by_network = seed / 2 % 2 == 1;
+  return options;
+}
+
+template <class T>
+class element_levels : public reference::OnEmulator {};
+TYPED_TEST_SUITE(element_levels, TestedScalars);
+
+TYPED_TEST(element_levels, answers_are_as_good_as_those_of_the_serial_engine) {
+  int seed = 1;
+  for (Wish wish : all_wishes<TypeParam>()) {
+    wish.side = 6;
+    const auto problem = reference::make_problem<TypeParam>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    const Layers shape = ++seed % 2 == 0 ? Layers{{2, 1}, 2} : Layers{{1, 2}, 3};
+    SCOPED_TRACE(words(wish) + " on " + shape.words());
+    PlanOptions options = on(shape, seed);
+    options.inverse_growth_limit = seed / 2 % 2 == 0 ? 0 : 1e8;  // blocks that are not inverted, too
+    const auto host = plan_solve(factor, {true, options.inverse_growth_limit});
+    const auto plan = plan_solve(factor, options);
+    for (const index_t num_rhs : {1, 3})
+      reference::expect_as_good_as_serial(plan, host, SolveWhere::device_levels, problem.dense, num_rhs);
+  }
+}
+
+class ElementLevels : public reference::OnEmulator {
+ protected:
+  void use(const Wish& wish) {
+    factor_ = reference::naive_factor(reference::make_problem<double>(wish), wish);
+  }
+  DenseMatrix<double> x_on(const Layers& shape, int seed, index_t num_rhs) const {
+    const auto b = reference::random_dense<double>(factor_->size(), num_rhs, 5);
+    return reference::solved(plan_solve(factor_, on(shape, seed)), Operation::plain, b);
+  }
+  std::shared_ptr<const Factor<double>> factor_;
+};
+
+TEST_F(ElementLevels, bits_depend_on_the_number_of_layers_alone) {
+  int seed = 0;
+  for (Wish wish : all_wishes<double>()) {
+    wish.side = 6;
+    use(wish);
+    std::vector<DenseMatrix<double>> judges;
+    for (index_t layers = 1; layers <= 4; ++layers) judges.push_back(x_on({{1, 1}, layers}, 0, 3));
+    for (const Layers& shape : shapes)
+      EXPECT_TRUE(reference::same_bits(judges[shape.layers - 1], x_on(shape, ++seed, 3)))
+          << words(wish) << " on " << shape.words();
+  }
+}
+
+TEST_F(ElementLevels, small_systems_have_their_bits_under_every_seed) {
+  use({FactorKind::ldlt, false, 5, 13});
+  std::vector<DenseMatrix<double>> judges;
+  for (index_t layers = 1; layers <= 4; ++layers) judges.push_back(x_on({{1, 1}, layers}, 0, 1));
+  for (int seed = 1; seed <= testing::num_seeds(60); ++seed) {
+    const Layers& shape = shapes[static_cast<std::size_t>(seed) % std::size(shapes)];
+    ASSERT_TRUE(reference::same_bits(judges[shape.layers - 1], x_on(shape, seed, 1)))
+        << "seed " << seed << " on " << shape.words();
+  }
+}
+
+/// Between layers, a message for each supernode and edge of its layers' tree, up and down.
+TEST_F(ElementLevels, messages_and_bytes_are_as_planned) {
+  use({FactorKind::lu, false, 8, 13});
+  constexpr offset_t num_rhs = 4;
+  for (const Layers& shape : shapes) {
+    SCOPED_TRACE(shape.words());
+    const PlanOptions options = on(shape, 2);
+    const auto programs =
+        solve_detail::programs_of_world(*factor_->symbolic, options.of_world, sizeof(double));
+    const auto b = reference::random_dense<double>(factor_->size(), num_rhs, 5);
+    (void)reference::solved(plan_solve(factor_, options), Operation::plain, b);
+    EXPECT_EQ(options.world->counts().puts, programs.traffic.messages);
+    EXPECT_EQ(options.world->counts().put_bytes,
+              programs.traffic.rows * num_rhs * static_cast<offset_t>(sizeof(double)));
+    const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor_->symbolic, shape.layers));
+    offset_t supernodes = 0, rows = 0;
+    for (const LayerSystem& system :
+         layer_systems(*factor_->symbolic, cut, LayeredMethod::baseline_3d,
+                       {{shape.grid, shape.layers}, PlacementMap::block_cyclic, options.of_world.subtrees}))
+      for (index_t rank = 0; rank < shape.grid.num_ranks(); ++rank)
+        for (const LayerStep& step : layer_steps(system, rank)) {
+          supernodes += static_cast<offset_t>(step.supernodes.size());
+          rows += step.rows;
+        }
+    EXPECT_GT(supernodes, 0);
+    EXPECT_EQ(programs.traffic.meeting_messages, supernodes) << "each edge is a step of both its ends";
+    EXPECT_EQ(programs.traffic.meeting_rows, rows);
+  }
+}
+
+TEST_F(ElementLevels, more_elements_than_supernodes_and_no_rows_are_solved) {
+  for (const index_t side : {0, 1, 2}) {
+    const Wish wish{FactorKind::lu, false, side, 13};
+    const auto problem = reference::make_problem<double>(wish);
+    const auto factor = reference::naive_factor(problem, wish);
+    for (const Layers& shape : {Layers{{2, 1}, 4}, Layers{{1, 1}, 8}})
+      for (const index_t num_rhs : {0, 3})
+        reference::expect_as_good_as_serial(plan_solve(factor, on(shape, static_cast<int>(side))),
+                                            plan_solve(factor), SolveWhere::device_levels, problem.dense,
+                                            num_rhs);
+  }
+}
+
+TEST_F(ElementLevels, a_plan_that_meets_at_levels_refuses_the_method_that_meets_once) {
+  use({FactorKind::llt, false, 4, 3});
+  const auto b = reference::random_dense<double>(factor_->size(), 1, 5);
+  const auto plan = plan_solve(factor_, on({{1, 1}, 2}, 0));
+  const SolveRun once{SolveMethod::devices_one_sync_3d, nullptr};
+  EXPECT_THROW(reference::solved(plan, Operation::plain, b, once), UsageError);
+}
+
+}  // namespace
+}  // namespace palmette
