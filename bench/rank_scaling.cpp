@@ -111,6 +111,7 @@ nlohmann::ordered_json row(const Case& given, const GridChoice& layout, const ch
           {"factor_s", factor.run.seconds},
           {"factor_busy", busy_share(factor.run)},
           {"factor_messages", factor.run.traffic.messages()},
+          {"factor_megabytes", static_cast<double>(factor.run.traffic.bytes()) / 1e6},
           {"solve_s", run.seconds},
           {"solve_busy", busy_share(run)},
           {"solve_messages", run.traffic.messages()},

@@ -113,6 +113,18 @@ void add_packing_option(CLI::App& app, PlacementOptions& options) {
               });
 }
 
+void add_groups_option(CLI::App& app, PlacementOptions& options) {
+  OptionGroup group(app, "Ranks");
+  group.value({"--rhs-groups", "G|auto",
+               "right-hand sides in groups of columns, side by side: messages of one travel while another is "
+               "computed (default: 1; auto: as many as are predicted to be fastest)"},
+              [&options](const std::string& text) {
+                options.chooses_rhs_groups = text == "auto";
+                if (options.chooses_rhs_groups) return;
+                options.rhs_groups = static_cast<index_t>(parse_integer("--rhs-groups", text, 1, 64));
+              });
+}
+
 void check_method(const PlacementOptions& options) {
   if (options.chooses_layers)
     check_method(options.method, 0);
@@ -153,15 +165,17 @@ GridChoice choose(const PlacementOptions& options, GridQuestion question, const 
 
 Layout layout_for(const PlacementOptions& options, const GridQuestion& question, const Cluster& cluster) {
   const GridChoice found = choose(options, question, cluster);
-  Layout layout{{found.grid, found.layers}, found.map, question.whole,
-                solve_method(found.layers, found.method), options.packing};
-  if (options.chooses_packing) {
-    const SolveGraph tasks = tasks_of(question, found);
-    layout.packing =
-        choose_packing(tasks,
-                       rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind))
-            .packing;
-  }
+  Layout layout{{found.grid, found.layers},
+                found.map,
+                question.whole,
+                solve_method(found.layers, found.method),
+                options.packing,
+                options.rhs_groups};
+  if (!options.chooses_packing && !options.chooses_rhs_groups) return layout;
+  const SolveGraph tasks = tasks_of(question, found);
+  const RankRates rates = rank_rates(tasks, cluster, question.num_rhs, question.scalar_bytes, question.kind);
+  if (options.chooses_packing) layout.packing = choose_packing(tasks, rates).packing;
+  if (options.chooses_rhs_groups) layout.rhs_groups = choose_rhs_groups(tasks, rates).groups;
   return layout;
 }
 

@@ -24,6 +24,8 @@ struct PlacementOptions {
   bool splits_subtrees = false;  ///< no subtree stays on one rank
   bool chooses_packing = false;  ///< --packing auto: by prediction
   std::optional<Packing> packing;
+  bool chooses_rhs_groups = false;  ///< --rhs-groups auto: by prediction
+  index_t rhs_groups = 1;
 };
 
 void add_placement_options(CLI::App& app, PlacementOptions& options);
@@ -32,6 +34,8 @@ void add_placement_options(CLI::App& app, PlacementOptions& options);
 void use_device(PlacementOptions& options, const std::string& device);
 /// --packing, for runs in which messages are sent.
 void add_packing_option(CLI::App& app, PlacementOptions& options);
+/// --rhs-groups, for runs in which messages are sent.
+void add_groups_option(CLI::App& app, PlacementOptions& options);
 
 /// "1,2,4", or "64:4096": each twice the previous one; both may be mixed. @throws UsageError
 std::vector<index_t> parse_ranks(const std::string& text);
@@ -49,6 +53,7 @@ struct Layout {
   WholeSubtrees whole;
   SolveMethod method = SolveMethod::message_driven;
   std::optional<Packing> packing;  ///< of small messages
+  index_t rhs_groups = 1;
 };
 
 /// One for each number of ranks and each number of layers that divides it.

@@ -82,7 +82,7 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
       is_asked ? std::make_shared<const Cluster>(machine_by_name(request.ranks.machine).cluster) : nullptr;
   const RankOptions ranks = request.ranks;
   options.choose_layout = [cluster, ranks, method = request.solving.method, num_rhs = options.max_rhs,
-                            trees = options.trees](
+                           trees = options.trees, has_device = request.solving.device != "none"](
                               const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes) {
     GridQuestion question{
         symbolic, num_ranks,   {PlacementMap::subtree_to_subcube, PlacementMap::block_cyclic}, {}, trees,
@@ -91,7 +91,10 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
     question.methods = layered_methods(method);
     question.layers = allowed_layers(ranks.chosen_layers, method, num_ranks);
     const GridChoice best = chosen_layout(question, *cluster);
-    return RankLayout{{best.grid, best.layers}, best.map, best.method};
+    const SolveGraph tasks = tasks_of(question, best);
+    const index_t groups =
+        has_device ? 1 : choose_rhs_groups(tasks, rank_rates(tasks, *cluster, num_rhs, scalar_bytes)).groups;
+    return RankLayout{{best.grid, best.layers}, best.map, best.method, groups};
   };
 }
 

@@ -45,6 +45,7 @@ Json to_json(const Row& row) {
           {"grid_cols", grid.cols},
           {"map", name_of(row.what.map)},
           {"packing_max_age_tasks", row.what.packing ? Json(row.what.packing->max_age_tasks) : Json(nullptr)},
+          {"rhs_groups", row.what.rhs_groups},
           {"seconds", run.seconds},
           {"times", times_json(run.times)},
           {"messages", run.traffic.messages()},
@@ -93,6 +94,7 @@ SimulatedCase case_of(const PlacementOptions& options, const Layout& layout) {
   one.trees = options.trees;
   one.num_rhs = options.num_rhs;
   one.packing = layout.packing;
+  one.rhs_groups = layout.rhs_groups;
   return one;
 }
 
@@ -191,6 +193,7 @@ Command add_simulate_cluster(CLI::App& root) {
   add_threads(app, "Method", command->structure.threads);
   add_placement_options(app, command->placement);
   add_packing_option(app, command->placement);
+  add_groups_option(app, command->placement);
   OptionGroup(app, "Ranks")
       .text({"--device", "NAME|FILE",
              "ranks are devices, --gpus of them, by the machine file of one: a100, "

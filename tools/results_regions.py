@@ -46,9 +46,9 @@ FACTORS = {
 }
 
 
-def simulated(run, case, change):
+def simulated(run, case, change, groups=1):
     problem, side, machine, ranks, num_rhs, layers = case
-    name = "_".join(map(str, case)) + f"_{change or 'given'}"
+    name = "_".join(map(str, case)) + f"_{change or 'given'}" + (f"_{groups}" if groups != 1 else "")
     document = run.document(
         f"regions_{name}.json",
         "cli/palmette",
@@ -62,6 +62,8 @@ def simulated(run, case, change):
         str(num_rhs),
         "--layers",
         str(layers),
+        "--rhs-groups",
+        str(groups),
         "--json",
         "-",
         "--quiet",
@@ -77,6 +79,47 @@ def row(run, case):
         f"{given['message_bytes'] / max(1, given['messages']):.0f}",
         f"{given['seconds'] * 1e6:.0f}",
         *(f"{given['seconds'] / simulated(run, case, change)['seconds']:.2f}" for change in FACTORS),
+    ]  # fmt: skip
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def group_row(run, case):
+    """Groups of right-hand sides as they are built: times without groups over times with them."""
+    problem, side, machine, ranks, num_rhs, layers = case
+    given = simulated(run, case, None)
+    by_groups = {groups: simulated(run, case, None, groups) for groups in (2, 4, "auto")}
+    cells = [
+        f"{problem} {side}", machine, ranks, layers, num_rhs, f"{given['seconds'] * 1e6:.0f}",
+        *(f"{given['seconds'] / one['seconds']:.2f}" for one in by_groups.values()),
+        by_groups["auto"]["rhs_groups"],
+    ]  # fmt: skip
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+FACTORED = [
+    ("poisson3d27", 24, "cori-haswell", 64),
+    ("poisson3d27", 24, "perlmutter-cpu", 64),
+    ("poisson2d9", 256, "cori-haswell", 64),
+    ("poisson2d9", 256, "perlmutter-cpu", 64),
+    ("poisson3d27", 24, "dgx-2", 16),
+]
+
+
+def factored(run, case, change):
+    """A factorization by rank programs in virtual time, on the square grid."""
+    problem, side, machine, ranks = case
+    name = f"factored_{problem}_{side}_{machine}_{ranks}_{change or 'given'}.json"
+    given = changed_machine(run, machine, change) if change else machine
+    return run.rows(name, "bench/bench_rank_scaling", given, problem, str(side), str(ranks))[0]
+
+
+def factor_row(run, case):
+    problem, side, machine, ranks = case
+    given = factored(run, case, None)
+    mean = 1e6 * given["factor_megabytes"] / max(1, given["factor_messages"])
+    cells = [
+        f"{problem} {side}", machine, ranks, f"{mean:.0f}", f"{given['factor_s'] * 1e6:.0f}",
+        *(f"{given['factor_s'] / factored(run, case, change)['factor_s']:.2f}" for change in FACTORS),
     ]  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -102,6 +145,33 @@ def write_report(run):
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     lines += [row(run, case) for case in CASES]
+    lines += [
+        "",
+        "## Fifty right-hand sides in groups",
+        "",
+        "What is built: right-hand sides are cut into groups of columns, each of which is solved by tasks",
+        "and messages of its own, side by side (`--rhs-groups`). x keeps its bits. The factor is read for",
+        "each group, and each message pays its overheads; both are charged. Figures are times without groups",
+        "over times with them; *auto* is what the model chooses (`choose_rhs_groups`: a schedule for 1, 2, 4",
+        "and 8 groups).",
+        "",
+        "| problem | machine | ranks | layers | right-hand sides | us"
+        " | 2 groups | 4 groups | auto | groups |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [group_row(run, case) for case in CASES]
+    lines += [
+        "",
+        "## Panels of factorizations",
+        "",
+        "The same changes of links for the rank programs of a factorization (`bench_rank_scaling`, LLᵀ, the",
+        "square grid; one worker for each rank):",
+        "",
+        "| problem | machine | ranks | bytes a message | us | bytes cost nothing"
+        f" | {CHUNKS} chunks |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [factor_row(run, case) for case in FACTORED]
     lines += ["", *(ROOT / "tools/results_regions_text.md").read_text().rstrip("\n").split("\n"), ""]
     (ROOT / "docs/results/regions.md").write_text("\n".join(lines))
 

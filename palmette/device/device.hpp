@@ -10,6 +10,7 @@
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/launches.hpp"
 #include "palmette/device/panel_layout.hpp"
+#include "palmette/device/region_exchange.hpp"
 #include "palmette/device/row_slices.hpp"
 #include "palmette/device/triangle_elements.hpp"
 #include "palmette/device/triangle_sweep.hpp"

@@ -16,7 +16,7 @@ enum class Kernel : char {
   rows,
   element_forward,
   element_backward,
-  network_forward,   ///< of the emulator and NVSHMEM
+  network_forward,  ///< of the emulator and NVSHMEM
   network_backward,
   load_rows,
   store_rows,
@@ -28,9 +28,10 @@ enum class Kernel : char {
   scaled_residual,
   correction,
   copy_columns,
-  unified_columns,    ///< of one element of several
+  unified_columns,  ///< of one element of several
   zero_copy_columns,
-  pushed_columns,     ///< only where there is a network
+  pushed_columns,  ///< only where there is a network
+  region_trial,    ///< of one element of several; has no scalar type
 };
 
 /// A kernel with its template arguments and its argument.

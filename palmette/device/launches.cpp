@@ -4,6 +4,7 @@
 #include "palmette/device/launches.hpp"
 
 #include "palmette/device/element_sweep.cuh"
+#include "palmette/device/region_exchange.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
 #include "palmette/device/vector_kernels.cuh"
@@ -62,6 +63,8 @@ Closure closure_of_vectors(const KernelCall& call) {
     case Kernel::zero_copy_columns:
       return closure<ColumnSweep<T>>(call.argument, zero_copy_columns_kernel<T>);
     case Kernel::pushed_columns: return closure<ColumnSweep<T>>(call.argument, pushed_columns_kernel<T>);
+    case Kernel::region_trial:
+      return closure<RegionTrial>(call.argument, region_trial_kernel<>);
     default: return {};
   }
 }
@@ -107,6 +110,11 @@ Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
     case Sharing::pushed: return [=] { solve_pushed<double, f>(sweep); };
   }
   return {};
+}
+
+template <ExchangeFault f>
+Closure region_with(const RegionTrial& trial) {
+  return [=] { region_trial_kernel<f>(trial); };
 }
 
 }  // namespace
@@ -166,6 +174,27 @@ emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<dou
     case Fault::wrong_size: return with(columns_closure<Fault::wrong_size>(sharing, sweep));
     default: return with(columns_closure<Fault::none>(sharing, sweep));
   }
+}
+
+emulate::Launch region_trial_with(ExchangeFault fault, const RegionTrial& trial, const LaunchShape& shape) {
+  const auto with = [&](Closure kernel) { return launch(trial.exchange.rank, shape, std::move(kernel)); };
+  switch (fault) {
+    case ExchangeFault::unfenced_count:
+      return with(region_with<ExchangeFault::unfenced_count>(trial));
+    case ExchangeFault::narrow_count:
+      return with(region_with<ExchangeFault::narrow_count>(trial));
+    case ExchangeFault::unfenced_hand_over:
+      return with(region_with<ExchangeFault::unfenced_hand_over>(trial));
+    case ExchangeFault::unfenced_take:
+      return with(region_with<ExchangeFault::unfenced_take>(trial));
+    case ExchangeFault::read_again:
+      return with(region_with<ExchangeFault::read_again>(trial));
+    case ExchangeFault::epoch_unchecked:
+      return with(region_with<ExchangeFault::epoch_unchecked>(trial));
+    case ExchangeFault::none:
+      return with(region_with<ExchangeFault::none>(trial));
+  }
+  return {};
 }
 
 }  // namespace palmette::device

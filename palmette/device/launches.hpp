@@ -5,6 +5,7 @@
 #include "palmette/device/element_sweep.hpp"
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/kernel_call.hpp"
+#include "palmette/device/region_exchange.hpp"
 #include "palmette/device/triangle_elements.hpp"
 
 namespace palmette::device {
@@ -21,5 +22,7 @@ emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<
 /// One element's solve with a plain triangle over several devices.
 emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                              const LaunchShape& shape);
+/// One element's share of a trial of regions with a planted fault.
+emulate::Launch region_trial_with(ExchangeFault fault, const RegionTrial& trial, const LaunchShape& shape);
 
 }  // namespace palmette::device

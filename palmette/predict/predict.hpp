@@ -9,9 +9,10 @@
 #include "palmette/machine/machine.hpp"
 #include "palmette/predict/choose_grid.hpp"
 #include "palmette/predict/column_model.hpp"
-#include "palmette/predict/path_model.hpp"
-#include "palmette/predict/schedule.hpp"
 #include "palmette/predict/device_model.hpp"
+#include "palmette/predict/path_model.hpp"
+#include "palmette/predict/rhs_groups.hpp"
+#include "palmette/predict/schedule.hpp"
 #include "palmette/predict/thread_model.hpp"
 #include "palmette/tasks/tasks.hpp"
 

@@ -15,12 +15,12 @@ namespace {
 template <class T>
 class LayeredSolveProgram final : public SolveProgram<T> {
  public:
-  LayeredSolveProgram(RankPlanBody<T>& body, const LayerSystem& system)
+  LayeredSolveProgram(RankPlanBody<T>& body, const LayerSystem& system, index_t group)
       : body_(body),
         first_rank_(system.ranks.first_rank(system.layer)),
         first_tag_(num_messages_within * system.num_supernodes_of_all),
         inside_(system.ranks.first_rank(system.layer), system.ranks.grid.num_ranks()),
-        sweeps_(body),
+        sweeps_(body, group),
         came_(2 * body.graph.steps.size()),
         met_rows_(body.options.threads) {}
 
@@ -182,13 +182,14 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
 }
 
 template <class T>
-std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const LayerSystem& system) {
-  return std::make_unique<LayeredSolveProgram<T>>(body, system);
+std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const LayerSystem& system,
+                                                 index_t group) {
+  return std::make_unique<LayeredSolveProgram<T>>(body, system, group);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                     \
+#define PALMETTE_INSTANTIATE(T)                                                         \
   template std::vector<index_t> list_caller_rows(const LayerSystem&, RankPlanBody<T>&); \
-  template std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>&, const LayerSystem&);
+  template std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>&, const LayerSystem&, index_t);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

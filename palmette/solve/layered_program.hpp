@@ -19,7 +19,9 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
 /// it waits for the others' contributions, and sends them the solution on the way back.
 ///
 /// @param body, system  must outlive the program. The transport of a solve is that of all layers.
+/// @param group         of right-hand sides
 template <class T>
-std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const LayerSystem& system);
+std::unique_ptr<SolveProgram<T>> layered_program(RankPlanBody<T>& body, const LayerSystem& system,
+                                                 index_t group = 0);
 
 }  // namespace palmette::solve_detail

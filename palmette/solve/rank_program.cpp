@@ -6,11 +6,14 @@
 #include <cstring>
 #include <utility>
 
+#include "palmette/solve/grouped_program.hpp"
+
 namespace palmette::solve_detail {
 
 template <class T>
-RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan)
+RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, index_t group)
     : plan_(plan),
+      vectors_(plan.vectors[group]),
       exchange_(plan.exchange),
       graph_(plan.graph),
       waits_(graph_.tasks.size()),
@@ -165,7 +168,7 @@ index_t RankSolveProgram<T>::waits_of(index_t task) const {
 template <class T>
 RhsRows<T> RankSolveProgram<T>::rows_of_top(index_t number) const {
   const index_t group = plan_.structure.group_of_top[number];
-  return {plan_.vectors.own.data() + offset_t{plan_.structure.sweep->column_begin(group)} * stride_, stride_};
+  return {vectors_.own.data() + offset_t{plan_.structure.sweep->column_begin(group)} * stride_, stride_};
 }
 
 template <class T>
@@ -207,7 +210,7 @@ template <class T>
 void RankSolveProgram<T>::finish_row(const LocalTask& task, int thread) {
   const Reduction& reduction = exchange_.reductions[top(task.number).row_sum];
   const RankTasks<T> all = tasks();
-  const RhsRows<T> store{plan_.vectors.forward.data(), stride_};
+  const RhsRows<T> store{vectors_.forward.data(), stride_};
   all.add_up(reduction, store);
   if (reduction.parent != -1) return send_sum(task, reduction, store);
   if (graph_.is_given[task.number] != 0) return all.gather_forward(task.number);
@@ -219,7 +222,7 @@ template <class T>
 void RankSolveProgram<T>::finish_column(const LocalTask& task, int thread) {
   const Reduction& reduction = exchange_.reductions[top(task.number).column_sum];
   const RankTasks<T> all = tasks();
-  const RhsRows<T> store{plan_.vectors.backward.data(), stride_};
+  const RhsRows<T> store{vectors_.backward.data(), stride_};
   all.add_up(reduction, store);
   if (reduction.parent != -1) return send_sum(task, reduction, store);
   if (graph_.is_given[task.number] != 0) all.pass_on(task.number);
@@ -272,12 +275,11 @@ void RankSolveProgram<T>::load() {
   Reader<T> reader{b_, {}, conjugated_};
   if (plan_.caller_row.empty())
     return load_rhs<T>(reader, 0, static_cast<index_t>(plan_.structure.row.size()),
-                         {plan_.vectors.own.data(), stride_});
+                       {vectors_.own.data(), stride_});
   for (std::size_t group = 0; group < plan_.caller_row.size(); ++group) {
     const auto number = static_cast<index_t>(group);
     const index_t count = sweep.num_columns(number);
-    const RhsRows<T> into{plan_.vectors.own.data() + offset_t{sweep.column_begin(number)} * stride_,
-                           stride_};
+    const RhsRows<T> into{vectors_.own.data() + offset_t{sweep.column_begin(number)} * stride_, stride_};
     if (plan_.caller_row[group] == -1) std::fill_n(into.data, offset_t{count} * stride_, T(0));
     else load_rhs<T>(reader, plan_.caller_row[group], count, into);
   }
@@ -290,7 +292,7 @@ void RankSolveProgram<T>::store_group(index_t group) {
   if (row == -1) return;
   Writer<T> writer{x_, {}, conjugated_};
   store_rhs<T>(writer, row, sweep.num_columns(group),
-                 RhsRows<const T>{plan_.vectors.own.data() + offset_t{begin} * stride_, stride_});
+               RhsRows<const T>{vectors_.own.data() + offset_t{begin} * stride_, stride_});
 }
 
 template <class T>
@@ -342,8 +344,11 @@ RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> facto
   RankGraph graph = rank_graph(exchange, *factor->symbolic, options.layer.get());
   RankGroups structure(*factor->symbolic, *factor->placement, factor->owned, exchange, sizeof(T));
   RankTriangles<T> triangles(*factor, structure, options.plan);
-  RankVectors<T> vectors(structure, exchange, widest(*factor->symbolic),
-                         padded_rhs(sizeof(T), options.max_rhs), options.threads);
+  const index_t most = widest_group(options.max_rhs, options.rhs_groups, sizeof(T));
+  std::vector<RankVectors<T>> vectors;
+  for (index_t group = 0; group < options.rhs_groups; ++group)
+    vectors.emplace_back(structure, exchange, widest(*factor->symbolic), padded_rhs(sizeof(T), most),
+                         options.threads);
   return {std::move(factor),
           options,
           std::move(exchange),
@@ -357,7 +362,9 @@ RankPlanBody<T> RankPlanBody<T>::make(std::shared_ptr<const RankFactor<T>> facto
 
 template <class T>
 offset_t RankPlanBody<T>::memory_bytes() const {
-  return exchange.memory_bytes() + graph.memory_bytes() + structure.memory_bytes() + vectors.memory_bytes() +
+  offset_t of_vectors = 0;
+  for (const RankVectors<T>& one : vectors) of_vectors += one.memory_bytes();
+  return exchange.memory_bytes() + graph.memory_bytes() + structure.memory_bytes() + of_vectors +
          triangles.lower->memory_bytes() + (triangles.upper ? triangles.upper->memory_bytes() : 0) +
          (triangles.diagonal ? triangles.diagonal->memory_bytes() : 0) +
          static_cast<offset_t>(caller_row.size() * sizeof(index_t));

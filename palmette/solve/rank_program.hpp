@@ -18,7 +18,7 @@ struct RankPlanBody {
   RankGraph graph;
   RankGroups structure;
   RankTriangles<T> triangles;
-  RankVectors<T> vectors;
+  std::vector<RankVectors<T>> vectors;  ///< by group of right-hand sides
   BytePool pool;
   // Layers only. Length groups of the structure: first row of the caller's vectors, −1: another layer has it;
   // or empty
@@ -46,7 +46,8 @@ class SolveProgram : public RankProgram {
 template <class T>
 class RankSolveProgram final : public SolveProgram<T> {
  public:
-  explicit RankSolveProgram(RankPlanBody<T>& plan);
+  /// @param group  of right-hand sides, whose vectors it uses
+  explicit RankSolveProgram(RankPlanBody<T>& plan, index_t group = 0);
 
   void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override;
   void start() override;
@@ -89,7 +90,7 @@ class RankSolveProgram final : public SolveProgram<T> {
   };
 
   RankTasks<T> tasks() const {
-    return {*plan_.factor, exchange_, plan_.structure, plan_.triangles, plan_.vectors, transposed_, stride_};
+    return {*plan_.factor, exchange_, plan_.structure, plan_.triangles, vectors_, transposed_, stride_};
   }
   const TopSupernode& top(index_t number) const { return exchange_.tops[number]; }
 
@@ -120,6 +121,7 @@ class RankSolveProgram final : public SolveProgram<T> {
   void store_group(index_t group);
 
   RankPlanBody<T>& plan_;
+  RankVectors<T>& vectors_;
   const SolveExchange& exchange_;
   const RankGraph& graph_;
   Transport* transport_ = nullptr;

@@ -2,6 +2,7 @@
 #include "palmette/solve/rank_solve.hpp"
 
 #include "palmette/solve/device_rank_program.hpp"
+#include "palmette/solve/grouped_program.hpp"
 #include "palmette/solve/layered_program.hpp"
 
 namespace palmette {
@@ -21,6 +22,10 @@ void check_options(bool has_factor, const RankPlanOptions& options) {
   if (options.max_rhs < 1)
     throw UsageError("a plan for " + std::to_string(options.max_rhs) +
                      " right-hand sides; there must be at least 1");
+  if (options.rhs_groups < 1 || (options.rhs_groups > 1 && options.device))
+    throw UsageError("right-hand sides in " + std::to_string(options.rhs_groups) + " groups" +
+                     (options.device ? " on a device, which takes them together" : "") + "; there must be " +
+                     (options.device ? "1" : "at least 1"));
   if (options.threads < 1)
     throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
 }
@@ -61,13 +66,14 @@ struct RankSolvePlan<T>::State {
     }
     using Body = solve_detail::RankPlanBody<T>;
     body.reset(new Body(Body::make(factor, options)));  // it cannot be moved
-    if (layer() != nullptr) {
-      rows = solve_detail::list_caller_rows(*layer(), *body);
-      program = solve_detail::layered_program(*body, *layer());
-    } else {
-      rows = body->structure.row;
-      program = std::make_unique<solve_detail::RankSolveProgram<T>>(*body);
-    }
+    rows = layer() != nullptr ? solve_detail::list_caller_rows(*layer(), *body) : body->structure.row;
+    std::vector<std::unique_ptr<solve_detail::SolveProgram<T>>> groups;
+    for (index_t group = 0; group < options.rhs_groups; ++group) groups.push_back(program_of(group));
+    program = solve_detail::grouped_program(std::move(groups), options.threads);
+  }
+  std::unique_ptr<solve_detail::SolveProgram<T>> program_of(index_t group) const {
+    if (layer() != nullptr) return solve_detail::layered_program(*body, *layer(), group);
+    return std::make_unique<solve_detail::RankSolveProgram<T>>(*body, group);
   }
 
   const LayerSystem* layer() const { return options.layer.get(); }

@@ -62,6 +62,9 @@ struct RankPlanOptions {
   TreeShape trees = TreeShape::binary;
   PlanOptions plan;
   index_t max_rhs = 64;  ///< right-hand sides of one solve
+  /// right-hand sides are solved in so many groups of columns, side by side: messages of one group travel
+  /// while another is computed; the factor is read for each. x keeps its bits. With a device: 1
+  index_t rhs_groups = 1;
   int threads = 1;       ///< threads that will drive a solve
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
   /// Null: built for this plan.

@@ -36,7 +36,7 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
     }
   });
   run_.emplace(options.device ? PlannedTransports() : planned, ranks_.transport,
-               [&] { return transport_plan_of_solves(options.trees, parts.layers); });
+               [&] { return transport_plan_of_solves(options, parts.layers); });
 }
 
 template <class T>
@@ -50,15 +50,18 @@ void RankInverse<T>::prepare() {
 /// For the largest number of right-hand sides that are solved together; a run sends the messages of both
 /// sweeps, or the pieces of x.
 template <class T>
-TransportPlan RankInverse<T>::transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const {
+TransportPlan RankInverse<T>::transport_plan_of_solves(const RankPlanOptions& options,
+                                                       const RankLayers& layers) const {
   const offset_t row_bytes =
       offset_t{padded_rhs(sizeof(T), max_rhs_)} * static_cast<offset_t>(sizeof(T));
   std::vector<std::int64_t> piece_bytes;
   for (const std::vector<index_t>& rows : rows_)
     piece_bytes.push_back(static_cast<std::int64_t>(rows.size()) * row_bytes);
-  const Traffic traffic =
-      layers.several() ? predicted_layered_traffic(layers.systems, trees, row_bytes).all()
-                       : predicted_solve_traffic(*factor_->symbolic, *factor_->placement, trees, row_bytes);
+  Traffic traffic =
+      layers.several()
+          ? predicted_layered_traffic(layers.systems, options.trees, row_bytes).all()
+          : predicted_solve_traffic(*factor_->symbolic, *factor_->placement, options.trees, row_bytes);
+  for (TrafficEntry& one : traffic.entries) one.messages *= options.rhs_groups;
   return with_gather(transport_plan(traffic), piece_bytes);
 }
 

@@ -79,7 +79,7 @@ class RankInverse {
   std::span<const index_t> rows() const {
     return plan_.rows();
   }
-  TransportPlan transport_plan_of_solves(TreeShape trees, const RankLayers& layers) const;
+  TransportPlan transport_plan_of_solves(const RankPlanOptions& options, const RankLayers& layers) const;
   void write_answer(const Side& out, const std::vector<SharedBytes>& pieces, DenseView<T> x) const;
 
   RankTeam ranks_;

@@ -28,7 +28,8 @@ LayeredGrid grid_of_ranks(const RankSolverOptions& options, index_t num_ranks) {
 RankLayout layout_of_ranks(const SymbolicFactor& symbolic, const RankSolverOptions& options, int scalar_bytes,
                            Transport& transport) {
   const index_t num_ranks = transport.num_ranks();
-  if (!options.choose_layout) return {grid_of_ranks(options, num_ranks), options.map, options.layered_method};
+  if (!options.choose_layout)
+    return {grid_of_ranks(options, num_ranks), options.map, options.layered_method, options.rhs_groups};
   RankLayout layout{{{0, 0}, 0}, options.map, options.layered_method};
   agree_after(transport, [&] {
     if (transport.rank() == 0) layout = options.choose_layout(symbolic, num_ranks, scalar_bytes);
@@ -42,6 +43,7 @@ RankLayout layout_of_ranks(const SymbolicFactor& symbolic, const RankSolverOptio
   chosen.layers = told(layout.ranks.layers);
   layout.map = static_cast<PlacementMap>(told(static_cast<index_t>(layout.map)));
   layout.layered_method = static_cast<LayeredMethod>(told(static_cast<index_t>(layout.layered_method)));
+  layout.rhs_groups = told(layout.rhs_groups);
   layout.ranks = grid_of_ranks(chosen, num_ranks);
   return layout;
 }

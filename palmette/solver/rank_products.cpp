@@ -93,6 +93,7 @@ void RankProductMaker<T>::place_into(RankProducts<T>& made, const RankLayout& la
       std::make_shared<const Placement>(placement_of(*made.symbolic, made.layers, layout, options_.whole));
   made.report.grid = layout.ranks.grid;
   made.report.map = layout.map;
+  made.report.rhs_groups = layout.rhs_groups;
   report_layers(*made.symbolic, made.layers, made.kind, sizeof(T), made.report);
 }
 
@@ -138,6 +139,7 @@ Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
   RankPlanOptions plan_options;
   plan_options.trees = options_.trees;
   plan_options.max_rhs = options_.max_rhs;
+  plan_options.rhs_groups = made.report.rhs_groups;
   plan_options.threads = team_.size();
   plan_options.device = options_.device;
   plan_options.memory = options_.memory;

@@ -56,6 +56,7 @@ void visit(const RankReport& report, ReportVisitor& visitor) {
   visitor.field("map", name_of(report.map));
   visitor.field("trees", name_of(report.trees));
   visitor.field("delivery", name_of(report.delivery));
+  visitor.field("rhs_groups", std::int64_t{report.rhs_groups});
   visitor.field("transport", std::string_view(report.transport));
   visitor.field("threads_per_rank", std::int64_t{report.threads});
   visit_figure("memory_bytes", report.memory_bytes, visitor);

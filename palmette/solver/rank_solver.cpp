@@ -28,6 +28,10 @@ void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
   if (options.max_rhs < 1)
     throw UsageError("max_rhs is " + std::to_string(options.max_rhs) +
                      "; at least one right-hand side is solved at a time");
+  if (options.rhs_groups < 1 || (options.rhs_groups > 1 && options.device))
+    throw UsageError("rhs_groups is " + std::to_string(options.rhs_groups) +
+                     (options.device ? "; a device solves all right-hand sides together: leave it 1"
+                                     : "; there must be at least 1"));
 }
 
 constexpr const char* no_memory_to_make =

@@ -21,6 +21,7 @@ struct RankLayout {
   LayeredGrid ranks;
   PlacementMap map = PlacementMap::subtree_to_subcube;
   LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< of several layers
+  index_t rhs_groups = 1;                                     ///< as RankSolverOptions
 };
 
 struct RankSolverOptions {
@@ -41,9 +42,13 @@ struct RankSolverOptions {
   LayeredMethod layered_method = LayeredMethod::one_sync_3d;  ///< if there are several layers
   PlacementMap map = PlacementMap::subtree_to_subcube;
   WholeSubtrees whole;        ///< as in `place`; the last bits of x depend on it
-  /// If set, chooses grid, layers, layered_method and map once the structure is known, for scalars of the
-  /// given number of bytes. Every rank must set it, but only that of rank 0 is called (chosen_layout of
-  /// `predict` can be used). A layout for another number of ranks is a UsageError.
+  /// Right-hand sides are solved in so many groups of columns, side by side, so that messages of one travel
+  /// while another is computed; the factor is read for each. x keeps its bits. Ranks with devices: 1
+  index_t rhs_groups = 1;
+  /// If set, chooses grid, layers, layered_method, map and rhs_groups once the structure is known, for
+  /// scalars of the given number of bytes. Every rank must set it, but only that of rank 0 is called
+  /// (chosen_layout and choose_rhs_groups of `predict` can be used). A layout for another number of ranks is
+  /// a UsageError.
   std::function<RankLayout(const SymbolicFactor& symbolic, index_t num_ranks, int scalar_bytes)>
       choose_layout;
   TreeShape trees = TreeShape::binary;
@@ -81,6 +86,7 @@ struct RankReport {
   PlacementMap map = PlacementMap::block_cyclic;
   TreeShape trees = TreeShape::binary;
   BlockDelivery delivery = BlockDelivery::push;
+  index_t rhs_groups = 1;
   std::string transport;
   int threads = 1;
   RankFigure memory_bytes;
@@ -93,7 +99,7 @@ struct RankReport {
 
 /// As visit of the Report, with an additional section
 /// ranks{num_ranks,grid_rows,grid_cols,layers,method,synchronizations,replicated_bytes,map,trees,
-///       delivery,transport,threads_per_rank,memory_bytes{least,mean,most},
+///       delivery,rhs_groups,transport,threads_per_rank,memory_bytes{least,mean,most},
 /// times{…},devices{kind,memory,launches,messages,bytes,copies_out,bytes_out,copies_in,bytes_in,copies_there,
 /// bytes_there}}; devices only if there are any. For each phase that occurs (forward, between, backward),
 /// times has work, messages and waiting, each with least, mean and most.

@@ -21,6 +21,7 @@ class Simulation {
     const Stopwatch setup;
     options_.trees = given_.trees;
     options_.max_rhs = given_.num_rhs;
+    options_.rhs_groups = given_.rhs_groups;
     if (given_.method == SolveMethod::message_driven) plan_flat();
     else plan_layered();
     result_.setup_seconds = setup.seconds();

@@ -23,6 +23,7 @@ struct SimulatedCase {
   WholeSubtrees whole;
   TreeShape trees = TreeShape::binary;
   index_t num_rhs = 1;
+  index_t rhs_groups = 1;                         ///< as in RankPlanOptions
   std::optional<Packing> packing = std::nullopt;  ///< ranks pack small messages
   bool keeps_timeline = false;
 };

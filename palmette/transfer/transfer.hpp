@@ -13,6 +13,7 @@
 #include "palmette/transfer/publishing.hpp"
 #include "palmette/transfer/ratings.hpp"
 #include "palmette/transfer/region.hpp"
+#include "palmette/transfer/region_devices.hpp"
 #include "palmette/transfer/region_ranks.hpp"
 #include "palmette/transfer/simulation.hpp"
 #include "palmette/transfer/store_trace.hpp"

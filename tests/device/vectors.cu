@@ -1,4 +1,5 @@
-// The kernels for vectors, for nvcc: the tests run what it makes of them.
+// The kernels for vectors, and that of regions, for nvcc: the tests run what it makes of them.
+#include "palmette/device/region_exchange.cuh"
 #include "palmette/device/vector_kernels.cuh"
 #include "tests/device/kernel_list.hpp"
 #include "tests/device/vector_kernel_list.hpp"
@@ -18,5 +19,8 @@ PALMETTE_FOR_EACH_VECTOR_KERNEL(INSTANTIATE)
 PALMETTE_FOR_EACH_RESIDUAL_KERNEL(INSTANTIATE_RESIDUALS)
 
 template __global__ void largest_of_parts_kernel<double>(LargestOfParts<double>);
+
+template __global__ void region_trial_kernel<ExchangeFault::none>(RegionTrial);
+template __global__ void region_trial_kernel<ExchangeFault::unfenced_count>(RegionTrial);
 
 }  // namespace palmette::device

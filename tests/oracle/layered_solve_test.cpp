@@ -31,6 +31,7 @@ struct Setting {
   PlacementMap map = PlacementMap::block_cyclic;
   WholeSubtrees whole;
   TreeShape trees = TreeShape::binary;
+  index_t rhs_groups = 1;
 };
 
 std::string text(const Setting& setting) {
@@ -49,6 +50,7 @@ struct Layers {
     RankPlanOptions options;
     options.trees = setting.trees;
     options.max_rhs = max_rhs;
+    options.rhs_groups = setting.rhs_groups;
     for (const LayerSystem& system : systems) {
       options.layer = std::make_shared<const LayerSystem>(system);
       for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank)
@@ -114,6 +116,23 @@ constexpr LayeredMethod methods[] = {LayeredMethod::one_sync_3d, LayeredMethod::
 template <class T>
 class LayeredSolve : public ::testing::Test {};
 TYPED_TEST_SUITE(LayeredSolve, TestedScalars);
+
+TYPED_TEST(LayeredSolve, groups_of_right_hand_sides_change_no_bit) {
+  using T = TypeParam;
+  const Problem<T> problem(random_sparse<T>(flavour_of(FactorKind::llt), 100, 1.2, 3), FactorKind::llt);
+  const Outcome<Factor<T>> factor = problem.factored(FactorKind::llt);
+  ASSERT_TRUE(factor);
+  constexpr index_t num_rhs = 37;
+  const std::vector<T> b = right_sides<T>(problem.matrix.rows(), num_rhs);
+  for (const LayeredMethod method : methods) {
+    Setting setting{{{2, 1}, 4}, method, PlacementMap::block_cyclic, {true, 60}};
+    Layers<T> together(factor.value(), setting, num_rhs);
+    const std::vector<T> expected = together.solve(Operation::plain, b, num_rhs, adverse(1));
+    setting.rhs_groups = 2;
+    Layers<T> apart(factor.value(), setting, num_rhs);
+    EXPECT_TRUE(same_bits(apart.solve(Operation::plain, b, num_rhs, adverse(2)), expected)) << text(setting);
+  }
+}
 
 TYPED_TEST(LayeredSolve,
            bits_are_the_same_for_any_grid_of_a_layer_map_and_tree_and_messages_are_as_predicted) {

@@ -28,6 +28,7 @@ struct Setting {
   WholeSubtrees whole;
   TreeShape trees = TreeShape::binary;
   std::uint64_t seed = 1;
+  index_t rhs_groups = 1;
 };
 
 /// A factor over ranks in one simulated world, and its plans.
@@ -50,6 +51,7 @@ struct Ranks {
       RankPlanOptions options;
       options.trees = setting.trees;
       options.max_rhs = max_rhs;
+      options.rhs_groups = setting.rhs_groups;
       plans.emplace_back(std::make_shared<const RankFactor<T>>(part.take()), options);
     }
   }
@@ -232,6 +234,43 @@ TEST(rank_solve, threads_wrappers_and_repeated_solves_change_no_bit_and_make_no_
     }
 }
 
+struct Borrowed final : RankProgram {
+  explicit Borrowed(RankProgram& one) : program(one) {}
+  void start() override { program.start(); }
+  void on_message(const Message& message) override { program.on_message(message); }
+  bool run_one_task(int thread) override { return program.run_one_task(thread); }
+  bool done() const override { return program.done(); }
+  std::string waiting_for() const override { return program.waiting_for(); }
+  RankProgram& program;
+};
+
+/// Solves in at most so many orders of delivery, each of which must give the expected bits.
+Exploration explore_solves(Ranks<double>& ranks, const std::vector<double>& b, index_t num_rhs,
+                           const std::vector<double>& expected, std::int64_t tried) {
+  std::vector<std::vector<double>> mine(ranks.plans.size());
+  return explore_orders(ranks.placement->num_ranks(), tried, [&](SimulatedWorld& world) {
+    ExploredRun run;
+    for (std::size_t rank = 0; rank < mine.size(); ++rank) {
+      const auto rows = ranks.plans[rank].rows();
+      mine[rank].clear();
+      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+        for (const index_t row : rows) mine[rank].push_back(b[row + rhs * ranks.n]);
+      const auto count = static_cast<index_t>(rows.size());
+      const DenseView<double> both{mine[rank].data(), count, num_rhs, count};
+      run.programs.push_back(std::make_unique<Borrowed>(
+          ranks.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
+    }
+    run.check = [&] {
+      for (std::size_t rank = 0; rank < mine.size(); ++rank) {
+        const auto rows = ranks.plans[rank].rows();
+        for (std::size_t k = 0; k < mine[rank].size(); ++k)
+          EXPECT_EQ(mine[rank][k], expected[rows[k % rows.size()] + k / rows.size() * ranks.n]);
+      }
+    };
+    return run;
+  });
+}
+
 TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
   struct Tiny {
     ProcessGrid grid;
@@ -268,36 +307,122 @@ TEST(rank_solve, every_order_of_delivery_gives_the_same_bits) {
       const std::vector<double> b = right_sides<double>(n, 1);
       Ranks<double> ranks(problem, kind, {grid, PlacementMap::block_cyclic, {false}}, 1);
       const std::vector<double> expected = ranks.solve(Operation::plain, b, 1, {});
-      std::vector<std::vector<double>> mine(ranks.plans.size());
-      struct Borrowed final : RankProgram {
-        explicit Borrowed(RankProgram& one) : program(one) {}
-        void start() override { program.start(); }
-        void on_message(const Message& message) override { program.on_message(message); }
-        bool run_one_task(int thread) override { return program.run_one_task(thread); }
-        bool done() const override { return program.done(); }
-        std::string waiting_for() const override { return program.waiting_for(); }
-        RankProgram& program;
-      };
-      const Exploration result = explore_orders(grid.num_ranks(), tiny.tried, [&](SimulatedWorld& world) {
-        ExploredRun run;
-        for (std::size_t rank = 0; rank < mine.size(); ++rank) {
-          mine[rank].clear();
-          for (const index_t row : ranks.plans[rank].rows()) mine[rank].push_back(b[row]);
-          const auto count = static_cast<index_t>(mine[rank].size());
-          const DenseView<double> both{mine[rank].data(), count, 1, count};
-          run.programs.push_back(std::make_unique<Borrowed>(
-              ranks.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
-        }
-        run.check = [&] {
-          for (std::size_t rank = 0; rank < mine.size(); ++rank)
-            for (std::size_t k = 0; k < mine[rank].size(); ++k)
-              EXPECT_EQ(mine[rank][k], expected[ranks.plans[rank].rows()[k]]);
-        };
-        return run;
-      });
+      const Exploration result = explore_solves(ranks, b, 1, expected, tiny.tried);
       EXPECT_GT(result.orders, 1);
       EXPECT_TRUE(result.complete || tiny.tried == 1000) << result.orders;
     }
+}
+
+// Groups begin at whole registers: 17 right-hand sides in double are 8 + 9, 3 are one group.
+TYPED_TEST(RankSolve, groups_of_right_hand_sides_change_no_bit_and_send_the_same_bytes) {
+  using T = TypeParam;
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::lu}) {
+    AnalyzeOptions narrow;
+    narrow.max_width = 20;
+    const Problem<T> problem(random_sparse<T>(flavour_of(kind), 120, 1.2, 3), kind, narrow);
+    constexpr index_t most = 50;
+    const std::vector<T> b = right_sides<T>(problem.matrix.rows(), most);
+    for (const ProcessGrid grid : {ProcessGrid{1, 1}, {3, 1}, {2, 2}}) {
+      Setting setting{grid, PlacementMap::block_cyclic, {true, 60}};
+      Ranks<T> together(problem, kind, setting, most);
+      for (const index_t groups : {2, 3, 5}) {
+        setting.rhs_groups = groups;
+        Ranks<T> apart(problem, kind, setting, most);
+        for (const index_t num_rhs : {0, 3, 17, 50}) {
+          const std::vector<T> some(b.begin(), b.begin() + offset_t{num_rhs} * problem.matrix.rows());
+          const std::vector<T> expected = together.solve(Operation::plain, some, num_rhs, adverse(1));
+          const auto seed = static_cast<std::uint64_t>(groups);
+          EXPECT_TRUE(same_bits(apart.solve(Operation::plain, some, num_rhs, adverse(seed)), expected))
+              << name_of(kind) << " " << groups << " groups of " << num_rhs;
+          EXPECT_EQ(apart.traffic.bytes(), together.traffic.bytes());
+          const std::int64_t whole = num_rhs * static_cast<std::int64_t>(sizeof(T)) / 64;
+          const std::int64_t used = std::max<std::int64_t>(1, std::min<std::int64_t>(groups, whole));
+          EXPECT_EQ(apart.traffic.messages(), used * together.traffic.messages()) << num_rhs;
+        }
+      }
+    }
+  }
+}
+
+// Two columns in a chain, and the first thousand orders of three in a row.
+TEST(rank_solve, every_order_of_delivery_of_two_groups_gives_the_same_bits) {
+  AnalyzeOptions options;
+  options.max_width = 1;
+  options.relax = false;
+  constexpr index_t num_rhs = 16;
+  for (const std::vector<index_t>& tree : {std::vector<index_t>{1, -1}, {1, 2, -1}}) {
+    const Problem<double> problem(testing::tree_matrix(tree, true), FactorKind::llt, options);
+    const std::vector<double> b = right_sides<double>(problem.matrix.rows(), num_rhs);
+    Setting setting{{2, 1}, PlacementMap::block_cyclic, {false}};
+    const std::vector<double> expected =
+        Ranks<double>(problem, FactorKind::llt, setting, num_rhs).solve(Operation::plain, b, num_rhs, {});
+    setting.rhs_groups = 2;
+    Ranks<double> ranks(problem, FactorKind::llt, setting, num_rhs);
+    const bool is_small = tree.size() == 2;
+    const Exploration result = explore_solves(ranks, b, num_rhs, expected, is_small ? 20000 : 1000);
+    EXPECT_GT(result.orders, 1);
+    EXPECT_TRUE(result.complete || !is_small) << result.orders;
+    RecordProperty("orders of " + std::to_string(tree.size()), std::to_string(result.orders));
+  }
+}
+
+TEST(rank_solve, groups_with_random_grids_and_delays_end_and_give_the_bits_of_one_rank) {
+  for (int seed = 1; seed <= testing::num_seeds(50); ++seed) {
+    const FactorKind kind = seed % 2 == 0 ? FactorKind::llt : FactorKind::lu;
+    const Problem<double> problem(
+        random_sparse<double>(flavour_of(kind), 1 + seed * 7 % 60, 1.2, static_cast<unsigned>(seed)), kind);
+    const index_t num_rhs = 16 + seed % 20;
+    const std::vector<double> b = right_sides<double>(problem.matrix.rows(), num_rhs);
+    Setting setting{{1 + seed % 4, 1 + seed / 4 % 4}, PlacementMap::block_cyclic, {true, 30}};
+    setting.rhs_groups = 2 + seed % 3;
+    const std::vector<double> x =
+        Ranks<double>(problem, kind, setting, num_rhs)
+            .solve(Operation::transpose, b, num_rhs, adverse(static_cast<std::uint64_t>(seed)));
+    setting.grid = {1, 1};
+    setting.rhs_groups = 1;
+    Ranks<double> one(problem, kind, setting, num_rhs);
+    ASSERT_TRUE(same_bits(x, one.solve(Operation::transpose, b, num_rhs, {}))) << "seed " << seed;
+  }
+}
+
+TEST(rank_solve, groups_work_with_threads_and_refuse_numbers_below_one) {
+  const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, 200, 2, 9),
+                                FactorKind::llt);
+  constexpr index_t num_rhs = 20;
+  const std::vector<double> b = right_sides<double>(200, num_rhs);
+  Ranks<double> alone(problem, FactorKind::llt, {{1, 1}, PlacementMap::block_cyclic, {}}, num_rhs);
+  const std::vector<double> expected = alone.solve(Operation::plain, b, num_rhs, {});
+  const auto placement = std::make_shared<const Placement>(
+      place(*problem.symbolic, {2, 1}, PlacementMap::block_cyclic, WholeSubtrees{}));
+  ThreadWorld world(2);
+  world.run([&](Transport& transport) {
+    ThreadTeam team(3);
+    RankFactorization<double> part({problem.matrix, problem.symbolic, placement, problem.ordering},
+                                   {FactorKind::llt, 0, 3}, transport);
+    drive(part.program(), transport, team, {60});
+    transport.agree(0);
+    const auto factor = std::make_shared<const RankFactor<double>>(part.take());
+    RankPlanOptions options;
+    options.threads = 3;
+    options.rhs_groups = 0;
+    EXPECT_THROW(RankSolvePlan<double>(factor, options), UsageError);
+    options.rhs_groups = 2;
+    RankSolvePlan<double> plan(factor, options);
+    const auto rows = plan.rows();
+    const auto count = static_cast<index_t>(rows.size());
+    for (int time = 0; time < 5; ++time) {
+      std::vector<double> x;
+      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+        for (const index_t row : rows) x.push_back(b[row + rhs * 200]);
+      const DenseView<double> both{x.data(), count, num_rhs, count};
+      drive(plan.begin(Operation::plain, both, both, transport), transport, team, {60});
+      transport.agree(0);
+      int wrong = 0;
+      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
+        for (index_t k = 0; k < count; ++k) wrong += both(k, rhs) != expected[rows[k] + rhs * 200];
+      EXPECT_EQ(wrong, 0);
+    }
+  });
 }
 
 /// Messages of [Ding et al. 2020]: a bidiagonal matrix on P × 1, 1 × P and √P × √P. Each of its n − 1 blocks

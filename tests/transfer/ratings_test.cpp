@@ -5,22 +5,16 @@
 #include <sstream>
 
 #include "palmette/transfer/transfer.hpp"
+#include "tests/transfer/refusals.hpp"
 
 namespace palmette::transfer {
 namespace {
 
+using testing_transfer::error_of;
+
 Ratings parsed(const std::string& text) {
   std::istringstream stream(text);
   return read_ratings(stream, "r.txt");
-}
-
-std::string error_of(const std::string& text) {
-  try {
-    parsed(text);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(ratings, all_usual_forms_are_the_same_ratings) {
@@ -39,12 +33,13 @@ TEST(ratings, all_usual_forms_are_the_same_ratings) {
 }
 
 TEST(ratings, faults_name_their_line) {
-  EXPECT_NE(error_of("a b 1\na b\n").find("r.txt:2"), std::string::npos) << error_of("a b 1\na b\n");
-  EXPECT_NE(error_of("a b 1\na b x\n").find("not 'x'"), std::string::npos);
-  EXPECT_NE(error_of("a b 1\na b inf\n").find("finite"), std::string::npos);
-  EXPECT_NE(error_of("a b 1\na b 1e99\n").find("finite"), std::string::npos) << "no float";
-  EXPECT_NE(error_of("").find("no rating"), std::string::npos);
-  EXPECT_NE(error_of("user,item,rating\n").find("no rating"), std::string::npos);
+  EXPECT_NE(error_of(parsed, "a b 1\na b\n").find("r.txt:2"), std::string::npos)
+      << error_of(parsed, "a b 1\na b\n");
+  EXPECT_NE(error_of(parsed, "a b 1\na b x\n").find("not 'x'"), std::string::npos);
+  EXPECT_NE(error_of(parsed, "a b 1\na b inf\n").find("finite"), std::string::npos);
+  EXPECT_NE(error_of(parsed, "a b 1\na b 1e99\n").find("finite"), std::string::npos) << "no float";
+  EXPECT_NE(error_of(parsed, "").find("no rating"), std::string::npos);
+  EXPECT_NE(error_of(parsed, "user,item,rating\n").find("no rating"), std::string::npos);
 }
 
 TEST(ratings, als_on_a_file_has_the_serial_answer_and_equal_images) {

@@ -9,12 +9,14 @@
 
 #include "palmette/transfer/transfer.hpp"
 #include "tests/seeds.hpp"
+#include "tests/transfer/refusals.hpp"
 #include "tests/transfer/region_values.hpp"
 
 namespace palmette::transfer {
 namespace {
 
 using testing_transfer::Checker;
+using testing_transfer::refusal;
 using testing_transfer::region_work;
 
 ExploredRun programs_of(SimulatedWorld& world, const TransferChoice& choice, const RegionWork& work) {
@@ -232,23 +234,14 @@ TEST(Packed, gathers_ready_chunks_into_fewer_packets) {
   EXPECT_TRUE(writer.all_sent());
 }
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Region, names_the_byte_without_a_writer_and_the_chunk_not_complete) {
   const std::vector<WrittenBytes> gap{{0, 8}, {12, 16}}, twice{{0, 8}, {4, 16}}, good{{0, 16}};
-  EXPECT_NE(error_of([&] { cut_region(16, 8, gap); }).find("byte 8 of the region has no writer"),
+  EXPECT_NE(refusal<UsageError>([&] { cut_region(16, 8, gap); }).find("byte 8 of the region has no writer"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { cut_region(16, 8, twice); }).find("byte 4 of the region has two"),
+  EXPECT_NE(refusal<UsageError>([&] { cut_region(16, 8, twice); }).find("byte 4 of the region has two"),
             std::string::npos);
   const Landing landing(cut_region(16, 8, good));
-  EXPECT_NE(error_of([&] { landing.read(0, 1); }).find("chunk 1 of epoch 0"), std::string::npos);
+  EXPECT_NE(refusal<UsageError>([&] { landing.read(0, 1); }).find("chunk 1 of epoch 0"), std::string::npos);
 }
 
 // Processor 0: task 0, then task 1 which reads task 2. Processor 1: task 2 reads task 0. One chunk for tasks
@@ -260,7 +253,7 @@ ChunkGraph graph_with(index_t chunk_of_task_1) {
 }
 
 TEST(Chunks, that_close_a_cycle_are_refused_with_it) {
-  const std::string error = error_of([] { check_no_deadlock(graph_with(0)); });
+  const std::string error = refusal<UsageError>([] { check_no_deadlock(graph_with(0)); });
   for (const char* const name : {"task 1 of processor 0", "task 2 of processor 1", "chunk 0", "chunk 2"})
     EXPECT_NE(error.find(name), std::string::npos) << error;
   EXPECT_NO_THROW(check_no_deadlock(graph_with(1)));

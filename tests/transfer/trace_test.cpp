@@ -4,9 +4,12 @@
 #include <sstream>
 
 #include "palmette/transfer/transfer.hpp"
+#include "tests/transfer/refusals.hpp"
 
 namespace palmette::transfer {
 namespace {
+
+using testing_transfer::error_of;
 
 const char* const small = R"(palmette trace 1
 name halo
@@ -26,15 +29,6 @@ l 0 0 0 8
 StoreTrace parsed(const std::string& text) {
   std::istringstream stream(text);
   return read_trace(stream, "t.txt");
-}
-
-std::string error_of(const std::string& text) {
-  try {
-    parsed(text);
-  } catch (const IoError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(trace, text_is_read_and_ordered_by_warp) {
@@ -65,25 +59,26 @@ TEST(trace, both_formats_keep_everything) {
 }
 
 TEST(trace, errors_name_their_line) {
-  EXPECT_NE(error_of("hello\n").find("t.txt:1:"), std::string::npos);
+  EXPECT_NE(error_of(parsed, "hello\n").find("t.txt:1:"), std::string::npos);
   const std::string head = "palmette trace 1\ndevices 2\nmemory 64\n";
-  EXPECT_NE(error_of(head + "s 0 0 0 8 1 1\n").find("t.txt:4: an access or a copy needs"), std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 2 0 32\n").find("no such device"), std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 0 9 1 1\n").find("number of bytes is 9"),
+  EXPECT_NE(error_of(parsed, head + "s 0 0 0 8 1 1\n").find("t.txt:4: an access or a copy needs"),
             std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 60 8 1 1\n").find("outside 64 bytes"),
+  EXPECT_NE(error_of(parsed, head + "phase\nkernel 2 0 32\n").find("no such device"), std::string::npos);
+  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 0 32\ns 0 0 0 9 1 1\n").find("number of bytes is 9"),
             std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 0 32\ns 0 0 0 8 1 4\n").find("goes to a device"),
+  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 0 32\ns 0 0 60 8 1 1\n").find("outside 64 bytes"),
             std::string::npos);
-  EXPECT_NE(error_of(head + "phase\nkernel 1 -3 32\n").find("-3"), std::string::npos);
-  EXPECT_NE(error_of("palmette trace 1 binary\nabc").find("ends too early"), std::string::npos);
+  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 0 32\ns 0 0 0 8 1 4\n").find("goes to a device"),
+            std::string::npos);
+  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 -3 32\n").find("-3"), std::string::npos);
+  EXPECT_NE(error_of(parsed, "palmette trace 1 binary\nabc").find("ends too early"), std::string::npos);
 }
 
 TEST(trace, damaged_bytes_are_refused) {
   std::ostringstream bytes;
   write_binary(parsed(small), bytes);
   for (std::size_t length = 30; length < bytes.str().size(); length += 7)
-    EXPECT_NE(error_of(bytes.str().substr(0, length)), "") << length;
+    EXPECT_NE(error_of(parsed, bytes.str().substr(0, length)), "") << length;
 }
 
 TEST(trace, pages_are_subscribed_by_those_who_touch_them) {

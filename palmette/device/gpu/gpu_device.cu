@@ -2,9 +2,10 @@
 // kind "cuda" of this file, hipcc the kind "hip".
 #include <algorithm>
 
+#include "palmette/device/element_sweep.cuh"
 #include "palmette/device/gpu/gpu_device.hpp"
 #include "palmette/device/gpu/gpu_runtime.hpp"
-#include "palmette/device/element_sweep.cuh"
+#include "palmette/device/region_exchange.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
 #include "palmette/device/vector_kernels.cuh"
@@ -52,6 +53,8 @@ const void* vector_kernel_of(Kernel kernel) {
     case Kernel::copy_columns: return reinterpret_cast<const void*>(&copy_columns_kernel<T>);
     case Kernel::unified_columns: return reinterpret_cast<const void*>(&unified_columns_kernel<T>);
     case Kernel::zero_copy_columns: return reinterpret_cast<const void*>(&zero_copy_columns_kernel<T>);
+    case Kernel::region_trial:
+      return reinterpret_cast<const void*>(&region_trial_kernel<>);
     default: return nullptr;
   }
 }
