@@ -79,6 +79,10 @@ Failure describe_not_verified(const InverseReport& report) {
                         (report.notes.empty() ? std::string("no column was checked") : report.notes.back()));
 }
 
+Failure describe_not_verified(const SchurReport& report) {
+  return failure_of("not_verified", exit_not_verified, report.notes.front());
+}
+
 Failure describe_not_verified(const Verification& verification) {
   if (!std::isfinite(verification.backward_error))
     return failure_of("not_verified", exit_not_verified,

@@ -40,8 +40,9 @@ std::string gauge(double fraction) {
 std::string inertia_sentence(const FactorizeReport& report) {
   const Inertia& inertia = report.pivots.inertia;
   if (report.kind != FactorKind::ldlt || inertia.positive + inertia.negative + inertia.zero == 0) return "";
-  return fmt::format("inertia: {} positive, {} negative, {} zero", format_count(inertia.positive),
-                     format_count(inertia.negative), format_count(inertia.zero));
+  return fmt::format("inertia: {} positive, {} negative, {} {}", format_count(inertia.positive),
+                     format_count(inertia.negative), format_count(inertia.zero),
+                     inertia.zero > 0 ? "undecided" : "zero");
 }
 
 std::string structure_of(const AnalyzeReport& analyzed) {
@@ -94,6 +95,10 @@ void add_factor_phases(PhaseTable& table, const Report& report) {
                            report.factorize->pivots.perturbed_columns.empty()
                                ? 0
                                : report.factorize->pivots.perturbed_columns.front() + 1));
+  if (const auto& capacitance = report.factorize->capacitance)
+    table.more(fmt::format("capacitance matrix of order {}: errors up to {:.1e}{}",
+                           format_count(capacitance->order), capacitance->bound,
+                           capacitance->used_in_solves ? ", used in solves" : ""));
   if (report.factorize->offload) add_offload(table, *report.factorize->offload);
 }
 

@@ -85,6 +85,8 @@ void check_options(const AnalyzeOptions& options) {
   if (options.max_width < 1)
     throw UsageError("max_width is " + std::to_string(options.max_width) +
                      "; supernodes have at least one column");
+  if (options.columns_last < 0)
+    throw UsageError("columns_last is " + std::to_string(options.columns_last) + "; it is at least 0");
   if (!(options.relax_zero_fraction >= 0 && options.relax_zero_fraction <= 1))
     throw UsageError("relax_zero_fraction is " + std::to_string(options.relax_zero_fraction) +
                      "; it lies between 0 and 1");

@@ -25,6 +25,9 @@ struct AnalyzeOptions {
   index_t relax_narrow_width = 16;
   /// declares that the pattern is symmetric; saves time, the result is the same
   bool symmetric_pattern = false;
+  /// so many columns at the end of the Ordering keep their order and their place, in supernodes without other
+  /// columns; the pattern must hold all entries between them
+  index_t columns_last = 0;
 
   friend bool operator==(const AnalyzeOptions&, const AnalyzeOptions&) = default;
 };

@@ -23,11 +23,12 @@ double stored(const Candidate& node, const ColumnTree& tree) {
   return trapezoid(node.end - node.begin, rows_below(node, tree));
 }
 
-std::vector<Candidate> fundamental_supernodes(const ColumnTree& tree) {
+/// @param first_apart  column that begins a supernode in any case
+std::vector<Candidate> fundamental_supernodes(const ColumnTree& tree, index_t first_apart) {
   const index_t n = static_cast<index_t>(tree.parent.size());
   std::vector<Candidate> nodes;
   for (index_t column = 0; column < n; ++column) {
-    const bool joins = column > 0 && tree.parent[column - 1] == column &&
+    const bool joins = column > 0 && column != first_apart && tree.parent[column - 1] == column &&
                        (tree.count[column - 1] == tree.count[column] + 1 || tree.stays_with_next(column - 1));
     if (joins) {
       Candidate& node = nodes.back();
@@ -52,10 +53,12 @@ bool worth_merging(double width, double zeros, double entries, const AnalyzeOpti
 
 std::vector<index_t> find_supernodes(const ColumnTree& tree, const AnalyzeOptions& options) {
   std::vector<Candidate> merged;
-  for (Candidate node : fundamental_supernodes(tree)) {
+  const index_t first_apart = static_cast<index_t>(tree.parent.size()) - options.columns_last;
+  for (Candidate node : fundamental_supernodes(tree, first_apart)) {
     // The node just below ends where this one begins; it is a child when its last column's parent is our
     // first.
-    while (options.relax && !merged.empty() && tree.parent[merged.back().end - 1] == node.begin) {
+    while (options.relax && !merged.empty() && node.begin != first_apart &&
+           tree.parent[merged.back().end - 1] == node.begin) {
       const Candidate& child = merged.back();
       const Candidate both{child.begin, node.end, 0};
       const double entries = stored(both, tree);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <complex>
 #include <limits>
 #include <span>
 #include <vector>
@@ -27,6 +28,7 @@ index_t invert_triangle(bool lower, bool unit_diagonal, DenseView<T> block);
 /// What pivoting did in a block. Places are counted within the block.
 struct BlockPivots {
   std::vector<index_t> perturbed;  ///< places (after pivoting) of the replaced pivots
+  std::vector<std::complex<double>> change;  ///< what was added to each of them
   /// Smallest and largest modulus of a pivot before replacement (for a 2 × 2 pivot, of its eigenvalues).
   double smallest_modulus = infinity;
   double largest_modulus = 0;
@@ -38,9 +40,10 @@ struct BlockPivots {
     smallest_modulus = std::min(smallest_modulus, modulus);
     largest_modulus = std::max(largest_modulus, modulus);
   }
-  void replaced(index_t place_of_pivot, bool column_is_zero) {
+  void replaced(index_t place_of_pivot, std::complex<double> added, bool column_is_zero) {
     if (perturbed.empty()) exactly_singular = column_is_zero;
     perturbed.push_back(place_of_pivot);
+    change.push_back(added);
   }
 };
 

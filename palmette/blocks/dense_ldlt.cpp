@@ -135,8 +135,10 @@ class RookFactorization {
     const real_t<T> modulus = std::abs(pivot);
     pivots_.count(modulus);
     if (modulus < tiny_) {
+      const std::complex<double> before(pivot);
       pivot = modulus > 0 ? pivot * (tiny_ / modulus) : T(tiny_);
-      pivots_.replaced(k, modulus == 0 && largest_outside(k, k, first_).place < 0);
+      pivots_.replaced(k, std::complex<double>(pivot) - before,
+                       modulus == 0 && largest_outside(k, k, first_).place < 0);
     }
     d[k] = pivot;
     const T inverse = T(1) / pivot;

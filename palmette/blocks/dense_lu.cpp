@@ -75,8 +75,9 @@ class PartialPivoting {
     const real_t<T> modulus = std::abs(column[j]);
     pivots_.count(modulus);
     if (modulus < tiny_) {
+      const std::complex<double> before(column[j]);
       column[j] = modulus > 0 ? column[j] * (tiny_ / modulus) : T(tiny_);
-      pivots_.replaced(j, modulus == 0);
+      pivots_.replaced(j, std::complex<double>(column[j]) - before, modulus == 0);
     }
     const T inverse = T(1) / column[j];
     for (index_t row = j + 1; row < width_; ++row) column[row] *= inverse;

@@ -5,7 +5,8 @@ namespace palmette {
 template <class T>
 offset_t Factor<T>::memory_bytes() const {
   return lower.bytes() + upper.bytes() + bytes_of(d) + bytes_of(d_below) + bytes_of(place) +
-         bytes_of(row_scale) + bytes_of(column_scale) + bytes_of(pivots.perturbed_columns);
+         bytes_of(row_scale) + bytes_of(column_scale) + bytes_of(pivots.perturbed_columns) +
+         bytes_of(replaced);
 }
 
 #define PALMETTE_INSTANTIATE(T) template offset_t Factor<T>::memory_bytes() const;

@@ -15,8 +15,16 @@ namespace palmette {
 struct Inertia {
   index_t positive = 0;
   index_t negative = 0;
-  /// replaced pivots: sign undecided, since a tiny pivot need not be a tiny eigenvalue
+  /// sign undecided: replaced pivots, since a tiny pivot need not be a tiny eigenvalue
   index_t zero = 0;
+};
+
+/// A pivot that was replaced: the matrix that was factored has `change` added to entry (row, column). In the
+/// numbering of the user's matrix, scalings undone; row = column for LDLᵀ.
+struct ReplacedPivot {
+  index_t row = 0;
+  index_t column = 0;
+  std::complex<double> change = 0;
 };
 
 /// What pivoting did, in the numbering of the user's matrix.
@@ -53,6 +61,7 @@ struct Factor {
   std::vector<double> row_scale;     // as in Ordering, length n by original row, or empty
   std::vector<double> column_scale;  // length n by original column, or empty
   PivotReport pivots;
+  std::vector<ReplacedPivot> replaced;  // all of them
   double seconds = 0;
   double flops = 0;  ///< of the exact structure, see factorization_flops
   std::optional<OffloadCounts> offload;  ///< if a device took part, or might have

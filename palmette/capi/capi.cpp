@@ -108,18 +108,20 @@ palmette_status make(GivenPattern given, SparseMatrix<T> matrix, const Settings&
   return PALMETTE_OK;
 }
 
-struct CallerArrays {
-  int32_t n;
-  const int64_t* column_ptr;
-  const int32_t* row_index;
-  const double* values;
-  palmette_storage storage;
-};
-
 template <class T>
-palmette_status create(const CallerArrays& arrays, const palmette_options* options, palmette_solver** out) {
+palmette_status create(const palmette_arrays& arrays, const palmette_options* options,
+                       palmette_solver** out) {
   require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
+  GivenPattern given;
+  SparseMatrix<T> matrix = checked_matrix<T>(arrays, given);
+  return make(std::move(given), std::move(matrix), settings_from(options), out);
+}
+
+}  // namespace
+
+template <class T>
+SparseMatrix<T> checked_matrix(const palmette_arrays& arrays, GivenPattern& given) {
   require(arrays.n >= 0, "n is negative");
   require(arrays.column_ptr != nullptr, "column_ptr is NULL");
   require(arrays.storage >= PALMETTE_FULL && arrays.storage <= PALMETTE_LOWER_HERMITIAN,
@@ -130,7 +132,6 @@ palmette_status create(const CallerArrays& arrays, const palmette_options* optio
   const int64_t nnz = arrays.column_ptr[arrays.n];
   require(nnz == 0 || (arrays.row_index != nullptr && arrays.values != nullptr),
           "row_index or values is NULL");
-  GivenPattern given;
   given.n = arrays.n;
   given.column_ptr.assign(arrays.column_ptr, arrays.column_ptr + arrays.n + 1);
   if (nnz > 0) given.row_index.assign(arrays.row_index, arrays.row_index + nnz);
@@ -138,8 +139,20 @@ palmette_status create(const CallerArrays& arrays, const palmette_options* optio
   SparseMatrix<T> matrix = matrix_from(given, reinterpret_cast<const T*>(arrays.values));
   given.in_order = given.storage == PALMETTE_FULL && given.row_index == matrix.pattern.row_index;
   if (given.in_order) given.column_ptr = {}, given.row_index = {};
-  return make(std::move(given), std::move(matrix), settings_from(options), out);
+  return matrix;
 }
+template SparseMatrix<double> checked_matrix(const palmette_arrays&, GivenPattern&);
+template SparseMatrix<std::complex<double>> checked_matrix(const palmette_arrays&, GivenPattern&);
+
+void check_columns(const palmette_columns& columns, index_t n) {
+  require(columns.num_rhs >= 0, "num_rhs is negative");
+  const bool empty = n == 0 || columns.num_rhs == 0;
+  require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
+  require(empty || (columns.ldb >= n && columns.ldx >= n),
+          "ldb or ldx is smaller than the order of the matrix");
+}
+
+namespace {
 
 palmette_kind kind_of(FactorKind kind) {
   switch (kind) {
@@ -174,31 +187,7 @@ palmette_report report_of(const Report& report) {
   return result;
 }
 
-/// @param handle  constant or not; the solver likewise
-template <class T, class Handle>
-auto& typed_solver(Handle* handle) {
-  require(handle != nullptr, "solver is NULL");
-  auto* solver = std::get_if<Solver<T>>(&handle->solver);
-  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function"
-                                             : "the matrix is complex: use the _z function");
-  return *solver;
-}
-
-struct CallerColumns {
-  int32_t num_rhs;
-  const double* b;
-  int64_t ldb;
-  double* x;
-  int64_t ldx;
-};
-
-void check_columns(const CallerColumns& columns, index_t n) {
-  require(columns.num_rhs >= 0, "num_rhs is negative");
-  const bool empty = n == 0 || columns.num_rhs == 0;
-  require(empty || (columns.b != nullptr && columns.x != nullptr), "b or x is NULL");
-  require(empty || (columns.ldb >= n && columns.ldx >= n),
-          "ldb or ldx is smaller than the order of the matrix");
-}
+using CallerColumns = palmette_columns;
 
 template <class T>
 palmette_status solve_part(const palmette_solver* handle, palmette_part part, palmette_operation operation,

@@ -25,6 +25,13 @@ using AnySolver = std::variant<Solver<double>, Solver<std::complex<double>>>;
 template <class T>
 SparseMatrix<T> matrix_from(const GivenPattern& given, const T* values);
 
+/// The matrix of a caller's arrays, checked. @param given  out: how its values enter the matrix
+template <class T>
+SparseMatrix<T> checked_matrix(const palmette_arrays& arrays, GivenPattern& given);
+
+/// @throws UsageError for a pointer that is NULL, a negative number, or a leading dimension below n
+void check_columns(const palmette_columns& columns, index_t n);
+
 /// The status of the exception that is being handled; its message becomes this thread's last error.
 palmette_status record_exception() noexcept;
 /// Forget this thread's last error.
@@ -60,3 +67,22 @@ struct palmette_solver {
   palmette::SolveRequest request;
   palmette::capi::AnySolver solver;
 };
+
+namespace palmette::capi {
+
+/// The solver of one type of scalars, of any handle with a variant `solver`. @param handle  constant or not;
+/// the solver likewise @throws UsageError if the handle is NULL or holds the other type
+template <template <class> class AnyKind, class T, class Handle>
+auto& typed(Handle* handle) {
+  require(handle != nullptr, "solver is NULL");
+  auto* solver = std::get_if<AnyKind<T>>(&handle->solver);
+  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function"
+                                             : "the matrix is complex: use the _z function");
+  return *solver;
+}
+template <class T, class Handle>
+auto& typed_solver(Handle* handle) {
+  return typed<Solver, T>(handle);
+}
+
+}  // namespace palmette::capi

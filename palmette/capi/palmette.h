@@ -118,6 +118,25 @@ typedef struct {
 
 typedef struct palmette_solver palmette_solver;
 
+/* An n x n matrix in compressed sparse columns, as of palmette_create_*. */
+typedef struct {
+  int32_t n;
+  const int64_t* column_ptr;
+  const int32_t* row_index;
+  const double* values;
+  palmette_storage storage;
+} palmette_arrays;
+
+/* num_rhs columns of b and x, of leading dimensions ldb, ldx (in scalars). x may be b. Over ranks: of each
+ * column this rank's rows. */
+typedef struct {
+  int32_t num_rhs;
+  const double* b;
+  int64_t ldb;
+  double* x;
+  int64_t ldx;
+} palmette_columns;
+
 void palmette_default_options(palmette_options* options);
 const char* palmette_version(void);
 
@@ -154,16 +173,6 @@ palmette_status palmette_solve_d(palmette_solver* solver, palmette_operation ope
 palmette_status palmette_solve_z(palmette_solver* solver, palmette_operation operation, int32_t num_rhs,
                                  const double* b, int64_t ldb, double* x, int64_t ldx,
                                  palmette_report* report);
-
-/* num_rhs columns of b and x, of leading dimensions ldb, ldx (in scalars). x may be b. Over ranks: of each
- * column this rank's rows. */
-typedef struct {
-  int32_t num_rhs;
-  const double* b;
-  int64_t ldb;
-  double* x;
-  int64_t ldx;
-} palmette_columns;
 
 /* The same with b and x in the memory of the device that options.device names: pointers of CUDA or HIP. Work
  * that `stream` (a cudaStream_t or hipStream_t; NULL: the default stream) was given comes before it; x is
@@ -219,6 +228,75 @@ palmette_status palmette_solve_entries_z(palmette_solver* solver, palmette_opera
  * its previous factor. Not for handles created from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);
 palmette_status palmette_refactor_z(palmette_solver* solver, const double* values);
+
+/* Numbers of positive and negative eigenvalues of a symmetric or Hermitian matrix, and of those whose sign
+ * rounding leaves undecided: the first two may be larger by at most that many. Signs that replaced pivots
+ * left open are decided by solves with the factor. */
+palmette_status palmette_inertia(const palmette_solver* solver, int32_t* positive, int32_t* negative,
+                                 int32_t* undecided);
+
+/* The null space of a matrix that is singular to working precision: *dimension (0 for a regular matrix, at
+ * most 16, otherwise PALMETTE_NUMERICAL) and an orthonormal basis of n x *dimension, leading dimension n, of
+ * which the first max_columns columns are written to basis. Call with max_columns 0 for the dimension alone:
+ * the basis is computed once for each factorization. */
+palmette_status palmette_null_space_d(palmette_solver* solver, int32_t max_columns, double* basis,
+                                      int32_t* dimension);
+palmette_status palmette_null_space_z(palmette_solver* solver, int32_t max_columns, double* basis,
+                                      int32_t* dimension);
+
+/* A + U V' (V transposed, not conjugated) of small rank, solved with the factor of A. */
+typedef struct palmette_updated palmette_updated;
+/* U and V: n x rank, leading dimensions ldu, ldv (in scalars). They are copied. */
+typedef struct {
+  int32_t rank;
+  const double* u;
+  int64_t ldu;
+  const double* v;
+  int64_t ldv;
+} palmette_change;
+
+/* Costs about 2 * rank solves. The result keeps the factor that the solver has now; free it with
+ * palmette_destroy_updated. PALMETTE_NUMERICAL if the capacitance matrix I + V' A^-1 U is singular. */
+palmette_status palmette_update_d(palmette_solver* solver, const palmette_change* change,
+                                  palmette_updated** updated);
+palmette_status palmette_update_z(palmette_solver* solver, const palmette_change* change,
+                                  palmette_updated** updated);
+/* x <- op(A + U V')^-1 b, refined and verified against A, U and V. *backward_error (may be NULL): the worst.
+ */
+palmette_status palmette_solve_updated_d(const palmette_updated* updated, palmette_operation operation,
+                                         const palmette_columns* columns, double* backward_error);
+palmette_status palmette_solve_updated_z(const palmette_updated* updated, palmette_operation operation,
+                                         const palmette_columns* columns, double* backward_error);
+void palmette_destroy_updated(palmette_updated* updated); /* NULL is allowed */
+
+/* The Schur complement S = A_BB - A_BI A_II^-1 A_IB on `num_boundary` unknowns B that are not eliminated. Of
+ * the options, kind, ordering and threads are used. PALMETTE_NOT_VERIFIED: S was computed, but does not agree
+ * with A; *schur is set. Free it with palmette_destroy_schur. */
+typedef struct palmette_schur palmette_schur;
+typedef struct {
+  int32_t num_boundary;
+  const int32_t* boundary;
+} palmette_boundary;
+palmette_status palmette_schur_create_d(const palmette_arrays* matrix, const palmette_boundary* boundary,
+                                        const palmette_options* options, palmette_schur** schur);
+palmette_status palmette_schur_create_z(const palmette_arrays* matrix, const palmette_boundary* boundary,
+                                        const palmette_options* options, palmette_schur** schur);
+void palmette_destroy_schur(palmette_schur* schur); /* NULL is allowed */
+/* S, num_boundary x num_boundary, column after column, in the order of the boundary. */
+palmette_status palmette_schur_complement_d(const palmette_schur* schur, double* complement);
+palmette_status palmette_schur_complement_z(const palmette_schur* schur, double* complement);
+/* x_I <- A_II^-1 b_I, refined and verified; x is zero on the boundary. b and x have n rows. */
+palmette_status palmette_schur_solve_interior_d(const palmette_schur* schur, const palmette_columns* columns);
+palmette_status palmette_schur_solve_interior_z(const palmette_schur* schur, const palmette_columns* columns);
+/* x (num_boundary rows) <- b_B - A_BI A_II^-1 b_I: the right-hand side of the system with S. b has n rows. */
+palmette_status palmette_schur_condense_d(const palmette_schur* schur, const palmette_columns* columns);
+palmette_status palmette_schur_condense_z(const palmette_schur* schur, const palmette_columns* columns);
+/* x <- the solution of A x = b whose part on the boundary is given: num_boundary rows, leading dimension
+ * ld_part (in scalars). Verified as a solution of the whole system. */
+palmette_status palmette_schur_expand_d(const palmette_schur* schur, const double* boundary_part,
+                                        int64_t ld_part, const palmette_columns* columns);
+palmette_status palmette_schur_expand_z(const palmette_schur* schur, const double* boundary_part,
+                                        int64_t ld_part, const palmette_columns* columns);
 
 /* ---- Over MPI ranks: programs that use these functions also link palmette::capi_mpi. MPI must have been
  * initialized. ----

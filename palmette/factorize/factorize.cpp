@@ -79,9 +79,9 @@ double sum_of_logs(const std::vector<double>& scales) {
 PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool odd_permutation,
                       const SymbolicFactor& symbolic) {
   PivotReport report;
-  report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());
-  for (const index_t column : tally.perturbed_columns)
-    report.perturbed_columns.push_back(symbolic.column.new_to_old()[column]);
+  report.perturbed = static_cast<index_t>(tally.replacements.size());
+  for (const ReplacedPivot& pivot : tally.replacements)
+    report.perturbed_columns.push_back(symbolic.column.new_to_old()[pivot.column]);
   std::sort(report.perturbed_columns.begin(), report.perturbed_columns.end());
   report.perturbed_columns.resize(std::min(report.perturbed_columns.size(), listed_columns));
   report.perturbed_columns.shrink_to_fit();
@@ -96,6 +96,19 @@ PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool od
     report.log_abs_determinant = -infinity;
   }
   return report;
+}
+
+/// The replaced pivots in the numbering and scaling of the user's matrix. Scales are powers of two, so
+/// nothing is rounded.
+std::vector<ReplacedPivot> in_users_matrix(std::vector<ReplacedPivot> replaced, const Ordering& ordering,
+                                           const SymbolicFactor& symbolic) {
+  for (ReplacedPivot& pivot : replaced) {
+    pivot.row = symbolic.row.new_to_old()[pivot.row];
+    pivot.column = symbolic.column.new_to_old()[pivot.column];
+    if (!ordering.row_scale.empty()) pivot.change /= ordering.row_scale[pivot.row];
+    if (!ordering.column_scale.empty()) pivot.change /= ordering.column_scale[pivot.column];
+  }
+  return replaced;
 }
 
 /// The arguments of the call.
@@ -142,7 +155,8 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   prepare_factor(factor, matrix, symbolic, ordering, options.kind);
   const double relative =
       options.tiny_pivot > 0 ? options.tiny_pivot : factorize_detail::default_tiny_pivot(unit_roundoff<T>);
-  const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest)};
+  const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest),
+                     options.columns_last};
   std::optional<Offload<T>> offload;
   if (options.offload.device) offload.emplace(work, options.offload);
   Offload<T>* const with_device = offload && !offload->plan().none() ? &*offload : nullptr;
@@ -162,6 +176,7 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
 
   const PivotTally tally = program.tally();
   factor.pivots = report_of(tally, ordering, workspace->odd_permutation, *symbolic);
+  factor.replaced = in_users_matrix(tally.replacements, ordering, *symbolic);
   if (options.kind == FactorKind::llt ||
       (options.kind == FactorKind::ldlt && (!is_complex_v<T> || factor.hermitian)))
     factor.pivots.inertia = tally.inertia;

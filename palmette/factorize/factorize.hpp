@@ -40,6 +40,10 @@ struct FactorizeOptions {
   double tiny_pivot = 0;
   ThreadTeam* team = nullptr;  ///< null: only the caller's thread
   ProgressCallback progress;   ///< may be empty
+  /// AnalyzeOptions::columns_last of the structure: these columns are not eliminated. Their panels receive
+  /// all updates, and so hold the Schur complement, scaled and permuted; d, d_below and place are not set
+  /// there
+  index_t columns_last = 0;
   OffloadOptions offload;
 };
 

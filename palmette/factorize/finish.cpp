@@ -27,13 +27,15 @@ BadPivot finish_llt(const PanelParts<T>& panel, PivotTally& tally) {
   return {};
 }
 
-/// Columns of the permuted matrix whose pivots were replaced; LDLᵀ moves columns, LU only rows.
+/// Pivots of the permuted matrix that were replaced; LDLᵀ moves rows and columns, LU only rows.
 template <class T>
 void tally_replaced(const PanelParts<T>& panel, const BlockPivots& pivots, PivotTally& tally) {
   tally.add_moduli(pivots.smallest_modulus, pivots.largest_modulus);
   const bool columns_move = panel.kind == FactorKind::ldlt;
-  for (const index_t k : pivots.perturbed)
-    tally.perturbed_columns.push_back(panel.first_column + (columns_move ? panel.place[k] : k));
+  for (std::size_t nth = 0; nth < pivots.perturbed.size(); ++nth) {
+    const index_t k = pivots.perturbed[nth], row = panel.first_column + panel.place[k];
+    tally.replacements.push_back({row, columns_move ? row : panel.first_column + k, pivots.change[nth]});
+  }
   // Elsewhere the rows below may make the matrix regular; below a root block there are none.
   if (pivots.exactly_singular && !panel.has_rows_below) tally.singular_root = true;
   if (!pivots.perturbed.empty() && !pivots.exactly_singular) tally.inexact_replacement = true;

@@ -119,7 +119,11 @@ RowRange rows_within(const SymbolicFactor& symbolic, index_t s, RowRange range, 
 
 template <class T>
 void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target) {
-  Gatherer<T>(work, scratch, s, target).run(work.symbolic.updaters_of(s));
+  std::span<const Updater> updaters = work.symbolic.updaters_of(s);
+  // Sources ascend: those that are not eliminated come last.
+  while (!updaters.empty() && !work.is_eliminated(updaters.back().source))
+    updaters = updaters.first(updaters.size() - 1);
+  Gatherer<T>(work, scratch, s, target).run(updaters);
 }
 
 template <class T>

@@ -45,8 +45,7 @@ void PivotTally::append(const PivotTally& later) {
   inertia.zero += later.inertia.zero;
   add_moduli(later.smallest, later.largest);
   sign *= later.sign;
-  perturbed_columns.insert(perturbed_columns.end(), later.perturbed_columns.begin(),
-                           later.perturbed_columns.end());
+  replacements.insert(replacements.end(), later.replacements.begin(), later.replacements.end());
   singular_root = singular_root || later.singular_root;
   inexact_replacement = inexact_replacement || later.inexact_replacement;
   moduli_.append(later.moduli_);

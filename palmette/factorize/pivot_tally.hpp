@@ -17,7 +17,7 @@ struct PivotTally {
   double smallest = infinity;
   double largest = 0;
   std::complex<double> sign = 1;           ///< product of the pivots' phases and of in-block row permutations
-  std::vector<index_t> perturbed_columns;  ///< of the permuted matrix
+  std::vector<ReplacedPivot> replacements;  ///< of the permuted and scaled matrix
   bool singular_root = false;        ///< a root block was exactly singular
   bool inexact_replacement = false;  ///< some pivot was replaced without proof of singularity
 

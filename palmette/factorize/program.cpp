@@ -61,6 +61,7 @@ void Program<T>::run(const Task& task, int thread, PivotTally& tally) {
   Scratch<T>& scratch = workspace_.scratch[thread];
   if (task.kind == TaskKind::subtree) return run_subtree(task, thread, tally);
   if (task.kind == TaskKind::update) return update_chunk(task.first, chunk_rows(task), scratch);
+  if (!work_.is_eliminated(task.first)) return;
   if (task.kind == TaskKind::panel) return finish_rows(work_, scratch, task.first, chunk_rows(task));
   const BadPivot bad = finish_diagonal(work_, scratch, task.first, tally);
   if (bad.supernode >= 0) record(bad);
@@ -72,6 +73,7 @@ void Program<T>::run_subtree(const Task& task, int thread, PivotTally& tally) {
   for (index_t s = task.first; s < task.last && !stopped(s); ++s) {
     const RowRange all{0, work_.panel_rows(s)};
     update_rows(s, in_place(s, all), scratch);
+    if (!work_.is_eliminated(s)) continue;
     const BadPivot bad = finish_diagonal(work_, scratch, s, tally);
     if (bad.supernode >= 0) return record(bad);
     finish_rows(work_, scratch, s, all);

@@ -94,9 +94,9 @@ PivotReport RankFactorization<T>::pivots() const {
   const factorize_detail::PivotTally tally = state_->program->tally();
   const RankFactor<T>& factor = state_->factor;
   PivotReport report;
-  report.perturbed = static_cast<index_t>(tally.perturbed_columns.size());
-  for (const index_t column : tally.perturbed_columns)
-    report.perturbed_columns.push_back(factor.symbolic->column.new_to_old()[column]);
+  report.perturbed = static_cast<index_t>(tally.replacements.size());
+  for (const ReplacedPivot& pivot : tally.replacements)
+    report.perturbed_columns.push_back(factor.symbolic->column.new_to_old()[pivot.column]);
   std::sort(report.perturbed_columns.begin(), report.perturbed_columns.end());
   report.smallest_pivot = tally.smallest;
   report.largest_pivot = tally.largest;

@@ -33,7 +33,9 @@ struct Work {
   const SymbolicFactor& symbolic;
   Factor<T>& factor;
   real_t<T> tiny = 0;  ///< pivots below this are replaced
+  index_t columns_last = 0;  ///< that are not eliminated
 
+  bool is_eliminated(index_t s) const { return first_column(s) < symbolic.n - columns_last; }
   FactorKind kind() const { return factor.kind; }
   /// Products use the conjugate transpose.
   bool adjoint() const { return factor.hermitian; }

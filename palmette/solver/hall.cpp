@@ -29,13 +29,25 @@ AnalyzeReport analyze_report(const SymbolicFactor& symbolic, FactorKind kind) {
   return report;
 }
 
-void note_replaced_pivots(const FactorizeReport& factorized, std::vector<std::string>& notes) {
+std::string sentence_on_replaced_pivots(const FactorizeReport& factorized) {
   const PivotReport& pivots = factorized.pivots;
-  if (pivots.perturbed == 0) return;
-  notes.push_back(
-      std::to_string(pivots.perturbed) + " tiny pivots were replaced; the first is in column " +
-      std::to_string(pivots.perturbed_columns.front() + 1) +
-      (factorized.kind == FactorKind::ldlt ? "; the inertia counts them as zero, that is as undecided" : ""));
+  if (pivots.perturbed == 0) return {};
+  std::string text = std::to_string(pivots.perturbed) +
+                     " tiny pivots were replaced; the first is in column " +
+                     std::to_string(pivots.perturbed_columns.front() + 1);
+  if (factorized.kind != FactorKind::ldlt || pivots.inertia.positive + pivots.inertia.negative == 0)
+    return text;
+  const index_t open = pivots.inertia.zero;
+  if (!factorized.capacitance) return text + "; the inertia counts them as zero, that is as undecided";
+  if (open == 0) return text + "; the inertia was decided without them";
+  return text + "; the inertia counts " + std::to_string(open) +
+         (open == 1 ? " eigenvalue as zero: rounding leaves its sign undecided"
+                    : " eigenvalues as zero: rounding leaves their signs undecided");
+}
+
+void note_replaced_pivots(const FactorizeReport& factorized, std::vector<std::string>& notes) {
+  if (std::string text = sentence_on_replaced_pivots(factorized); !text.empty())
+    notes.push_back(std::move(text));
 }
 
 template <class T>

@@ -28,7 +28,9 @@ double factorization_gflops(double flops, double seconds) {
   return seconds > 0 ? (is_complex_v<T> ? 4 : 1) * flops / seconds / 1e9 : 0;
 }
 
-/// Adds a note if pivots were replaced.
+/// How many pivots were replaced and what became of the inertia; empty if none were.
+std::string sentence_on_replaced_pivots(const FactorizeReport& factorized);
+/// Adds it to the notes if it is not empty.
 void note_replaced_pivots(const FactorizeReport& factorized, std::vector<std::string>& notes);
 
 /// @throws UsageError if the factorization has no inertia: LU, and complex symmetric matrices

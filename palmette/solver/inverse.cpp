@@ -45,6 +45,7 @@ class WorkingInverse final : public Inverse<T> {
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
   index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
   const PivotReport& pivots() const override { return factor_->pivots; }
+  const std::vector<ReplacedPivot>& replaced() const override { return factor_->replaced; }
   bool hermitian() const override { return factor_->hermitian; }
   ScalarType factor_scalar() const override { return ScalarTraits<T>::type; }
   offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
@@ -67,7 +68,10 @@ class MixedInverse final : public Inverse<T> {
         plan_(plan_of(factor_, options)),
         row_scale_(std::move(row_scale)),
         column_scale_(std::move(column_scale)),
-        pivots_(factor_->pivots) {
+        pivots_(factor_->pivots),
+        replaced_(factor_->replaced) {
+    for (ReplacedPivot& pivot : replaced_)
+      pivot.change = pivot.change / row_scale_[pivot.row] / column_scale_[pivot.column];
     for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
     for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
     if (options.device) there_.emplace(options.device, row_scale_, column_scale_);
@@ -101,6 +105,7 @@ class MixedInverse final : public Inverse<T> {
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
   index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
   const PivotReport& pivots() const override { return pivots_; }
+  const std::vector<ReplacedPivot>& replaced() const override { return replaced_; }
   bool hermitian() const override { return factor_->hermitian; }
   ScalarType factor_scalar() const override { return ScalarTraits<Low>::type; }
   offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
@@ -113,6 +118,7 @@ class MixedInverse final : public Inverse<T> {
   SolvePlan<Low> plan_;
   std::vector<double> row_scale_, column_scale_;  // length n
   PivotReport pivots_;
+  std::vector<ReplacedPivot> replaced_;
   std::optional<ScaledSolves<T>> there_;
 };
 

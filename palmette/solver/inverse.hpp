@@ -33,6 +33,11 @@ class Inverse {
   virtual SolveCost cost(index_t num_rhs) const = 0;
   virtual index_t guarded_blocks() const = 0;
   virtual const PivotReport& pivots() const = 0;
+  /// All pivots that were replaced.
+  virtual const std::vector<ReplacedPivot>& replaced() const {
+    static const std::vector<ReplacedPivot> none;
+    return none;
+  }
   virtual bool hermitian() const = 0;
   virtual ScalarType factor_scalar() const = 0;
   virtual offset_t factor_bytes() const = 0;

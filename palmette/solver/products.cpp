@@ -40,6 +40,7 @@ template <class T>
 void report_factor(Products<T>& made, int threads) {
   FactorizeReport& factorized = made.report.factorize.emplace();
   made.null_space = std::make_shared<NullSpaceOnDemand<T>>();
+  made.replaced = std::make_shared<ReplacedPivotsOnDemand<T>>();
   made.transposed = std::make_shared<TransposeOnDemand<T>>();
   factorized.kind = made.kind;
   factorized.structural_deficiency = static_cast<index_t>(made.completion.size());

@@ -14,6 +14,7 @@
 #include "palmette/solver/inverse.hpp"
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/null_space.hpp"
+#include "palmette/solver/replaced_pivots.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/team_on_demand.hpp"
 #include "palmette/solver/timed_solve.hpp"
@@ -53,6 +54,7 @@ struct Products {
   std::string why_there;                                // note on a choice; empty: none was made
   std::shared_ptr<const DeviceMatrix<T>> matrix_there;  // with a device
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;
+  std::shared_ptr<ReplacedPivotsOnDemand<T>> replaced;
   std::shared_ptr<TransposeOnDemand<T>> transposed;
   /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
   /// another matrix.

@@ -87,6 +87,19 @@ void visit_offload(const OffloadReport& offload, ReportVisitor& visitor) {
   visitor.close();
 }
 
+void visit_capacitance(const CapacitanceReport& capacitance, ReportVisitor& visitor) {
+  visitor.open("capacitance");
+  visitor.field("order", std::int64_t{capacitance.order});
+  visitor.field("undecided", std::int64_t{capacitance.undecided});
+  visitor.field("bound", capacitance.bound);
+  visitor.field("contraction", capacitance.contraction);
+  visitor.field("used_in_solves", capacitance.used_in_solves);
+  visitor.field("flops", capacitance.flops);
+  visitor.field("memory_bytes", std::int64_t{capacitance.memory_bytes});
+  visitor.field("seconds", capacitance.seconds);
+  visitor.close();
+}
+
 void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visitor.open("factorize");
   visitor.field("kind", name_of(factorize.kind));
@@ -98,6 +111,10 @@ void visit_factorize(const FactorizeReport& factorize, ReportVisitor& visitor) {
   visitor.list("perturbed_columns", factorize.pivots.perturbed_columns);
   visitor.field("structural_deficiency", std::int64_t{factorize.structural_deficiency});
   visit_inertia(factorize.pivots, visitor);
+  if (factorize.capacitance)
+    visit_capacitance(*factorize.capacitance, visitor);
+  else
+    visitor.null("capacitance");
   visitor.field("log_abs_determinant", factorize.pivots.log_abs_determinant);
   visitor.field("memory_bytes", std::int64_t{factorize.memory_bytes});
   if (factorize.offload) visit_offload(*factorize.offload, visitor);

@@ -45,6 +45,20 @@ struct OffloadReport {
   OffloadCounts counts;
 };
 
+/// How the k × k capacitance matrix of k replaced pivots decided the signs that they left open.
+struct CapacitanceReport {
+  index_t order = 0;      ///< k
+  index_t undecided = 0;  ///< signs that rounding leaves open
+  double bound = 0;       ///< errors of the eigenvalues, which decide if they exceed it
+  /// how far solutions with the factor are from those of the matrix with the pivots replaced; above 0.1,
+  /// nothing is decided
+  double contraction = 0;
+  bool used_in_solves = false;  ///< solves are those of the given matrix, without refinement
+  double flops = 0;             ///< predicted, real
+  offset_t memory_bytes = 0;    ///< predicted
+  double seconds = 0;
+};
+
 struct FactorizeReport {
   FactorKind kind = FactorKind::llt;
   ScalarType scalar = ScalarType::float64;  ///< float32 or complex64 in mixed precision
@@ -52,7 +66,9 @@ struct FactorizeReport {
   double seconds = 0;
   /// 10⁹ flops/s, counting AnalyzeReport::flops (a complex multiplication and addition as 8)
   double gflops = 0;
+  /// inertia.zero: signs that replaced pivots left open; the capacitance matrix may have decided them
   PivotReport pivots;
+  std::optional<CapacitanceReport> capacitance;  ///< absent: it was not needed, or not computed
   /// number of rows, and of columns, without a matching nonzero; the factorization used added entries there
   index_t structural_deficiency = 0;
   offset_t memory_bytes = 0;
@@ -123,7 +139,9 @@ class ReportVisitor {
 /// matrix{rows,cols,nnz,scalar,symmetry}, order{method,seconds,matched},
 /// analyze{seconds,nnz_factor,flops,supernodes,diagonal_blocks,memory_bytes_predicted},
 /// factorize{kind,scalar,threads,seconds,gflops,perturbed_pivots,perturbed_columns,structural_deficiency,
-///           inertia{positive,negative,zero},log_abs_determinant,memory_bytes,
+///           inertia{positive,negative,zero},
+///           capacitance{order,undecided,bound,contraction,used_in_solves,flops,memory_bytes,seconds},
+///           log_abs_determinant,memory_bytes,
 ///           offload{device,emulated,mode,model,host_OP_calls,host_OP_flops,device_OP_calls,device_OP_flops
 ///                   (OP: potrf, trsm, syrk, gemm),copies_in,copies_out,bytes_in,bytes_out,panels_kept,
 ///                   panels_evicted,fallbacks}},

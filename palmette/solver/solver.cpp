@@ -1,6 +1,7 @@
 // The hall: the products in their order, the ladder of factorization kinds, and the verified answer.
 #include "palmette/solver/solver.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include "palmette/solver/checks.hpp"
@@ -9,6 +10,7 @@
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/timed_solve.hpp"
+#include "palmette/solver/updated_state.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
 namespace palmette {
@@ -120,6 +122,44 @@ struct Solver<T>::State {
         at_most);
   }
 
+  /// op(A)⁻¹, or that of the matrix that was factored.
+  SolveTrace apply(const Products<T>& now, Operation operation, DenseView<const T> in, DenseView<T> out,
+                   int threads) {
+    return now.inverse->apply(operation, in, out, {options.method, team_for_solve(now, in.cols, threads)});
+  }
+
+  ReplacedPivots<T> decide(const Products<T>& now, bool is_for_solves) {
+    const ApplyInverse<T> inverse = [&](Operation operation, DenseView<T> x) {
+      apply(now, operation, x, x, 0);
+    };
+    const bool has_inertia = now.kind == FactorKind::ldlt && (!is_complex_v<T> || now.inverse->hermitian());
+    const std::shared_ptr<const SparseMatrix<T>> matrix = now.factored_matrix();
+    return decide_replaced_pivots<T>({*matrix, *now.inverse, inverse, has_inertia, is_for_solves});
+  }
+  /// What the capacitance matrix decides; null if no pivot was replaced, or too many.
+  /// @param only_if_cheap  null as well if that costs more than the factorization
+  const ReplacedPivots<T>* decision(const Products<T>& now, bool only_if_cheap) {
+    const std::size_t replaced = now.inverse->replaced().size();
+    if (replaced == 0 || replaced > std::size_t{most_decided_pivots} || !now.completion.empty())
+      return nullptr;
+    const double flops = now.report.analyze->flops * (is_complex_v<T> ? 4 : 1);
+    const bool is_cheap = is_cheap_to_decide(now.known.matrix->pattern, *now.inverse, flops);
+    if (only_if_cheap && !is_cheap) return nullptr;
+    return &now.replaced->get([&] { return decide(now, is_cheap && !now.device && !options.world); });
+  }
+  /// The report of the phases so far, with what was decided.
+  Report told(const Products<T>& now) {
+    Report report = now.report;
+    const ReplacedPivots<T>* const decided = decision(now, true);
+    if (decided == nullptr) return report;
+    FactorizeReport& factorized = *report.factorize;
+    const std::string before = sentence_on_replaced_pivots(factorized);
+    factorized.pivots.inertia = decided->inertia;
+    factorized.capacitance = decided->report;
+    std::replace(report.notes.begin(), report.notes.end(), before, sentence_on_replaced_pivots(factorized));
+    return report;
+  }
+
   /// @tparam B, X  vectors of the host, or of the device
   template <class B, class X>
   Outcome<Report> answer(B b, X x, index_t num_rhs, const SolveRequest& request) {
@@ -127,9 +167,18 @@ struct Solver<T>::State {
     const Inverse<T>& inverse = *now->inverse;
     AnswerSource<T> source;
     source.matrix = now->known.matrix.get();
+    Report so_far = told(*now);
+    const ReplacedPivots<T>* const decided = decision(*now, true);
+    const Capacitance<T>* const undo = decided != nullptr ? decided->capacitance.get() : nullptr;
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
-      return inverse.apply(operation, in, out,
-                           {options.method, team_for_solve(*now, in.cols, request.threads)});
+      if (undo == nullptr) return apply(*now, operation, in, out, request.threads);
+      SolveTrace trace;
+      if (in.data != out.data)
+        for (index_t j = 0; j < in.cols; ++j) std::copy_n(in.column(j), in.rows, out.column(j));
+      undo->solve(
+          operation,
+          [&](Operation again, DenseView<T> y) { trace = apply(*now, again, y, y, request.threads); }, out);
+      return trace;
     };
     source.cost = inverse.cost(num_rhs);
     source.guarded_blocks = inverse.guarded_blocks();
@@ -153,9 +202,31 @@ struct Solver<T>::State {
       return now->null_space->get(*now->known.matrix, now->known.symmetry, apply);
     };
     maker.tell("solve", 0);
-    Outcome<Report> result = make_answer(source, now->report, b, x, request);
+    Outcome<Report> result = make_answer(source, std::move(so_far), b, x, request);
     maker.tell("solve", 1);
     return result;
+  }
+
+  Outcome<NullBasis<T>> null_basis(const Products<T>& now) {
+    const SparseMatrix<T>& matrix = *now.known.matrix;
+    const NullSpace<T>& found =
+        now.null_space->get(matrix, now.known.symmetry,
+                            [&](Operation operation, DenseView<T> x) { apply(now, operation, x, x, 0); });
+    if (found.too_large) {
+      NumericalFailure failure;
+      failure.row = found.row;
+      failure.column = found.column;
+      failure.message = "the null space has more than " + std::to_string(most_null_directions) +
+                        " dimensions; remove some of the dependent rows and columns";
+      return failure;
+    }
+    NullBasis<T> made{found.right, 0, verification_bound(unit_roundoff<T>), true, found.distance};
+    const DenseMatrix<T> zero(n, made.dimension());
+    if (made.dimension() > 0)
+      made.residual =
+          verify<T>(matrix, Operation::plain, zero.view(), std::as_const(made.basis).view()).backward_error;
+    made.verified = made.residual <= made.bound;
+    return made;
   }
 
   /// Why solves for single entries are not made by branches; empty: they are.
@@ -313,7 +384,7 @@ std::shared_ptr<const SparseMatrix<T>> Solver<T>::matrix() const {
 }
 template <class T>
 Report Solver<T>::report() const {
-  return state_->products()->report;
+  return state_->told(*state_->products());
 }
 template <class T>
 std::shared_ptr<const SymbolicFactor> Solver<T>::symbolic() const {
@@ -328,7 +399,32 @@ std::pair<std::complex<double>, double> Solver<T>::slogdet() const {
 template <class T>
 Inertia Solver<T>::inertia() const {
   const auto now = state_->products();
-  return inertia_of<T>(now->kind, now->inverse->hermitian(), now->inverse->pivots());
+  const Inertia counted = inertia_of<T>(now->kind, now->inverse->hermitian(), now->inverse->pivots());
+  if (counted.zero == 0) return counted;
+  const ReplacedPivots<T>* const decided = state_->decision(*now, false);
+  return decided != nullptr ? decided->inertia : counted;
+}
+template <class T>
+Outcome<NullBasis<T>> Solver<T>::null_space() {
+  return with_memory_errors("out of memory while a null space was computed",
+                            [&] { return state_->null_basis(*state_->products()); });
+}
+template <class T>
+Outcome<UpdatedSolver<T>> Solver<T>::update(SparseMatrix<T> u, SparseMatrix<T> v) {
+  return with_memory_errors(
+      "out of memory while a change of low rank was prepared", [&]() -> Outcome<UpdatedSolver<T>> {
+        check_change(size(), u, v);
+        const auto now = state_->products();
+        if (now->device || state_->options.world)
+          throw UsageError("an update needs the factor on the host; make a solver without a device for it");
+        if (state_->options.mixed_precision)
+          throw UsageError(
+              "an update needs a factor in working precision; make a solver without mixed precision");
+        const ReplacedPivots<T>* const decided = state_->decision(*now, true);
+        KeptFactor<T> kept{now->known.matrix, now->inverse, decided ? decided->capacitance : nullptr,
+                           state_->options.method};
+        return make_updated<T>(std::move(kept), {std::move(u), std::move(v)}, state_->options.threads);
+      });
 }
 template <class T>
 void Solver<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x) const {

@@ -14,8 +14,10 @@
 #include "palmette/solver/measure_cluster.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/report.hpp"
+#include "palmette/solver/schur.hpp"
 #include "palmette/solver/simulate_solve.hpp"
 #include "palmette/solver/solve_request.hpp"
+#include "palmette/solver/updated_solver.hpp"
 
 namespace palmette {
 
@@ -65,6 +67,19 @@ void set_device(SolverOptions& options, std::string_view name);
 ///   devices in the grid and layers that are predicted to be the fastest. The last bits of x depend on it
 /// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
 void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers = 1);
+
+/// Vectors that A maps to rounding level.
+template <class T>
+struct NullBasis {
+  DenseMatrix<T> basis;  ///< n × k, orthonormal
+  double residual = 0;   ///< largest ‖A·z‖∞ / (‖A‖∞·‖z‖∞) of the columns
+  double bound = 0;      ///< for `verified`
+  bool verified = false;
+  /// relative distance of A, equilibrated, to a singular matrix; more than the bound if there is no column
+  double singular_distance = 1;
+
+  index_t dimension() const { return basis.cols; }
+};
 
 /// A factored matrix, ready to solve. Movable. All functions are thread-safe: if refactor runs during a
 /// solve, the solve continues with the factor that it started with (both factors are then in memory).
@@ -146,8 +161,27 @@ class Solver {
   std::shared_ptr<const SymbolicFactor> symbolic() const;
   /// Sign (or phase) and logarithm of the modulus of the determinant.
   std::pair<std::complex<double>, double> slogdet() const;
+  /// Signs that replaced pivots left open are decided by solves with the factor, once for each factorization,
+  /// if at most 1000 were replaced. `zero` counts those that rounding leaves undecided: the numbers of
+  /// positive and of negative eigenvalues are at most `zero` larger than given.
   /// @throws UsageError for LU and for complex symmetric matrices, for which inertia is not defined
+  /// @cost  nothing, or see CapacitanceReport: three times k solves for k replaced pivots
   Inertia inertia() const;
+  /// The null space of A to working precision: a basis, empty if A is regular. Solutions of least norm are
+  /// those of SingularAnswer::least_norm.
+  /// @returns the basis; or numerically_singular if it has more than 16 columns
+  /// @cost  computed once for each factorization: about 10 solves for each column, at least 20
+  /// @source see find_null_space
+  Outcome<NullBasis<T>> null_space();
+
+  /// The solver of A + U·Vᵀ, by solves with the factor that this solver has now.
+  /// @param u, v  n × k, k at most n and best below 100; conjugate V for U·Vᴴ
+  /// @returns it, or numerically_singular if I + Vᵀ·A⁻¹·U is singular to working precision
+  /// @throws DimensionError; UsageError naming a value that is not finite, in mixed precision, and if devices
+  ///   hold the factor
+  /// @cost  2·k solves, see UpdateReport
+  Outcome<UpdatedSolver<T>> update(SparseMatrix<T> u, SparseMatrix<T> v);
+
   /// x ← op(F)⁻¹·b with a single factor F, neither refined nor verified: for half solves, as in sampling and
   /// whitening.
   ///

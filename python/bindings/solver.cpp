@@ -48,8 +48,18 @@ nb::tuple place_of(const Solver<T>& self, offset_t entry) {
 
 template <class T>
 nb::tuple inertia(const Solver<T>& self) {
-  const Inertia found = self.inertia();
+  Inertia found;
+  {
+    const LockReleased released;
+    found = self.inertia();
+  }
   return nb::make_tuple(found.positive, found.negative, found.zero);
+}
+
+template <class T>
+ReportHandle report_of(const Solver<T>& self) {
+  const LockReleased released;
+  return {self.report()};
 }
 
 template <class T>
@@ -142,7 +152,7 @@ void bind_solver_of(nb::module_& module) {
       .def("refactor", refactor<T>)
       .def("refactor_values", refactor_values<T>)
       .def("place_of", place_of<T>)
-      .def("report", [](const Solver<T>& self) { return ReportHandle{self.report()}; })
+      .def("report", report_of<T>)
       .def("slogdet",
            [](const Solver<T>& self) { return nb::make_tuple(self.slogdet().first, self.slogdet().second); })
       .def("inertia", inertia<T>)

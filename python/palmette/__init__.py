@@ -26,6 +26,8 @@ from ._problems import (
     read,
     write,
 )
+from ._low_rank import UpdatedSolver
+from ._schur import SchurComplement
 from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
 from ._threads import get_num_threads, set_num_threads, threads
 from ._triangular import FactoredMatrix, TriangularSolver, from_factors
@@ -62,6 +64,7 @@ __all__ = [
     "NumericalError",
     "OrderingMethod",
     "OutOfMemoryError",
+    "SchurComplement",
     "SingularError",
     "SingularWarning",
     "SlogdetResult",
@@ -69,6 +72,7 @@ __all__ = [
     "StructurallySingularError",
     "TriangularSolver",
     "UnverifiedWarning",
+    "UpdatedSolver",
     "UsageError",
     "__version__",
     "devices",

@@ -9,6 +9,7 @@ import numpy as np
 from . import _input
 from ._at_once import solve_at_once
 from ._inverse import InverseEntries
+from ._low_rank import LowRank
 from ._parts import FactorParts
 from ._sparse_solves import SparseSolves
 from ._threads import lock_for
@@ -24,7 +25,7 @@ class SlogdetResult(NamedTuple):
 
 
 class Inertia(NamedTuple):
-    """Numbers of positive, negative and zero eigenvalues."""
+    """Numbers of positive and negative eigenvalues, and of those whose sign rounding leaves undecided."""
 
     positive: int
     negative: int
@@ -41,7 +42,7 @@ def _grid_of(gpus: Union[int, Tuple[int, ...]]) -> List[int]:
     return [number, 0, 0] if number > 1 else [1, 1, 1]  # no columns and layers: they are predicted
 
 
-class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves):
+class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves, LowRank):
     """A factored matrix, ready to solve.
 
     Orders, analyzes and factorizes A on creation. Solves are thread-safe. A is copied: later changes of A
@@ -236,7 +237,9 @@ class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves):
     def inertia(self) -> Inertia:
         """Numbers of positive, negative and zero eigenvalues of a symmetric or Hermitian matrix.
 
-        Replaced pivots count as zero.
+        Signs that replaced pivots left open are decided by solves with the factor, if at most 1,000 were
+        replaced; ``zero`` counts those that rounding leaves undecided: A then has between ``positive`` and
+        ``positive + zero`` positive eigenvalues.
 
         Raises
         ------

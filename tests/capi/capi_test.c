@@ -259,6 +259,84 @@ static void half_solves(palmette_kind kind) {
   palmette_destroy(solver);
 }
 
+static void inertia_and_null_space_are_found(void) {
+  /* [1 -1; -1 1] has the eigenvalues 0 and 2, and the null vector (1, 1) / sqrt 2. */
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t rows[] = {0, 1, 0, 1};
+  const double entries[] = {1, -1, -1, 1};
+  int32_t positive = -1, negative = -1, undecided = -1, dimension = -1;
+  double basis[4] = {9, 9, 9, 9};
+  palmette_options options;
+  palmette_solver* solver = NULL;
+  palmette_default_options(&options);
+  options.kind = PALMETTE_LDLT;
+  EXPECT(palmette_create_d(2, ptr, rows, entries, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_inertia(solver, &positive, &negative, &undecided) == PALMETTE_OK);
+  EXPECT(positive == 1 && negative == 0 && undecided == 1);
+  EXPECT(palmette_inertia(solver, NULL, &negative, &undecided) == PALMETTE_USAGE);
+  EXPECT(palmette_null_space_d(solver, 0, NULL, &dimension) == PALMETTE_OK && dimension == 1);
+  EXPECT(palmette_null_space_d(solver, 2, basis, &dimension) == PALMETTE_OK && dimension == 1);
+  EXPECT(near(basis[0] * basis[0], 0.5) && near(basis[0] - basis[1], 0) && basis[2] == 9);
+  EXPECT(palmette_null_space_d(solver, 1, NULL, &dimension) == PALMETTE_USAGE);
+  EXPECT(palmette_null_space_z(solver, 1, basis, &dimension) == PALMETTE_USAGE);
+  palmette_destroy(solver);
+}
+
+static void updates_of_low_rank_are_solved(void) {
+  /* diag(2, 4) + (0, 1)'(1, 0) = [2 0; 1 4]: x = (1, 1) for b = (2, 5). */
+  const int64_t ptr[] = {0, 1, 2};
+  const int32_t rows[] = {0, 1};
+  const double entries[] = {2, 4}, u[] = {0, 1}, v[] = {1, 0}, w[] = {-2, 0}, b[] = {2, 5};
+  double x[2], error = -1;
+  palmette_change change = {1, u, 2, v, 2};
+  const palmette_columns columns = {1, b, 2, x, 2};
+  palmette_solver* solver = NULL;
+  palmette_updated* updated = NULL;
+  EXPECT(palmette_create_d(2, ptr, rows, entries, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_update_d(solver, &change, &updated) == PALMETTE_OK);
+  palmette_destroy(solver);
+  EXPECT(palmette_solve_updated_d(updated, PALMETTE_PLAIN, &columns, &error) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 1) && error >= 0 && error < 1e-15);
+  EXPECT(palmette_solve_updated_z(updated, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_USAGE);
+  palmette_destroy_updated(updated);
+  palmette_destroy_updated(NULL);
+  /* diag(2, 4) - 2 (1, 0)'(1, 0) is singular. */
+  EXPECT(palmette_create_d(2, ptr, rows, entries, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  change.u = w;
+  EXPECT(palmette_update_d(solver, &change, &updated) == PALMETTE_NUMERICAL && updated == NULL);
+  EXPECT(strstr(palmette_last_error(), "capacitance") != NULL);
+  change.u = NULL;
+  EXPECT(palmette_update_d(solver, &change, &updated) == PALMETTE_USAGE);
+  palmette_destroy(solver);
+}
+
+static void schur_complements_are_found(void) {
+  /* [2 -1 0; -1 2 -1; 0 -1 2] on the unknowns 2 and 0: [1.5 -0.5; -0.5 1.5]; A (1, 1, 1) = (1, 0, 1). */
+  const int64_t ptr[] = {0, 2, 5, 7};
+  const int32_t rows[] = {0, 1, 0, 1, 2, 1, 2}, unknowns[] = {2, 0};
+  const double entries[] = {2, -1, -1, 2, -1, -1, 2}, b[] = {1, 0, 1}, part[] = {1, 1};
+  double s[4], g[2], x[3];
+  const palmette_arrays arrays = {3, ptr, rows, entries, PALMETTE_FULL};
+  palmette_boundary boundary = {2, unknowns};
+  const palmette_columns condensed = {1, b, 3, g, 2}, whole = {1, b, 3, x, 3};
+  palmette_schur* schur = NULL;
+  EXPECT(palmette_schur_create_d(&arrays, &boundary, NULL, &schur) == PALMETTE_OK);
+  EXPECT(palmette_schur_complement_d(schur, s) == PALMETTE_OK);
+  EXPECT(near(s[0], 1.5) && near(s[1], -0.5) && near(s[2], -0.5) && near(s[3], 1.5));
+  EXPECT(palmette_schur_condense_d(schur, &condensed) == PALMETTE_OK);
+  EXPECT(near(g[0], 1) && near(g[1], 1));
+  EXPECT(palmette_schur_expand_d(schur, part, 2, &whole) == PALMETTE_OK);
+  for (int k = 0; k < 3; ++k) EXPECT(near(x[k], 1));
+  EXPECT(palmette_schur_solve_interior_d(schur, &whole) == PALMETTE_OK);
+  EXPECT(near(x[0], 0) && near(x[1], 0) && near(x[2], 0));
+  EXPECT(palmette_schur_complement_z(schur, s) == PALMETTE_USAGE);
+  EXPECT(palmette_schur_expand_d(schur, part, 1, &whole) == PALMETTE_USAGE);
+  palmette_destroy_schur(schur);
+  palmette_destroy_schur(NULL);
+  boundary.num_boundary = -1;
+  EXPECT(palmette_schur_create_d(&arrays, &boundary, NULL, &schur) == PALMETTE_USAGE && schur == NULL);
+}
+
 int main(void) {
   solves_and_refactors();
   half_solves(PALMETTE_LLT);
@@ -270,6 +348,9 @@ int main(void) {
   solves_a_hermitian_matrix();
   entries_of_the_inverse_are_found();
   entries_of_a_solution_are_found();
+  inertia_and_null_space_are_found();
+  updates_of_low_rank_are_solved();
+  schur_complements_are_found();
   singular_systems_are_answered_as_asked();
   errors_name_their_place();
   empty_matrix_is_solved();

@@ -8,7 +8,9 @@ from conftest import DATA, ROOT, coordinate, methods_at
 sys.path.insert(0, str(ROOT / "tools"))
 import results_gpu  # noqa: E402
 
-COMMANDS = ["solve", "trisolve", "inverse", "order", "analyze", "info", "generate", "convert", "bench"]
+COMMANDS = [
+    "solve", "trisolve", "inverse", "schur", "order", "analyze", "info", "generate", "convert", "bench",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

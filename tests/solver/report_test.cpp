@@ -57,6 +57,7 @@ TEST(report, fields_of_a_solve_stand_under_their_public_names) {
                                              "inertia.positive",
                                              "inertia.negative",
                                              "inertia.zero",
+                                             "factorize.capacitance=null",
                                              "factorize.log_abs_determinant",
                                              "factorize.memory_bytes",
                                              "factorize.offload=null",

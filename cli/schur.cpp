@@ -1,0 +1,159 @@
+// palmette schur: the Schur complement on unknowns that are not eliminated, as a dense matrix.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "cli/commands.hpp"
+#include "cli/names.hpp"
+#include "cli/report_json.hpp"
+#include "cli/report_table.hpp"
+#include "cli/system_run.hpp"
+#include "cli/text.hpp"
+
+namespace palmette::cli {
+namespace {
+
+struct SchurCommand {
+  MatrixOptions matrix;
+  KindAndOrder kind_and_order;
+  index_t first = 0;  // of the unknowns that stay, counted from 1; 0: not given
+  index_t last = 0;
+  int threads = 0;
+  std::string out;
+  OutputOptions output;
+};
+
+Json json_of(const SchurReport& report) {
+  return {{"kind", name_of(report.kind)},
+          {"ordering", name_of(report.ordering)},
+          {"threads", report.threads},
+          {"size", report.size},
+          {"boundary", report.boundary},
+          {"nnz_factor", report.nnz_factor},
+          {"flops", report.flops},
+          {"memory_bytes_predicted", report.memory_bytes_predicted},
+          {"memory_bytes", report.memory_bytes},
+          {"order_seconds", report.order_seconds},
+          {"analyze_seconds", report.analyze_seconds},
+          {"factorize_seconds", report.factorize_seconds},
+          {"perturbed_pivots", report.perturbed_pivots},
+          {"backward_error", report.backward_error},
+          {"bound", report.bound},
+          {"verified", report.verified},
+          {"notes", report.notes}};
+}
+
+std::string schur_text(const SchurCommand& command, const SchurReport& report) {
+  FactList facts(16);
+  facts.add("boundary",
+            fmt::format("{} of {}", format_count(report.boundary), plural(report.size, "unknown")));
+  facts.add("factorization",
+            fmt::format("{}, {}, {} flops", kind_sentence(report.kind),
+                        format_seconds(report.factorize_seconds), format_large(report.flops)));
+  facts.add("memory", fmt::format("{}, {} predicted for the whole run",
+                                  format_bytes(static_cast<double>(report.memory_bytes)),
+                                  format_bytes(static_cast<double>(report.memory_bytes_predicted))));
+  facts.add("verified", fmt::format("{}: backward error {:.1e} (at most {:.1e})",
+                                    report.verified ? "yes" : "no", report.backward_error, report.bound));
+  for (const std::string& note : report.notes) facts.add("note", note);
+  if (!command.out.empty() && command.out != "-") facts.add("written to", command.out);
+  return paragraph("", fmt::format("Palmette {}: schur {}", version(), command.matrix.path)) + "\n" +
+         facts.text();
+}
+
+/// Writes S where it was asked for. @returns what went wrong
+template <class T>
+std::optional<Failure> write_complement(const SchurCommand& command, const SchurSolver<T>& solver) {
+  if (command.out.empty()) return {};
+  const auto write = [&](const std::string& path) {
+    write_dense<T>(path, solver.complement(), "Schur complement, made by palmette schur");
+  };
+  try {
+    if (command.out == "-")
+      print_file(write);
+    else
+      write_or_rescue(command.out, write);
+  } catch (const Error&) {
+    return describe_current_exception();
+  }
+  return {};
+}
+
+std::vector<index_t> boundary_of(const SchurCommand& command, index_t n) {
+  if (command.last == 0) throw UsageError("--boundary is missing: which unknowns stay, FIRST:LAST");
+  if (command.last > n)
+    throw UsageError(fmt::format("--boundary ends with unknown {}, but the matrix has {}", command.last, n));
+  std::vector<index_t> boundary(command.last - command.first + 1);
+  std::iota(boundary.begin(), boundary.end(), command.first - 1);
+  return boundary;
+}
+
+template <class T>
+int complement(const SchurCommand& command, SparseMatrix<T> matrix, ProgressBar& progress) {
+  SchurOptions options;
+  options.kind = command.kind_and_order.kind;
+  OrderChoice choice = order_choice(command.kind_and_order.order, matrix.rows());
+  options.ordering = choice.method;
+  options.threads = command.threads;
+  options.progress = progress.callback();
+  std::vector<index_t> boundary = boundary_of(command, matrix.rows());
+  progress.begin("schur");
+  const SchurSolver<T> solver =
+      SchurSolver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), std::move(boundary),
+                             options)
+          .value();
+  progress.end();
+  const SchurReport& report = solver.report();
+  std::optional<Failure> failure = write_complement(command, solver);
+  if (!failure && !report.verified) failure = describe_not_verified(report);
+  if (command.output.shows_table() && command.out != "-") print(schur_text(command, report));
+  return finish(command.output, Json{{"schur", json_of(report)}}, failure);
+}
+
+int run_schur(const SchurCommand& command) {
+  if (command.out == "-" && command.output.json == "-")
+    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
+  check_apart("--out", command.out, "--json", command.output.json);
+  check_apart("--out", command.out, "the matrix", command.matrix.path);
+  check_writable("--out", command.out);
+  check_writable("--json", command.output.json);
+  ProgressBar progress(!command.output.quiet);
+  ReadResult input = read_input(command.matrix, command.threads, progress);
+  check_square(input, command.matrix.path, "schur");
+  return std::visit(
+      [&]<class T>(SparseMatrix<T>&& matrix) { return complement<T>(command, std::move(matrix), progress); },
+      std::move(input.matrix));
+}
+
+void read_boundary(const std::string& text, SchurCommand& command) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw UsageError("--boundary is " + text + "; give FIRST:LAST, such as 900:1000");
+  command.first = static_cast<index_t>(parse_integer("--boundary", text.substr(0, colon), 1, 2147483647));
+  command.last =
+      static_cast<index_t>(parse_integer("--boundary", text.substr(colon + 1), command.first, 2147483647));
+}
+
+}  // namespace
+
+Command add_schur(CLI::App& root) {
+  CLI::App& app =
+      new_subcommand(root, "schur",
+                     "Compute the Schur complement of A on unknowns that are not eliminated.\n"
+                     "Dense, and verified against A. The factorization stops before these unknowns.",
+                     "  palmette schur A.mtx --boundary 900:1000 --out S.mtx\n"
+                     "  palmette schur A.mtx --boundary 1:50 --json -\n");
+  const auto command = std::make_shared<SchurCommand>();
+  add_matrix_options(app, command->matrix);
+  OptionGroup method(app, "Method");
+  method.value({"--boundary", "FIRST:LAST", "unknowns that stay, counted from 1"},
+               [command](const std::string& text) { read_boundary(text, *command); });
+  add_kind_and_order(app, command->kind_and_order);
+  add_threads(app, "Method", command->threads);
+  OptionGroup report(app, "Report");
+  report.text({"--out", "FILE", "write S as a Matrix Market file; -: to standard output"}, command->out);
+  add_output_options(app, command->output);
+  return {&app, [command] { return run_schur(*command); }};
+}
+
+}  // namespace palmette::cli

@@ -1,0 +1,76 @@
+// Null spaces and changes of low rank.
+#include "bindings.hpp"
+#include "options.hpp"
+
+namespace palmette::python {
+namespace {
+
+nb::dict to_dict(const UpdateReport& report) {
+  nb::dict fields;
+  fields["rank"] = report.rank;
+  fields["reciprocal_condition"] = report.reciprocal_condition;
+  fields["flops"] = report.flops;
+  fields["memory_bytes"] = report.memory_bytes;
+  fields["update_seconds"] = report.update_seconds;
+  fields["solve_seconds"] = report.solve_seconds;
+  fields["refine_steps"] = report.refine_steps;
+  fields["backward_error"] = report.backward_error;
+  fields["bound"] = report.bound;
+  fields["verified"] = report.verified;
+  fields["notes"] = report.notes;
+  return fields;
+}
+
+/// (the basis column after column, its dimension, report)
+template <class T>
+nb::tuple null_space(Solver<T>& solver) {
+  NullBasis<T> found;
+  {
+    const LockReleased released;
+    found = solver.null_space().value();
+  }
+  nb::dict fields;
+  fields["residual"] = found.residual;
+  fields["bound"] = found.bound;
+  fields["verified"] = found.verified;
+  fields["singular_distance"] = found.singular_distance;
+  const index_t dimension = found.dimension();
+  return nb::make_tuple(to_numpy(std::move(found.basis.values)), dimension, fields);
+}
+
+template <class T>
+UpdatedSolver<T> update(Solver<T>& solver, const MatrixHandle<T>& u, const MatrixHandle<T>& v) {
+  const LockReleased released;
+  return solver.update(u.held(), v.held()).value();
+}
+
+template <class T>
+nb::dict solve_updated(const UpdatedSolver<T>& solver, DenseIn<T> b, DenseOut<T> x,
+                       const std::string& trans) {
+  const Operation how = operation(trans);
+  UpdateReport report;
+  {
+    const LockReleased released;
+    report = solver.solve(view_of<const T>(b), view_of<T>(x), how);
+  }
+  return to_dict(report);
+}
+
+template <class T>
+void bind_low_rank_of(nb::module_& module) {
+  nb::class_<UpdatedSolver<T>>(module, class_name<T>("UpdatedSolver").c_str())
+      .def("report", [](const UpdatedSolver<T>& self) { return to_dict(self.report()); })
+      .def("solve", &solve_updated<T>);
+  module.def("null_space", &null_space<T>);
+  module.def("update", &update<T>);
+}
+
+}  // namespace
+
+void bind_low_rank(nb::module_& module) {
+#define PALMETTE_BIND(T) bind_low_rank_of<T>(module);
+  PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
+#undef PALMETTE_BIND
+}
+
+}  // namespace palmette::python
