@@ -111,6 +111,8 @@ void bind_device_arrays(nb::module_& module);
 void bind_solver(nb::module_& module);
 void bind_inverse(nb::module_& module);
 void bind_entry_solve(nb::module_& module);
+void bind_saved_solver(nb::module_& module);
+void bind_batch_solver(nb::module_& module);
 void bind_solve_at_once(nb::module_& module);
 void bind_triangular_solver(nb::module_& module);
 void bind_transfers(nb::module_& module);

@@ -24,6 +24,8 @@ NB_MODULE(_core, module) {
   python::bind_solver(module);
   python::bind_inverse(module);
   python::bind_entry_solve(module);
+  python::bind_saved_solver(module);
+  python::bind_batch_solver(module);
   python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);
   python::bind_transfers(module);

@@ -10,6 +10,7 @@ draws.
 """
 
 from ._load import __version__
+from ._batch import BatchSolver
 from ._device_arrays import DeviceArray
 from ._problems import (
     DeviceKind,
@@ -26,6 +27,7 @@ from ._problems import (
     read,
     write,
 )
+from ._saved import load
 from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
 from ._threads import get_num_threads, set_num_threads, threads
 from ._triangular import FactoredMatrix, TriangularSolver, from_factors
@@ -46,6 +48,7 @@ from .errors import (
 )
 
 __all__ = [
+    "BatchSolver",
     "ConvergenceError",
     "DeviceArray",
     "DeviceKind",
@@ -78,6 +81,7 @@ __all__ = [
     "get_num_threads",
     "inertia",
     "kernels",
+    "load",
     "methods",
     "orderings",
     "read",

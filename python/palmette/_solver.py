@@ -10,6 +10,7 @@ from . import _input
 from ._at_once import solve_at_once
 from ._inverse import InverseEntries
 from ._parts import FactorParts
+from ._saved import SavedSolver
 from ._sparse_solves import SparseSolves
 from ._threads import lock_for
 from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves, count, machine_options
@@ -41,7 +42,7 @@ def _grid_of(gpus: Union[int, Tuple[int, ...]]) -> List[int]:
     return [number, 0 if number > 1 else 1, 1]  # no columns: the grid is predicted
 
 
-class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves):
+class Solver(SavedSolver, VerifiedSolves, FactorParts, InverseEntries, SparseSolves):
     """A factored matrix, ready to solve.
 
     Orders, analyzes and factorizes A on creation. Solves are thread-safe. A is copied: later changes of A
