@@ -7,6 +7,7 @@ namespace palmette::cli {
 
 Command add_solve(CLI::App& root);
 Command add_trisolve(CLI::App& root);
+Command add_factorize(CLI::App& root);
 Command add_inverse(CLI::App& root);
 Command add_schur(CLI::App& root);
 Command add_order(CLI::App& root);

@@ -83,6 +83,14 @@ Failure describe_not_verified(const SchurReport& report) {
   return failure_of("not_verified", exit_not_verified, report.notes.front());
 }
 
+Failure describe_not_verified(const EntryReport& report) {
+  return failure_of(
+      "not_verified", exit_not_verified,
+      fmt::format("the rows of x are not verified: the backward error {:.1e} of their equations is above the "
+                  "bound {:.1e}; solve without --rows for a refined solution",
+                  report.backward_error, report.bound));
+}
+
 Failure describe_not_verified(const Verification& verification) {
   if (!std::isfinite(verification.backward_error))
     return failure_of("not_verified", exit_not_verified,

@@ -65,6 +65,7 @@ Failure describe_not_verified(const Verification& verification);
 /// The same for entries of an inverse that differ from solutions.
 Failure describe_not_verified(const InverseReport& report);
 Failure describe_not_verified(const SchurReport& report);
+Failure describe_not_verified(const EntryReport& report);
 
 /// {"kind","message","row","column","file","line","exit_code"}; unknown members are null.
 nlohmann::ordered_json to_json(const Failure& failure);

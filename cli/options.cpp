@@ -18,17 +18,6 @@ namespace {
 constexpr std::int64_t most_threads = 4096;
 constexpr std::int64_t most_rhs = 2147483647;
 
-void add_precision(OptionGroup& group, SolvingOptions& options, bool offers_mixed) {
-  std::vector<std::string> names = {"double", "float"};
-  if (offers_mixed) names.push_back("mixed");
-  const std::string mixed = offers_mixed ? "; mixed factors in float and refines to double" : "";
-  group.value({"--precision", offers_mixed ? "double|float|mixed" : "double|float",
-               "of all computing" + mixed + " (default: double)"},
-              [&options, names](const std::string& text) {
-                options.precision = static_cast<Precision>(choose_name("--precision", text, names));
-              });
-}
-
 void add_operation(CLI::App& app, SolveRequest& request) {
   const auto set = [&request](Operation operation) {
     return [&request, operation](std::int64_t) { request.operation = operation; };
@@ -67,6 +56,17 @@ void add_method(OptionGroup& group, SolveMethod& method, std::span<const SolveWh
 }
 
 }  // namespace
+
+void add_precision(OptionGroup& group, Precision& precision, bool offers_mixed) {
+  std::vector<std::string> names = {"double", "float"};
+  if (offers_mixed) names.push_back("mixed");
+  const std::string mixed = offers_mixed ? "; mixed factors in float and refines to double" : "";
+  group.value({"--precision", offers_mixed ? "double|float|mixed" : "double|float",
+               "of all computing" + mixed + " (default: double)"},
+              [&precision, names](const std::string& text) {
+                precision = static_cast<Precision>(choose_name("--precision", text, names));
+              });
+}
 
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus) {
   group.value({"--gpus", "N|PxQ|PxQxL",
@@ -182,7 +182,7 @@ void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matr
   if (whole_matrix) add_gpus(method, options.gpus);
   if (whole_matrix) add_offload(method, options.offload);
   add_threads(app, "Method", options.threads);
-  add_precision(method, options, whole_matrix);
+  add_precision(method, options.precision, whole_matrix);
   add_refinement(method, options.request);
   OptionGroup report(app, "Report");
   report.value({"--repeat", "N", "time N solves without refinement and report the median (default: 1)"},

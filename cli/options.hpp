@@ -50,6 +50,9 @@ void add_kind_and_order(CLI::App& app, KindAndOrder& options, const std::string&
 void add_threads(CLI::App& app, const std::string& title, int& threads);
 void add_solving_options(CLI::App& app, SolvingOptions& options, bool whole_matrix);
 
+/// --precision. @param offers_mixed  mixed precision too
+void add_precision(OptionGroup& group, Precision& precision, bool offers_mixed);
+
 /// --gpus: several devices, N in a predicted grid, rows x columns, or rows x columns x layers.
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus);
 /// @throws UsageError if --gpus comes without a kind of device

@@ -1,5 +1,8 @@
 // palmette solve: order, analyze, factorize, solve and verify.
+#include <fmt/format.h>
+
 #include "cli/commands.hpp"
+#include "cli/names.hpp"
 #include "cli/offload_model_file.hpp"
 #include "cli/rank_solve.hpp"
 #include "cli/system_run.hpp"
@@ -13,6 +16,8 @@ struct SolveCommand {
   SolvingOptions solving;
   OutputOptions output;
   RankOptions ranks;
+  std::string factors;        ///< in place of a matrix
+  std::vector<index_t> rows;  ///< of x, if not all
 };
 
 SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_t n) {
@@ -36,11 +41,77 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   return options;
 }
 
+/// Rows count from 1, as in Matrix Market files.
+void check_rows(const std::vector<index_t>& rows, index_t n) {
+  for (const index_t row : rows)
+    if (row >= n)
+      throw DimensionError(fmt::format("--rows names row {}, but the matrix has {} rows", row + 1, n));
+}
+
+template <class T>
+int solve_with(SystemRun& run, const SolveCommand& command, Solver<T>& solver) {
+  check_rows(command.rows, solver.size());
+  if (command.rows.empty()) return run.solve_and_report<T>(solver);
+  return run.solve_rows_and_report<T>(solver, command.rows);
+}
+
+/// Options that a file of factors has already settled.
+void check_factors_alone(const SolveCommand& command) {
+  const auto refuse = [&](std::string_view what) {
+    throw UsageError(fmt::format("--factors {} comes without {}: the file says what was factorized, and how",
+                                 command.factors, what));
+  };
+  if (!command.matrix.path.empty()) refuse("a matrix");
+  if (command.kind_and_order.kind || command.kind_and_order.order != "auto") refuse("--kind and --order");
+  if (command.solving.precision != Precision::double_precision) refuse("--precision");
+  if (command.solving.singular != SingularAnswer::raise) refuse("--singular");
+  if (command.solving.device != "none" || command.solving.gpus) refuse("--device and --gpus");
+  if (command.ranks.wanted()) refuse("ranks");
+}
+
+template <class T>
+int solve_with_saved(const SolveCommand& command) {
+  LoadOptions options;
+  options.method = command.solving.method;
+  options.threads = command.solving.threads;
+  options.cache_folder = cache_folder();
+  Solver<T> solver = Solver<T>::load(command.factors, options);
+  SystemRun run(command.factors, solver.size(), command.solving, command.output);
+  if (run.has_complex_rhs() && !is_complex_v<T>)
+    throw UsageError(
+        fmt::format("'{}' is complex, but the factors in '{}' are real; solve with its real and "
+                    "imaginary parts, or factorize a complex matrix",
+                    command.solving.rhs, command.factors));
+  return solve_with(run, command, solver);
+}
+
+int solve_with_factors(const SolveCommand& command) {
+  check_factors_alone(command);
+  switch (saved_scalar(command.factors)) {
+    case ScalarType::float32:
+      return solve_with_saved<float>(command);
+    case ScalarType::float64:
+      return solve_with_saved<double>(command);
+    case ScalarType::complex64:
+      return solve_with_saved<std::complex<float>>(command);
+    case ScalarType::complex128:
+      break;
+  }
+  return solve_with_saved<std::complex<double>>(command);
+}
+
 int run_solve(const SolveCommand& command) {
+  if (!command.factors.empty()) return solve_with_factors(command);
+  if (command.matrix.path.empty())
+    throw UsageError(
+        "solve: A.mtx is missing, or --factors with a file of 'palmette factorize'; see 'palmette solve "
+        "--help'");
   if (command.ranks.wanted() && command.solving.singular != SingularAnswer::raise)
     throw UsageError(
         "--singular takes only raise over ranks; solve with threads alone for an answer to a singular "
         "system");
+  if (command.ranks.wanted() && !command.rows.empty())
+    throw UsageError("--rows is for one process; over ranks leave it out, and take the rows from all of x");
   if (command.ranks.wanted() && command.solving.gpus)
     throw UsageError(
         "--gpus is for one process; over ranks --device gives each rank one device, and --grid says how they "
@@ -57,7 +128,7 @@ int run_solve(const SolveCommand& command) {
         run.progress().begin("order");
         Solver<T> solver =
             Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
-        return run.solve_and_report<T>(solver);
+        return solve_with(run, command, solver);
       },
       run.take_matrix());
 }
@@ -73,11 +144,25 @@ Command add_solve(CLI::App& root) {
                      "  palmette solve A.mtx --out x.mtx\n"
                      "  palmette solve A.mtx --rhs b.mtx --out x.mtx --condition\n"
                      "  palmette solve A.mtx --rhs random:7 --num-rhs 50 --repeat 5 --json report.json\n"
+                     "  palmette solve --factors A.factors --rhs b.mtx --out x.mtx\n"
+                     "  palmette solve A.mtx --rhs load.mtx --rows 17,18 --out x17.mtx\n"
                      "  mpiexec -n 4 palmette solve A.mtx --grid 2x2\n"
                      "  mpiexec -n 4 palmette solve A.mtx --device cuda\n"
                      "  palmette generate poisson2d5 --n 300 --out - | palmette solve -\n");
   const auto command = std::make_shared<SolveCommand>();
-  add_matrix_options(app, command->matrix);
+  add_matrix_options(app, command->matrix, false);
+  OptionGroup(app, "System")
+      .text({"--factors", "FILE", "factors that 'palmette factorize' has kept, in place of a matrix"},
+            command->factors);
+  OptionGroup(app, "System")
+      .value(
+          {"--rows", "I,J,...",
+           "only these rows of x, from 1: visits only the branches of the tree that they and the entries of "
+           "b lie in, and checks their equations (default: all of x, refined)"},
+          [command](const std::string& text) {
+            for (const std::int64_t row : parse_integers("--rows", text, 1, 2147483647))
+              command->rows.push_back(static_cast<index_t>(row - 1));
+          });
   add_solving_options(app, command->solving, true);
   add_singular(app, command->solving.singular);
   add_kind_and_order(app, command->kind_and_order);

@@ -15,6 +15,10 @@ class SystemRun {
   SystemRun(std::string command, const MatrixOptions& matrix, const SolvingOptions& solving,
             const OutputOptions& output);
 
+  /// The same for factors that are kept in a file, of n rows; see palmette factorize.
+  SystemRun(const std::string& factors, index_t n, const SolvingOptions& solving,
+            const OutputOptions& output);
+
   const ReadResult& input() const { return input_; }
   ProgressBar& progress() { return progress_; }
   /// The matrix in the requested precision. Call it only once.
@@ -33,7 +37,21 @@ class SystemRun {
     return this->report(report, to_json(report), writer(solution));
   }
 
+  /// The same for some rows of x alone, by the branches of the tree that these and b's entries need.
+  template <class T>
+  int solve_rows_and_report(Solver<T>& solver, const std::vector<index_t>& rows) {
+    const SparseMatrix<T> b = entries_of(rhs_.make<T>(solver.size()));
+    EntryRequest request;
+    request.operation = solving_->request.operation;
+    request.threads = solving_->request.threads;
+    progress_.begin("solve");
+    const SolvedEntries<T> solved = solver.solve_entries(b, rows, request).value();
+    progress_.end();
+    return report_rows(solver.report(), solved.report, b.nnz(), writer(solved.x));
+  }
+
   index_t num_rhs() const { return rhs_.num_rhs(); }
+  bool has_complex_rhs() const { return rhs_.is_complex(); }
   /// n × k. @throws as RightHandSide::make
   template <class T>
   DenseMatrix<T> right_hand_sides(index_t n) const {
@@ -55,7 +73,23 @@ class SystemRun {
       write_dense<T>(path, solution.view(), "solution, made by palmette " + command_);
     };
   }
+  /// The entries of right-hand sides that are not zero.
+  template <class T>
+  static SparseMatrix<T> entries_of(const DenseMatrix<T>& dense) {
+    Triplets<T> entries{dense.rows, dense.cols, {}, {}, {}};
+    for (index_t column = 0; column < dense.cols; ++column)
+      for (index_t row = 0; row < dense.rows; ++row)
+        if (const T value = dense.view()(row, column); value != T(0)) {
+          entries.row.push_back(row);
+          entries.column.push_back(column);
+          entries.value.push_back(value);
+        }
+    return from_triplets(entries);
+  }
   int report(const Report& report, Json document, const WriteSolution& write);
+  /// @param entries  of the right-hand sides
+  int report_rows(const Report& report, const EntryReport& rows, offset_t entries,
+                  const WriteSolution& write);
   std::optional<Failure> write_solution(const WriteSolution& write);
 
   std::string command_;

@@ -101,13 +101,10 @@ SymbolicFactor structure_of(const SymmetricGraph& graph, PostorderedTree tree, c
   const ColumnTree columns{tree.parent, tree.count, tree.paired};
   const std::vector<index_t> unsplit = find_supernodes(columns, options);
   symbolic.supernode_begin = split_supernodes(unsplit, columns, options.max_width);
-  for (const index_t count : tree.count) {
-    symbolic.nnz_factor += count;
-    symbolic.flops_llt += double(count) * double(count);
-  }
   fill_block_structure(in_order(graph, symbolic.column), tree.parent, unsplit, symbolic);
   symbolic.column_parent = std::move(tree.parent);
   symbolic.column_count = std::move(tree.count);
+  count_entries(symbolic);
   return symbolic;
 }
 

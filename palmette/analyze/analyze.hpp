@@ -97,6 +97,14 @@ struct SymbolicFactor {
   offset_t memory_bytes() const;
 };
 
+/// The whole structure from its parts that say everything, as a file keeps them.
+/// @param given  n, row, column, column_parent, column_count, supernode_begin, row_ptr and row_index; the
+/// other
+///   members are not read
+/// @throws UsageError if sizes, orders or numbers in it contradict each other
+/// @cost  O(n + row_index)
+SymbolicFactor completed_structure(SymbolicFactor given);
+
 /// Multiplications and additions of a factorization of this kind, exact for the structure without relaxation:
 /// LLᵀ Σ c², LDLᵀ Σ c² + c, LU Σ 2(c−1)² + (c−1), with c = column_count.
 double factorization_flops(const SymbolicFactor& symbolic, FactorKind kind);

@@ -75,7 +75,13 @@ void distribute_rows(const RowUnion& lists, const std::vector<index_t>& unsplit,
     symbolic.row_index.insert(symbolic.row_index.end(), lists.row.begin() + lists.ptr[node],
                               lists.row.begin() + lists.ptr[node + 1]);
     symbolic.row_ptr.push_back(static_cast<offset_t>(symbolic.row_index.size()));
-    const offset_t width = end - symbolic.supernode_begin[piece];
+  }
+}
+
+void fill_panel_offsets(SymbolicFactor& symbolic) {
+  symbolic.panel_offset = {0};
+  for (std::size_t piece = 0; piece + 1 < symbolic.supernode_begin.size(); ++piece) {
+    const offset_t width = symbolic.supernode_begin[piece + 1] - symbolic.supernode_begin[piece];
     const offset_t rows = width + symbolic.row_ptr[piece + 1] - symbolic.row_ptr[piece];
     symbolic.panel_offset.push_back(symbolic.panel_offset.back() + width * rows);
   }
@@ -97,6 +103,8 @@ void fill_tree(SymbolicFactor& symbolic) {
 
 void fill_blocks(SymbolicFactor& symbolic) {
   const index_t count = symbolic.num_supernodes();
+  symbolic.blocks.clear();
+  symbolic.block_ptr = {0};
   std::vector<offset_t> updates(count + 1, 0);
   for (index_t s = 0; s < count; ++s) {
     const std::span<const index_t> rows = symbolic.rows_below(s);
@@ -119,12 +127,68 @@ void fill_blocks(SymbolicFactor& symbolic) {
       symbolic.updaters[updates[symbolic.blocks[block].row_supernode]++] = {s, block};
 }
 
+/// Whether values ascend from 0 to `last`.
+template <class Index>
+bool ascends(const std::vector<Index>& values, std::int64_t last, bool strictly) {
+  if (values.empty() || values.front() != 0 || values.back() != last) return false;
+  for (std::size_t k = 1; k < values.size(); ++k)
+    if (values[k] < values[k - 1] + (strictly ? 1 : 0)) return false;
+  return true;
+}
+
+/// @returns what is wrong with the parts of a structure; empty: nothing
+std::string contradiction_in(const SymbolicFactor& given) {
+  const auto n = static_cast<std::size_t>(given.n);
+  if (given.n < 0 || given.row.size() != given.n || given.column.size() != given.n)
+    return "permutations of another size";
+  if (given.column_parent.size() != n || given.column_count.size() != n) return "a tree of another size";
+  for (index_t column = 0; column < given.n; ++column) {
+    const index_t parent = given.column_parent[column], count = given.column_count[column];
+    if (parent >= given.n || (parent <= column && parent != -1)) return "a parent before its child";
+    if (count < 1 || count > given.n - column) return "a column with too many or too few entries";
+  }
+  if (!ascends(given.supernode_begin, given.n, true)) return "supernodes that do not ascend";
+  if (given.row_ptr.size() != given.supernode_begin.size() ||
+      !ascends(given.row_ptr, static_cast<std::int64_t>(given.row_index.size()), false))
+    return "lists of rows that do not ascend";
+  for (std::size_t s = 0; s + 1 < given.row_ptr.size(); ++s) {
+    index_t before = given.supernode_begin[s + 1] - 1;
+    for (offset_t entry = given.row_ptr[s]; entry < given.row_ptr[s + 1]; ++entry) {
+      if (given.row_index[entry] <= before || given.row_index[entry] >= given.n)
+        return "a supernode with rows that do not ascend or lie outside the matrix";
+      before = given.row_index[entry];
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+SymbolicFactor completed_structure(SymbolicFactor given) {
+  const std::string wrong = contradiction_in(given);
+  if (!wrong.empty()) throw UsageError("the structure of a factor has " + wrong);
+  given.supernode_of = nodes_of_columns(given.supernode_begin);
+  fill_panel_offsets(given);
+  fill_tree(given);
+  fill_blocks(given);
+  count_entries(given);
+  return given;
+}
+
+void count_entries(SymbolicFactor& symbolic) {
+  symbolic.nnz_factor = 0;
+  symbolic.flops_llt = 0;
+  for (const index_t count : symbolic.column_count) {
+    symbolic.nnz_factor += count;
+    symbolic.flops_llt += double(count) * double(count);
+  }
+}
 
 void fill_block_structure(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
                           const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
   symbolic.supernode_of = nodes_of_columns(symbolic.supernode_begin);
   distribute_rows(unite_rows(graph, column_parent, unsplit), unsplit, symbolic);
+  fill_panel_offsets(symbolic);
   fill_tree(symbolic);
   fill_blocks(symbolic);
 }

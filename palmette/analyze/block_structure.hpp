@@ -14,4 +14,7 @@ namespace palmette {
 void fill_block_structure(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
                           const std::vector<index_t>& unsplit, SymbolicFactor& symbolic);
 
+/// Fill nnz_factor and flops_llt from column_count.
+void count_entries(SymbolicFactor& symbolic);
+
 }  // namespace palmette

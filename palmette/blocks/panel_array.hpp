@@ -1,10 +1,11 @@
 // One large aligned array for the panels of a factor, allocated and freed as a whole; its pages may stay
-// untouched until their first writer.
+// untouched until their first writer. Or panels that lie elsewhere, as in the map of a file.
 #pragma once
 
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 #ifdef __linux__
@@ -18,7 +19,8 @@ namespace palmette {
 /// For PanelArray: the caller writes every entry before reading it.
 struct Uninitialised {};
 
-/// `size` scalars, 64-byte aligned, zero by default. Movable, not copyable.
+/// `size` scalars, 64-byte aligned, zero by default. Movable, not copyable. Scalars that lie elsewhere are
+/// not written.
 template <class T>
 class PanelArray {
  public:
@@ -39,14 +41,24 @@ class PanelArray {
     if (is_large()) madvise(static_cast<void*>(data_), bytes, MADV_HUGEPAGE);
 #endif
   }
+  /// Scalars that lie elsewhere, 64-byte aligned. @param owner  keeps them alive; not null
+  PanelArray(std::span<const T> elsewhere, std::shared_ptr<const void> owner)
+      : data_(const_cast<T*>(elsewhere.data())),
+        size_(static_cast<offset_t>(elsewhere.size())),
+        owner_(std::move(owner)) {}
   PanelArray(PanelArray&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        owner_(std::move(other.owner_)) {}
   PanelArray& operator=(PanelArray&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(owner_, other.owner_);
     return *this;
   }
-  ~PanelArray() { ::operator delete(data_, alignment()); }
+  ~PanelArray() {
+    if (!owner_) ::operator delete(data_, alignment());
+  }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -60,6 +72,7 @@ class PanelArray {
 
   T* data_ = nullptr;
   offset_t size_ = 0;
+  std::shared_ptr<const void> owner_;  // of scalars that lie elsewhere; null: this
 };
 
 }  // namespace palmette

@@ -337,6 +337,34 @@ palmette_status create_from_file(const char* path, const palmette_options* optio
               out);
 }
 
+template <class T>
+palmette_status load(const char* path, const Settings& settings, palmette_solver** out) {
+  LoadOptions options;
+  options.method = settings.solver.method;
+  options.threads = settings.solver.threads;
+  options.measure = settings.solver.measure;
+  GivenPattern given;
+  given.in_order = true;
+  *out = new palmette_solver{std::move(given), settings.request, Solver<T>::load(path, options)};
+  return PALMETTE_OK;
+}
+
+palmette_status load(const char* path, const palmette_options* options, palmette_solver** out) {
+  require(out != nullptr, "solver is NULL; pass a pointer for the handle");
+  *out = nullptr;
+  require(path != nullptr, "path is NULL");
+  const Settings settings = settings_from(options);
+  if (saved_scalar(path) == ScalarType::complex128) return load<std::complex<double>>(path, settings, out);
+  return load<double>(path, settings, out);
+}
+
+palmette_status save(const palmette_solver* handle, const char* path) {
+  require(handle != nullptr, "solver is NULL");
+  require(path != nullptr, "path is NULL");
+  std::visit([&](const auto& solver) { solver.save(path); }, handle->solver);
+  return PALMETTE_OK;
+}
+
 }  // namespace
 
 palmette_status tell(const Report& report, palmette_report* to) {
@@ -380,6 +408,14 @@ palmette_status palmette_create_z(int32_t n, const int64_t* column_ptr, const in
 palmette_status palmette_create_from_file(const char* path, const palmette_options* options,
                                           palmette_solver** solver) {
   return capi::guarded([&] { return capi::create_from_file(path, options, solver); });
+}
+
+palmette_status palmette_save(const palmette_solver* solver, const char* path) {
+  return capi::guarded([&] { return capi::save(solver, path); });
+}
+
+palmette_status palmette_load(const char* path, const palmette_options* options, palmette_solver** solver) {
+  return capi::guarded([&] { return capi::load(path, options, solver); });
 }
 
 void palmette_destroy(palmette_solver* solver) { delete solver; }

@@ -224,6 +224,17 @@ palmette_status palmette_solve_entries_d(palmette_solver* solver, palmette_opera
 palmette_status palmette_solve_entries_z(palmette_solver* solver, palmette_operation operation,
                                          const palmette_entries* entries, double* x);
 
+/* Write the matrix, its order and structure, and the factors to one file, which appears under its name when
+ * all of it is on the disk. */
+palmette_status palmette_save(const palmette_solver* solver, const char* path);
+/* A solver as palmette_save wrote it, which gives the same x, bit for bit, with the same kernels. The values
+ * of its factors are read where they lie in the file, which must not be overwritten in place meanwhile. Of
+ * the options (NULL: the defaults), method, threads, measure, max_refine_steps and condition are used.
+ * PALMETTE_IO, with the file, the reason and the remedy: it was not saved by Palmette, is of another version,
+ * byte order or scalar, was cut short, or has changed. palmette_refactor_* then takes all entries, in
+ * compressed columns with ascending rows. */
+palmette_status palmette_load(const char* path, const palmette_options* options, palmette_solver** solver);
+
 /* New values for the same pattern, in the order passed to palmette_create_*. On failure the solver keeps
  * its previous factor. Not for handles created from a file. */
 palmette_status palmette_refactor_d(palmette_solver* solver, const double* values);
@@ -297,6 +308,56 @@ palmette_status palmette_schur_expand_d(const palmette_schur* schur, const doubl
                                         int64_t ld_part, const palmette_columns* columns);
 palmette_status palmette_schur_expand_z(const palmette_schur* schur, const double* boundary_part,
                                         int64_t ld_part, const palmette_columns* columns);
+
+/* ---- Many small systems whose matrices share one pattern, solved side by side in the lanes of vector
+ * registers. ---- */
+
+typedef enum {
+  PALMETTE_BATCH_SOLVED = 0,
+  PALMETTE_BATCH_SOLVED_ALONE = 1, /* verified too, by a solver of its own, with row exchanges */
+  PALMETTE_BATCH_NOT_VERIFIED = 2, /* x is the best found */
+  PALMETTE_BATCH_SINGULAR = 3,     /* x is NaN, as in those below */
+  PALMETTE_BATCH_NOT_DEFINITE = 4, /* PALMETTE_LLT was asked for */
+  PALMETTE_BATCH_NOT_FINITE = 5,   /* a value is not finite */
+  PALMETTE_BATCH_STATE_MAX = 0x7fffffff
+} palmette_batch_state;
+
+/* num_systems systems, one after the other: of each the values in the order of the pattern, n * num_rhs
+ * values of b and of x (column after column), which may be the same memory. _z: pairs of doubles. */
+typedef struct {
+  int32_t num_systems;
+  int32_t num_rhs;
+  const double* values;
+  const double* b;
+  double* x;
+  double* backward_error; /* one for each system, or NULL */
+  int32_t* state;         /* a palmette_batch_state for each system, or NULL */
+} palmette_batch_systems;
+
+typedef struct palmette_batch palmette_batch;
+
+/* The pattern of n x n matrices in compressed columns: rows ascending within each column, each once, both
+ * triangles. first_values, of a matrix like the others, decide the kind (PALMETTE_LDLT if it is symmetric or
+ * Hermitian, else PALMETTE_LU) and which rows are matched with which columns. */
+typedef struct {
+  int32_t n;
+  const int64_t* column_ptr;
+  const int32_t* row_index;
+  const double* first_values;
+} palmette_batch_pattern;
+
+/* Order and analyze, once for all systems. Of the options (NULL: the defaults), kind, ordering and threads
+ * are used. *batch is NULL on failure. */
+palmette_status palmette_batch_create_d(const palmette_batch_pattern* pattern,
+                                        const palmette_options* options, palmette_batch** batch);
+palmette_status palmette_batch_create_z(const palmette_batch_pattern* pattern,
+                                        const palmette_options* options, palmette_batch** batch);
+void palmette_batch_destroy(palmette_batch* batch); /* NULL is allowed */
+
+/* Factorize and solve every system, and verify every solution. PALMETTE_NOT_VERIFIED if a system was not
+ * solved; the others are. */
+palmette_status palmette_batch_solve_d(const palmette_batch* batch, const palmette_batch_systems* systems);
+palmette_status palmette_batch_solve_z(const palmette_batch* batch, const palmette_batch_systems* systems);
 
 /* ---- Over MPI ranks: programs that use these functions also link palmette::capi_mpi. MPI must have been
  * initialized. ----

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "palmette/archive/archive.hpp"
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/order/order.hpp"
 
@@ -68,6 +69,11 @@ class ColumnFactor {
   double flops() const { return flops_; }  ///< multiplications and additions of the factorization
   const PivotReport& pivots() const { return pivots_; }
   offset_t memory_bytes() const;
+
+  /// Write everything but the pivots as sections. @throws IoError
+  void save(ArchiveWriter& file) const;
+  /// What save has written, copied into memory. @param pivots  of the factor @throws IoError
+  static std::shared_ptr<const ColumnFactor> load(const Archive& file, PivotReport pivots);
 
  private:
   template <class>

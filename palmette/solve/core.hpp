@@ -9,6 +9,7 @@
 
 #include "palmette/device/device.hpp"
 #include "palmette/solve/engines.hpp"
+#include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/vector_map.hpp"
 
 namespace palmette::solve_detail {
@@ -117,6 +118,8 @@ class SweepCore {
   virtual WorkspaceNeed workspace_need(index_t num_rhs) const = 0;
   virtual CoreCost cost() const = 0;
   virtual index_t guarded_blocks() const { return 0; }
+  /// What a core on the host computed from a factor.
+  virtual PlanValues<T> values() const { return {}; }
   virtual offset_t memory_bytes() const = 0;
   /// What holds the core; null: the host.
   virtual std::shared_ptr<Device> device() const { return nullptr; }

@@ -56,6 +56,11 @@ SolveCost SolvePlan<T>::cost(index_t num_rhs) const {
 }
 
 template <class T>
+PlanValues<T> SolvePlan<T>::values() const {
+  return body_ ? body_->values() : PlanValues<T>{};
+}
+
+template <class T>
 index_t SolvePlan<T>::guarded_blocks() const {
   return body_ ? body_->guarded_blocks() : 0;
 }

@@ -29,6 +29,9 @@ class PlanBody {
   EntryTrace solve_entries(Operation operation, const solve_detail::EntryRun<T>& wanted,
                            const SolveRun& run) const;
   SolveCost cost(index_t num_rhs) const;
+  PlanValues<T> values() const {
+    return stages_.size() == 1 ? stages_.front().core->values() : PlanValues<T>{};
+  }
   index_t guarded_blocks() const;
   offset_t memory_bytes() const;
 

@@ -20,7 +20,8 @@ int bytes_of(ScalarType scalar) {
 
 template <class T>
 solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
-                                   std::shared_ptr<const PlanStructure> structure) {
+                                          std::shared_ptr<const PlanStructure> structure,
+                                          const PlanValues<T>& known) {
   using Triangle = solve_detail::SupernodalTriangle<T>;
   solve_detail::SupernodalParts<T> parts;
   const bool fits = structure && &structure->symbolic() == factor->symbolic.get() &&
@@ -30,13 +31,13 @@ solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> facto
   lower.diagonal = lower.below = factor->lower.data();
   lower.unit_diagonal = factor->kind != FactorKind::llt;
   lower.place = factor->kind != FactorKind::llt ? factor->place.data() : nullptr;
-  parts.lower = std::make_unique<Triangle>(*parts.structure, lower, options);
+  parts.lower = std::make_unique<Triangle>(*parts.structure, lower, options, known.lower, known.owner);
   if (factor->kind == FactorKind::lu) {
     solve_detail::TriangleSource<T> upper;
     upper.diagonal = factor->lower.data();
     upper.below = factor->upper.data();
     upper.diagonal_is_upper = true;
-    parts.upper = std::make_unique<Triangle>(*parts.structure, upper, options);
+    parts.upper = std::make_unique<Triangle>(*parts.structure, upper, options, known.upper, known.owner);
   }
   if (factor->kind == FactorKind::ldlt)
     parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d),
@@ -58,7 +59,7 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 
 template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
-                        std::shared_ptr<const PlanStructure> structure) {
+                        std::shared_ptr<const PlanStructure> structure, const PlanValues<T>& known) {
   if (!factor || !factor->symbolic)
     throw UsageError("plan_solve: the factor is null; call factorize first and check that it succeeded");
   blas::use_one_thread();
@@ -74,7 +75,8 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
     auto maps = std::make_unique<const solve_detail::PartMaps<T>>(*factor);
-    stage.core = solve_detail::make_core(parts_of(std::move(factor), options, std::move(structure)), options);
+    stage.core =
+        solve_detail::make_core(parts_of(std::move(factor), options, std::move(structure), known), options);
     std::vector<solve_detail::Stage<T>> stages;
     stages.push_back(std::move(stage));
     return SolvePlan<T>(
@@ -82,6 +84,10 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the plan of a solve");
   }
+}
+
+index_t plan_layout(ScalarType scalar) {
+  return 1000 * packed_rows(bytes_of(scalar)) + solve_detail::packed_width;
 }
 
 PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,
@@ -113,7 +119,7 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
 
 #define PALMETTE_INSTANTIATE(T)                                                             \
   template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&, \
-                                      std::shared_ptr<const PlanStructure>);
+                                      std::shared_ptr<const PlanStructure>, const PlanValues<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "palmette/place/place.hpp"
 
@@ -44,6 +45,21 @@ struct PlanOptions {
   /// several devices hold the factor of a supernodal plan and solve with it; null: one device, or the host
   std::shared_ptr<DeviceWorld> world = nullptr;
   WorldOptions of_world = {};
+};
+
+/// One triangle of a plan on the host: the panels that were computed from those of the factor.
+template <class T>
+struct TriangleValues {
+  std::span<const T> panels;    ///< 64-byte aligned; empty: none
+  std::span<const char> forms;  ///< length num_supernodes: how a panel is stored
+};
+
+/// What a plan on the host computed from a factor, as a file keeps it.
+template <class T>
+struct PlanValues {
+  TriangleValues<T> lower;
+  TriangleValues<T> upper;                      ///< LU only
+  std::shared_ptr<const void> owner = nullptr;  ///< keeps them alive for a plan that is made with them
 };
 
 }  // namespace palmette

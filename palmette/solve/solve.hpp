@@ -174,6 +174,8 @@ class SolvePlan {
                            DenseView<T> x, const SolveRun& run = {}) const;
 
   SolveCost cost(index_t num_rhs) const;
+  /// What the plan computed from its factor, where it lies; empty for plans on devices and of own factors.
+  PlanValues<T> values() const;
   /// Diagonal blocks that were not inverted since their inverse would grow too much.
   index_t guarded_blocks() const;
   /// Bytes that the plan holds in addition to the factor.
@@ -192,12 +194,19 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 /// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep,
 /// and the task graphs of both sweeps. The plan keeps the factor alive.
 /// @param structure  of the factor's symbolic and scalar; built if it is null or belongs to another
+/// @param known  values() of a plan with the default options for this factor, made by a build of the same
+///   plan_layout(): used in place. What does not fit is computed
 /// @throws MemoryError
 /// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are
 ///   copied
 template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {},
-                        std::shared_ptr<const PlanStructure> structure = nullptr);
+                        std::shared_ptr<const PlanStructure> structure = nullptr,
+                        const PlanValues<T>& known = {});
+
+/// A number for the way in which this build lays out the panels of a plan: it depends on the width of the
+/// processor's registers.
+index_t plan_layout(ScalarType scalar);
 
 /// Bytes that plan_solve will hold in addition to the factor, and the workspace of one solve with num_rhs
 /// right-hand sides.

@@ -69,6 +69,9 @@ class SupernodalCore final : public SweepCore<T> {
   WorkspaceNeed workspace_need(index_t num_rhs) const override;
   CoreCost cost() const override;
   index_t guarded_blocks() const override { return parts_.guarded_blocks(); }
+  PlanValues<T> values() const override {
+    return {parts_.lower->values(), parts_.upper ? parts_.upper->values() : TriangleValues<T>{}};
+  }
   offset_t memory_bytes() const override;
 
  private:

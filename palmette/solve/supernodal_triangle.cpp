@@ -83,10 +83,6 @@ void prefetch(const void* from, offset_t bytes) {
     __builtin_prefetch(begin + at, 0, 2);
 }
 
-/// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends
-/// and the diagonal blocks between them are a large part of what is read.
-constexpr index_t packed_width = 32;
-
 /// How far ahead a packed panel is prefetched: some hundred nanoseconds at the speed of memory.
 constexpr offset_t ahead_bytes = 6144;
 
@@ -160,15 +156,41 @@ struct SupernodalTriangle<T>::Workroom {
 
 template <class T>
 SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
-                                          const PlanOptions& options)
+                                          const PlanOptions& options, const TriangleValues<T>& known,
+                                          const std::shared_ptr<const void>& owner)
     : structure_(structure), source_(source) {
   form_.assign(structure.symbolic().num_supernodes(), Form::guarded);
   find_places();
   if (!options.invert_diagonal_blocks) return;
-  values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
-  std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
-  fill(growth_limit_of(options, unit_roundoff<T>), options.team);
+  if (owner && fits(known)) {
+    values_ = PanelArray<T>(known.panels, owner);
+    std::transform(known.forms.begin(), known.forms.end(), form_.begin(),
+                   [](char form) { return static_cast<Form>(form); });
+  } else {
+    values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
+    std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
+    fill(growth_limit_of(options, unit_roundoff<T>), options.team);
+  }
   guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
+}
+
+template <class T>
+bool SupernodalTriangle<T>::fits(const TriangleValues<T>& known) const {
+  if (static_cast<offset_t>(known.panels.size()) != offset_.back() + packed_slack ||
+      known.forms.size() != form_.size())
+    return false;
+  for (index_t s = 0; s < structure_.symbolic().num_supernodes(); ++s) {
+    const Form form = static_cast<Form>(known.forms[s]);
+    const Form inverted = structure_.symbolic().width(s) <= packed_width ? Form::packed : Form::inverted;
+    if (form != Form::guarded && form != inverted) return false;
+  }
+  return true;
+}
+
+template <class T>
+TriangleValues<T> SupernodalTriangle<T>::values() const {
+  return {{values_.data(), static_cast<std::size_t>(values_.size())},
+          {reinterpret_cast<const char*>(form_.data()), form_.size()}};
 }
 
 template <class T>

@@ -4,9 +4,14 @@
 
 #include <vector>
 
+#include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/sweep_structure.hpp"
 
 namespace palmette::solve_detail {
+
+/// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends
+/// and the diagonal blocks between them are a large part of what is read.
+inline constexpr index_t packed_width = 32;
 
 /// Where a triangle's values lie, in the layout of SymbolicFactor. Seen as a lower triangle: its diagonal
 /// block s is B_s·P_s, with B_s the lower triangle of the stored block, or the transpose of its upper
@@ -57,8 +62,11 @@ struct SupernodeVectors {
 template <class T>
 class SupernodalTriangle {
  public:
+  /// @param known  values() of such a triangle, used where they lie if they fit; else they are computed
+  /// @param owner  keeps them alive
   SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
-                     const PlanOptions& options);
+                     const PlanOptions& options, const TriangleValues<T>& known = {},
+                     const std::shared_ptr<const void>& owner = nullptr);
 
   /// own ← B⁻¹·P·own, then rows below ← rows below − C·own. @cost 2·w·(w/2 + r) flops for each right-hand
   /// side
@@ -80,6 +88,8 @@ class SupernodalTriangle {
 
   const SweepGroups& structure() const { return structure_; }
   index_t guarded_blocks() const { return guarded_count_; }
+  /// The panels as they are stored.
+  TriangleValues<T> values() const;
   /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
   void prefetch_after(index_t s, bool backward) const;
   offset_t memory_bytes() const;
@@ -96,6 +106,7 @@ class SupernodalTriangle {
   PackedPanel<T> packed(index_t s, bool backward) const;
   struct Workroom;  // of one thread that builds the triangle
   void find_places();
+  bool fits(const TriangleValues<T>& known) const;
   void fill(double growth_limit, ThreadTeam* team);
   void fill_one(index_t s, double growth_limit, Workroom& room);
   DiagonalSource<T> diagonal_source(index_t s) const;

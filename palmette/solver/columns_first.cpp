@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "palmette/solver/kept_factor.hpp"
+
 namespace palmette {
 namespace {
 
@@ -44,6 +46,10 @@ class ColumnInverse final : public Inverse<T> {
   offset_t factor_bytes() const override { return factor_->memory_bytes(); }
   double factor_seconds() const override { return seconds_; }
   std::shared_ptr<const Factor<T>> factor() const override { return nullptr; }
+  void save(ArchiveWriter& file) const override {
+    save_pivots(file, factor_->pivots());
+    factor_->save(file);
+  }
 
  private:
   std::shared_ptr<const ColumnFactor<T>> factor_;

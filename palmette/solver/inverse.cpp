@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "palmette/solver/kept_factor.hpp"
 #include "palmette/solver/scaled_solves.hpp"
 
 namespace palmette {
@@ -25,7 +26,9 @@ template <class T>
 class WorkingInverse final : public Inverse<T> {
  public:
   WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options)
-      : factor_(std::move(factor)), plan_(plan_of(factor_, options)) {}
+      : WorkingInverse(factor, plan_of(factor, options)) {}
+  WorkingInverse(std::shared_ptr<const Factor<T>> factor, SolvePlan<T> plan)
+      : factor_(std::move(factor)), plan_(std::move(plan)) {}
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
                    const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
@@ -52,6 +55,7 @@ class WorkingInverse final : public Inverse<T> {
   double factor_seconds() const override { return factor_->seconds; }
   std::optional<OffloadCounts> offload() const override { return factor_->offload; }
   std::shared_ptr<const Factor<T>> factor() const override { return factor_; }
+  void save(ArchiveWriter& file) const override { save_factor(file, *factor_, plan_.values()); }
 
  private:
   std::shared_ptr<const Factor<T>> factor_;
@@ -62,10 +66,11 @@ template <class T>
 class MixedInverse final : public Inverse<T> {
  public:
   using Low = with_precision_t<T, float>;
-  MixedInverse(std::shared_ptr<const Factor<Low>> factor, const InverseOptions& options,
-               std::vector<double> row_scale, std::vector<double> column_scale)
+  /// @param device  holds the plan; null: the host
+  MixedInverse(std::shared_ptr<const Factor<Low>> factor, SolvePlan<Low> plan, std::vector<double> row_scale,
+               std::vector<double> column_scale, const std::shared_ptr<Device>& device)
       : factor_(std::move(factor)),
-        plan_(plan_of(factor_, options)),
+        plan_(std::move(plan)),
         row_scale_(std::move(row_scale)),
         column_scale_(std::move(column_scale)),
         pivots_(factor_->pivots),
@@ -74,7 +79,7 @@ class MixedInverse final : public Inverse<T> {
       pivot.change = pivot.change / row_scale_[pivot.row] / column_scale_[pivot.column];
     for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
     for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
-    if (options.device) there_.emplace(options.device, row_scale_, column_scale_);
+    if (device) there_.emplace(device, row_scale_, column_scale_);
   }
 
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
@@ -112,6 +117,11 @@ class MixedInverse final : public Inverse<T> {
   double factor_seconds() const override { return factor_->seconds; }
   std::optional<OffloadCounts> offload() const override { return factor_->offload; }
   std::shared_ptr<const Factor<T>> factor() const override { return nullptr; }
+  void save(ArchiveWriter& file) const override {
+    file.add("mixed.row_scale", row_scale_);
+    file.add("mixed.column_scale", column_scale_);
+    save_factor(file, *factor_, plan_.values());
+  }
 
  private:
   std::shared_ptr<const Factor<Low>> factor_;
@@ -159,8 +169,28 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
   unscaled.column_scale.clear();
   auto factor = factorize_again(memory.low, low, std::move(symbolic), unscaled, options.factorize);
   if (!factor) return factor.failure();
+  const std::shared_ptr<const Factor<Low>> made = std::move(factor).value();
   return std::shared_ptr<const Inverse<T>>(std::make_shared<MixedInverse<T>>(
-      std::move(factor).value(), options, std::move(row_scale), std::move(column_scale)));
+      made, plan_of(made, options), std::move(row_scale), std::move(column_scale), options.device));
+}
+
+/// A factor of a file, and its plan.
+template <class V>
+std::pair<std::shared_ptr<const Factor<V>>, SolvePlan<V>> load_planned(const KeptInverse& input) {
+  const KeptFactor<V> kept = load_factor<V>(input.file, input.symbolic, input.map);
+  return {kept.factor, plan_solve<V>(kept.factor, {}, input.structure, kept.plan)};
+}
+
+template <class T>
+std::shared_ptr<const Inverse<T>> load_mixed(const KeptInverse& input) {
+  auto [factor, plan] = load_planned<with_precision_t<T, float>>(input);
+  std::vector<double> row_scale = input.file->values<double>("mixed.row_scale"),
+                      column_scale = input.file->values<double>("mixed.column_scale");
+  const auto n = static_cast<std::size_t>(input.symbolic->n);
+  if (row_scale.size() != n || column_scale.size() != n)
+    input.file->refuse("is damaged: its scales have another size than its matrix");
+  return std::make_shared<MixedInverse<T>>(std::move(factor), std::move(plan), std::move(row_scale),
+                                           std::move(column_scale), nullptr);
 }
 
 }  // namespace
@@ -179,7 +209,16 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& m
       std::make_shared<WorkingInverse<T>>(std::move(factor).value(), options));
 }
 
+template <class T>
+std::shared_ptr<const Inverse<T>> load_inverse(const KeptInverse& input) {
+  if constexpr (!std::is_same_v<real_t<T>, float>)
+    if (input.mixed_precision) return load_mixed<T>(input);
+  auto [factor, plan] = load_planned<T>(input);
+  return std::make_shared<WorkingInverse<T>>(std::move(factor), std::move(plan));
+}
+
 #define PALMETTE_INSTANTIATE(T)                                                                              \
+  template std::shared_ptr<const Inverse<T>> load_inverse<T>(const KeptInverse&);                            \
   template Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(                                          \
       const SparseMatrix<T>&, std::shared_ptr<const SymbolicFactor>, const Ordering&, const InverseOptions&, \
       InverseMemory<T>&);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "palmette/archive/archive.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace palmette {
@@ -46,6 +47,8 @@ class Inverse {
   virtual std::optional<OffloadCounts> offload() const { return {}; }
   /// The factor in working precision, or null in mixed precision.
   virtual std::shared_ptr<const Factor<T>> factor() const = 0;
+  /// Write everything but the structure as sections. @throws IoError
+  virtual void save(ArchiveWriter& file) const = 0;
 };
 
 struct InverseOptions {
@@ -74,5 +77,19 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& m
                                                         const Ordering& ordering,
                                                         const InverseOptions& options,
                                                         InverseMemory<T>& memory);
+
+/// What a supernodal inverse is made of again.
+struct KeptInverse {
+  std::shared_ptr<const Archive> file;
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::shared_ptr<const PlanStructure> structure;  ///< of the solves
+  bool map = true;                                 ///< panels stay where they lie in the file
+  double seconds = 0;                              ///< of the factorization
+  bool mixed_precision = false;
+};
+
+/// What Inverse::save has written. @throws IoError
+template <class T>
+std::shared_ptr<const Inverse<T>> load_inverse(const KeptInverse& input);
 
 }  // namespace palmette

@@ -25,6 +25,25 @@ std::string note_on_symmetry(const KnownMatrix<T>& known) {
          " |A| in every entry; (A + " + turned + ") / 2 was factored, answers are verified against A";
 }
 
+/// What the device did for the factorization, or why it could do nothing.
+template <class T>
+void report_offload(Products<T>& made, const SolverOptions& options) {
+  const std::optional<OffloadCounts> counts = made.inverse->offload();
+  if (!counts) return;
+  OffloadReport& offload = made.report.factorize->offload.emplace();
+  offload.address = made.device->info().address();
+  offload.emulated = made.device->info().kind == "emulated";
+  offload.mode = options.offload;
+  offload.model = options.offload_model ? options.offload_model->source : estimated_offload_model().source;
+  offload.counts = *counts;
+  const std::string why = why_no_dense_operations(*made.device);
+  if (!why.empty())
+    made.report.notes.push_back("the device " + offload.address +
+                                " took no part in the factorization: " + why);
+}
+
+}  // namespace
+
 template <class T>
 Products<T> begun(const KnownMatrix<T>& known, FactorKind kind) {
   Products<T> made;
@@ -55,25 +74,6 @@ void report_factor(Products<T>& made, int threads) {
     made.report.notes.push_back(note_on_symmetry(made.known));
   note_replaced_pivots(factorized, made.report.notes);
 }
-
-/// What the device did for the factorization, or why it could do nothing.
-template <class T>
-void report_offload(Products<T>& made, const SolverOptions& options) {
-  const std::optional<OffloadCounts> counts = made.inverse->offload();
-  if (!counts) return;
-  OffloadReport& offload = made.report.factorize->offload.emplace();
-  offload.address = made.device->info().address();
-  offload.emulated = made.device->info().kind == "emulated";
-  offload.mode = options.offload;
-  offload.model = options.offload_model ? options.offload_model->source : estimated_offload_model().source;
-  offload.counts = *counts;
-  const std::string why = why_no_dense_operations(*made.device);
-  if (!why.empty())
-    made.report.notes.push_back("the device " + offload.address +
-                                " took no part in the factorization: " + why);
-}
-
-}  // namespace
 
 template <class T>
 bool ProductMaker<T>::asks_for_the_usual() const {
@@ -258,7 +258,10 @@ Outcome<Products<T>> ProductMaker<T>::refactor(Products<T> made, int at_most) {
   return made;
 }
 
-#define PALMETTE_INSTANTIATE(T) template class ProductMaker<T>;
+#define PALMETTE_INSTANTIATE(T)                                     \
+  template Products<T> begun<T>(const KnownMatrix<T>&, FactorKind); \
+  template void report_factor<T>(Products<T>&, int);                \
+  template class ProductMaker<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

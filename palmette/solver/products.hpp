@@ -66,6 +66,20 @@ struct Products {
   }
 };
 
+/// The products of a matrix before any is made.
+template <class T>
+Products<T> begun(const KnownMatrix<T>& known, FactorKind kind);
+
+/// What is made of a factor beside it: the report, and what is found on demand.
+template <class T>
+void report_factor(Products<T>& made, int threads);
+
+/// The scalar of a factor.
+template <class T>
+ScalarType scalar_of_factor(bool mixed_precision) {
+  return mixed_precision ? ScalarTraits<with_precision_t<T, float>>::type : ScalarTraits<T>::type;
+}
+
 /// Computes the products of a solver, with its options, threads and memory.
 template <class T>
 class ProductMaker {
@@ -91,9 +105,7 @@ class ProductMaker {
   }
 
  private:
-  ScalarType factor_scalar() const {
-    return options_.mixed_precision ? ScalarTraits<with_precision_t<T, float>>::type : ScalarTraits<T>::type;
-  }
+  ScalarType factor_scalar() const { return scalar_of_factor<T>(options_.mixed_precision); }
   bool asks_for_the_usual() const;
   Outcome<Ordering> order_for(const SparseMatrix<T>& matrix, FactorKind kind);
   void analyze_into(Products<T>& made);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace palmette {
-namespace {
 
 std::string_view name_of(ScalarType scalar) {
   switch (scalar) {
@@ -15,6 +14,8 @@ std::string_view name_of(ScalarType scalar) {
   }
   return "?";
 }
+
+namespace {
 
 void optional_field(ReportVisitor& visitor, std::string_view name, const std::optional<double>& value) {
   if (value) visitor.field(name, *value);

@@ -13,6 +13,8 @@
 
 namespace palmette {
 
+std::string_view name_of(ScalarType scalar);  ///< "float64"
+
 struct MatrixReport {
   index_t rows = 0;
   index_t cols = 0;

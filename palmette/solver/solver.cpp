@@ -8,6 +8,7 @@
 #include "palmette/solver/device_checks.hpp"
 #include "palmette/solver/entry_blocks.hpp"
 #include "palmette/solver/hall.hpp"
+#include "palmette/solver/kept_products.hpp"
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/timed_solve.hpp"
 #include "palmette/solver/updated_state.hpp"
@@ -306,6 +307,24 @@ Outcome<Solver<T>> Solver<T>::create(std::shared_ptr<const SparseMatrix<T>> matr
                               if (!made) return made.failure();
                               return Solver(std::move(state));
                             });
+}
+
+template <class T>
+void Solver<T>::save(const std::string& path) const {
+  with_memory_errors("out of memory while a solver was saved",
+                     [&] { save_products(path, *state_->products(), state_->options); });
+}
+
+template <class T>
+Solver<T> Solver<T>::load(const std::string& path, const LoadOptions& options) {
+  return with_memory_errors("out of memory while a solver was loaded", [&] {
+    check_threads(options.threads);
+    check_solve_method(options.method, {SolveWhere::one_machine});
+    KeptProducts<T> kept = load_products<T>(path, options);
+    auto state = std::make_unique<State>(kept.made.known.matrix->rows(), kept.options);
+    state->adopt(std::move(kept.made));
+    return Solver(std::move(state));
+  });
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "palmette/machine/machine.hpp"
+#include "palmette/solver/batch_solver.hpp"
 #include "palmette/solver/choose_kind.hpp"
 #include "palmette/solver/device_layout.hpp"
 #include "palmette/solver/entry_solve.hpp"
@@ -55,6 +56,23 @@ struct SolverOptions {
   ProgressCallback progress;
 };
 
+/// How a saved solver is loaded.
+struct LoadOptions {
+  SolveMethod method = SolveMethod::automatic;
+  int threads = 0;  ///< 0: all processors that this process may use
+  /// The values of the factors stay in the file and are read where they lie, when a solve needs them; false:
+  /// they are copied into memory, and the file may change afterwards
+  bool map = true;
+  /// compare the checksums of these values, too, which reads them all; everything else always is compared
+  bool check_panels = true;
+  bool measure = true;  ///< as SolverOptions
+  std::string cache_folder;
+  ProgressCallback progress;
+};
+
+/// The scalar of a saved solver. @throws IoError as Solver::load
+ScalarType saved_scalar(const std::string& path);
+
 /// Sets the device of options by its name.
 /// @param name  "none"; an address, see open_device; "auto": the first GPU of this machine, if it is faster
 void set_device(SolverOptions& options, std::string_view name);
@@ -100,6 +118,19 @@ class Solver {
   ///   and for invalid options; MemoryError
   static Outcome<Solver> create(std::shared_ptr<const SparseMatrix<T>> matrix,
                                 const SolverOptions& options = {});
+
+  /// Write matrix, order, structure and factors to one file, with what solves computed of them. The file
+  /// appears under its name when all of it is on the disk; until then a file that was there stays.
+  /// @throws IoError
+  /// @cost  bytes of the factors, written once; of a solver on devices, what the host holds
+  void save(const std::string& path) const;
+  /// A solver as it was saved: with the same kernels (see docs/guide), x has the bits that it had before. The
+  /// factor lies on the host. Checksums guard against accidents, not against a file that was made to deceive.
+  /// @throws IoError naming the file, the reason and the remedy: it cannot be read, was not saved by
+  /// Palmette,
+  ///   is of another version, byte order or scalar, was cut short, or has changed
+  /// @cost  mapped and unchecked: the matrix and the structure; otherwise also the factors, read once
+  static Solver load(const std::string& path, const LoadOptions& options = {});
 
   Solver(Solver&&) noexcept;
   Solver& operator=(Solver&&) noexcept;

@@ -113,6 +113,8 @@ void bind_inverse(nb::module_& module);
 void bind_entry_solve(nb::module_& module);
 void bind_low_rank(nb::module_& module);
 void bind_schur(nb::module_& module);
+void bind_saved_solver(nb::module_& module);
+void bind_batch_solver(nb::module_& module);
 void bind_solve_at_once(nb::module_& module);
 void bind_triangular_solver(nb::module_& module);
 void bind_transfers(nb::module_& module);

@@ -26,6 +26,8 @@ NB_MODULE(_core, module) {
   python::bind_entry_solve(module);
   python::bind_low_rank(module);
   python::bind_schur(module);
+  python::bind_saved_solver(module);
+  python::bind_batch_solver(module);
   python::bind_solve_at_once(module);
   python::bind_triangular_solver(module);
   python::bind_transfers(module);

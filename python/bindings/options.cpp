@@ -64,6 +64,18 @@ TriangularSolverOptions triangular_options(const nb::dict& given) {
   return options;
 }
 
+LoadOptions load_options(const nb::dict& given) {
+  LoadOptions options;
+  options.method = solve_method(get<std::string>(given, "method"));
+  options.threads = get<int>(given, "threads");
+  options.map = get<bool>(given, "map");
+  options.check_panels = get<bool>(given, "check");
+  options.measure = get<bool>(given, "measure");
+  options.cache_folder = get<std::string>(given, "cache_folder");
+  options.progress = raise_pending_signals;
+  return options;
+}
+
 SolveRequest solve_request(const nb::dict& given) {
   SolveRequest request;
   request.operation = operation(get<std::string>(given, "trans"));

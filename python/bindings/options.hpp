@@ -10,6 +10,7 @@ SolverOptions solver_options(const nb::dict& given);
 TriangularSolverOptions triangular_options(const nb::dict& given);
 /// "N", "T" or "H"
 Operation operation(const std::string& name);
+LoadOptions load_options(const nb::dict& given);
 SolveRequest solve_request(const nb::dict& given);
 
 }  // namespace palmette::python

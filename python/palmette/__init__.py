@@ -10,6 +10,7 @@ draws.
 """
 
 from ._load import __version__
+from ._batch import BatchSolver
 from ._device_arrays import DeviceArray
 from ._problems import (
     DeviceKind,
@@ -27,6 +28,7 @@ from ._problems import (
     write,
 )
 from ._low_rank import UpdatedSolver
+from ._saved import load
 from ._schur import SchurComplement
 from ._solver import Inertia, SlogdetResult, Solver, inertia, slogdet, solve
 from ._threads import get_num_threads, set_num_threads, threads
@@ -48,6 +50,7 @@ from .errors import (
 )
 
 __all__ = [
+    "BatchSolver",
     "ConvergenceError",
     "DeviceArray",
     "DeviceKind",
@@ -82,6 +85,7 @@ __all__ = [
     "get_num_threads",
     "inertia",
     "kernels",
+    "load",
     "methods",
     "orderings",
     "read",

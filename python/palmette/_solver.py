@@ -11,6 +11,7 @@ from ._at_once import solve_at_once
 from ._inverse import InverseEntries
 from ._low_rank import LowRank
 from ._parts import FactorParts
+from ._saved import SavedSolver
 from ._sparse_solves import SparseSolves
 from ._threads import lock_for
 from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves, count, machine_options
@@ -42,7 +43,7 @@ def _grid_of(gpus: Union[int, Tuple[int, ...]]) -> List[int]:
     return [number, 0, 0] if number > 1 else [1, 1, 1]  # no columns and layers: they are predicted
 
 
-class Solver(VerifiedSolves, FactorParts, InverseEntries, SparseSolves, LowRank):
+class Solver(SavedSolver, VerifiedSolves, FactorParts, InverseEntries, SparseSolves, LowRank):
     """A factored matrix, ready to solve.
 
     Orders, analyzes and factorizes A on creation. Solves are thread-safe. A is copied: later changes of A

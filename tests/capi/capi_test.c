@@ -337,7 +337,59 @@ static void schur_complements_are_found(void) {
   EXPECT(palmette_schur_create_d(&arrays, &boundary, NULL, &schur) == PALMETTE_USAGE && schur == NULL);
 }
 
+static void a_saved_solver_is_the_same(void) {
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t rows[] = {0, 1, 0, 1};
+  const double entries[] = {2, 1, 1, 3}, b[] = {3, 4}, more[] = {4, 2, 2, 6};
+  const char* path = "capi_test.factors";
+  double x[2];
+  palmette_solver* solver = NULL;
+  palmette_solver* again = NULL;
+  EXPECT(palmette_create_d(2, ptr, rows, entries, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_save(solver, path) == PALMETTE_OK);
+  EXPECT(palmette_load(path, NULL, &again) == PALMETTE_OK);
+  EXPECT(palmette_size(again) == 2 && !palmette_is_complex(again));
+  EXPECT(palmette_solve_d(again, PALMETTE_PLAIN, 1, b, 2, x, 2, NULL) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 1));
+  EXPECT(palmette_refactor_d(again, more) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(again, PALMETTE_PLAIN, 1, b, 2, x, 2, NULL) == PALMETTE_OK);
+  EXPECT(near(x[0], 0.5) && near(x[1], 0.5));
+  palmette_destroy(again);
+  EXPECT(palmette_load("absent.factors", NULL, &again) == PALMETTE_IO && again == NULL);
+  EXPECT(strstr(palmette_last_error(), "absent.factors: cannot be read") != NULL);
+  EXPECT(palmette_save(solver, "absent/factors") == PALMETTE_IO);
+  EXPECT(palmette_save(NULL, path) == PALMETTE_USAGE && palmette_load(NULL, NULL, &again) == PALMETTE_USAGE);
+  palmette_destroy(solver);
+  remove(path);
+}
+
+static void batches_are_solved(void) {
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t rows[] = {0, 1, 0, 1};
+  const int32_t unsorted[] = {1, 0, 0, 1};
+  /* Regular, regular, singular. */
+  const double values[] = {2, 1, 1, 3, 4, 1, 1, 2, 1, 1, 1, 1};
+  double x[] = {3, 4, 5, 3, 1, 2}, error[3];
+  int32_t state[3];
+  const palmette_batch_systems systems = {3, 1, values, x, x, error, state};
+  const palmette_batch_pattern pattern = {2, ptr, rows, values}, bad = {2, ptr, unsorted, values};
+  palmette_batch* batch = NULL;
+  EXPECT(palmette_batch_create_d(&bad, NULL, &batch) == PALMETTE_USAGE && batch == NULL);
+  EXPECT(palmette_batch_create_d(NULL, NULL, &batch) == PALMETTE_USAGE);
+  EXPECT(palmette_batch_create_d(&pattern, NULL, &batch) == PALMETTE_OK);
+  EXPECT(palmette_batch_solve_z(batch, &systems) == PALMETTE_USAGE);
+  EXPECT(palmette_batch_solve_d(batch, &systems) == PALMETTE_NOT_VERIFIED);
+  for (int k = 0; k < 4; ++k) EXPECT(near(x[k], 1));
+  EXPECT(state[0] == PALMETTE_BATCH_SOLVED && state[1] == PALMETTE_BATCH_SOLVED);
+  EXPECT(state[2] == PALMETTE_BATCH_SINGULAR && x[4] != x[4] && error[0] < 1e-15);
+  EXPECT(palmette_batch_solve_d(batch, NULL) == PALMETTE_USAGE);
+  palmette_batch_destroy(batch);
+  palmette_batch_destroy(NULL);
+}
+
 int main(void) {
+  a_saved_solver_is_the_same();
+  batches_are_solved();
   solves_and_refactors();
   half_solves(PALMETTE_LLT);
   half_solves(PALMETTE_LDLT);

@@ -24,7 +24,8 @@ FIRST = {
         *("installing", "command", "python", "library", "verification", "choosing", "gpus", "transfers"),
         *("eigen", "pardiso", "petsc", "jax", "generators"),
     ],
-    "results": ["speed", "matrices", "ranks", "clients", "ordering", "inverse", "sparse_solves"],
+    "results": ["speed", "matrices", "ranks", "clients", "ordering", "inverse", "sparse_solves",
+                "saved_factors", "batches"],
 }
 # Titles in the contents that differ from those of the pages.
 SHORT = {
