@@ -73,6 +73,35 @@ bool fits_structure(const Factor<V>& factor) {
          scales_fit(factor.column_scale);
 }
 
+/// The changes that replaced pivots make to the matrix: solves undo them, and the inertia is decided by them.
+void save_replaced(ArchiveWriter& file, const std::vector<ReplacedPivot>& replaced) {
+  std::vector<index_t> row, column;
+  std::vector<std::complex<double>> change;
+  for (const ReplacedPivot& pivot : replaced) {
+    row.push_back(pivot.row);
+    column.push_back(pivot.column);
+    change.push_back(pivot.change);
+  }
+  file.add("replaced.row", row);
+  file.add("replaced.column", column);
+  file.add("replaced.change", change);
+}
+
+std::vector<ReplacedPivot> load_replaced(const Archive& file, index_t n) {
+  const std::span<const index_t> row = file.section<index_t>("replaced.row"),
+                                 column = file.section<index_t>("replaced.column");
+  const auto change = file.section<std::complex<double>>("replaced.change");
+  if (column.size() != row.size() || change.size() != row.size())
+    file.refuse("is damaged: its replaced pivots lack a row, a column or a change");
+  std::vector<ReplacedPivot> replaced;
+  for (std::size_t k = 0; k < row.size(); ++k) {
+    if (row[k] < 0 || row[k] >= n || column[k] < 0 || column[k] >= n)
+      file.refuse("is damaged: a replaced pivot lies outside its matrix");
+    replaced.push_back({row[k], column[k], change[k]});
+  }
+  return replaced;
+}
+
 }  // namespace
 
 void save_pivots(ArchiveWriter& file, const PivotReport& pivots) {
@@ -107,6 +136,7 @@ void save_factor(ArchiveWriter& file, const Factor<V>& factor, const PlanValues<
   numbers[factor_flops] = factor.flops;
   file.add("factor.numbers", numbers);
   save_pivots(file, factor.pivots);
+  save_replaced(file, factor.replaced);
   file.add("factor.d", factor.d);
   file.add("factor.d_below", factor.d_below);
   file.add("factor.place", factor.place);
@@ -134,6 +164,7 @@ KeptFactor<V> load_factor(const std::shared_ptr<const Archive>& file,
   factor->seconds = numbers[factor_seconds];
   factor->flops = numbers[factor_flops];
   factor->pivots = load_pivots(*file);
+  factor->replaced = load_replaced(*file, factor->symbolic->n);
   factor->d = file->values<V>("factor.d");
   factor->d_below = file->values<V>("factor.d_below");
   factor->place = file->values<index_t>("factor.place");

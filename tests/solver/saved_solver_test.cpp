@@ -69,6 +69,7 @@ void expect_same_after_load(testing::Shared<T> matrix, const SolverOptions& opti
     EXPECT_EQ(before.analyze->supernodes, after.analyze->supernodes);
     EXPECT_EQ(before.analyze->flops, after.analyze->flops);
     EXPECT_EQ(before.matrix.symmetry, after.matrix.symmetry);
+    EXPECT_EQ(before.factorize->capacitance.has_value(), after.factorize->capacitance.has_value());
     EXPECT_NE(after.notes.back().find("factors of " + file.path), std::string::npos);
     // New values enter by the loaded order and structure.
     std::vector<T> values = solver.matrix()->values;
@@ -132,6 +133,16 @@ TEST(saved_solver, of_a_singular_pattern_keeps_what_was_added_to_it) {
   ASSERT_TRUE(static_cast<bool>(again.solve(std::as_const(y).view(), y.view())));
   EXPECT_TRUE(same_bits(x.values, y.values));
   EXPECT_NEAR(y.values[0], 1, 1e-12);  // [1 2; 3 4]·[1; 2] = [5; 11]
+}
+
+TEST(saved_solver, undoes_replaced_pivots_as_before) {
+  for (const FactorKind kind : {FactorKind::ldlt, FactorKind::lu}) {
+    SolverOptions options = of_kind(kind);
+    options.tiny_pivot = 0.6;  // pivots below are replaced: more than rounding would ask for
+    const auto matrix = generated<double>(kind == FactorKind::lu ? "convection_diffusion2d" : "kkt3d", 4);
+    EXPECT_TRUE(Solver<double>::create(matrix, options).value().report().factorize->capacitance);
+    expect_same_after_load(matrix, options);
+  }
 }
 
 TEST(saved_solver, has_sizes_0_and_1) {
