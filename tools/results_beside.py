@@ -94,7 +94,7 @@ def schur_rows():
                    f"{solves / report['factorize_seconds']:.1f}", f"{report['backward_error']:.0e}",
                    f"{condense / whole.report['solve']['seconds']:.2f}"]
             x = schur.expand(b, on_boundary)
-            assert schur.solve_report["verified"] and np.isfinite(x).all()
+            assert np.abs(A @ x - b).max() < 1e-10 * np.abs(A).max() * np.abs(x).max()
 
 
 def update_rows():

@@ -14,11 +14,23 @@ namespace {
 
 using blas::Transpose;
 
+/// √(max_i |a_ij|) for each unknown: multiplied by them, unknowns in different units compare.
 template <class T>
-double norm_of_column(DenseView<const T> x, index_t column) {
+std::vector<double> sizes_of_units(const SparseMatrix<T>& matrix) {
+  std::vector<double> units(matrix.cols(), 0);
+  for (index_t j = 0; j < matrix.cols(); ++j) {
+    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
+      units[j] = std::max(units[j], double(std::abs(matrix.values[entry])));
+    units[j] = std::sqrt(units[j]);
+  }
+  return units;
+}
+
+template <class T>
+double norm_of_column(const std::vector<double>& units, const DenseMatrix<T>& x, index_t column) {
   double largest = 0;
   for (index_t i = 0; i < x.rows; ++i) {
-    const double modulus = double(std::abs(x(i, column)));
+    const double modulus = units[i] * double(std::abs(x.view()(i, column)));
     if (!(modulus <= largest)) largest = modulus;
   }
   return largest;
@@ -180,14 +192,15 @@ void Capacitance<T>::correct(const KeptMatrix<T>& kept) {
     if (correction > 0) contraction_ = std::max(contraction_, size > 0 ? correction / size : infinity);
     if (!std::isfinite(correction)) contraction_ = infinity;
   };
-  for (index_t j = 0; j < k; ++j)
-    measure(norm_of_column<T>(std::as_const(y).view(), j), norm_of_column<T>(std::as_const(z_).view(), j));
+  const std::vector<double> units = sizes_of_units(kept.matrix);
+  for (index_t j = 0; j < k; ++j) measure(norm_of_column(units, y, j), norm_of_column(units, z_, j));
   fill_without_pattern<T>(probe.view());
+  for (index_t i = 0; i < n; ++i)
+    if (units[i] > 0) probe.values[i] /= static_cast<real_t<T>>(units[i]);
   residuals.of(-1, probe.view().column(0), image.view().column(0), nullptr);
   kept.apply(Operation::plain, image.view());  // −M⁻¹·M·probe
   for (index_t i = 0; i < n; ++i) image.values[i] += probe.values[i];
-  measure(norm_of_column<T>(std::as_const(image).view(), 0),
-          norm_of_column<T>(std::as_const(probe).view(), 0));
+  measure(norm_of_column(units, image, 0), norm_of_column(units, probe, 0));
   for (std::size_t i = 0; i < z_.values.size(); ++i) z_.values[i] += y.values[i];
 }
 
