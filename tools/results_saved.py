@@ -20,7 +20,7 @@ import palmette
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROBLEMS = [("poisson2d9", 512), ("poisson3d7", 40), ("elasticity3d", 20), ("convection_diffusion2d", 300)]
-TURNS = 5
+TURNS = 3
 
 
 def timed(work):
