@@ -8,7 +8,8 @@ PYTHON needs matplotlib, and palmette for the last chapter. Runs programs of FOL
 configure with -DPALMETTE_BENCH=ON): bench_rank_decompositions, `palmette simulate-cluster` and `palmette
 simulate-transfers`. Times are virtual: they do not depend on what else this machine does. --long: s2D9pt
 2048² instead of 1024², which needs some 20 GB. --only: a chapter alone, gpus (L5, by bench_many_gpus) in
-half a minute, offload in a minute or transfers in some ten. --keep: a folder from which outputs are read, or to which they are written.
+half a minute, offload in a minute or transfers in some ten. --keep: a folder from which outputs are read, or
+to which they are written.
 """
 
 import argparse

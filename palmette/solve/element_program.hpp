@@ -77,8 +77,8 @@ HostElements element_programs(const SymbolicFactor& symbolic, const Placement& p
 /// The same for layers of grids: element e of layer z is z · elements of a layer + e. Each layer sweeps its
 /// system. By one_sync_3d, layers add up the rows of y that they share behind the forward sweep, up and down
 /// a binary tree of layers, in one message for each of its edges and directions. By baseline_3d only the
-/// first of its layers sweeps a shared supernode: the others send it what their columns add to its rows, and get x,
-/// along the same edges, in a message for each supernode.
+/// first of its layers sweeps a shared supernode: the others send it what their columns add to its rows, and
+/// get x, along the same edges, in a message for each supernode.
 /// @param systems  of all layers, by one method; must outlive the call
 /// @throws UsageError if there are none
 HostElements layered_element_programs(const std::vector<LayerSystem>& systems, TreeShape trees,

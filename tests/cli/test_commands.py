@@ -60,16 +60,18 @@ def test_every_method_of_the_list_solves_where_it_says_and_is_named_in_the_repor
         "ranks in one layer": ["--transport", "threads:2"],
         "several layers of ranks": ["--transport", "threads:2", "--grid", "1x1x2"],
         "a device": ["--device", "emulated"],
-        "several devices": ["--device", "emulated", "--gpus", 2],
+        "several devices": ["--device", "emulated", "--gpus", "2x1"],
         "several layers of devices": ["--device", "emulated", "--gpus", "1x1x2"],
     }
+    # the method says whether layers meet once or at each level
+    places["several layers of devices that meet at each level"] = places["several layers of devices"]
     rows = palmette("info", "--json", "-").json["build"]["solve_methods"]
     # The last place is that of triangles alone: solve refuses its methods everywhere.
     assert {row["where"] for row in rows} == {*places, "columns of several devices"}
     for row in rows:
-        for where, options in places.items():
+        for options in places.values():
             done = palmette("solve", spd, *options, "--method", row["name"], "--json", "-")
-            if where != row["where"]:
+            if options is not places.get(row["where"]):
                 done.fails_with(2, f"{row['name']} is for {row['where']}")
             elif row["available"]:
                 assert done.code == 0 and done.json["solve"]["method"] == row["name"]
