@@ -299,8 +299,8 @@ def bands_of_greedy(data):
 # Why a band may be missed: what was looked for, by the first words of the row.
 REASONS = {
     "FinePack over": "als decides alone, 1.46 against 0.32 times copies: warps in turn keep more lines open "
-    "than the queue has entries; pagerank and sssp send a seventh and an eighth of the bytes of copies, which "
-    "puts greedy issue above",
+    "than the queue has entries; pagerank and sssp send a seventh and an eighth of the bytes of copies, "
+    "which puts greedy issue above",
     "FinePack of": "als decides alone, 95 against 21 %, for the same reason; without it both orders give "
     "94 %, since PCIe 4 carries what our programs send",
     "GPS of": "als and ct decide, 97 and 90 against 5 and 54 %: in turn, lines leave the 64 entries before "

@@ -404,6 +404,28 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
   EXPECT_THROW(solve_over_ranks<double>(matrix, shape, chosen(3, 1, 1), 1), UsageError);
 }
 
+TEST(rank_solver, groups_of_right_hand_sides_as_given_or_as_rank_0_chooses_change_no_bit) {
+  const auto matrix = generated<double>("poisson2d5", 12);
+  const Shape shape{4};
+  constexpr index_t num_rhs = 20;
+  RankSolverOptions options = options_of<double>(shape, FactorKind::llt);
+  const Answer<double> together = solve_over_ranks<double>(matrix, shape, options, num_rhs);
+  EXPECT_EQ(together.reports[3].value().rhs_groups, 1);
+  options.rhs_groups = 2;
+  const Answer<double> given = solve_over_ranks<double>(matrix, shape, options, num_rhs);
+  EXPECT_EQ(given.reports[3].value().rhs_groups, 2);
+  EXPECT_TRUE(same_bits(given.x, together.x));
+  options.choose_layout = [](const SymbolicFactor&, index_t, int) {
+    return RankLayout{{{2, 2}, 1}, PlacementMap::block_cyclic, LayeredMethod::one_sync_3d, 2};
+  };
+  options.rhs_groups = 1;
+  const Answer<double> chosen = solve_over_ranks<double>(matrix, shape, options, num_rhs);
+  EXPECT_EQ(chosen.reports[3].value().rhs_groups, 2);
+  EXPECT_TRUE(same_bits(chosen.x, together.x));
+  options.rhs_groups = 0;
+  EXPECT_THROW(solve_over_ranks<double>(matrix, shape, options, num_rhs), UsageError);
+}
+
 TEST(rank_solver, layers_that_do_not_fit_the_run_are_refused) {
   const auto matrix = generated<double>("poisson2d5", 4);
   for (const auto& [grid, layers] : {std::pair{ProcessGrid{0, 0}, 3},
