@@ -18,6 +18,20 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT PALMETTE_NATIVE)
 endif()
 set(PALMETTE_LEVELS "${levels}" CACHE STRING "Levels of x86-64 for which the shared library is built again")
 
+# palmette_compiled_rooms(<variable>): the rooms of the shared libraries, without those of headers alone.
+function(palmette_compiled_rooms variable)
+  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
+  list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+  set(compiled "")
+  foreach(room ${rooms})
+    get_target_property(type ${room} TYPE)
+    if(NOT type STREQUAL INTERFACE_LIBRARY)
+      list(APPEND compiled ${room})
+    endif()
+  endforeach()
+  set(${variable} ${compiled} PARENT_SCOPE)
+endfunction()
+
 # palmette_kernel_objects(<variable> <target> <level>): sets the variable to the objects of a room's kernels,
 # compiled for a level; without one, to those of the room itself.
 function(palmette_kernel_objects variable room level)
@@ -45,8 +59,7 @@ endfunction()
 
 # palmette_shared_part(<target> <name> <folder> <objects>): one of the shared libraries.
 function(palmette_shared_part target name folder)
-  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
-  list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+  palmette_compiled_rooms(rooms)
   set(outside "")
   foreach(room ${rooms})
     get_target_property(links ${room} LINK_LIBRARIES)
@@ -70,8 +83,7 @@ endfunction()
 # all processors. Kernels and the rest call each other, so each library names the other as needed: whichever
 # a program loads first, it gets both. The linker learns the other's name from an empty library.
 function(palmette_kernels_for_level target level)
-  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
-  list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+  palmette_compiled_rooms(rooms)
   set(all "")
   foreach(room ${rooms})
     palmette_kernel_objects(objects ${room} "${level}")
@@ -95,8 +107,7 @@ function(palmette_shared)
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
       LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/palmette_name)
   palmette_kernels_for_level(palmette_kernels "")
-  get_property(rooms GLOBAL PROPERTY PALMETTE_ROOMS)
-  list(REMOVE_ITEM rooms palmette palmette_mpi palmette_capi_mpi)
+  palmette_compiled_rooms(rooms)
   set(rest "")
   foreach(room ${rooms})
     list(APPEND rest $<FILTER:$<TARGET_OBJECTS:${room}>,EXCLUDE,${PALMETTE_LEVELED_FILES}>)

@@ -178,7 +178,7 @@ class DirectSolver : public Eigen::SparseSolverBase<Derived> {
   mutable Report report_;
 };
 
-/// The two factorizations of self-adjoint matrices; only the triangle UpLo is read.
+/// The two factorizations of self-adjoint matrices; only the triangle UpLo, Eigen's name, is read.
 template <class Derived>
 class SelfAdjointSolver : public DirectSolver<Derived> {
  public:
@@ -199,16 +199,16 @@ class SelfAdjointSolver : public DirectSolver<Derived> {
     return this->solver()->inertia();
   }
   static Eigen::SparseMatrix<Scalar, Eigen::ColMajor, index_t> full(const MatrixType& matrix) {
-    return matrix.template selfadjointView<Derived::triangle>();
+    return matrix.template selfadjointView<Derived::UpLo>();
   }
 
  protected:
   using DirectSolver<Derived>::DirectSolver;
 };
 
-template <class MatrixType, int UpLo>
+template <class MatrixType, int Triangle>
 class LLT;
-template <class MatrixType, int UpLo>
+template <class MatrixType, int Triangle>
 class LDLT;
 template <class MatrixType>
 class LU;
@@ -216,12 +216,12 @@ class LU;
 }  // namespace palmette::eigen
 
 namespace Eigen::internal {
-template <class Matrix, int UpLo>
-struct traits<palmette::eigen::LLT<Matrix, UpLo>> {
+template <class Matrix, int Triangle>
+struct traits<palmette::eigen::LLT<Matrix, Triangle>> {
   using MatrixType = Matrix;
 };
-template <class Matrix, int UpLo>
-struct traits<palmette::eigen::LDLT<Matrix, UpLo>> {
+template <class Matrix, int Triangle>
+struct traits<palmette::eigen::LDLT<Matrix, Triangle>> {
   using MatrixType = Matrix;
 };
 template <class Matrix>
@@ -233,21 +233,46 @@ struct traits<palmette::eigen::LU<Matrix>> {
 namespace palmette::eigen {
 
 /// L·Lᴴ of a positive definite matrix, in place of Eigen::SimplicialLLT.
-template <class MatrixType, int UpLo = Eigen::Lower>
-class LLT : public SelfAdjointSolver<LLT<MatrixType, UpLo>> {
+template <class MatrixType, int Triangle = Eigen::Lower>
+class LLT : public SelfAdjointSolver<LLT<MatrixType, Triangle>> {
  public:
-  static constexpr int triangle = UpLo;
+  static constexpr int UpLo = Triangle;
   LLT() : SelfAdjointSolver<LLT>(FactorKind::llt) {}
   explicit LLT(const MatrixType& matrix) : LLT() { this->compute(matrix); }
 };
 
 /// L·D·Lᴴ of a self-adjoint matrix, definite or not, in place of Eigen::SimplicialLDLT, which does not pivot.
-template <class MatrixType, int UpLo = Eigen::Lower>
-class LDLT : public SelfAdjointSolver<LDLT<MatrixType, UpLo>> {
+template <class MatrixType, int Triangle = Eigen::Lower>
+class LDLT : public SelfAdjointSolver<LDLT<MatrixType, Triangle>> {
  public:
-  static constexpr int triangle = UpLo;
+  static constexpr int UpLo = Triangle;
   LDLT() : SelfAdjointSolver<LDLT>(FactorKind::ldlt) {}
   explicit LDLT(const MatrixType& matrix) : LDLT() { this->compute(matrix); }
+};
+
+/// What transpose() and adjoint() of a solver return: Eigen's sparse solver concept without compute.
+template <class Of>
+class Turned : public Eigen::SparseSolverBase<Turned<Of>> {
+ public:
+  using Eigen::SparseSolverBase<Turned>::_solve_impl;
+  using MatrixType = typename Of::MatrixType;
+  using Scalar = typename Of::Scalar;
+  using StorageIndex = typename Of::StorageIndex;
+  enum {
+    ColsAtCompileTime = MatrixType::ColsAtCompileTime,
+    MaxColsAtCompileTime = MatrixType::MaxColsAtCompileTime
+  };
+  Turned(const Of& of, Operation operation) : of_(of), operation_(operation) { this->m_isInitialized = true; }
+  Eigen::Index rows() const { return of_.rows(); }
+  Eigen::Index cols() const { return of_.cols(); }
+  template <class Rhs, class Dest>
+  void _solve_impl(const Eigen::MatrixBase<Rhs>& b, Eigen::MatrixBase<Dest>& x) const {
+    of_.solve_turned(operation_, b, x);
+  }
+
+ private:
+  const Of& of_;
+  Operation operation_;
 };
 
 /// L·U of any square matrix, in place of Eigen::SparseLU.
@@ -268,30 +293,15 @@ class LU : public DirectSolver<LU<MatrixType>> {
   RealScalar logAbsDeterminant() const { return this->slogdet().second; }
   Scalar signDeterminant() const { return this->slogdet().first; }
 
-  /// Aᵀ⁻¹·b. @param b  dense
-  template <class Rhs>
-  Eigen::Matrix<Scalar, Eigen::Dynamic, Rhs::ColsAtCompileTime> solveTransposed(
-      const Eigen::MatrixBase<Rhs>& b) const {
-    return turned(Operation::transpose, b);
-  }
-  /// Aᴴ⁻¹·b. @param b  dense
-  template <class Rhs>
-  Eigen::Matrix<Scalar, Eigen::Dynamic, Rhs::ColsAtCompileTime> solveAdjoint(
-      const Eigen::MatrixBase<Rhs>& b) const {
-    return turned(Operation::adjoint, b);
-  }
+  /// solve(b) of these is Aᵀ⁻¹·b and Aᴴ⁻¹·b, by the same factors; they must not outlive the solver.
+  Turned<LU> transpose() const { return {*this, Operation::transpose}; }
+  Turned<LU> adjoint() const { return {*this, Operation::adjoint}; }
   static Eigen::SparseMatrix<Scalar, Eigen::ColMajor, index_t> full(const MatrixType& matrix) {
     return Eigen::SparseMatrix<Scalar, Eigen::ColMajor, index_t>(matrix);
   }
 
  private:
-  template <class Rhs>
-  Eigen::Matrix<Scalar, Eigen::Dynamic, Rhs::ColsAtCompileTime> turned(
-      Operation operation, const Eigen::MatrixBase<Rhs>& b) const {
-    Eigen::Matrix<Scalar, Eigen::Dynamic, Rhs::ColsAtCompileTime> x(b.rows(), b.cols());
-    this->solve_turned(operation, b, x);
-    return x;
-  }
+  friend class Turned<LU>;
 };
 
 }  // namespace palmette::eigen

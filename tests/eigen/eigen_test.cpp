@@ -167,8 +167,11 @@ TEST(PalmetteForEigen, complex_matrices_are_adjoint_where_they_should_be) {
   const palmette::eigen::LU<Sparse<Complex>> solver(A);
   EXPECT_LE(determinant_error<Complex>(solver.determinant(), A), 1e-12);
   const Dense<Complex> b = Dense<Complex>::Random(30, 2);
-  expect_solution<Complex>(Sparse<Complex>(A.transpose()), solver.solveTransposed(b), b);
-  expect_solution<Complex>(Sparse<Complex>(A.adjoint()), solver.solveAdjoint(b), b);
+  expect_solution<Complex>(Sparse<Complex>(A.transpose()), solver.transpose().solve(b).eval(), b);
+  expect_solution<Complex>(Sparse<Complex>(A.adjoint()), solver.adjoint().solve(b).eval(), b);
+  const Sparse<Complex> sparse_b = Dense<Complex>(b).sparseView();
+  const Sparse<Complex> sparse_x = solver.adjoint().solve(sparse_b);
+  expect_solution<Complex>(Sparse<Complex>(A.adjoint()), sparse_x, b);
 }
 
 TEST(PalmetteForEigen, an_uncompressed_matrix_is_read_as_it_is) {
