@@ -9,14 +9,14 @@
 namespace palmette::transfer {
 namespace {
 
-Ratings parsed(const std::string& text) {
+Ratings ratings_of(const std::string& text) {
   std::istringstream stream(text);
   return read_ratings(stream, "r.txt");
 }
 
-std::string error_of(const std::string& text) {
+std::string error_in_ratings(const std::string& text) {
   try {
-    parsed(text);
+    ratings_of(text);
   } catch (const IoError& error) {
     return error.what();
   }
@@ -28,7 +28,7 @@ TEST(ratings, all_usual_forms_are_the_same_ratings) {
        {"ann 7 3.5\nbob 7 4\nann 9 -1\n", "user,item,rating,time\nann,7,3.5,0\nbob,7,4,1\nann,9,-1,2",
         "ann::7::3.5::11\n\nbob::7::4::12\nann::9::-1::13\n",
         "# from somewhere\r\nann\t7\t3.5\r\nbob\t7\t4\r\nann\t9\t-1\r\n"}) {
-    const Ratings ratings = parsed(text);
+    const Ratings ratings = ratings_of(text);
     EXPECT_EQ(ratings.users, 2u);
     EXPECT_EQ(ratings.items, 2u);
     ASSERT_EQ(ratings.list.size(), 3u) << text;
@@ -39,12 +39,13 @@ TEST(ratings, all_usual_forms_are_the_same_ratings) {
 }
 
 TEST(ratings, faults_name_their_line) {
-  EXPECT_NE(error_of("a b 1\na b\n").find("r.txt:2"), std::string::npos) << error_of("a b 1\na b\n");
-  EXPECT_NE(error_of("a b 1\na b x\n").find("not 'x'"), std::string::npos);
-  EXPECT_NE(error_of("a b 1\na b inf\n").find("finite"), std::string::npos);
-  EXPECT_NE(error_of("a b 1\na b 1e99\n").find("finite"), std::string::npos) << "no float";
-  EXPECT_NE(error_of("").find("no rating"), std::string::npos);
-  EXPECT_NE(error_of("user,item,rating\n").find("no rating"), std::string::npos);
+  const std::string error = error_in_ratings("a b 1\na b\n");
+  EXPECT_NE(error.find("r.txt:2"), std::string::npos) << error;
+  EXPECT_NE(error_in_ratings("a b 1\na b x\n").find("not 'x'"), std::string::npos);
+  EXPECT_NE(error_in_ratings("a b 1\na b inf\n").find("finite"), std::string::npos);
+  EXPECT_NE(error_in_ratings("a b 1\na b 1e99\n").find("finite"), std::string::npos) << "no float";
+  EXPECT_NE(error_in_ratings("").find("no rating"), std::string::npos);
+  EXPECT_NE(error_in_ratings("user,item,rating\n").find("no rating"), std::string::npos);
 }
 
 TEST(ratings, als_on_a_file_has_the_serial_answer_and_equal_images) {
