@@ -17,7 +17,8 @@ endif()
 
 add_library(palmette_options INTERFACE)
 # GCC 12 reports uninitialized and overlapping memory in moved variants and strings where there is none.
-target_compile_options(palmette_options INTERFACE -Wall -Wextra -Wshadow
+target_compile_options(palmette_options INTERFACE -Wall -Wextra
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:PALMETTE_LOCAL_NAMES_MAY_HIDE>>>:-Wshadow>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${PALMETTE_WARNINGS_AS_ERRORS}>:-Werror>
   $<$<AND:$<BOOL:${PALMETTE_NATIVE}>,$<NOT:$<BOOL:$<TARGET_PROPERTY:PALMETTE_LEVEL>>>>:-march=native>)
@@ -169,6 +170,11 @@ function(palmette_test name)
   endif()
   add_executable(test_${name} ${sources})
   palmette_precompile_for_tests(test_${name})
+  # A local name may be one of another source. Tests of the emulator are long, and gain nothing.
+  list(FILTER sources INCLUDE REGEX "/(${PALMETTE_TESTS_BY_EMULATOR})_test[.]cpp$|/tests/device/")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  palmette_compile_together(test_${name})
+  set_target_properties(test_${name} PROPERTIES PALMETTE_LOCAL_NAMES_MAY_HIDE ${PALMETTE_UNITY})
   # What is tested is optimized; the tests themselves take longer to compile than to run. With -O1, GCC 12
   # sees writes beyond the end of temporary strings where there are none.
   target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>

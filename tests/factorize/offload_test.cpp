@@ -8,6 +8,7 @@
 
 #include "tests/factorize/factor_testing.hpp"
 #include "tests/factorize/plain_device.hpp"
+#include "tests/factorize/same_factor.hpp"
 
 namespace palmette {
 namespace {
@@ -24,24 +25,6 @@ Outcome<Factor<T>> factored_with(const Problem<T>& problem, FactorKind kind, std
   options.team = &team;
   options.offload = {std::move(device), mode, {}, task_rows};
   return factorize(problem.matrix, problem.symbolic, problem.ordering, options);
-}
-
-template <class T>
-void expect_same_panels(const PanelArray<T>& a, const PanelArray<T>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  if (a.size() == 0) return;
-  EXPECT_EQ(std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.bytes())), 0);
-}
-
-template <class T>
-void expect_same_factor(const Factor<T>& a, const Factor<T>& b) {
-  expect_same_panels(a.lower, b.lower);
-  expect_same_panels(a.upper, b.upper);
-  EXPECT_EQ(a.d, b.d);
-  EXPECT_EQ(a.d_below, b.d_below);
-  EXPECT_EQ(a.place, b.place);
-  EXPECT_EQ(a.pivots.log_abs_determinant, b.pivots.log_abs_determinant);
-  EXPECT_EQ(a.pivots.inertia.negative, b.pivots.inertia.negative);
 }
 
 template <class T>

@@ -108,8 +108,8 @@ void expect_predicted_traffic(const SimulationResult& result, const Problem<T>& 
 }
 
 template <class T>
-void expect_same_factor(const Problem<T>& problem, FactorKind kind, ProcessGrid grid, PlacementMap map,
-                        std::uint64_t seed) {
+void expect_same_over_ranks(const Problem<T>& problem, FactorKind kind, ProcessGrid grid, PlacementMap map,
+                            std::uint64_t seed) {
   const auto whole = problem.factored(kind);
   ASSERT_TRUE(whole.ok());
   const auto placement = std::make_shared<const Placement>(
@@ -146,14 +146,14 @@ TYPED_TEST(Ranks, every_block_has_the_bits_that_one_rank_gives_it_and_messages_a
     std::uint64_t seed = 1;
     for (const ProcessGrid& grid : grids)
       for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
-        expect_same_factor(problem, kind, grid, map, ++seed);
+        expect_same_over_ranks(problem, kind, grid, map, ++seed);
   }
 }
 
 TEST(ranks, hermitian_pivots_travel_too) {
   using T = std::complex<double>;
   const Problem<T> problem(random_sparse<T>(Flavour::hermitian, 100, 1.5, 4), FactorKind::ldlt);
-  expect_same_factor(problem, FactorKind::ldlt, {2, 2}, PlacementMap::block_cyclic, 5);
+  expect_same_over_ranks(problem, FactorKind::ldlt, {2, 2}, PlacementMap::block_cyclic, 5);
 }
 
 TEST(ranks, more_ranks_than_supernodes_and_empty_matrices) {
@@ -161,7 +161,7 @@ TEST(ranks, more_ranks_than_supernodes_and_empty_matrices) {
     const Problem<double> problem(random_sparse<double>(Flavour::positive_definite, n, 1, 1),
                                   FactorKind::llt);
     for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
-      expect_same_factor(problem, FactorKind::llt, {3, 3}, map, 2);
+      expect_same_over_ranks(problem, FactorKind::llt, {3, 3}, map, 2);
   }
 }
 
@@ -176,9 +176,9 @@ TEST(ranks, random_matrices_grids_and_delays_give_the_same_bits) {
                                                         1 + seed % 3 * 0.5, static_cast<unsigned>(seed)),
                                   kind, options);
     const ProcessGrid grid{1 + seed % 4, 1 + seed / 4 % 4};
-    expect_same_factor(problem, kind, grid,
-                       seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
-                       static_cast<std::uint64_t>(seed));
+    expect_same_over_ranks(problem, kind, grid,
+                           seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
+                           static_cast<std::uint64_t>(seed));
     if (::testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }
 }

@@ -1,33 +1,13 @@
 // The bits of a factor do not depend on the number of threads.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "tests/factorize/factor_testing.hpp"
+#include "tests/factorize/same_factor.hpp"
 
 namespace palmette {
 namespace {
 
 using namespace palmette::testing;
-
-template <class T>
-void expect_same_bits(const PanelArray<T>& a, const PanelArray<T>& b) {
-  ASSERT_EQ(a.size(), b.size());
-  if (a.size() == 0) return;
-  EXPECT_EQ(std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.bytes())), 0);
-}
-
-template <class T>
-void expect_same_factor(const Factor<T>& a, const Factor<T>& b) {
-  expect_same_bits(a.lower, b.lower);
-  expect_same_bits(a.upper, b.upper);
-  EXPECT_EQ(a.d, b.d);
-  EXPECT_EQ(a.d_below, b.d_below);
-  EXPECT_EQ(a.place, b.place);
-  EXPECT_EQ(a.pivots.perturbed_columns, b.pivots.perturbed_columns);
-  EXPECT_EQ(a.pivots.log_abs_determinant, b.pivots.log_abs_determinant);
-  EXPECT_EQ(a.pivots.determinant_sign, b.pivots.determinant_sign);
-}
 
 template <class T>
 void compare_threads(const std::string& problem_name, index_t n, FactorKind kind) {

@@ -7,7 +7,7 @@
 namespace palmette {
 namespace {
 
-std::vector<FortranField> parse(const std::string& text) {
+std::vector<FortranField> fields_of(const std::string& text) {
   std::string error;
   std::vector<FortranField> fields = parse_fortran_format(text, error);
   EXPECT_EQ(fields.empty(), !error.empty()) << text;
@@ -21,7 +21,7 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(fortran_format, repeat_counts_make_adjoining_fields) {
-  const auto fields = parse("(16I5)");
+  const auto fields = fields_of("(16I5)");
   ASSERT_EQ(fields.size(), 16u);
   EXPECT_TRUE(fields[15].is_integer);
   EXPECT_EQ(fields[15].width, 5);
@@ -31,7 +31,7 @@ TEST(fortran_format, repeat_counts_make_adjoining_fields) {
 TEST(fortran_format, scale_factor_holds_for_all_that_follows) {
   for (const char* text : {"(1P,5E16.8)", "(1P5E16.8)", "(1p5e16.8)", "( 1P , 5 E 16.8 )", "(5(1PE16.8))",
                            "(1P,2E16.8,3E16.8)"}) {
-    const auto fields = parse(text);
+    const auto fields = fields_of(text);
     ASSERT_EQ(fields.size(), 5u) << text;
     for (const FortranField& field : fields) {
       EXPECT_EQ(field.scale, 1) << text;
@@ -40,20 +40,20 @@ TEST(fortran_format, scale_factor_holds_for_all_that_follows) {
       EXPECT_FALSE(field.is_integer) << text;
     }
   }
-  EXPECT_EQ(parse("(E10.2,-2P,E10.2)")[0].scale, 0);
-  EXPECT_EQ(parse("(E10.2,-2P,E10.2)")[1].scale, -2);
+  EXPECT_EQ(fields_of("(E10.2,-2P,E10.2)")[0].scale, 0);
+  EXPECT_EQ(fields_of("(E10.2,-2P,E10.2)")[1].scale, -2);
 }
 
 TEST(fortran_format, groups_are_repeated) {
-  const auto fields = parse("(3(1P,E25.16))");
+  const auto fields = fields_of("(3(1P,E25.16))");
   ASSERT_EQ(fields.size(), 3u);
   EXPECT_EQ(fields[2].offset, 50);
-  EXPECT_EQ(parse("(2(I3,2(I4)))").size(), 6u);
-  EXPECT_EQ(parse("(2(I3,2(I4)))")[5].offset, 3 + 8 + 3 + 4);
+  EXPECT_EQ(fields_of("(2(I3,2(I4)))").size(), 6u);
+  EXPECT_EQ(fields_of("(2(I3,2(I4)))")[5].offset, 3 + 8 + 3 + 4);
 }
 
 TEST(fortran_format, blanks_between_fields_are_skipped) {
-  const auto fields = parse("(2X,I3,1X,I3)");
+  const auto fields = fields_of("(2X,I3,1X,I3)");
   ASSERT_EQ(fields.size(), 2u);
   EXPECT_EQ(fields[0].offset, 2);
   EXPECT_EQ(fields[1].offset, 6);
@@ -62,7 +62,7 @@ TEST(fortran_format, blanks_between_fields_are_skipped) {
 TEST(fortran_format, every_real_descriptor_is_known) {
   for (const char* text :
        {"(4D20.12)", "(5F10.4)", "(3G25.17)", "(ES23.15E3)", "(EN23.15)", "(E26.18E4)", "(F8)"})
-    EXPECT_FALSE(parse(text).empty()) << text;
+    EXPECT_FALSE(fields_of(text).empty()) << text;
 }
 
 TEST(fortran_format, what_is_not_understood_is_said) {

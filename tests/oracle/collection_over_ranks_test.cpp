@@ -7,6 +7,7 @@
 #include <map>
 
 #include "palmette/solver/solver.hpp"
+#include "rank_testing.hpp"
 
 namespace palmette {
 namespace {
@@ -45,11 +46,6 @@ DenseMatrix<T> num_rhs(index_t n) {
   return b;
 }
 
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
 /// x of all ranks, or what is wrong with the matrix; checks the backward errors.
 template <class T>
 std::variant<std::vector<T>, std::string> through_the_hall(
@@ -76,7 +72,7 @@ void expect_one_answer(const std::shared_ptr<const SparseMatrix<T>>& matrix) {
       const auto mine = through_the_hall(matrix, transport);
       ASSERT_EQ(mine.index(), expected.index()) << ranks << " ranks";
       if (mine.index() == 1) { EXPECT_EQ(std::get<1>(mine), std::get<1>(expected)); }
-      else { EXPECT_TRUE(same_bits(std::get<0>(mine), std::get<0>(expected))) << ranks << " ranks"; }
+      else { EXPECT_TRUE(testing::same_bits(std::get<0>(mine), std::get<0>(expected))) << ranks << " ranks"; }
     });
   }
 }

@@ -25,7 +25,7 @@ using testing::random_sparse;
 using testing::right_sides;
 using testing::same_bits;
 
-struct Setting {
+struct LayeredSetting {
   LayeredGrid ranks;
   LayeredMethod method = LayeredMethod::one_sync_3d;
   PlacementMap map = PlacementMap::block_cyclic;
@@ -34,7 +34,7 @@ struct Setting {
   index_t rhs_groups = 1;
 };
 
-std::string text(const Setting& setting) {
+std::string text(const LayeredSetting& setting) {
   return std::to_string(setting.ranks.grid.rows) + "x" + std::to_string(setting.ranks.grid.cols) + "x" +
          std::to_string(setting.ranks.layers) + " " + std::string(name_of(solve_method(2, setting.method))) +
          " " + std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
@@ -43,7 +43,7 @@ std::string text(const Setting& setting) {
 /// Plans of all ranks of all layers, with their factors taken from a single factor.
 template <class T>
 struct Layers {
-  Layers(const Factor<T>& factor, const Setting& setting, index_t max_rhs)
+  Layers(const Factor<T>& factor, const LayeredSetting& setting, index_t max_rhs)
       : n(factor.size()), ranks(setting.ranks), trees(setting.trees) {
     const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor.symbolic, ranks.layers));
     systems = layer_systems(*factor.symbolic, cut, setting.method, {ranks, setting.map, setting.whole});
@@ -151,7 +151,7 @@ TYPED_TEST(LayeredSolve,
           std::vector<std::vector<T>> first(3);
           int turn = 0;
           for (const ProcessGrid& grid : {ProcessGrid{1, 1}, {2, 1}, {1, 2}, {3, 1}, {2, 2}, {3, 2}}) {
-            const Setting setting{
+            const LayeredSetting setting{
                 {grid, layers},
                 method,
                 turn % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
@@ -265,7 +265,7 @@ TEST(layered_solve,
   const std::vector<double> b = right_sides<double>(300, 1);
   for (const index_t layers : {1, 2, 3, 4, 5, 6, 7, 8, 13, 16})
     for (const LayeredMethod method : methods) {
-      const Setting setting{{{2, 1}, layers}, method, PlacementMap::block_cyclic, {true, 60}};
+      const LayeredSetting setting{{{2, 1}, layers}, method, PlacementMap::block_cyclic, {true, 60}};
       Layers<double> all(factor.value(), setting, 1);
       all.solve(Operation::plain, b, 1, {});
       index_t levels = 0;
@@ -308,7 +308,7 @@ TEST(layered_solve, random_matrices_grids_and_delays_end_and_give_the_bits_of_on
     ASSERT_TRUE(factor) << "seed " << seed;
     const std::vector<double> b = right_sides<double>(problem.matrix.rows(), 1);
     const index_t layers = 1 + seed % 7;
-    Setting setting{{{1 + seed % 3, 1 + seed / 3 % 3}, layers},
+    LayeredSetting setting{{{1 + seed % 3, 1 + seed / 3 % 3}, layers},
                     seed / 2 % 2 == 0 ? LayeredMethod::one_sync_3d : LayeredMethod::baseline_3d,
                     seed % 2 == 0 ? PlacementMap::block_cyclic : PlacementMap::subtree_to_subcube,
                     {seed % 5 != 0, seed % 2 == 0 ? 30.0 : 0.0},
@@ -413,7 +413,7 @@ TEST(layered_solve, threads_wrappers_and_repeated_solves_change_no_bit) {
         for (const index_t cols : {1, 2})
           for (const index_t layers : {1, 2, 3, 4, 5, 8}) {
             if (rows * cols * layers > 12) continue;
-            const Setting setting{
+            const LayeredSetting setting{
                 {{rows, cols}, layers}, method, PlacementMap::subtree_to_subcube, {true, 100}};
             Layers<double> all(factor.value(), setting, 2);
             const std::vector<double> expected = all.solve(Operation::plain, b, 2, {});

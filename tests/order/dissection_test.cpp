@@ -16,8 +16,6 @@ namespace {
 using namespace order_detail;
 using namespace order_test;
 
-Graph graph_of(const SparseMatrix<double>& matrix) { return adjacency(matrix.pattern, {}, false); }
-
 /// side³ grid, 7-point.
 SparseMatrix<double> cube(index_t side) {
   Edges edges;

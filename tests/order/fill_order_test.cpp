@@ -16,8 +16,6 @@ namespace {
 using namespace order_detail;
 using namespace order_test;
 
-Graph graph_of(const SparseMatrix<double>& matrix) { return adjacency(matrix.pattern, {}, false); }
-
 /// nnz(L) and Σ count² by eliminating vertices one by one from sets of neighbours.
 FillCount eliminated(const SparseMatrix<double>& matrix, const std::vector<index_t>& order) {
   std::vector<std::set<index_t>> neighbours(matrix.cols());

@@ -9,9 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "palmette/order/graph.hpp"
 #include "palmette/order/order.hpp"
 
 namespace palmette::order_test {
+
+inline order_detail::Graph graph_of(const SparseMatrix<double>& matrix) {
+  return order_detail::adjacency(matrix.pattern, {}, false);
+}
 
 using Edges = std::vector<std::pair<index_t, index_t>>;
 

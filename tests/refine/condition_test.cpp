@@ -13,8 +13,6 @@ namespace {
 
 using namespace testing;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 template <class T>
 class condition_all : public ::testing::Test {};
 TYPED_TEST_SUITE(condition_all, TestedScalars);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "palmette/refine/refine.hpp"
 
 namespace palmette::testing {
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 __extension__ typedef __float128 quad;
 

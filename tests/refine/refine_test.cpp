@@ -12,9 +12,6 @@ namespace {
 
 using namespace testing;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 template <class T>
 class refine_all : public ::testing::Test {};
 TYPED_TEST_SUITE(refine_all, TestedScalars);

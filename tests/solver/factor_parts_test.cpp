@@ -46,7 +46,7 @@ std::pair<DenseMatrix<T>, DenseMatrix<real_t<T>>> product(const DenseMatrix<T>& 
   return {std::move(result), std::move(sizes)};
 }
 
-struct Case {
+struct FactorCase {
   std::string name;
   FactorKind kind;
 };
@@ -72,8 +72,8 @@ Shared<T> matrix_for(const std::string& name) {
 }
 
 template <class T>
-std::vector<Case> cases() {
-  std::vector<Case> all = {{"poisson2d9", FactorKind::llt}, {"poisson2d9", FactorKind::ldlt},
+std::vector<FactorCase> cases() {
+  std::vector<FactorCase> all = {{"poisson2d9", FactorKind::llt}, {"poisson2d9", FactorKind::ldlt},
                            {"kkt3d", FactorKind::ldlt},     {"poisson2d9", FactorKind::lu},
                            {"kkt3d", FactorKind::lu},       {"random_unsymmetric", FactorKind::lu}};
   if (is_complex_v<T>) all.push_back({"complex_symmetric", FactorKind::ldlt});

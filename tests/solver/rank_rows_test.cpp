@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <mutex>
 #include <numeric>
 
@@ -14,6 +13,7 @@ namespace palmette {
 namespace {
 
 using testing::generated;
+using testing::have_same_bits;
 using testing::matrix_of;
 using testing::Shared;
 using testing::some_right_hand_sides;
@@ -83,20 +83,15 @@ RankSolverOptions some_options(std::optional<FactorKind> kind) {
 }
 
 template <class T>
-struct Answer {
+struct AnswerByRows {
   std::vector<T> x;
   std::optional<Outcome<RankReport>> report;
 };
 
 template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
-template <class T>
-Answer<T> solve_whole(const Shared<T>& matrix, index_t ranks, const RankSolverOptions& options,
+AnswerByRows<T> solve_whole(const Shared<T>& matrix, index_t ranks, const RankSolverOptions& options,
                       index_t num_rhs, const SolveRequest& request = {}) {
-  Answer<T> answer;
+  AnswerByRows<T> answer;
   ThreadWorld world(ranks);
   world.run([&](Transport& transport) {
     Outcome<RankSolver<T>> solver = RankSolver<T>::create(matrix, options, transport);
@@ -119,9 +114,9 @@ DenseMatrix<T> part_of(const DenseMatrix<T>& whole, const RowsOfRank& rows) {
 }
 
 template <class T>
-Answer<T> solve_by_rows(const Shared<T>& matrix, const Split& split, const RankSolverOptions& options,
+AnswerByRows<T> solve_by_rows(const Shared<T>& matrix, const Split& split, const RankSolverOptions& options,
                         index_t num_rhs, const SolveRequest& request = {}) {
-  Answer<T> answer;
+  AnswerByRows<T> answer;
   const DenseMatrix<T> b = some_right_hand_sides<T>(matrix->rows(), num_rhs);
   DenseMatrix<T> x = b;
   std::mutex mutex;
@@ -146,15 +141,15 @@ Answer<T> solve_by_rows(const Shared<T>& matrix, const Split& split, const RankS
 template <class T>
 void expect_bits_of_whole_input(const Shared<T>& matrix, const RankSolverOptions& options, index_t num_rhs,
                                 const SolveRequest& request = {}) {
-  const Answer<T> whole = solve_whole(matrix, 2, options, num_rhs, request);
+  const AnswerByRows<T> whole = solve_whole(matrix, 2, options, num_rhs, request);
   ASSERT_TRUE(whole.report->ok()) << whole.report->failure().message;
   const Verification& expected = *whole.report->value().run.verify;
   for (const index_t ranks : {1, 2, 3, 5, 8})
     for (const Split& split : splits(matrix->rows(), ranks)) {
-      const Answer<T> answer = solve_by_rows(matrix, split, options, num_rhs, request);
+      const AnswerByRows<T> answer = solve_by_rows(matrix, split, options, num_rhs, request);
       ASSERT_TRUE(answer.report->ok()) << answer.report->failure().message;
       const Verification& found = *answer.report->value().run.verify;
-      EXPECT_TRUE(same_bits(whole.x, answer.x))
+      EXPECT_TRUE(have_same_bits(whole.x, answer.x))
           << ranks << " ranks, first with " << split[0].count << " rows";
       EXPECT_EQ(found.backward_error, expected.backward_error);
       EXPECT_NEAR(found.componentwise_backward_error, expected.componentwise_backward_error,
@@ -235,7 +230,7 @@ TEST(rank_rows, where_replaced_pivots_call_for_refinement_and_gmres) {
   RankSolverOptions options = some_options(FactorKind::lu);
   options.tiny_pivot = 0.9;
   const auto matrix = generated<double>("convection_diffusion2d", 9);
-  const Answer<double> whole = solve_whole(matrix, 1, options, 1);
+  const AnswerByRows<double> whole = solve_whole(matrix, 1, options, 1);
   ASSERT_TRUE(whole.report->ok()) << whole.report->failure().message;
   EXPECT_GT(whole.report->value().run.factorize->pivots.perturbed, 0);
   EXPECT_GT(whole.report->value().run.verify->refine_steps, 3);
@@ -252,14 +247,14 @@ TEST(rank_rows, over_layers_too) {
     const auto matrix = generated<double>(problem, 12);
     RankSolverOptions options = some_options({});
     options.layers = 2;
-    const Answer<double> whole = solve_whole(matrix, 4, options, 2);
+    const AnswerByRows<double> whole = solve_whole(matrix, 4, options, 2);
     ASSERT_TRUE(whole.report->ok());
     EXPECT_EQ(whole.report->value().layers, 2);
     for (const Split& split : splits(matrix->rows(), 4)) {
-      const Answer<double> answer = solve_by_rows(matrix, split, options, 2);
+      const AnswerByRows<double> answer = solve_by_rows(matrix, split, options, 2);
       ASSERT_TRUE(answer.report->ok());
       EXPECT_TRUE(answer.report->value().run.verify->verified);
-      EXPECT_TRUE(same_bits(whole.x, answer.x)) << problem;
+      EXPECT_TRUE(have_same_bits(whole.x, answer.x)) << problem;
     }
   }
 }
@@ -269,7 +264,7 @@ TEST(rank_rows, a_diagonal_that_the_pattern_lacks_is_found_without_matching) {
   const auto matrix = matrix_of<double>({{0, 2, 0, 1}, {0, 0, 3, 0}, {1, 0, 0, 4}, {5, 0, 1, 0}});
   RankSolverOptions options = some_options(FactorKind::lu);
   options.matching = false;
-  const Answer<double> answer = solve_by_rows(matrix, {{0, 3}, {3, 1}}, options, 1);
+  const AnswerByRows<double> answer = solve_by_rows(matrix, {{0, 3}, {3, 1}}, options, 1);
   ASSERT_TRUE(answer.report->ok()) << answer.report->failure().message;
   EXPECT_TRUE(answer.report->value().run.verify->verified);
 }
@@ -286,7 +281,7 @@ TEST(rank_rows, more_ranks_than_rows_no_rows_at_all_and_no_right_hand_sides) {
         }
         const auto matrix = std::make_shared<const SparseMatrix<double>>(from_triplets(entries));
         for (const Split& split : splits(n, ranks)) {
-          const Answer<double> answer = solve_by_rows(matrix, split, some_options({}), num_rhs);
+          const AnswerByRows<double> answer = solve_by_rows(matrix, split, some_options({}), num_rhs);
           ASSERT_TRUE(answer.report->ok());
           const DenseMatrix<double> b = some_right_hand_sides<double>(n, num_rhs);
           for (index_t k = 0; k < num_rhs; ++k)
@@ -412,10 +407,10 @@ TEST(rank_rows, singular_matrices_fail_as_whole_ones_do) {
   const auto structurally = matrix_of<double>({{1, 0, 2}, {3, 0, 1}, {0, 0, 1}});
   const auto numerically = matrix_of<double>({{1, 2, 3}, {4, 5, 6}, {5, 7, 9}});
   for (const auto& matrix : {structurally, numerically}) {
-    const Answer<double> whole = solve_whole(matrix, 2, some_options({}), 1);
+    const AnswerByRows<double> whole = solve_whole(matrix, 2, some_options({}), 1);
     ASSERT_FALSE(whole.report->ok());
     for (const Split& split : splits(3, 3)) {
-      const Answer<double> answer = solve_by_rows(matrix, split, some_options({}), 1);
+      const AnswerByRows<double> answer = solve_by_rows(matrix, split, some_options({}), 1);
       ASSERT_FALSE(answer.report->ok());
       EXPECT_EQ(answer.report->failure().message, whole.report->failure().message);
     }
@@ -425,7 +420,7 @@ TEST(rank_rows, singular_matrices_fail_as_whole_ones_do) {
 TEST(rank_rows, ldlt_takes_over_where_a_pivot_is_not_positive) {
   const auto matrix = matrix_of<double>({{1, 2, 0}, {2, 1, 0}, {0, 0, 3}});
   for (const Split& split : splits(3, 2)) {
-    const Answer<double> answer = solve_by_rows(matrix, split, some_options({}), 1);
+    const AnswerByRows<double> answer = solve_by_rows(matrix, split, some_options({}), 1);
     ASSERT_TRUE(answer.report->ok());
     EXPECT_EQ(answer.report->value().run.factorize->kind, FactorKind::ldlt);
     EXPECT_EQ(answer.report->value().run.factorize->pivots.inertia.negative, 1);
@@ -444,7 +439,7 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
   for (const char* problem : {"poisson2d5", "convection_diffusion2d"}) {
     const auto matrix = generated<double>(problem, 9);
     const auto doubled = times<double>(matrix, 2);  // whose order and scaled values are those of the first
-    const Answer<double> expected = solve_whole(doubled, 2, some_options({}), 1);
+    const AnswerByRows<double> expected = solve_whole(doubled, 2, some_options({}), 1);
     const Split split = split_rows(matrix->rows(), {2, 0, 3});
     const DenseMatrix<double> b = some_right_hand_sides<double>(matrix->rows(), 1);
     DenseMatrix<double> x = b, x_whole = b;
@@ -470,7 +465,7 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
         EXPECT_NEAR(found.values[i], expected.x[i], 1e-12);
     };
     close(x);
-    EXPECT_TRUE(same_bits(x.values, x_whole.values)) << problem;
+    EXPECT_TRUE(have_same_bits(x.values, x_whole.values)) << problem;
   }
 }
 

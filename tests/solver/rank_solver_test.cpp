@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstring>
 #include <functional>
 
 #include "systems.hpp"
@@ -12,6 +11,7 @@ namespace palmette {
 namespace {
 
 using testing::generated;
+using testing::have_same_bits;
 using testing::matrix_of;
 using testing::Shared;
 using testing::some_right_hand_sides;
@@ -47,11 +47,6 @@ struct Answer {
   std::vector<Outcome<RankReport>> reports;  // by rank
 };
 
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
-
 /// All ranks' answers, which are the same.
 template <class T>
 Answer<T> solve_over_ranks(const Shared<T>& matrix, const Shape& shape, const RankSolverOptions& options,
@@ -73,7 +68,7 @@ Answer<T> solve_over_ranks(const Shared<T>& matrix, const Shape& shape, const Ra
   });
   for (std::size_t rank = 0; rank < reports.size(); ++rank) {
     answer.reports.push_back(*std::move(reports[rank]));
-    EXPECT_TRUE(same_bits(x[0], x[rank])) << "rank " << rank;
+    EXPECT_TRUE(have_same_bits(x[0], x[rank])) << "rank " << rank;
   }
   answer.x = x[0];
   return answer;
@@ -102,7 +97,7 @@ void expect_same_bits_and_verified(const Shared<T>& matrix, FactorKind kind, ind
         if (sizeof(real_t<T>) == 8) { EXPECT_LE(report.value().run.verify->backward_error, 1e-14); }
       }
       if (!first) first = answer.x;
-      EXPECT_TRUE(same_bits(*first, answer.x))
+      EXPECT_TRUE(have_same_bits(*first, answer.x))
           << ranks << " ranks, " << name_of(map) << ", " << name_of(kind);
     }
 }
@@ -141,7 +136,7 @@ TEST(rank_solver, many_right_hand_sides_and_several_threads_for_each_rank) {
   shape.threads = 2;
   const Answer<double> together =
       solve_over_ranks(matrix, shape, options_of<double>(shape, FactorKind::llt), 130);
-  EXPECT_TRUE(same_bits(alone.x, together.x));
+  EXPECT_TRUE(have_same_bits(alone.x, together.x));
   ASSERT_TRUE(together.reports[2].ok());
   EXPECT_EQ(together.reports[2].value().run.solve->num_rhs, 130);
 }
@@ -321,7 +316,7 @@ void expect_same_bits_over_layers(const Shared<T>& matrix, FactorKind kind, inde
           EXPECT_GT(ranks.replicated_bytes, 0);
         }
         if (!first) first = answer.x;
-        EXPECT_TRUE(same_bits(*first, answer.x))
+        EXPECT_TRUE(have_same_bits(*first, answer.x))
             << layers << " layers of " << grid.rows << " x " << grid.cols << ", " << name_of(kind);
       }
     }
@@ -395,7 +390,7 @@ TEST(rank_solver, the_layout_that_rank_0_chooses_is_that_of_all) {
   const Answer<double> usual =
       solve_over_ranks<double>(matrix, shape, options_of<double>(shape, FactorKind::llt), 1);
   const Answer<double> flat = solve_over_ranks<double>(matrix, shape, chosen(1, 4, 1), 1);
-  EXPECT_TRUE(same_bits(usual.x, flat.x));
+  EXPECT_TRUE(have_same_bits(usual.x, flat.x));
   EXPECT_EQ(flat.reports[3].value().grid.cols, 4);
   EXPECT_EQ(flat.reports[3].value().map, PlacementMap::block_cyclic);
   const Answer<double> layered = solve_over_ranks<double>(matrix, shape, chosen(2, 1, 2), 1);

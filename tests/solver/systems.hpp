@@ -1,7 +1,9 @@
 // Small systems for the tests of the hall.
 #pragma once
 
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "palmette/solver/solver.hpp"
 
@@ -69,6 +71,11 @@ inline SolverOptions quiet_options(int threads = 2) {
   options.threads = threads;
   options.measure = false;
   return options;
+}
+
+template <class T>
+bool have_same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
 }  // namespace palmette::testing

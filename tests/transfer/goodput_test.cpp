@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "palmette/transfer/transfer.hpp"
+#include "tests/transfer/fabrics.hpp"
 
 namespace palmette::transfer {
 namespace {
 
-const PacketFormat pcie{24, 4, 4096, 0};
+using testing_transfer::pcie;
+
 const PacketFormat nvlink{16, 16, 256, 16};
 
 double percent(double fraction) {

@@ -11,7 +11,7 @@ TimedMessage sent(double seconds, index_t to, std::size_t bytes) {
   return {seconds, true, to, 0, bytes};
 }
 
-Fabric pcie() {
+Fabric plain_link() {
   Fabric fabric;
   fabric.gbs = 32;
   fabric.latency_us = 1;
@@ -55,7 +55,7 @@ TEST(message_trace, a_release_after_each_message_leaves_nothing_to_pack) {
   const auto packets = [&](bool releases, Paradigm paradigm) {
     options.paradigm = paradigm;
     const TransferResult result =
-        simulate_transfers(message_trace("m", ranks, {releases, 296}), pcie(), options);
+        simulate_transfers(message_trace("m", ranks, {releases, 296}), plain_link(), options);
     EXPECT_EQ(result.different_bytes, 0);
     EXPECT_EQ(result.useful_bytes, 6400);
     return result.packets;

@@ -5,12 +5,12 @@
 #include <map>
 #include <random>
 
-#include "palmette/transfer/transfer.hpp"
+#include "tests/transfer/fabrics.hpp"
 
 namespace palmette::transfer {
 namespace {
 
-const PacketFormat pcie{24, 4, 4096, 0};
+using testing_transfer::pcie;
 
 Access store(std::uint64_t address, int bytes, std::uint64_t value) {
   Access one;

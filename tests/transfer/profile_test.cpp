@@ -4,14 +4,12 @@
 #include <cmath>
 #include <sstream>
 
-#include "palmette/transfer/transfer.hpp"
+#include "tests/transfer/fabrics.hpp"
 
 namespace palmette::transfer {
 namespace {
 
-Fabric crossbar() {
-  return {"crossbar", "", 32, 1, 8, 65536, {24, 4, 4096, 0}, Topology::crossbar, 0, 0};
-}
+using testing_transfer::crossbar;
 
 // Simulated time, so the same in every run.
 TEST(Profile, of_simulated_programs_is_within_10_percent_of_the_sweep) {

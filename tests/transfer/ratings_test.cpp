@@ -12,7 +12,7 @@ namespace {
 
 using testing_transfer::error_of;
 
-Ratings parsed(const std::string& text) {
+Ratings ratings_of(const std::string& text) {
   std::istringstream stream(text);
   return read_ratings(stream, "r.txt");
 }
@@ -22,7 +22,7 @@ TEST(ratings, all_usual_forms_are_the_same_ratings) {
        {"ann 7 3.5\nbob 7 4\nann 9 -1\n", "user,item,rating,time\nann,7,3.5,0\nbob,7,4,1\nann,9,-1,2",
         "ann::7::3.5::11\n\nbob::7::4::12\nann::9::-1::13\n",
         "# from somewhere\r\nann\t7\t3.5\r\nbob\t7\t4\r\nann\t9\t-1\r\n"}) {
-    const Ratings ratings = parsed(text);
+    const Ratings ratings = ratings_of(text);
     EXPECT_EQ(ratings.users, 2u);
     EXPECT_EQ(ratings.items, 2u);
     ASSERT_EQ(ratings.list.size(), 3u) << text;
@@ -33,13 +33,13 @@ TEST(ratings, all_usual_forms_are_the_same_ratings) {
 }
 
 TEST(ratings, faults_name_their_line) {
-  EXPECT_NE(error_of(parsed, "a b 1\na b\n").find("r.txt:2"), std::string::npos)
-      << error_of(parsed, "a b 1\na b\n");
-  EXPECT_NE(error_of(parsed, "a b 1\na b x\n").find("not 'x'"), std::string::npos);
-  EXPECT_NE(error_of(parsed, "a b 1\na b inf\n").find("finite"), std::string::npos);
-  EXPECT_NE(error_of(parsed, "a b 1\na b 1e99\n").find("finite"), std::string::npos) << "no float";
-  EXPECT_NE(error_of(parsed, "").find("no rating"), std::string::npos);
-  EXPECT_NE(error_of(parsed, "user,item,rating\n").find("no rating"), std::string::npos);
+  EXPECT_NE(error_of(ratings_of, "a b 1\na b\n").find("r.txt:2"), std::string::npos)
+      << error_of(ratings_of, "a b 1\na b\n");
+  EXPECT_NE(error_of(ratings_of, "a b 1\na b x\n").find("not 'x'"), std::string::npos);
+  EXPECT_NE(error_of(ratings_of, "a b 1\na b inf\n").find("finite"), std::string::npos);
+  EXPECT_NE(error_of(ratings_of, "a b 1\na b 1e99\n").find("finite"), std::string::npos) << "no float";
+  EXPECT_NE(error_of(ratings_of, "").find("no rating"), std::string::npos);
+  EXPECT_NE(error_of(ratings_of, "user,item,rating\n").find("no rating"), std::string::npos);
 }
 
 TEST(ratings, als_on_a_file_has_the_serial_answer_and_equal_images) {

@@ -3,16 +3,13 @@
 
 #include <map>
 
-#include "palmette/transfer/transfer.hpp"
+#include "tests/transfer/fabrics.hpp"
 
 namespace palmette::transfer {
 namespace {
 
-const PacketFormat pcie{24, 4, 4096, 0};
+using testing_transfer::crossbar, testing_transfer::pcie;
 
-Fabric crossbar() {
-  return {"crossbar", "", 32, 1, 8, 65536, pcie, Topology::crossbar, 0, 0};
-}
 Fabric tree() {
   return {"tree", "", 32, 1, 8, 65536, pcie, Topology::tree, 2, 32};
 }

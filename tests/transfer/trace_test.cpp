@@ -11,7 +11,7 @@ namespace {
 
 using testing_transfer::error_of;
 
-const char* const small = R"(palmette trace 1
+const char* const halo_text = R"(palmette trace 1
 name halo
 devices 2
 memory 4096
@@ -26,13 +26,13 @@ kernel 1 500 32
 l 0 0 0 8
 )";
 
-StoreTrace parsed(const std::string& text) {
+StoreTrace trace_of(const std::string& text) {
   std::istringstream stream(text);
   return read_trace(stream, "t.txt");
 }
 
 TEST(trace, text_is_read_and_ordered_by_warp) {
-  const StoreTrace trace = parsed(small);
+  const StoreTrace trace = trace_of(halo_text);
   EXPECT_EQ(trace.name, "halo");
   ASSERT_EQ(trace.phases.size(), 2u);
   const TracedKernel& kernel = trace.phases[0].kernels[0];
@@ -47,42 +47,42 @@ TEST(trace, text_is_read_and_ordered_by_warp) {
 }
 
 TEST(trace, both_formats_keep_everything) {
-  const StoreTrace trace = parsed(small);
+  const StoreTrace trace = trace_of(halo_text);
   std::ostringstream text, bytes, again;
   write_text(trace, text);
   write_binary(trace, bytes);
-  write_text(parsed(bytes.str()), again);
+  write_text(trace_of(bytes.str()), again);
   EXPECT_EQ(text.str(), again.str());
   std::ostringstream from_text;
-  write_text(parsed(text.str()), from_text);
+  write_text(trace_of(text.str()), from_text);
   EXPECT_EQ(text.str(), from_text.str());
 }
 
 TEST(trace, errors_name_their_line) {
-  EXPECT_NE(error_of(parsed, "hello\n").find("t.txt:1:"), std::string::npos);
+  EXPECT_NE(error_of(trace_of, "hello\n").find("t.txt:1:"), std::string::npos);
   const std::string head = "palmette trace 1\ndevices 2\nmemory 64\n";
-  EXPECT_NE(error_of(parsed, head + "s 0 0 0 8 1 1\n").find("t.txt:4: an access or a copy needs"),
+  EXPECT_NE(error_of(trace_of, head + "s 0 0 0 8 1 1\n").find("t.txt:4: an access or a copy needs"),
             std::string::npos);
-  EXPECT_NE(error_of(parsed, head + "phase\nkernel 2 0 32\n").find("no such device"), std::string::npos);
-  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 0 32\ns 0 0 0 9 1 1\n").find("number of bytes is 9"),
+  EXPECT_NE(error_of(trace_of, head + "phase\nkernel 2 0 32\n").find("no such device"), std::string::npos);
+  EXPECT_NE(error_of(trace_of, head + "phase\nkernel 1 0 32\ns 0 0 0 9 1 1\n").find("number of bytes is 9"),
             std::string::npos);
-  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 0 32\ns 0 0 60 8 1 1\n").find("outside 64 bytes"),
+  EXPECT_NE(error_of(trace_of, head + "phase\nkernel 1 0 32\ns 0 0 60 8 1 1\n").find("outside 64 bytes"),
             std::string::npos);
-  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 0 32\ns 0 0 0 8 1 4\n").find("goes to a device"),
+  EXPECT_NE(error_of(trace_of, head + "phase\nkernel 1 0 32\ns 0 0 0 8 1 4\n").find("goes to a device"),
             std::string::npos);
-  EXPECT_NE(error_of(parsed, head + "phase\nkernel 1 -3 32\n").find("-3"), std::string::npos);
-  EXPECT_NE(error_of(parsed, "palmette trace 1 binary\nabc").find("ends too early"), std::string::npos);
+  EXPECT_NE(error_of(trace_of, head + "phase\nkernel 1 -3 32\n").find("-3"), std::string::npos);
+  EXPECT_NE(error_of(trace_of, "palmette trace 1 binary\nabc").find("ends too early"), std::string::npos);
 }
 
 TEST(trace, damaged_bytes_are_refused) {
   std::ostringstream bytes;
-  write_binary(parsed(small), bytes);
+  write_binary(trace_of(halo_text), bytes);
   for (std::size_t length = 30; length < bytes.str().size(); length += 7)
-    EXPECT_NE(error_of(parsed, bytes.str().substr(0, length)), "") << length;
+    EXPECT_NE(error_of(trace_of, bytes.str().substr(0, length)), "") << length;
 }
 
 TEST(trace, pages_are_subscribed_by_those_who_touch_them) {
-  StoreTrace trace = parsed(small);
+  StoreTrace trace = trace_of(halo_text);
   trace.memory_bytes = 3 * page_bytes;
   trace.phases[1].kernels[1].accesses[0].address = page_bytes - 4;
   EXPECT_EQ(tracked_subscribers(trace), (std::vector<DeviceSet>{3, 2, 0}));
