@@ -72,9 +72,10 @@ int parse_and_run(int argc, char** argv) {
   KernelChoice kernels;
   add_kernels(root, kernels);
   std::vector<Command> commands;
-  for (const auto add : {add_solve, add_factorize, add_trisolve, add_inverse, add_schur, add_order,
-                         add_analyze, add_info, add_generate, add_convert, add_bench, add_predict, add_measure,
-                         add_simulate_cluster, add_simulate_transfers, add_advise_transfers})
+  for (const auto add :
+       {add_solve, add_factorize, add_trisolve, add_inverse, add_schur, add_order, add_analyze, add_info,
+        add_generate, add_convert, add_bench, add_predict, add_measure, add_simulate_cluster,
+        add_simulate_transfers, add_advise_transfers})
     commands.push_back(add(root));
   try {
     root.parse(argc, argv);

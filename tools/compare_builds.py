@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Compares the speed of two builds of Palmette and makes docs/results/before_after.md.
 
-    git worktree add /tmp/before COMMIT
-    (cd /tmp/before && cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset release)
+    git worktree add ../before COMMIT
+    (cd ../before && cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset release)
     cmake --preset release -DPALMETTE_BENCH=ON && cmake --build --preset release
-    tools/compare_builds.py /tmp/before . MATRIX.mtx…      # about four minutes a matrix with 5 rounds
+    tools/compare_builds.py ../before . MATRIX.mtx…      # about four minutes a matrix with 5 rounds
 
 In each round the rows of docs/results/speed.md (`bench_peer_row`, one and two threads) and of
 docs/results/ranks.md (`bench_rank_row` under mpiexec, two ranks) are measured by both builds in turn, the
@@ -140,9 +140,9 @@ def introduction(options):
     return (
         f"Made by `tools/compare_builds.py` ({today}) on {processor()}; measured. "
         f"Before: commit {before}; after: commit {after}.\n"
-        "Both builds ran in turn. A ratio is after ÷ before, each the best of its rounds, so that below 1 the "
-        "later commit is faster;\nsingle rounds show how far the machine can be trusted. Programs and matrices "
-        "are those of [speed.md](speed.md) and [ranks.md](ranks.md).\n"
+        "Both builds ran in turn. A ratio is after ÷ before, each the best of its rounds, so that below 1 "
+        "the later commit is faster;\nsingle rounds show how far the machine can be trusted. Programs and "
+        "matrices are those of [speed.md](speed.md) and [ranks.md](ranks.md).\n"
     )
 
 
