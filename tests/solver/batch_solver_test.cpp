@@ -215,6 +215,25 @@ TEST(batch_solver, corrects_solutions_that_elimination_in_place_left_inaccurate)
   EXPECT_NEAR(x[2], 1 + 1.5e-9, 1e-12);  // 2·x₁ = 5 − 3·x₂ with x₂ = 1 − 1e-9·x₁
 }
 
+TEST(batch_solver, corrects_a_system_and_leaves_the_bits_of_its_neighbours) {
+  const auto first = generated<double>("convection_diffusion2d", 6);
+  BatchOptions options = in_natural_order();
+  options.solve_alone = false;
+  const auto solver = BatchSolver<double>::create(first, options).value();
+  Batch<double> plain(first, 8, 1), mixed(first, 8, 1);
+  mixed.values[3 * first->nnz()] = 1e-9;  // the first pivot of system 3
+  EXPECT_EQ(plain.solve(solver).num_refined, 0);
+  const BatchReport report = mixed.solve(solver);
+  EXPECT_EQ(report.num_refined, 1);
+  EXPECT_TRUE(report.verified());
+  EXPECT_LE(mixed.backward_error(3), report.backward_error[3] + 20 * unit_roundoff<double>);
+  EXPECT_GT(report.backward_error[3], 0);
+  const auto n = static_cast<std::size_t>(first->rows());
+  for (std::size_t system = 0; system < 8; ++system)
+    EXPECT_EQ(std::memcmp(&plain.x[system * n], &mixed.x[system * n], n * sizeof(double)) == 0, system != 3)
+        << system;
+}
+
 TEST(batch_solver, has_empty_batches_and_refuses_what_does_not_fit) {
   const auto first = matrix_of<double>({{4, 1}, {2, 3}});
   const auto solver = BatchSolver<double>::create(first, on_threads(1)).value();
