@@ -125,7 +125,7 @@ TYPED_TEST(LayeredSolve, groups_of_right_hand_sides_change_no_bit) {
   constexpr index_t num_rhs = 37;
   const std::vector<T> b = right_sides<T>(problem.matrix.rows(), num_rhs);
   for (const LayeredMethod method : methods) {
-    Setting setting{{{2, 1}, 4}, method, PlacementMap::block_cyclic, {true, 60}};
+    LayeredSetting setting{{{2, 1}, 4}, method, PlacementMap::block_cyclic, {true, 60}};
     Layers<T> together(factor.value(), setting, num_rhs);
     const std::vector<T> expected = together.solve(Operation::plain, b, num_rhs, adverse(1));
     setting.rhs_groups = 2;

@@ -12,7 +12,7 @@ namespace {
 using reference::Wish;
 
 template <class T>
-class factor_plan : public testing::Test {};
+class factor_plan : public ::testing::Test {};
 TYPED_TEST_SUITE(factor_plan, TestedScalars);
 
 template <class T>

@@ -11,7 +11,7 @@ namespace palmette {
 namespace {
 
 template <class T>
-class triangle_plan : public testing::Test {};
+class triangle_plan : public ::testing::Test {};
 TYPED_TEST_SUITE(triangle_plan, TestedScalars);
 
 enum class Shape { ilu_like, wide_levels, band, bidiagonal, dense, diagonal };
@@ -59,7 +59,7 @@ TYPED_TEST(triangle_plan, serial_solves_every_shape_side_and_operation) {
   for (const Shape shape : all_shapes)
     for (const bool lower : {true, false})
       for (const bool unit : {false, true}) {
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << "shape " << static_cast<int>(shape) << " lower " << lower << " unit " << unit);
         const auto triangle = make_triangle<TypeParam>(shape, n, lower, 3);
         const auto dense =
@@ -366,7 +366,7 @@ TYPED_TEST(triangle_plan, own_factors_with_everything_and_with_nothing_are_solve
         } else {
           factors.upper_unit_diagonal = true;
         }
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << static_cast<int>(lower) << " " << static_cast<int>(upper) << " " << everything);
         expect_own_factors_solve(factors);
       }
@@ -385,7 +385,7 @@ TYPED_TEST(triangle_plan, own_lower_factor_alone_means_its_product_with_its_tran
           factors.column = reference::random_permutation(n, 34);  // not the same: A need not be symmetric
           for (index_t k = 0; k < n; ++k) factors.row_scale.push_back(1.0 + k % 3);
         }
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << static_cast<int>(shape) << " hermitian " << hermitian << " permuted " << permuted);
         expect_own_factors_solve(factors);
       }

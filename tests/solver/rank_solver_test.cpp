@@ -409,14 +409,14 @@ TEST(rank_solver, groups_of_right_hand_sides_as_given_or_as_rank_0_chooses_chang
   options.rhs_groups = 2;
   const Answer<double> given = solve_over_ranks<double>(matrix, shape, options, num_rhs);
   EXPECT_EQ(given.reports[3].value().rhs_groups, 2);
-  EXPECT_TRUE(same_bits(given.x, together.x));
+  EXPECT_TRUE(have_same_bits(given.x, together.x));
   options.choose_layout = [](const SymbolicFactor&, index_t, int) {
     return RankLayout{{{2, 2}, 1}, PlacementMap::block_cyclic, LayeredMethod::one_sync_3d, 2};
   };
   options.rhs_groups = 1;
   const Answer<double> chosen = solve_over_ranks<double>(matrix, shape, options, num_rhs);
   EXPECT_EQ(chosen.reports[3].value().rhs_groups, 2);
-  EXPECT_TRUE(same_bits(chosen.x, together.x));
+  EXPECT_TRUE(have_same_bits(chosen.x, together.x));
   options.rhs_groups = 0;
   EXPECT_THROW(solve_over_ranks<double>(matrix, shape, options, num_rhs), UsageError);
 }

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::generated;
+using testing::have_same_bits;
 using testing::quiet_options;
 using testing::some_right_hand_sides;
 
@@ -35,7 +36,7 @@ LoadOptions quiet_load(bool map = true, bool check = true) {
 }
 
 template <class T>
-std::vector<T> solved(Solver<T>& solver, index_t num_rhs, Operation operation = Operation::plain) {
+std::vector<T> x_of(Solver<T>& solver, index_t num_rhs, Operation operation = Operation::plain) {
   const DenseMatrix<T> b = some_right_hand_sides<T>(solver.size(), num_rhs);
   DenseMatrix<T> x(solver.size(), num_rhs);
   SolveRequest request;
@@ -43,11 +44,6 @@ std::vector<T> solved(Solver<T>& solver, index_t num_rhs, Operation operation = 
   const Outcome<Report> answer = solver.solve(b.view(), x.view(), request);
   EXPECT_TRUE(answer && answer.value().verify->verified);
   return x.values;
-}
-
-template <class T>
-bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
 }
 
 template <class T>
@@ -60,8 +56,8 @@ void expect_same_after_load(testing::Shared<T> matrix, const SolverOptions& opti
     SCOPED_TRACE(map);
     Solver<T> again = Solver<T>::load(file.path, quiet_load(map));
     for (const index_t num_rhs : {1, 5})
-      EXPECT_TRUE(same_bits(solved(solver, num_rhs), solved(again, num_rhs)));
-    EXPECT_TRUE(same_bits(solved(solver, 1, Operation::adjoint), solved(again, 1, Operation::adjoint)));
+      EXPECT_TRUE(have_same_bits(x_of(solver, num_rhs), x_of(again, num_rhs)));
+    EXPECT_TRUE(have_same_bits(x_of(solver, 1, Operation::adjoint), x_of(again, 1, Operation::adjoint)));
     EXPECT_EQ(solver.slogdet(), again.slogdet());
     const Report before = solver.report(), after = again.report();
     EXPECT_EQ(before.factorize->kind, after.factorize->kind);
@@ -77,8 +73,8 @@ void expect_same_after_load(testing::Shared<T> matrix, const SolverOptions& opti
     Solver<T> other = Solver<T>::load(file.path, quiet_load(map));
     ASSERT_TRUE(static_cast<bool>(other.refactor_values(values)));
     ASSERT_TRUE(static_cast<bool>(again.refactor_values(values)));
-    EXPECT_TRUE(same_bits(solved(other, 1), solved(again, 1)));
-    EXPECT_FALSE(same_bits(solved(other, 1), solved(solver, 1)));
+    EXPECT_TRUE(have_same_bits(x_of(other, 1), x_of(again, 1)));
+    EXPECT_FALSE(have_same_bits(x_of(other, 1), x_of(solver, 1)));
   }
 }
 
@@ -131,7 +127,7 @@ TEST(saved_solver, of_a_singular_pattern_keeps_what_was_added_to_it) {
   x.values = y.values = {5, 11, 0};
   ASSERT_TRUE(static_cast<bool>(solver.solve(std::as_const(x).view(), x.view())));
   ASSERT_TRUE(static_cast<bool>(again.solve(std::as_const(y).view(), y.view())));
-  EXPECT_TRUE(same_bits(x.values, y.values));
+  EXPECT_TRUE(have_same_bits(x.values, y.values));
   EXPECT_NEAR(y.values[0], 1, 1e-12);  // [1 2; 3 4]·[1; 2] = [5; 11]
 }
 
@@ -176,7 +172,7 @@ class SavedBytes : public ::testing::Test {
     solver_.save(file_.path);
     std::ifstream file(file_.path, std::ios::binary);
     bytes_.assign(std::istreambuf_iterator<char>(file), {});
-    x_ = solved(solver_, 1);
+    x_ = x_of(solver_, 1);
   }
   void put(std::string_view bytes) const {
     std::ofstream(file_.path, std::ios::binary | std::ios::trunc) << bytes;
@@ -193,7 +189,7 @@ class SavedBytes : public ::testing::Test {
         for (std::size_t i = 0; i < x.values.size(); ++i) EXPECT_NEAR(x.values[i], x_[i], 1e-10);
       }
       if (check) {
-        EXPECT_TRUE(same_bits(x.values, x_));
+        EXPECT_TRUE(have_same_bits(x.values, x_));
       }
       return false;
     } catch (const IoError& error) {
@@ -276,7 +272,7 @@ TEST_F(SavedBytes, are_used_where_they_lie_with_what_the_plan_had_computed) {
   const DenseMatrix<double> b = some_right_hand_sides<double>(again.size(), 1);
   DenseMatrix<double> x(again.size(), 1);
   ASSERT_TRUE(static_cast<bool>(again.solve(b.view(), x.view(), as_it_is)));
-  EXPECT_FALSE(same_bits(x.values, x_));  // changed panels give another x
+  EXPECT_FALSE(have_same_bits(x.values, x_));  // changed panels give another x
 }
 
 // Not an attack, but a file whose writer was wrong: lists of other lengths or with places outside the matrix.
@@ -299,13 +295,13 @@ TEST_F(SavedBytes, of_a_build_with_other_registers_are_planned_anew) {
     if (std::string_view(section.name) == "plan.layout") bytes_[section.offset + 1] ^= 1;
   put(sealed(bytes_));
   Solver<double> again = Solver<double>::load(file_.path, quiet_load());
-  EXPECT_TRUE(same_bits(solved(again, 1), x_));
+  EXPECT_TRUE(have_same_bits(x_of(again, 1), x_));
 }
 
 TEST_F(SavedBytes, may_be_saved_over_while_a_solver_uses_them) {
   Solver<double> again = Solver<double>::load(file_.path, quiet_load());
   Solver<double>::create(generated<double>("poisson2d5", 4), quiet_options()).value().save(file_.path);
-  EXPECT_TRUE(same_bits(solved(again, 1), x_));
+  EXPECT_TRUE(have_same_bits(x_of(again, 1), x_));
   again.save(file_.path);  // where it came from
   EXPECT_EQ(Solver<double>::load(file_.path, quiet_load()).size(), again.size());
 }
