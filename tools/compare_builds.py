@@ -50,6 +50,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=list(SETTINGS))
     parser.add_argument("--store", type=Path, default=Path("build/before_after.json"))
+    parser.add_argument("--note", default="", help="what a reader should know about these runs")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin nothing after this time")
     return parser.parse_args()
 
@@ -143,6 +144,7 @@ def introduction(options):
         "Both builds ran in turn. A ratio is after ÷ before, each the best of its rounds, so that below 1 "
         "the later commit is faster;\nsingle rounds show how far the machine can be trusted. Programs and "
         "matrices are those of [speed.md](speed.md) and [ranks.md](ranks.md).\n"
+        + (f"\n{options.note}\n" if options.note else "")
     )
 
 
