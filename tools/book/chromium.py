@@ -23,6 +23,10 @@ class BrowserError(Exception):
     """Chromium did not answer, or refused a command."""
 
 
+class PageLeft(BrowserError):
+    """The page gave way to another one before it had answered."""
+
+
 def chromium_here():
     """The path of a Chromium, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
@@ -117,7 +121,8 @@ class Browser:
             answer = self._message(end, method)
             if answer.get("id") == self.number:
                 if "error" in answer:
-                    raise BrowserError(f"{method}: {answer['error']['message']}")
+                    text = answer["error"]["message"]
+                    raise (PageLeft if "navigated" in text else BrowserError)(f"{method}: {text}")
                 return answer["result"]
             self._note(answer)
 
@@ -174,13 +179,16 @@ class Browser:
         return told["result"].get("value")
 
     def wait_for(self, expression):
-        """Until the expression is true; its value."""
+        """Until the expression is true, in this page or the one that follows; its value."""
         end = time.monotonic() + self.patience
-        while not (value := self.value(expression)):
-            if time.monotonic() > end:
-                raise BrowserError(f"{expression} was not true within {self.patience} s")
+        while time.monotonic() <= end:
+            try:
+                if value := self.value(expression):
+                    return value
+            except PageLeft:
+                pass
             time.sleep(0.05)
-        return value
+        raise BrowserError(f"{expression} was not true within {self.patience} s")
 
     def picture(self, whole_page=False):
         """What is seen, as PNG."""
