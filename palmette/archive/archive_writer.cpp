@@ -64,9 +64,11 @@ ArchiveWriter::ArchiveWriter(const std::string& path, const ArchiveContent& cont
   if (exists && ::access(path.c_str(), W_OK) != 0)
     throw IoError(path, 0, std::string("cannot be written: ") + std::strerror(errno));
   if (exists) target_ = behind_links(path);
-  temporary_ = target_ + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(temporaries++);
   const mode_t mode = exists ? status.st_mode & 0777 : 0666;
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  do {  // A process that was killed may have left a file under such a name.
+    temporary_ = target_ + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(temporaries++);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) {
     temporary_.clear();
     throw IoError(path, 0, std::string("cannot be written: ") + std::strerror(errno));

@@ -353,7 +353,12 @@ palmette_status load(const char* path, const palmette_options* options, palmette
   require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
   require(path != nullptr, "path is NULL");
-  const Settings settings = settings_from(options);
+  palmette_options used;
+  palmette_default_options(&used);
+  if (options != nullptr) used = *options;
+  used.device = nullptr;  // loaded factors lie on the host
+  used.device_rows = used.device_columns = used.device_layers = 1;
+  const Settings settings = settings_from(&used);
   if (saved_scalar(path) == ScalarType::complex128) return load<std::complex<double>>(path, settings, out);
   return load<double>(path, settings, out);
 }

@@ -72,13 +72,20 @@ void assemble_upper(const Work<T>& work, ThreadTeam& team) {
 }
 
 template <class T>
-double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& ordering) {
+double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& ordering,
+                            const SymbolicFactor* symbolic, index_t columns_last) {
+  const auto stays_last = [&](const Permutation& order, index_t unknown) {
+    return order.old_to_new()[unknown] >= matrix.rows() - columns_last;
+  };
   double largest = 0;
   for (index_t column = 0; column < matrix.cols(); ++column) {
+    const bool stays = symbolic != nullptr && stays_last(symbolic->column, column);
     const double column_scale = scale_of(ordering.column_scale, column);
     for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
          ++entry) {
-      const double row_scale = scale_of(ordering.row_scale, matrix.pattern.row_index[entry]);
+      const index_t row = matrix.pattern.row_index[entry];
+      if (stays && stays_last(symbolic->row, row)) continue;
+      const double row_scale = scale_of(ordering.row_scale, row);
       largest = std::max(largest,
                          static_cast<double>(cheap_modulus(matrix.values[entry])) * row_scale * column_scale);
     }
@@ -89,7 +96,8 @@ double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& order
 #define PALMETTE_INSTANTIATE(T)                                                  \
   template void assemble_lower<T>(const Work<T>&, const Scratch<T>&, index_t, const Target<T>&); \
   template void assemble_upper<T>(const Work<T>&, ThreadTeam&);                  \
-  template double largest_scaled_entry<T>(const SparseMatrix<T>&, const Ordering&);
+  template double largest_scaled_entry<T>(const SparseMatrix<T>&, const Ordering&, const SymbolicFactor*, \
+                                          index_t);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

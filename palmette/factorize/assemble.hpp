@@ -63,7 +63,10 @@ void assemble_upper(const Work<T>& work, ThreadTeam& team);
 inline double default_tiny_pivot(double roundoff) { return std::cbrt(roundoff * roundoff); }
 
 /// Largest modulus of an entry of the scaled matrix; entries that are NaN do not count.
+/// @param symbolic  if not null, entries between its last `columns_last` unknowns do not count either: these
+///   are not eliminated
 template <class T>
-double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& ordering);
+double largest_scaled_entry(const SparseMatrix<T>& matrix, const Ordering& ordering,
+                            const SymbolicFactor* symbolic = nullptr, index_t columns_last = 0);
 
 }  // namespace palmette::factorize_detail

@@ -148,9 +148,13 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   blas::use_one_thread();
   std::optional<ThreadTeam> alone;
   ThreadTeam& team = options.team != nullptr ? *options.team : alone.emplace(1);
-  const double largest =
-      options.kind == FactorKind::llt ? 0 : factorize_detail::largest_scaled_entry(matrix, ordering);
-  if (largest == 0 && symbolic->n > 0 && options.kind != FactorKind::llt) return zero_matrix();
+  const bool all_go = options.columns_last == 0;
+  const double largest = options.kind == FactorKind::llt
+                             ? 0
+                             : factorize_detail::largest_scaled_entry(
+                                   matrix, ordering, all_go ? nullptr : symbolic.get(), options.columns_last);
+  if (largest == 0 && symbolic->n > options.columns_last && options.kind != FactorKind::llt)
+    return zero_matrix();
 
   prepare_factor(factor, matrix, symbolic, ordering, options.kind);
   const double relative =

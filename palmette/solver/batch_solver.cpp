@@ -145,9 +145,15 @@ struct BatchSolver<T>::State {
   std::vector<T> copy_if_shared(const BatchSystems<T>& systems) const {
     if (systems.num_systems == 0 || structure.n == 0 || systems.num_rhs == 0) return {};
     const offset_t last = systems.num_systems - 1;
-    const auto ends = [&](const auto& array) {
-      const T *first = &array.at(0, 0, 0), *end = &array.at(last, structure.n - 1, systems.num_rhs - 1);
-      return std::pair(std::min(first, end), std::max(first, end));
+    const auto ends = [&](const auto& array) {  // strides may be negative
+      const T* first = &array.at(0, 0, 0);
+      const T* end = first;
+      for (const T* corner : {&array.at(last, 0, 0), &array.at(0, structure.n - 1, 0),
+                              &array.at(0, 0, systems.num_rhs - 1)}) {
+        const std::ptrdiff_t step = corner - &array.at(0, 0, 0);
+        (step < 0 ? first : end) += step;
+      }
+      return std::pair(first, end);
     };
     const auto b = ends(systems.b), x = ends(systems.x);
     if (std::less<const T*>()(b.second, x.first) || std::less<const T*>()(x.second, b.first)) return {};

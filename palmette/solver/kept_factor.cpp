@@ -58,6 +58,17 @@ bool stay_inside(const std::vector<index_t>& place, const SymbolicFactor& symbol
   return true;
 }
 
+/// Whether the pivots of order 2 stay inside their supernodes and apart from each other.
+template <class V>
+bool pairs_stay_inside(const std::vector<V>& d_below, const SymbolicFactor& symbolic) {
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const index_t last = symbolic.supernode_begin[s + 1] - 1;
+    for (index_t column = symbolic.supernode_begin[s]; column <= last; ++column)
+      if (d_below[column] != V(0) && (column == last || d_below[column + 1] != V(0))) return false;
+  }
+  return true;
+}
+
 template <class V>
 bool fits_structure(const Factor<V>& factor) {
   const SymbolicFactor& symbolic = *factor.symbolic;
@@ -69,7 +80,9 @@ bool fits_structure(const Factor<V>& factor) {
   return factor.lower.size() == symbolic.panel_entries() &&
          factor.upper.size() == (lu ? symbolic.panel_entries() : 0) && factor.d.size() == (ldlt ? n : 0) &&
          factor.d_below.size() == (ldlt ? n : 0) && factor.place.size() == (ldlt || lu ? n : 0) &&
-         (factor.place.empty() || stay_inside(factor.place, symbolic)) && scales_fit(factor.row_scale) &&
+         (factor.place.empty() || stay_inside(factor.place, symbolic)) &&
+         (factor.d_below.empty() || pairs_stay_inside(factor.d_below, symbolic)) &&
+         scales_fit(factor.row_scale) &&
          scales_fit(factor.column_scale);
 }
 
@@ -124,6 +137,8 @@ PivotReport load_pivots(const Archive& file) {
   visit_pivots(pivots, [&](auto& number) { number = static_cast<std::decay_t<decltype(number)>>(*next++); });
   pivots.determinant_sign = sign[0];
   pivots.perturbed_columns = file.values<index_t>("pivots.perturbed_columns");
+  if (pivots.perturbed > 0 && pivots.perturbed_columns.empty())
+    file.refuse("is damaged: the columns of its perturbed pivots are missing");
   return pivots;
 }
 

@@ -61,7 +61,7 @@ CapacitanceCost cost_of(const SparsityPattern& pattern, const Inverse<T>& invers
 template <class T>
 bool is_cheap_to_decide(const SparsityPattern& pattern, const Inverse<T>& inverse,
                         double factorization_flops) {
-  if (inverse.replaced().size() > static_cast<std::size_t>(most_decided_pivots)) return false;
+  if (inverse.replaced().size() > static_cast<std::size_t>(most_pivots_decided_unasked)) return false;
   const CapacitanceCost cost = cost_of(pattern, inverse);
   return cost.flops <= std::max(flops_of_a_small_decision, factorization_flops) &&
          cost.memory_bytes <= std::max(bytes_of_a_small_decision, inverse.factor_bytes());

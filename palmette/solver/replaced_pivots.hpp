@@ -11,6 +11,9 @@ namespace palmette {
 
 /// More replaced pivots than this keep their undecided signs.
 inline constexpr index_t most_decided_pivots = 1000;
+/// Without being asked: residuals in higher precision run on one thread, so that more could take longer than
+/// the factorization with all threads.
+inline constexpr index_t most_pivots_decided_unasked = 50;
 
 /// A factorization with replaced pivots: that of A + E, with E given by `inverse.replaced()`. Refers to the
 /// caller's objects.

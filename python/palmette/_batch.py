@@ -142,7 +142,7 @@ class BatchSolver:
             if _input.working_dtype(array.dtype, name).kind == "c" and self._dtype.kind != "c":
                 raise UsageError(f"{name} are complex, but those of the first matrix were real")
         if self._place is not None:
-            values = _summed(values, self._place, self._nnz)
+            values = _summed(values.astype(self._dtype), self._place, self._nnz)
         x = np.empty(b.shape, dtype=self._dtype)
         cube = (*b.shape[:2], b.shape[2] if b.ndim == 3 else 1)
         told = self._core.solve(

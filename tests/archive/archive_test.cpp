@@ -186,6 +186,17 @@ TEST(archive, appears_whole_or_not_at_all) {
   EXPECT_EQ(bytes_of(path), before);
 }
 
+TEST(archive, is_written_although_a_killed_process_left_its_temporary_file) {
+  const Folder folder;
+  const std::string path = folder.file("a");
+  // The names that a process with this number would take next.
+  for (int k = 0; k < 100; ++k)
+    std::ofstream(path + ".part-" + std::to_string(::getpid()) + "-" + std::to_string(k)) << "cut";
+  write_trial(path);
+  EXPECT_EQ(folder.count(), 101);
+  EXPECT_EQ(refusal(path), "");
+}
+
 TEST(archive, replaces_the_file_behind_a_link_and_keeps_its_permissions) {
   const Folder folder;
   write_trial(folder.file("target"));

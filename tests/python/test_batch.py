@@ -41,6 +41,8 @@ def test_values_come_in_the_order_of_the_first_matrix():
     # duplicates are summed
     A = sparse.csc_array((np.array([1.0, 1.0, 4.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
     assert np.allclose(palmette.BatchSolver(A).solve([[1.0, 2.0, 4.0]], [[3.0, 4.0]]), [[1.0, 1.0]])
+    small = np.array([[100, 100, 4]], dtype=np.int8)
+    assert np.allclose(palmette.BatchSolver(A).solve(small, [[200.0, 4.0]]), [[1.0, 1.0]])
 
 
 def test_systems_that_fail_are_named_and_the_others_solved():

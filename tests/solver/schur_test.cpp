@@ -170,5 +170,15 @@ TEST(schur_complement, refuses_unknowns_that_do_not_exist_or_come_twice) {
   EXPECT_THROW((void)solver.expand(b.view(), wrong.view(), x.view()), DimensionError);
 }
 
+// Entries that are not eliminated say nothing about which pivots are tiny.
+TEST(schur, of_a_huge_entry_between_unknowns_that_stay_replaces_no_pivot) {
+  const auto matrix = matrix_of<double>({{2, -1, -1, 0}, {-1, 2, 0, -1}, {-1, 0, 1e16, 0}, {0, -1, 0, 3}});
+  for (const FactorKind kind : {FactorKind::ldlt, FactorKind::lu}) {
+    const auto schur = schur_of<double>(matrix, {2, 3}, kind);
+    EXPECT_NEAR(schur.complement()(1, 1), 3 - 2.0 / 3, 1e-14) << name_of(kind);
+    EXPECT_NEAR(schur.complement()(0, 1), -1.0 / 3, 1e-14) << name_of(kind);
+  }
+}
+
 }  // namespace
 }  // namespace palmette
