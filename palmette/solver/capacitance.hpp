@@ -42,8 +42,8 @@ class Capacitance {
 
   index_t rank() const { return s_.cols; }
   /// The largest correction of a column of Z, relative to the column, and that of a vector without pattern.
-  /// An estimate of ‖I − F⁻¹·M‖ for the factored matrix F: if that is below 1, every matrix between M and F is
-  /// regular, so both have the same inertia. A direction that neither contains is not seen.
+  /// An estimate of ‖I − F⁻¹·M‖ for the factored matrix F: if that is below 1, every matrix between M and F
+  /// is regular, so both have the same inertia. A direction that neither contains is not seen.
   double contraction() const { return contraction_; }
   /// S is singular as far as its entries tell.
   bool is_singular() const { return singular_; }
@@ -55,7 +55,7 @@ class Capacitance {
   /// @cost  one solve with M and 4·n·k flops a column @source [Golub and Van Loan 2013], §2.1.4
   void solve(Operation operation, const ApplyInverse<T>& apply, DenseView<T> x) const;
 
-  /// Numbers of eigenvalues of a Hermitian matrix whose bound leaves no doubt that they are positive, or negative.
+  /// Numbers of eigenvalues of a Hermitian matrix that are positive and negative by more than the bound.
   struct Signs {
     index_t positive = 0;
     index_t negative = 0;
