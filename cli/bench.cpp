@@ -129,14 +129,8 @@ Json bench_json(const std::vector<Measurement>& measurements) {
 
 template <class T>
 Solver<T> factored(const BenchCommand& command, SparseMatrix<T>&& matrix, ProgressBar& progress) {
-  SolverOptions options;
-  OrderChoice choice = order_choice(command.kind_and_order.order, matrix.rows());
-  options.kind = command.kind_and_order.kind;
-  options.ordering = choice.method;
-  options.user_ordering = std::move(choice.user);
-  options.threads = command.threads;
-  options.measure = false;
-  options.progress = progress.callback();
+  const SolverOptions options =
+      unmeasured_options(command.kind_and_order, matrix.rows(), command.threads, progress);
   progress.begin("order");
   return Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
 }

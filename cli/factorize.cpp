@@ -42,15 +42,9 @@ std::string saved_text(const FactorizeCommand& command, const Report& report, do
 
 template <class T>
 int factorize_and_save(const FactorizeCommand& command, SparseMatrix<T> matrix, ProgressBar& progress) {
-  OrderChoice choice = order_choice(command.kind_and_order.order, matrix.rows());
-  SolverOptions options;
-  options.kind = command.kind_and_order.kind;
-  options.ordering = choice.method;
-  options.user_ordering = std::move(choice.user);
-  options.threads = command.threads;
+  SolverOptions options =
+      unmeasured_options(command.kind_and_order, matrix.rows(), command.threads, progress);
   options.mixed_precision = command.precision == Precision::mixed;
-  options.measure = false;
-  options.progress = progress.callback();
   progress.begin("order");
   const Solver<T> solver =
       Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
@@ -70,10 +64,7 @@ int run_factorize(const FactorizeCommand& command) {
     throw UsageError("factorize needs --out FILE, where the factors are kept for 'palmette solve --factors'");
   if (command.out == "-")
     throw UsageError("--out - is not possible: factors are read where they lie in a file; give its name");
-  check_apart("--out", command.out, "--json", command.output.json);
-  check_apart("--out", command.out, "the matrix", command.matrix.path);
-  check_writable("--out", command.out);
-  check_writable("--json", command.output.json);
+  check_destinations(command.out, command.output.json, command.matrix.path);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "factorize");

@@ -161,4 +161,16 @@ OrderChoice order_choice(const std::string& text, index_t n) {
   return choice;
 }
 
+SolverOptions unmeasured_options(const KindAndOrder& how, index_t n, int threads, ProgressBar& progress) {
+  OrderChoice choice = order_choice(how.order, n);
+  SolverOptions options;
+  options.kind = how.kind;
+  options.ordering = choice.method;
+  options.user_ordering = std::move(choice.user);
+  options.threads = threads;
+  options.measure = false;
+  options.progress = progress.callback();
+  return options;
+}
+
 }  // namespace palmette::cli

@@ -43,4 +43,7 @@ struct OrderChoice {
 };
 OrderChoice order_choice(const std::string& text, index_t n);
 
+/// Options of a solver whose report shows no fraction of the machine's bandwidth, which is not measured then.
+SolverOptions unmeasured_options(const KindAndOrder& how, index_t n, int threads, ProgressBar& progress);
+
 }  // namespace palmette::cli

@@ -60,20 +60,9 @@ std::string inverse_text(const InverseCommand& command, const Report& made, cons
          facts.text();
 }
 
-std::optional<Failure> written(const std::string& out, const Write& write) {
-  if (out.empty()) return {};
-  try {
-    if (out == "-") print_file(write);
-    else write_or_rescue(out, write);
-  } catch (const Error&) {
-    return describe_current_exception();
-  }
-  return {};
-}
-
 int report_inverse(const InverseCommand& command, const Report& made, const InverseReport& report,
                    offset_t entries, const Write& write) {
-  std::optional<Failure> failure = written(command.out, write);
+  std::optional<Failure> failure = write_result(command.out, write);
   if (!failure && report.checked_columns > 0 && !report.verified) failure = describe_not_verified(report);
   if (command.output.shows_table() && command.out != "-")
     print(inverse_text(command, made, report, entries));
@@ -84,14 +73,8 @@ int report_inverse(const InverseCommand& command, const Report& made, const Inve
 
 template <class T>
 int invert(const InverseCommand& command, SparseMatrix<T> matrix, ProgressBar& progress) {
-  OrderChoice choice = order_choice(command.kind_and_order.order, matrix.rows());
-  SolverOptions options;
-  options.kind = command.kind_and_order.kind;
-  options.ordering = choice.method;
-  options.user_ordering = std::move(choice.user);
-  options.threads = command.request.threads;
-  options.measure = false;
-  options.progress = progress.callback();
+  const SolverOptions options =
+      unmeasured_options(command.kind_and_order, matrix.rows(), command.request.threads, progress);
   progress.begin("order");
   Solver<T> solver =
       Solver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(matrix)), options).value();
@@ -114,12 +97,7 @@ int invert(const InverseCommand& command, SparseMatrix<T> matrix, ProgressBar& p
 }
 
 int run_inverse(const InverseCommand& command) {
-  if (command.out == "-" && command.output.json == "-")
-    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
-  check_apart("--out", command.out, "--json", command.output.json);
-  check_apart("--out", command.out, "the matrix", command.matrix.path);
-  check_writable("--out", command.out);
-  check_writable("--json", command.output.json);
+  check_destinations(command.out, command.output.json, command.matrix.path);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.request.threads, progress);
   check_square(input, command.matrix.path, "inverse");

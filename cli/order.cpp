@@ -68,14 +68,8 @@ std::string order_text(const Structure& structure, const std::string& path, cons
 template <class T>
 int run_one(const OrderCommand& command, const SparseMatrix<T>& matrix, ProgressBar& progress) {
   const Structure structure = find_structure(matrix, command.structure, progress);
-  std::optional<Failure> failure;
-  try {
-    const auto write = [&](const std::string& path) { write_permutation(path, structure.ordering.column); };
-    if (command.out == "-") print_file(write);
-    else if (!command.out.empty()) write_or_rescue(command.out, write);
-  } catch (const Error&) {
-    failure = describe_current_exception();
-  }
+  const std::optional<Failure> failure = write_result(
+      command.out, [&](const std::string& path) { write_permutation(path, structure.ordering.column); });
   if (command.output.shows_table() && command.out != "-")
     print(order_text(structure, command.matrix.path, failure ? std::string() : command.out));
   return finish(command.output, structure_json(structure.report), failure);
@@ -86,12 +80,7 @@ int run_order(const OrderCommand& command) {
     throw UsageError(
         "--compare computes several orderings, so --out cannot write one; choose one by --method "
         "instead");
-  if (command.out == "-" && command.output.json == "-")
-    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
-  check_apart("--out", command.out, "--json", command.output.json);
-  check_apart("--out", command.out, "the matrix", command.matrix.path);
-  check_writable("--out", command.out);
-  check_writable("--json", command.output.json);
+  check_destinations(command.out, command.output.json, command.matrix.path);
   ProgressBar progress(!command.output.quiet);
   const ReadResult input = read_input(command.matrix, command.structure.threads, progress);
   check_square(input, command.matrix.path, "order");

@@ -120,6 +120,28 @@ void check_apart(std::string_view first_name, const std::string& first, std::str
                                          first_name, second_name, first));
 }
 
+void check_destinations(const std::string& out, const std::string& json, const std::string& matrix) {
+  if (out == "-" && json == "-")
+    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
+  check_apart("--out", out, "--json", json);
+  check_apart("--out", out, "the matrix", matrix);
+  check_apart("--json", json, "the matrix", matrix);
+  check_writable("--out", out);
+  check_writable("--json", json);
+}
+
+std::optional<Failure> write_result(const std::string& out,
+                                    const std::function<void(const std::string&)>& write) {
+  if (out.empty()) return {};
+  try {
+    if (out == "-") print_file(write);
+    else write_or_rescue(out, write);
+  } catch (const Error&) {
+    return describe_current_exception();
+  }
+  return {};
+}
+
 void write_or_rescue(const std::string& path, const std::function<void(const std::string&)>& write) {
   std::string reason;
   try {

@@ -42,6 +42,11 @@ void check_writable(std::string_view option, const std::string& path);
 void check_apart(std::string_view first_name, const std::string& first, std::string_view second_name,
                  const std::string& second);
 
+/// What costs nothing is checked before a matrix is read: results and document go to different places, which
+/// can be written, and neither overwrites the matrix. Paths as the user gave them; empty ones are not wanted.
+/// @throws UsageError, OutputError
+void check_destinations(const std::string& out, const std::string& json, const std::string& matrix);
+
 /// Call `write` to write the file. If it fails, the result goes to the folder for temporary files instead, so
 /// that nothing is lost.
 /// @throws OutputError that says so
@@ -49,6 +54,11 @@ void write_or_rescue(const std::string& path, const std::function<void(const std
 
 /// Call `write` to write a temporary file, and print that file on standard output.
 void print_file(const std::function<void(const std::string& path)>& write);
+
+/// Call `write` for the place that the user gave: a file, standard output ("-"), or none (empty). A failure
+/// is returned, so that other results can still be written.
+std::optional<Failure> write_result(const std::string& out,
+                                    const std::function<void(const std::string& path)>& write);
 
 /// Write the document to the file of the options, with "error" in it if there is a failure; then print the
 /// failure.

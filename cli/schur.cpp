@@ -61,24 +61,6 @@ std::string schur_text(const SchurCommand& command, const SchurReport& report) {
          facts.text();
 }
 
-/// Writes S where it was asked for. @returns what went wrong
-template <class T>
-std::optional<Failure> write_complement(const SchurCommand& command, const SchurSolver<T>& solver) {
-  if (command.out.empty()) return {};
-  const auto write = [&](const std::string& path) {
-    write_dense<T>(path, solver.complement(), "Schur complement, made by palmette schur");
-  };
-  try {
-    if (command.out == "-")
-      print_file(write);
-    else
-      write_or_rescue(command.out, write);
-  } catch (const Error&) {
-    return describe_current_exception();
-  }
-  return {};
-}
-
 std::vector<index_t> boundary_of(const SchurCommand& command, index_t n) {
   if (command.last == 0) throw UsageError("--boundary is missing: which unknowns stay, FIRST:LAST");
   if (command.last > n)
@@ -104,19 +86,16 @@ int complement(const SchurCommand& command, SparseMatrix<T> matrix, ProgressBar&
           .value();
   progress.end();
   const SchurReport& report = solver.report();
-  std::optional<Failure> failure = write_complement(command, solver);
+  std::optional<Failure> failure = write_result(command.out, [&](const std::string& path) {
+    write_dense<T>(path, solver.complement(), "Schur complement, made by palmette schur");
+  });
   if (!failure && !report.verified) failure = describe_not_verified(report);
   if (command.output.shows_table() && command.out != "-") print(schur_text(command, report));
   return finish(command.output, Json{{"schur", json_of(report)}}, failure);
 }
 
 int run_schur(const SchurCommand& command) {
-  if (command.out == "-" && command.output.json == "-")
-    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
-  check_apart("--out", command.out, "--json", command.output.json);
-  check_apart("--out", command.out, "the matrix", command.matrix.path);
-  check_writable("--out", command.out);
-  check_writable("--json", command.output.json);
+  check_destinations(command.out, command.output.json, command.matrix.path);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "schur");

@@ -15,13 +15,7 @@ const SolvingOptions& checked(const MatrixOptions& matrix, const SolvingOptions&
                               const OutputOptions& output) {
   if (matrix.path == "-" && solving.rhs == "-")
     throw UsageError("the matrix and --rhs cannot both come from standard input; give one of them as a file");
-  if (output.json == "-" && solving.out == "-")
-    throw UsageError("--out and --json cannot both go to standard output; give a file to one of them");
-  check_apart("--out", solving.out, "--json", output.json);
-  check_apart("--out", solving.out, "the matrix", matrix.path);
-  check_apart("--json", output.json, "the matrix", matrix.path);
-  check_writable("--out", solving.out);
-  check_writable("--json", output.json);
+  check_destinations(solving.out, output.json, matrix.path);
   return solving;
 }
 
@@ -67,12 +61,7 @@ AnyMatrix SystemRun::take_matrix() {
 std::optional<Failure> SystemRun::write_solution(const WriteSolution& write) {
   if (solving_->out.empty()) return {};
   const Stopwatch watch;
-  try {
-    if (solving_->out == "-") print_file(write);
-    else write_or_rescue(solving_->out, write);
-  } catch (const Error&) {
-    return describe_current_exception();
-  }
+  if (std::optional<Failure> failure = write_result(solving_->out, write)) return failure;
   figures_.write_seconds = watch.seconds();
   figures_.out = solving_->out;
   return {};

@@ -25,6 +25,7 @@ from statistics import geometric_mean
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from speed.rivals import TITLES  # noqa: E402
+from this_machine import cores, processor  # noqa: E402
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "before_after.md"
 WITHIN = 1.03  # the change that was allowed
@@ -129,17 +130,11 @@ def commit_of(root):
     ).stdout.strip()
 
 
-def processor():
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    names = [line.split(":")[1].strip() for line in lines if "model name" in line]
-    return f"{names[0]}, {len(names)} cores"
-
-
 def introduction(options):
     today = time.strftime("%Y-%m-%d", time.gmtime())
     before, after = commit_of(options.before), commit_of(options.after)
     return (
-        f"Made by `tools/compare_builds.py` ({today}) on {processor()}; measured. "
+        f"Made by `tools/compare_builds.py` ({today}) on {processor()}, {cores()} cores; measured. "
         f"Before: commit {before}; after: commit {after}.\n"
         "Both builds ran in turn. A ratio is after ÷ before, each the best of its rounds, so that below 1 "
         "the later commit is faster;\nsingle rounds show how far the machine can be trusted. Programs and "

@@ -9,7 +9,6 @@ times of one run: turns of both ways follow each other, and medians are compared
 
 import argparse
 import pathlib
-import platform
 import statistics
 import time
 
@@ -17,6 +16,7 @@ import numpy as np
 import palmette
 from scipy import sparse
 from scipy.sparse import linalg
+from this_machine import processor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TURNS = 5
@@ -85,13 +85,6 @@ def figures(name, A, systems):
             f"{1e6 * median[1] / systems:.2f}", f"{median['scipy'] / median[1]:.1f}",
             f"{median['scipy'] / median[2]:.1f}", f"{median['loop'] / median[1]:.1f}",
             f"{flops / median[1] / 1e9:.1f}", f"{report['backward_error'].max():.0e}"]
-
-
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
 
 
 def main():

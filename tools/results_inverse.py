@@ -9,13 +9,13 @@ times; medians. Run it on an idle machine: a minute.
 
 import os
 import pathlib
-import platform
 import statistics
 import time
 
 import numpy as np
 import palmette
 from palmette._threads import allowed_threads
+from this_machine import processor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROBLEMS = [
@@ -61,13 +61,6 @@ def figures(problem, n):
         f"{inverse['difference']:.0e}",
         f"{per_column * A.shape[0] / inverted:,.0f}",
     ]
-
-
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
 
 
 def main():

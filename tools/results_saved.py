@@ -9,7 +9,6 @@ it on an idle machine: a minute.
 
 import os
 import pathlib
-import platform
 import statistics
 import sys
 import tempfile
@@ -17,6 +16,7 @@ import time
 
 import numpy as np
 import palmette
+from this_machine import processor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROBLEMS = [("poisson2d9", 512), ("poisson3d7", 40), ("elasticity3d", 20), ("convection_diffusion2d", 300)]
@@ -77,13 +77,6 @@ def figures(problem, n, folder):
         yield [f"{problem}:{n}", f"{os.path.getsize(path) / 1e6:.0f}", f"{1e3 * factorize:.0f}",
                f"{1e3 * save:.0f}", way, f"{1e3 * load:.1f}", f"{1e3 * first:.1f}",
                f"{factorize / (load + first):.1f}", f"{then / warm:.2f}"]
-
-
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
 
 
 def main():

@@ -7,12 +7,12 @@ PYTHON must import palmette, with NumPy and SciPy. Run it on an idle machine: a 
 """
 
 import pathlib
-import platform
 import statistics
 
 import numpy as np
 import palmette
 from scipy import sparse
+from this_machine import processor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROBLEMS = [
@@ -50,13 +50,6 @@ def figures(problem, n):
         assert solver.sparse_report["verified"] and not solver.sparse_report["solved_whole"]
         yield [f"{problem}:{n}", f"{order:,}", f"{count:,}", f"{1e3 * whole:.2f}", f"{1e3 * alone:.3f}",
                f"{part:.3f}", f"{whole / alone:.1f}", f"{whole / checked:.1f}"]
-
-
-def processor():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
 
 
 def main():

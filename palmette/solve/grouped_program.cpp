@@ -3,29 +3,21 @@
 
 #include <algorithm>
 
+#include "palmette/solve/layer_transport.hpp"
+
 namespace palmette::solve_detail {
 namespace {
 
-/// Only sends: the code that polls the transport distributes what arrives.
-class GroupTransport final : public Transport {
+class GroupTransport final : public SendingPart {
  public:
   GroupTransport(std::int64_t group, std::int64_t groups) : group_(group), groups_(groups) {}
-  void use(Transport& outside) { outside_ = &outside; }
 
-  index_t rank() const override { return outside_->rank(); }
-  index_t num_ranks() const override { return outside_->num_ranks(); }
   void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
-    outside_->send(destination, tag * groups_ + group_, std::move(payload));
+    outside().send(destination, tag * groups_ + group_, std::move(payload));
   }
-  bool poll(Message&) override { return false; }
-  void flush() override { outside_->flush(); }
-  double sum(double value) override { return outside_->sum(value); }
-  int agree(int status) override { return outside_->agree(status); }
-  void abandon(const std::string& why) override { outside_->abandon(why); }
 
  private:
   std::int64_t group_, groups_;
-  Transport* outside_ = nullptr;
 };
 
 template <class T>

@@ -2,10 +2,10 @@
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/choose_device.hpp"
 
-#include <cstdio>
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/hall.hpp"
+#include "palmette/solver/scientific.hpp"
 
 namespace palmette {
 namespace {
@@ -18,11 +18,10 @@ std::int64_t known_resident_bytes(offset_t factor_entries) {
 
 template <class T>
 std::string note_on_symmetry(const KnownMatrix<T>& known) {
-  char part[32];
-  std::snprintf(part, sizeof(part), "%.1e", known.asymmetry);
   const std::string turned = known.symmetry == Symmetry::hermitian ? "A^H" : "A^T";
-  return std::string(name_of(known.symmetry)) + " up to rounding: |A - " + turned + "| <= " + part +
-         " |A| in every entry; (A + " + turned + ") / 2 was factored, answers are verified against A";
+  return std::string(name_of(known.symmetry)) + " up to rounding: |A - " + turned +
+         "| <= " + scientific(known.asymmetry) + " |A| in every entry; (A + " + turned +
+         ") / 2 was factored, answers are verified against A";
 }
 
 /// What the device did for the factorization, or why it could do nothing.

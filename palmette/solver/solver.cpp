@@ -149,9 +149,8 @@ struct Solver<T>::State {
     return &now.replaced->get([&] { return decide(now, is_cheap && !now.device && !options.world); });
   }
   /// The report of the phases so far, with what was decided.
-  Report told(const Products<T>& now) {
+  Report told(const Products<T>& now, const ReplacedPivots<T>* decided) {
     Report report = now.report;
-    const ReplacedPivots<T>* const decided = decision(now, true);
     if (decided == nullptr) return report;
     FactorizeReport& factorized = *report.factorize;
     const std::string before = sentence_on_replaced_pivots(factorized);
@@ -168,8 +167,8 @@ struct Solver<T>::State {
     const Inverse<T>& inverse = *now->inverse;
     AnswerSource<T> source;
     source.matrix = now->known.matrix.get();
-    Report so_far = told(*now);
     const ReplacedPivots<T>* const decided = decision(*now, true);
+    Report so_far = told(*now, decided);
     const Capacitance<T>* const undo = decided != nullptr ? decided->capacitance.get() : nullptr;
     source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
       if (undo == nullptr) return apply(*now, operation, in, out, request.threads);
@@ -403,7 +402,8 @@ std::shared_ptr<const SparseMatrix<T>> Solver<T>::matrix() const {
 }
 template <class T>
 Report Solver<T>::report() const {
-  return state_->told(*state_->products());
+  const auto now = state_->products();
+  return state_->told(*now, state_->decision(*now, true));
 }
 template <class T>
 std::shared_ptr<const SymbolicFactor> Solver<T>::symbolic() const {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/long_products.hpp"
+#include "palmette/solver/scientific.hpp"
 #include "palmette/solver/updated_state.hpp"
 
 namespace palmette {
@@ -15,12 +15,6 @@ namespace {
 constexpr int most_steps = 10;
 /// A step must gain this much, or refinement ends.
 constexpr double least_gain = 0.5;
-
-std::string text_of(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1e", value);
-  return text;
-}
 
 }  // namespace
 
@@ -118,7 +112,7 @@ Outcome<UpdatedSolver<T>> make_updated(KeptFactor<T> factor, LowRankChange<T> ch
   failure.kind = FailureKind::numerically_singular;
   failure.message = "A + U·V' is singular to working precision, or nearly: the capacitance matrix of order " +
                     std::to_string(report.rank) + " has a reciprocal condition of " +
-                    text_of(report.reciprocal_condition) + "; factorize the new matrix instead";
+                    scientific(report.reciprocal_condition) + "; factorize the new matrix instead";
   return failure;
 }
 
@@ -156,8 +150,8 @@ UpdateReport UpdatedSolver<T>::solve(DenseView<const T> b, DenseView<T> x, Opera
                                      state_->refine(operation, rhs.columns(j, 1), x.columns(j, 1), report));
     report.verified = report.backward_error <= report.bound;
     if (!report.verified)
-      report.notes.push_back("NOT VERIFIED: the backward error " + text_of(report.backward_error) +
-                             " exceeds its bound " + text_of(report.bound) +
+      report.notes.push_back("NOT VERIFIED: the backward error " + scientific(report.backward_error) +
+                             " exceeds its bound " + scientific(report.bound) +
                              "; factorize the new matrix instead");
     report.solve_seconds = watch.seconds();
     return report;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "palmette/solver/answer_vectors.hpp"
+#include "palmette/solver/scientific.hpp"
 #include "palmette/solver/singular_answer.hpp"
 #include "palmette/solver/singularity.hpp"
 
@@ -16,12 +16,6 @@ constexpr int usual_refine_steps = 10;
 /// Each step of mixed precision gains about seven digits minus those of the condition, so it may need more
 /// steps.
 constexpr int mixed_refine_steps = 30;
-
-std::string scientific(double value) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1e", value);
-  return text;
-}
 
 template <class T>
 RefineOptions refine_options(const AnswerSource<T>& source, const SolveRequest& request) {

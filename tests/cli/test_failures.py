@@ -222,6 +222,17 @@ def test_results_do_not_overwrite_each_other_or_the_matrix(palmette, tmp_path, o
     assert (tmp_path / "in.mtx").read_text() == text
 
 
+@pytest.mark.parametrize(
+    "command", [["inverse"], ["order"], ["schur", "--boundary", "1:1"], ["factorize", "--out", "f"]]
+)
+def test_no_document_overwrites_the_matrix(palmette, tmp_path, command):
+    matrix = tmp_path / "in.mtx"
+    matrix.write_text(coordinate(2, 2, [(1, 1, 2), (2, 2, 2)]))
+    before = matrix.read_text()
+    palmette(command[0], "in.mtx", *command[1:], "--json", "in.mtx").fails_with(2, "same file")
+    assert matrix.read_text() == before
+
+
 def test_singular_systems_are_answered_as_asked(palmette, tmp_path):
     """[1 -1; -1 1]: the shortest x of least residual for b = (3, 1) is that for (1, -1), (1/2, -1/2)."""
     (tmp_path / "path.mtx").write_text(

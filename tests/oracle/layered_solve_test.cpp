@@ -446,15 +446,6 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
     LayeredGrid ranks;
     index_t arms;  // leaves under one root
   };
-  struct Borrowed final : RankProgram {
-    explicit Borrowed(RankProgram& one) : program(one) {}
-    void start() override { program.start(); }
-    void on_message(const Message& message) override { program.on_message(message); }
-    bool run_one_task(int thread) override { return program.run_one_task(thread); }
-    bool done() const override { return program.done(); }
-    std::string waiting_for() const override { return program.waiting_for(); }
-    RankProgram& program;
-  };
   for (const LayeredMethod method : methods)
     for (const Tiny& tiny : {Tiny{{{1, 1}, 2}, 2}, {{{1, 1}, 2}, 3}, {{{1, 1}, 3}, 3}, {{{2, 1}, 2}, 2}}) {
       // A star of stars: leaves 0 … arms − 1, the root last.
@@ -480,7 +471,7 @@ TEST(layered_solve, every_order_of_delivery_gives_the_same_bits) {
         for (std::size_t rank = 0; rank < mine.size(); ++rank) {
           mine[rank] = all.part_of(b, rank, 1);
           const DenseView<double> both = all.view_of(mine[rank], rank, 1);
-          run.programs.push_back(std::make_unique<Borrowed>(
+          run.programs.push_back(std::make_unique<testing::Borrowed>(
               all.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
         }
         run.check = [&] {

@@ -234,16 +234,6 @@ TEST(rank_solve, threads_wrappers_and_repeated_solves_change_no_bit_and_make_no_
     }
 }
 
-struct Borrowed final : RankProgram {
-  explicit Borrowed(RankProgram& one) : program(one) {}
-  void start() override { program.start(); }
-  void on_message(const Message& message) override { program.on_message(message); }
-  bool run_one_task(int thread) override { return program.run_one_task(thread); }
-  bool done() const override { return program.done(); }
-  std::string waiting_for() const override { return program.waiting_for(); }
-  RankProgram& program;
-};
-
 /// Solves in at most so many orders of delivery, each of which must give the expected bits.
 Exploration explore_solves(Ranks<double>& ranks, const std::vector<double>& b, index_t num_rhs,
                            const std::vector<double>& expected, std::int64_t tried) {
@@ -257,7 +247,7 @@ Exploration explore_solves(Ranks<double>& ranks, const std::vector<double>& b, i
         for (const index_t row : rows) mine[rank].push_back(b[row + rhs * ranks.n]);
       const auto count = static_cast<index_t>(rows.size());
       const DenseView<double> both{mine[rank].data(), count, num_rhs, count};
-      run.programs.push_back(std::make_unique<Borrowed>(
+      run.programs.push_back(std::make_unique<testing::Borrowed>(
           ranks.plans[rank].begin(Operation::plain, both, both, world.rank(static_cast<index_t>(rank)))));
     }
     run.check = [&] {

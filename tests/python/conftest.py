@@ -82,3 +82,26 @@ def with_doubtful_pivots(n=60, count=40):
         B = (B + sparse.coo_array((np.ones(n), (np.arange(n), rng.permutation(n))))).tocsc()
         if abs(np.linalg.det(B.toarray())) >= 0.5:
             yield B
+
+
+def system(kind, dtype, n=40, seed=0):
+    """A sparse matrix that wants a factorization of this kind: dominant diagonals, "ldlt" with both signs."""
+    random = np.random.default_rng(seed)
+    A = sparse.random(n, n, 0.1, random_state=random.integers(1 << 30)).toarray()
+    if np.dtype(dtype).kind == "c":
+        A = A + 1j * sparse.random(n, n, 0.1, random_state=random.integers(1 << 30)).toarray()
+    if kind != "lu":
+        A = A + A.conj().T
+    diagonal = 6.0 + np.arange(n) / n
+    if kind == "ldlt":
+        diagonal[::2] *= -1
+    return sparse.csc_array((A + np.diag(diagonal)).astype(dtype))
+
+
+def some(shape, dtype, seed=2):
+    """Random values, repeatable."""
+    random = np.random.default_rng(seed)
+    values = random.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        values = values + 1j * random.standard_normal(shape)
+    return values.astype(dtype)

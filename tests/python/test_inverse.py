@@ -2,22 +2,10 @@
 
 import numpy as np
 import pytest
+from conftest import system
 from scipy import sparse
 
 import palmette
-
-
-def system(kind, dtype, n=40, seed=0):
-    random = np.random.default_rng(seed)
-    A = sparse.random(n, n, 0.1, random_state=random.integers(1 << 30)).toarray()
-    if np.dtype(dtype).kind == "c":
-        A = A + 1j * sparse.random(n, n, 0.1, random_state=random.integers(1 << 30)).toarray()
-    if kind != "lu":
-        A = A + A.conj().T
-    diagonal = 6.0 + np.arange(n) / n
-    if kind == "ldlt":
-        diagonal[::2] *= -1
-    return sparse.csc_array((A + np.diag(diagonal)).astype(dtype))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])

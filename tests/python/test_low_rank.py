@@ -2,38 +2,16 @@
 
 import numpy as np
 import pytest
+from conftest import DTYPES, some, system
 from scipy import sparse
 
 import palmette
 
-TYPES = ["float32", "float64", "complex64", "complex128"]
 
-
-def system(kind, dtype, n=60, seed=1):
-    random = np.random.default_rng(seed)
-    A = sparse.random(n, n, 0.08, random_state=random.integers(1 << 30)).toarray()
-    if np.dtype(dtype).kind == "c":
-        A = A + 1j * sparse.random(n, n, 0.08, random_state=random.integers(1 << 30)).toarray()
-    if kind != "lu":
-        A = A + A.conj().T
-    diagonal = 6.0 + np.arange(n) / n
-    if kind == "ldlt":
-        diagonal[::3] *= -1
-    return sparse.csc_array((A + np.diag(diagonal)).astype(dtype))
-
-
-def some(shape, dtype, seed=2):
-    random = np.random.default_rng(seed)
-    values = random.standard_normal(shape)
-    if np.dtype(dtype).kind == "c":
-        values = values + 1j * random.standard_normal(shape)
-    return values.astype(dtype)
-
-
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("kind", ["llt", "ldlt", "lu"])
 def test_an_updated_system_is_solved_as_by_numpy(kind, dtype):
-    A = system(kind, dtype)
+    A = system(kind, dtype, 60)
     U, V = some((60, 4), dtype), some((60, 4), dtype, 3)
     updated = palmette.Solver(A, kind=kind).update(U, sparse.csc_array(V))
     B = A.toarray().astype("complex128") + U.astype("complex128") @ V.astype("complex128").T
@@ -100,7 +78,7 @@ def test_inertia_of_a_singular_matrix_keeps_its_range():
     assert not solver.report["factorize"]["capacitance"]["used_in_solves"]
 
 
-@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_null_space_is_that_of_the_dense_matrix(dtype):
     A = sparse.block_diag([laplacian(20), laplacian(11), np.array([[3.0]])]).astype(dtype)
     solver = palmette.Solver(A)

@@ -4,55 +4,25 @@
 #include "palmette/solve/elements_core.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
-#include "tests/solve/device_plans.hpp"
+#include "tests/solve/device_layers.hpp"
 
 namespace palmette {
 namespace {
 
 using reference::all_wishes, reference::words;
+using reference::device_of_layers, reference::on_layers;
+using reference::Layers, reference::shapes_of_layers;
 using reference::Wish;
-
-struct Layers {
-  ProcessGrid grid;
-  index_t layers;
-  int size() const { return static_cast<int>(grid.num_ranks() * layers); }
-  std::string words() const {
-    return std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " x " + std::to_string(layers);
-  }
-};
-
-EmulatedDeviceOptions watched(int seed) {
-  EmulatedDeviceOptions options;
-  options.blocks = 1 + seed % 3;
-  options.threads = 32 << seed % 2;
-  options.emulator = {};
-  options.emulator.seed = static_cast<std::uint64_t>(seed);
-  options.emulator.resident_blocks = 1 + seed % 2;
-  return options;
-}
-
-PlanOptions on(std::shared_ptr<DeviceWorld> world, const Layers& shape, int variant) {
-  PlanOptions options;
-  options.world = std::move(world);
-  options.of_world.grid = shape.grid;
-  options.of_world.layers = shape.layers;
-  options.of_world.trees = variant % 2 ? TreeShape::flat : TreeShape::binary;
-  options.of_world.subtrees.max_entries = 60;
-  options.of_world.by_network = variant / 2 % 2 == 1;
-  return options;
-}
 
 template <class T>
 SolvePlan<T> plan_on(const std::shared_ptr<const Factor<T>>& factor, const Layers& shape, int seed) {
-  return plan_solve(factor, on(make_emulated_world(shape.size(), watched(seed)), shape, seed));
+  auto world = make_emulated_world(shape.size(), device_of_layers(seed));
+  return plan_solve(factor, on_layers(std::move(world), shape, seed));
 }
 
 template <class T>
 class element_layers : public reference::OnEmulator {};
 TYPED_TEST_SUITE(element_layers, TestedScalars);
-
-constexpr Layers shapes[] = {{{1, 1}, 2}, {{2, 1}, 2}, {{2, 2}, 2}, {{1, 3}, 2}, {{4, 1}, 2}, {{1, 1}, 3},
-                             {{2, 1}, 3}, {{1, 2}, 3}, {{1, 1}, 4}, {{2, 1}, 4}, {{1, 2}, 4}};
 
 TYPED_TEST(element_layers, answers_are_as_good_as_those_of_the_serial_engine) {
   int seed = 1;
@@ -87,7 +57,7 @@ TYPED_TEST(element_layers, blocks_that_are_not_inverted_are_as_good) {
     const auto factor = reference::naive_factor(problem, wish);
     const auto host = plan_solve(factor, {true, 0.0});
     const Layers shape{{2, 1}, 3};
-    PlanOptions options = on(make_emulated_world(shape.size(), watched(4)), shape, 0);
+    PlanOptions options = on_layers(make_emulated_world(shape.size(), device_of_layers(4)), shape, 0);
     options.inverse_growth_limit = 0;
     const auto plan = plan_solve(factor, options);
     EXPECT_EQ(plan.guarded_blocks(), host.guarded_blocks());
@@ -106,7 +76,7 @@ TYPED_TEST(element_layers, bits_depend_on_the_number_of_layers_alone) {
     for (index_t layers = 1; layers <= 4; ++layers)
       judges.push_back(reference::solved(plan_on(factor, {{1, 1}, layers}, 0), Operation::plain, b));
     int seed = 0;
-    for (const Layers& shape : shapes) {
+    for (const Layers& shape : shapes_of_layers) {
       if (++seed % 3 != 1 && !std::is_same_v<TypeParam, double>) continue;
       SCOPED_TRACE(words(wish) + " on " + shape.words());
       const DenseMatrix<TypeParam>& judge = judges[shape.layers - 1];
@@ -130,7 +100,7 @@ TYPED_TEST(element_layers, small_systems_have_their_bits_under_every_seed) {
   for (index_t layers = 1; layers <= 4; ++layers)
     judge.push_back(reference::solved(plan_on(factor, {{1, 1}, layers}, 0), Operation::plain, b));
   for (int seed = 1; seed <= testing::num_seeds(many ? 100 : 10); ++seed) {
-    const Layers& shape = shapes[static_cast<std::size_t>(seed) % std::size(shapes)];
+    const Layers& shape = shapes_of_layers[static_cast<std::size_t>(seed) % std::size(shapes_of_layers)];
     ASSERT_TRUE(reference::same_bits(judge[shape.layers - 1],
                                      reference::solved(plan_on(factor, shape, seed), Operation::plain, b)))
         << "seed " << seed << " on " << shape.words();
@@ -144,10 +114,10 @@ TYPED_TEST(element_layers, messages_bytes_and_symmetric_memory_are_as_planned) {
   const auto factor = reference::naive_factor(problem, wish);
   const SymbolicFactor& symbolic = *factor->symbolic;
   constexpr offset_t num_rhs = 4, scalar = sizeof(TypeParam);
-  for (const Layers& shape : shapes) {
+  for (const Layers& shape : shapes_of_layers) {
     SCOPED_TRACE(shape.words());
     const auto world = make_emulated_world(shape.size());
-    const PlanOptions options = on(world, shape, 2);
+    const PlanOptions options = on_layers(world, shape, 2);
     const auto cut = std::make_shared<const Layering>(cut_into_layers(symbolic, shape.layers));
     const auto systems = layer_systems(
         symbolic, cut, LayeredMethod::one_sync_3d,
@@ -202,9 +172,9 @@ TEST(ElementLayers, what_cannot_be_is_refused) {
   if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const Wish wish{FactorKind::llt, false, 4, 3};
   const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
-  EXPECT_THROW(plan_solve(factor, on(make_emulated_world(3), {{2, 1}, 2}, 0)), UsageError);
-  EXPECT_THROW(plan_solve(factor, on(make_emulated_world(3), {{1, 1}, 0}, 0)), UsageError);
-  EXPECT_THROW(plan_solve(factor, on(make_emulated_world(3), {{0, 0}, 2}, 0)), UsageError);
+  EXPECT_THROW(plan_solve(factor, on_layers(make_emulated_world(3), {{2, 1}, 2}, 0)), UsageError);
+  EXPECT_THROW(plan_solve(factor, on_layers(make_emulated_world(3), {{1, 1}, 0}, 0)), UsageError);
+  EXPECT_THROW(plan_solve(factor, on_layers(make_emulated_world(3), {{0, 0}, 2}, 0)), UsageError);
   const auto plan = plan_on(factor, {{1, 1}, 2}, 0);
   const auto b = reference::random_dense<double>(plan.size(), 1, 5);
   EXPECT_THROW(reference::solved(plan, Operation::plain, b, {SolveMethod::devices_fan_out, nullptr}),
@@ -237,8 +207,8 @@ class PlantedBetweenLayers : public ::testing::Test {
     for (int seed = 1; seed <= testing::num_seeds(25); ++seed) {
       const Layers shape{{1, 1}, 2 + seed % 3};
       const auto judge = reference::solved(plan_on(factor_, shape, 0), Operation::plain, b_);
-      const auto world = make_emulated_world(shape.size(), watched(seed), with(fault, link));
-      const auto plan = plan_solve(factor_, on(world, shape, link == Link::network ? 2 : 0));
+      const auto world = make_emulated_world(shape.size(), device_of_layers(seed), with(fault, link));
+      const auto plan = plan_solve(factor_, on_layers(world, shape, link == Link::network ? 2 : 0));
       std::string outcome;
       try {
         const bool right = reference::same_bits(judge, reference::solved(plan, Operation::plain, b_));

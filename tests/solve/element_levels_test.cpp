@@ -4,41 +4,19 @@
 #include "palmette/solve/elements_core.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
-#include "tests/solve/device_plans.hpp"
+#include "tests/solve/device_layers.hpp"
 
 namespace palmette {
 namespace {
 
 using reference::all_wishes, reference::words;
+using reference::Layers, reference::shapes_of_layers;
 using reference::Wish;
 
-struct Layers {
-  ProcessGrid grid;
-  index_t layers;
-  int size() const { return static_cast<int>(grid.num_ranks() * layers); }
-  std::string words() const {
-    return std::to_string(grid.rows) + " x " + std::to_string(grid.cols) + " x " + std::to_string(layers);
-  }
-};
-
-constexpr Layers shapes[] = {{{1, 1}, 2}, {{2, 1}, 2}, {{2, 2}, 2}, {{1, 3}, 2}, {{4, 1}, 2}, {{1, 1}, 3},
-                             {{2, 1}, 3}, {{1, 2}, 3}, {{1, 1}, 4}, {{2, 1}, 4}, {{1, 2}, 4}};
-
 PlanOptions on(const Layers& shape, int seed) {
-  EmulatedDeviceOptions like;
-  like.blocks = 1 + seed % 3;
-  like.threads = 32 << seed % 2;
-  like.emulator = {};
-  like.emulator.seed = static_cast<std::uint64_t>(seed);
-  like.emulator.resident_blocks = 1 + seed % 2;
-  PlanOptions options;
-  options.world = make_emulated_world(shape.size(), like);
-  options.of_world.grid = shape.grid;
-  options.of_world.layers = shape.layers;
+  auto world = make_emulated_world(shape.size(), reference::device_of_layers(seed));
+  PlanOptions options = reference::on_layers(std::move(world), shape, seed);
   options.of_world.layered_method = LayeredMethod::baseline_3d;
-  options.of_world.trees = seed % 2 ? TreeShape::flat : TreeShape::binary;
-  options.of_world.subtrees.max_entries = 60;
-  options.of_world.by_network = seed / 2 % 2 == 1;
   return options;
 }
 
@@ -82,7 +60,7 @@ TEST_F(ElementLevels, bits_depend_on_the_number_of_layers_alone) {
     use(wish);
     std::vector<DenseMatrix<double>> judges;
     for (index_t layers = 1; layers <= 4; ++layers) judges.push_back(x_on({{1, 1}, layers}, 0, 3));
-    for (const Layers& shape : shapes)
+    for (const Layers& shape : shapes_of_layers)
       EXPECT_TRUE(reference::same_bits(judges[shape.layers - 1], x_on(shape, ++seed, 3)))
           << words(wish) << " on " << shape.words();
   }
@@ -93,7 +71,7 @@ TEST_F(ElementLevels, small_systems_have_their_bits_under_every_seed) {
   std::vector<DenseMatrix<double>> judges;
   for (index_t layers = 1; layers <= 4; ++layers) judges.push_back(x_on({{1, 1}, layers}, 0, 1));
   for (int seed = 1; seed <= testing::num_seeds(60); ++seed) {
-    const Layers& shape = shapes[static_cast<std::size_t>(seed) % std::size(shapes)];
+    const Layers& shape = shapes_of_layers[static_cast<std::size_t>(seed) % std::size(shapes_of_layers)];
     ASSERT_TRUE(reference::same_bits(judges[shape.layers - 1], x_on(shape, seed, 1)))
         << "seed " << seed << " on " << shape.words();
   }
@@ -103,7 +81,7 @@ TEST_F(ElementLevels, small_systems_have_their_bits_under_every_seed) {
 TEST_F(ElementLevels, messages_and_bytes_are_as_planned) {
   use({FactorKind::lu, false, 8, 13});
   constexpr offset_t num_rhs = 4;
-  for (const Layers& shape : shapes) {
+  for (const Layers& shape : shapes_of_layers) {
     SCOPED_TRACE(shape.words());
     const PlanOptions options = on(shape, 2);
     const auto programs =

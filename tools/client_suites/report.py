@@ -1,7 +1,8 @@
 """Writes docs/results/clients.md from the results of the suites."""
 import os
 import platform
-from pathlib import Path
+
+from this_machine import processor
 
 # Tests whose systems SciPy solves faster than this measure the overhead of a call rather than solving.
 MEASURABLE_SECONDS = 0.01
@@ -147,7 +148,7 @@ def _end(found):
 Palmette's own warnings in all these tests, that an answer is not verified or a matrix is nearly singular:
 {said}.
 
-Python {platform.python_version()}, {used}; {_processor()}, {os.cpu_count()} cores, one thread for every
+Python {platform.python_version()}, {used}; {processor()}, {os.cpu_count()} cores, one thread for every
 library. A test may take 120 seconds.
 
     python3 tools/clients.py            # everything
@@ -166,16 +167,6 @@ def _versions(client):
         text.replace("==", " ")
         for text in ENVIRONMENTS[client.environment]
         if text.startswith(("numpy==", "scipy=="))
-    )
-
-
-def _processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    return next(
-        (line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine()
     )
 
 
