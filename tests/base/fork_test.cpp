@@ -27,7 +27,7 @@ TEST(process_mutex, one_thread_at_a_time_has_it) {
   EXPECT_EQ(count, 20000);
 }
 
-#ifndef __SANITIZE_THREAD__  // the thread sanitizer starts no threads in a forked process
+#ifndef PALMETTE_THREAD_SANITIZER  // the thread sanitizer starts no threads in a forked process
 /// The exit code of a child that does `work`.
 template <class Work>
 int code_of_child(const Work& work) {

@@ -209,7 +209,7 @@ TEST(thread_team, share_within_share_is_done_by_the_member_that_asks) {
   EXPECT_EQ(inner.load(), 5);
 }
 
-#ifndef __SANITIZE_THREAD__  // the thread sanitizer starts no threads in a forked process
+#ifndef PALMETTE_THREAD_SANITIZER  // the thread sanitizer starts no threads in a forked process
 TEST(thread_team, a_forked_process_starts_threads_of_its_own) {
   AllCalled all;
   ThreadTeam team(3, all);

@@ -103,7 +103,7 @@ TEST(factorize_failure, sizes_that_differ_are_refused_naming_both) {
 }
 
 TEST(factorize_failure, memory_that_is_not_to_be_had_is_said) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(PALMETTE_ADDRESS_SANITIZER) || defined(PALMETTE_THREAD_SANITIZER)
   GTEST_SKIP() << "sanitizers end the program when an allocation is that large";
 #endif
   // A structure that claims 2⁵⁵ panel entries: 2⁵⁸ bytes, more than any address space of today.

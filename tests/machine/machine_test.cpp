@@ -94,7 +94,7 @@ TEST_F(machine, arrays_of_one_entry_and_of_odd_lengths_are_measured) {
 }
 
 TEST_F(machine, default_arrays_stay_below_256_mib_and_are_freed) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(PALMETTE_ADDRESS_SANITIZER) || defined(PALMETTE_THREAD_SANITIZER)
   GTEST_SKIP() << "sanitizers keep freed memory";
 #endif
   const std::int64_t before = resident_memory_bytes();

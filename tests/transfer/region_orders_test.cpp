@@ -131,7 +131,7 @@ void move_between_threads(RegionFault fault) {
 // missing. It ends the process with 66.
 TEST(Landing, moves_right_bytes_and_without_a_fence_is_found_by_the_thread_sanitizer) {
   move_between_threads(RegionFault::none);
-#if defined(__SANITIZE_THREAD__)
+#if defined(PALMETTE_THREAD_SANITIZER)
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_EXIT(
       {
