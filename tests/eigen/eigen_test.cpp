@@ -24,10 +24,12 @@ using Vector = Eigen::VectorXd;
 template <class T>
 T random_number(std::mt19937& random) {
   std::uniform_real_distribution<double> number(-1, 1);
-  if constexpr (palmette::is_complex_v<T>)
-    return T(number(random), number(random));
-  else
+  if constexpr (palmette::is_complex_v<T>) {
+    const double imag = number(random);  // compilers evaluate the arguments of a call in different orders
+    return T(number(random), imag);
+  } else {
     return T(number(random));
+  }
 }
 
 /// About four entries a row beside the diagonal, which dominates, with the signs + + − + + −….

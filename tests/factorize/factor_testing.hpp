@@ -56,6 +56,11 @@ SparseMatrix<T> random_sparse(Flavour flavour, index_t n, double per_column, uns
     entries.value.push_back(value);
   };
   const bool conjugated = flavour == Flavour::hermitian || flavour == Flavour::positive_definite;
+  // One draw after the other: compilers evaluate the arguments of a call in different orders.
+  const auto draw = [&](bool real_alone) {
+    const double imag = real_alone ? 0 : uniform(generator);
+    return scalar<T>(uniform(generator), imag);
+  };
   const auto add_both = [&](index_t row, index_t column, T value) {
     add(row, column, value);
     if (flavour != Flavour::unsymmetric && row != column)
@@ -64,12 +69,12 @@ SparseMatrix<T> random_sparse(Flavour flavour, index_t n, double per_column, uns
   for (index_t column = 0; column < n; ++column) {
     for (int drawn = 0; drawn < per_column; ++drawn) {
       const index_t row = place(generator);
-      if (row != column) add_both(row, column, scalar<T>(uniform(generator), uniform(generator)));
+      if (row != column) add_both(row, column, draw(false));
     }
     if (flavour == Flavour::positive_definite)
       add(column, column, T(static_cast<real_t<T>>(4 * per_column + 4)));
     else if (column % 3 != 0)
-      add(column, column, scalar<T>(uniform(generator), conjugated ? 0 : uniform(generator)));
+      add(column, column, draw(conjugated));
     if (flavour != Flavour::positive_definite && n > 1) add_both((column + 1) % n, column, T(2));
   }
   const Symmetry symmetry = flavour == Flavour::unsymmetric ? Symmetry::general

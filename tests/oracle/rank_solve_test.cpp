@@ -21,6 +21,7 @@ using testing::Problem;
 using testing::random_sparse;
 using testing::right_sides;
 using testing::same_bits;
+using testing::sanitized;
 
 struct Setting {
   ProcessGrid grid;
@@ -115,7 +116,7 @@ TYPED_TEST_SUITE(RankSolve, TestedScalars);
 
 TYPED_TEST(RankSolve, bits_are_the_same_for_any_grid_map_and_tree_and_messages_are_as_predicted) {
   using T = TypeParam;
-  const double tolerance = sizeof(real_t<T>) == 4 ? 1e-3 : 1e-12;  // LDLᵀ chooses pivots within its blocks
+  const double tolerance = sizeof(real_t<T>) == 4 ? 1e-4 : 1e-12;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
     AnalyzeOptions narrow;
     narrow.max_width = 6;
@@ -451,7 +452,7 @@ TEST(rank_solve, a_bidiagonal_matrix_costs_twice_the_messages_on_a_square_grid) 
 /// n − k) − 1 other ranks; with p process columns the contributions to row k come from min(p, k + 1) − 1.
 /// Both ways in both sweeps.
 TEST(rank_solve, a_dense_triangle_costs_each_column_its_process_rows_and_each_row_its_process_columns) {
-  constexpr index_t n = 300;
+  constexpr index_t n = sanitized ? 300 : 1200;
   Triplets<double> entries{n, n, {}, {}, {}};
   for (index_t column = 0; column < n; ++column)
     for (index_t row = 0; row < n; ++row)

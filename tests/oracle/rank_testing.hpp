@@ -11,6 +11,13 @@
 
 namespace palmette::testing {
 
+/// Whether a sanitizer looks on: what it looks for does not depend on sizes, and it takes its time.
+#if defined(PALMETTE_ADDRESS_SANITIZER) || defined(PALMETTE_THREAD_SANITIZER)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 inline SimulationOptions adverse(std::uint64_t seed) {
   SimulationOptions simulation;
   simulation.seed = seed;
