@@ -13,4 +13,5 @@
 #include "palmette/blocks/placed_products.hpp"
 #include "palmette/blocks/rank_factor.hpp"
 #include "palmette/blocks/rank_part.hpp"
+#include "palmette/blocks/rotations.hpp"
 #include "palmette/blocks/small_products.hpp"

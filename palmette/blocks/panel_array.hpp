@@ -2,6 +2,7 @@
 // untouched until their first writer. Or panels that lie elsewhere, as in the map of a file.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -74,5 +75,23 @@ class PanelArray {
   offset_t size_ = 0;
   std::shared_ptr<const void> owner_;  // of scalars that lie elsewhere; null: this
 };
+
+/// Copy by the threads of a team. @param team  null: by the caller's thread @param to  of the same size
+template <class T>
+void copy_panels(std::span<const T> from, ThreadTeam* team, PanelArray<T>& to) {
+  constexpr offset_t share_bytes = 1 << 22;  // as large pages, so that threads do not clear the same one
+  constexpr offset_t share = share_bytes / static_cast<offset_t>(sizeof(T));
+  const auto size = static_cast<offset_t>(from.size());
+  const auto shares = static_cast<int>((size + share - 1) / share);
+  const auto copy_one = [&](int nth) {
+    const offset_t first = nth * share;
+    std::copy_n(from.data() + first, std::min(share, size - first), to.data() + first);
+  };
+  if (team != nullptr && shares > 1) {
+    team->share_parts(shares, copy_one);
+    return;
+  }
+  for (int nth = 0; nth < shares; ++nth) copy_one(nth);
+}
 
 }  // namespace palmette

@@ -83,6 +83,33 @@ palmette_status update(palmette_solver* handle, const palmette_change* change, p
 }
 
 template <class T>
+SparseMatrix<T> sparse_columns_from(index_t n, const palmette_sparse_columns& given) {
+  const auto columns = static_cast<std::size_t>(given.num_columns);
+  require(given.column_ptr != nullptr, "column_ptr is NULL");
+  require(given.column_ptr[columns] >= 0, "the last of column_ptr is negative");
+  const auto entries = static_cast<std::size_t>(given.column_ptr[columns]);
+  require(entries == 0 || (given.row_index != nullptr && given.values != nullptr),
+          "row_index or values is NULL");
+  return from_compressed_columns<T>(n, given.num_columns, {given.column_ptr, columns + 1},
+                                    {given.row_index, entries},
+                                    {reinterpret_cast<const T*>(given.values), entries});
+}
+
+template <class T>
+palmette_status update_factor(palmette_solver* handle, const palmette_sparse_columns* w, int subtract) {
+  Solver<T>& solver = typed_solver<T>(handle);
+  require(w != nullptr, "w is NULL");
+  require(w->num_columns >= 0, "num_columns is negative");
+  const offset_t before = solver.matrix()->nnz();
+  const auto made = solver.update_factor(sparse_columns_from<T>(solver.size(), *w),
+                                         subtract != 0 ? UpdateSign::subtract : UpdateSign::add);
+  if (!made) return record(made.failure());
+  // The caller's arrays have no place for the new entries.
+  if (solver.matrix()->nnz() != before) handle->given.in_order = true;
+  return PALMETTE_OK;
+}
+
+template <class T>
 palmette_status solve_updated(const palmette_updated* handle, palmette_operation operation,
                               const palmette_columns* columns, double* backward_error) {
   const UpdatedSolver<T>& solver = typed<UpdatedSolver, T>(handle);
@@ -138,6 +165,16 @@ palmette_status palmette_solve_updated_z(const palmette_updated* updated, palmet
                                          const palmette_columns* columns, double* backward_error) {
   return capi::guarded(
       [&] { return capi::solve_updated<std::complex<double>>(updated, operation, columns, backward_error); });
+}
+
+palmette_status palmette_update_factor_d(palmette_solver* solver, const palmette_sparse_columns* w,
+                                         int subtract) {
+  return capi::guarded([&] { return capi::update_factor<double>(solver, w, subtract); });
+}
+
+palmette_status palmette_update_factor_z(palmette_solver* solver, const palmette_sparse_columns* w,
+                                         int subtract) {
+  return capi::guarded([&] { return capi::update_factor<std::complex<double>>(solver, w, subtract); });
 }
 
 void palmette_destroy_updated(palmette_updated* updated) {

@@ -280,6 +280,25 @@ palmette_status palmette_solve_updated_z(const palmette_updated* updated, palmet
                                          const palmette_columns* columns, double* backward_error);
 void palmette_destroy_updated(palmette_updated* updated); /* NULL is allowed */
 
+/* W, n x num_columns, in compressed columns; rows may be in any order within a column, duplicates are summed.
+ * _z: pairs of doubles. */
+typedef struct {
+  int32_t num_columns;
+  const int64_t* column_ptr;
+  const int32_t* row_index;
+  const double* values;
+} palmette_sparse_columns;
+
+/* Make this the solver of A + W W^H, or of A - W W^H if subtract is not 0, by changes of its factor L L^H
+ * along the paths of the elimination tree on which the columns of W lie. PALMETTE_NUMERICAL: A - W W^H is not
+ * positive definite, the solver is as it was. PALMETTE_USAGE: the factor is of another kind, or an entry of W
+ * has no place in it (the message names the first). If W W^H has entries that A has not, palmette_refactor_*
+ * then takes all entries of the changed matrix, in compressed columns with ascending rows. */
+palmette_status palmette_update_factor_d(palmette_solver* solver, const palmette_sparse_columns* w,
+                                         int subtract);
+palmette_status palmette_update_factor_z(palmette_solver* solver, const palmette_sparse_columns* w,
+                                         int subtract);
+
 /* The Schur complement S = A_BB - A_BI A_II^-1 A_IB on `num_boundary` unknowns B that are not eliminated. Of
  * the options, kind, ordering and threads are used. PALMETTE_NOT_VERIFIED: S was computed, but does not agree
  * with A; *schur is set. Free it with palmette_destroy_schur. */

@@ -234,9 +234,7 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
     kept->give_back(std::move(factor));
     return done.failure();
   }
-  return std::shared_ptr<const Factor<T>>(factor.release(), [kept](const Factor<T>* read) {
-    kept->give_back(std::unique_ptr<Factor<T>>(const_cast<Factor<T>*>(read)));
-  });
+  return factorize_detail::returning(kept, std::move(factor));
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                            \

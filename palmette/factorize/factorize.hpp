@@ -1,4 +1,5 @@
-// The door of `factorize`: values + tasks → Factor: LLᵀ, LDLᵀ or LU of the permuted and scaled matrix.
+// The door of `factorize`: values + tasks → Factor: LLᵀ, LDLᵀ or LU of the permuted and scaled matrix; and a
+// Cholesky factor that is changed by sparse columns.
 #pragma once
 
 #include <memory>
@@ -107,6 +108,46 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
                                                           std::shared_ptr<const SymbolicFactor> symbolic,
                                                           const Ordering& ordering,
                                                           const FactorizeOptions& options = {});
+
+/// A + W·Wᴴ or A − W·Wᴴ.
+enum class UpdateSign { add, subtract };
+
+/// How a factor is changed.
+struct FactorChange {
+  UpdateSign sign = UpdateSign::add;
+  ThreadTeam* team = nullptr;
+};
+
+/// The factor of the changed matrix; the one it was made of has not changed.
+template <class T>
+struct ChangedFactor {
+  std::shared_ptr<const Factor<T>> factor;
+  std::vector<index_t> supernodes;  ///< whose panels differ from those before, ascending
+  index_t rank = 0;                 ///< columns of W that are not zero
+  double flops = 0;                 ///< real
+};
+
+/// The factor of A ± W·Wᴴ, of the same structure.
+///
+/// A column of W changes the panels on one path only: from the supernode of its first row (in the order of
+/// the factor) to the root. There its other rows are eliminated one after the other by rotations, hyperbolic
+/// ones for A − W·Wᴴ. Up to 16 columns whose paths lie together go up the tree together.
+/// @param factor  LLᵀ
+/// @param w  n × k, sparse, in the user's order and unscaled; entries that are zero count as absent
+/// @param memory  of the factorizations of this structure: gives the panels of a factor that is not used any
+///   more
+/// @param change  its team may be null: only the caller's thread; the bits do not depend on it
+/// @returns the factor; or not_positive_definite, if A − W·Wᴴ is not positive definite to working precision;
+///   not_finite if entries overflow
+/// @throws UsageError for another kind, for values that are not finite, and naming the first entry of W for
+///   which the factor has no place: the rows of a column of W must be rows of the column of L in which its
+///   path begins; DimensionError; MemoryError
+/// @cost  6 flops for each entry of the panels on a path and column of W (complex: 20), and a copy of the
+///   factor
+/// @source [Davis and Hager 1999]; [Davis and Hager 2009]
+template <class T>
+Outcome<ChangedFactor<T>> update_factor(FactorizeMemory<T>& memory, const Factor<T>& factor,
+                                        const SparseMatrix<T>& w, const FactorChange& change);
 
 /// Bytes of the Factor, and of the additional workspace of factorize with `threads` threads.
 struct FactorMemory {

@@ -49,4 +49,13 @@ struct KeptMemory {
   std::unique_ptr<Factor<T>> spare_;  // locked briefly
 };
 
+/// A finished factor, which returns to the memory when its last owner releases it.
+template <class T>
+std::shared_ptr<const Factor<T>> returning(std::shared_ptr<KeptMemory<T>> kept,
+                                           std::unique_ptr<Factor<T>> factor) {
+  return std::shared_ptr<const Factor<T>>(factor.release(), [kept](const Factor<T>* read) {
+    kept->give_back(std::unique_ptr<Factor<T>>(const_cast<Factor<T>*>(read)));
+  });
+}
+
 }  // namespace palmette::factorize_detail

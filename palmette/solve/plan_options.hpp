@@ -52,6 +52,8 @@ template <class T>
 struct TriangleValues {
   std::span<const T> panels;    ///< 64-byte aligned; empty: none
   std::span<const char> forms;  ///< length num_supernodes: how a panel is stored
+  /// supernodes whose factor has changed since: all panels are copied, and theirs are computed anew
+  std::span<const index_t> changed = {};
 };
 
 /// What a plan on the host computed from a factor, as a file keeps it.

@@ -163,15 +163,37 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const Tr
   find_places();
   if (!options.invert_diagonal_blocks) return;
   if (owner && fits(known)) {
-    values_ = PanelArray<T>(known.panels, owner);
-    std::transform(known.forms.begin(), known.forms.end(), form_.begin(),
-                   [](char form) { return static_cast<Form>(form); });
+    take(known, owner, options);
   } else {
     values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
     std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
     fill(growth_limit_of(options, unit_roundoff<T>), options.team);
   }
   guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
+}
+
+template <class T>
+void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
+                                 const PlanOptions& options) {
+  std::transform(known.forms.begin(), known.forms.end(), form_.begin(),
+                 [](char form) { return static_cast<Form>(form); });
+  if (known.changed.empty()) {
+    values_ = PanelArray<T>(known.panels, owner);
+    return;
+  }
+  values_ = PanelArray<T>(static_cast<offset_t>(known.panels.size()), Uninitialised());
+  copy_panels(known.panels, options.team, values_);
+  const double growth_limit = growth_limit_of(options, unit_roundoff<T>);
+  std::atomic<std::size_t> next{0};
+  const auto take_supernodes = [&](int) {
+    Workroom room;
+    for (std::size_t k = next.fetch_add(1); k < known.changed.size(); k = next.fetch_add(1)) {
+      form_[known.changed[k]] = Form::guarded;
+      fill_one(known.changed[k], growth_limit, room);
+    }
+  };
+  if (options.team == nullptr) take_supernodes(0);
+  else options.team->share(std::ref(take_supernodes));
 }
 
 template <class T>

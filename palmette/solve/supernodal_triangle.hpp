@@ -62,7 +62,8 @@ struct SupernodeVectors {
 template <class T>
 class SupernodalTriangle {
  public:
-  /// @param known  values() of such a triangle, used where they lie if they fit; else they are computed
+  /// @param known  values() of such a triangle, used where they lie if they fit, or copied if some have
+  ///   changed; else they are computed
   /// @param owner  keeps them alive
   SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                      const PlanOptions& options, const TriangleValues<T>& known = {},
@@ -108,6 +109,8 @@ class SupernodalTriangle {
   void find_places();
   bool fits(const TriangleValues<T>& known) const;
   void fill(double growth_limit, ThreadTeam* team);
+  void take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
+            const PlanOptions& options);
   void fill_one(index_t s, double growth_limit, Workroom& room);
   DiagonalSource<T> diagonal_source(index_t s) const;
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;

@@ -26,9 +26,11 @@ template <class T>
 class WorkingInverse final : public Inverse<T> {
  public:
   WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options)
-      : WorkingInverse(factor, plan_of(factor, options)) {}
-  WorkingInverse(std::shared_ptr<const Factor<T>> factor, SolvePlan<T> plan)
-      : factor_(std::move(factor)), plan_(std::move(plan)) {}
+      : WorkingInverse(factor, plan_of(factor, options), options.structure) {}
+  /// @param structure  of the plan; null: unknown
+  WorkingInverse(std::shared_ptr<const Factor<T>> factor, SolvePlan<T> plan,
+                 std::shared_ptr<const PlanStructure> structure)
+      : factor_(std::move(factor)), plan_(std::move(plan)), structure_(std::move(structure)) {}
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
                    const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
@@ -45,6 +47,24 @@ class WorkingInverse final : public Inverse<T> {
                            DenseView<T> x, const SolveRun& run) const override {
     return plan_.solve_entries(operation, b, wanted, x, run);
   }
+  Outcome<ChangedInverse<T>> changed(const SparseMatrix<T>& w, const FactorChange& change,
+                                     FactorizeMemory<T>& memory) const override {
+    auto outcome = update_factor(memory, *factor_, w, change);
+    if (!outcome) return outcome.failure();
+    const ChangedFactor<T>& made = outcome.value();
+    PlanOptions options;
+    options.team = change.team;
+    PlanValues<T> known;
+    if (!made.supernodes.empty()) {  // the panels of this plan are copied
+      known = plan_.values();
+      known.lower.changed = made.supernodes;
+      known.owner = made.factor;
+    }
+    SolvePlan<T> plan = plan_solve(made.factor, options, structure_, known);
+    return ChangedInverse<T>{
+        std::make_shared<const WorkingInverse<T>>(made.factor, std::move(plan), structure_), made.rank,
+        static_cast<index_t>(made.supernodes.size()), made.flops};
+  }
   SolveCost cost(index_t num_rhs) const override { return plan_.cost(num_rhs); }
   index_t guarded_blocks() const override { return plan_.guarded_blocks(); }
   const PivotReport& pivots() const override { return factor_->pivots; }
@@ -60,6 +80,7 @@ class WorkingInverse final : public Inverse<T> {
  private:
   std::shared_ptr<const Factor<T>> factor_;
   SolvePlan<T> plan_;
+  std::shared_ptr<const PlanStructure> structure_;
 };
 
 template <class T>
@@ -214,7 +235,7 @@ std::shared_ptr<const Inverse<T>> load_inverse(const KeptInverse& input) {
   if constexpr (!std::is_same_v<real_t<T>, float>)
     if (input.mixed_precision) return load_mixed<T>(input);
   auto [factor, plan] = load_planned<T>(input);
-  return std::make_shared<WorkingInverse<T>>(std::move(factor), std::move(plan));
+  return std::make_shared<WorkingInverse<T>>(std::move(factor), std::move(plan), input.structure);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \

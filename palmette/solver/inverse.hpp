@@ -10,6 +10,27 @@
 
 namespace palmette {
 
+struct InverseOptions {
+  FactorizeOptions factorize;
+  std::shared_ptr<const PlanStructure> structure;  ///< of the solves; built if null
+  bool mixed_precision = false;
+  std::shared_ptr<Device> device = nullptr;        ///< holds the plan; null: the host
+  std::shared_ptr<DeviceWorld> world = nullptr;    ///< several devices hold it
+  WorldOptions of_world = {};
+};
+
+template <class T>
+class Inverse;
+
+/// The inverse of a matrix that was changed by sparse columns.
+template <class T>
+struct ChangedInverse {
+  std::shared_ptr<const Inverse<T>> inverse;
+  index_t rank = 0;        ///< as ChangedFactor
+  index_t supernodes = 0;  ///< that have changed
+  double flops = 0;
+};
+
 /// Constant after construction.
 template <class T>
 class Inverse {
@@ -31,6 +52,13 @@ class Inverse {
                                    const SolveRun&) const {
     throw UsageError("in mixed precision there is no factor in working precision");
   }
+  /// Of A ± W·Wᴴ, see update_factor. @throws UsageError also if there is no supernodal factor in working
+  /// precision
+  virtual Outcome<ChangedInverse<T>> changed(const SparseMatrix<T>&, const FactorChange&,
+                                             FactorizeMemory<T>&) const {
+    throw UsageError("in mixed precision there is no factor in working precision to update; make a solver "
+                     "without mixed precision, or factorize the new matrix");
+  }
   virtual SolveCost cost(index_t num_rhs) const = 0;
   virtual index_t guarded_blocks() const = 0;
   virtual const PivotReport& pivots() const = 0;
@@ -49,15 +77,6 @@ class Inverse {
   virtual std::shared_ptr<const Factor<T>> factor() const = 0;
   /// Write everything but the structure as sections. @throws IoError
   virtual void save(ArchiveWriter& file) const = 0;
-};
-
-struct InverseOptions {
-  FactorizeOptions factorize;
-  std::shared_ptr<const PlanStructure> structure;  ///< of the solves; built if null
-  bool mixed_precision = false;
-  std::shared_ptr<Device> device = nullptr;        ///< holds the plan; null: the host
-  std::shared_ptr<DeviceWorld> world = nullptr;    ///< several devices hold it
-  WorldOptions of_world = {};
 };
 
 /// What successive factorizations of one Solver reuse.

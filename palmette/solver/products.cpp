@@ -1,7 +1,7 @@
 // Orders, analyzes and factorizes for Solver, by supernodes or by columns.
 #include "palmette/solver/products.hpp"
+#include "palmette/solver/changed_matrix.hpp"
 #include "palmette/solver/choose_device.hpp"
-
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/hall.hpp"
@@ -170,6 +170,7 @@ Outcome<void> ProductMaker<T>::factorize_into(Products<T>& made, const SparseMat
   auto inverse = make_inverse(matrix, made.symbolic, *made.ordering, inverse_options, memory_);
   if (!inverse) return inverse.failure();
   made.inverse = std::move(inverse).value();
+  made.updated_columns = 0;
   if (made.device)
     made.matrix_there = std::make_shared<const DeviceMatrix<T>>(
         made.device, made.known.matrix,
@@ -254,6 +255,30 @@ Outcome<Products<T>> ProductMaker<T>::refactor(Products<T> made, int at_most) {
   }
   const Outcome<void> factored = factorize_into(made, *made.factored_matrix(), at_most);
   if (!factored) return factored.failure();
+  return made;
+}
+
+template <class T>
+Outcome<Products<T>> ProductMaker<T>::update(Products<T> made, const SparseMatrix<T>& w, UpdateSign sign,
+                                             FactorUpdateReport& spent) {
+  const Stopwatch watch;
+  const bool left_behind = memory_mutex_.lock();
+  const std::lock_guard alone(memory_mutex_, std::adopt_lock);
+  if (left_behind) memory_ = InverseMemory<T>();
+  ThreadTeam* const team = team_.for_work(made.inverse->factor_bytes() >= bytes_worth_a_team);
+  auto outcome = made.inverse->changed(w, {sign, team}, memory_.working);
+  if (!outcome) return outcome.failure();
+  const ChangedInverse<T>& changed = outcome.value();
+  made.inverse = changed.inverse;
+  made.known.matrix =
+      std::make_shared<const SparseMatrix<T>>(changed_matrix(*made.known.matrix, w, sign));
+  made.report.matrix.nnz = made.known.matrix->nnz();
+  report_factor(made, made.report.factorize->threads);
+  spent = {changed.rank, changed.supernodes, made.symbolic->num_supernodes(), changed.flops,
+           watch.seconds()};
+  made.updated_columns += changed.rank;
+  made.report.notes.push_back("the factor was updated by " + std::to_string(made.updated_columns) +
+                              " columns since it was computed");
   return made;
 }
 

@@ -59,6 +59,7 @@ struct Products {
   /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
   /// another matrix.
   std::vector<MatrixPlace> completion;
+  index_t updated_columns = 0;  // by which the factor was changed since it was computed
   Report report;
 
   std::shared_ptr<const SparseMatrix<T>> factored_matrix() const {
@@ -99,6 +100,11 @@ class ProductMaker {
   /// supernodes, if a pivot of a factor by columns becomes doubtful.
   /// @param at_most  threads; 0: as the options say
   Outcome<Products<T>> refactor(Products<T> made, int at_most);
+
+  /// Of A ± W·Wᴴ, of products by supernodes. @param spent  receives what was done
+  /// @throws UsageError, DimensionError as update_factor
+  Outcome<Products<T>> update(Products<T> made, const SparseMatrix<T>& w, UpdateSign sign,
+                              FactorUpdateReport& spent);
 
   void tell(std::string_view phase, double fraction) const {
     if (options_.progress) options_.progress(phase, fraction);

@@ -113,6 +113,16 @@ struct Solver<T>::State {
     return adopt_if_made(maker.refactor(std::move(made), at_most), "");
   }
 
+  Outcome<FactorUpdateReport> update_factor(const SparseMatrix<T>& w, UpdateSign sign) {
+    const std::lock_guard alone(writer);
+    const auto now = supernodal();
+    if (!now) return now.failure();
+    FactorUpdateReport spent;
+    const Outcome<void> adopted = adopt_if_made(maker.update(*now.value(), w, sign, spent), "");
+    if (!adopted) return adopted.failure();
+    return spent;
+  }
+
   /// Null if `automatic` would use one thread anyway: then no team is needed.
   ThreadTeam* team_for_solve(const Products<T>& made, index_t num_rhs, int at_most) {
     if (made.device || options.world) return nullptr;
@@ -444,6 +454,14 @@ Outcome<UpdatedSolver<T>> Solver<T>::update(SparseMatrix<T> u, SparseMatrix<T> v
                            state_->options.method};
         return make_updated<T>(std::move(kept), {std::move(u), std::move(v)}, state_->options.threads);
       });
+}
+template <class T>
+Outcome<FactorUpdateReport> Solver<T>::update_factor(const SparseMatrix<T>& w, UpdateSign sign) {
+  return with_memory_errors("out of memory while a factor was updated", [&] {
+    if (device() || state_->options.world)
+      throw UsageError("an update needs the factor on the host; make a solver without a device for it");
+    return state_->update_factor(w, sign);
+  });
 }
 template <class T>
 void Solver<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b, DenseView<T> x) const {

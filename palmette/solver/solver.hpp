@@ -213,6 +213,20 @@ class Solver {
   /// @cost  2·k solves, see UpdateReport
   Outcome<UpdatedSolver<T>> update(SparseMatrix<T> u, SparseMatrix<T> v);
 
+  /// Make this the solver of A + W·Wᴴ or A − W·Wᴴ, by changes of the factor along the paths of its tree on
+  /// which the columns of W lie. Solves that run continue with the factor before. Solutions are verified
+  /// against the changed matrix, which `matrix` returns, and whose pattern `refactor` takes from then on.
+  ///
+  /// Needs a factor of kind LLᵀ that has places for W·Wᴴ, see palmette::update_factor; `update` takes any U
+  /// and V.
+  /// @param w  n × k, sparse
+  /// @returns what was done; or not_positive_definite, then the solver keeps its factor and its matrix
+  /// @throws DimensionError; UsageError for another kind, in mixed precision, if devices hold the factor, and
+  ///   naming a value that is not finite or the first entry of W for which the factor has no place
+  /// @cost  a copy of the factor, of its plan and of A; for each column of W 6 flops (complex: 20) for each
+  ///   entry of the panels on its path; the plan's panels on the paths made anew
+  Outcome<FactorUpdateReport> update_factor(const SparseMatrix<T>& w, UpdateSign sign = UpdateSign::add);
+
   /// x ← op(F)⁻¹·b with a single factor F, neither refined nor verified: for half solves, as in sampling and
   /// whitening.
   ///

@@ -29,11 +29,11 @@ void add_multiple(DenseView<T> target, index_t j, const Wide<T>& factor, DenseVi
 
 /// The rotation that makes two columns orthogonal: (p, q) ← (c·p − s·ē·q, s·p + c·ē·q).
 template <class Scalar>
-struct Rotation {
+struct PlaneRotation {
   double c = 1, s = 0;
   Scalar phase = Scalar(1);  ///< ē
 
-  static Rotation between(double p_squared, double q_squared, const Scalar& product) {
+  static PlaneRotation between(double p_squared, double q_squared, const Scalar& product) {
     const double size = std::abs(product);
     const double zeta = (q_squared - p_squared) / (2 * size);
     const double t = (zeta < 0 ? -1 : 1) / (std::abs(zeta) + std::hypot(1, zeta));
@@ -140,7 +140,7 @@ void turn_to_singular_vectors(DenseMatrix<T>& basis, DenseMatrix<T>& image) {
         const Wide<T> product = inner_product(columns, p, columns, q);
         if (!(std::abs(product) > 4 * unit_roundoff<T> * norm_p * norm_q)) continue;
         turned = true;
-        const auto rotation = Rotation<Wide<T>>::between(norm_p * norm_p, norm_q * norm_q, product);
+        const auto rotation = PlaneRotation<Wide<T>>::between(norm_p * norm_p, norm_q * norm_q, product);
         rotation.apply(image.view(), p, q);
         rotation.apply(basis.view(), p, q);
       }

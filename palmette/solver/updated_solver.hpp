@@ -26,6 +26,15 @@ struct UpdateReport {
   std::vector<std::string> notes;
 };
 
+/// What Solver::update_factor did.
+struct FactorUpdateReport {
+  index_t rank = 0;        ///< columns of W that are not zero
+  index_t supernodes = 0;  ///< on their paths, of num_supernodes
+  index_t num_supernodes = 0;
+  double flops = 0;        ///< real, of the rotations
+  double seconds = 0;      ///< with the copy of the factor and the changes of plan and matrix
+};
+
 /// The system with A + U·Vᵀ, U and V being n × k, by k solves with the kept factor of A and a k × k matrix.
 /// Keeps the factor alive; changes of the solver that made it do not affect it.
 ///

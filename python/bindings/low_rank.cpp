@@ -44,6 +44,25 @@ UpdatedSolver<T> update(Solver<T>& solver, const MatrixHandle<T>& u, const Matri
   return solver.update(u.held(), v.held()).value();
 }
 
+/// (what was done, entries of the changed matrix)
+template <class T>
+nb::tuple update_factor(Solver<T>& solver, const MatrixHandle<T>& w, bool subtract) {
+  FactorUpdateReport done;
+  offset_t entries = 0;
+  {
+    const LockReleased released;
+    done = solver.update_factor(w.held(), subtract ? UpdateSign::subtract : UpdateSign::add).value();
+    entries = solver.matrix()->nnz();
+  }
+  nb::dict fields;
+  fields["rank"] = done.rank;
+  fields["supernodes"] = done.supernodes;
+  fields["num_supernodes"] = done.num_supernodes;
+  fields["flops"] = done.flops;
+  fields["seconds"] = done.seconds;
+  return nb::make_tuple(fields, entries);
+}
+
 template <class T>
 nb::dict solve_updated(const UpdatedSolver<T>& solver, DenseIn<T> b, DenseOut<T> x,
                        const std::string& trans) {
@@ -63,6 +82,7 @@ void bind_low_rank_of(nb::module_& module) {
       .def("solve", &solve_updated<T>);
   module.def("null_space", &null_space<T>);
   module.def("update", &update<T>);
+  module.def("update_factor", &update_factor<T>);
 }
 
 }  // namespace

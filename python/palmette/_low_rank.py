@@ -20,6 +20,10 @@ class LowRank:
     _shape: Tuple[int, int]
     _dtype: np.dtype
     _refactoring: Any
+    _nnz: int
+    _entries: int
+    _pattern: Any
+    _told: Any
     _null_space_report: Optional[Dict[str, Any]] = None
 
     @property
@@ -105,6 +109,61 @@ class LowRank:
         with self._refactoring:
             core = _bindings.update(self._core, *parts)
         return UpdatedSolver(core, self._shape, self._dtype)
+
+    def update_factor(self, W: Any, *, subtract: bool = False) -> Dict[str, Any]:
+        """Make this the solver of A + W Wᴴ, or of A − W Wᴴ, by changes of its factor L Lᴴ.
+
+        Only the panels on those paths of the elimination tree change on which the columns of W lie. Answers
+        are verified against the changed matrix. `update` takes changes that have no place in the factor.
+
+        Parameters
+        ----------
+        W : array_like or sparse, shape (n, k) or (n,)
+            Entries that are zero count as absent. The rows of a column must be rows of one column of L, which
+            holds for every column if A stores W Wᴴ (zeros too).
+        subtract : bool
+            A − W Wᴴ.
+
+        Returns
+        -------
+        dict
+            ``rank``: columns of W that are not zero; ``supernodes`` of ``num_supernodes`` that have changed;
+            ``flops``; ``seconds``.
+
+        Raises
+        ------
+        DimensionError
+            If the shapes do not fit.
+        NotPositiveDefiniteError
+            If A − W Wᴴ is not positive definite to working precision: the solver is as it was.
+        UsageError
+            If the factor is not of kind "llt", a value is not finite, or an entry of W has no place in the
+            factor (the message names the first); in "mixed" precision; if a device holds the factor; if W is
+            complex and A real.
+
+        Notes
+        -----
+        The factor and what solves prepared of it are copied, so solves in other threads continue with the
+        factor before. If W Wᴴ has entries that A has not, `refactor` takes matrices of the changed pattern
+        from then on, and values in the order of compressed columns, rows ascending.
+
+        Examples
+        --------
+        >>> import numpy as np, palmette
+        >>> solver = palmette.Solver(np.array([[4.0, 1.0], [1.0, 4.0]]), kind="llt")
+        >>> solver.update_factor([1.0, 1.0])["rank"]
+        1
+        >>> solver.solve([7.0, 7.0])
+        array([1., 1.])
+        """
+        w = _input.to_core(self._change("W", W), "W", self._dtype)
+        with self._refactoring:
+            done, entries = _bindings.update_factor(self._core, w, bool(subtract))
+            if entries != self._nnz:
+                self._nnz = self._entries = entries
+                self._pattern = None
+            self._told = self._core.report()
+        return done
 
     def _change(self, name: str, part: Any) -> Any:
         """A sparse n × k matrix."""

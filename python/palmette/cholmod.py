@@ -11,7 +11,8 @@ Change the import, and programs run unchanged, except that
 
 - ``solve_A`` and calls of the factor refine and verify the solution (`Factor.solver` has the report);
 - ``analyze`` knows no values, and factorizes a matrix of the same pattern to find the order;
-- `Factor.update_inplace` is not there: factorize the updated matrix by ``cholesky_inplace``;
+- `Factor.update_inplace` makes a new factor in the same order if C·Cᴴ has entries for which the present one
+  has no place;
 - the permutation is that of Palmette's ordering, so P, L and D differ from CHOLMOD's, while their product
   does not. "natural" is followed by a postorder of the elimination tree too;
 - a matrix that is not positive definite is refused at once, and not when L is asked for.
@@ -149,15 +150,32 @@ class Factor:
         self._refactor(_product(A, beta))
 
     def update_inplace(self, C: Any, subtract: bool = False) -> None:
-        """Not available. Factorize A + C·Cᴴ by `cholesky_inplace`, or a new factor where its pattern is new.
+        """Make this the factor of A + C·Cᴴ, or of A − C·Cᴴ.
+
+        Changes the factor along the paths of its tree on which the columns of C lie. Where the factor has no
+        place for C·Cᴴ, factorizes the new matrix in the same order.
+
+        Parameters
+        ----------
+        C : sparse matrix, shape (n, k)
+        subtract : bool
 
         Raises
         ------
-        NotImplementedError
+        CholmodNotPositiveDefiniteError
+            If A − C·Cᴴ is not positive definite; the factor is as it was.
         """
-        raise NotImplementedError(
-            "palmette.cholmod has no update of a factor; factorize the updated matrix by cholesky_inplace"
-        )
+        C = _in_double(C)
+        if C.shape[0] != self.solver.shape[0]:
+            raise CholmodError(f"C has shape {C.shape}, but A has shape {self.solver.shape}")
+        self._values()
+        change = C @ C.conj().T
+        changed = _sorted(self._matrix - change if subtract else self._matrix + change)
+        if C.dtype.kind == "c" and self._matrix.dtype.kind != "c":
+            self.solver = self._with_values(changed).solver
+        else:
+            self._update(C, subtract, changed)
+        self._matrix = changed
 
     def copy(self) -> Factor:
         """A factor of its own, which changes of this one do not change."""
@@ -276,11 +294,26 @@ class Factor:
             raise CholmodError(f"A has shape {A.shape}, but the first one had {self.solver.shape}")
         return Factor(A, self.P())
 
-    def _refactor(self, A: Any) -> None:
-        if A.dtype == self._matrix.dtype and _same_pattern(A, self._matrix):
-            with _as_cholmod_errors():
+    def _refactored(self, A: Any) -> bool:
+        """False if the solver's pattern has zeros that an update left there."""
+        with _as_cholmod_errors():
+            try:
                 self.solver.refactor(A)
-        else:
+                return True
+            except UsageError:
+                return False
+
+    def _update(self, C: Any, subtract: bool, changed: Any) -> None:
+        try:
+            with _as_cholmod_errors():
+                self.solver.update_factor(C, subtract=subtract)
+        except CholmodNotPositiveDefiniteError:
+            raise
+        except CholmodError:  # the factor has no place for an entry of C
+            self.solver = self._with_values(changed).solver
+
+    def _refactor(self, A: Any) -> None:
+        if not (A.dtype == self._matrix.dtype and _same_pattern(A, self._matrix) and self._refactored(A)):
             self.solver = self._with_values(A).solver
         self._matrix = A
         self._has_values = True

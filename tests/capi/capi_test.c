@@ -310,6 +310,36 @@ static void updates_of_low_rank_are_solved(void) {
   palmette_destroy(solver);
 }
 
+static void factors_are_updated(void) {
+  /* [4 1; 1 4] + (1, 1)'(1, 1) = [5 2; 2 5]: x = (1, 1) for b = (7, 7). */
+  const int64_t ptr[] = {0, 2, 4}, one[] = {0, 2}, reversed[] = {2, 0};
+  const int32_t rows[] = {0, 1, 0, 1}, both[] = {1, 0};
+  const double entries[] = {4, 1, 1, 4}, w[] = {1, 1}, large[] = {3, 3}, b[] = {7, 7};
+  double x[2];
+  palmette_sparse_columns columns = {1, one, both, w};
+  palmette_options options;
+  palmette_solver* solver = NULL;
+  palmette_default_options(&options);
+  options.kind = PALMETTE_LLT;
+  EXPECT(palmette_create_d(2, ptr, rows, entries, PALMETTE_FULL, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_update_factor_d(solver, &columns, 0) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(solver, PALMETTE_PLAIN, 1, b, 2, x, 2, NULL) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 1));
+  EXPECT(palmette_update_factor_z(solver, &columns, 0) == PALMETTE_USAGE);
+  columns.values = large;
+  EXPECT(palmette_update_factor_d(solver, &columns, 1) == PALMETTE_NUMERICAL);
+  EXPECT(strstr(palmette_last_error(), "not positive definite") != NULL);
+  columns.column_ptr = reversed;
+  EXPECT(palmette_update_factor_d(solver, &columns, 1) == PALMETTE_USAGE);
+  columns.column_ptr = NULL;
+  EXPECT(palmette_update_factor_d(solver, &columns, 1) == PALMETTE_USAGE);
+  columns.column_ptr = one;
+  columns.values = w;
+  EXPECT(palmette_update_factor_d(solver, &columns, 1) == PALMETTE_OK);
+  EXPECT(palmette_refactor_d(solver, entries) == PALMETTE_OK);
+  palmette_destroy(solver);
+}
+
 static void schur_complements_are_found(void) {
   /* [2 -1 0; -1 2 -1; 0 -1 2] on the unknowns 2 and 0: [1.5 -0.5; -0.5 1.5]; A (1, 1, 1) = (1, 0, 1). */
   const int64_t ptr[] = {0, 2, 5, 7};
@@ -402,6 +432,7 @@ int main(void) {
   entries_of_a_solution_are_found();
   inertia_and_null_space_are_found();
   updates_of_low_rank_are_solved();
+  factors_are_updated();
   schur_complements_are_found();
   singular_systems_are_answered_as_asked();
   errors_name_their_place();

@@ -158,10 +158,42 @@ def test_arguments_are_checked():
         cholesky(A)(np.ones(9))
     with pytest.raises(CholmodError, match="shape"):
         cholesky(A).cholesky(positive(11))
-    with pytest.raises(NotImplementedError, match="cholesky_inplace"):
-        cholesky(A).update_inplace(A)
+    with pytest.raises(CholmodError, match="C has shape"):
+        cholesky(A).update_inplace(A[:9])
     for name in ("natural", "amd", "colamd", "nesdis", "best", "default"):
         assert np.allclose(A @ cholesky(A, ordering_method=name)(np.ones(10)), 1)
+
+
+@pytest.mark.parametrize("dtype", ["d", "D"])
+def test_updates_in_place_are_those_of_the_changed_matrix(dtype):
+    A, b = positive(80, dtype), np.ones(80)
+    for C in (
+        A[:, [3, 40]],  # rows of one column of A: within the factor
+        sparse.csc_matrix((np.ones(2), ([2, 77], [0, 0])), shape=(80, 1)),  # perhaps not
+        sparse.csc_matrix(np.eye(80)[:, :1]),
+    ):
+        factor = cholesky(A)
+        C = sparse.csc_matrix(C.astype(dtype))
+        factor.update_inplace(C)
+        B = sparse.csc_matrix(A + C @ C.conj().T)
+        assert np.allclose(B @ factor(b), b)
+        p, L = factor.P(), factor.L()
+        assert np.allclose((L @ L.conj().T).toarray(), B[p][:, p].toarray())
+        factor.update_inplace(C, subtract=True)
+        assert np.allclose(A @ factor(b), b)
+        factor.cholesky_inplace(2 * A)
+        assert np.allclose(2 * A @ factor(b), b)
+    with pytest.raises(CholmodNotPositiveDefiniteError):
+        factor.update_inplace(100 * C, subtract=True)
+    assert np.allclose(2 * A @ factor(b), b)
+
+
+def test_an_update_by_complex_columns_makes_a_complex_factor():
+    A, C = positive(20), sparse.csc_matrix(1j * np.eye(20)[:, :1])
+    factor = cholesky(A)
+    factor.update_inplace(C)
+    x = factor(np.ones(20))
+    assert np.allclose((A + C @ C.conj().T) @ x, 1)
 
 
 def test_conversions_are_told():

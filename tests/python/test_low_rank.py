@@ -54,6 +54,66 @@ def test_bad_changes_are_refused(U, V, error):
         palmette.Solver(np.eye(3)).update(U, V)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_factor_is_updated_and_downdated_by_sparse_columns(dtype):
+    A = system("llt", dtype, 60)
+    W = np.zeros((60, 3), dtype)
+    for k, column in enumerate([0, 20, 41]):  # two rows of an entry of A: the factor has places for them
+        W[[column, next(row for row in A[:, [column]].nonzero()[0] if row != column)], k] = 0.5, 0.25
+    W = sparse.csc_array(W)
+    solver = palmette.Solver(A, kind="llt")
+    B = A.toarray().astype("complex128") + (W @ W.conj().T).toarray().astype("complex128")
+    b = some((60, 2), dtype, 4)
+    tolerance = 1e-4 if dtype in ("float32", "complex64") else 1e-10
+    done = solver.update_factor(W)
+    assert done["rank"] == 3 and 0 < done["supernodes"] <= done["num_supernodes"] and done["flops"] > 0
+    assert np.abs(B @ solver.solve(b) - b).max() < tolerance
+    assert solver.report["verify"]["verified"]
+    assert abs(solver.slogdet().logabsdet - np.linalg.slogdet(B)[1]) < 60 * tolerance
+    solver.update_factor(W, subtract=True)
+    assert np.abs(A @ solver.solve(b) - b).max() < tolerance
+
+
+def test_a_downdate_to_an_indefinite_matrix_leaves_the_solver_as_it_was():
+    solver = palmette.Solver(np.array([[4.0, 1.0], [1.0, 4.0]]), kind="llt")
+    with pytest.raises(palmette.NotPositiveDefiniteError, match="not positive definite"):
+        solver.update_factor([3.0, 0.0], subtract=True)
+    assert np.allclose(solver.solve([5.0, 5.0]), 1)
+
+
+def test_new_values_follow_the_pattern_of_the_changed_matrix():
+    A = sparse.csc_array(np.diag([4.0] * 4) + np.diag([1.0] * 3, 1) + np.diag([1.0] * 3, -1))
+    A[0, 3] = A[3, 0] = 1.0  # fills (1, 3) or (0, 2)
+    A = A.tocsc()
+    for rows in ([1, 3], [0, 2]):
+        solver = palmette.Solver(A, kind="llt", ordering="natural")
+        W = sparse.csc_array((np.ones(2), (rows, [0, 0])), shape=(4, 1))
+        try:
+            solver.update_factor(W)
+        except palmette.UsageError as error:
+            assert "has no place in the factor" in str(error)
+            continue
+        B = sparse.csc_array(A + W @ W.T)
+        B.sort_indices()
+        with pytest.raises(palmette.UsageError):
+            solver.refactor(A)
+        solver.refactor(2 * B.data)
+        assert np.allclose(2 * B @ solver.solve(np.ones(4)), 1)
+        return
+    pytest.fail("no update was accepted")
+
+
+@pytest.mark.parametrize("W, error", [
+    (np.ones(4), palmette.DimensionError),
+    ([np.nan, 0, 0], palmette.UsageError),
+    ([1j, 0, 0], palmette.UsageError),
+    ([1.0, 1.0, 0], palmette.UsageError),
+])
+def test_bad_columns_are_refused(W, error):
+    with pytest.raises(error):
+        palmette.Solver(sparse.eye_array(3), kind="llt", ordering="natural").update_factor(W)
+
+
 def test_inertia_of_nearly_singular_matrices_is_decided():
     """[1 1; 1 1+e] has determinant e."""
     for e in (1e-13, -1e-13, 2.0**-51, -(2.0**-51)):
