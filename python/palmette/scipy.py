@@ -41,6 +41,7 @@ from ._at_once import solve_at_once
 from ._input import is_sparse
 from ._pinned import PinnedSolver, pinned_unknowns
 from ._problems import orderings
+from ._reached import solved_blocks
 from ._solver import Solver
 from ._triangular import TriangularSolver
 from ._verified import USUAL_OPTIONS, SolveOptions, VerifiedSolves
@@ -59,8 +60,6 @@ _SINGULAR = "Factor is exactly singular"
 _ROW_ERROR = {"d": 1e-10, "D": 1e-10, "f": 5e-2, "F": 5e-2}
 # SuperLU factors this number of unknowns in negligible time.
 _FEW_UNKNOWNS = 2000
-# Columns of a sparse right-hand side that are dense at the same time.
-_DENSE_COLUMNS = 64
 
 
 class SuperLU:
@@ -283,6 +282,11 @@ def spsolve(A: Any, b: Any, permc_spec: Optional[str] = None, use_umfpack: bool 
     ndarray or sparse array or matrix
         Of shape (n,) if b is a vector, also for b of shape (n, 1); otherwise (n, k), sparse if b is. NaN
         throughout, with a MatrixRankWarning, if A is exactly singular and b is not sparse.
+
+    Notes
+    -----
+    For a sparse b with several columns, the forward sweep visits only branches of the tree with entries of b,
+    for 64 columns with common branches at a time.
 
     Raises
     ------
@@ -573,20 +577,16 @@ def _spsolve_sparse(A: Any, b: Any, permc_spec: Any) -> Any:
     if A.format != "csc":
         warn("splu converted its input to CSC format", SparseEfficiencyWarning, stacklevel=3)
     if b.format != "csc":
-        warn(
-            "spsolve is more efficient when sparse b is in the CSC matrix format",
-            SparseEfficiencyWarning,
-            stacklevel=3,
-        )
+        warn("spsolve is more efficient when sparse b is in the CSC matrix format", SparseEfficiencyWarning,
+             stacklevel=3)
         b = csc_array(b)
     solver = _factor(A, "auto", permc_spec)
     solver.tell_singular = False
     rows, columns, values = [], [], []
-    for first in range(0, b.shape[1], _DENSE_COLUMNS):
-        x = _solve_columns(solver, b[:, first:first + _DENSE_COLUMNS].toarray(), "N")
+    for numbers, reached, x in solved_blocks(solver, b, lambda block: _solve_columns(solver, block, "N")):
         column, row = np.nonzero(x.T)
-        rows.append(row)
-        columns.append(column + first)
+        rows.append(row if reached is None else reached[row])
+        columns.append(numbers[column])
         values.append(x[row, column])
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))) if values else None
     return type(A)(entries if entries is not None else b.shape, shape=b.shape, dtype=A.dtype)

@@ -360,3 +360,35 @@ def test_a_right_hand_side_of_another_size_is_refused_as_by_scipy(shape):
     for module in (ours, theirs):
         with pytest.raises(ValueError):
             module.splu(A).solve(np.ones(shape))
+
+
+@pytest.mark.parametrize("dtype", ["d", "D"])
+def test_sparse_sides_visit_the_branches_of_their_entries_alone(dtype, monkeypatch):
+    A = sparse.csc_array(palmette.generate("convection_diffusion3d", 14)).astype(dtype)
+    n = A.shape[0]
+    b = sparse.random_array((n, 150), density=1e-3, rng=np.random.default_rng(4), format="csc").astype(dtype)
+    b = sparse.csc_array(b @ sparse.diags_array(np.r_[0.0, np.ones(149)]))  # a column without entries, too
+    seen = []
+    solve_sparse = palmette.Solver.solve_sparse
+
+    def observed(self, *arguments):
+        x = solve_sparse(self, *arguments)
+        seen.append(self.sparse_report)
+        return x
+
+    monkeypatch.setattr(palmette.Solver, "solve_sparse", observed)
+    x = ours.spsolve(A, b)
+    assert isinstance(x, sparse.csc_array) and x.dtype == np.dtype(dtype)
+    assert abs(A @ x - b).max() < 1e-12
+    assert len(seen) == 3 and all(report["verified"] and not report["solved_whole"] for report in seen)
+    assert sum(report["bytes"] for report in seen) < sum(report["whole_bytes"] for report in seen)
+
+
+def test_sparse_sides_leave_out_parts_of_the_matrix_that_they_do_not_touch():
+    part = sparse.csc_array(palmette.generate("convection_diffusion3d", 10))
+    A = sparse.block_diag([part, part, part], format="csc")
+    n = part.shape[0]
+    b = sparse.csc_array((np.ones(3), ([5, n + 7, 9], [0, 1, 2])), shape=(3 * n, 3))
+    x = ours.spsolve(A, b)
+    assert abs(A @ x - b).max() < 1e-12
+    assert sorted(set(x.nonzero()[0] // n)) == [0, 1] and x.nnz == 3 * n
