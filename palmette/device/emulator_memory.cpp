@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <new>
+#include <utility>
 
 #include "palmette/base/base.hpp"
 #include "palmette/device/emulator_state.hpp"
@@ -270,7 +271,9 @@ void prepare_memory() {
 }
 void reset_memory(int devices) {
   prepare_memory();
-  for (int d = 0; d < devices; ++d) std::memset(memory.base + d * device_bytes, 0, memory.used);
+  for (std::size_t& unclean : memory.unclean) unclean = std::max(unclean, memory.used);
+  for (int d = 0; d < devices; ++d)
+    std::memset(memory.base + d * device_bytes, 0, std::exchange(memory.unclean[d], 0));
   memory.used = 0;
   memory.allocations.clear();
   memory.managed.clear();

@@ -32,6 +32,7 @@ struct Memory {
   char* base = nullptr;
   char* shared = nullptr;  // behind the devices
   std::size_t used = 0;  ///< no allocation since the last reset lay behind
+  std::array<std::size_t, max_devices> unclean{};  ///< the same since a reset last cleared the device
   std::map<std::size_t, std::size_t> allocations;  ///< begin → end, offsets within a device
   std::map<const char*, const char*> managed;      ///< those that are managed: begin → end
   bool is_device(const void* p) const { return p >= base && p < shared; }

@@ -39,6 +39,11 @@ Closure closure_of(const KernelCall& call) {
       return closure<ElementSweep<T>>(call.argument, network_forward_kernel<T, K>);
     case Kernel::network_backward:
       return closure<ElementSweep<T>>(call.argument, network_backward_kernel<T, K>);
+    case Kernel::unified_columns:
+      return closure<ColumnSweep<T>>(call.argument, unified_columns_kernel<T, K>);
+    case Kernel::zero_copy_columns:
+      return closure<ColumnSweep<T>>(call.argument, zero_copy_columns_kernel<T, K>);
+    case Kernel::pushed_columns: return closure<ColumnSweep<T>>(call.argument, pushed_columns_kernel<T, K>);
     case Kernel::residual: return closure<ResidualCall<T>>(call.argument, residual_kernel<T, K>);
     default: return {};
   }
@@ -58,11 +63,6 @@ Closure closure_of_vectors(const KernelCall& call) {
     case Kernel::scaled_residual: return closure<ScaledResidual<T>>(call.argument, scaled_residual_kernel<T>);
     case Kernel::correction: return closure<CorrectionCall<T>>(call.argument, correction_kernel<T>);
     case Kernel::copy_columns: return closure<ColumnCopy<T>>(call.argument, copy_columns_kernel<T>);
-    case Kernel::unified_columns:
-      return closure<ColumnSweep<T>>(call.argument, unified_columns_kernel<T>);
-    case Kernel::zero_copy_columns:
-      return closure<ColumnSweep<T>>(call.argument, zero_copy_columns_kernel<T>);
-    case Kernel::pushed_columns: return closure<ColumnSweep<T>>(call.argument, pushed_columns_kernel<T>);
     case Kernel::region_trial:
       return closure<RegionTrial>(call.argument, region_trial_kernel<>);
     default: return {};
@@ -102,14 +102,24 @@ Closure element_with(Link link, const ElementSweep<double>& sweep) {
   return [=] { element_forward_kernel<double, 1, f>(sweep); };
 }
 
-template <Fault f>
+template <Fault f, int K>
 Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
   switch (sharing) {
-    case Sharing::unified: return [=] { solve_unified<double, f>(sweep); };
-    case Sharing::zero_copy: return [=] { solve_zero_copy<double, f>(sweep); };
-    case Sharing::pushed: return [=] { solve_pushed<double, f>(sweep); };
+    case Sharing::unified: return [=] { over_columns<double, K>(sweep, UnifiedSums<double, f>{sweep}); };
+    case Sharing::zero_copy: return [=] { over_columns<double, K>(sweep, ZeroCopySums<double, f>(sweep)); };
+    case Sharing::pushed:
+      return [=] {
+        over_columns<double, K>(sweep, PushedSums<double, f>{sweep});
+        gpu::quiet();
+      };
   }
   return {};
+}
+
+template <Fault f>
+Closure columns_closure_of(Sharing sharing, const ColumnSweep<double>& sweep) {
+  return sweep.at.num_rhs == 1 ? columns_closure<f, 1>(sharing, sweep)
+                               : columns_closure<f, rhs_of_lane>(sharing, sweep);
 }
 
 template <ExchangeFault f>
@@ -168,11 +178,11 @@ emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<dou
                              const LaunchShape& shape) {
   const auto with = [&](Closure kernel) { return launch(sweep.element, shape, std::move(kernel)); };
   switch (fault) {
-    case Fault::narrow_scope: return with(columns_closure<Fault::narrow_scope>(sharing, sweep));
-    case Fault::no_acquire: return with(columns_closure<Fault::no_acquire>(sharing, sweep));
-    case Fault::relaxed_flag: return with(columns_closure<Fault::relaxed_flag>(sharing, sweep));
-    case Fault::wrong_size: return with(columns_closure<Fault::wrong_size>(sharing, sweep));
-    default: return with(columns_closure<Fault::none>(sharing, sweep));
+    case Fault::narrow_scope: return with(columns_closure_of<Fault::narrow_scope>(sharing, sweep));
+    case Fault::no_acquire: return with(columns_closure_of<Fault::no_acquire>(sharing, sweep));
+    case Fault::relaxed_flag: return with(columns_closure_of<Fault::relaxed_flag>(sharing, sweep));
+    case Fault::wrong_size: return with(columns_closure_of<Fault::wrong_size>(sharing, sweep));
+    default: return with(columns_closure_of<Fault::none>(sharing, sweep));
   }
 }
 

@@ -1,7 +1,11 @@
 // A plain triangle on several devices (elements), synchronization-free: a warp for each column, which waits
 // until all additions to its row have been made, solves, and adds to the rows of its entries
-// [Xie et al. 2021]. Columns of an element lie in tasks, which are dealt to the elements in turn. One
-// right-hand side. The order of additions depends on time, so bits may differ from solve to solve.
+// [Xie et al. 2021]. Columns of an element lie in tasks, which are dealt to the elements in turn. The order
+// of additions depends on time, so bits may differ from solve to solve.
+//
+// Several right-hand sides: a warp waits for its row once, then takes them K at a time, so many as a lane
+// keeps in registers; with the last of them, a lane counts its entries off. So waits, counts and messages do
+// not grow with their number.
 //
 // Liveness: warps take the columns of their element in the order of the solve. Of all columns taken and not
 // solved, the first waits for none that is not solved: one resident warp of each element is enough. Of a
@@ -13,24 +17,44 @@
 
 namespace palmette::device {
 
-/// Calls sum_of(column) for each column that the warp takes, which waits and returns what the row loses, and
-/// add(row, value) for its entries.
-template <class T, class SumOf, class Add>
-PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, SumOf&& sum_of, Add&& add) {
-  for (int k = take_warp_ticket(s.at.ticket); k < s.a.num_columns; k = take_warp_ticket(s.at.ticket)) {
-    const T rest = s.at.b[k] - sum_of(s.a.column[k]);
-    const T x = s.a.diagonal != nullptr ? divide(rest, s.a.diagonal[k]) : rest;
-    if (gpu::lane() == 0) s.at.x[k] = x;
-    for (long long e = s.a.ptr[k] + gpu::lane(); e < s.a.ptr[k + 1]; e += gpu::warp_size)
-      add(s.a.row[e], multiply_add(s.a.value[e], x, zero<T>()));
+/// The scope in which counters of other elements are changed and read.
+template <Fault fault>
+inline constexpr gpu::Scope scope_of_others =
+    fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
+
+/// x of right-hand sides rhs … rhs + count − 1 of the element's column k, in all lanes.
+template <class T, int K, class Sums>
+PALMETTE_DEVICE void solve_column(const ColumnSweep<T>& s, int k, int rhs, int count, const Sums& sums,
+                                  T (&x)[K]) {
+  const long long own = s.first_of(k) + rhs, row = s.first_of(s.a.column[k]) + rhs;
+  for (int j = 0; j < K; ++j) {
+    if (j >= count) continue;
+    const T rest = s.at.b[own + j] - sums.of(row + j);
+    x[j] = s.a.diagonal != nullptr ? divide(rest, s.a.diagonal[k]) : rest;
+    if (gpu::lane() == 0) s.at.x[own + j] = x[j];
   }
 }
 
-/// An addition to a row, in the memory of this element.
-template <gpu::Scope scope, class T>
-PALMETTE_DEVICE void add_at_home(const ElementVectors<T>& at, int row, T value) {
-  add_atomically<scope>(&at.left_sum[row], value);
-  gpu::reduce_release<scope>(&at.remaining[row], -1);
+/// Solves for each column that the warp takes. `sums` is one of the types below: wait(row) returns when all
+/// additions to the row have been made, of(place) is then what it loses, add(row, place, value) makes an
+/// addition, and count(row) says, once, that the additions of a column to this row have been made.
+template <class T, int K, class Sums>
+PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, Sums sums) {
+  for (int k = take_warp_ticket(s.at.ticket); k < s.a.num_columns; k = take_warp_ticket(s.at.ticket)) {
+    sums.wait(s.a.column[k]);
+    for (int rhs = 0; rhs < s.at.num_rhs; rhs += K) {
+      const int left = s.at.num_rhs - rhs, count = left < K ? left : K;
+      T x[K] = {};
+      solve_column<T, K>(s, k, rhs, count, sums, x);
+      for (long long e = s.a.ptr[k] + gpu::lane(); e < s.a.ptr[k + 1]; e += gpu::warp_size) {
+        const int row = s.a.row[e];
+        const T value = s.a.value[e];
+        for (int j = 0; j < K; ++j)
+          if (j < count) sums.add(row, s.first_of(row) + rhs + j, multiply_add(value, x[j], zero<T>()));
+        if (left <= K) sums.count(row);
+      }
+    }
+  }
 }
 
 /// Waits in a loop that a fence has to follow.
@@ -44,34 +68,36 @@ PALMETTE_DEVICE void wait_for_zero(const int* remaining) {
 /// What is added to rows of others lies in managed memory, where all elements write; own rows are added up in
 /// the element's memory [Xie et al. 2021], algorithm 2.
 template <class T, Fault fault>
-PALMETTE_DEVICE void solve_unified(const ColumnSweep<T>& s) {
-  constexpr gpu::Scope scope = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
-  const ElementVectors<T>& at = s.at;
-  const auto sum_of = [&](int i) {
-    const bool has_others = (s.a.sources[i] & ~(1u << s.element)) != 0;
+struct UnifiedSums {
+  const ColumnSweep<T>& s;
+  bool has_others = false;
+
+  PALMETTE_DEVICE void wait(int row) {
+    has_others = (s.a.sources[row] & ~(1u << s.element)) != 0;
     if (gpu::lane() == 0) {
-      wait_for_zero<gpu::Scope::device>(&at.remaining[i]);
-      if (has_others) wait_for_zero<scope>(&at.shared_remaining[i]);
+      wait_for_zero<gpu::Scope::device>(&s.at.remaining[row]);
+      if (has_others) wait_for_zero<scope_of_others<fault>>(&s.at.shared_remaining[row]);
       if constexpr (fault != Fault::no_acquire) gpu::fence<gpu::Scope::system>();
     }
     gpu::warp_barrier();
-    const T own = load_relaxed<gpu::Scope::device>(&at.left_sum[i]);
-    return has_others ? own + load_relaxed<gpu::Scope::system>(&at.shared_sum[i]) : own;
-  };
-  const auto add = [&](int row, T value) {
-    if (s.is_own(row)) {
-      add_at_home<gpu::Scope::device>(at, row, value);
-    } else {
-      add_atomically<gpu::Scope::system>(&at.shared_sum[row], value);
-      gpu::reduce_release<scope>(&at.shared_remaining[row], -1);
-    }
-  };
-  over_columns(s, sum_of, add);
-}
+  }
+  PALMETTE_DEVICE T of(long long place) const {
+    const T own = load_relaxed<gpu::Scope::device>(&s.at.left_sum[place]);
+    return has_others ? own + load_relaxed<gpu::Scope::system>(&s.at.shared_sum[place]) : own;
+  }
+  PALMETTE_DEVICE void add(int row, long long place, T value) const {
+    if (s.is_own(row)) add_atomically<gpu::Scope::device>(&s.at.left_sum[place], value);
+    else add_atomically<gpu::Scope::system>(&s.at.shared_sum[place], value);
+  }
+  PALMETTE_DEVICE void count(int row) const {
+    if (s.is_own(row)) gpu::reduce_release<gpu::Scope::device>(&s.at.remaining[row], -1);
+    else gpu::reduce_release<scope_of_others<fault>>(&s.at.shared_remaining[row], -1);
+  }
+};
 
-template <class T>
+template <class T, int K>
 PALMETTE_KERNEL void unified_columns_kernel(ColumnSweep<T> s) {
-  if (gpu::leads_wave()) solve_unified<T, Fault::none>(s);
+  if (gpu::leads_wave()) over_columns<T, K>(s, UnifiedSums<T, Fault::none>{s});
 }
 
 // ---- zero-copy ----
@@ -87,86 +113,111 @@ PALMETTE_DEVICE R read_sum(const R* from) {
 /// Additions stay with the element that makes them. Lane e of the warp that solves reads from element e, if
 /// that adds to the row; what has come to zero is not read again [Xie et al. 2021], algorithm 3.
 template <class T, Fault fault>
-PALMETTE_DEVICE void solve_zero_copy(const ColumnSweep<T>& s) {
-  constexpr gpu::Scope scope = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
-  const int from = gpu::lane();
-  const bool is_own = from == s.element;
-  const int* const remaining = from < s.num_elements ? s.at.remaining_of[from] : nullptr;
-  const T* const left_sum = from < s.num_elements ? s.at.left_sum_of[from] : nullptr;
-  const auto sum_of = [&](int i) {
-    const bool is_source = (s.a.sources[i] >> from & 1) != 0;
+struct ZeroCopySums {
+  const ColumnSweep<T>& s;
+  const int* remaining;  ///< of the lane's element
+  const T* left_sum;
+  bool is_own, is_source = false;
+
+  PALMETTE_DEVICE explicit ZeroCopySums(const ColumnSweep<T>& sweep)
+      : s(sweep),
+        remaining(gpu::lane() < s.num_elements ? s.at.remaining_of[gpu::lane()] : nullptr),
+        left_sum(gpu::lane() < s.num_elements ? s.at.left_sum_of[gpu::lane()] : nullptr),
+        is_own(gpu::lane() == s.element) {}
+
+  PALMETTE_DEVICE void wait(int row) {
+    is_source = s.has_source(row, gpu::lane());
     bool done = !is_source;
     for (;;) {
       if (!done)
-        done = (is_own ? gpu::load_relaxed<gpu::Scope::device>(&remaining[i])
-                       : gpu::load_relaxed<scope>(&remaining[i])) == 0;
+        done = (is_own ? gpu::load_relaxed<gpu::Scope::device>(&remaining[row])
+                       : gpu::load_relaxed<scope_of_others<fault>>(&remaining[row])) == 0;
       if (gpu::ballot(gpu::all_lanes, done) == gpu::all_lanes) break;
       if (!done) gpu::pause();
     }
     if constexpr (fault != Fault::no_acquire) gpu::fence<gpu::Scope::system>();
+  }
+  PALMETTE_DEVICE T of(long long place) const {
     T sum = zero<T>();
     if (is_source)
-      sum = is_own ? load_relaxed<gpu::Scope::device>(&left_sum[i]) : read_sum<fault>(&left_sum[i]);
+      sum = is_own ? load_relaxed<gpu::Scope::device>(&left_sum[place]) : read_sum<fault>(&left_sum[place]);
     return lane_sum(sum, 1, gpu::warp_size);
-  };
-  const auto add = [&](int row, T value) {
-    if (s.is_own(row)) add_at_home<gpu::Scope::device>(s.at, row, value);
-    else add_at_home<scope>(s.at, row, value);
-  };
-  over_columns(s, sum_of, add);
-}
+  }
+  PALMETTE_DEVICE void add(int row, long long place, T value) const {
+    T* const to = &s.at.left_sum[place];
+    if (s.is_own(row)) add_atomically<gpu::Scope::device>(to, value);
+    else add_atomically<scope_of_others<fault>>(to, value);
+  }
+  PALMETTE_DEVICE void count(int row) const {
+    int* const left = &s.at.remaining[row];
+    if (s.is_own(row)) gpu::reduce_release<gpu::Scope::device>(left, -1);
+    else gpu::reduce_release<scope_of_others<fault>>(left, -1);
+  }
+};
 
-template <class T>
+template <class T, int K>
 PALMETTE_KERNEL void zero_copy_columns_kernel(ColumnSweep<T> s) {
-  if (gpu::leads_wave()) solve_zero_copy<T, Fault::none>(s);
+  if (gpu::leads_wave()) over_columns<T, K>(s, ZeroCopySums<T, Fault::none>(s));
 }
 
 // ---- pushed ----
 
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
-/// Who makes an element's last addition to a row of another element puts the sum there, and the flag behind
-/// it: one message for each row and element, and nobody polls through the network.
+/// Who makes an element's last addition to a row of another element puts its sums there, of all right-hand
+/// sides, and the flag behind them: one message for each row and element, and nobody polls through the
+/// network.
 template <class T, Fault fault>
-PALMETTE_DEVICE void push_sum(const ColumnSweep<T>& s, int row) {
-  // The last of a chain of additions: what the other lanes and warps added is acquired with it.
-  if constexpr (fault != Fault::no_acquire) (void)gpu::load_acquire<gpu::Scope::device>(&s.at.remaining[row]);
-  const long long place = static_cast<long long>(s.element) * s.a.n + row;
-  constexpr int bytes = fault == Fault::wrong_size ? 4 : sizeof(T);
-  gpu::put_signal(&s.at.slot[place], &s.at.left_sum[row], bytes, &s.at.arrived[place], s.at.run,
-                  s.element_of(row));
-}
+struct PushedSums {
+  const ColumnSweep<T>& s;
+  bool is_source = false;
 
-template <class T, Fault fault>
-PALMETTE_DEVICE void solve_pushed(const ColumnSweep<T>& s) {
-  const ElementVectors<T>& at = s.at;
-  const int from = gpu::lane();
-  const auto sum_of = [&](int i) {
-    const long long place = static_cast<long long>(from) * s.a.n + i;
-    const bool is_source = (s.a.sources[i] >> from & 1) != 0;
-    T sum = zero<T>();
-    if (is_source && from == s.element) {
-      wait_for_zero<gpu::Scope::device>(&at.remaining[i]);
+  PALMETTE_DEVICE long long slot_of(int element, long long place) const {
+    return s.first_of(static_cast<long long>(element) * s.a.n) + place;
+  }
+  PALMETTE_DEVICE void wait(int row) {
+    is_source = s.has_source(row, gpu::lane());
+    if (!is_source) return;
+    std::uint64_t* const arrived = flag_of(gpu::lane(), row);
+    if (gpu::lane() == s.element) {
+      wait_for_zero<gpu::Scope::device>(&s.at.remaining[row]);
       gpu::fence<gpu::Scope::device>();
-      sum = load_relaxed<gpu::Scope::device>(&at.left_sum[i]);
-    } else if (is_source) {
-      if constexpr (fault != Fault::relaxed_flag) gpu::wait_signal(&at.arrived[place], at.run);
-      else while (gpu::load_relaxed<gpu::Scope::system>(&at.arrived[place]) != at.run) gpu::pause();
-      sum = at.slot[place];
+    } else if constexpr (fault != Fault::relaxed_flag) {
+      gpu::wait_signal(arrived, s.at.run);
+    } else {
+      while (gpu::load_relaxed<gpu::Scope::system>(arrived) != s.at.run) gpu::pause();
     }
+  }
+  PALMETTE_DEVICE T of(long long place) const {
+    T sum = zero<T>();
+    if (is_source && gpu::lane() == s.element) sum = load_relaxed<gpu::Scope::device>(&s.at.left_sum[place]);
+    else if (is_source) sum = s.at.slot[slot_of(gpu::lane(), place)];
     return lane_sum(sum, 1, gpu::warp_size);
-  };
-  const auto add = [&](int row, T value) {
-    add_atomically<gpu::Scope::device>(&at.left_sum[row], value);
-    const int were_missing = gpu::add_release<gpu::Scope::device>(&at.remaining[row], -1);
-    if (were_missing == 1 && !s.is_own(row)) push_sum<T, fault>(s, row);
-  };
-  over_columns(s, sum_of, add);
-  gpu::quiet();
-}
+  }
+  PALMETTE_DEVICE void add(int, long long place, T value) const {
+    add_atomically<gpu::Scope::device>(&s.at.left_sum[place], value);
+  }
+  PALMETTE_DEVICE void count(int row) const {
+    const int were_missing = gpu::add_release<gpu::Scope::device>(&s.at.remaining[row], -1);
+    if (were_missing == 1 && !s.is_own(row)) push(row);
+  }
+  PALMETTE_DEVICE void push(int row) const {
+    // The last of a chain of additions: what the other lanes and warps added is acquired with it.
+    if constexpr (fault != Fault::no_acquire)
+      (void)gpu::load_acquire<gpu::Scope::device>(&s.at.remaining[row]);
+    constexpr int bytes = fault == Fault::wrong_size ? 4 : static_cast<int>(sizeof(T));
+    const long long from = s.first_of(row);
+    gpu::put_signal(&s.at.slot[slot_of(s.element, from)], &s.at.left_sum[from], bytes * s.at.num_rhs,
+                    flag_of(s.element, row), s.at.run, s.element_of(row));
+  }
+  PALMETTE_DEVICE std::uint64_t* flag_of(int element, int row) const {
+    return &s.at.arrived[static_cast<long long>(element) * s.a.n + row];
+  }
+};
 
-template <class T>
+template <class T, int K>
 PALMETTE_KERNEL void pushed_columns_kernel(ColumnSweep<T> s) {
-  solve_pushed<T, Fault::none>(s);
+  over_columns<T, K>(s, PushedSums<T, Fault::none>{s});
+  gpu::quiet();
 }
 #endif
 

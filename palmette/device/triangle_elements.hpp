@@ -30,19 +30,21 @@ struct ElementColumns {
   const unsigned* sources;  ///< bit e: element e adds to the row of this number
 };
 
-/// The arrays of one solve.
+/// The arrays of one solve. The right-hand sides of a row follow each other, without padding: sums of a row
+/// travel together. Counters are of rows, whatever the number of right-hand sides.
 template <class T>
 struct ElementVectors {
-  const T* b;           ///< num_columns, by the element's own count
+  int num_rhs;
+  const T* b;           ///< num_columns × num_rhs, by the element's own count
   T* x;                 ///< the same
-  T* left_sum;          ///< n: what this element's columns add to each row; 0 at the start
-  int* remaining;       ///< n: how many additions to left_sum are still to come
+  T* left_sum;          ///< n × num_rhs: what this element's columns add to each row; 0 at the start
+  int* remaining;       ///< n: how many columns of this element have still to add to the row
   int* ticket;          ///< 0 at the start
-  T* shared_sum;        ///< unified: n, managed: what elements add to the rows of others
+  T* shared_sum;        ///< unified: n × num_rhs, managed: what elements add to the rows of others
   int* shared_remaining;  ///< unified: n, managed
   const T* const* left_sum_of;     ///< zero_copy: left_sum of each element, by address
   const int* const* remaining_of;  ///< zero_copy: the same of `remaining`
-  T* slot;                 ///< pushed: elements × n, symmetric: what an element adds to a row
+  T* slot;                 ///< pushed: elements × n × num_rhs, symmetric: what an element adds to a row
   std::uint64_t* arrived;  ///< pushed: elements × n, symmetric: `run` when the slot is filled
   std::uint64_t run;       ///< number of the solve, not 0
 };
@@ -57,6 +59,9 @@ struct ColumnSweep {
 
   PALMETTE_DEVICE bool is_own(int row) const { return element_of(row) == element; }
   PALMETTE_DEVICE int element_of(int row) const { return row / a.columns_of_task % num_elements; }
+  PALMETTE_DEVICE bool has_source(int row, int from) const { return (a.sources[row] >> from & 1) != 0; }
+  /// Where the right-hand sides of a row begin.
+  PALMETTE_DEVICE long long first_of(long long row) const { return row * at.num_rhs; }
 };
 
 }  // namespace palmette::device

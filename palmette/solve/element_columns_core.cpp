@@ -1,5 +1,5 @@
 // Solves with a plain triangle over several devices: the columns are dealt, every element solves for its own
-// rows of each right-hand side.
+// rows of all right-hand sides.
 #include "palmette/solve/element_columns_core.hpp"
 
 #include <algorithm>
@@ -112,81 +112,118 @@ const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
 }
 
 template <class T>
-void ElementColumnsCore<T>::reserve(device::Sharing sharing) const {
+void ElementColumnsCore<T>::reserve(device::Sharing sharing, index_t num_rhs) const {
   ColumnVectors<T>& v = vectors_;
-  const auto n = static_cast<std::size_t>(triangle_.size());
+  if (v.room < num_rhs) reserve_vectors(num_rhs);
+  const auto n = static_cast<std::size_t>(triangle_.size()), values = n * v.room;
   const auto elements = static_cast<std::size_t>(deal_.elements);
-  if (v.ticket.size() == 0) {
-    v = {};
-    v.left_sum = {*world_, n};
-    v.remaining = {*world_, n};
-    std::vector<std::size_t> own(elements);
-    for (index_t j = 0; j < triangle_.size(); ++j) ++own[deal_.element_of(j)];
-    std::vector<const T*> sums;
-    std::vector<const int*> counters;
-    for (int e = 0; e < deal_.elements; ++e) {
-      sums.push_back(v.left_sum.data(e));
-      counters.push_back(v.remaining.data(e));
-    }
-    for (int e = 0; e < deal_.elements; ++e) {
-      const std::shared_ptr<Device>& there = world_->element(e);
-      v.b.emplace_back(there, own[e]);
-      v.x.emplace_back(there, own[e]);
-      v.sums.emplace_back(there, sums);
-      v.counters.emplace_back(there, counters);
-    }
-    v.ticket = {*world_, 1};
-  }
   if (sharing == device::Sharing::pushed && v.slot.size() == 0) {
-    v.slot = {*world_, n * elements};
+    v.slot = {*world_, values * elements};
     v.arrived = {*world_, n * elements};
     for (int e = 0; e < deal_.elements; ++e) world_->element(e)->clear(v.arrived.data(e), v.arrived.bytes());
   }
   if (sharing == device::Sharing::unified && !v.shared_sum) {
-    v.shared_sum = world_->allocate_managed(n * sizeof(T));
+    v.shared_sum = world_->allocate_managed(values * sizeof(T));
     v.shared_remaining = world_->allocate_managed(n * sizeof(int));
   }
 }
 
+/// What every method needs. Arrays that only some need are freed, since they have less room.
+template <class T>
+void ElementColumnsCore<T>::reserve_vectors(index_t num_rhs) const {
+  vectors_ = {};
+  ColumnVectors<T> v;
+  const auto n = static_cast<std::size_t>(triangle_.size());
+  v.left_sum = {*world_, n * num_rhs};
+  v.remaining = {*world_, n};
+  v.ticket = {*world_, 1};
+  std::vector<std::size_t> own(static_cast<std::size_t>(deal_.elements));
+  for (index_t j = 0; j < triangle_.size(); ++j) ++own[deal_.element_of(j)];
+  std::vector<const T*> sums;
+  std::vector<const int*> counters;
+  for (int e = 0; e < deal_.elements; ++e) {
+    sums.push_back(v.left_sum.data(e));
+    counters.push_back(v.remaining.data(e));
+  }
+  for (int e = 0; e < deal_.elements; ++e) {
+    const std::shared_ptr<Device>& there = world_->element(e);
+    v.b.emplace_back(there, own[e] * num_rhs);
+    v.x.emplace_back(there, own[e] * num_rhs);
+    v.sums.emplace_back(there, sums);
+    v.counters.emplace_back(there, counters);
+  }
+  v.room = num_rhs;
+  vectors_ = std::move(v);
+}
+
 /// Sums are zero and counters full.
 template <class T>
-void ElementColumnsCore<T>::prepare(const DealtColumns<T>& dealt, device::Sharing sharing) const {
+void ElementColumnsCore<T>::prepare(const DealtColumns<T>& dealt, device::Sharing sharing,
+                                    index_t num_rhs) const {
   ColumnVectors<T>& v = vectors_;
+  const std::size_t rows = dealt.shared_remaining.size(), bytes_of_sums = rows * num_rhs * sizeof(T);
   for (int e = 0; e < deal_.elements; ++e) {
     Device& there = *world_->element(e);
-    there.clear(v.left_sum.data(e), v.left_sum.bytes());
+    there.clear(v.left_sum.data(e), bytes_of_sums);
     there.clear(v.ticket.data(e), v.ticket.bytes());
     there.copy_there(v.remaining.data(e), dealt.element[e].remaining.data(), v.remaining.bytes());
   }
   if (sharing != device::Sharing::unified) return;
-  std::memset(v.shared_sum.get(), 0, dealt.shared_remaining.size() * sizeof(T));
-  std::memcpy(v.shared_remaining.get(), dealt.shared_remaining.data(),
-              dealt.shared_remaining.size() * sizeof(int));
+  std::memset(v.shared_sum.get(), 0, bytes_of_sums);
+  std::memcpy(v.shared_remaining.get(), dealt.shared_remaining.data(), rows * sizeof(int));
 }
 
 template <class T>
-device::ColumnSweep<T> ElementColumnsCore<T>::arguments(const DealtColumns<T>& dealt, int e) const {
+device::ColumnSweep<T> ElementColumnsCore<T>::arguments(const DealtColumns<T>& dealt, int e,
+                                                        index_t num_rhs) const {
   const ColumnsThere<T>& a = dealt.element[e];
   const ColumnVectors<T>& v = vectors_;
   return {e,
           deal_.elements,
           {triangle_.size(), deal_.columns_of_task, static_cast<int>(a.own.size()), a.column.data(),
            a.ptr.data(), a.row.data(), a.value.data(), a.diagonal.data(), a.sources.data()},
-          {v.b[e].data(), v.x[e].data(), v.left_sum.data(e), v.remaining.data(e), v.ticket.data(e),
+          {num_rhs, v.b[e].data(), v.x[e].data(), v.left_sum.data(e), v.remaining.data(e), v.ticket.data(e),
            static_cast<T*>(v.shared_sum.get()), static_cast<int*>(v.shared_remaining.get()),
            v.sums[e].data(), v.counters[e].data(), v.slot.data(e), v.arrived.data(e), sweeps_}};
 }
 
 template <class T>
-void ElementColumnsCore<T>::sweep(const DealtColumns<T>& dealt, device::Sharing sharing) const {
-  prepare(dealt, sharing);
+void ElementColumnsCore<T>::sweep(const DealtColumns<T>& dealt, device::Sharing sharing,
+                                  index_t num_rhs) const {
+  prepare(dealt, sharing, num_rhs);
   ++sweeps_;
+  const int at_once = num_rhs == 1 ? 1 : device::rhs_of_lane;
   std::vector<device::ColumnSweep<T>> sweeps;
-  for (int e = 0; e < deal_.elements; ++e) sweeps.push_back(arguments(dealt, e));
+  for (int e = 0; e < deal_.elements; ++e) sweeps.push_back(arguments(dealt, e, num_rhs));
   std::vector<ElementLaunch> launches;
   for (int e = 0; e < deal_.elements; ++e)
-    launches.push_back({e, {kernel_of(sharing), ScalarTraits<T>::type, 1, &sweeps[e]}, {0, 0, 0}});
+    launches.push_back({e, {kernel_of(sharing), ScalarTraits<T>::type, at_once, &sweeps[e]}, {0, 0, 0}});
   world_->run(launches);
+}
+
+/// To each element the right-hand sides of its rows, which follow each other.
+template <class T>
+void ElementColumnsCore<T>::load(const DealtColumns<T>& dealt, const CoreRun<T>& run) const {
+  std::vector<T> own;
+  for (int e = 0; e < deal_.elements; ++e) {
+    own.clear();
+    for (const index_t j : dealt.element[e].own)
+      for (index_t rhs = 0; rhs < run.num_rhs(); ++rhs) own.push_back(run.in.value(j, rhs));
+    world_->element(e)->copy_in(vectors_.b[e].data(), own.data(), own.size() * sizeof(T));
+  }
+}
+
+template <class T>
+void ElementColumnsCore<T>::store(const DealtColumns<T>& dealt, const CoreRun<T>& run) const {
+  std::vector<T> own;
+  for (int e = 0; e < deal_.elements; ++e) {
+    const std::vector<index_t>& mine = dealt.element[e].own;
+    own.resize(mine.size() * run.num_rhs());
+    world_->element(e)->copy_out(own.data(), vectors_.x[e].data(), own.size() * sizeof(T));
+    const T* value = own.data();
+    for (const index_t j : mine)
+      for (index_t rhs = 0; rhs < run.num_rhs(); ++rhs) run.out.put(j, rhs, *value++);
+  }
 }
 
 template <class T>
@@ -197,22 +234,10 @@ void ElementColumnsCore<T>::solve(bool transposed, const CoreRun<T>& run) const 
                      "choose devices_zero_copy");
   const std::lock_guard lock(one_solve_);
   const DealtColumns<T>& dealt = columns(transposed);
-  reserve(sharing);
-  for (index_t rhs = 0; rhs < run.num_rhs(); ++rhs) {
-    std::vector<T> own;
-    for (int e = 0; e < deal_.elements; ++e) {
-      own.clear();
-      for (const index_t j : dealt.element[e].own) own.push_back(run.in.value(j, rhs));
-      world_->element(e)->copy_in(vectors_.b[e].data(), own.data(), own.size() * sizeof(T));
-    }
-    sweep(dealt, sharing);
-    for (int e = 0; e < deal_.elements; ++e) {
-      const std::vector<index_t>& mine = dealt.element[e].own;
-      own.resize(mine.size());
-      world_->element(e)->copy_out(own.data(), vectors_.x[e].data(), own.size() * sizeof(T));
-      for (std::size_t k = 0; k < mine.size(); ++k) run.out.put(mine[k], rhs, own[k]);
-    }
-  }
+  reserve(sharing, run.num_rhs());
+  load(dealt, run);
+  sweep(dealt, sharing, run.num_rhs());
+  store(dealt, run);
 }
 
 template <class T>
@@ -228,7 +253,7 @@ offset_t ElementColumnsCore<T>::memory_bytes() const {
       v.left_sum.bytes() + v.remaining.bytes() + v.ticket.bytes() + v.slot.bytes() + v.arrived.bytes();
   offset_t bytes = static_cast<offset_t>(of_each) * deal_.elements;
   const auto n = static_cast<offset_t>(triangle_.size());
-  if (v.shared_sum) bytes += n * static_cast<offset_t>(sizeof(T) + sizeof(int));
+  if (v.shared_sum) bytes += n * (v.room * static_cast<offset_t>(sizeof(T)) + offset_t{sizeof(int)});
   for (const DeviceArray<T>& b : v.b) bytes += 2 * static_cast<offset_t>(b.bytes());
   for (const std::optional<DealtColumns<T>>& dealt : columns_)
     if (dealt)

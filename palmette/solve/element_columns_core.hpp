@@ -48,6 +48,7 @@ struct DealtColumns {
 /// by such a method.
 template <class T>
 struct ColumnVectors {
+  index_t room = 0;                  ///< for so many right-hand sides
   std::vector<DeviceArray<T>> b, x;  ///< by element
   SymmetricArray<T> left_sum;
   SymmetricArray<int> remaining, ticket;
@@ -58,8 +59,9 @@ struct ColumnVectors {
   std::shared_ptr<void> shared_sum, shared_remaining;  ///< unified
 };
 
-/// S = L. One right-hand side after the other, since a kernel has one. One solve at a time; others wait. The
-/// bits may differ from solve to solve.
+/// S = L. A kernel solves for all right-hand sides of a run, at most rhs_block: the arrays in which elements
+/// find each other's sums have n rows for each, on every element. One solve at a time; others wait. The bits
+/// may differ from solve to solve.
 template <class T>
 class ElementColumnsCore final : public SweepCore<T> {
  public:
@@ -76,10 +78,13 @@ class ElementColumnsCore final : public SweepCore<T> {
 
  private:
   const DealtColumns<T>& columns(bool transposed) const;
-  void reserve(device::Sharing sharing) const;
-  void prepare(const DealtColumns<T>& dealt, device::Sharing sharing) const;
-  device::ColumnSweep<T> arguments(const DealtColumns<T>& dealt, int element) const;
-  void sweep(const DealtColumns<T>& dealt, device::Sharing sharing) const;
+  void reserve(device::Sharing sharing, index_t num_rhs) const;
+  void reserve_vectors(index_t num_rhs) const;
+  void prepare(const DealtColumns<T>& dealt, device::Sharing sharing, index_t num_rhs) const;
+  device::ColumnSweep<T> arguments(const DealtColumns<T>& dealt, int element, index_t num_rhs) const;
+  void sweep(const DealtColumns<T>& dealt, device::Sharing sharing, index_t num_rhs) const;
+  void load(const DealtColumns<T>& dealt, const CoreRun<T>& run) const;
+  void store(const DealtColumns<T>& dealt, const CoreRun<T>& run) const;
 
   std::shared_ptr<DeviceWorld> world_;
   LowerTriangle<T> triangle_;

@@ -5,8 +5,9 @@
 
 namespace palmette::device {
 
-#define INSTANTIATE(scalar, word, kernel) \
-  template __global__ void kernel##_kernel<scalar>(ColumnSweep<scalar>);
+#define INSTANTIATE(scalar, word, kernel)                                 \
+  template __global__ void kernel##_kernel<scalar, 1>(ColumnSweep<scalar>); \
+  template __global__ void kernel##_kernel<scalar, 4>(ColumnSweep<scalar>);
 PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, unified_columns)
 PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, zero_copy_columns)
 

@@ -181,57 +181,102 @@ inline ElementColumns<double> element_columns(const SparseTriangle& triangle, Ta
 /// What launches the columns of one element; columns_with, or what nvcc made of its kernel.
 using ColumnLauncher = std::function<Launch(Fault, Sharing, const ColumnSweep<double>&, LaunchShape)>;
 
-/// One solve over several devices, by any of the ways in which they share sums.
-inline Trial try_columns_of_elements(const SparseTriangle& triangle, TaskDeal deal, Sharing sharing,
-                                     Fault fault, const Options& options, LaunchShape shape,
-                                     const ColumnLauncher& launch_columns = columns_with) {
-  reset_memory(deal.pes);
-  const int n = triangle.n(), pes = deal.pes;
-  const auto b = right_hand_side(n);
-  double* const sum = allocate_array<double>(n);
-  double* const slot = allocate_array<double>(pes * n);
-  int* const remaining = allocate_array<int>(n);
-  std::uint64_t* const arrived = allocate_array<std::uint64_t>(pes * n);
-  double* const x = allocate_array<double>(n);
-  int* const ticket = allocate_array<int>(1);
-  double* const shared_sum = static_cast<double*>(allocate_managed(8 * n));
-  int* const shared_remaining = static_cast<int*>(allocate_managed(4 * n));
+/// What the elements of one trial share.
+struct SharedColumns {
+  SharedColumns(int n, int pes, int rhs)
+      : sum(allocate_array<double>(n * rhs)),
+        slot(allocate_array<double>(pes * n * rhs)),
+        x(allocate_array<double>(n * rhs)),
+        remaining(allocate_array<int>(n)),
+        ticket(allocate_array<int>(1)),
+        arrived(allocate_array<std::uint64_t>(pes * n)),
+        managed_sum(static_cast<double*>(allocate_managed(8 * n * rhs))),
+        managed_remaining(static_cast<int*>(allocate_managed(4 * n))) {
+    for (int q = 0; q < pes; ++q) {
+      sums.push_back(on_device(sum, q));
+      counters.push_back(on_device(remaining, q));
+    }
+  }
+
+  double *sum, *slot, *x;
+  int *remaining, *ticket;
+  std::uint64_t* arrived;
+  double* managed_sum;
+  int* managed_remaining;
   std::vector<const double*> sums;
   std::vector<const int*> counters;
-  for (int q = 0; q < pes; ++q) {
-    sums.push_back(on_device(sum, q));
-    counters.push_back(on_device(remaining, q));
+};
+
+/// A solve over several devices, by any of the ways in which they share sums.
+struct ColumnTrial {
+  const SparseTriangle& triangle;
+  TaskDeal deal;
+  Sharing sharing;
+  Fault fault = Fault::none;
+  int num_rhs = 1;
+
+  std::vector<double> own_rows(const std::vector<double>& b, int q) const {
+    std::vector<double> own;
+    for (int c = 0; c < triangle.n(); ++c)
+      if (deal.pe_of(c) == q) own.insert(own.end(), &b[c * num_rhs], &b[c * num_rhs] + num_rhs);
+    return own;
   }
-  std::vector<Launch> launches;
-  for (int q = 0; q < pes; ++q) {
-    int* const here = on_device(remaining, q);
-    ColumnSweep<double> sweep{q, pes, element_columns(triangle, deal, q, here), {}};
-    std::vector<double> own_b;
-    for (int c = 0; c < n; ++c) {
-      if (deal.pe_of(c) == q) own_b.push_back(b[c]);
-      if (sharing == Sharing::unified && deal.pe_of(c) != q) shared_remaining[c] += std::exchange(here[c], 0);
+  ColumnSweep<double> sweep(const SharedColumns& all, const std::vector<double>& b, int q) const {
+    int* const here = on_device(all.remaining, q);
+    ColumnSweep<double> made{q, deal.pes, element_columns(triangle, deal, q, here), {}};
+    for (int c = 0; c < triangle.n(); ++c)
+      if (sharing == Sharing::unified && deal.pe_of(c) != q)
+        all.managed_remaining[c] += std::exchange(here[c], 0);
+    made.at = {num_rhs,
+               upload_there(own_rows(b, q), q),
+               on_device(all.x, q),
+               on_device(all.sum, q),
+               here,
+               on_device(all.ticket, q),
+               all.managed_sum,
+               all.managed_remaining,
+               upload_there(all.sums, q),
+               upload_there(all.counters, q),
+               on_device(all.slot, q),
+               on_device(all.arrived, q),
+               1};
+    return made;
+  }
+  /// Row after row, as they lie on the elements.
+  std::vector<double> solution(const SharedColumns& all) const {
+    std::vector<double> x;
+    std::vector<int> next(deal.pes);
+    for (int c = 0; c < triangle.n(); ++c) {
+      const int q = deal.pe_of(c);
+      const double* const row = on_device(all.x, q) + num_rhs * next[q]++;
+      x.insert(x.end(), row, row + num_rhs);
     }
-    sweep.at = {upload_there(own_b, q),
-                on_device(x, q),
-                on_device(sum, q),
-                here,
-                on_device(ticket, q),
-                shared_sum,
-                shared_remaining,
-                upload_there(sums, q),
-                upload_there(counters, q),
-                on_device(slot, q),
-                on_device(arrived, q),
-                1};
-    launches.push_back(launch_columns(fault, sharing, sweep, shape));
+    return x;
   }
+  std::vector<long double> expected(const std::vector<double>& b) const {
+    std::vector<long double> want(b.size());
+    for (int rhs = 0; rhs < num_rhs; ++rhs) {
+      std::vector<double> one;
+      for (int c = 0; c < triangle.n(); ++c) one.push_back(b[c * num_rhs + rhs]);
+      const std::vector<long double> x = reference(triangle, one);
+      for (int c = 0; c < triangle.n(); ++c) want[c * num_rhs + rhs] = x[c];
+    }
+    return want;
+  }
+};
+
+inline Trial try_columns_of_elements(const ColumnTrial& trial, const Options& options, LaunchShape shape,
+                                     const ColumnLauncher& launch_columns = columns_with) {
+  reset_memory(trial.deal.pes);
+  const auto b = right_hand_side(trial.triangle.n() * trial.num_rhs);
+  const SharedColumns all(trial.triangle.n(), trial.deal.pes, trial.num_rhs);
+  std::vector<Launch> launches;
+  for (int q = 0; q < trial.deal.pes; ++q)
+    launches.push_back(launch_columns(trial.fault, trial.sharing, trial.sweep(all, b, q), shape));
   Options peers = options;
   peers.peer_access = true;
-  Report report = run_on(pes, launches, peers);
-  std::vector<double> all;
-  std::vector<int> next(pes);
-  for (int c = 0; c < n; ++c) all.push_back(on_device(x, deal.pe_of(c))[next[deal.pe_of(c)]++]);
-  return judge(std::move(report), reference(triangle, b), all);
+  Report report = run_on(trial.deal.pes, launches, peers);
+  return judge(std::move(report), trial.expected(b), trial.solution(all));
 }
 
 }  // namespace palmette::sweeps

@@ -19,106 +19,143 @@ bool says(const Report& report, const std::string& words) {
 
 std::string first_of(const Report& report) { return report.ok() ? "" : report.errors.front(); }
 
+/// One, some that fill no whole block of registers, and more than that.
+int rhs_of_seed(int seed) {
+  constexpr int numbers[] = {1, 3, 4, 9};
+  return numbers[seed / 2 % 4];
+}
+
+void expect_right(const Trial& trial, const std::string& words) {
+  ASSERT_TRUE(trial.report.ok()) << first_of(trial.report) << words;
+  ASSERT_LT(trial.error, 1e-13) << words;
+}
+
 TEST(TriangleElements, each_sharing_is_right_and_without_race_under_every_seed) {
-  const SparseTriangle triangle = make_triangle(60, 3);
-  for (int seed = 1; seed <= testing::num_seeds(100); ++seed)
+  const SparseTriangle triangle = make_triangle(60, 3), small = make_triangle(12, 3);
+  for (int seed = 1; seed <= testing::num_seeds(500); ++seed)
     for (const Sharing sharing : all_sharings) {
-      const TaskDeal deal{1 + seed % 8, 1 + seed % 11};
-      const Trial trial = try_columns_of_elements(triangle, deal, sharing, Fault::none,
-                                                  options_of(seed, 1 + seed % 3), {2, 64});
-      ASSERT_TRUE(trial.report.ok()) << first_of(trial.report) << " seed " << seed;
-      ASSERT_LT(trial.error, 1e-13) << "seed " << seed;
+      const ColumnTrial trial{seed % 20 == 0 ? triangle : small, {1 + seed % 8, 1 + seed % 11}, sharing,
+                              Fault::none, rhs_of_seed(seed)};
+      ASSERT_NO_FATAL_FAILURE(
+          expect_right(try_columns_of_elements(trial, options_of(seed, 1 + seed % 3), {2, 64}),
+                       " seed " + std::to_string(seed)));
     }
 }
 
-std::string compiled_columns(Sharing sharing, const std::string& scalar) {
-  return (sharing == Sharing::unified ? "unified" : "zero_copy") + ("_columns_kernel<" + scalar + ">");
+TEST(TriangleElements, fifty_right_hand_sides_are_right_and_without_race) {
+  const SparseTriangle triangle = make_triangle(30, 3);
+  for (int seed = 1; seed <= testing::num_seeds(5); ++seed)
+    for (const Sharing sharing : all_sharings)
+      ASSERT_NO_FATAL_FAILURE(expect_right(
+          try_columns_of_elements({triangle, {1 + seed % 5, 4}, sharing, Fault::none, 50},
+                                  options_of(seed, 1 + seed % 3), {2, 64}),
+          " seed " + std::to_string(seed)));
+}
+
+std::string compiled_columns(Sharing sharing, const std::string& scalar, int num_rhs) {
+  return (sharing == Sharing::unified ? "unified" : "zero_copy") + ("_columns_kernel<" + scalar) +
+         (num_rhs == 1 ? ", 1>" : ", 4>");
 }
 
 /// Sums depend on the order of threads, so errors are judged and not bits.
 TEST(TriangleElements, what_nvcc_made_is_right_and_without_race_too) {
   PALMETTE_NEEDS_NVCC();
-  const SparseTriangle triangle = make_triangle(60, 3);
+  const SparseTriangle triangle = make_triangle(60, 3), small = make_triangle(24, 3);
   for (const int architecture : {80, 90}) {
     const PtxModule& module = compiled_module("columns", architecture);
     const ColumnLauncher of_nvcc = [&](Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                                        LaunchShape shape) {
       const Launch native = columns_with(fault, sharing, sweep, shape);
-      return launch(module, compiled_columns(sharing, "double"), ptx_arguments(sweep),
+      return launch(module, compiled_columns(sharing, "double", sweep.at.num_rhs), ptx_arguments(sweep),
                     {native.device, native.blocks, native.threads, native.shared_bytes});
     };
     for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
       for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy}) {
-        const Trial trial =
-            try_columns_of_elements(triangle, {1 + seed % 8, 1 + seed % 11}, sharing, Fault::none,
-                                    options_of(seed, 1 + seed % 3), {2, 64}, of_nvcc);
-        ASSERT_TRUE(trial.report.ok()) << first_of(trial.report) << " seed " << seed;
-        ASSERT_LT(trial.error, 1e-13) << "seed " << seed;
+        const int num_rhs = rhs_of_seed(seed);
+        const ColumnTrial trial{num_rhs == 1 ? triangle : small, {1 + seed % 8, 1 + seed % 11}, sharing,
+                                Fault::none, num_rhs};
+        ASSERT_NO_FATAL_FAILURE(
+            expect_right(try_columns_of_elements(trial, options_of(seed, 1 + seed % 3), {2, 64}, of_nvcc),
+                         " seed " + std::to_string(seed)));
       }
   }
 }
 
+/// Four complex doubles leave room for 896.
 TEST(TriangleElements, registers_leave_room_for_1024_threads_on_a_multiprocessor) {
   PALMETTE_NEEDS_NVCC();
   for (const int architecture : {80, 90})
     for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy})
-      for (const std::string scalar : {"float", "double", "Complex<float> ", "Complex<double> "}) {
-        const std::string kernel = compiled_columns(sharing, scalar);
-        const PtxasFigures figures =
-            ptxas_figures(compiled_text("columns", architecture, "log"),
-                          compiled_module("columns", architecture).symbol(kernel));
-        EXPECT_EQ(figures.bytes_spilled, 0) << kernel;
-        EXPECT_GT(figures.registers, 0) << kernel;
-        EXPECT_LE(figures.registers, 64) << kernel;
-      }
+      for (const std::string scalar : {"float", "double", "Complex<float>", "Complex<double>"})
+        for (const int num_rhs : {1, 4}) {
+          const std::string kernel = compiled_columns(sharing, scalar, num_rhs);
+          const PtxasFigures figures =
+              ptxas_figures(compiled_text("columns", architecture, "log"),
+                            compiled_module("columns", architecture).symbol(kernel));
+          EXPECT_EQ(figures.bytes_spilled, 0) << kernel;
+          EXPECT_GT(figures.registers, 0) << kernel;
+          EXPECT_LE(figures.registers, num_rhs == 4 && scalar == "Complex<double>" ? 72 : 64) << kernel;
+        }
 }
 
-TEST(TriangleElements, puts_are_one_for_each_row_and_foreign_element_that_adds_to_it) {
+Trial try_large(Sharing sharing, int num_rhs) {
+  const SparseTriangle triangle = make_triangle(120, 5);
+  return try_columns_of_elements({triangle, {3, 10}, sharing, Fault::none, num_rhs}, options_of(3, 2),
+                                 {2, 64});
+}
+
+TEST(TriangleElements, puts_are_one_for_each_row_and_foreign_element_whatever_the_right_hand_sides) {
   const SparseTriangle triangle = make_triangle(120, 5);
   const TaskDeal deal{3, 10};
   std::set<std::pair<int, int>> pairs;
   for (int column = 0; column < triangle.n(); ++column)
     for (const auto& [row, value] : triangle.below[column])
       if (deal.pe_of(row) != deal.pe_of(column)) pairs.emplace(row, deal.pe_of(column));
-  const Trial trial =
-      try_columns_of_elements(triangle, deal, Sharing::pushed, Fault::none, options_of(3, 2), {2, 64});
-  EXPECT_EQ(trial.report.puts, pairs.size());
-  EXPECT_EQ(trial.report.put_bytes, 8 * pairs.size());
-  EXPECT_EQ(trial.report.remote_gets, 0u);
-}
-
-TEST(TriangleElements, zero_copy_reads_a_foreign_sum_once_and_its_count_at_least_once) {
-  const SparseTriangle triangle = make_triangle(120, 5);
-  const Trial pushed =
-      try_columns_of_elements(triangle, {3, 10}, Sharing::pushed, Fault::none, options_of(3, 2), {2, 64});
-  const Trial trial =
-      try_columns_of_elements(triangle, {3, 10}, Sharing::zero_copy, Fault::none, options_of(3, 2), {2, 64});
-  EXPECT_GE(trial.report.remote_gets, 2 * pushed.report.puts);
-  // Sums have 8 bytes, counts 4: what is beyond one of each is counts that were read again.
-  EXPECT_EQ(trial.report.get_bytes, 4 * (trial.report.remote_gets + pushed.report.puts));
-  EXPECT_EQ(trial.report.puts, 0u);
-}
-
-TEST(TriangleElements, only_managed_pages_move_and_each_at_least_once) {
-  const SparseTriangle triangle = make_triangle(120, 5);
-  for (const Sharing sharing : all_sharings) {
-    const Trial trial =
-        try_columns_of_elements(triangle, {4, 10}, sharing, Fault::none, options_of(1, 2), {2, 64});
-    std::uint64_t moves = 0;
-    for (const std::uint64_t of_device : trial.report.page_moves) moves += of_device;
-    if (sharing == Sharing::unified) EXPECT_GE(moves, 2u);  // the page of the sums and that of the counts
-    else EXPECT_EQ(moves, 0u);
+  for (const int num_rhs : {1, 3, 6}) {
+    const Trial trial = try_large(Sharing::pushed, num_rhs);
+    EXPECT_EQ(trial.report.puts, pairs.size());
+    EXPECT_EQ(trial.report.put_bytes, 8 * num_rhs * pairs.size());
+    EXPECT_EQ(trial.report.remote_gets, 0u);
   }
 }
 
+TEST(TriangleElements, zero_copy_reads_a_foreign_sum_once_and_its_count_at_least_once) {
+  const std::uint64_t sums = try_large(Sharing::pushed, 1).report.puts;
+  for (const int num_rhs : {1, 6}) {
+    const Report report = try_large(Sharing::zero_copy, num_rhs).report;
+    EXPECT_GE(report.remote_gets, (1 + num_rhs) * sums);
+    // Sums have 8 bytes, counts 4: what is beyond one of each is counts that were read again.
+    EXPECT_EQ(report.get_bytes, 4 * (report.remote_gets + num_rhs * sums));
+    EXPECT_EQ(report.puts, 0u);
+  }
+}
+
+std::uint64_t moves_of(const Trial& trial) {
+  std::uint64_t moves = 0;
+  for (const std::uint64_t of_device : trial.report.page_moves) moves += of_device;
+  return moves;
+}
+
+TEST(TriangleElements, only_managed_pages_move_and_each_at_least_once) {
+  EXPECT_EQ(moves_of(try_large(Sharing::zero_copy, 1)), 0u);
+  EXPECT_EQ(moves_of(try_large(Sharing::pushed, 3)), 0u);
+  EXPECT_GE(moves_of(try_large(Sharing::unified, 1)), 2u);  // the page of the sums and that of the counts
+  // 60 · 140 sums of 8 bytes are 67,200 bytes: two pages.
+  const SparseTriangle chains = make_triangle(140, 1);
+  EXPECT_GE(moves_of(try_columns_of_elements({chains, {4, 10}, Sharing::unified, Fault::none, 60},
+                                             options_of(1, 2), {2, 64})),
+            3u);
+}
+
 /// @returns the part of the seeds whose report has these words
-double part_found(Sharing sharing, Fault fault, const std::string& words) {
+double part_found(Sharing sharing, Fault fault, const std::string& words, int num_rhs = 1) {
   const SparseTriangle triangle = make_triangle(200, fault == Fault::no_acquire ? 12 : 3);
   const int seeds = testing::num_seeds(50);
   int found = 0;
   for (int seed = 1; seed <= seeds; ++seed)
     found += says(
-        try_columns_of_elements(triangle, {3, 8}, sharing, fault, options_of(seed, 3), {2, 64}).report,
+        try_columns_of_elements({triangle, {3, 8}, sharing, fault, num_rhs}, options_of(seed, 3), {2, 64})
+            .report,
         words);
   return double(found) / seeds;
 }
@@ -140,9 +177,11 @@ TEST(TriangleElements, a_sum_read_with_half_its_size_is_reported) {
 
 TEST(TriangleElements, half_a_sum_put_makes_x_wrong) {
   const SparseTriangle triangle = make_triangle(200, 3);
-  const Trial trial = try_columns_of_elements(triangle, {3, 8}, Sharing::pushed, Fault::wrong_size,
-                                              options_of(1, 3), {2, 64});
-  EXPECT_GT(trial.error, 1e-6);
+  for (const int num_rhs : {1, 3}) {
+    const Trial trial = try_columns_of_elements(
+        {triangle, {3, 8}, Sharing::pushed, Fault::wrong_size, num_rhs}, options_of(1, 3), {2, 64});
+    EXPECT_GT(trial.error, 1e-6);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // operation and scalar, judged by backward errors.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
@@ -67,10 +69,11 @@ TYPED_TEST_SUITE(element_columns, TestedScalars);
 TYPED_TEST(element_columns, every_method_is_right_on_1_to_8_devices_for_lower_and_upper_triangles) {
   for (int elements = 1; elements <= 8; ++elements)
     for (const bool lower : {true, false}) {
-      const auto triangle = random_triangle<TypeParam>(40, lower, elements);
+      const index_t rhs = elements == 3 ? 50 : 1 + elements % 3;
+      const auto triangle = random_triangle<TypeParam>(rhs == 50 ? 12 : 40, lower, elements);
       const auto plan = plan_on(elements, triangle, lower, 1 + elements % 4, elements);
       for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns))
-        expect_solved(plan, triangle, method.method, 1 + elements % 3);
+        expect_solved(plan, triangle, method.method, rhs);
     }
 }
 
@@ -89,7 +92,7 @@ TEST(element_columns_of_doubles, are_right_under_500_seeds) {
   for (int seed = 1; seed <= testing::num_seeds(500); ++seed) {
     const auto plan = plan_on(1 + seed % 8, triangle, true, 1 + seed % 5, seed);
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns)) {
-      const DenseMatrix<double> b = reference::random_dense<double>(24, 1, 7);
+      const DenseMatrix<double> b = reference::random_dense<double>(24, seed % 4 == 0 ? 5 : 1, 7);
       const DenseMatrix<double> x = reference::solved(plan, Operation::plain, b, {method.method, nullptr});
       ASSERT_LE(reference::backward_error<double>(reference::dense_of(triangle).view(), Operation::plain,
                                                   b.view(), x.view()),
@@ -97,6 +100,85 @@ TEST(element_columns_of_doubles, are_right_under_500_seeds) {
           << method.name << ", seed " << seed;
     }
   }
+}
+
+/// Pairs of a row and an element, other than the row's own, that adds to it.
+offset_t foreign_sums(const SparseMatrix<double>& triangle, int elements, index_t tasks) {
+  const index_t n = triangle.cols(), columns = (n + tasks * elements - 1) / (tasks * elements);
+  std::set<std::pair<index_t, int>> pairs;
+  for (index_t column = 0; column < n; ++column)
+    for (const index_t row : triangle.pattern.column(column))
+      if (row / columns % elements != column / columns % elements)
+        pairs.emplace(row, column / columns % elements);
+  return static_cast<offset_t>(pairs.size());
+}
+
+WorldCounts since(const WorldCounts& before, const WorldCounts& after) {
+  return {after.puts - before.puts, after.put_bytes - before.put_bytes, after.gets - before.gets,
+          after.get_bytes - before.get_bytes, after.page_moves - before.page_moves};
+}
+
+/// One plan: its arrays grow with the number of right-hand sides; plans solve for 64 at a time.
+TEST(element_columns_of_doubles, sums_of_all_right_hand_sides_travel_together) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  const auto triangle = random_triangle<double>(24, true, 9);
+  const offset_t sums = foreign_sums(triangle, 3, 4);
+  TriangleOptions options;
+  options.plan.world = make_emulated_world(3, watched(1));
+  options.plan.of_world.by_columns = true;
+  options.plan.of_world.tasks_per_element = 4;
+  const auto plan = plan_triangle(triangle, options).value();
+  for (const index_t rhs : {1, 3, 50, 70}) {
+    const offset_t solves = rhs > 64 ? 2 : 1;
+    const auto counts_of = [&](SolveMethod method) {
+      const WorldCounts before = options.plan.world->counts();
+      const DenseMatrix<double> b = reference::random_dense<double>(24, rhs, 7);
+      const DenseMatrix<double> x = reference::solved(plan, Operation::plain, b, {method, nullptr});
+      EXPECT_LE(reference::backward_error<double>(reference::dense_of(triangle).view(), Operation::plain,
+                                                  b.view(), x.view()),
+                8 * unit_roundoff<double>);
+      return since(before, options.plan.world->counts());
+    };
+    const WorldCounts pushed = counts_of(SolveMethod::devices_pushed);
+    EXPECT_EQ(pushed.puts, solves * sums);
+    EXPECT_EQ(pushed.put_bytes, 8 * rhs * sums);
+    EXPECT_EQ(pushed.gets, 0);
+    const WorldCounts read = counts_of(SolveMethod::devices_zero_copy);
+    EXPECT_EQ(read.puts, 0);
+    EXPECT_GE(read.gets, (solves + rhs) * sums);
+    EXPECT_EQ(read.get_bytes, 4 * read.gets + 4 * rhs * sums);
+    const WorldCounts unified = counts_of(SolveMethod::devices_unified);
+    // The sums lie in one page, so do the counters.
+    EXPECT_GE(unified.page_moves, 2 * solves);
+    EXPECT_EQ(unified.puts, 0);
+  }
+}
+
+/// Beside the columns, on each of three devices: sums, counters and a ticket; slots and flags for sums of each
+/// device; in managed memory sums and counters. b and x lie with their rows.
+TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides_of_a_solve_need) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  const auto triangle = random_triangle<double>(60, true, 9);
+  const auto plan = plan_on(3, triangle, true, 4, 1);
+  const auto bytes_after = [&](SolveMethod method, index_t rhs) {
+    const DenseMatrix<double> b = reference::random_dense<double>(60, rhs, 7);
+    (void)reference::solved(plan, Operation::plain, b, {method, nullptr});
+    return static_cast<offset_t>(plan.memory_bytes());
+  };
+  const auto of_all = [](offset_t rhs) { return 3 * (60 * (8 * rhs + 4) + 4) + 2 * 60 * 8 * rhs; };
+  const auto of_pushed = [](offset_t rhs) { return 3 * (3 * 60 * (8 * rhs + 8)); };
+  const auto of_unified = [](offset_t rhs) { return 60 * (8 * rhs + 4); };
+  const offset_t columns = bytes_after(SolveMethod::devices_zero_copy, 1) - of_all(1);
+  EXPECT_GT(columns, 0);
+  EXPECT_EQ(bytes_after(SolveMethod::devices_pushed, 1), columns + of_all(1) + of_pushed(1));
+  EXPECT_EQ(bytes_after(SolveMethod::devices_unified, 1),
+            columns + of_all(1) + of_pushed(1) + of_unified(1));
+  EXPECT_EQ(bytes_after(SolveMethod::devices_pushed, 3), columns + of_all(3) + of_pushed(3));
+  EXPECT_EQ(bytes_after(SolveMethod::devices_unified, 2),
+            columns + of_all(3) + of_pushed(3) + of_unified(3));
+  EXPECT_EQ(bytes_after(SolveMethod::devices_pushed, 70), columns + of_all(64) + of_pushed(64));
+  EXPECT_EQ(bytes_after(SolveMethod::devices_unified, 1),
+            columns + of_all(64) + of_pushed(64) + of_unified(64));
 }
 
 TEST(element_columns_of_doubles, a_unit_diagonal_is_not_read) {

@@ -33,6 +33,8 @@ const void* kernel_of(Kernel kernel) {
     case Kernel::rows: return reinterpret_cast<const void*>(&rows_kernel<T, K>);
     case Kernel::element_forward: return reinterpret_cast<const void*>(&element_forward_kernel<T, K>);
     case Kernel::element_backward: return reinterpret_cast<const void*>(&element_backward_kernel<T, K>);
+    case Kernel::unified_columns: return reinterpret_cast<const void*>(&unified_columns_kernel<T, K>);
+    case Kernel::zero_copy_columns: return reinterpret_cast<const void*>(&zero_copy_columns_kernel<T, K>);
     case Kernel::residual: return reinterpret_cast<const void*>(&residual_kernel<T, K>);
     default: return nullptr;
   }
@@ -51,8 +53,6 @@ const void* vector_kernel_of(Kernel kernel) {
     case Kernel::scaled_residual: return reinterpret_cast<const void*>(&scaled_residual_kernel<T>);
     case Kernel::correction: return reinterpret_cast<const void*>(&correction_kernel<T>);
     case Kernel::copy_columns: return reinterpret_cast<const void*>(&copy_columns_kernel<T>);
-    case Kernel::unified_columns: return reinterpret_cast<const void*>(&unified_columns_kernel<T>);
-    case Kernel::zero_copy_columns: return reinterpret_cast<const void*>(&zero_copy_columns_kernel<T>);
     case Kernel::region_trial:
       return reinterpret_cast<const void*>(&region_trial_kernel<>);
     default: return nullptr;
