@@ -14,5 +14,6 @@
 #include "palmette/device/row_slices.hpp"
 #include "palmette/device/triangle_elements.hpp"
 #include "palmette/device/triangle_sweep.hpp"
-// Only in programs that link palmette_device_ptx: tests and benchmarks.
+// Only in programs that link palmette_device_faults or palmette_device_ptx: tests and benchmarks.
+#include "palmette/device/faults/launches_with_faults.hpp"
 #include "palmette/device/ptx/ptx_module.hpp"

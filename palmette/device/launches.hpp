@@ -2,27 +2,20 @@
 // so a kernel may be called nowhere else.
 #pragma once
 
-#include "palmette/device/element_sweep.hpp"
+#include <functional>
+#include <utility>
+
 #include "palmette/device/emulator.hpp"
 #include "palmette/device/kernel_call.hpp"
-#include "palmette/device/region_exchange.hpp"
-#include "palmette/device/triangle_elements.hpp"
 
 namespace palmette::device {
 
-emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape);
+/// The launch of `kernel`, which each thread of the device calls once, in this shape.
+inline emulate::Launch launch_of(int device, const LaunchShape& shape, std::function<void()> kernel) {
+  return {device, shape.blocks, shape.threads, static_cast<std::size_t>(shape.shared_bytes),
+          std::move(kernel)};
+}
 
-/// The forward sweep by the tree with a planted fault.
-emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& sweep, LaunchShape shape);
-/// The sweep over rows, with or without warps_in_step.
-emulate::Launch rows_with(Fault fault, const RowSweep<double>& sweep, const LaunchShape& shape);
-/// The forward sweep of an element with a planted fault.
-emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<double>& sweep,
-                                     const LaunchShape& shape);
-/// One element's solve with a plain triangle over several devices.
-emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
-                             const LaunchShape& shape);
-/// One element's share of a trial of regions with a planted fault.
-emulate::Launch region_trial_with(ExchangeFault fault, const RegionTrial& trial, const LaunchShape& shape);
+emulate::Launch emulated_launch(const KernelCall& call, const LaunchShape& shape);
 
 }  // namespace palmette::device
