@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/build_facts.hpp"
 #include "cli/commands.hpp"
 #include "cli/input.hpp"
 #include "cli/matrix_figures.hpp"
@@ -173,10 +174,10 @@ std::string build_text(const Machine& machine) {
   for (const RankTransport& one : rank_transports())
     transports.push_back(name_and_reason(one.name, one.unavailable));
   FactList facts(16);
-  facts.add("build", fmt::format("{}, {}{}", compiler(), PALMETTE_BUILD_TYPE,
-                                 PALMETTE_NATIVE_BUILD ? ", for this machine's processor" : ""));
+  facts.add("build", fmt::format("{}, {}{}", compiler(), build_facts.type,
+                                 build_facts.native ? ", for this machine's processor" : ""));
   facts.add("kernels", kernels_sentence());
-  facts.add("BLAS", PALMETTE_BLAS_NAME);
+  facts.add("BLAS", build_facts.blas);
   facts.add("orderings", fmt::format("{}", fmt::join(orderings, ", ")));
   for (const SolveWhere where : all_places)
     facts.add(where == SolveWhere::one_machine ? "solve methods" : "",
@@ -204,9 +205,9 @@ Json build_json(const Machine& machine) {
     orderings[std::string(name_of(info.method))] = info.available;
   Json document;
   document["build"] = {{"compiler", compiler()},
-                       {"type", PALMETTE_BUILD_TYPE},
-                       {"native", bool(PALMETTE_NATIVE_BUILD)},
-                       {"blas", PALMETTE_BLAS_NAME},
+                       {"type", build_facts.type},
+                       {"native", build_facts.native},
+                       {"blas", build_facts.blas},
                        {"orderings", orderings},
                        {"solve_methods", methods_json()},
                        {"transports", transports_json()},

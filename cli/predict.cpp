@@ -54,7 +54,7 @@ PathParts path_parts(const Schedule& schedule, const SolveGraph& tasks) {
   return parts;
 }
 
-struct Row {
+struct PredictedRow {
   SolveMethod method = SolveMethod::message_driven;
   SolvePrediction prediction;
   PathParts parts;
@@ -75,7 +75,7 @@ Json json_of(const PathModel& model) {
           {"path_blocks", model.path.size()}};
 }
 
-Json json_of(const Row& row) {
+Json json_of(const PredictedRow& row) {
   const SolvePrediction& one = row.prediction;
   return {{"ranks", one.num_ranks},
           {"layers", one.layers},
@@ -117,14 +117,14 @@ Json json_of(std::int64_t threads, const ThreadPrediction& one) {
 }
 
 /// With several layers, the method is put where there is room for it.
-std::string rank_table(const std::vector<Row>& rows) {
+std::string rank_table(const std::vector<PredictedRow>& rows) {
   const bool layered =
-      std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.prediction.layers > 1; });
+      std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.prediction.layers > 1; });
   TextTable table(layered ? std::vector<std::string>{"ranks", "grid", "method", "time", "bound", "busy",
                                                      "sent", "factor/rank"}
                           : std::vector<std::string>{"ranks", "grid", "time", "bound", "busy", "comm",
                                                      "messages", "sent", "factor/rank"});
-  for (const Row& row : rows) {
+  for (const PredictedRow& row : rows) {
     const SolvePrediction& one = row.prediction;
     const std::string grid = fmt::format("{}x{}", one.grid.rows, one.grid.cols),
                       seconds = format_seconds(one.schedule.seconds),
@@ -143,7 +143,7 @@ std::string rank_table(const std::vector<Row>& rows) {
   return layered ? table.text({2}) : table.text({});
 }
 
-std::string path_sentence(const Row& row) {
+std::string path_sentence(const PredictedRow& row) {
   const PathParts& parts = row.parts;
   const SolvePrediction& one = row.prediction;
   FactList facts(16);
@@ -171,8 +171,8 @@ std::string path_sentence(const Row& row) {
   return facts.text();
 }
 
-Row row_of(LayeredSolveCase given, SolveMethod method, const Cluster& cluster) {
-  Row row;
+PredictedRow row_of(LayeredSolveCase given, SolveMethod method, const Cluster& cluster) {
+  PredictedRow row;
   row.method = method;
   if (given.placement.ranks.layers == 1) {
     const Placement placement =
@@ -203,7 +203,7 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   const Structure structure = find_structure(matrix, command.structure, progress);
   const SymbolicFactor& symbolic = structure.symbolic;
   const PlacementOptions& options = command.placement;
-  std::vector<Row> rows;
+  std::vector<PredictedRow> rows;
   progress.begin("predict");
   for (const Layout& layout : layouts_of(options, symbolic, structure.kind, sizeof(T), machine.cluster))
     rows.push_back(row_of({symbolic,
@@ -219,7 +219,7 @@ int predict_matrix(const PredictCommand& command, const SparseMatrix<T>& matrix,
   document["machine"] = machine.cluster.name;
   document["num_rhs"] = options.num_rhs;
   document["predictions"] = Json::array();
-  for (const Row& row : rows) document["predictions"].push_back(json_of(row));
+  for (const PredictedRow& row : rows) document["predictions"].push_back(json_of(row));
   std::string thread_text;
   document["threads"] = Json::array();
   for (const std::int64_t threads : command.threads) {

@@ -28,12 +28,12 @@ struct SimulateCommand {
   OutputOptions output;
 };
 
-struct Row {
+struct SimulatedRow {
   SimulatedCase what;
   SimulatedSolve found;
 };
 
-Json to_json(const Row& row) {
+Json to_json(const SimulatedRow& row) {
   const SimulationResult& run = row.found.run;
   const ProcessGrid& grid = row.what.ranks.grid;
   const LayerFacts& layers = row.found.layers;
@@ -67,10 +67,10 @@ Json to_json(const Row& row) {
           {"setup_seconds", row.found.setup_seconds}};
 }
 
-std::string table_of(const std::vector<Row>& rows) {
+std::string table_of(const std::vector<SimulatedRow>& rows) {
   TextTable table(
       {"ranks", "grid", "method", "solve", "work", "messages", "waiting", "sent", "backward error"});
-  for (const Row& row : rows) {
+  for (const SimulatedRow& row : rows) {
     const SimulationResult& run = row.found.run;
     const PhaseTimes mean = mean_times(run.times);
     const ProcessGrid& grid = row.what.ranks.grid;
@@ -115,7 +115,7 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
   document["machine"] = machine.cluster.name;
   document["num_rhs"] = command.placement.num_rhs;
   document["simulations"] = Json::array();
-  std::vector<Row> rows;
+  std::vector<SimulatedRow> rows;
   progress.begin("simulate");
   std::vector<SimulatedCase> cases;
   for (const Layout& layout :
@@ -127,7 +127,7 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
     document["simulations"].push_back(to_json(rows.back()));
   }
   progress.end();
-  const Row& last = rows.back();
+  const SimulatedRow& last = rows.back();
   if (command.output.shows_table()) {
     FactList facts(16);
     facts.add("matrix", matrix_sentence(structure.report.matrix));
@@ -136,7 +136,7 @@ int simulate_matrix(const SimulateCommand& command, const SparseMatrix<T>& matri
                                        plural(command.placement.num_rhs, "right-hand side")));
     std::int64_t events = 0;
     double wall = 0;
-    for (const Row& row : rows) events += row.found.run.events, wall += row.found.wall_seconds;
+    for (const SimulatedRow& row : rows) events += row.found.run.events, wall += row.found.wall_seconds;
     facts.add("speed", fmt::format("{} events in {}; a rank holds at most {}", format_count(events),
                                    format_seconds(wall),
                                    format_bytes(static_cast<double>(last.found.rank_bytes_most))));

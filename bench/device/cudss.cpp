@@ -8,7 +8,7 @@ namespace {
 // Numbers of the library's enumerations.
 constexpr int phase_analysis = 1 | 2, phase_factorization = 4, phase_solve = 0x3f0;
 constexpr int type_general = 0, type_symmetric = 1, type_spd = 3;
-constexpr int view_full = 0, view_upper = 2, base_zero = 0, by_columns = 0;
+constexpr int view_full = 0, view_upper = 2, rows_from_zero = 0, by_columns = 0;
 
 /// Of a symmetric matrix its upper triangle by rows, which is the lower one by columns; else all rows.
 SparseMatrix<double> rows_for(const SparseMatrix<double>& matrix, FactorKind kind) {
@@ -64,7 +64,7 @@ class Cudss final : public Rival {
                   const void*, int, int, int, int, int, int>(
         "cudssMatrixCreateCsr", matrix_.place(), n_, n_, rows.nnz(), rows_.row_ptr.data(), nullptr,
         rows_.column.data(), rows_.value.data(), cuda_int32, cuda_int32, cuda_double, type,
-        kind == FactorKind::lu ? view_full : view_upper, base_zero);
+        kind == FactorKind::lu ? view_full : view_upper, rows_from_zero);
     create_dense(x_view_, x_.data());
     create_dense(b_view_, b_.data());
   }

@@ -19,8 +19,7 @@ class Sharing {
  public:
   Sharing(const TaskGraph& graph, const std::vector<TaskWork>& work, const Cluster& cluster,
           double factor_bytes, int threads)
-      : graph_(graph),
-        work_(work),
+      : work_(work),
         cluster_(cluster),
         cached_(cached_share(threads * cluster.rank_cache(threads), factor_bytes)),
         threads_(threads),
@@ -76,7 +75,6 @@ class Sharing {
     return std::max(0.0, length);
   }
 
-  const TaskGraph& graph_;
   const std::vector<TaskWork>& work_;
   const Cluster& cluster_;
   // fraction of the factor in the caches of all threads: the thread that takes a task reads it into its own

@@ -4,11 +4,6 @@
 namespace palmette::python {
 namespace {
 
-template <class V>
-V get(const nb::dict& given, const char* name) {
-  return nb::cast<V>(given[name]);
-}
-
 /// Lets Ctrl-C end a long phase: raises KeyboardInterrupt in the caller's thread.
 void raise_pending_signals(std::string_view, double) {
   const LockTaken taken;

@@ -5,6 +5,12 @@
 
 namespace palmette::python {
 
+/// The option of this name as a V.
+template <class V>
+V get(const nb::dict& given, const char* name) {
+  return nb::cast<V>(given[name]);
+}
+
 std::optional<FactorKind> factor_kind(const std::string& name);
 SolverOptions solver_options(const nb::dict& given);
 TriangularSolverOptions triangular_options(const nb::dict& given);

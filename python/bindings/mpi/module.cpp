@@ -12,11 +12,6 @@ struct RowSolver {
   RankSolver<T> solver;
 };
 
-template <class V>
-V get(const nb::dict& given, const char* name) {
-  return nb::cast<V>(given[name]);
-}
-
 RankSolverOptions rank_options(const nb::dict& given) {
   RankSolverOptions options;
   options.kind = factor_kind(get<std::string>(given, "kind"));
