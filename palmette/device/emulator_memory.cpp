@@ -118,7 +118,7 @@ void check_race(Lane& lane, const Access& access, const Accessor& where) {
 
 void make_runnable(Lane& lane) {
   lane.state = State::runnable;
-  world->runnable.push_back(&lane);
+  world->runnable.push_back({&lane, lane.priority});
 }
 void unpark(Lane& lane) {
   // From every list: the lane may end before the other places change.
@@ -167,22 +167,40 @@ void publish(Lane& lane, Scope scope) {
   if (scope >= Scope::system) pass_on(device.delayed, nullptr, everything);
 }
 
-void leave(Lane& lane) {  // memory as others see it
+namespace {
+/// Of the thread as which memory looks: its own stores, and those of its block and of its device where the
+/// next thread has others.
+void hide_what_differs(bool same_block, bool same_device) {
+  Lane* const lane = world->seen_by;
+  if (lane == nullptr) return;
+  lane->delayed.hide();
+  if (!same_block) lane->block->delayed.hide();
+  if (!same_device) world->devices[lane->block->device].delayed.hide();
+}
+}  // namespace
+
+void leave(Lane& lane) {
   if (!world->options.delay_stores) return;
+  Delayed& wide = world->devices[lane.block->device].delayed;
   pass_on(lane.delayed, &lane.block->delayed, some);
-  pass_on(lane.block->delayed,
-          world->options.devices > 1 ? &world->devices[lane.block->device].delayed : nullptr, few);
-  if (auto& wide = world->devices[lane.block->device].delayed; wide.entries.size() > 256)
-    pass_on(wide, nullptr, some);
-  lane.delayed.hide();
-  lane.block->delayed.hide();
-  world->devices[lane.block->device].delayed.hide();
+  pass_on(lane.block->delayed, world->options.devices > 1 ? &wide : nullptr, few);
+  if (wide.entries.size() > 256) pass_on(wide, nullptr, some);
 }
 void enter(Lane& lane) {
   if (!world->options.delay_stores) return;
-  world->devices[lane.block->device].delayed.show();
-  lane.block->delayed.show();
+  const Lane* const before = world->seen_by;
+  if (before == &lane) return;
+  const bool same_block = before != nullptr && before->block == lane.block;
+  const bool same_device = before != nullptr && before->block->device == lane.block->device;
+  hide_what_differs(same_block, same_device);
+  if (!same_device) world->devices[lane.block->device].delayed.show();
+  if (!same_block) lane.block->delayed.show();
   lane.delayed.show();
+  world->seen_by = &lane;
+}
+void hide_delayed_stores() {
+  hide_what_differs(false, false);
+  world->seen_by = nullptr;
 }
 
 void tick(Lane& lane) {

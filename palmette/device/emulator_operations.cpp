@@ -50,6 +50,7 @@ void join_all(const std::vector<Lane*>& lanes) {
 bool deliver() {
   World& w = *world;
   if (w.network.empty()) return false;
+  hide_delayed_stores();
   auto put = w.network.begin();
   std::advance(put, static_cast<std::ptrdiff_t>(w.draw(w.network.size())));
   if (put->left > 0) {

@@ -35,7 +35,7 @@ void yield() {
   enter(lane);
 }
 void yield_runnable() {
-  world->runnable.push_back(world->current);
+  world->runnable.push_back({world->current, world->current->priority});
   yield();
 }
 
@@ -158,6 +158,7 @@ void end_block(Block& block, const Lane& last) {
 
 void end_lane(Lane& lane) {
   Block& block = *lane.block;
+  hide_delayed_stores();
   free_stacks.push_back(lane.stack);
   if (--block.live > 0) go_on_without(lane);
   else end_block(block, lane);
@@ -208,22 +209,27 @@ void draw_priorities(Block& block) {
     if (lane.index % 32 == 0) of_warp = world->chance();
     lane.priority = 0.7 * of_block + 0.2 * of_warp + 0.1 * world->chance();
   }
+  for (Runnable& one : world->runnable) one.priority = one.lane->priority;
 }
 std::size_t draw_lane() {
   World& w = *world;
   static constexpr int contestants[] = {1, 8, 64};
-  if (w.random() % 1024 == 0) draw_priorities(*w.runnable[w.draw(w.runnable.size())]->block);
-  std::size_t best = w.draw(w.runnable.size());
-  for (int k = 1; k < contestants[w.options.seed % 3]; ++k)
-    if (const std::size_t other = w.draw(w.runnable.size());
-        w.runnable[other]->priority > w.runnable[best]->priority)
-      best = other;
+  if (w.random() % 1024 == 0) draw_priorities(*w.runnable[w.draw(w.runnable.size())].lane->block);
+  const std::size_t size = w.runnable.size();
+  std::size_t best = w.draw(size);
+  std::uint64_t bits = 0;  // two draws each: this is most of what switches cost
+  for (int k = 1; k < contestants[w.options.seed % 3]; ++k) {
+    bits = k % 2 == 1 ? w.random() : bits >> 32;
+    const std::size_t other = (bits & 0xffffffff) * size >> 32;
+    if (w.runnable[other].priority > w.runnable[best].priority) best = other;
+  }
   return best;
 }
 
 /// When nothing else can happen, delayed stores become visible. @returns whether that lets a thread go on
 bool reveal_delayed_stores() {
   World& w = *world;
+  hide_delayed_stores();
   bool hidden = false;
   const auto reveal = [&](Delayed& delayed) {
     hidden |= !delayed.entries.empty();
@@ -266,7 +272,7 @@ bool let_all_look_again() {
 void run_lane() {
   World& w = *world;
   const std::size_t which = draw_lane();
-  Lane& lane = *w.runnable[which];
+  Lane& lane = *w.runnable[which].lane;
   w.runnable[which] = w.runnable.back();
   w.runnable.pop_back();
   if (is_held(lane)) {
@@ -327,6 +333,7 @@ void prepare(World& w, const std::vector<Launch>& launches, const Options& optio
 
 /// Memory holds what has been stored, and the stacks of threads that did not end are kept.
 void clean_up(World& w) {
+  hide_delayed_stores();
   for (Device& device : w.devices) {
     device.delayed.show();
     device.delayed.entries.clear();

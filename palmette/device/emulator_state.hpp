@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <list>
 #include <random>
 #include <set>
@@ -62,8 +63,19 @@ struct Delayed {
     unsigned char other[16];
   };  // `other`: what memory holds for the others, or for the owner
   std::vector<Entry> entries;
+  template <int bytes>
+  static void exchange_bytes(Entry& e) {
+    unsigned char kept[bytes];
+    std::memcpy(kept, e.at, bytes);
+    std::memcpy(e.at, e.other, bytes);
+    std::memcpy(e.other, kept, bytes);
+  }
+  /// Most of what an emulated run does, so the usual sizes are known to the compiler.
   static void exchange(Entry& e) {
-    std::swap_ranges(e.other, e.other + e.bytes, reinterpret_cast<unsigned char*>(e.at));
+    if (e.bytes == 4) exchange_bytes<4>(e);
+    else if (e.bytes == 8) exchange_bytes<8>(e);
+    else if (e.bytes == 16) exchange_bytes<16>(e);
+    else std::swap_ranges(e.other, e.other + e.bytes, reinterpret_cast<unsigned char*>(e.at));
   }
   void hide() {
     for (auto e = entries.rbegin(); e != entries.rend(); ++e) exchange(*e);
@@ -195,6 +207,12 @@ struct Contribution {
   VectorClock clock;
 };
 
+/// A thread that may go on, with its priority beside it: many are compared for each switch.
+struct Runnable {
+  Lane* lane;
+  double priority;
+};
+
 /// Everything that one run changes.
 struct World {
   Options options;
@@ -204,13 +222,14 @@ struct World {
   std::vector<std::vector<int>> to_start;  ///< by launch: blocks
   std::vector<Device> devices;
   std::list<Block> blocks;
-  std::vector<Lane*> runnable;
+  std::vector<Runnable> runnable;
   std::unordered_map<const void*, std::vector<Lane*>> parked;  ///< by what they wait to see changed
   std::int64_t writes = 0;               ///< atomic stores and additions that changed a value
   std::int64_t writes_when_woken = -1;   ///< when the forgetful were last woken
   std::vector<int> free_slots;
   std::list<Put> network;
   Lane* current = nullptr;
+  Lane* seen_by = nullptr;  ///< memory looks as this thread sees it; null: as everybody does
   void* scheduler = nullptr;  ///< stack pointer
   PutSources open_puts;       ///< whose threads have not yet called quiet
   int longest_put = 0;        ///< of those so far, in bytes
@@ -269,9 +288,13 @@ void pass_on(Delayed& from, Delayed* wider, int one_of);
 constexpr int everything = 1, some = 4, few = 64;
 /// All delayed stores that the thread has made or seen become visible at the scope.
 void publish(Lane& lane, Scope scope);
-/// Before and after another thread runs: memory holds what that one may see.
+/// Before another thread runs, some of the delayed stores of this one are passed on. Memory goes on to look
+/// as this thread sees it until another is entered: with those of its own block and device it shares most.
 void leave(Lane& lane);
 void enter(Lane& lane);
+/// Memory looks as everybody sees it: before anything but a thread reads or writes it, and before a thread
+/// or block ends.
+void hide_delayed_stores();
 /// Let others run: until something makes this thread runnable, or as one of those that are.
 void yield();
 void yield_runnable();

@@ -154,8 +154,8 @@ TEST(element_columns_of_doubles, sums_of_all_right_hand_sides_travel_together) {
   }
 }
 
-/// Beside the columns, on each of three devices: sums, counters and a ticket; slots and flags for sums of each
-/// device; in managed memory sums and counters. b and x lie with their rows.
+/// Beside the columns, on each of three devices: sums, counters and a ticket; slots and flags for sums of
+/// each device; in managed memory sums and counters. b and x lie with their rows.
 TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides_of_a_solve_need) {
   if (!emulate::emulator_is_available()) GTEST_SKIP();
   const auto triangle = random_triangle<double>(60, true, 9);

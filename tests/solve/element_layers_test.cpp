@@ -91,20 +91,11 @@ TYPED_TEST(element_layers, bits_depend_on_the_number_of_layers_alone) {
 }
 
 TYPED_TEST(element_layers, small_systems_have_their_bits_under_every_seed) {
-  const bool many = std::is_same_v<TypeParam, double>;
-  const Wish wish{FactorKind::ldlt, false, 5, 13};
-  const auto problem = reference::make_problem<TypeParam>(wish);
-  const auto factor = reference::naive_factor(problem, wish);
-  const auto b = reference::random_dense<TypeParam>(factor->size(), 1, 5);
-  std::vector<DenseMatrix<TypeParam>> judge;
-  for (index_t layers = 1; layers <= 4; ++layers)
-    judge.push_back(reference::solved(plan_on(factor, {{1, 1}, layers}, 0), Operation::plain, b));
-  for (int seed = 1; seed <= testing::num_seeds(many ? 100 : 10); ++seed) {
-    const Layers& shape = shapes_of_layers[static_cast<std::size_t>(seed) % std::size(shapes_of_layers)];
-    ASSERT_TRUE(reference::same_bits(judge[shape.layers - 1],
-                                     reference::solved(plan_on(factor, shape, seed), Operation::plain, b)))
-        << "seed " << seed << " on " << shape.words();
-  }
+  reference::expect_bits_under_every_seed<TypeParam>(
+      std::is_same_v<TypeParam, double> ? 500 : 20, shapes_of_layers,
+      [](const Layers& shape, int seed, bool is_small) {
+        return reference::RunOfSeed{reference::on_layers_for_seed(shape, seed, is_small)};
+      });
 }
 
 /// Messages and bytes are those of the programs, and between layers those of ranks.

@@ -3,7 +3,6 @@
 
 #include "palmette/solve/elements_core.hpp"
 #include "tests/scalars.hpp"
-#include "tests/seeds.hpp"
 #include "tests/solve/device_layers.hpp"
 
 namespace palmette {
@@ -67,14 +66,12 @@ TEST_F(ElementLevels, bits_depend_on_the_number_of_layers_alone) {
 }
 
 TEST_F(ElementLevels, small_systems_have_their_bits_under_every_seed) {
-  use({FactorKind::ldlt, false, 5, 13});
-  std::vector<DenseMatrix<double>> judges;
-  for (index_t layers = 1; layers <= 4; ++layers) judges.push_back(x_on({{1, 1}, layers}, 0, 1));
-  for (int seed = 1; seed <= testing::num_seeds(60); ++seed) {
-    const Layers& shape = shapes_of_layers[static_cast<std::size_t>(seed) % std::size(shapes_of_layers)];
-    ASSERT_TRUE(reference::same_bits(judges[shape.layers - 1], x_on(shape, seed, 1)))
-        << "seed " << seed << " on " << shape.words();
-  }
+  reference::expect_bits_under_every_seed<double>(
+      500, shapes_of_layers, [](const Layers& shape, int seed, bool is_small) {
+        PlanOptions options = reference::on_layers_for_seed(shape, seed, is_small);
+        options.of_world.layered_method = LayeredMethod::baseline_3d;
+        return reference::RunOfSeed{options};
+      });
 }
 
 /// Between layers, a message for each supernode and edge of its layers' tree, up and down.

@@ -4,8 +4,7 @@
 
 #include "palmette/solve/elements_core.hpp"
 #include "tests/scalars.hpp"
-#include "tests/seeds.hpp"
-#include "tests/solve/device_plans.hpp"
+#include "tests/solve/device_layers.hpp"
 
 namespace palmette {
 namespace {
@@ -139,21 +138,18 @@ TYPED_TEST(elements_plan, more_elements_than_supernodes_and_no_rows_are_solved) 
 }
 
 TYPED_TEST(elements_plan, small_systems_have_their_bits_under_every_seed) {
-  const bool many = std::is_same_v<TypeParam, double>;
-  const Wish wish{FactorKind::ldlt, false, 5, 13};
-  const auto problem = reference::make_problem<TypeParam>(wish);
-  const auto factor = reference::naive_factor(problem, wish);
-  const auto b = reference::random_dense<TypeParam>(factor->size(), 1, 5);
-  const auto judge = reference::solved(
-      plan_solve(factor, on(make_emulated_world(1), small_subtrees({1, 1}, 0))), Operation::plain, b);
-  for (int seed = 1; seed <= testing::num_seeds(many ? 500 : 20); ++seed) {
-    const ProcessGrid grid = grids[static_cast<std::size_t>(seed) % std::size(grids)];
-    const auto plan = plan_solve(
-        factor, on(make_emulated_world(grid.num_ranks(), watched(seed)), small_subtrees(grid, seed)));
-    const SolveMethod method = seed % 3 ? SolveMethod::devices_fan_out : SolveMethod::devices_solve_wait;
-    ASSERT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b, {method, nullptr})))
-        << "seed " << seed;
-  }
+  std::vector<reference::Layers> shapes;
+  for (const ProcessGrid grid : grids) shapes.push_back({grid, 1});
+  reference::expect_bits_under_every_seed<TypeParam>(
+      std::is_same_v<TypeParam, double> ? 500 : 20, shapes,
+      [](const reference::Layers& shape, int seed, bool is_small) {
+        WorldOptions of_world = small_subtrees(shape.grid, seed);
+        if (is_small) of_world.subtrees.max_entries = 20;
+        const auto device = is_small ? reference::small_device(seed, 2) : watched(seed);
+        return reference::RunOfSeed{
+            on(make_emulated_world(shape.size(), device), of_world),
+            seed % 3 ? SolveMethod::devices_fan_out : SolveMethod::devices_solve_wait};
+      });
 }
 
 TEST(ElementsPlan, what_cannot_be_is_refused) {
