@@ -75,7 +75,7 @@ TEST_F(ElementLevels, small_systems_have_their_bits_under_every_seed) {
 }
 
 /// Between layers, a message for each supernode and edge of its layers' tree, up and down.
-TEST_F(ElementLevels, messages_and_bytes_are_as_planned) {
+TEST_F(ElementLevels, messages_bytes_and_symmetric_memory_are_as_planned) {
   use({FactorKind::lu, false, 8, 13});
   constexpr offset_t num_rhs = 4;
   for (const Layers& shape : shapes_of_layers) {
@@ -89,19 +89,52 @@ TEST_F(ElementLevels, messages_and_bytes_are_as_planned) {
     EXPECT_EQ(options.world->counts().put_bytes,
               programs.traffic.rows * num_rhs * static_cast<offset_t>(sizeof(double)));
     const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor_->symbolic, shape.layers));
-    offset_t supernodes = 0, rows = 0;
+    offset_t supernodes = 0, rows = 0, most = 0;
     for (const LayerSystem& system :
          layer_systems(*factor_->symbolic, cut, LayeredMethod::baseline_3d,
-                       {{shape.grid, shape.layers}, PlacementMap::block_cyclic, options.of_world.subtrees}))
-      for (index_t rank = 0; rank < shape.grid.num_ranks(); ++rank)
+                       {{shape.grid, shape.layers}, PlacementMap::block_cyclic, options.of_world.subtrees})) {
+      const ExchangePlan exchanges(*system.symbolic, *system.placement, options.of_world.trees);
+      for (index_t rank = 0; rank < shape.grid.num_ranks(); ++rank) {
+        const SolveExchange exchange = exchanges.exchange(rank);
+        offset_t shared = 2 * exchange.value_rows;
+        for (const IncomingSum& one : exchange.incoming) shared += one.rows;
         for (const LayerStep& step : layer_steps(system, rank)) {
           supernodes += static_cast<offset_t>(step.supernodes.size());
           rows += step.rows;
+          if (step.receives_up) shared += step.rows;  // x comes down to where it is used
         }
+        most = std::max(most, shared);
+      }
+    }
+    EXPECT_EQ(programs.shared_rows, most);
     EXPECT_GT(supernodes, 0);
     EXPECT_EQ(programs.traffic.meeting_messages, supernodes) << "each edge is a step of both its ends";
     EXPECT_EQ(programs.traffic.meeting_rows, rows);
   }
+}
+
+/// Priced runs take tickets as the kernels do: what stands still is not counted.
+TEST_F(ElementLevels, one_block_of_each_device_is_enough_to_take_every_task) {
+  Cluster cluster;
+  cluster.memory_gbs = {{1, 1000}};
+  cluster.kernel_gflops = {{1, 1000}};
+  cluster.overheads.task_us = 1;
+  cluster.workers = 1;
+  for (const index_t side : {12, 17})
+    for (const LayeredMethod method : {LayeredMethod::baseline_3d, LayeredMethod::one_sync_3d}) {
+      use({FactorKind::lu, false, side, 13});
+      for (const Layers& shape : shapes_of_layers)
+        for (const double latency_us : {0.1, 30.0}) {
+          ElementsCase given{*factor_->symbolic, on(shape, 1).of_world};
+          given.of_world.layered_method = method;
+          const auto programs = solve_detail::programs_of_world(*factor_->symbolic, given.of_world, 8);
+          offset_t tasks = 0;
+          for (const auto& element : programs.element)
+            tasks += static_cast<offset_t>(element.forward.task.size() + element.backward.task.size());
+          cluster.links = {{"node", 0, {latency_us, 100, 0.1, 0.1}, 0}};
+          EXPECT_EQ(price_elements(given, cluster).tasks, tasks) << shape.words();
+        }
+    }
 }
 
 TEST_F(ElementLevels, more_elements_than_supernodes_and_no_rows_are_solved) {

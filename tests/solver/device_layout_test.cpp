@@ -76,6 +76,49 @@ TEST(DeviceLayouts, one_whose_part_of_the_factor_does_not_fit_comes_after_those_
   EXPECT_EQ(ranked_device_layouts(question, cluster).front().price.seconds, all[0].price.seconds);
 }
 
+TEST(DeviceLayouts, prices_are_of_the_right_hand_sides_and_scalars_that_are_asked_for) {
+  const SymbolicFactor symbolic = structure_of(*square(40));
+  const Cluster cluster = devices(1);
+  const auto price = [&](index_t num_rhs, int scalar_bytes) {
+    DeviceLayoutQuestion question{symbolic, 4, {1}};
+    question.num_rhs = num_rhs;
+    question.scalar_bytes = scalar_bytes;
+    return priced_device_layout(question, {{2, 1}, 2}, cluster).price;
+  };
+  const ElementsPrice one = price(1, 8);
+  EXPECT_GT(one.message_bytes, 0);
+  EXPECT_EQ(price(50, 8).message_bytes, 50 * one.message_bytes);
+  EXPECT_GT(price(50, 8).seconds, one.seconds);
+  EXPECT_EQ(price(1, 16).message_bytes, 2 * one.message_bytes);
+  EXPECT_EQ(price(1, 16).most_panel_bytes, 2 * one.most_panel_bytes);
+}
+
+/// Without rows, every layout costs the same.
+TEST(DeviceLayouts, of_equal_prices_the_fewest_layers_come_first_then_the_fewest_columns) {
+  const SymbolicFactor symbolic = structure_of(SparseMatrix<double>(from_triplets(Triplets<double>{})));
+  std::vector<std::string> words;
+  for (const DeviceLayout& one : ranked_device_layouts({symbolic, 4, {4, 2, 1}}, devices(1)))
+    words.push_back(std::to_string(one.devices.layers) + ": " + std::to_string(one.devices.grid.rows) + "x" +
+                    std::to_string(one.devices.grid.cols));
+  EXPECT_EQ(words, (std::vector<std::string>{"1: 4x1", "1: 2x2", "1: 1x4", "2: 2x1", "2: 1x2", "4: 1x1"}));
+}
+
+TEST(DeviceLayouts, devices_have_memory_each_and_links_faster_than_a_network) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  EmulatedDeviceOptions like;
+  EXPECT_FALSE(cluster_of(make_emulated_device(like)->info(), 4)) << "it tells no rate of its memory";
+  like.memory_gbs = 1500;
+  const Cluster one = cluster_of(make_emulated_device(like)->info(), 1).value();
+  const Cluster four = cluster_of(make_emulated_device(like)->info(), 4).value();
+  const double gbs = rate_at(one.memory_gbs, 1);
+  EXPECT_GT(gbs, 0);
+  EXPECT_EQ(rate_at(four.memory_gbs, 1), gbs);
+  EXPECT_EQ(rate_at(four.memory_gbs, 4), 4 * gbs);
+  const Link link = four.link(0, 3);
+  EXPECT_LT(link.latency_us, 2);
+  EXPECT_GT(link.bandwidth_gbs, 100);
+}
+
 TEST(DeviceLayouts, a_method_says_how_many_layers_it_can_have) {
   EXPECT_EQ(device_layers(SolveMethod::automatic, 6), (std::vector<index_t>{1, 2, 3, 6}));
   EXPECT_EQ(device_layers(SolveMethod::devices_fan_out, 6), (std::vector<index_t>{1}));
