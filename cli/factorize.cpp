@@ -59,12 +59,22 @@ int factorize_and_save(const FactorizeCommand& command, SparseMatrix<T> matrix, 
   return finish(command.output, std::move(document), {});
 }
 
+/// The file is written beside its name and then put in place, so its folder must be writable, too.
+void check_out(const std::string& out) {
+  try {
+    check_savable(out);
+  } catch (const IoError& error) {
+    throw OutputError(out, fmt::format("{}; choose another --out", error.what()));
+  }
+}
+
 int run_factorize(const FactorizeCommand& command) {
   if (command.out.empty())
     throw UsageError("factorize needs --out FILE, where the factors are kept for 'palmette solve --factors'");
   if (command.out == "-")
     throw UsageError("--out - is not possible: factors are read where they lie in a file; give its name");
   check_destinations(command.out, command.output.json, command.matrix.path);
+  check_out(command.out);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "factorize");

@@ -88,6 +88,19 @@ double parse_real(std::string_view option, std::string_view text) {
   return value;
 }
 
+std::int64_t parse_bytes(std::string_view option, std::string_view text) {
+  constexpr std::string_view units = "KMGT";
+  double bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  const std::size_t power = unit.size() == 1 ? units.find(unit[0]) : std::string_view::npos;
+  const bool is_known = unit.empty() || power != std::string_view::npos;
+  for (std::size_t k = 0; !unit.empty() && is_known && k <= power; ++k) bytes *= 1000;
+  if (error != std::errc() || !is_known || !(bytes >= 1 && bytes < 9e18))
+    throw UsageError(fmt::format("{} takes a number of bytes such as 500M or 2G, not '{}'", option, text));
+  return static_cast<std::int64_t>(bytes);
+}
+
 std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text,
                                          std::int64_t smallest, std::int64_t largest) {
   std::vector<std::int64_t> values;

@@ -45,6 +45,9 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
 /// The whole text as a finite number. @throws UsageError
 double parse_real(std::string_view option, std::string_view text);
 
+/// A number of bytes, at least 1, with K, M, G or T for powers of 1000: "1.5G". @throws UsageError
+std::int64_t parse_bytes(std::string_view option, std::string_view text);
+
 /// "1,50" as integers. @throws UsageError
 std::vector<std::int64_t> parse_integers(std::string_view option, std::string_view text,
                                          std::int64_t smallest, std::int64_t largest);

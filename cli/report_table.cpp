@@ -112,6 +112,20 @@ void add_device(PhaseTable& table, const DeviceReport& device) {
   if (device.emulated) table.more("the time is that of the emulator on this CPU, not of a GPU");
 }
 
+/// What the solve read of the file of its factors.
+void add_file(PhaseTable& table, const PanelFileReport& file) {
+  std::string text = fmt::format("{} read from the file in {}", format_bytes(file.bytes),
+                                 format_seconds(file.read_seconds));
+  if (file.cached_bytes)
+    text += fmt::format(", {} of it from the page cache", format_bytes(*file.cached_bytes));
+  table.more(text);
+  if (file.read_gbs > 0 && file.disk_gbs > 0)
+    table.more(fmt::format("{:.3g} GB/s, {} of the disk's {:.3g} GB/s", file.read_gbs,
+                           format_percent(file.disk_fraction), file.disk_gbs));
+  table.more(fmt::format("waited {} for panels, within {} of memory", format_seconds(file.wait_seconds),
+                         format_bytes(static_cast<double>(file.memory_budget))));
+}
+
 /// How near to the speed of memory the solve was.
 void add_speed(PhaseTable& table, const SolveReport& solve) {
   if (solve.stream_gbs > 0 && solve.seconds > 0) {
@@ -130,6 +144,7 @@ void add_solve_phase(PhaseTable& table, const SolveReport& solve, const RunFigur
               fmt::format("{}, {}, {}, {} moved", name_of(solve.method), plural(solve.threads, "thread"),
                           plural(solve.num_rhs, "right-hand side"), format_bytes(solve.bytes)));
   if (solve.device) add_device(table, *solve.device);
+  if (solve.file) add_file(table, *solve.file);
   add_speed(table, solve);
   table.more(repeat > 1 ? fmt::format("median of {} warm solves", repeat)
                         : std::string("one cold solve: --repeat 5 would time warm ones"));

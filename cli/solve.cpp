@@ -17,6 +17,7 @@ struct SolveCommand {
   OutputOptions output;
   RankOptions ranks;
   std::string factors;        ///< in place of a matrix
+  offset_t memory_budget = 0;  ///< bytes; 0: panels are mapped
   std::vector<index_t> rows;  ///< of x, if not all
 };
 
@@ -75,6 +76,7 @@ int solve_with_saved(const SolveCommand& command) {
   options.method = command.solving.method;
   options.threads = command.solving.threads;
   options.cache_folder = cache_folder();
+  options.memory_budget = command.memory_budget;
   Solver<T> solver = Solver<T>::load(command.factors, options);
   SystemRun run(command.factors, solver.size(), command.solving, command.output);
   if (run.has_complex_rhs() && !is_complex_v<T>)
@@ -101,6 +103,9 @@ int solve_with_factors(const SolveCommand& command) {
 }
 
 int run_solve(const SolveCommand& command) {
+  if (command.memory_budget > 0 && command.factors.empty())
+    throw UsageError("--memory-budget is for --factors: the panels stay in that file; keep the factors with "
+                     "'palmette factorize' first");
   if (!command.factors.empty()) return solve_with_factors(command);
   if (command.matrix.path.empty())
     throw UsageError(
@@ -145,6 +150,7 @@ Command add_solve(CLI::App& root) {
                      "  palmette solve A.mtx --rhs b.mtx --out x.mtx --condition\n"
                      "  palmette solve A.mtx --rhs random:7 --num-rhs 50 --repeat 5 --json report.json\n"
                      "  palmette solve --factors A.factors --rhs b.mtx --out x.mtx\n"
+                     "  palmette solve --factors A.factors --memory-budget 2G --out x.mtx\n"
                      "  palmette solve A.mtx --rhs load.mtx --rows 17,18 --out x17.mtx\n"
                      "  mpiexec -n 4 palmette solve A.mtx --grid 2x2\n"
                      "  mpiexec -n 4 palmette solve A.mtx --device cuda\n"
@@ -154,6 +160,13 @@ Command add_solve(CLI::App& root) {
   OptionGroup(app, "System")
       .text({"--factors", "FILE", "factors that 'palmette factorize' has kept, in place of a matrix"},
             command->factors);
+  OptionGroup(app, "System")
+      .value({"--memory-budget", "BYTES",
+              "with --factors: bytes of memory, as 500M or 2G (powers of 1000); the factors are read from "
+              "the file during the solve, in the order of its sweeps (default: they are mapped)"},
+             [command](const std::string& text) {
+               command->memory_budget = parse_bytes("--memory-budget", text);
+             });
   OptionGroup(app, "System")
       .value(
           {"--rows", "I,J,...",

@@ -122,6 +122,7 @@ struct ArchiveRequest {
   /// Sections with this prefix are compared with their checksums only if `check_all`: all others always are.
   std::string_view unchecked_prefix;
   bool check_all = true;
+  bool keep_open = false;  ///< for Archive::read
 };
 
 /// A file of sections, mapped into memory. Constant; the map lives as long as this object. The file must not
@@ -160,12 +161,25 @@ class Archive {
     const std::span<const char> found = section<char>(name);
     return {found.begin(), found.end()};
   }
+  /// Where in the file this place of the map is.
+  std::uint64_t position_of(const void* place) const;
+  /// Read past the map, of a file that was opened to be kept open. Thread-safe.
+  /// @returns how many of the bytes were in the system's page cache; −1 if it does not say
+  /// @throws IoError if they cannot be read, or the file was cut short
+  std::int64_t read(std::uint64_t position, std::span<std::byte> to) const;
+  /// The process gives its pages of the map back to the system, and reads them again when it needs them.
+  void forget_pages() const;
+  /// Rate in 10⁹ bytes a second at which this part is read when the page cache has given it up; 0 if it has
+  /// not, or if the system does not say. @throws IoError as read
+  double measured_gbs(std::uint64_t position, std::uint64_t bytes) const;
+
   /// @throws IoError: the file, what is wrong with it, and the remedy
   [[noreturn]] void refuse(const std::string& what) const;
 
  private:
   Archive(const std::string& path, const ArchiveRequest& request);
-  void map_file();
+  void map_file(bool keep_open);
+  void read_uncached(std::uint64_t position, std::span<std::byte> to) const;
   void check_header(const ArchiveRequest& request);
   void check_sections(const ArchiveRequest& request);
   const archive_detail::Section* find(std::string_view name) const;
@@ -175,6 +189,7 @@ class Archive {
   std::string path_, remedy_;
   const std::byte* map_ = nullptr;
   std::size_t map_bytes_ = 0;
+  int descriptor_ = -1;  // −1: closed
   archive_detail::Header header_{};
   std::span<const archive_detail::Section> sections_;
 };

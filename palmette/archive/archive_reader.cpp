@@ -25,11 +25,12 @@ std::string_view name_in(const char (&letters)[size]) {
 
 Archive::Archive(const std::string& path, const ArchiveRequest& request)
     : path_(path), remedy_(request.remedy) {
-  map_file();
+  map_file(request.keep_open);
 }
 
 Archive::~Archive() {
   if (map_ != nullptr) ::munmap(const_cast<std::byte*>(map_), map_bytes_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 std::shared_ptr<const Archive> Archive::open(const std::string& path, const ArchiveRequest& request) {
@@ -43,7 +44,7 @@ void Archive::refuse(const std::string& what) const {
   throw IoError(path_, 0, what + "; " + remedy_);
 }
 
-void Archive::map_file() {
+void Archive::map_file(bool keep_open) {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) throw IoError(path_, 0, std::string("cannot be read: ") + std::strerror(errno));
   struct stat status;
@@ -54,7 +55,8 @@ void Archive::map_file() {
                         ? MAP_FAILED
                         : ::mmap(nullptr, map_bytes_, PROT_READ, MAP_PRIVATE, descriptor, 0);
   const int why = errno;
-  ::close(descriptor);
+  if (keep_open && map != MAP_FAILED) descriptor_ = descriptor;
+  else ::close(descriptor);
   if (!is_file) refuse("is not a file of a disk, which a map needs");
   if (map_bytes_ < sizeof(Header))
     refuse("has " + std::to_string(map_bytes_) + " bytes, fewer than the header of such a file");

@@ -64,6 +64,7 @@ namespace {
 struct Settings {
   SolverOptions solver;
   SolveRequest request;
+  offset_t memory_budget = 0;
 };
 
 void set_devices_from(const palmette_options& options, SolverOptions& solver) {
@@ -95,6 +96,8 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.singular = answers[options.singular];
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;
+  require(options.memory_budget >= 0, "options.memory_budget is negative");
+  settings.memory_budget = options.memory_budget;
   return settings;
 }
 
@@ -184,6 +187,11 @@ palmette_report report_of(const Report& report) {
   result.singular_distance = report.verify->singular_distance.value_or(unknown);
   result.least_squares_error = report.verify->least_squares_error.value_or(unknown);
   result.null_directions = report.verify->null_directions.value_or(0);
+  const std::optional<PanelFileReport>& file = report.solve->file;
+  result.file_bytes = file ? file->bytes : unknown;
+  result.file_cached_bytes = file ? file->cached_bytes.value_or(unknown) : unknown;
+  result.file_gbs = file ? file->read_gbs : unknown;
+  result.disk_fraction = file && file->disk_gbs > 0 ? file->disk_fraction : unknown;
   return result;
 }
 
@@ -343,6 +351,7 @@ palmette_status load(const char* path, const Settings& settings, palmette_solver
   options.method = settings.solver.method;
   options.threads = settings.solver.threads;
   options.measure = settings.solver.measure;
+  options.memory_budget = settings.memory_budget;
   GivenPattern given;
   given.in_order = true;
   *out = new palmette_solver{std::move(given), settings.request, Solver<T>::load(path, options)};
@@ -389,7 +398,7 @@ using complex_double = std::complex<double>;
 void palmette_default_options(palmette_options* options) {
   if (options == nullptr) return;
   *options = {PALMETTE_KIND_AUTO, "auto", "auto", 0, 0, 0, -1, 0, PALMETTE_SINGULAR_RAISE, "none", 1,
-              1, 1};
+              1, 1, 0};
 }
 
 const char* palmette_version(void) { return palmette::version().data(); }

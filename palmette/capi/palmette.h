@@ -92,6 +92,9 @@ typedef struct {
   int32_t device_rows;
   int32_t device_columns;
   int32_t device_layers;
+  /* palmette_load alone: bytes of memory for the solver; the panels of its factors then stay in the file and
+   * are read for each solve. 0 (default): they are mapped */
+  int64_t memory_budget;
 } palmette_options;
 
 /* Figures of the last solve; NAN if unknown. */
@@ -114,6 +117,12 @@ typedef struct {
   double singular_distance; /* relative distance to a singular matrix, if A counts as singular */
   double least_squares_error; /* PALMETTE_SINGULAR_LEAST_NORM: backward error for the part of b in range(A) */
   int64_t null_directions;    /* dependent columns that were found; 0 for regular matrices */
+  /* with options.memory_budget: bytes that one solve read, those of them from the page cache, 10^9 bytes a
+   * second, and its fraction of the rate of the disk (options.measure) */
+  double file_bytes;
+  double file_cached_bytes;
+  double file_gbs;
+  double disk_fraction;
 } palmette_report;
 
 typedef struct palmette_solver palmette_solver;
@@ -229,7 +238,8 @@ palmette_status palmette_solve_entries_z(palmette_solver* solver, palmette_opera
 palmette_status palmette_save(const palmette_solver* solver, const char* path);
 /* A solver as palmette_save wrote it, which gives the same x, bit for bit, with the same kernels. The values
  * of its factors are read where they lie in the file, which must not be overwritten in place meanwhile. Of
- * the options (NULL: the defaults), method, threads, measure, max_refine_steps and condition are used.
+ * the options (NULL: the defaults), method, threads, measure, max_refine_steps, condition and memory_budget
+ * are used.
  * PALMETTE_IO, with the file, the reason and the remedy: it was not saved by Palmette, is of another version,
  * byte order or scalar, was cut short, or has changed. palmette_refactor_* then takes all entries, in
  * compressed columns with ascending rows. */

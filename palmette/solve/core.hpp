@@ -124,6 +124,9 @@ class SweepCore {
   /// What holds the core; null: the host.
   virtual std::shared_ptr<Device> device() const { return nullptr; }
   virtual SolveWhere where() const { return device() ? SolveWhere::device : SolveWhere::one_machine; }
+  /// Its panels stay in a file: solves are serial, one at a time.
+  virtual bool is_streamed() const { return false; }
+  virtual PanelReads panel_reads() const { return {}; }
   /// Of the devices that hold the core.
   virtual DeviceCounts device_counts() const { return device() ? device()->counts() : DeviceCounts(); }
 };

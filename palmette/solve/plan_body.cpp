@@ -116,6 +116,7 @@ SolveRun PlanBody<T>::chosen_run(index_t num_rhs, const SolveRun& run) const {
 template <class T>
 SolveRun PlanBody<T>::chosen_run(const solve_detail::SweepWork& one, index_t num_rhs,
                                  const SolveRun& run) const {
+  if (is_streamed()) return {SolveMethod::serial, nullptr};
   const double blocks_of_bytes = std::max<index_t>(1, std::min(num_rhs, solve_detail::rhs_block) / 4);
   const SolveMethod method = solve_detail::choose_method(
       run.method, where(),
@@ -129,8 +130,9 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
                                     const Block& each, bool on_host) const {
   check_sizes(b, x);
   const SolveRun chosen = chosen_run(b.cols, run);
-  SolveTrace trace{chosen.method, solve_detail::member_count(chosen.team), {}};
+  SolveTrace trace{chosen.method, solve_detail::member_count(chosen.team), {}, {}};
   const DeviceCounts before = device_counts();
+  const PanelReads read_before = panel_reads();
   if (n_ == 0 || b.cols == 0) return trace;
   try {
     std::unique_ptr<Workspace> workspace =
@@ -141,6 +143,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
     }
     trace.threads = workspace->most_called;
     trace.device = device_counts() - before;
+    trace.panels = panel_reads() - read_before;
     give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +

@@ -48,6 +48,10 @@ class PlanBody {
   DeviceCounts device_counts() const {
     return stages_.empty() ? DeviceCounts() : stages_.front().core->device_counts();
   }
+  bool is_streamed() const { return !stages_.empty() && stages_.front().core->is_streamed(); }
+  PanelReads panel_reads() const {
+    return stages_.empty() ? PanelReads() : stages_.front().core->panel_reads();
+  }
   SolveRun chosen_run(index_t num_rhs, const SolveRun& run) const;
   /// Calls each() for blocks of right-hand sides. @param on_host  with workspaces of the host
   SolveTrace over_blocks(DenseView<const T> b, DenseView<T> x, const SolveRun& run, const Block& each,

@@ -1,4 +1,5 @@
 // plan_solve: a plan from a Factor, and its memory predicted from the structure alone.
+#include <algorithm>
 #include <new>
 
 #include "palmette/solve/plan_body.hpp"
@@ -18,11 +19,52 @@ int bytes_of(ScalarType scalar) {
   return 0;
 }
 
+using solve_detail::PanelPositions;
+
+PanelPositions positions_of(const PanelsInFile& file, bool upper) {
+  if (upper) return {file.plan_upper, file.upper, file.lower};
+  return {file.plan_lower, file.lower, file.lower};
+}
+
+template <class T>
+std::uint64_t largest_panel_bytes_of(const solve_detail::SupernodalParts<T>& parts,
+                                     const PanelsInFile& file) {
+  const std::uint64_t largest = solve_detail::largest_panel_bytes(*parts.lower, positions_of(file, false));
+  if (!parts.upper) return largest;
+  return std::max(largest, solve_detail::largest_panel_bytes(*parts.upper, positions_of(file, true)));
+}
+
+/// The panels of both triangles come from the file from now on.
+template <class T>
+void stream_panels(solve_detail::SupernodalParts<T>& parts, const PanelsInFile& file) {
+  const std::uint64_t largest = largest_panel_bytes_of(parts, file),
+                      least = solve_detail::least_buffer_bytes(largest);
+  if (file.memory_bytes < least)
+    throw UsageError("panels in a file need at least " + std::to_string(least) + " bytes of memory, not " +
+                     std::to_string(file.memory_bytes));
+  parts.streamed = std::make_unique<solve_detail::StreamedTriangles>(
+      file, largest, parts.upper != nullptr, [&](bool upper, std::uint64_t piece_bytes) {
+        return solve_detail::pieces_of(upper ? *parts.upper : *parts.lower, positions_of(file, upper),
+                                       piece_bytes);
+      });
+  parts.lower->look_through(&parts.streamed->window(false));
+  if (parts.upper) parts.upper->look_through(&parts.streamed->window(true));
+}
+
+/// @param values  of this triangle @param all  of the plan
+template <class T>
+std::unique_ptr<solve_detail::SupernodalTriangle<T>> triangle_of(
+    const PlanStructure& structure, const solve_detail::TriangleSource<T>& source, const PlanOptions& options,
+    const TriangleValues<T>& values, const PlanValues<T>& all) {
+  using Triangle = solve_detail::SupernodalTriangle<T>;
+  if (all.file) return std::make_unique<Triangle>(structure, source, values);
+  return std::make_unique<Triangle>(structure, source, options, values, all.owner);
+}
+
 template <class T>
 solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
                                           std::shared_ptr<const PlanStructure> structure,
                                           const PlanValues<T>& known) {
-  using Triangle = solve_detail::SupernodalTriangle<T>;
   solve_detail::SupernodalParts<T> parts;
   const bool fits = structure && &structure->symbolic() == factor->symbolic.get() &&
                     structure->entry_bytes() == bytes_of(ScalarTraits<T>::type);
@@ -31,13 +73,13 @@ solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> facto
   lower.diagonal = lower.below = factor->lower.data();
   lower.unit_diagonal = factor->kind != FactorKind::llt;
   lower.place = factor->kind != FactorKind::llt ? factor->place.data() : nullptr;
-  parts.lower = std::make_unique<Triangle>(*parts.structure, lower, options, known.lower, known.owner);
+  parts.lower = triangle_of(*parts.structure, lower, options, known.lower, known);
   if (factor->kind == FactorKind::lu) {
     solve_detail::TriangleSource<T> upper;
     upper.diagonal = factor->lower.data();
     upper.below = factor->upper.data();
     upper.diagonal_is_upper = true;
-    parts.upper = std::make_unique<Triangle>(*parts.structure, upper, options, known.upper, known.owner);
+    parts.upper = triangle_of(*parts.structure, upper, options, known.upper, known);
   }
   if (factor->kind == FactorKind::ldlt)
     parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d),
@@ -75,8 +117,10 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
     auto maps = std::make_unique<const solve_detail::PartMaps<T>>(*factor);
-    stage.core =
-        solve_detail::make_core(parts_of(std::move(factor), options, std::move(structure), known), options);
+    solve_detail::SupernodalParts<T> parts =
+        parts_of(std::move(factor), options, std::move(structure), known);
+    if (known.file) stream_panels(parts, *known.file);
+    stage.core = solve_detail::make_core(std::move(parts), options);
     std::vector<solve_detail::Stage<T>> stages;
     stages.push_back(std::move(stage));
     return SolvePlan<T>(
@@ -84,6 +128,14 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the plan of a solve");
   }
+}
+
+template <class T>
+offset_t least_panel_memory(std::shared_ptr<const Factor<T>> factor,
+                            std::shared_ptr<const PlanStructure> structure, const PlanValues<T>& known) {
+  const auto parts = parts_of(std::move(factor), {}, std::move(structure), known);
+  return static_cast<offset_t>(
+      solve_detail::least_buffer_bytes(largest_panel_bytes_of(parts, *known.file)));
 }
 
 index_t plan_layout(ScalarType scalar) {
@@ -119,7 +171,9 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
 
 #define PALMETTE_INSTANTIATE(T)                                                             \
   template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&, \
-                                      std::shared_ptr<const PlanStructure>, const PlanValues<T>&);
+                                      std::shared_ptr<const PlanStructure>, const PlanValues<T>&); \
+  template offset_t least_panel_memory<T>(std::shared_ptr<const Factor<T>>,                        \
+                                          std::shared_ptr<const PlanStructure>, const PlanValues<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -1,6 +1,8 @@
 // Part of the door of `solve`: options of all plans.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -56,12 +58,52 @@ struct TriangleValues {
   std::span<const index_t> changed = {};
 };
 
+/// Reads a file of panels; not always in the same thread, but one call at a time.
+class PanelReader {
+ public:
+  virtual ~PanelReader() = default;
+  /// @returns how many of the bytes the system had in memory; −1: unknown
+  /// @throws IoError
+  virtual std::int64_t read(std::uint64_t position, std::span<std::byte> to) = 0;
+};
+
+/// What was read from a file of panels, in bytes and seconds.
+struct PanelReads {
+  double bytes = 0;
+  double known_bytes = 0;   ///< of which it is known whether the system had them in memory
+  double cached_bytes = 0;  ///< that it had
+  double seconds = 0;       ///< of reading, beside computing
+  double wait_seconds = 0;  ///< that computing waited for panels
+
+  PanelReads operator+(const PanelReads& more) const {
+    return {bytes + more.bytes, known_bytes + more.known_bytes, cached_bytes + more.cached_bytes,
+            seconds + more.seconds, wait_seconds + more.wait_seconds};
+  }
+  PanelReads operator-(const PanelReads& before) const {
+    return {bytes - before.bytes, known_bytes - before.known_bytes, cached_bytes - before.cached_bytes,
+            seconds - before.seconds, wait_seconds - before.wait_seconds};
+  }
+};
+
+/// Panels that stay in a file and are read for each sweep.
+struct PanelsInFile {
+  std::shared_ptr<PanelReader> reader;
+  // positions of arrays in the layout of Factor and TriangleValues
+  std::uint64_t lower = 0;
+  std::uint64_t upper = 0;  ///< LU only
+  std::uint64_t plan_lower = 0;
+  std::uint64_t plan_upper = 0;    ///< LU only
+  std::uint64_t memory_bytes = 0;  ///< for panels in memory; see least_panel_memory
+};
+
 /// What a plan on the host computed from a factor, as a file keeps it.
 template <class T>
 struct PlanValues {
   TriangleValues<T> lower;
   TriangleValues<T> upper;                      ///< LU only
   std::shared_ptr<const void> owner = nullptr;  ///< keeps them alive for a plan that is made with them
+  /// The plan reads its panels and those of the factor from here; of `panels` it looks at the sizes alone.
+  std::shared_ptr<const PanelsInFile> file = nullptr;
 };
 
 }  // namespace palmette

@@ -95,6 +95,7 @@ struct SolveTrace {
   /// threads that were called: fewer than the team's while hand-overs are slow
   int threads = 1;
   DeviceCounts device = {};  ///< of solves on a device, or on several
+  PanelReads panels = {};    ///< of solves with panels that stay in a file
 };
 
 /// The entries x(rows, columns) of the solutions of sparse right-hand sides.
@@ -195,14 +196,21 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 /// and the task graphs of both sweeps. The plan keeps the factor alive.
 /// @param structure  of the factor's symbolic and scalar; built if it is null or belongs to another
 /// @param known  values() of a plan with the default options for this factor, made by a build of the same
-///   plan_layout(): used in place. What does not fit is computed
-/// @throws MemoryError
+///   plan_layout(): used in place. What does not fit is computed. With a file the factor has no panels, and
+///   solves are made by the serial engine, with the bits of all engines, while a thread reads ahead
+/// @throws MemoryError; UsageError if the file's values do not fit, or its memory is less than
+///   least_panel_memory
 /// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are
 ///   copied
 template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {},
                         std::shared_ptr<const PlanStructure> structure = nullptr,
                         const PlanValues<T>& known = {});
+
+/// Bytes that solves with panels in a file need at least for panels in memory. @param known  with its file
+template <class T>
+offset_t least_panel_memory(std::shared_ptr<const Factor<T>> factor,
+                            std::shared_ptr<const PlanStructure> structure, const PlanValues<T>& known);
 
 /// A number for the way in which this build lays out the panels of a plan: it depends on the width of the
 /// processor's registers.

@@ -20,7 +20,11 @@ struct SweepRhs {
   SolveWorkspace<T>& workspace;
   index_t stride;  ///< of the rows of right-hand sides
   const SolveReach* reach = nullptr;  ///< what is visited; null: everything
+  StreamedTriangles::Pass* pass = nullptr;  ///< brings panels; null: they are in memory
 
+  void need_panel(index_t s) const {
+    if (pass != nullptr) pass->need(s);
+  }
   const SweepGroups& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
@@ -63,6 +67,7 @@ class ForwardBody final : public SweepBody {
     begin(group, local);
     for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
       if (reach() != nullptr && !reach()->forward(s)) continue;
+      num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, false);
       num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, first, thread));
     }
@@ -107,6 +112,7 @@ class BackwardBody final : public SweepBody {
     begin(group, local);
     for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
       if (reach() != nullptr && !reach()->backward(s)) continue;
+      num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, true);
       num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.vectors(s, first, thread));
     }
@@ -164,7 +170,8 @@ double flops_of_multiplication() {
 template <class T>
 void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const SweepOrder steps = steps_of_solve(parts_.shape(), transposed);
-  if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out);
+  const Course course = begin_course(steps);
+  if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out, course);
   // Within the tasks a vector passes through memory one time less. But columns that are a multiple of a page
   // apart all map to the same cache lines, and then it pays to pass through them in their own order first.
   const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
@@ -176,8 +183,8 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const RhsRows<T> kept{run.workspace.work.data(), stride};
   if (spreads)
     over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_rhs(run.in, begin, end, kept); });
-  sweep(steps.step[0], run, spreads ? nullptr : &run.in, nullptr);
-  sweep(steps.step[1], run, nullptr, collects ? nullptr : &run.out);
+  sweep(steps.step[0], run, spreads ? nullptr : &run.in, nullptr, course);
+  sweep(steps.step[1], run, nullptr, collects ? nullptr : &run.out, course);
   if (collects)
     over_row_ranges(run.team, n,
                     [&](index_t begin, index_t end) { collect_rhs<T>(run.out, begin, end, kept); });
@@ -186,7 +193,7 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
 template <class T>
 std::shared_ptr<const SolveReach> SupernodalCore<T>::reach(const EntryRun<T>& run) const {
   const auto has_places = [](const IndexMap& map) { return map.place == nullptr || map.back != nullptr; };
-  if (parts_.lower_only || !has_places(run.in) || !has_places(run.out)) return nullptr;
+  if (parts_.lower_only || parts_.streamed || !has_places(run.in) || !has_places(run.out)) return nullptr;
   std::vector<index_t> given, wanted;
   for (const index_t column : run.columns)
     for (const index_t row : run.b.pattern.column(column)) given.push_back(run.in.place_of(row));
@@ -205,7 +212,7 @@ void SupernodalCore<T>::solve_entries(const EntryRun<T>& entries, const SolveRea
   const CoreRun<T> run{{},         {entries.x, {}}, *entries.workspace, 0, entries.method,
                        entries.team};
   const SweepOrder steps = steps_of_solve(parts_.shape(), entries.transposed);
-  for (const SweepStep& step : steps.step) sweep(step, run, nullptr, nullptr, &reach);
+  for (const SweepStep& step : steps.step) sweep(step, run, nullptr, nullptr, {&reach});
   collect_entries<T>(entries, kept);
 }
 
@@ -213,7 +220,7 @@ template <class T>
 void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
   solve_one_part(parts_.shape(), parts_.diagonal ? &*parts_.diagonal : nullptr, {part, operation}, given,
                  [this](const SweepOrder& steps, const CoreRun<T>& turned) {
-                   sweep(steps.step[0], turned, &turned.in, &turned.out);
+                   sweep(steps.step[0], turned, &turned.in, &turned.out, begin_course(steps));
                  });
 }
 
@@ -232,11 +239,20 @@ void divide_by_diagonal(const FactorShape& shape, const BlockDiagonal<T>* diagon
 }
 
 template <class T>
+typename SupernodalCore<T>::Course SupernodalCore<T>::begin_course(const SweepOrder& steps) const {
+  Course course;
+  if (parts_.streamed) course.pass = std::make_unique<StreamedTriangles::Pass>(*parts_.streamed, steps);
+  return course;
+}
+
+template <class T>
 void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in,
-                              const Writer<T>* out, const SolveReach* reach) const {
+                              const Writer<T>* out, const Course& course) const {
+  if (course.pass) course.pass->begin_step();
   const SupernodalTriangle<T>& triangle = step.upper ? *parts_.upper : *parts_.lower;
   const SweepSchedule& schedule = step.forward ? parts_.structure->forward() : parts_.structure->backward();
-  const SweepRhs<T> rhs{triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs()), reach};
+  const SweepRhs<T> rhs{triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs()), course.reach,
+                        course.pass.get()};
   const auto run_body = [&](SweepBody& body) {
     EngineState& state = run.workspace.state(run.slot + (step.forward ? 0 : 1), schedule);
     run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));
@@ -283,7 +299,8 @@ template <class T>
 offset_t SupernodalCore<T>::memory_bytes() const {
   return parts_.structure->memory_bytes() + parts_.lower->memory_bytes() +
          (parts_.upper ? parts_.upper->memory_bytes() : 0) +
-         (parts_.diagonal ? parts_.diagonal->memory_bytes() : 0) + parts_.values_bytes;
+         (parts_.diagonal ? parts_.diagonal->memory_bytes() : 0) + parts_.values_bytes +
+         (parts_.streamed ? parts_.streamed->memory_bytes() : 0);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                       \

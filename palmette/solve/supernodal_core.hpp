@@ -5,6 +5,7 @@
 
 #include "palmette/solve/solve_reach.hpp"
 #include "palmette/solve/sweep_steps.hpp"
+#include "palmette/solve/streamed_triangles.hpp"
 #include "palmette/solve/supernodal_triangle.hpp"
 
 namespace palmette::solve_detail {
@@ -23,6 +24,7 @@ struct SupernodalParts {
   bool adjoint = false;                           ///< without upper: S = L·(D)·Lᴴ instead of L·(D)·Lᵀ
   offset_t values_bytes = 0;                      ///< that the core counts as its own (values copied for it)
   int num_scales = 0;                             ///< different arrays of scales beside the core
+  std::unique_ptr<StreamedTriangles> streamed;    ///< panels that stay in a file; null: they are in memory
 
   FactorShape shape() const { return {upper != nullptr, diagonal.has_value(), lower_only, adjoint}; }
   index_t guarded_blocks() const {
@@ -73,12 +75,21 @@ class SupernodalCore final : public SweepCore<T> {
     return {parts_.lower->values(), parts_.upper ? parts_.upper->values() : TriangleValues<T>{}};
   }
   offset_t memory_bytes() const override;
+  bool is_streamed() const override { return parts_.streamed != nullptr; }
+  PanelReads panel_reads() const override {
+    return parts_.streamed ? parts_.streamed->reads() : PanelReads();
+  }
 
  private:
+  /// What several sweeps share.
+  struct Course {
+    const SolveReach* reach = nullptr;                 ///< what they visit; null: everything
+    std::unique_ptr<StreamedTriangles::Pass> pass = nullptr;  ///< brings panels; null: they are in memory
+  };
+  Course begin_course(const SweepOrder& steps) const;
   /// One sweep; if in or out is null, it is the vector that the core keeps between its sweeps.
-  /// @param reach  what it visits; null: everything
   void sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out,
-             const SolveReach* reach = nullptr) const;
+             const Course& course) const;
 
   SupernodalParts<T> parts_;
 };

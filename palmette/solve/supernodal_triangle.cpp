@@ -173,10 +173,47 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const Tr
 }
 
 template <class T>
-void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
-                                 const PlanOptions& options) {
+SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
+                                          const TriangleValues<T>& known)
+    : structure_(structure), source_(source) {
+  form_.assign(structure.symbolic().num_supernodes(), Form::guarded);
+  find_places();
+  if (!fits(known)) throw UsageError("the panels of the plan do not fit the structure");
+  take_forms(known);
+  guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
+}
+
+template <class T>
+PanelReadsOf SupernodalTriangle<T>::reads(index_t s, const PanelPositions& at) const {
+  const SymbolicFactor& symbolic = structure_.symbolic();
+  const auto part = [](std::uint64_t array, offset_t begin, offset_t end) {
+    return PanelRead{array + static_cast<std::uint64_t>(begin) * sizeof(T),
+                     static_cast<std::uint64_t>(end - begin) * sizeof(T), 0};
+  };
+  const auto panel = [&](std::uint64_t array) {
+    return part(array, symbolic.panel_offset[s], symbolic.panel_offset[s + 1]);
+  };
+  PanelReadsOf reads;
+  if (form_[s] != Form::guarded) reads.values = part(at.values, offset_[s], offset_[s + 1]);
+  if (form_[s] == Form::packed) return reads;
+  if (form_[s] == Form::guarded) {
+    reads.diagonal_is_in_below = at.diagonal == at.below;
+    if (!reads.diagonal_is_in_below) reads.diagonal = panel(at.diagonal);
+  }
+  if (symbolic.num_rows_below(s) > 0 || reads.diagonal_is_in_below) reads.below = panel(at.below);
+  return reads;
+}
+
+template <class T>
+void SupernodalTriangle<T>::take_forms(const TriangleValues<T>& known) {
   std::transform(known.forms.begin(), known.forms.end(), form_.begin(),
                  [](char form) { return static_cast<Form>(form); });
+}
+
+template <class T>
+void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
+                                 const PlanOptions& options) {
+  take_forms(known);
   if (known.changed.empty()) {
     values_ = PanelArray<T>(known.panels, owner);
     return;
@@ -211,6 +248,7 @@ bool SupernodalTriangle<T>::fits(const TriangleValues<T>& known) const {
 
 template <class T>
 TriangleValues<T> SupernodalTriangle<T>::values() const {
+  if (window_ != nullptr) return {};
   return {{values_.data(), static_cast<std::size_t>(values_.size())},
           {reinterpret_cast<const char*>(form_.data()), form_.size()}};
 }
@@ -262,28 +300,31 @@ void SupernodalTriangle<T>::fill_one(index_t s, double growth_limit, Workroom& r
 template <class T>
 DenseView<const T> SupernodalTriangle<T>::below(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
-  return {source_.below + symbolic.panel_offset[s] + symbolic.width(s), symbolic.num_rows_below(s),
-          symbolic.width(s), leading_dimension(s)};
+  const T* const panel =
+      window_ != nullptr ? in_window(window_->below, s) : source_.below + symbolic.panel_offset[s];
+  return {panel + symbolic.width(s), symbolic.num_rows_below(s), symbolic.width(s), leading_dimension(s)};
 }
 
 template <class T>
 DenseView<const T> SupernodalTriangle<T>::stored_block(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const index_t width = symbolic.width(s);
-  return {source_.diagonal + symbolic.panel_offset[s], width, width, leading_dimension(s)};
+  const T* const panel =
+      window_ != nullptr ? in_window(window_->diagonal, s) : source_.diagonal + symbolic.panel_offset[s];
+  return {panel, width, width, leading_dimension(s)};
 }
 
 template <class T>
 DenseView<const T> SupernodalTriangle<T>::inverse(index_t s) const {
   const index_t width = structure_.symbolic().width(s);
-  return {values_.data() + offset_[s], width, width, width};
+  return {values_of(s), width, width, width};
 }
 
 template <class T>
 PackedPanel<T> SupernodalTriangle<T>::packed(index_t s, bool backward) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   constexpr offset_t ahead = ahead_bytes / static_cast<offset_t>(sizeof(T));
-  return {values_.data() + offset_[s], symbolic.width(s), symbolic.num_rows_below(s),
+  return {values_of(s), symbolic.width(s), symbolic.num_rows_below(s),
           source_.place != nullptr, backward ? -ahead : ahead};
 }
 
@@ -469,6 +510,7 @@ template <class T>
 void SupernodalTriangle<T>::prefetch_after(index_t s, bool backward) const {
   const index_t next = backward ? s - 1 : s + 1;
   if (next < 0 || next >= static_cast<index_t>(form_.size()) || form_[next] == Form::packed) return;
+  if (window_ != nullptr) return;  // the next panel may not be in memory
   const DenseView<const T> panel = below(next);
   prefetch(panel.data, panel.ld * panel.cols * static_cast<offset_t>(sizeof(T)));
 }

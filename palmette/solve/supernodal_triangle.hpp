@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "palmette/solve/panel_window.hpp"
 #include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/sweep_structure.hpp"
 
@@ -69,6 +70,14 @@ class SupernodalTriangle {
                      const PlanOptions& options, const TriangleValues<T>& known = {},
                      const std::shared_ptr<const void>& owner = nullptr);
 
+  /// Panels stay in a file. @param source  without panels @throws UsageError if `known` does not fit
+  SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
+                     const TriangleValues<T>& known);
+  /// What supernode s needs of the file.
+  PanelReadsOf reads(index_t s, const PanelPositions& at) const;
+  /// Where panels are looked for from now on. @param window  outlives the triangle
+  void look_through(const PanelWindow* window) { window_ = window; }
+
   /// own ← B⁻¹·P·own, then rows below ← rows below − C·own. @cost 2·w·(w/2 + r) flops for each right-hand
   /// side
   void eliminate(index_t s, const SupernodeVectors<T>& at) const;
@@ -99,6 +108,13 @@ class SupernodalTriangle {
  private:
   enum class Form : char { packed, inverted, guarded };
 
+  const T* in_window(const std::vector<std::uint64_t>& place, index_t s) const {
+    return reinterpret_cast<const T*>(window_->base + place[s]);
+  }
+  const T* values_of(index_t s) const {
+    return window_ != nullptr ? in_window(window_->values, s) : values_.data() + offset_[s];
+  }
+  void take_forms(const TriangleValues<T>& known);
   DenseView<const T> stored_block(index_t s) const;
   DenseView<const T> inverse(index_t s) const;
   offset_t leading_dimension(index_t s) const {
@@ -133,6 +149,7 @@ class SupernodalTriangle {
   std::vector<Form> form_;        // length num_supernodes
   std::vector<char> has_places_;  // length num_supernodes
   index_t guarded_count_ = 0;
+  const PanelWindow* window_ = nullptr;  // null: panels are in memory
 };
 
 /// D of LDLᵀ, inverted: blocks of one and two rows.

@@ -22,6 +22,11 @@ SolvePlan<T> plan_of(const std::shared_ptr<const Factor<T>>& factor, const Inver
   return plan_solve(factor, plan, options.structure);
 }
 
+void check_panels_in_memory(const std::optional<PanelFileReport>& file) {
+  if (file)
+    throw UsageError("the panels of the factors stay in a file; load it without a memory budget for this");
+}
+
 template <class T>
 class WorkingInverse final : public Inverse<T> {
  public:
@@ -29,8 +34,9 @@ class WorkingInverse final : public Inverse<T> {
       : WorkingInverse(factor, plan_of(factor, options), options.structure) {}
   /// @param structure  of the plan; null: unknown
   WorkingInverse(std::shared_ptr<const Factor<T>> factor, SolvePlan<T> plan,
-                 std::shared_ptr<const PlanStructure> structure)
-      : factor_(std::move(factor)), plan_(std::move(plan)), structure_(std::move(structure)) {}
+                 std::shared_ptr<const PlanStructure> structure,
+                 const std::optional<PanelFileReport>& file = {})
+      : factor_(std::move(factor)), plan_(std::move(plan)), structure_(std::move(structure)), file_(file) {}
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
                    const SolveRun& run) const override {
     return plan_.solve(operation, b, x, run);
@@ -49,6 +55,7 @@ class WorkingInverse final : public Inverse<T> {
   }
   Outcome<ChangedInverse<T>> changed(const SparseMatrix<T>& w, const FactorChange& change,
                                      FactorizeMemory<T>& memory) const override {
+    check_panels_in_memory(file_);
     auto outcome = update_factor(memory, *factor_, w, change);
     if (!outcome) return outcome.failure();
     const ChangedFactor<T>& made = outcome.value();
@@ -74,24 +81,37 @@ class WorkingInverse final : public Inverse<T> {
   offset_t factor_bytes() const override { return factor_->memory_bytes() + plan_.memory_bytes(); }
   double factor_seconds() const override { return factor_->seconds; }
   std::optional<OffloadCounts> offload() const override { return factor_->offload; }
-  std::shared_ptr<const Factor<T>> factor() const override { return factor_; }
-  void save(ArchiveWriter& file) const override { save_factor(file, *factor_, plan_.values()); }
+  std::optional<PanelFileReport> file() const override { return file_; }
+  std::shared_ptr<const Factor<T>> factor() const override {
+    check_panels_in_memory(file_);
+    return factor_;
+  }
+  void save(ArchiveWriter& file) const override {
+    check_panels_in_memory(file_);
+    save_factor(file, *factor_, plan_.values());
+  }
 
  private:
   std::shared_ptr<const Factor<T>> factor_;
   SolvePlan<T> plan_;
   std::shared_ptr<const PlanStructure> structure_;
+  std::optional<PanelFileReport> file_;  // panels stay there
 };
 
 template <class T>
 class MixedInverse final : public Inverse<T> {
  public:
   using Low = with_precision_t<T, float>;
-  /// @param device  holds the plan; null: the host
+  /// What holds the plan; neither: the memory of the host.
+  struct Holder {
+    std::shared_ptr<Device> device;
+    std::optional<PanelFileReport> file;
+  };
   MixedInverse(std::shared_ptr<const Factor<Low>> factor, SolvePlan<Low> plan, std::vector<double> row_scale,
-               std::vector<double> column_scale, const std::shared_ptr<Device>& device)
+               std::vector<double> column_scale, const Holder& holder)
       : factor_(std::move(factor)),
         plan_(std::move(plan)),
+        file_(holder.file),
         row_scale_(std::move(row_scale)),
         column_scale_(std::move(column_scale)),
         pivots_(factor_->pivots),
@@ -100,7 +120,7 @@ class MixedInverse final : public Inverse<T> {
       pivot.change = pivot.change / row_scale_[pivot.row] / column_scale_[pivot.column];
     for (const double scale : row_scale_) pivots_.log_abs_determinant -= std::log(scale);
     for (const double scale : column_scale_) pivots_.log_abs_determinant -= std::log(scale);
-    if (device) there_.emplace(device, row_scale_, column_scale_);
+    if (holder.device) there_.emplace(holder.device, row_scale_, column_scale_);
   }
 
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
@@ -138,7 +158,9 @@ class MixedInverse final : public Inverse<T> {
   double factor_seconds() const override { return factor_->seconds; }
   std::optional<OffloadCounts> offload() const override { return factor_->offload; }
   std::shared_ptr<const Factor<T>> factor() const override { return nullptr; }
+  std::optional<PanelFileReport> file() const override { return file_; }
   void save(ArchiveWriter& file) const override {
+    check_panels_in_memory(file_);
     file.add("mixed.row_scale", row_scale_);
     file.add("mixed.column_scale", column_scale_);
     save_factor(file, *factor_, plan_.values());
@@ -147,6 +169,7 @@ class MixedInverse final : public Inverse<T> {
  private:
   std::shared_ptr<const Factor<Low>> factor_;
   SolvePlan<Low> plan_;
+  std::optional<PanelFileReport> file_;  // panels stay there
   std::vector<double> row_scale_, column_scale_;  // length n
   PivotReport pivots_;
   std::vector<ReplacedPivot> replaced_;
@@ -192,26 +215,40 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
   if (!factor) return factor.failure();
   const std::shared_ptr<const Factor<Low>> made = std::move(factor).value();
   return std::shared_ptr<const Inverse<T>>(std::make_shared<MixedInverse<T>>(
-      made, plan_of(made, options), std::move(row_scale), std::move(column_scale), options.device));
+      made, plan_of(made, options), std::move(row_scale), std::move(column_scale),
+      typename MixedInverse<T>::Holder{options.device, {}}));
 }
 
 /// A factor of a file, and its plan.
 template <class V>
-std::pair<std::shared_ptr<const Factor<V>>, SolvePlan<V>> load_planned(const KeptInverse& input) {
-  const KeptFactor<V> kept = load_factor<V>(input.file, input.symbolic, input.map);
-  return {kept.factor, plan_solve<V>(kept.factor, {}, input.structure, kept.plan)};
+struct LoadedPlan {
+  std::shared_ptr<const Factor<V>> factor;
+  SolvePlan<V> plan;
+  std::optional<PanelFileReport> file;
+};
+template <class V>
+LoadedPlan<V> load_planned(const KeptInverse& input) {
+  const bool stays = input.out_of_core.memory_budget > 0;
+  const KeptFactor<V> kept = load_factor<V>(
+      input.file, input.symbolic,
+      stays ? PanelsAre::in_file : input.map ? PanelsAre::mapped : PanelsAre::copied);
+  if (!stays) return {kept.factor, plan_solve<V>(kept.factor, {}, input.structure, kept.plan), {}};
+  OutOfCorePlan<V> made =
+      plan_out_of_core<V>(input.file, kept.factor, input.structure, kept.plan, input.out_of_core);
+  return {kept.factor, std::move(made.plan), made.facts};
 }
 
 template <class T>
 std::shared_ptr<const Inverse<T>> load_mixed(const KeptInverse& input) {
-  auto [factor, plan] = load_planned<with_precision_t<T, float>>(input);
+  auto [factor, plan, facts] = load_planned<with_precision_t<T, float>>(input);
   std::vector<double> row_scale = input.file->values<double>("mixed.row_scale"),
                       column_scale = input.file->values<double>("mixed.column_scale");
   const auto n = static_cast<std::size_t>(input.symbolic->n);
   if (row_scale.size() != n || column_scale.size() != n)
     input.file->refuse("is damaged: its scales have another size than its matrix");
   return std::make_shared<MixedInverse<T>>(std::move(factor), std::move(plan), std::move(row_scale),
-                                           std::move(column_scale), nullptr);
+                                           std::move(column_scale),
+                                           typename MixedInverse<T>::Holder{nullptr, facts});
 }
 
 }  // namespace
@@ -234,8 +271,8 @@ template <class T>
 std::shared_ptr<const Inverse<T>> load_inverse(const KeptInverse& input) {
   if constexpr (!std::is_same_v<real_t<T>, float>)
     if (input.mixed_precision) return load_mixed<T>(input);
-  auto [factor, plan] = load_planned<T>(input);
-  return std::make_shared<WorkingInverse<T>>(std::move(factor), std::move(plan), input.structure);
+  auto [factor, plan, facts] = load_planned<T>(input);
+  return std::make_shared<WorkingInverse<T>>(std::move(factor), std::move(plan), input.structure, facts);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \

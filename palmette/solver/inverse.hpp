@@ -6,6 +6,7 @@
 #include <span>
 
 #include "palmette/archive/archive.hpp"
+#include "palmette/solver/file_panels.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace palmette {
@@ -71,6 +72,8 @@ class Inverse {
   virtual ScalarType factor_scalar() const = 0;
   virtual offset_t factor_bytes() const = 0;
   virtual double factor_seconds() const = 0;
+  /// Panels stay in a file: the budget, and the rate of its disk.
+  virtual std::optional<PanelFileReport> file() const { return {}; }
   /// A device's share of the factorization; empty if there was no device.
   virtual std::optional<OffloadCounts> offload() const { return {}; }
   /// The factor in working precision, or null in mixed precision.
@@ -105,6 +108,7 @@ struct KeptInverse {
   bool map = true;                                 ///< panels stay where they lie in the file
   double seconds = 0;                              ///< of the factorization
   bool mixed_precision = false;
+  OutOfCore out_of_core;
 };
 
 /// What Inverse::save has written. @throws IoError

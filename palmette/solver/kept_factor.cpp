@@ -69,16 +69,17 @@ bool pairs_stay_inside(const std::vector<V>& d_below, const SymbolicFactor& symb
   return true;
 }
 
+/// @param lower, upper  numbers of entries of the panels
 template <class V>
-bool fits_structure(const Factor<V>& factor) {
+bool fits_structure(const Factor<V>& factor, offset_t lower, offset_t upper) {
   const SymbolicFactor& symbolic = *factor.symbolic;
   const auto n = static_cast<std::size_t>(symbolic.n);
   const bool ldlt = factor.kind == FactorKind::ldlt, lu = factor.kind == FactorKind::lu;
   const auto scales_fit = [&](const std::vector<double>& scale) {
     return scale.empty() || scale.size() == n;
   };
-  return factor.lower.size() == symbolic.panel_entries() &&
-         factor.upper.size() == (lu ? symbolic.panel_entries() : 0) && factor.d.size() == (ldlt ? n : 0) &&
+  return lower == symbolic.panel_entries() && upper == (lu ? symbolic.panel_entries() : 0) &&
+         factor.d.size() == (ldlt ? n : 0) &&
          factor.d_below.size() == (ldlt ? n : 0) && factor.place.size() == (ldlt || lu ? n : 0) &&
          (factor.place.empty() || stay_inside(factor.place, symbolic)) &&
          (factor.d_below.empty() || pairs_stay_inside(factor.d_below, symbolic)) &&
@@ -169,7 +170,7 @@ void save_factor(ArchiveWriter& file, const Factor<V>& factor, const PlanValues<
 
 template <class V>
 KeptFactor<V> load_factor(const std::shared_ptr<const Archive>& file,
-                          std::shared_ptr<const SymbolicFactor> symbolic, bool map) {
+                          std::shared_ptr<const SymbolicFactor> symbolic, PanelsAre panels) {
   const std::span<const double> numbers = file->section<double>("factor.numbers");
   if (numbers.size() != num_factor_numbers) file->refuse("is damaged: figures of its factor are missing");
   const auto factor = std::make_shared<Factor<V>>();
@@ -185,16 +186,22 @@ KeptFactor<V> load_factor(const std::shared_ptr<const Archive>& file,
   factor->place = file->values<index_t>("factor.place");
   factor->row_scale = file->values<double>("factor.row_scale");
   factor->column_scale = file->values<double>("factor.column_scale");
-  factor->lower = panels_in<V>(file, "panels.lower", map);
-  factor->upper = panels_in<V>(file, "panels.upper", map);
-  if (!fits_structure(*factor)) file->refuse("is damaged: its factor does not fit its structure");
-  return {factor, plan_in<V>(file, map)};
+  const auto entries = [&](std::string_view name) {
+    return static_cast<offset_t>(file->section<V>(name).size());
+  };
+  if (!fits_structure(*factor, entries("panels.lower"), entries("panels.upper")))
+    file->refuse("is damaged: its factor does not fit its structure");
+  if (panels != PanelsAre::in_file) {
+    factor->lower = panels_in<V>(file, "panels.lower", panels == PanelsAre::mapped);
+    factor->upper = panels_in<V>(file, "panels.upper", panels == PanelsAre::mapped);
+  }
+  return {factor, plan_in<V>(file, panels != PanelsAre::copied)};
 }
 
 #define PALMETTE_INSTANTIATE(V)                                                         \
   template void save_factor<V>(ArchiveWriter&, const Factor<V>&, const PlanValues<V>&); \
   template KeptFactor<V> load_factor<V>(const std::shared_ptr<const Archive>&,          \
-                                        std::shared_ptr<const SymbolicFactor>, bool);
+                                        std::shared_ptr<const SymbolicFactor>, PanelsAre);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -19,16 +19,20 @@ PivotReport load_pivots(const Archive& file);
 template <class V>
 void save_factor(ArchiveWriter& file, const Factor<V>& factor, const PlanValues<V>& plan);
 
+/// Where the panels of a loaded factor are: in the map of the file, copied from it, or nowhere in memory.
+enum class PanelsAre { mapped, copied, in_file };
+
 template <class V>
 struct KeptFactor {
   std::shared_ptr<const Factor<V>> factor;
   PlanValues<V> plan;  ///< empty: the plan must be made anew
 };
 /// What save_factor has written.
-/// @param map  panels stay where they lie in the file, and keep it mapped; otherwise they are copied
+/// @param panels  mapped: they keep the file mapped. in_file: the factor has none, and of the plan's only the
+///   places in the map are of use
 /// @throws IoError
 template <class V>
 KeptFactor<V> load_factor(const std::shared_ptr<const Archive>& file,
-                          std::shared_ptr<const SymbolicFactor> symbolic, bool map);
+                          std::shared_ptr<const SymbolicFactor> symbolic, PanelsAre panels);
 
 }  // namespace palmette

@@ -160,7 +160,7 @@ void save_sections(ArchiveWriter& file, Products<T> made, SolverOptions options)
   made.inverse->save(file);
 }
 
-ArchiveRequest request_for(bool check_panels) {
+ArchiveRequest request_for(bool check_panels, bool keep_open = false) {
   ArchiveRequest request;
   request.name = factors_content;
   request.version = factors_version;
@@ -168,10 +168,26 @@ ArchiveRequest request_for(bool check_panels) {
   request.library = version();
   request.unchecked_prefix = panel_sections;
   request.check_all = check_panels;
+  request.keep_open = keep_open;
   return request;
 }
 
+template <class T>
+offset_t bytes_of_matrix(const SparseMatrix<T>& matrix) {
+  return bytes_of(matrix.pattern.column_ptr) + bytes_of(matrix.pattern.row_index) + bytes_of(matrix.values);
+}
+
+OutOfCore out_of_core(const LoadOptions& options) {
+  if (options.memory_budget < 0 || !(options.disk_gbs >= 0))
+    throw MemoryBudgetError("a memory budget and a rate of the disk are 0 or more");
+  return {options.memory_budget, 0, options.disk_gbs, options.measure};
+}
+
 std::string note_on(const Archive& file, const LoadOptions& options) {
+  if (options.memory_budget > 0)
+    return "factors of " + file.path() + ", which Palmette " + file.library() +
+           " saved, read from the file for each solve within a memory budget of " +
+           std::to_string(options.memory_budget) + " bytes";
   return "factors of " + file.path() + ", which Palmette " + file.library() + " saved, " +
          (options.map ? "used where they lie in the file" : "copied into memory") +
          (options.check_panels ? "" : "; checksums of their values were not compared");
@@ -198,11 +214,17 @@ KeptProducts<T> load_sections(const std::shared_ptr<const Archive>& file, const 
   kept.options.user_ordering = Permutation(file->values<index_t>("solver.user_ordering"));
   made.completion = load_completion(*file, matrix->rows());
   KeptInverse input{
-      file, nullptr, nullptr, options.map, made.report.factorize->seconds, kept.options.mixed_precision};
+      file, nullptr, nullptr, options.map, made.report.factorize->seconds, kept.options.mixed_precision,
+      out_of_core(options)};
   if (file->has("columns.numbers")) {
     made.columns = ColumnFactor<T>::load(*file, load_pivots(*file));
     if (made.columns->size() != matrix->rows()) file->refuse("is damaged: its factor has another size");
     made.inverse = inverse_by_columns<T>(made.columns, input.seconds);
+    const offset_t least = bytes_of_matrix(*matrix) + made.inverse->factor_bytes();
+    if (options.memory_budget > 0 && options.memory_budget < least)
+      throw MemoryBudgetError("a memory budget of " + std::to_string(options.memory_budget) +
+                       " bytes is too small for " + file->path() + ", a thin factor that is kept in memory: "
+                       "give at least " + std::to_string(least) + " bytes");
   } else {
     made.ordering =
         std::make_shared<const Ordering>(load_ordering(*file, *made.report.order, matrix->rows()));
@@ -210,6 +232,7 @@ KeptProducts<T> load_sections(const std::shared_ptr<const Archive>& file, const 
     made.structure = plan_structure(made.symbolic, scalar_of_factor<T>(kept.options.mixed_precision));
     input.symbolic = made.symbolic;
     input.structure = made.structure;
+    input.out_of_core.other_bytes = bytes_of_matrix(*matrix) + made.symbolic->memory_bytes();
     made.inverse = load_inverse<T>(input);
   }
   report_factor(made, made.report.factorize->threads);
@@ -228,7 +251,8 @@ void save_products(const std::string& path, const Products<T>& made, const Solve
 
 template <class T>
 KeptProducts<T> load_products(const std::string& path, const LoadOptions& options) {
-  const std::shared_ptr<const Archive> file = Archive::open(path, request_for(options.check_panels));
+  const std::shared_ptr<const Archive> file =
+      Archive::open(path, request_for(options.check_panels, options.memory_budget > 0));
   if (file->scalar() != ScalarTraits<T>::type)
     throw IoError(path, 0,
                   "holds factors of " + std::string(name_of(file->scalar())) + ", not of " +
@@ -242,9 +266,16 @@ KeptProducts<T> load_products(const std::string& path, const LoadOptions& option
     kept.options.cache_folder = options.cache_folder;
     kept.options.progress = options.progress;
     return kept;
+  } catch (const MemoryBudgetError&) {
+    throw;
   } catch (const UsageError& error) {
     file->refuse("is damaged: " + std::string(error.what()));
   }
+}
+
+void check_savable(const std::string& path) {
+  const ArchiveContent any{factors_content, factors_version, ScalarType::float64, version()};
+  const ArchiveWriter removed_at_once(path, any);
 }
 
 ScalarType saved_scalar(const std::string& path) {

@@ -135,6 +135,23 @@ void visit_device(const DeviceReport& device, ReportVisitor& visitor) {
   visitor.close();
 }
 
+std::optional<double> if_known(double value) {
+  return value > 0 ? std::optional<double>(value) : std::nullopt;
+}
+
+void visit_file(const PanelFileReport& file, ReportVisitor& visitor) {
+  visitor.open("file");
+  visitor.field("memory_budget", std::int64_t{file.memory_budget});
+  visitor.field("bytes", file.bytes);
+  optional_field(visitor, "cached_bytes", file.cached_bytes);
+  visitor.field("read_seconds", file.read_seconds);
+  visitor.field("wait_seconds", file.wait_seconds);
+  optional_field(visitor, "read_gbs", if_known(file.read_gbs));
+  optional_field(visitor, "disk_gbs", if_known(file.disk_gbs));
+  optional_field(visitor, "disk_fraction", if_known(file.disk_fraction));
+  visitor.close();
+}
+
 void visit_solve(const SolveReport& solve, ReportVisitor& visitor) {
   visitor.open("solve");
   visitor.field("method", name_of(solve.method));
@@ -142,15 +159,16 @@ void visit_solve(const SolveReport& solve, ReportVisitor& visitor) {
   visitor.field("num_rhs", std::int64_t{solve.num_rhs});
   visitor.field("seconds", solve.seconds);
   visitor.field("bytes", solve.bytes);
-  const auto measured = [](double value) { return value > 0 ? std::optional<double>(value) : std::nullopt; };
   if (is_emulated(solve)) visitor.null("bandwidth_gbs");
   else visitor.field("bandwidth_gbs", solve.bandwidth_gbs);
-  optional_field(visitor, "stream_gbs", measured(solve.stream_gbs));
-  optional_field(visitor, "roofline_fraction", measured(solve.roofline_fraction));
-  optional_field(visitor, "critical_path_seconds", measured(solve.critical_path_seconds));
+  optional_field(visitor, "stream_gbs", if_known(solve.stream_gbs));
+  optional_field(visitor, "roofline_fraction", if_known(solve.roofline_fraction));
+  optional_field(visitor, "critical_path_seconds", if_known(solve.critical_path_seconds));
   visitor.field("guarded_blocks", std::int64_t{solve.guarded_blocks});
   if (solve.device) visit_device(*solve.device, visitor);
   else visitor.null("device");
+  if (solve.file) visit_file(*solve.file, visitor);
+  else visitor.null("file");
   visitor.close();
 }
 

@@ -86,6 +86,18 @@ struct DeviceReport {
   DeviceCounts counts;         ///< of one solve without refinement
 };
 
+/// Panels that were read from the file of a saved solver during one solve.
+struct PanelFileReport {
+  offset_t memory_budget = 0;
+  double bytes = 0;                    ///< that were read
+  std::optional<double> cached_bytes;  ///< of these, from the system's page cache; absent: unknown
+  double read_seconds = 0;             ///< of reading, beside computing
+  double wait_seconds = 0;             ///< that computing waited
+  double read_gbs = 0;                 ///< bytes / read_seconds
+  double disk_gbs = 0;                 ///< as given, or measured with this file at loading; 0: unknown
+  double disk_fraction = 0;            ///< read_gbs / disk_gbs; 0: unknown
+};
+
 struct SolveReport {
   SolveMethod method = SolveMethod::serial;
   int threads = 1;
@@ -102,6 +114,7 @@ struct SolveReport {
   double critical_path_seconds = 0;
   index_t guarded_blocks = 0;
   std::optional<DeviceReport> device;  ///< absent: the host solved
+  std::optional<PanelFileReport> file;  ///< absent: the panels were in memory
 };
 
 /// A solve by the emulator: its time says nothing about a device.
@@ -149,7 +162,8 @@ class ReportVisitor {
 ///                   panels_evicted,fallbacks}},
 /// solve{method,threads,num_rhs,seconds,bytes,bandwidth_gbs,stream_gbs,roofline_fraction,
 ///       critical_path_seconds,guarded_blocks,
-///       device{address,name,emulated,memory_bytes,bytes_in,bytes_out,launches}},
+///       device{address,name,emulated,memory_bytes,bytes_in,bytes_out,launches},
+///       file{memory_budget,bytes,cached_bytes,read_seconds,wait_seconds,read_gbs,disk_gbs,disk_fraction}},
 /// verify{backward_error,componentwise_backward_error,condition_1norm,forward_error_bound,refine_steps,
 ///        bound,verified,singular_distance,null_directions,least_squares_error},
 /// notes, peak_memory_bytes, version. perturbed_columns are 0-based. inertia is null where it is not defined.

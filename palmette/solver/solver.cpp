@@ -68,7 +68,7 @@ struct Solver<T>::State {
                        std::string_view note) {
     const std::lock_guard alone(writer);
     const auto now = products();
-    if (!replaceable(*now)) return {};
+    if (!replaceable(*now) || now->inverse->file()) return {};
     return adopt_if_made(maker.make(now->known, kind.value_or(now->kind)), std::string(note));
   }
   static bool is_by_columns(const Products<T>& made) { return made.columns != nullptr; }
@@ -106,6 +106,8 @@ struct Solver<T>::State {
   Outcome<void> refactor(const KnownMatrix<T>& known, int at_most) {
     const std::lock_guard alone(writer);
     Products<T> made = *products();
+    if (made.inverse->file())
+      throw UsageError("new values need the factors in memory; load them without a memory budget");
     check_same_pattern(made.known.matrix->pattern, known.matrix->pattern);
     check_kind_kept<T>(made.kind, known.symmetry);
     made.known = known;
@@ -202,6 +204,7 @@ struct Solver<T>::State {
     source.small = inverse.factor_bytes() < bytes_worth_a_reading;
     source.mixed_precision = options.mixed_precision;
     source.factored = true;
+    source.file = inverse.file();
     source.pivots_replaced = inverse.pivots().perturbed > 0 || !now->completion.empty();
     // Rounding leaves about this much of a pivot that should be zero; regular matrices in mixed units have
     // small pivots too, but larger than this.
@@ -244,6 +247,7 @@ struct Solver<T>::State {
     const auto now = products();
     if (options.mixed_precision) return "the factor is in single precision";
     if (now->device || options.world) return "the factor lies on a device";
+    if (now->inverse->file()) return "the panels stay in a file";
     if (now->inverse->pivots().perturbed > 0 || !now->completion.empty()) return "pivots were replaced";
     return {};
   }
@@ -329,6 +333,10 @@ Solver<T> Solver<T>::load(const std::string& path, const LoadOptions& options) {
   return with_memory_errors("out of memory while a solver was loaded", [&] {
     check_threads(options.threads);
     check_solve_method(options.method, {SolveWhere::one_machine});
+    if (options.memory_budget > 0 && options.method != SolveMethod::automatic &&
+        options.method != SolveMethod::serial)
+      throw UsageError("with a memory budget solves are serial; method " +
+                       std::string(name_of(options.method)) + " needs the panels in memory");
     KeptProducts<T> kept = load_products<T>(path, options);
     auto state = std::make_unique<State>(kept.made.known.matrix->rows(), kept.options);
     state->adopt(std::move(kept.made));

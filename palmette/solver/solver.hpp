@@ -65,11 +65,22 @@ struct LoadOptions {
   bool map = true;
   /// compare the checksums of these values, too, which reads them all; everything else always is compared
   bool check_panels = true;
+  /// Bytes of memory for the whole solver, solves with one right-hand side included. The panels of the
+  /// factors then stay in the file: each sweep of a solve reads them piece by piece, in its order, by a
+  /// thread that reads ahead. x has the same bits. One solve runs at a time, serially; solves for single
+  /// entries are whole ones; refactor, update_factor, save and factor() are refused. 0: panels are mapped, or
+  /// copied
+  offset_t memory_budget = 0;
+  double disk_gbs = 0;  ///< of the disk, for the report; 0: measured with this file, if `measure`
   bool measure = true;  ///< as SolverOptions
   std::string cache_folder;
   ProgressCallback progress;
 };
 
+/// Before a solver is made, whether it can be saved there: creates a temporary file beside it, and removes
+/// that.
+/// @throws IoError as Solver::save
+void check_savable(const std::string& path);
 /// The scalar of a saved solver. @throws IoError as Solver::load
 ScalarType saved_scalar(const std::string& path);
 
@@ -128,7 +139,8 @@ class Solver {
   /// factor lies on the host. Checksums guard against accidents, not against a file that was made to deceive.
   /// @throws IoError naming the file, the reason and the remedy: it cannot be read, was not saved by
   /// Palmette,
-  ///   is of another version, byte order or scalar, was cut short, or has changed
+  ///   is of another version, byte order or scalar, was cut short, or has changed; UsageError for a memory
+  ///   budget that is too small, naming the least
   /// @cost  mapped and unchecked: the matrix and the structure; otherwise also the factors, read once
   static Solver load(const std::string& path, const LoadOptions& options = {});
 

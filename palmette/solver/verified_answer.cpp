@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "palmette/solver/answer_vectors.hpp"
+#include "palmette/solver/file_panels.hpp"
 #include "palmette/solver/scientific.hpp"
 #include "palmette/solver/singular_answer.hpp"
 #include "palmette/solver/singularity.hpp"
@@ -181,6 +182,7 @@ SolveReport timed_report(const AnswerSource<T>& source, const TimedSolve& timed,
   if (source.device) stream_gbs = source.bandwidth->device_gbs(source.device);
   SolveReport report = solve_report(timed, cost, num_rhs, stream_gbs);
   report.guarded_blocks = source.guarded_blocks;
+  if (source.file) report.file = panel_file_report(*source.file, timed.trace.panels);
   if (source.device) report.device = device_report(*source.device, timed.trace.device);
   if (source.world) report.device = device_report(*source.world, timed.trace.device);
   return report;
@@ -207,6 +209,9 @@ Outcome<Report> make_answer_of(const AnswerSource<T>& source, Report report, Ans
   // Measuring the machine needs memory too, so the peak is read before.
   report.peak_memory_bytes = source.small ? recent_peak_memory_bytes() : peak_memory_bytes();
   report.solve = timed_report(source, timed, vectors.num_columns());
+  if (report.solve->file)
+    if (std::string note = note_on_cache(*report.solve->file); !note.empty())
+      report.notes.push_back(std::move(note));
   return report;
 }
 

@@ -29,6 +29,7 @@ struct AnswerSource {
   std::function<SolveTrace(Operation, OnDevice<const T>, OnDevice<T>)> apply_there;
   /// the factor is so small that solves with it hardly change the peak memory of the process
   bool small = false;
+  std::optional<PanelFileReport> file;  ///< panels stay there: the budget, and the rate of its disk
   bool mixed_precision = false;
   bool factored = false;  ///< Palmette factored `matrix`: singularity is then checked
   bool pivots_replaced = false;  ///< the matrix may be singular and is examined

@@ -65,6 +65,8 @@ LoadOptions load_options(const nb::dict& given) {
   options.threads = get<int>(given, "threads");
   options.map = get<bool>(given, "map");
   options.check_panels = get<bool>(given, "check");
+  options.memory_budget = get<offset_t>(given, "memory_budget");
+  options.disk_gbs = get<double>(given, "disk_gbs");
   options.measure = get<bool>(given, "measure");
   options.cache_folder = get<std::string>(given, "cache_folder");
   options.progress = raise_pending_signals;

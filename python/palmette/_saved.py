@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core as _bindings
 from ._threads import lock_for
-from ._verified import machine_options
+from ._verified import count, machine_options
 
 _Path = Union[str, "os.PathLike[str]"]
 
@@ -64,7 +64,8 @@ class SavedSolver:
 
 
 def load(path: _Path, *, method: str = "auto", threads: Optional[int] = None, map: bool = True,
-         check: bool = True, measure: bool = True) -> Any:
+         check: bool = True, measure: bool = True, memory_budget: Optional[int] = None,
+         disk_gbs: float = 0.0) -> Any:
     """A solver that `Solver.save` has written to a file.
 
     With the same kernels (`palmette.kernels`), x has the bits that it had before. The file must not be cut or
@@ -82,6 +83,15 @@ def load(path: _Path, *, method: str = "auto", threads: Optional[int] = None, ma
         Compare the checksums of these values too, which reads them all once. Matrix and structure are always
         compared. Checksums guard against accidents: load only files that you trust.
 
+    memory_budget : int, optional
+        Bytes of memory for the solver, solves with one right-hand side included. The panels of the factors
+        then stay in the file: each solve reads them piece by piece, in the order of its sweeps, while a
+        thread reads ahead. x has the same bits, and solves run one at a time. What needs the panels in memory
+        (`refactor`, `update_factor`, `save`, the factors themselves) raises `UsageError`.
+    disk_gbs : float
+        Rate of the disk in 10⁹ bytes a second, which ``report["solve"]["file"]`` compares with; 0: measured
+        with up to 128 MiB of this file, unless `measure` is false.
+
     Returns
     -------
     Solver
@@ -92,9 +102,13 @@ def load(path: _Path, *, method: str = "auto", threads: Optional[int] = None, ma
     IoError
         If the file cannot be read, was not saved by Palmette, is of another version or byte order, was cut
         short, or has changed. The message names the file, the reason and the remedy.
+    UsageError
+        If the memory budget is too small; the message names the least.
     """
     options = machine_options(method, threads, measure, "none")
     options["map"], options["check"] = bool(map), bool(check)
+    options["memory_budget"] = 0 if memory_budget is None else count("memory_budget", memory_budget, 1)
+    options["disk_gbs"] = float(disk_gbs)
     return _solver_of(_bindings.load_solver(os.fspath(path), options), threads is not None)
 
 

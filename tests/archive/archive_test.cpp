@@ -210,5 +210,38 @@ TEST(archive, replaces_the_file_behind_a_link_and_keeps_its_permissions) {
   EXPECT_THROW(write_trial(folder.file("absent/a")), IoError);
 }
 
+TEST(archive, reads_past_its_map_what_the_map_shows) {
+  const Folder folder;
+  const std::string path = folder.file("a");
+  std::vector<double> values(3 << 20);  // several reads
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<double>(k);
+  {
+    ArchiveWriter file(path, {"trial", 3, ScalarType::float64, "1.2.3"});
+    file.add("large.values", values);
+    file.finish();
+  }
+  ArchiveRequest open = request;
+  open.keep_open = true;
+  const auto file = Archive::open(path, open);
+  const std::uint64_t position = file->position_of(file->section<double>("large.values").data());
+  EXPECT_EQ(position % 64, 0u);
+  std::vector<double> part(values.size() - 5);
+  const std::int64_t cached =
+      file->read(position + 5 * sizeof(double), std::as_writable_bytes(std::span(part)));
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), values.begin() + 5));
+  EXPECT_GE(cached, -1);
+  EXPECT_LE(cached, static_cast<std::int64_t>(part.size() * sizeof(double)));
+  EXPECT_GE(file->measured_gbs(position, values.size() * sizeof(double)), 0);
+  file->forget_pages();
+  EXPECT_EQ(file->section<double>("large.values")[17], 17);
+  fs::resize_file(path, position + 8);
+  try {
+    (void)file->read(position, std::as_writable_bytes(std::span(part)));
+    FAIL() << "most of it is missing";
+  } catch (const IoError& error) {
+    EXPECT_EQ(error.what(), path + ": was cut short while it was used; write it again");
+  }
+}
+
 }  // namespace
 }  // namespace palmette

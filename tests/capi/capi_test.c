@@ -373,6 +373,8 @@ static void a_saved_solver_is_the_same(void) {
   const double entries[] = {2, 1, 1, 3}, b[] = {3, 4}, more[] = {4, 2, 2, 6};
   const char* path = "capi_test.factors";
   double x[2];
+  palmette_options options;
+  palmette_report report;
   palmette_solver* solver = NULL;
   palmette_solver* again = NULL;
   EXPECT(palmette_create_d(2, ptr, rows, entries, PALMETTE_FULL, NULL, &solver) == PALMETTE_OK);
@@ -385,6 +387,17 @@ static void a_saved_solver_is_the_same(void) {
   EXPECT(palmette_solve_d(again, PALMETTE_PLAIN, 1, b, 2, x, 2, NULL) == PALMETTE_OK);
   EXPECT(near(x[0], 0.5) && near(x[1], 0.5));
   palmette_destroy(again);
+  palmette_default_options(&options);
+  options.memory_budget = 1000000; /* this factor is so thin that it is kept in memory */
+  EXPECT(palmette_load(path, &options, &again) == PALMETTE_OK);
+  EXPECT(palmette_solve_d(again, PALMETTE_PLAIN, 1, b, 2, x, 2, &report) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 1) && report.file_bytes != report.file_bytes);
+  palmette_destroy(again);
+  options.memory_budget = 1;
+  EXPECT(palmette_load(path, &options, &again) == PALMETTE_USAGE && again == NULL);
+  EXPECT(strstr(palmette_last_error(), "give at least") != NULL);
+  options.memory_budget = -1;
+  EXPECT(palmette_load(path, &options, &again) == PALMETTE_USAGE);
   EXPECT(palmette_load("absent.factors", NULL, &again) == PALMETTE_IO && again == NULL);
   EXPECT(strstr(palmette_last_error(), "absent.factors: cannot be read") != NULL);
   EXPECT(palmette_save(solver, "absent/factors") == PALMETTE_IO);

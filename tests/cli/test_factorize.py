@@ -1,4 +1,7 @@
 """factorize keeps factors in a file, and solve --factors uses them."""
+import os
+import re
+
 import pytest
 from conftest import coordinate
 
@@ -52,6 +55,42 @@ def test_what_contradicts_the_file_is_refused(palmette, small, tmp_path):
     (tmp_path / "z.mtx").write_text(
         "%%MatrixMarket matrix array complex general\n3 1\n1 1\n0 0\n0 0\n")
     palmette("solve", "--factors", "A.factors", "--rhs", "z.mtx").fails_with(2, "complex", "real")
+
+
+def test_a_place_where_nothing_can_be_kept_is_refused_before_the_work(palmette, tmp_path):
+    """The matrix is absent, which would be found next."""
+    for out in ("absent/A.factors", "/proc/A.factors", "/dev/null", str(tmp_path)):
+        palmette("factorize", "absent.mtx", "--out", out).fails_with(3, out, "choose another --out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_file_in_a_folder_that_cannot_be_written_is_refused_before_the_work(palmette, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "A.factors").write_text("old")
+    folder.chmod(0o500)
+    palmette("factorize", "absent.mtx", "--out", "folder/A.factors").fails_with(3, "choose another --out")
+
+
+def test_factors_that_stay_in_the_file_give_the_same_solution(palmette, tmp_path):
+    palmette("generate", "poisson3d7", "--n", 12, "--out", "A.mtx")
+    palmette("factorize", "A.mtx", "--out", "A.factors")
+    assert palmette("solve", "--factors", "A.factors", "--out", "x.mtx").code == 0
+    done = palmette("solve", "--factors", "A.factors", "--memory-budget", "1", "--out", "y.mtx")
+    done.fails_with(2, "give at least")
+    least = int(re.search(r"give at least (\d+) bytes", done.err).group(1))
+    for budget in (str(least), "0.5G"):
+        done = palmette("solve", "--factors", "A.factors", "--memory-budget", budget, "--out", "y.mtx",
+                        "--json", "-")
+        assert done.code == 0 and done.json["verify"]["verified"]
+        file = done.json["solve"]["file"]
+        assert file["bytes"] > 0 and file["memory_budget"] == (500_000_000 if budget == "0.5G" else least)
+        assert values_of(tmp_path / "x.mtx") == values_of(tmp_path / "y.mtx")
+    table = palmette("solve", "--factors", "A.factors", "--memory-budget", "100M").out
+    assert "read from the file" in table and "100 MB of memory" in table
+    palmette("solve", "A.mtx", "--memory-budget", "1G").fails_with(2, "--factors")
+    palmette("solve", "--factors", "A.factors", "--memory-budget", "1X").fails_with(2, "500M or 2G")
 
 
 def test_damaged_and_foreign_files_are_refused(palmette, small, tmp_path):

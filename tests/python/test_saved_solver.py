@@ -1,6 +1,7 @@
 """Solvers that stay in files, and pickled ones."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -87,3 +88,28 @@ def test_the_file_is_read_from_any_process_start_to_end(tmp_path):
     command = [sys.executable, "-c", code, tmp_path / "A.factors"]
     done = subprocess.run(command, capture_output=True, check=True)
     assert done.stdout == solver.solve(np.ones(144)).tobytes()
+
+
+def test_a_memory_budget_leaves_the_factors_in_the_file(tmp_path):
+    A = palmette.generate("poisson3d7", 12)
+    solver = palmette.Solver(A, kind="llt", measure=False)
+    path = tmp_path / "A.factors"
+    solver.save(path)
+    with pytest.raises(palmette.UsageError, match=r"give at least (\d+) bytes") as refused:
+        palmette.load(path, memory_budget=1, measure=False)
+    least = int(re.search(r"at least (\d+)", str(refused.value)).group(1))
+    b = np.random.default_rng(3).standard_normal((A.shape[0], 3))
+    for budget in (least, 10**9):
+        small = palmette.load(path, memory_budget=budget, disk_gbs=1.5)
+        assert np.array_equal(small.solve(b), solver.solve(b))
+        file = small.report["solve"]["file"]
+        assert file["bytes"] > 0 and file["memory_budget"] == budget and file["disk_gbs"] == 1.5
+        assert np.isclose(file["disk_fraction"], file["read_gbs"] / 1.5)
+        for refused in (lambda: small.refactor(A), lambda: small.save(tmp_path / "B"), small.L,
+                        lambda: small.update_factor(np.eye(A.shape[0], 1))):
+            with pytest.raises(palmette.UsageError, match="without a memory budget"):
+                refused()
+    assert small.solve(b) is not None  # everything is in memory now
+    assert small.report["solve"]["file"]["bytes"] == 0
+    with pytest.raises(palmette.UsageError, match="memory_budget"):
+        palmette.load(path, memory_budget=0)

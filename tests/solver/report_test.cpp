@@ -72,6 +72,7 @@ TEST(report, fields_of_a_solve_stand_under_their_public_names) {
                                              "solve.critical_path_seconds=null",
                                              "solve.guarded_blocks",
                                              "solve.device=null",
+                                             "solve.file=null",
                                              "verify.backward_error",
                                              "verify.componentwise_backward_error",
                                              "verify.condition_1norm=null",

@@ -1,0 +1,40 @@
+// Inside `solve`: panels that are read from a file into buffers, piece by piece.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace palmette::solve_detail {
+
+/// Consecutive bytes of the file, and where they go in a buffer.
+struct PanelRead {
+  std::uint64_t position = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t place = 0;
+};
+
+/// What a supernode needs of the file; bytes 0: nothing.
+struct PanelReadsOf {
+  PanelRead values;    ///< computed for the plan
+  PanelRead below;     ///< the factor's panel, for its rows below
+  PanelRead diagonal;  ///< another panel of the factor, for its diagonal block
+  bool diagonal_is_in_below = false;
+};
+
+/// Positions in the file of the arrays that a triangle reads.
+struct PanelPositions {
+  std::uint64_t values = 0;
+  std::uint64_t below = 0;
+  std::uint64_t diagonal = 0;
+};
+
+/// Where panels lie in the buffer that holds them, in bytes from its begin; length num_supernodes.
+struct PanelWindow {
+  const std::byte* base = nullptr;  ///< the buffer with the supernode that is computed with
+  std::vector<std::uint64_t> values;
+  std::vector<std::uint64_t> below;
+  std::vector<std::uint64_t> diagonal;
+};
+
+}  // namespace palmette::solve_detail
