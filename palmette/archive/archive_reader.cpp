@@ -57,6 +57,10 @@ void Archive::map_file(bool keep_open) {
   const int why = errno;
   if (keep_open && map != MAP_FAILED) descriptor_ = descriptor;
   else ::close(descriptor);
+#ifdef POSIX_FADV_RANDOM
+  // Who keeps it open reads large pieces ahead itself; what the system reads ahead would count as cached.
+  if (descriptor_ >= 0) ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);
+#endif
   if (!is_file) refuse("is not a file of a disk, which a map needs");
   if (map_bytes_ < sizeof(Header))
     refuse("has " + std::to_string(map_bytes_) + " bytes, fewer than the header of such a file");
