@@ -43,11 +43,9 @@ set(PALMETTE_ROOMS_FILE_BY_FILE blocks columns)
 set_property(GLOBAL PROPERTY PALMETTE_ROOMS "")
 
 # palmette_compile_together(<target> [<number>]): has the sources of a target compiled several at a time, eight
-# if no number is given, unless some of them are compiled for several processors (PalmetteShared.cmake).
+# if no number is given; those that are compiled again for levels of the processor (PalmetteShared.cmake) only
+# with each other.
 function(palmette_compile_together target)
-  if(PALMETTE_SHARED)
-    return()
-  endif()
   set(number 8)
   if(ARGC GREATER 1)
     set(number ${ARGV1})
@@ -56,6 +54,9 @@ function(palmette_compile_together target)
   # GCC takes a source that is included for a header, where an anonymous namespace would be a mistake.
   if(PALMETTE_UNITY)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+  if(PALMETTE_SHARED)
+    palmette_group_kernels(${target})
   endif()
 endfunction()
 
@@ -138,8 +139,15 @@ function(palmette_room_under_foreign_names name part library)
   set(folder ${PROJECT_SOURCE_DIR}/palmette/${name}/${part})
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   add_library(lib${library} SHARED ${sources})
-  set_target_properties(lib${library} PROPERTIES OUTPUT_NAME ${library} LINK_DEPENDS ${folder}/exports.map)
-  target_link_libraries(lib${library} PRIVATE palmette_${name} palmette_options)
+  set_target_properties(lib${library} PROPERTIES OUTPUT_NAME ${library} LINK_DEPENDS ${folder}/exports.map
+      INSTALL_RPATH $ORIGIN)
+  # Beside libpalmette it is linked with none of the rooms: of them the linker would take the kernels, which
+  # libpalmette calls, for every processor.
+  if(PALMETTE_SHARED)
+    target_link_libraries(lib${library} PRIVATE palmette_shared palmette_kernels palmette_options)
+  else()
+    target_link_libraries(lib${library} PRIVATE palmette_${name} palmette_options)
+  endif()
   palmette_compile_fast(lib${library})
   target_link_options(lib${library} PRIVATE LINKER:--version-script=${folder}/exports.map)
   install(TARGETS lib${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

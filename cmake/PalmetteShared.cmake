@@ -5,13 +5,15 @@
 # Every file whose types or constants depend on the width of a register (palmette/blocks/lanes.hpp) must be
 # among the kernels. A build for the processor of this machine (PALMETTE_NATIVE) has no other levels.
 set(PALMETTE_LEVELED_FILES
-    "blocks/|columns/|machine/bandwidth|matrix/multiply"
+    "batch/batch_group|blocks/|columns/|machine/bandwidth|matrix/multiply"
     "factorize/(assemble|factorize|finish|gather|program|rank_work|update_run)[.]"
     "refine/(condition|krylov|one_norm|refine|residual|verify)[.]"
     "solve/(device_row|lower_tri|plan_factor|row_|selected_inv|supernodal|triangle)"
     "solve/(layered_program|rank_program)[.]")
 list(JOIN PALMETTE_LEVELED_FILES "|" PALMETTE_LEVELED_FILES)
 set(PALMETTE_LEVELED_FILES "/palmette/(${PALMETTE_LEVELED_FILES})")
+# Their objects: of one source, or of several in a file of CMake's.
+set(PALMETTE_LEVELED_OBJECTS "${PALMETTE_LEVELED_FILES}|/Unity/unity_kernels_")
 set(levels "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT PALMETTE_NATIVE)
   set(levels x86-64-v3 x86-64-v4)
@@ -32,6 +34,28 @@ function(palmette_compiled_rooms variable)
   set(${variable} ${compiled} PARENT_SCOPE)
 endfunction()
 
+# palmette_group_kernels(<target>): divides the sources that are compiled together so that none of the kernels
+# is in one unit with any other source. A target without kernels stays as it is.
+function(palmette_group_kernels target)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(batch ${target} UNITY_BUILD_BATCH_SIZE)
+  set(kernels ${sources})
+  list(FILTER kernels INCLUDE REGEX ${PALMETTE_LEVELED_FILES})
+  if(NOT kernels)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+  list(FILTER sources EXCLUDE REGEX ${PALMETTE_LEVELED_FILES})
+  foreach(part kernels sources)
+    set(count 0)
+    foreach(source ${${part}})
+      math(EXPR unit "${count} / ${batch}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${part}_${unit})
+      math(EXPR count "${count} + 1")
+    endforeach()
+  endforeach()
+endfunction()
+
 # palmette_kernel_objects(<variable> <target> <level>): sets the variable to the objects of a room's kernels,
 # compiled for a level; without one, to those of the room itself.
 function(palmette_kernel_objects variable room level)
@@ -41,12 +65,16 @@ function(palmette_kernel_objects variable room level)
   if(NOT sources)
     return()
   elseif(NOT level)
-    set(${variable} $<FILTER:$<TARGET_OBJECTS:${room}>,INCLUDE,${PALMETTE_LEVELED_FILES}> PARENT_SCOPE)
+    set(${variable} $<FILTER:$<TARGET_OBJECTS:${room}>,INCLUDE,${PALMETTE_LEVELED_OBJECTS}> PARENT_SCOPE)
     return()
   endif()
   get_target_property(links ${room} LINK_LIBRARIES)
   get_target_property(definitions ${room} COMPILE_DEFINITIONS)
+  get_target_property(together ${room} UNITY_BUILD)
   add_library(${room}_${level} OBJECT ${sources})
+  if(together)
+    palmette_compile_together(${room}_${level})
+  endif()
   target_link_libraries(${room}_${level} PRIVATE ${links})
   target_include_directories(${room}_${level} PRIVATE ${PROJECT_SOURCE_DIR})
   if(definitions)
@@ -110,7 +138,7 @@ function(palmette_shared)
   palmette_compiled_rooms(rooms)
   set(rest "")
   foreach(room ${rooms})
-    list(APPEND rest $<FILTER:$<TARGET_OBJECTS:${room}>,EXCLUDE,${PALMETTE_LEVELED_FILES}>)
+    list(APPEND rest $<FILTER:$<TARGET_OBJECTS:${room}>,EXCLUDE,${PALMETTE_LEVELED_OBJECTS}>)
   endforeach()
   palmette_shared_part(palmette_shared palmette lib ${rest})
   target_link_libraries(palmette_shared PUBLIC palmette_kernels INTERFACE Threads::Threads)

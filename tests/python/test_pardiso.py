@@ -1,5 +1,5 @@
 """Programs that call PARDISO run on Palmette's libraries: pypardiso, and Ipopt as CasADi's wheel has it.
-Skipped where these packages, or the libraries in build/, are missing."""
+Skipped where these packages, or the libraries in the wheel or in build/, are missing."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import palmette
 from conftest import backward_error, bound, indefinite, random_unsymmetric, spd
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +20,9 @@ from pardiso_door.ipopt import solve  # noqa: E402
 
 
 def library(name):
+    in_wheel = Path(palmette.__file__).parent / "lib" / name
+    if in_wheel.exists():
+        return in_wheel
     # not of the sanitized builds, which load with their runtime alone
     places = [ROOT / "build" / preset / name for preset in ("release", "check")]
     found = [place for place in places if place.exists()]
