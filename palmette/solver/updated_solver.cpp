@@ -90,11 +90,11 @@ void check_change(index_t n, const SparseMatrix<T>& u, const SparseMatrix<T>& v)
 }
 
 template <class T>
-Outcome<UpdatedSolver<T>> make_updated(KeptFactor<T> factor, LowRankChange<T> change, int threads) {
+Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T> factor, LowRankChange<T> change, int threads) {
   const Stopwatch watch;
   auto state =
       std::make_unique<typename UpdatedSolver<T>::State>(std::move(factor), std::move(change), threads);
-  const KeptFactor<T>& kept = state->kept;
+  const FactorOfMatrix<T>& kept = state->kept;
   const CapacitanceCost cost = predicted_capacitance_cost<T>(
       kept.matrix->rows(), kept.matrix->nnz(), state->change.rank(), kept.inverse->cost(1).flops);
   const ApplyInverse<T> inverse = [&](Operation operation, DenseView<T> x) { state->apply(operation, x); };
@@ -161,7 +161,7 @@ UpdateReport UpdatedSolver<T>::solve(DenseView<const T> b, DenseView<T> x, Opera
 #define PALMETTE_INSTANTIATE(T)                                                        \
   template class UpdatedSolver<T>;                                                     \
   template void check_change(index_t, const SparseMatrix<T>&, const SparseMatrix<T>&); \
-  template Outcome<UpdatedSolver<T>> make_updated(KeptFactor<T>, LowRankChange<T>, int);
+  template Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T>, LowRankChange<T>, int);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

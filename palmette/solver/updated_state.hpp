@@ -13,7 +13,7 @@ namespace palmette {
 
 /// A and its factor.
 template <class T>
-struct KeptFactor {
+struct FactorOfMatrix {
   std::shared_ptr<const SparseMatrix<T>> matrix;
   std::shared_ptr<const Inverse<T>> inverse;
   std::shared_ptr<const Capacitance<T>> undo;  ///< of replaced pivots; null: none to undo
@@ -22,13 +22,13 @@ struct KeptFactor {
 
 template <class T>
 struct UpdatedSolver<T>::State {
-  KeptFactor<T> kept;
+  FactorOfMatrix<T> kept;
   LowRankChange<T> change;
   TeamOnDemand team;
   std::unique_ptr<Capacitance<T>> capacitance;
   UpdateReport report;
 
-  State(KeptFactor<T> factor, LowRankChange<T> of_matrix, int threads)
+  State(FactorOfMatrix<T> factor, LowRankChange<T> of_matrix, int threads)
       : kept(std::move(factor)), change(std::move(of_matrix)), team(threads) {}
   /// x ← op(A)⁻¹·x
   void apply(Operation operation, DenseView<T> x);
@@ -44,6 +44,6 @@ void check_change(index_t n, const SparseMatrix<T>& u, const SparseMatrix<T>& v)
 
 /// @returns the solver, or numerically_singular if the capacitance matrix is
 template <class T>
-Outcome<UpdatedSolver<T>> make_updated(KeptFactor<T> factor, LowRankChange<T> change, int threads);
+Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T> factor, LowRankChange<T> change, int threads);
 
 }  // namespace palmette
