@@ -18,8 +18,6 @@ template <class T>
 HostElements programs_of(const RankFactor<T>& factor, const RankPlanOptions& options) {
   if (options.layer == nullptr)
     return element_programs(*factor.symbolic, *factor.placement, options.trees, sizeof(T));
-  if (options.layer->method != LayeredMethod::one_sync_3d)
-    throw UsageError("layers of devices meet once in a solve: choose the layered method one_sync_3d");
   if (!options.systems) throw UsageError("a plan over layers of devices needs the systems of all layers");
   return layered_element_programs(*options.systems, options.trees, sizeof(T));
 }

@@ -17,6 +17,7 @@ using reference::Wish;
 struct Shape {
   ProcessGrid grid;
   index_t layers = 1;
+  LayeredMethod method = LayeredMethod::one_sync_3d;
   index_t num_ranks() const { return grid.num_ranks() * layers; }
 };
 
@@ -43,7 +44,7 @@ struct DeviceRanks {
     if (setting.shape.layers > 1) {
       auto cut = std::make_shared<const Layering>(cut_into_layers(*symbolic, setting.shape.layers));
       systems = std::make_shared<std::vector<LayerSystem>>(layer_systems(
-          *symbolic, cut, LayeredMethod::one_sync_3d,
+          *symbolic, cut, setting.shape.method,
           {{setting.shape.grid, setting.shape.layers}, PlacementMap::block_cyclic, small_subtrees}));
       options.systems = systems;
     }
@@ -135,6 +136,7 @@ SolvePlan<T> in_one_process(const std::shared_ptr<const Factor<T>>& factor, cons
   options.world = make_emulated_world(static_cast<int>(shape.num_ranks()), {.blocks = 2, .threads = 32});
   options.of_world.grid = shape.grid;
   options.of_world.layers = shape.layers;
+  options.of_world.layered_method = shape.method;
   options.of_world.subtrees = small_subtrees;
   options.inverse_growth_limit = inverse_growth_limit;
   return plan_solve(factor, options);
@@ -144,9 +146,12 @@ template <class T>
 class device_ranks : public reference::OnEmulator {};
 TYPED_TEST_SUITE(device_ranks, TestedScalars);
 
+constexpr auto at_levels = LayeredMethod::baseline_3d;
+
 /// Each kind on two of these, so that all are tried by one scalar type or another.
 TYPED_TEST(device_ranks, have_the_bits_of_the_devices_of_one_process) {
-  constexpr Shape shapes[] = {{{3, 1}}, {{2, 1}, 2}, {{2, 2}}, {{1, 2}, 3}, {{1, 3}}, {{1, 1}}};
+  constexpr Shape shapes[] = {
+      {{3, 1}}, {{2, 1}, 2}, {{2, 1}, 3, at_levels}, {{1, 2}, 3}, {{2, 2}}, {{1, 2}, 2, at_levels}};
   int seed = static_cast<int>(sizeof(TypeParam));
   for (const Wish& wish : all_wishes<TypeParam>()) {
     const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
@@ -195,7 +200,7 @@ TEST_F(DeviceRankRuns, more_ranks_than_supernodes_and_no_rows_have_the_bits_too)
     const Wish wish{FactorKind::lu, false, side, 13};
     const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
     int seed = static_cast<int>(side);
-    for (const Shape& shape : {Shape{{1, 1}}, Shape{{3, 1}}, Shape{{1, 2}, 3}, Shape{{2, 1}, 4}}) {
+    for (const Shape& shape : {Shape{{1, 1}}, Shape{{3, 1}}, Shape{{1, 2}, 3}, Shape{{2, 1}, 4, at_levels}}) {
       SCOPED_TRACE(std::to_string(side * side) + " rows on " + std::to_string(shape.num_ranks()) + " ranks");
       const auto judge = in_one_process(factor, shape);
       const MemoryKind memory = ++seed % 2 ? MemoryKind::native : MemoryKind::reference;
@@ -216,10 +221,10 @@ TEST_F(DeviceRankRuns, have_their_bits_under_every_order_of_delivery) {
   for (const index_t side : {5, 6}) {
     const auto factor = small_factor(side);
     const auto b = reference::random_dense<double>(factor->size(), 1, 5);
-    for (const Shape& shape : {Shape{{4, 1}}, Shape{{2, 2}, 2}}) {
+    for (const Shape& shape : {Shape{{4, 1}}, Shape{{2, 2}, 2}, Shape{{2, 1}, 3, at_levels}}) {
       const auto judge = reference::solved(in_one_process(factor, shape), Operation::plain, b);
       DeviceRanks<double> ranks(factor, {shape});
-      for (int seed = 1; seed <= testing::num_seeds(side == 5 ? 220 : 30); ++seed)
+      for (int seed = 1; seed <= testing::num_seeds(side == 5 ? 150 : 20); ++seed)
         ASSERT_TRUE(reference::same_bits(judge, ranks.solve(Operation::plain, b, seed))) << "seed " << seed;
       EXPECT_GT(ranks.carried().messages, 0);
     }
@@ -229,26 +234,30 @@ TEST_F(DeviceRankRuns, have_their_bits_under_every_order_of_delivery) {
 /// Natively nothing crosses to a host; by way of the hosts each message does, once for each that gets it.
 TEST_F(DeviceRankRuns, messages_bytes_and_copies_are_as_the_programs_say) {
   const auto factor = small_factor();
-  const Shape shape{{2, 2}};
-  const auto programs = solve_detail::element_programs(
-      *factor->symbolic, place(*factor->symbolic, shape.grid, PlacementMap::block_cyclic, small_subtrees),
-      TreeShape::binary, sizeof(double));
   const auto b = reference::random_dense<double>(factor->size(), 1, 5);
-  for (const MemoryKind memory : {MemoryKind::native, MemoryKind::reference}) {
-    DeviceRanks<double> ranks(factor, {shape, memory});
-    (void)ranks.solve(Operation::plain, b, 3);
-    const CarriedCounts counts = ranks.carried();
-    const bool native = memory == MemoryKind::native;
-    EXPECT_EQ(ranks.plans[0].memory_kind(), memory);
-    EXPECT_EQ(counts.messages, programs.traffic.messages);
-    EXPECT_EQ(counts.bytes, programs.traffic.rows * static_cast<offset_t>(sizeof(double)));
-    EXPECT_EQ(ranks.traffic.messages(), counts.messages);
-    EXPECT_EQ(ranks.traffic.bytes(), counts.bytes);
-    EXPECT_EQ(counts.copies_in, native ? 0 : counts.messages);
-    EXPECT_EQ(counts.bytes_in, native ? 0 : counts.bytes);
-    EXPECT_EQ(counts.copies_out > 0, !native);
-    EXPECT_EQ(counts.copies_there > counts.messages, native);
-    EXPECT_GT(counts.launches, 0);
+  for (const Shape& shape : {Shape{{2, 2}}, Shape{{2, 1}, 2, at_levels}}) {
+    WorldOptions of_world;
+    of_world.grid = shape.grid;
+    of_world.layers = shape.layers;
+    of_world.layered_method = shape.method;
+    of_world.subtrees = small_subtrees;
+    const auto programs = solve_detail::programs_of_world(*factor->symbolic, of_world, sizeof(double));
+    for (const MemoryKind memory : {MemoryKind::native, MemoryKind::reference}) {
+      DeviceRanks<double> ranks(factor, {shape, memory});
+      (void)ranks.solve(Operation::plain, b, 3);
+      const CarriedCounts counts = ranks.carried();
+      const bool native = memory == MemoryKind::native;
+      EXPECT_EQ(ranks.plans[0].memory_kind(), memory);
+      EXPECT_EQ(counts.messages, programs.traffic.messages);
+      EXPECT_EQ(counts.bytes, programs.traffic.rows * static_cast<offset_t>(sizeof(double)));
+      EXPECT_EQ(ranks.traffic.messages(), counts.messages);
+      EXPECT_EQ(ranks.traffic.bytes(), counts.bytes);
+      EXPECT_EQ(counts.copies_in, native ? 0 : counts.messages);
+      EXPECT_EQ(counts.bytes_in, native ? 0 : counts.bytes);
+      EXPECT_EQ(counts.copies_out > 0, !native);
+      EXPECT_EQ(counts.copies_there > counts.messages, native);
+      EXPECT_GT(counts.launches, 0);
+    }
   }
 }
 
