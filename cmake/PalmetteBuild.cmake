@@ -42,9 +42,9 @@ set(PALMETTE_ROOMS_FILE_BY_FILE blocks columns)
 
 set_property(GLOBAL PROPERTY PALMETTE_ROOMS "")
 
-# palmette_compile_together(<target> [<number>]): has the sources of a target compiled several at a time, eight
-# if no number is given; those that are compiled again for levels of the processor (PalmetteShared.cmake) only
-# with each other.
+# palmette_compile_together(<target> [<number>]): has the sources of a target compiled several at a time,
+# eight if no number is given; those that are compiled again for levels of the processor
+# (PalmetteShared.cmake) only with each other.
 function(palmette_compile_together target)
   set(number 8)
   if(ARGC GREATER 1)

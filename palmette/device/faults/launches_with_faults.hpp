@@ -1,5 +1,5 @@
-// Launches in the emulator of kernels with planted faults, which show that the emulator finds them. Only tests
-// and benchmarks need them, and their many instances take long to compile.
+// Launches in the emulator of kernels with planted faults, which show that the emulator finds them. Only
+// tests and benchmarks need them, and their many instances take long to compile.
 #pragma once
 
 #include "palmette/device/element_sweep.hpp"
