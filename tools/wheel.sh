@@ -1,17 +1,24 @@
 #!/usr/bin/env bash
-# tools/wheel.sh [--native] [REPORT.xml]: make the sdist and, from it, the wheel that runs on other machines
-# (build/wheel/dist), and test it in an environment of its own, outside the tree, without compiler or Debian
-# package. The wheel holds the command and one shared library for each level of x86-64; auditwheel bundles the
-# BLAS and the orderings. --native makes a wheel for this machine's processor alone, from the tree
+# tools/wheel.sh [--native] [--also PYTHON]... [REPORT.xml]: make the sdist and, from it, the wheel that runs
+# on other machines (build/wheel/dist), and test it in an environment of its own, outside the tree, without
+# compiler or Debian package. The wheel holds the command and one shared library for each level of x86-64;
+# auditwheel bundles the BLAS and the orderings. It serves the Python of .venv and each PYTHON, for which the
+# module alone is compiled again; the module for 3.12 or later serves all later ones. The wheel is installed
+# and tested with each. --native makes a wheel for this machine's processor alone, from the tree
 # (build/wheel-native/dist): the same steps without compiling what ./check has compiled. REPORT.xml is what
 # pytest reports.
 set -euo pipefail
 
 native=OFF
-case ${1-} in
-  -h | --help) sed -n '2,7s/^# //p' "$0"; exit 0 ;;
-  --native) native=ON; shift ;;
-esac
+also=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) sed -n '2,9s/^# //p' "$0"; exit 0 ;;
+    --native) native=ON; shift ;;
+    --also) also+=("$(command -v "$2")"); shift 2 ;;
+    *) break ;;
+  esac
+done
 report=${1:+$(realpath -m -- "$1")}
 cd "$(dirname -- "${BASH_SOURCE[0]}")/.."
 # shellcheck source=tools/setup.sh
@@ -29,7 +36,7 @@ wheel_options=(PALMETTE_SHARED=ON PALMETTE_MPI=OFF PALMETTE_CUDA=OFF PALMETTE_HI
                PALMETTE_NATIVE=$native PALMETTE_WARNINGS_AS_ERRORS=ON)
 # Those tests of the Python package that a wheel can answer for: no MPI, no files of other projects.
 smoke_tests=(test_kernels test_solve test_factors test_scipy test_errors test_problems test_fork
-             test_threads)
+             test_threads test_pardiso)
 
 # The sdist, unpacked: the wheel is built from what it holds.
 make_sdist() {
@@ -48,6 +55,30 @@ make_wheel() {
     --no-deps "${settings[@]}" --wheel-dir "$wheel_folder/raw" "$source_folder"
 }
 
+# The module for another Python, in $wheel_folder/modules. It is linked with the libraries that make_wheel
+# compiled, in the same build, which forgets the Python it had.
+make_module() {  # PYTHON
+  local own=$wheel_folder/nanobind headers stable=
+  rm -rf "$own" "$wheel_folder/installed"
+  "$1" -m venv "$own" &&
+    "$own/bin/python" -m pip install --quiet --disable-pip-version-check nanobind || return
+  "$1" -c 'import sys; sys.exit(sys.version_info < (3, 12))' && stable=Development.SABIModule
+  headers=$("$1" -c 'import sysconfig; print(sysconfig.get_path("include"))') &&
+    cmake -S "$source_folder" -B "$build_folder" -U '*Python*' -U 'nanobind_*' -U 'SKBUILD_S*ABI*' \
+      -DPython_EXECUTABLE="$own/bin/python" -DPython_INCLUDE_DIR="$headers" \
+      -DSKBUILD_SABI_COMPONENT=$stable &&
+    cmake --build "$build_folder" --parallel "$jobs" --target _core &&
+    cmake --install "$build_folder" --component python --strip --prefix "$wheel_folder/installed" &&
+    cp "$wheel_folder"/installed/palmette/_core.*.so "$wheel_folder/modules"
+}
+
+make_modules() {
+  local python
+  rm -rf "$wheel_folder/modules" && mkdir "$wheel_folder/modules"
+  for python in "${also[@]}"; do make_module "$python" || return; done
+  "$python_here" tools/wheel_contents.py join "$wheel_folder"/raw/palmette-*.whl "$wheel_folder/modules"
+}
+
 # The tag that auditwheel finds is that of the glibc and the libraries of this system.
 repair_wheel() {
   PATH=$PWD/.venv/bin:$PATH "$python_here" -m auditwheel repair --wheel-dir "$wheel_folder/dist" \
@@ -61,12 +92,13 @@ in_bare_environment() {
     PALMETTE_COMMAND="$bare/venv/bin/palmette" "$@")
 }
 
-install_wheel() {
-  mkdir "$bare/bin"
-  ln -s "$(command -v env)" "$(command -v bash)" "$bare/bin"
-  "$python_here" -m venv "$bare/venv" &&
+install_wheel() {  # PYTHON
+  rm -rf "$bare/venv"
+  "$1" -m venv "$bare/venv" &&
     "$bare/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
       "$wheel_folder"/dist/palmette-*.whl pytest &&
+    "$bare/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+      "${python_door_modules_alone[@]}" &&
     "$python_here" tools/wheel_contents.py check "$wheel_folder"/dist/palmette-*.whl \
       "$(echo "$bare"/venv/lib/python3*/site-packages)"
 }
@@ -82,9 +114,11 @@ pytest_in_bare() {  # REPORT FILE…
     ${1:+--junitxml "$1"} "${@:2}"
 }
 
-test_wheel() {
-  cp -r tests data docs tools "$bare/" &&
-    pytest_in_bare "$report" "${smoke_tests[@]/#/tests/python/}" &&
+# With one Python; REPORT.xml is for the first one.
+try_wheel() {  # PYTHON [REPORT.xml]
+  step "Wheel: installing into a bare environment, $("$1" -V)" install_wheel "$1" || return
+  solve_by_wheel &&
+    pytest_in_bare "${2-}" "${smoke_tests[@]/#/tests/python/}" &&
     pytest_in_bare "" tests/cli/test_kernels.py tests/cli/test_solve.py
 }
 
@@ -93,10 +127,13 @@ install_packages "${build_packages[@]}" dpkg-dev
 install_modules "${python_modules[@]}" "${wheel_modules[@]}"
 step "sdist" make_sdist
 build_step "Wheel: building" make_wheel
+[ ${#also[@]} -eq 0 ] || build_step "Wheel: modules for ${#also[@]} other Pythons" make_modules
 step "Wheel: bundling what it needs" repair_wheel
 bare=$(mktemp -d)
 trap 'rm -rf "$bare"' EXIT
-step "Wheel: installing into a bare environment" install_wheel
-solve_by_wheel
-test_wheel
+mkdir "$bare/bin"
+ln -s "$(command -v env)" "$(command -v bash)" "$bare/bin"
+cp -r tests data docs tools "$bare/"
+try_wheel "$python_here" "$report"
+for python in "${also[@]}"; do try_wheel "$python"; done
 say "$(cd "$wheel_folder/dist" && ls -l palmette-* | awk '{ printf "%s  %.1f MB\n", $9, $5 / 1e6 }')"

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Looks into a wheel: `wheel_contents.py notices WHEEL` adds the licences of the bundled libraries, as
-Debian's packages have them; `wheel_contents.py check WHEEL FOLDER` fails if the wheel is larger than 25 MB or
-if a program of it, installed in FOLDER, needs a library that neither the wheel nor every Linux system has.
+"""Looks into a wheel: `wheel_contents.py join WHEEL FOLDER` adds the modules of other Pythons that lie in
+FOLDER, and names the wheel for all of them; `wheel_contents.py notices WHEEL` adds the licences of the
+bundled libraries, as Debian's packages have them; `wheel_contents.py check WHEEL FOLDER` fails if the wheel
+is larger than 25 MB or if a program of it, installed in FOLDER, needs a library that neither the wheel nor
+every Linux system has.
 """
 
 import argparse
@@ -16,6 +18,8 @@ import zipfile
 from pathlib import Path
 
 LARGEST_MB = 25.0
+# The first minor version of Python 3 whose stable ABI has all that nanobind needs.
+FIRST_STABLE = 12
 # What a manylinux wheel may expect of the system, of all that the tag allows.
 ALLOWED = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1",
            "libstdc++.so.6", "libz.so.1", "ld-linux-x86-64.so.2", "linux-vdso.so.1"}
@@ -41,28 +45,69 @@ def record_line(name, data):
     return f"{name},sha256={digest},{len(data)}\n"
 
 
+def rewrite(wheel, added, path):
+    """The wheel with these files (name → bytes) added, or in place of those of their names, as `path`."""
+    with zipfile.ZipFile(wheel) as old, tempfile.TemporaryDirectory() as work:
+        record = dist_info(old) + "RECORD"
+        kept = [item for item in old.infolist() if item.filename != record and item.filename not in added]
+        lines = [line for line in old.read(record).decode().splitlines(keepends=True)
+                 if line.split(",")[0] not in added]
+        lines += [record_line(name, data) for name, data in added.items()]
+        part = Path(work, path.name)
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
+            for item in kept:
+                new.writestr(item, old.read(item), zipfile.ZIP_DEFLATED, 9)
+            for name, data in {**added, record: "".join(lines).encode()}.items():
+                new.writestr(name, data)
+        wheel.unlink()
+        shutil.move(part, path)
+
+
+def dist_info(archive):
+    record = next(name for name in archive.namelist() if name.endswith(".dist-info/RECORD"))
+    return record[: -len("RECORD")]
+
+
 def add_notices(wheel):
     """The wheel with a folder of licences in its dist-info; one for each bundled library."""
     with zipfile.ZipFile(wheel) as old:
         libraries = [name for name in old.namelist() if re.match(r"palmette\.libs/.", name)]
-        record = next(name for name in old.namelist() if name.endswith(".dist-info/RECORD"))
-        folder = record[: -len("RECORD")] + "licenses/bundled/"
-        notices = {folder + package: text.encode()
-                   for package, text in map(notice_of, (Path(name).name for name in libraries))}
-        with tempfile.TemporaryDirectory() as work:
-            path = Path(work, wheel.name)
-            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as new:
-                for item in old.infolist():
-                    if item.filename != record and item.filename not in notices:
-                        new.writestr(item, old.read(item), zipfile.ZIP_DEFLATED, 9)
-                lines = [line for line in old.read(record).decode().splitlines(keepends=True)
-                         if line.split(",")[0] not in notices]
-                for name, data in notices.items():
-                    new.writestr(name, data)
-                    lines.append(record_line(name, data))
-                new.writestr(record, "".join(lines))
-            shutil.move(path, wheel)
+        folder = dist_info(old) + "licenses/bundled/"
+    notices = {folder + package: text.encode()
+               for package, text in map(notice_of, (Path(name).name for name in libraries))}
+    rewrite(wheel, notices, wheel)
     print(f"{wheel.name}: licences of {', '.join(sorted(Path(name).name for name in notices))}")
+
+
+def python_tag(modules):
+    """The tag of a wheel with these modules: one for each minor version of Python 3 below 12, and one with
+    the stable ABI, which serves version 12 and later. "abi3" in a tag promises every version from its first,
+    so none may be missing between."""
+    suffixes = [name.split(".", 1)[1] for name in modules]
+    minors = sorted(int(found[1]) for suffix in suffixes if (found := re.match(r"cpython-3(\d+)-", suffix)))
+    if "abi3.so" not in suffixes:
+        tags = ".".join(f"cp3{minor}" for minor in minors)
+        return f"{tags}-{tags}"
+    wanted = range(min(minors, default=FIRST_STABLE), FIRST_STABLE)
+    if missing := [f"3.{minor}" for minor in wanted if minor not in minors]:
+        sys.exit(f"modules for Python {', '.join(f'3.{m}' for m in minors)} and 3.12 on: {missing} between")
+    return f"cp3{min(minors, default=FIRST_STABLE)}-abi3"
+
+
+def join(wheel, folder):
+    """The wheel with the folder's modules palmette/_core.*.so; every Python takes the one with its suffix."""
+    name, version, *_, platform = wheel.stem.split("-")
+    added = {f"palmette/{path.name}": path.read_bytes() for path in sorted(folder.glob("_core.*.so"))}
+    with zipfile.ZipFile(wheel) as old:
+        own = [file for file in old.namelist() if re.match(r"palmette/_core\..*so$", file)]
+        facts = dist_info(old) + "WHEEL"
+        text = old.read(facts).decode()
+    tag = f"{python_tag({Path(file).name for file in [*own, *added]})}-{platform}"
+    pythons, abis, _ = tag.split("-")
+    tags = "".join(f"Tag: {p}-{abi}-{platform}\n" for p in pythons.split(".") for abi in abis.split("."))
+    added[facts] = (re.sub(r"^Tag: .*\n", "", text, flags=re.M).rstrip("\n") + "\n" + tags).encode()
+    rewrite(wheel, added, wheel.with_name(f"{name}-{version}-{tag}.whl"))
+    print(f"{name}-{version}-{tag}.whl: {', '.join(sorted(Path(file).name for file in [*own, *added]))}")
 
 
 def programs_in(folder):
@@ -99,11 +144,14 @@ def check(wheel, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["notices", "check"])
+    parser.add_argument("what", choices=["join", "notices", "check"])
     parser.add_argument("wheel", type=Path)
-    parser.add_argument("folder", type=Path, nargs="?", help="the site-packages where the wheel is installed")
+    parser.add_argument("folder", type=Path, nargs="?",
+                        help="of join: where the modules lie; of check: the site-packages with the wheel")
     arguments = parser.parse_args()
-    if arguments.what == "notices":
+    if arguments.what == "join":
+        join(arguments.wheel, arguments.folder)
+    elif arguments.what == "notices":
         add_notices(arguments.wheel)
     elif check(arguments.wheel, arguments.folder):
         sys.exit(1)

@@ -44,7 +44,8 @@ SCHEMA = {
 
 
 def close(found, expected):
-    return all(abs(a - b) <= 1e-14 * max(1, abs(b)) for a, b in zip(found, expected, strict=True))
+    pairs = zip(found, expected)
+    return len(found) == len(expected) and all(abs(a - b) <= 1e-14 * max(1, abs(b)) for a, b in pairs)
 
 
 def report(palmette, *arguments, code=0, **more):

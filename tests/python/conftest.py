@@ -1,5 +1,6 @@
 """What the tests of the Python package share: matrices of every kind that are solved quickly."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -35,11 +36,17 @@ def bound(dtype):
     return 10 * np.finfo(np.dtype(dtype)).eps
 
 
+def random_array(shape, *, rng, **options):
+    """SciPy's, which before version 1.15 calls the generator random_state."""
+    name = "rng" if "rng" in inspect.signature(sparse.random_array).parameters else "random_state"
+    return sparse.random_array(shape, **{name: rng}, **options)
+
+
 def random_unsymmetric(n, seed=0, dtype="float64"):
     """A random sparse matrix with an entry in each row and column of a random permutation, diagonal mostly
     missing."""
     rng = np.random.default_rng(seed)
-    A = sparse.random_array((n, n), density=min(1.0, 4 / n), rng=rng, format="coo")
+    A = random_array((n, n), rng=rng, density=min(1.0, 4 / n), format="coo")
     P = sparse.coo_array((rng.uniform(1, 2, n), (rng.permutation(n), np.arange(n))), shape=(n, n))
     A = (A + P).tocsc().astype(dtype)
     if A.dtype.kind == "c":
@@ -76,7 +83,7 @@ def with_doubtful_pivots(n=60, count=40):
     their block can replace."""
     for seed in range(count):
         rng = np.random.default_rng(seed)
-        B = sparse.random_array(
+        B = random_array(
             (n, n), density=2 / n, rng=rng, data_sampler=lambda size: rng.choice([-1.0, 1.0], size)
         )
         B = (B + sparse.coo_array((np.ones(n), (np.arange(n), rng.permutation(n))))).tocsc()
