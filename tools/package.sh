@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tools/package.sh: make the Debian package (build/package/palmette_*.deb) with command, shared library for
-# each level of x86-64, headers and CMake package, and test it: install it in a new Debian (debootstrap, as
-# root), solve there, and build and run tests/package/user there against it.
+# each level of x86-64, PARDISO's door, headers and CMake package, and test it: install it in a new Debian
+# (debootstrap, as root), solve there, and build and run tests/package/user and a program that calls PARDISO.
 set -euo pipefail
 
 cd "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -13,7 +13,7 @@ make_package() {
   cmake -S . -B "$package_folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr \
     -DCMAKE_INSTALL_LIBDIR="lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)" -DPALMETTE_SHARED=ON \
     -DPALMETTE_TESTS=OFF -DPALMETTE_CUDA=OFF -DPALMETTE_HIP=OFF -DPALMETTE_WARNINGS_AS_ERRORS=ON &&
-    cmake --build "$package_folder" --parallel "$jobs" --target palmette_shared palmette_command &&
+    cmake --build "$package_folder" --parallel "$jobs" &&
     rm -f "$package_folder"/*.deb &&
     (cd "$package_folder" && cpack -G DEB)
 }
@@ -25,7 +25,7 @@ make_debian() {
   debootstrap --variant=minbase "$release" "$debian" &&
     cp /etc/resolv.conf "$debian/etc/" &&
     cp "$package_folder"/palmette_*.deb "$debian/root/" &&
-    cp -r tests/package/user "$debian/root/user"
+    cp -r tests/package/user examples/13_pardiso.c "$debian/root/"
 }
 
 inside() { chroot "$debian" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 bash -ec "$1"; }
@@ -45,7 +45,9 @@ use_inside() {
     apt-get -o Acquire::Retries=3 -qq install -y --no-install-recommends g++ cmake make
     cmake -S ~/user -B ~/user/build -DCMAKE_BUILD_TYPE=Release -DPALMETTE_WANTED=
     cmake --build ~/user/build
-    ~/user/build/user'
+    ~/user/build/user
+    gcc ~/13_pardiso.c -o ~/pardiso -lpalmette_pardiso_mkl
+    ~/pardiso'
 }
 
 install_packages "${build_packages[@]}" dpkg-dev file debootstrap
