@@ -199,7 +199,9 @@ class SelfAdjointSolver : public DirectSolver<Derived> {
     return this->solver()->inertia();
   }
   static Eigen::SparseMatrix<Scalar, Eigen::ColMajor, index_t> full(const MatrixType& matrix) {
-    return matrix.template selfadjointView<Derived::UpLo>();
+    // Eigen writes a view only into a matrix with the same type of indices.
+    using Same = Eigen::SparseMatrix<Scalar, Eigen::ColMajor, typename MatrixType::StorageIndex>;
+    return Same(matrix.template selfadjointView<Derived::UpLo>());
   }
 
  protected:
