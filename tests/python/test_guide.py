@@ -4,6 +4,7 @@ import doctest
 import importlib
 import importlib.util
 import shutil
+import sys
 import warnings
 
 import page_code
@@ -14,6 +15,12 @@ HOW_TOS = sorted((DOCS / "howto").glob("*.md"))
 PAGES = [DOCS / "home.md", DOCS / "tutorial.md", *HOW_TOS, *sorted((DOCS / "guide").glob("*.md"))]
 TRANSCRIPTS = [page for page in PAGES if page_code.transcript_blocks(page)]
 TYPED = [page for page in [DOCS / "tutorial.md", *HOW_TOS] if page_code.consoles(page)]
+# Pages of doors to other projects, and the modules that their programs need.
+DOORS = {
+    DOCS / "guide/eigen.md": [],
+    DOCS / "guide/jax.md": ["jax"],
+    DOCS / "guide/pardiso.md": ["pypardiso", "casadi"],
+}
 MODULES = [
     "palmette",
     "palmette._device_arrays",
@@ -70,11 +77,28 @@ def test_what_a_page_types_at_the_prompt_prints_what_it_shows(page, tmp_path):
     assert not [difference for block in blocks for difference in console.differences(block)]
 
 
+@pytest.mark.parametrize("page", DOORS, ids=name_of)
+def test_what_a_page_of_a_door_types_prints_what_it_shows(page, tmp_path):
+    if absent := [module for module in DOORS[page] if not importlib.util.find_spec(module)]:
+        pytest.skip(f"not installed: {', '.join(absent)}")
+    for name in ("build", "examples", "palmette"):
+        (tmp_path / name).symlink_to(page_code.ROOT / name)
+    needed = [tmp_path / name for name in page_code.built_files(page)]
+    if missing := [str(path.relative_to(tmp_path)) for path in needed if not path.exists()]:
+        pytest.skip(f"not built: {', '.join(missing)}")
+    console = page_code.Console(tmp_path, page_code.find_command() or sys.executable)
+    console.write_programs(page)
+    blocks = page_code.consoles(page)
+    assert not [difference for block in blocks for difference in console.differences(block)]
+
+
 def test_a_prompt_that_prints_something_else_is_noticed(tmp_path):
     console = page_code.Console(tmp_path, "/bin/true")
     assert console.differences("$ printf 'a\\n'\na\n") == []
     assert console.differences("$ printf 'b\\n'\na\n")
     assert console.differences("$ false\n")
+    assert console.differences("$ echo error 3.1e-16\nerror 2e-15\n") == []
+    assert console.differences("$ echo error 3.1e-06\nerror 2e-15\n")
     assert console.differences("$ false\n$ echo $?\n1\n") == []
 
 
