@@ -62,7 +62,7 @@ endfunction()
 
 # Rooms whose loops take no noticeable part of a solve, and what lies above them, are compiled with few
 # optimizations: the others take three tenths of the compiler's time there. Products and sums are contracted,
-# and loops vectorized, as everywhere.
+# and with GCC loops vectorized, as everywhere.
 set(PALMETTE_ROOMS_WITHOUT_ARITHMETIC archive capi pardiso place predict simulate solver transfer transport)
 
 # palmette_compile_fast(<target>): compiles a target that spends no noticeable time in loops.
@@ -187,7 +187,7 @@ endfunction()
 
 # Sources of tests that need the emulator of devices, which sanitizers refuse: they would only be skipped.
 string(JOIN "|" PALMETTE_TESTS_BY_EMULATOR device_plan device_ranks element_columns element_layers
-       elements_faults elements_plan device_refine device_solver device_data region_devices)
+       element_levels elements_faults elements_plan device_refine device_solver device_data region_devices)
 
 # palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>;
 # its tests carry the label unit, or unit-threaded, by which ./check chooses what runs under which sanitizer.

@@ -32,7 +32,7 @@ build_tests() {
     cmake --build build/check --parallel "$jobs" --target test_eigen_own
 }
 
-install_packages "${build_packages[@]}" libgtest-dev libeigen3-dev
+install_packages "${build_packages[@]}" libgtest-dev libeigen3-dev bzip2
 step "Eigen's own tests: fetching" fetch_sources
 build_step "Eigen's own tests: building" build_tests
 ctest --test-dir build/check --output-on-failure --no-tests=error -L '^eigen-own$' \

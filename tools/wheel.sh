@@ -15,7 +15,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) sed -n '2,9s/^# //p' "$0"; exit 0 ;;
     --native) native=ON; shift ;;
-    --also) also+=("$(command -v "$2")"); shift 2 ;;
+    --also) other=$(command -v "$2"); also+=("$(realpath -s -- "$other")"); shift 2 ;;
     *) break ;;
   esac
 done

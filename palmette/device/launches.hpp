@@ -1,5 +1,5 @@
-// Launches of kernels in the emulator. Their file alone is compiled with the hooks of the thread sanitizer,
-// so a kernel may be called nowhere else.
+// Launches of kernels in the emulator. launches.cpp and faults/launches_with_faults.cpp alone are compiled
+// with the hooks of the thread sanitizer, so a kernel may be called nowhere else.
 #pragma once
 
 #include <functional>

@@ -113,8 +113,19 @@ const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
 
 template <class T>
 void ElementColumnsCore<T>::reserve(device::Sharing sharing, index_t num_rhs) const {
+  try {
+    if (vectors_.room < num_rhs) reserve_vectors(num_rhs);
+    reserve_shared(sharing);
+  } catch (...) {  // fewer right-hand sides may still fit
+    vectors_ = {};
+    throw;
+  }
+}
+
+/// What only some methods need.
+template <class T>
+void ElementColumnsCore<T>::reserve_shared(device::Sharing sharing) const {
   ColumnVectors<T>& v = vectors_;
-  if (v.room < num_rhs) reserve_vectors(num_rhs);
   const auto n = static_cast<std::size_t>(triangle_.size()), values = n * v.room;
   const auto elements = static_cast<std::size_t>(deal_.elements);
   if (sharing == device::Sharing::pushed && v.slot.size() == 0) {

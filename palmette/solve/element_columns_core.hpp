@@ -79,6 +79,7 @@ class ElementColumnsCore final : public SweepCore<T> {
  private:
   const DealtColumns<T>& columns(bool transposed) const;
   void reserve(device::Sharing sharing, index_t num_rhs) const;
+  void reserve_shared(device::Sharing sharing) const;
   void reserve_vectors(index_t num_rhs) const;
   void prepare(const DealtColumns<T>& dealt, device::Sharing sharing, index_t num_rhs) const;
   device::ColumnSweep<T> arguments(const DealtColumns<T>& dealt, int element, index_t num_rhs) const;

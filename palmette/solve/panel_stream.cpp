@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
 
 namespace palmette::solve_detail {
 namespace {
@@ -21,11 +20,22 @@ PanelStream::PanelStream(std::shared_ptr<PanelReader> reader, std::vector<PanelP
       buffers_(static_cast<std::size_t>(num_buffers)),
       buffer_of_(pieces_.size(), -1) {}
 
-PanelStream::~PanelStream() = default;
+PanelStream::~PanelStream() { forget_threads_of_parent(); }
 
 PanelReads PanelStream::reads() const {
-  const std::lock_guard lock(mutex_);
+  const BriefLock lock(&reads_);
   return reads_;
+}
+
+/// In a forked process a thread that waits here, or holds the mutex, exists in the parent alone: neither can
+/// be used or destroyed any more.
+void PanelStream::forget_threads_of_parent() {
+  if (meeting_->generation == fork_generation()) return;
+  auto fresh = std::make_unique<Meeting>();
+  (void)meeting_.release();
+  meeting_ = std::move(fresh);
+  for (Buffer& buffer : buffers_) buffer.piece = -1;  // one may have been written at that moment
+  std::fill(buffer_of_.begin(), buffer_of_.end(), -1);
 }
 
 std::size_t PanelStream::next_use(index_t piece, std::size_t from) const {
@@ -64,16 +74,16 @@ void PanelStream::read_into(Buffer& buffer, index_t piece) {
     if (cached >= 0) done.cached_bytes += static_cast<double>(cached);
   }
   done.seconds = watch.seconds();
-  const std::lock_guard lock(mutex_);
+  const BriefLock lock(&reads_);
   reads_ = reads_ + done;
 }
 
 void PanelStream::read_ahead() {
   for (std::size_t place = 0; place < order_.size(); ++place) {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(meeting_->mutex);
     const index_t piece = order_[place];
     index_t number = -1;
-    changed_.wait(lock, [&] {
+    meeting_->changed.wait(lock, [&] {
       if (stops_ || place < computing_ || buffer_of_[piece] != -1) return true;
       number = free_buffer(place);
       return number != -1;
@@ -89,48 +99,45 @@ void PanelStream::read_ahead() {
     } catch (...) {
       lock.lock();
       failure_ = std::current_exception();
-      changed_.notify_all();
+      meeting_->changed.notify_all();
       return;
     }
     lock.lock();
     buffer.piece = piece;
     buffer.last_place = place;
     buffer_of_[piece] = number;
-    changed_.notify_all();
+    meeting_->changed.notify_all();
   }
 }
 
 PanelStream::Pass::Pass(PanelStream& stream, std::vector<index_t> order) : stream_(stream) {
-  const bool left_behind = stream.turn_.lock();
-  if (left_behind) {  // by a thread of the process before a fork, which may have been reading
-    for (Buffer& buffer : stream.buffers_) buffer.piece = -1;
-    std::fill(stream.buffer_of_.begin(), stream.buffer_of_.end(), -1);
-  }
+  stream.turn_.lock();
+  stream.forget_threads_of_parent();
   stream.order_ = std::move(order);
   stream.computing_ = 0;
   stream.stops_ = false;
   stream.failure_ = nullptr;
   try {
     thread_ = std::thread([&stream] { stream.read_ahead(); });
-  } catch (const std::system_error&) {
-    // The system refuses another thread: pieces are read when they are needed.
+  } catch (const std::exception&) {
+    // The system refuses another thread, or memory for it: pieces are read when they are needed.
   }
 }
 
 PanelStream::Pass::~Pass() {
   if (thread_.joinable()) {
     {
-      const std::lock_guard lock(stream_.mutex_);
+      const std::lock_guard lock(stream_.meeting_->mutex);
       stream_.stops_ = true;
     }
-    stream_.changed_.notify_all();
+    stream_.meeting_->changed.notify_all();
     thread_.join();
   }
   stream_.turn_.unlock();
 }
 
 const std::byte* PanelStream::Pass::take(std::size_t place) {
-  std::unique_lock lock(stream_.mutex_);
+  std::unique_lock lock(stream_.meeting_->mutex);
   stream_.computing_ = place;
   const index_t piece = stream_.order_[place];
   if (!thread_.joinable() && stream_.buffer_of_[piece] == -1) {
@@ -144,10 +151,13 @@ const std::byte* PanelStream::Pass::take(std::size_t place) {
     buffer.piece = piece;
     stream_.buffer_of_[piece] = number;
   }
-  stream_.changed_.notify_all();
+  stream_.meeting_->changed.notify_all();
   const Stopwatch watch;
-  stream_.changed_.wait(lock, [&] { return stream_.buffer_of_[piece] != -1 || stream_.failure_; });
-  stream_.reads_.wait_seconds += watch.seconds();
+  stream_.meeting_->changed.wait(lock, [&] { return stream_.buffer_of_[piece] != -1 || stream_.failure_; });
+  {
+    const BriefLock brief(&stream_.reads_);
+    stream_.reads_.wait_seconds += watch.seconds();
+  }
   if (stream_.buffer_of_[piece] == -1) std::rethrow_exception(stream_.failure_);
   Buffer& buffer = stream_.buffers_[stream_.buffer_of_[piece]];
   buffer.last_place = place;

@@ -79,16 +79,23 @@ class PanelStream {
   const std::vector<PanelPiece> pieces_;
   const std::uint64_t buffer_bytes_;
 
-  ProcessMutex turn_;         // held by a pass
-  mutable std::mutex mutex_;  // of everything below
-  std::condition_variable changed_;
+  /// Where the two threads of a pass meet.
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    const std::uint32_t generation = fork_generation();
+  };
+  void forget_threads_of_parent();
+
+  ProcessMutex turn_;  // held by a pass
+  std::unique_ptr<Meeting> meeting_ = std::make_unique<Meeting>();  // its mutex guards everything below
   std::vector<Buffer> buffers_;
   std::vector<index_t> buffer_of_;  // length num_pieces; −1: not in memory
   std::vector<index_t> order_;
   std::size_t computing_ = 0;  ///< place of the order that is computed with
   bool stops_ = false;
   std::exception_ptr failure_;
-  PanelReads reads_;
+  PanelReads reads_;  // guarded by a BriefLock
 };
 
 }  // namespace palmette::solve_detail

@@ -47,10 +47,13 @@ OutOfCorePlan<V> plan_out_of_core(const std::shared_ptr<const Archive>& file,
         "save it again on this machine");
   PanelsInFile panels;
   panels.reader = std::make_shared<ArchivePanels>(file);
-  panels.lower = file->position_of(file->section<V>("panels.lower").data());
-  panels.upper = file->position_of(file->section<V>("panels.upper").data());
-  panels.plan_lower = file->position_of(known.lower.panels.data());
-  panels.plan_upper = file->position_of(known.upper.panels.data());
+  const auto position_of = [&](std::span<const V> part) {
+    return part.empty() ? 0 : file->position_of(part.data());
+  };
+  panels.lower = position_of(file->section<V>("panels.lower"));
+  panels.upper = position_of(file->section<V>("panels.upper"));
+  panels.plan_lower = position_of(known.lower.panels);
+  panels.plan_upper = position_of(known.upper.panels);
   known.file = std::make_shared<const PanelsInFile>(panels);
   const offset_t others = other_bytes(*factor, *structure, wanted);
   const offset_t least = least_panel_memory(factor, structure, known);

@@ -26,6 +26,7 @@ struct OutOfCorePlan {
   SolvePlan<V> plan;
   PanelFileReport facts;  ///< the budget, and the rate of the disk
 };
+
 /// The plan of a factor whose panels stay in the file.
 /// @param factor  without panels @param known  where the plan's panels lie in the map
 /// @throws MemoryBudgetError naming the least budget; UsageError if panels do not fit the structure
@@ -38,7 +39,7 @@ OutOfCorePlan<V> plan_out_of_core(const std::shared_ptr<const Archive>& file,
 /// A solve's figures. @param facts  buffers and rate of the disk
 PanelFileReport panel_file_report(const PanelFileReport& facts, const PanelReads& reads);
 
-/// Empty unless most bytes came from the page cache.
+/// Empty if less than 5 % of the bytes came from the page cache.
 std::string note_on_cache(const PanelFileReport& report);
 
 }  // namespace palmette

@@ -179,17 +179,16 @@ offset_t bytes_of_matrix(const SparseMatrix<T>& matrix) {
 
 OutOfCore out_of_core(const LoadOptions& options) {
   if (options.memory_budget < 0 || !(options.disk_gbs >= 0))
-    throw MemoryBudgetError("a memory budget and a rate of the disk are 0 or more");
+    throw MemoryBudgetError("a memory budget and the rate of a disk must not be negative");
   return {options.memory_budget, 0, options.disk_gbs, options.measure};
 }
 
-std::string note_on(const Archive& file, const LoadOptions& options) {
-  if (options.memory_budget > 0)
-    return "factors of " + file.path() + ", which Palmette " + file.library() +
-           " saved, read from the file for each solve within a memory budget of " +
-           std::to_string(options.memory_budget) + " bytes";
-  return "factors of " + file.path() + ", which Palmette " + file.library() + " saved, " +
-         (options.map ? "used where they lie in the file" : "copied into memory") +
+std::string note_on(const Archive& file, const LoadOptions& options, bool stays_in_file) {
+  std::string where = options.map ? "used where they lie in the file" : "copied into memory";
+  if (stays_in_file)
+    where = "read from the file for each solve within a memory budget of " +
+            std::to_string(options.memory_budget) + " bytes";
+  return "factors of " + file.path() + ", which Palmette " + file.library() + " saved, " + where +
          (options.check_panels ? "" : "; checksums of their values were not compared");
 }
 
@@ -223,8 +222,9 @@ KeptProducts<T> load_sections(const std::shared_ptr<const Archive>& file, const 
     const offset_t least = bytes_of_matrix(*matrix) + made.inverse->factor_bytes();
     if (options.memory_budget > 0 && options.memory_budget < least)
       throw MemoryBudgetError("a memory budget of " + std::to_string(options.memory_budget) +
-                       " bytes is too small for " + file->path() + ", a thin factor that is kept in memory: "
-                       "give at least " + std::to_string(least) + " bytes");
+                              " bytes is too small for " + file->path() +
+                              ", whose thin factor is kept in memory: give at least " +
+                              std::to_string(least) + " bytes");
   } else {
     made.ordering =
         std::make_shared<const Ordering>(load_ordering(*file, *made.report.order, matrix->rows()));
@@ -233,10 +233,13 @@ KeptProducts<T> load_sections(const std::shared_ptr<const Archive>& file, const 
     input.symbolic = made.symbolic;
     input.structure = made.structure;
     input.out_of_core.other_bytes = bytes_of_matrix(*matrix) + made.symbolic->memory_bytes();
+    if (kept.options.mixed_precision)  // vectors in working precision beside those of the factor, two scales
+      input.out_of_core.other_bytes +=
+          offset_t{matrix->rows()} * static_cast<offset_t>(12 * sizeof(T) + 2 * sizeof(double));
     made.inverse = load_inverse<T>(input);
   }
   report_factor(made, made.report.factorize->threads);
-  made.report.notes.push_back(note_on(*file, options));
+  made.report.notes.push_back(note_on(*file, options, made.inverse->file().has_value()));
   return kept;
 }
 

@@ -1,5 +1,8 @@
 // Orders, analyzes and factorizes for Solver, by supernodes or by columns.
 #include "palmette/solver/products.hpp"
+
+#include <algorithm>
+
 #include "palmette/solver/changed_matrix.hpp"
 #include "palmette/solver/choose_device.hpp"
 
@@ -258,6 +261,24 @@ Outcome<Products<T>> ProductMaker<T>::refactor(Products<T> made, int at_most) {
   return made;
 }
 
+namespace {
+
+template <class T>
+bool all_finite(const SparseMatrix<T>& matrix) {
+  return std::all_of(matrix.values.begin(), matrix.values.end(),
+                     [](const T& value) { return is_finite(value); });
+}
+
+/// Entries of A grow as squares of those of its factor.
+NumericalFailure overflow_of_update() {
+  NumericalFailure failure;
+  failure.kind = FailureKind::not_finite;
+  failure.message = "an entry of A ± W·W' would not be finite; the factor of A is kept";
+  return failure;
+}
+
+}  // namespace
+
 template <class T>
 Outcome<Products<T>> ProductMaker<T>::update(Products<T> made, const SparseMatrix<T>& w, UpdateSign sign,
                                              FactorUpdateReport& spent) {
@@ -269,16 +290,19 @@ Outcome<Products<T>> ProductMaker<T>::update(Products<T> made, const SparseMatri
   auto outcome = made.inverse->changed(w, {sign, team}, memory_.working);
   if (!outcome) return outcome.failure();
   const ChangedInverse<T>& changed = outcome.value();
+  auto matrix = std::make_shared<const SparseMatrix<T>>(changed_matrix(*made.known.matrix, w, sign));
+  if (!all_finite(*matrix)) return overflow_of_update();
   made.inverse = changed.inverse;
-  made.known.matrix =
-      std::make_shared<const SparseMatrix<T>>(changed_matrix(*made.known.matrix, w, sign));
+  made.known.matrix = std::move(matrix);
   made.report.matrix.nnz = made.known.matrix->nnz();
   report_factor(made, made.report.factorize->threads);
   spent = {changed.rank, changed.supernodes, made.symbolic->num_supernodes(), changed.flops,
            watch.seconds()};
   made.updated_columns += changed.rank;
+  if (!made.why_there.empty()) made.report.notes.push_back(made.why_there);
   made.report.notes.push_back("the factor was updated by " + std::to_string(made.updated_columns) +
-                              " columns since it was computed");
+                              (made.updated_columns == 1 ? " column" : " columns") +
+                              " since it was computed or loaded");
   return made;
 }
 

@@ -85,7 +85,8 @@ struct Solver<T>::State {
   AnotherFactorization lu_instead() {
     return {"LU was",
             [this](const Report& report) {
-              return !options.kind && report.factorize->kind == FactorKind::ldlt;
+              return !options.kind && report.factorize->kind == FactorKind::ldlt &&
+                     !products()->inverse->file();
             },
             [this] { return change(is_ldlt, FactorKind::lu, lu_instead_of_ldlt); }};
   }

@@ -163,6 +163,7 @@ class LowRank:
                 self._nnz = self._entries = entries
                 self._pattern = None
             self._told = self._core.report()
+            self.tell_singular = True  # of another matrix
         return done
 
     def _change(self, name: str, part: Any) -> Any:

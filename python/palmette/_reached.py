@@ -30,6 +30,8 @@ def solved_blocks(
         isinstance(solver, Solver)
         and np.isfinite(b.data).all()
         and solver.report["analyze"]["supernodes"] > 0  # a factor by columns has no branches to leave out
+        and not solver.report["factorize"]["perturbed_pivots"]  # nor has one whose pivots were replaced
+        and not solver.report["factorize"]["structural_deficiency"]
     )
     if not by_branches:
         for first in range(0, b.shape[1], _DENSE_COLUMNS):

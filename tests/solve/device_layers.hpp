@@ -49,7 +49,7 @@ inline PlanOptions on_layers(std::shared_ptr<DeviceWorld> world, const Layers& s
 /// As device_of_layers, with fewer threads and one or two blocks.
 inline EmulatedDeviceOptions small_device(int seed, int least_blocks = 1) {
   EmulatedDeviceOptions options;
-  options.blocks = std::max(least_blocks, 1 + seed / 2 % 2);
+  options.blocks = std::max(least_blocks, 1 + seed / 4 % 2);
   options.threads = 32;
   options.emulator = {};
   options.emulator.seed = static_cast<std::uint64_t>(seed);

@@ -3,6 +3,8 @@
 #include "palmette/solve/panel_stream.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,6 +26,7 @@ class MemoryReader final : public PanelReader {
   std::vector<std::byte> bytes;
   std::atomic<int> fails_at{-1};  // counted from now on
   std::vector<std::uint64_t> positions;
+  bool keeps_positions = true;
 
   template <class V>
   std::uint64_t append(std::span<const V> values) {
@@ -34,7 +37,7 @@ class MemoryReader final : public PanelReader {
   }
   std::int64_t read(std::uint64_t position, std::span<std::byte> to) override {
     if (fails_at >= 0 && fails_at-- == 0) throw IoError("panels", 0, "the disk has gone");
-    positions.push_back(position);
+    if (keeps_positions) positions.push_back(position);
     std::memcpy(to.data(), bytes.data() + position, to.size());
     return static_cast<std::int64_t>(to.size() / 2);
   }
@@ -192,6 +195,38 @@ TEST(panels_in_a_file, serve_one_solve_after_the_other) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(right, 20);
+}
+
+TEST(panels_in_a_file, solve_in_a_process_that_was_forked_beside_a_solve) {
+#if defined(PALMETTE_THREAD_SANITIZER)
+  GTEST_SKIP() << "this sanitizer starts no thread in a process that was forked beside threads";
+#endif
+  const InFile<double> file = some_file<double>(FactorKind::llt, 20, 1e8, true);
+  file.reader->keeps_positions = false;  // a list that another thread may be lengthening
+  auto plan = std::make_unique<const SolvePlan<double>>(file.plan(file.least()));
+  const DenseMatrix<double> b = reference::random_dense<double>(file.factor->size(), 1, 5);
+  const DenseMatrix<double> expected = reference::solved(file.in_memory, Operation::plain, b);
+  std::atomic<bool> stops{false};
+  std::thread beside([&] {
+    while (!stops) (void)reference::solved(*plan, Operation::plain, b);
+  });
+  for (int trial = 0; trial < 50; ++trial) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);  // ends a child that waits for threads of its parent
+      bool right = true;
+      for (int repeat = 0; repeat < 3; ++repeat)
+        right = right && reference::same_bits(reference::solved(*plan, Operation::plain, b), expected);
+      plan.reset();
+      _exit(right ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    if (status != 0) break;
+  }
+  stops = true;
+  beside.join();
 }
 
 TEST(panel_stream, reads_what_is_needed_last_over) {

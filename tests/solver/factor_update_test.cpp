@@ -85,6 +85,20 @@ TYPED_TEST(FactorUpdate, makes_it_the_solver_of_the_changed_matrix) {
               1e4 * unit_roundoff<T>);
   ASSERT_TRUE(solver.update_factor(w, UpdateSign::subtract).ok());
   expect_changed(*matrix, SparseMatrix<T>{{144, 0, {0}, {}}, {}}, 1, *solver.matrix());
+  ASSERT_TRUE(solver.solve(b.view(), x.view(), raw).ok());
+  EXPECT_LT(residual_of(*matrix, b, x), 1e4 * unit_roundoff<T>);
+}
+
+TEST(factor_update, that_would_overflow_in_the_matrix_is_refused) {
+  const auto matrix = generated<double>("poisson2d5", 12);
+  auto solver = Solver<double>::create(matrix, llt_options()).value();
+  const auto factor = solver.factor();
+  // The factor grows as w, the matrix as its square.
+  const auto failed = solver.update_factor(from_triplets(Triplets<double>{144, 1, {3}, {0}, {1e200}}));
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.failure().kind, FailureKind::not_finite);
+  EXPECT_EQ(solver.factor(), factor);
+  EXPECT_EQ(solver.matrix()->values, matrix->values);
 }
 
 TYPED_TEST(FactorUpdate, renews_the_panels_of_the_plan_that_have_changed) {
