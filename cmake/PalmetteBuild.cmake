@@ -63,7 +63,7 @@ endfunction()
 # Rooms whose loops take no noticeable part of a solve, and what lies above them, are compiled with few
 # optimizations: the others take three tenths of the compiler's time there. Products and sums are contracted,
 # and with GCC loops vectorized, as everywhere.
-set(PALMETTE_ROOMS_WITHOUT_ARITHMETIC archive capi pardiso place predict simulate solver transfer transport)
+set(PALMETTE_ROOMS_WITHOUT_ARITHMETIC archive capi pardiso place predict simulate transfer transport)
 
 # palmette_compile_fast(<target>): compiles a target that spends no noticeable time in loops.
 function(palmette_compile_fast target)
