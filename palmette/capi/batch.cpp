@@ -13,11 +13,7 @@ namespace {
 template <class T>
 SparseMatrix<T> first_matrix(const palmette_batch_pattern& given) {
   require(given.n >= 0, "n is negative");
-  require(given.column_ptr != nullptr && given.column_ptr[0] == 0,
-          "column_ptr is NULL or column_ptr[0] is not 0");
-  for (int32_t j = 0; j < given.n; ++j)
-    require(given.column_ptr[j] <= given.column_ptr[j + 1], "column_ptr decreases");
-  const auto entries = static_cast<std::size_t>(given.column_ptr[given.n]);
+  const std::size_t entries = entries_of(given.n, given.column_ptr);
   require(entries == 0 || (given.row_index != nullptr && given.first_values != nullptr),
           "row_index or first_values is NULL");
   SparseMatrix<T> matrix = from_compressed_columns<T>(

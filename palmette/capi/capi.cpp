@@ -39,6 +39,14 @@ void require(bool condition, const char* message) {
   if (!condition) throw UsageError(message);
 }
 
+std::size_t entries_of(int32_t num_columns, const int64_t* column_ptr) {
+  require(column_ptr != nullptr, "column_ptr is NULL");
+  require(column_ptr[0] == 0, "column_ptr[0] is not 0");
+  for (int32_t j = 0; j < num_columns; ++j)
+    require(column_ptr[j] <= column_ptr[j + 1], "column_ptr decreases");
+  return static_cast<std::size_t>(column_ptr[num_columns]);
+}
+
 std::optional<FactorKind> kind_from(palmette_kind kind) {
   require(kind >= PALMETTE_KIND_AUTO && kind <= PALMETTE_LU, "options.kind is not a value of palmette_kind");
   constexpr FactorKind kinds[] = {FactorKind::llt, FactorKind::ldlt, FactorKind::lu};
@@ -126,13 +134,9 @@ palmette_status create(const palmette_arrays& arrays, const palmette_options* op
 template <class T>
 SparseMatrix<T> checked_matrix(const palmette_arrays& arrays, GivenPattern& given) {
   require(arrays.n >= 0, "n is negative");
-  require(arrays.column_ptr != nullptr, "column_ptr is NULL");
   require(arrays.storage >= PALMETTE_FULL && arrays.storage <= PALMETTE_LOWER_HERMITIAN,
           "storage is not a value of palmette_storage");
-  require(arrays.column_ptr[0] == 0, "column_ptr[0] is not 0");
-  for (int32_t j = 0; j < arrays.n; ++j)
-    require(arrays.column_ptr[j] <= arrays.column_ptr[j + 1], "column_ptr decreases");
-  const int64_t nnz = arrays.column_ptr[arrays.n];
+  const std::size_t nnz = entries_of(arrays.n, arrays.column_ptr);
   require(nnz == 0 || (arrays.row_index != nullptr && arrays.values != nullptr),
           "row_index or values is NULL");
   given.n = arrays.n;

@@ -53,6 +53,8 @@ palmette_status guarded(const Work& work) noexcept {
 palmette_status record(const NumericalFailure& failure);
 
 void require(bool condition, const char* message);
+/// Entries of compressed columns. @throws UsageError unless their pointers are there, begin at 0 and ascend
+std::size_t entries_of(int32_t num_columns, const int64_t* column_ptr);
 std::optional<FactorKind> kind_from(palmette_kind kind);
 OrderingMethod ordering_from(const char* name);
 Operation operation_from(palmette_operation operation);

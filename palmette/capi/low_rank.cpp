@@ -85,9 +85,7 @@ palmette_status update(palmette_solver* handle, const palmette_change* change, p
 template <class T>
 SparseMatrix<T> sparse_columns_from(index_t n, const palmette_sparse_columns& given) {
   const auto columns = static_cast<std::size_t>(given.num_columns);
-  require(given.column_ptr != nullptr, "column_ptr is NULL");
-  require(given.column_ptr[columns] >= 0, "the last of column_ptr is negative");
-  const auto entries = static_cast<std::size_t>(given.column_ptr[columns]);
+  const std::size_t entries = entries_of(given.num_columns, given.column_ptr);
   require(entries == 0 || (given.row_index != nullptr && given.values != nullptr),
           "row_index or values is NULL");
   return from_compressed_columns<T>(n, given.num_columns, {given.column_ptr, columns + 1},

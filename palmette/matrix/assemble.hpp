@@ -30,11 +30,7 @@ struct Assembled {
   bool had_duplicates = false;
 
   /// A sum of duplicates can overflow although every entry is finite.
-  bool sums_are_finite() const {
-    if (!had_duplicates) return true;
-    return std::all_of(matrix.values.begin(), matrix.values.end(),
-                       [](const T& value) { return is_finite(value); });
-  }
+  bool sums_are_finite() const { return !had_duplicates || has_finite_values(matrix); }
 };
 
 /// Columns with all entries in any order → sorted, duplicates summed.

@@ -1,6 +1,7 @@
 // Sparse matrices in compressed sparse column form, and operations on them other than solves.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <variant>
 #include <vector>
@@ -120,6 +121,12 @@ bool has_symmetric_pattern(const SparsityPattern& pattern);
 /// @throws UsageError naming row and column (1-based in the text) of the first offence
 template <class T>
 void check_matrix(const SparseMatrix<T>& matrix);
+
+template <class T>
+bool has_finite_values(const SparseMatrix<T>& matrix) {
+  return std::all_of(matrix.values.begin(), matrix.values.end(),
+                     [](const T& value) { return is_finite(value); });
+}
 
 /// y ← y + alpha·op(A)·x for several columns. @cost 2·nnz·cols flops
 enum class Operation { plain, transpose, adjoint };

@@ -78,6 +78,17 @@ void PanelStream::read_into(Buffer& buffer, index_t piece) {
   reads_ = reads_ + done;
 }
 
+void PanelStream::replace(index_t number, index_t piece, std::unique_lock<std::mutex>& lock) {
+  Buffer& buffer = buffers_[number];
+  if (buffer.piece != -1) buffer_of_[buffer.piece] = -1;
+  buffer.piece = -1;
+  lock.unlock();
+  read_into(buffer, piece);
+  lock.lock();
+  buffer.piece = piece;
+  buffer_of_[piece] = number;
+}
+
 void PanelStream::read_ahead() {
   for (std::size_t place = 0; place < order_.size(); ++place) {
     std::unique_lock lock(meeting_->mutex);
@@ -90,22 +101,15 @@ void PanelStream::read_ahead() {
     });
     if (stops_) return;
     if (number == -1) continue;
-    Buffer& buffer = buffers_[number];
-    if (buffer.piece != -1) buffer_of_[buffer.piece] = -1;
-    buffer.piece = -1;
-    lock.unlock();
     try {
-      read_into(buffer, piece);
+      replace(number, piece, lock);
     } catch (...) {
       lock.lock();
       failure_ = std::current_exception();
       meeting_->changed.notify_all();
       return;
     }
-    lock.lock();
-    buffer.piece = piece;
-    buffer.last_place = place;
-    buffer_of_[piece] = number;
+    buffers_[number].last_place = place;
     meeting_->changed.notify_all();
   }
 }
@@ -140,17 +144,8 @@ const std::byte* PanelStream::Pass::take(std::size_t place) {
   std::unique_lock lock(stream_.meeting_->mutex);
   stream_.computing_ = place;
   const index_t piece = stream_.order_[place];
-  if (!thread_.joinable() && stream_.buffer_of_[piece] == -1) {
-    const index_t number = stream_.free_buffer(place);
-    Buffer& buffer = stream_.buffers_[number];
-    if (buffer.piece != -1) stream_.buffer_of_[buffer.piece] = -1;
-    buffer.piece = -1;
-    lock.unlock();
-    stream_.read_into(buffer, piece);
-    lock.lock();
-    buffer.piece = piece;
-    stream_.buffer_of_[piece] = number;
-  }
+  if (!thread_.joinable() && stream_.buffer_of_[piece] == -1)
+    stream_.replace(stream_.free_buffer(place), piece, lock);
   stream_.meeting_->changed.notify_all();
   const Stopwatch watch;
   stream_.meeting_->changed.wait(lock, [&] { return stream_.buffer_of_[piece] != -1 || stream_.failure_; });

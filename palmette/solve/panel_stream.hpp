@@ -74,6 +74,8 @@ class PanelStream {
   index_t free_buffer(std::size_t place) const;
   std::size_t next_use(index_t piece, std::size_t from) const;
   void read_into(Buffer& buffer, index_t piece);
+  /// Overwrites a buffer with this piece. @param lock  of the meeting; open while the piece is read
+  void replace(index_t number, index_t piece, std::unique_lock<std::mutex>& lock);
 
   const std::shared_ptr<PanelReader> reader_;
   const std::vector<PanelPiece> pieces_;

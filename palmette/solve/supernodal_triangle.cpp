@@ -210,6 +210,19 @@ void SupernodalTriangle<T>::take_forms(const TriangleValues<T>& known) {
                  [](char form) { return static_cast<Form>(form); });
 }
 
+/// each(number, room) for all numbers, by the threads of a team in turn. @param team  null: by the caller's
+template <class T>
+template <class Each>
+void SupernodalTriangle<T>::share_out(std::size_t count, ThreadTeam* team, const Each& each) {
+  std::atomic<std::size_t> next{0};
+  const auto take_numbers = [&](int) {
+    Workroom room;
+    for (std::size_t nth = next.fetch_add(1); nth < count; nth = next.fetch_add(1)) each(nth, room);
+  };
+  if (team == nullptr) return take_numbers(0);
+  team->share(std::ref(take_numbers));
+}
+
 template <class T>
 void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
                                  const PlanOptions& options) {
@@ -221,16 +234,10 @@ void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shar
   values_ = PanelArray<T>(static_cast<offset_t>(known.panels.size()), Uninitialised());
   copy_panels(known.panels, options.team, values_);
   const double growth_limit = growth_limit_of(options, unit_roundoff<T>);
-  std::atomic<std::size_t> next{0};
-  const auto take_supernodes = [&](int) {
-    Workroom room;
-    for (std::size_t k = next.fetch_add(1); k < known.changed.size(); k = next.fetch_add(1)) {
-      form_[known.changed[k]] = Form::guarded;
-      fill_one(known.changed[k], growth_limit, room);
-    }
-  };
-  if (options.team == nullptr) take_supernodes(0);
-  else options.team->share(std::ref(take_supernodes));
+  share_out(known.changed.size(), options.team, [&](std::size_t nth, Workroom& room) {
+    form_[known.changed[nth]] = Form::guarded;
+    fill_one(known.changed[nth], growth_limit, room);
+  });
 }
 
 template <class T>
@@ -274,14 +281,9 @@ void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
   const offset_t threads = team != nullptr ? team->size() : 1;
   const std::vector<index_t> begin = equal_shares(
       offset_, std::clamp(offset_.back() / (shares_of_a_thread * threads), fewest_shared, most_shared));
-  std::atomic<std::size_t> next{0};
-  const auto take_shares = [&](int) {
-    Workroom room;
-    for (std::size_t share = next.fetch_add(1); share + 1 < begin.size(); share = next.fetch_add(1))
-      for (index_t s = begin[share]; s < begin[share + 1]; ++s) fill_one(s, growth_limit, room);
-  };
-  if (team == nullptr || begin.size() < 4) return take_shares(0);
-  team->share(std::ref(take_shares));
+  share_out(begin.size() - 1, begin.size() < 4 ? nullptr : team, [&](std::size_t share, Workroom& room) {
+    for (index_t s = begin[share]; s < begin[share + 1]; ++s) fill_one(s, growth_limit, room);
+  });
 }
 
 template <class T>

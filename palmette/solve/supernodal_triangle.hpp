@@ -125,6 +125,8 @@ class SupernodalTriangle {
   void find_places();
   bool fits(const TriangleValues<T>& known) const;
   void fill(double growth_limit, ThreadTeam* team);
+  template <class Each>
+  static void share_out(std::size_t count, ThreadTeam* team, const Each& each);
   void take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
             const PlanOptions& options);
   void fill_one(index_t s, double growth_limit, Workroom& room);

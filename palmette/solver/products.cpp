@@ -1,12 +1,9 @@
 // Orders, analyzes and factorizes for Solver, by supernodes or by columns.
 #include "palmette/solver/products.hpp"
 
-#include <algorithm>
-
 #include "palmette/solver/changed_matrix.hpp"
-#include "palmette/solver/choose_device.hpp"
-
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/choose_device.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/scientific.hpp"
 
@@ -263,12 +260,6 @@ Outcome<Products<T>> ProductMaker<T>::refactor(Products<T> made, int at_most) {
 
 namespace {
 
-template <class T>
-bool all_finite(const SparseMatrix<T>& matrix) {
-  return std::all_of(matrix.values.begin(), matrix.values.end(),
-                     [](const T& value) { return is_finite(value); });
-}
-
 /// Entries of A grow as squares of those of its factor.
 NumericalFailure overflow_of_update() {
   NumericalFailure failure;
@@ -291,7 +282,7 @@ Outcome<Products<T>> ProductMaker<T>::update(Products<T> made, const SparseMatri
   if (!outcome) return outcome.failure();
   const ChangedInverse<T>& changed = outcome.value();
   auto matrix = std::make_shared<const SparseMatrix<T>>(changed_matrix(*made.known.matrix, w, sign));
-  if (!all_finite(*matrix)) return overflow_of_update();
+  if (!has_finite_values(*matrix)) return overflow_of_update();
   made.inverse = changed.inverse;
   made.known.matrix = std::move(matrix);
   made.report.matrix.nnz = made.known.matrix->nnz();

@@ -68,7 +68,7 @@ struct Solver<T>::State {
                        std::string_view note) {
     const std::lock_guard alone(writer);
     const auto now = products();
-    if (!replaceable(*now) || now->inverse->file()) return {};
+    if (!replaceable(*now)) return {};
     return adopt_if_made(maker.make(now->known, kind.value_or(now->kind)), std::string(note));
   }
   static bool is_by_columns(const Products<T>& made) { return made.columns != nullptr; }
