@@ -1,5 +1,5 @@
 // The kernels for a plain triangle over several devices, for nvcc: the tests run what it makes of them.
-// Puts need NVSHMEM, so pushed_columns is not among them.
+// Puts need NVSHMEM: pushed_columns is in network_words.cu.
 #include "palmette/device/triangle_elements.cuh"
 #include "tests/device/kernel_list.hpp"
 

@@ -1,19 +1,21 @@
-// The kernels of elements with puts of NVSHMEM: they compile and link; the program starts, and says what it
-// found. Without a GPU nothing runs.
+// The kernels of elements and of columns with puts of NVSHMEM: they compile and link; the program starts, and
+// says what it found. Without a GPU nothing runs.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 
 #include "palmette/device/element_sweep.cuh"
+#include "palmette/device/triangle_elements.cuh"
 #include "tests/device/kernel_list.hpp"
 
 namespace palmette::device {
 
-#define INSTANTIATE(scalar, word, kernel) \
-  template __global__ void kernel##_kernel<scalar, 1>(ElementSweep<scalar>); \
-  template __global__ void kernel##_kernel<scalar, 4>(ElementSweep<scalar>);
-PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_forward)
-PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_backward)
+#define INSTANTIATE(scalar, word, kernel, Argument) \
+  template __global__ void kernel##_kernel<scalar, 1>(Argument<scalar>); \
+  template __global__ void kernel##_kernel<scalar, 4>(Argument<scalar>);
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_forward, ElementSweep)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_backward, ElementSweep)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, pushed_columns, ColumnSweep)
 
 }  // namespace palmette::device
 

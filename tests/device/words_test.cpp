@@ -56,6 +56,22 @@ TEST_P(Words, between_processing_elements_become_calls_of_nvshmem) {
   expect_the_instructions_of_the_table(network_words, "network_words", GetParam());
 }
 
+/// Whoever counts a row's last addition acquires all of them before the put that carries them.
+TEST_P(Words, of_pushed_columns_stand_in_the_order_of_the_protocol) {
+  PALMETTE_NEEDS_NVCC();
+  const std::string text = compiled_text("network_words", GetParam(), "ptx");
+  for (const std::string scalar : {"f", "d", "NS0_7ComplexIfEE", "NS0_7ComplexIdEE"})
+    for (const std::string num_rhs : {"1", "4"}) {
+      const std::string kernel = "_ZN8palmette6device21pushed_columns_kernelI" + scalar + "Li" + num_rhs +
+                                 "EEEvNS0_11ColumnSweepIT_EE";
+      const bool is_wide = scalar.find('d') != std::string::npos;
+      EXPECT_PRED2(has_in_order, body_of(text, kernel),
+                   std::string("nvshmem_signal_wait_until, red.relaxed.gpu.add.f") + (is_wide ? "64" : "32") +
+                       " atom.add.release.gpu.s32 ld.acquire.gpu nvshmem_putmem_signal_nbi, nvshmem_quiet,")
+          << kernel;
+    }
+}
+
 TEST_P(Words, are_all_known_to_the_interpreter) {
   PALMETTE_NEEDS_NVCC();
   EXPECT_EQ(compiled_module("words", GetParam()).kernel_names().size(), words.size());
