@@ -35,14 +35,14 @@ ColumnLevels column_levels(const SparsityPattern& strict) {
 
 ColumnBytes column_bytes(const ColumnCase& given, int scalar_bytes) {
   const offset_t n = given.strict.cols, entries = static_cast<offset_t>(given.strict.row_index.size());
-  const offset_t s = scalar_bytes, p = given.devices, sum_and_counter = s + 4;
+  const offset_t s = scalar_bytes, p = given.devices, sums = s * given.num_rhs;
   ColumnBytes bytes;
   // Row numbers and values; column number, pointer, diagonal, b and x.
-  bytes.problem = entries * (4 + s) + n * (4 + 8 + 3 * s);
+  bytes.problem = entries * (4 + s) + n * (4 + 8 + s + 2 * sums);
   // On each device: sums, counters, what those begin with, and who adds to a row.
-  bytes.sharing = p * n * (sum_and_counter + 4 + 4);
-  if (given.sharing == SumSharing::unified) bytes.sharing += n * sum_and_counter;
-  if (given.sharing == SumSharing::pushed) bytes.sharing += p * p * n * (s + 8);
+  bytes.sharing = p * n * (sums + 4 + 4 + 4);
+  if (given.sharing == SumSharing::unified) bytes.sharing += n * (sums + 4);
+  if (given.sharing == SumSharing::pushed) bytes.sharing += p * p * n * (sums + 8);
   return bytes;
 }
 

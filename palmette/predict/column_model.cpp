@@ -47,7 +47,7 @@ class Run {
         link_free_(pollers_.size()),
         shared_(given.sharing == SumSharing::unified ? static_cast<std::size_t>(n_) : 0),
         waiting_for_(shared_.size()),
-        pages_(given.sharing == SumSharing::unified ? n_ : 0, devices_, machine.page_bytes) {
+        pages_(given.sharing == SumSharing::unified ? n_ : 0, given.num_rhs, devices_, machine.page_bytes) {
     count_entries();
   }
 
@@ -71,6 +71,10 @@ class Run {
     return static_cast<std::size_t>(row) * devices_ + static_cast<std::size_t>(e);
   }
   double& pollers(int d, int e) { return pollers_[d * devices_ + e]; }
+  /// Of a row, for all right-hand sides.
+  offset_t bytes_of_sums() const { return offset_t{8} * case_.num_rhs; }
+  /// Additions for an entry over those with one right-hand side: to its sums and to one counter.
+  double additions() const { return (case_.num_rhs + 1) / 2.0; }
   index_t num_tasks(int d) const {
     const auto count = static_cast<offset_t>(own_[d].size());
     return static_cast<index_t>((count + columns_of_task_ - 1) / columns_of_task_);
@@ -95,8 +99,9 @@ class Run {
           has_shared_[row] = true;
         }
       }
-    if (case_.sharing != SumSharing::unified)
-      result_.bytes = 8 * (result_.messages = result_.sums);
+    if (case_.sharing == SumSharing::unified) return;
+    result_.bytes = bytes_of_sums() * result_.sums;
+    result_.messages = result_.sums * (case_.sharing == SumSharing::zero_copy ? case_.num_rhs : 1);
   }
 
   void handle(double now, Event event) {
@@ -173,7 +178,7 @@ class Run {
   /// All additions that are not in managed memory have been seen.
   void wait_for_shared(index_t i, double now) {
     if (!has_shared_[i])
-      return loop_.plan(now + read_seconds_[i], {Step::ready, i});
+      return loop_.plan(now + case_.num_rhs * read_seconds_[i], {Step::ready, i});  // one after the other
     const int d = owner(i), page = pages_.page_of_counter(i);
     waiting_for_[i] = 1;
     pages_.poll(page, d, 1);
@@ -183,13 +188,15 @@ class Run {
 
   void solve(index_t i, double now) {
     result_.waiting_seconds += now - taken_at_[i];
-    loop_.plan(now + 1e-6 * machine_.column_us, {Step::update, i});
+    const index_t passes = (case_.num_rhs + machine_.rhs_at_once - 1) / machine_.rhs_at_once;
+    loop_.plan(now + 1e-6 * machine_.column_us * passes, {Step::update, i});
   }
 
   /// When a warp has made additions for `entries` entries.
   double end_of_additions(int d, std::size_t entries, double now) {
-    const double rounds = static_cast<double>((entries + 31) / 32);
-    pipe_[d] = std::max(pipe_[d], now) + 1e-9 * machine_.entry_ns * static_cast<double>(entries);
+    const double rounds = additions() * static_cast<double>((entries + 31) / 32);
+    pipe_[d] = std::max(pipe_[d], now) +
+               1e-9 * machine_.entry_ns * additions() * static_cast<double>(entries);
     return std::max(now + 1e-6 * machine_.round_us * rounds, pipe_[d]);
   }
 
@@ -214,7 +221,8 @@ class Run {
     const double links = machine_.links[d * machine_.devices + to];
     const double rate = links > 0 ? links * machine_.loads_per_us : machine_.host_loads_per_us;
     double& free = link_free_[d * devices_ + to];
-    free = std::max(free, now) + 1e-6 / rate;
+    // A load and its answer take 64 bytes of a link; a put takes its own, or as much as a load.
+    free = std::max(free, now) + 1e-6 * std::max(1.0, static_cast<double>(bytes_of_sums()) / 64) / rate;
     return free + 1e-6 * (links > 0 ? machine_.remote_us : machine_.host_us);
   }
 
@@ -230,10 +238,10 @@ class Run {
     pages_.begin(i, ColumnPages::Phase::sums);
     int last = -1;
     for (const index_t row : rows) {
-      const int page = pages_.page_of_sum(row);
-      if (owner(row) == d || page == last) continue;
-      want(i, page, d, now);
-      last = page;
+      if (owner(row) == d) continue;
+      const int first = std::max(last + 1, pages_.first_page_of_sums(row));  // rows ascend
+      last = pages_.last_page_of_sums(row);
+      for (int page = first; page <= last; ++page) want(i, page, d, now);
     }
     if (pages_.waits(i) == 0) touch_counters(i, now);
   }
@@ -290,7 +298,9 @@ class Run {
       pages_.poll(page, d, -1);
       waiting_for_[i] = 2;
       pages_.begin(i, ColumnPages::Phase::reading);
-      if (!want(i, pages_.page_of_sum(i), d, now)) read_shared(i, now);
+      for (int sums = pages_.first_page_of_sums(i); sums <= pages_.last_page_of_sums(i); ++sums)
+        want(i, sums, d, now);
+      if (pages_.waits(i) == 0) read_shared(i, now);
     }
   }
   void read_shared(index_t i, double now) {
@@ -328,6 +338,8 @@ void check(const ColumnCase& given, const ColumnMachine& machine) {
   if (given.tasks_per_device < 1)
     throw UsageError(std::to_string(given.tasks_per_device) +
                      " tasks for each device; there must be at least 1");
+  if (given.num_rhs < 1)
+    throw UsageError(std::to_string(given.num_rhs) + " right-hand sides; there must be at least 1");
 }
 
 }  // namespace

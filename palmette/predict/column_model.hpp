@@ -20,8 +20,9 @@ struct ColumnMachine {
   std::string name;
   int warps = 0;           ///< resident on a device
   double local_us = 0;     ///< from an addition until a waiting warp of the same device has seen it
+  int rhs_at_once = 4;     ///< right-hand sides for which a warp goes through its column once
   double column_us = 0;    ///< loads of a column, division, until the first addition
-  double round_us = 0;     ///< additions of 32 entries by a warp
+  double round_us = 0;     ///< additions of 32 entries by a warp: to one sum and one counter for each
   double entry_ns = 0;     ///< additions of an entry, all warps of a device together
   double launch_us = 0;    ///< a task is a kernel; its host starts those of a device one after the other
   double page_us = 0;      ///< a page of managed memory moves to the device that touches it
@@ -46,17 +47,20 @@ struct ColumnCase {
   int devices = 1;
   index_t tasks_per_device = 1;
   SumSharing sharing = SumSharing::zero_copy;
+  index_t num_rhs = 1;  ///< for which the kernels run once
 };
 
-/// One forward solve with one right-hand side. Times are simulated, counts are of the simulated run.
+/// One forward solve in double precision. Times are simulated, counts are of the simulated run. Waits and
+/// counters are of rows, whatever the number of right-hand sides; sums are of each of them.
 struct ColumnSimulation {
   double seconds = 0;
   double waiting_seconds = 0;   ///< of all warps together, columns taken and not ready
-  offset_t local_additions = 0;  ///< entries in rows of their own device
+  offset_t local_additions = 0;  ///< entries in rows of their own device, once for all right-hand sides
   offset_t other_additions = 0;
   offset_t sums = 0;            ///< rows and devices that add to them, other than the one that solves
   offset_t polls = 0;           ///< loads of counters of other devices
-  offset_t messages = 0;        ///< loads of counters and sums, or puts, between devices
+  /// Loads of counters, and of a sum for each right-hand side; or puts, of all right-hand sides together.
+  offset_t messages = 0;
   offset_t bytes = 0;           ///< of those
   std::vector<offset_t> page_moves;  ///< by device
 
@@ -64,7 +68,7 @@ struct ColumnSimulation {
 };
 
 /// @throws UsageError if the machine has fewer devices, or for numbers less than 1
-/// @cost  O(entries + n·devices) and, for unified memory, what its pages move
+/// @cost  O(entries + n·devices) and, for unified memory, O(num_rhs·n) and what its pages move
 ColumnSimulation simulate_columns(const ColumnCase& given, const ColumnMachine& machine);
 
 /// The entries of a square pattern below the diagonal.
@@ -78,7 +82,7 @@ struct ColumnLevels {
 ColumnLevels column_levels(const SparsityPattern& strict);
 
 /// Bytes on all devices together: columns and vectors that must be somewhere, and the arrays by which the
-/// devices share sums.
+/// devices share sums, for all right-hand sides of the case.
 struct ColumnBytes {
   offset_t problem = 0;
   offset_t sharing = 0;

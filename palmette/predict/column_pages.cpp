@@ -5,9 +5,10 @@
 
 namespace palmette {
 
-ColumnPages::ColumnPages(index_t n, int devices, double page_bytes)
-    : page_bytes_(page_bytes),
-      sum_pages_(static_cast<int>(std::ceil(n * 8.0 / page_bytes))),
+ColumnPages::ColumnPages(index_t n, index_t num_rhs, int devices, double page_bytes)
+    : num_rhs_(num_rhs),
+      page_bytes_(page_bytes),
+      sum_pages_(static_cast<int>(std::ceil(n * 8.0 * num_rhs / page_bytes))),
       pages_(static_cast<std::size_t>(sum_pages_) +
              static_cast<std::size_t>(std::ceil(n * 4.0 / page_bytes))),
       places_(pages_.size() * static_cast<std::size_t>(devices)),

@@ -12,9 +12,11 @@ namespace palmette {
 /// on to the next device where warps want it or poll it.
 class ColumnPages {
  public:
-  ColumnPages(index_t n, int devices, double page_bytes);
+  ColumnPages(index_t n, index_t num_rhs, int devices, double page_bytes);
 
-  int page_of_sum(index_t row) const { return static_cast<int>(row * 8.0 / page_bytes_); }
+  /// The sums of a row, of all right-hand sides, follow each other.
+  int first_page_of_sums(index_t row) const { return page_of_sum(1.0 * row * num_rhs_); }
+  int last_page_of_sums(index_t row) const { return page_of_sum((row + 1.0) * num_rhs_ - 1); }
   int page_of_counter(index_t row) const { return sum_pages_ + static_cast<int>(row * 4.0 / page_bytes_); }
   bool is_at(int page, int device) const {
     return pages_[page].owner == device && pages_[page].moving_to < 0;
@@ -59,6 +61,9 @@ class ColumnPages {
     return places_[static_cast<std::size_t>(page) * moves_.size() + static_cast<std::size_t>(device)];
   }
 
+  int page_of_sum(double number) const { return static_cast<int>(number * 8.0 / page_bytes_); }
+
+  index_t num_rhs_;
   double page_bytes_;
   int sum_pages_;
   std::vector<Page> pages_;

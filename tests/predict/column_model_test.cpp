@@ -45,6 +45,51 @@ TEST(ColumnModel, a_chain_in_two_halves_crosses_once) {
   EXPECT_GT(1e6 * unified.seconds, alone + 3 * m.page_us);
 }
 
+TEST(ColumnModel, five_right_hand_sides_take_two_passes_and_five_sums_for_each_counter) {
+  const SparsityPattern chain = strict_of("bidiagonal", 10);
+  const ColumnMachine m = column_machine("dgx-2");
+  const ColumnSimulation alone = simulate_columns({chain, 1, 1, SumSharing::zero_copy, 5}, m);
+  // A round adds to five sums and one counter, where one right-hand side has one and one.
+  EXPECT_NEAR(1e6 * alone.seconds,
+              m.launch_us + 9 * (2 * m.column_us + 3 * m.round_us + m.local_us) + 2 * m.column_us, 1e-6);
+  const ColumnSimulation pushed = simulate_columns({chain, 2, 1, SumSharing::pushed, 5}, m);
+  EXPECT_EQ(pushed.messages, 1);
+  EXPECT_EQ(pushed.bytes, 5 * 8);
+  EXPECT_NEAR(1e6 * (pushed.seconds - alone.seconds), m.remote_us + 1 / (6 * m.loads_per_us), 1e-6);
+  // One look at the counter in place of a local one, then five sums one after the other.
+  const ColumnSimulation read = simulate_columns({chain, 2, 1, SumSharing::zero_copy, 5}, m);
+  EXPECT_EQ(read.messages, read.polls + 5);
+  EXPECT_EQ(read.bytes, 4 * read.polls + 5 * 8);
+  EXPECT_NEAR(1e6 * (read.seconds - alone.seconds), 6 * m.remote_us - m.local_us, 1e-6);
+}
+
+TEST(ColumnModel, a_put_of_fifty_sums_takes_the_link_longer_and_their_pages_all_move) {
+  const SparsityPattern chain = strict_of("bidiagonal", 10);
+  ColumnMachine m = column_machine("dgx-2");
+  m.page_bytes = 64;
+  const double alone = simulate_columns({chain, 1, 1, SumSharing::pushed, 50}, m).seconds;
+  const ColumnSimulation pushed = simulate_columns({chain, 2, 1, SumSharing::pushed, 50}, m);
+  EXPECT_EQ(pushed.bytes, 400);
+  EXPECT_NEAR(1e6 * (pushed.seconds - alone), m.remote_us + 400 / 64.0 / (6 * m.loads_per_us), 1e-6);
+  // The sums of row 5 are bytes 2,000 to 2,399: pages 31 to 37, to either device, like that of the counter,
+  // which the second may have had before.
+  const ColumnSimulation unified = simulate_columns({chain, 2, 1, SumSharing::unified, 50}, m);
+  EXPECT_GE(unified.all_page_moves(), 2 * 7 + 2);
+  EXPECT_LE(unified.all_page_moves(), 2 * 7 + 3);
+}
+
+TEST(ColumnModel, bytes_grow_by_those_of_vectors_and_sums) {
+  const SparsityPattern chain = strict_of("bidiagonal", 10);
+  for (const SumSharing sharing : {SumSharing::unified, SumSharing::zero_copy, SumSharing::pushed}) {
+    const ColumnBytes one = column_bytes({chain, 3, 1, sharing, 1}, 16),
+                      five = column_bytes({chain, 3, 1, sharing, 5}, 16);
+    EXPECT_EQ(five.problem - one.problem, 4 * 2 * 10 * 16);
+    // On each of three devices; once more in managed memory, or in slots for each of three.
+    const offset_t arrays = sharing == SumSharing::unified ? 4 : sharing == SumSharing::pushed ? 12 : 3;
+    EXPECT_EQ(five.sharing - one.sharing, 4 * arrays * 10 * 16);
+  }
+}
+
 TEST(ColumnModel, sums_are_the_pairs_of_a_row_and_another_device_that_adds_to_it) {
   const SparsityPattern strict = strict_of("random_triangular", 500, 20);
   for (const int devices : {1, 2, 3, 8})
@@ -73,8 +118,14 @@ TEST(ColumnModel, every_case_ends_for_odd_numbers_of_devices_empty_ones_and_no_r
       for (const SumSharing sharing : {SumSharing::unified, SumSharing::zero_copy, SumSharing::pushed}) {
         const SparsityPattern strict = strict_of("random_triangular", n, 1 + n / 10);
         const ColumnSimulation run = simulate_columns({strict, devices, 3, sharing}, column_machine("dgx-1"));
-        // The longest chain bounds it from below.
+        // The longest chain bounds it from below; right-hand sides that are solved for together share waits.
         EXPECT_GE(1e6 * run.seconds, 1.5 * column_levels(strict).levels) << n << " rows, " << devices;
+        // Pages may go round less if devices that hold them take longer.
+        if (sharing == SumSharing::unified) continue;
+        const ColumnSimulation fifty =
+            simulate_columns({strict, devices, 3, sharing, 50}, column_machine("dgx-1"));
+        EXPECT_GT(fifty.seconds, run.seconds) << n << " rows, " << devices;
+        EXPECT_LT(fifty.seconds, 50 * run.seconds) << n << " rows, " << devices;
       }
   SparsityPattern none;
   none.column_ptr = {0};
@@ -86,6 +137,7 @@ TEST(ColumnModel, what_a_machine_has_not_is_refused) {
   EXPECT_THROW(column_machine("dgx-9"), UsageError);
   EXPECT_THROW(simulate_columns({chain, 9, 1}, column_machine("dgx-1")), UsageError);
   EXPECT_THROW(simulate_columns({chain, 2, 0}, column_machine("dgx-1")), UsageError);
+  EXPECT_THROW(simulate_columns({chain, 2, 1, SumSharing::pushed, 0}, column_machine("dgx-1")), UsageError);
 }
 
 TEST(ColumnModel, levels_of_a_chain_and_of_a_dense_triangle_are_the_rows) {

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "palmette/predict/predict.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
@@ -152,6 +153,60 @@ TEST(element_columns_of_doubles, sums_of_all_right_hand_sides_travel_together) {
     EXPECT_GE(unified.page_moves, 2 * solves);
     EXPECT_EQ(unified.puts, 0);
   }
+}
+
+/// What one solve by the kernels sends, from a fresh plan on devices of their own, and what it keeps.
+struct CountedSolve {
+  WorldCounts sent;
+  offset_t memory_bytes = 0;
+};
+CountedSolve count_solve(const SparseMatrix<double>& triangle, const ColumnCase& given, SolveMethod method) {
+  TriangleOptions options;
+  options.plan.world = make_emulated_world(given.devices, watched(given.devices));
+  options.plan.of_world.by_columns = true;
+  options.plan.of_world.tasks_per_element = given.tasks_per_device;
+  const auto plan = plan_triangle(triangle, options).value();
+  const DenseMatrix<double> b = reference::random_dense<double>(triangle.cols(), given.num_rhs, 7);
+  (void)reference::solved(plan, Operation::plain, b, {method, nullptr});
+  return {options.plan.world->counts(), static_cast<offset_t>(plan.memory_bytes())};
+}
+
+/// Polls depend on time, so those of the model and of the emulator differ.
+void expect_counts_of_the_model(const SparseMatrix<double>& triangle, ColumnCase given, SolveMethod method) {
+  const std::string words = std::string(name_of(method)) + ", " + std::to_string(given.devices) +
+                            " devices, " + std::to_string(given.num_rhs) + " right-hand sides";
+  const ColumnSimulation model = simulate_columns(given, column_machine("dgx-2"));
+  const CountedSolve counted = count_solve(triangle, given, method);
+  const bool is_pushed = given.sharing == SumSharing::pushed;
+  const bool is_read = given.sharing == SumSharing::zero_copy;
+  EXPECT_EQ(counted.sent.puts, is_pushed ? model.messages : 0) << words;
+  EXPECT_EQ(counted.sent.put_bytes, is_pushed ? model.bytes : 0) << words;
+  const offset_t polls = is_read ? counted.sent.gets - (model.messages - model.polls) : 0;
+  EXPECT_GE(polls, is_read ? model.sums : 0) << words;
+  EXPECT_EQ(counted.sent.get_bytes - 4 * polls, is_read ? model.bytes - 4 * model.polls : 0) << words;
+  // Sums and counters have a page each, which go to every device that adds or waits.
+  const bool moves = given.sharing == SumSharing::unified && model.sums > 0;
+  EXPECT_GE(counted.sent.page_moves, moves ? 4 : 0) << words;
+  EXPECT_EQ(counted.sent.page_moves > 0, model.all_page_moves() > 0) << words;
+  // A ticket, the end of the pointers.
+  const ColumnBytes bytes = column_bytes(given, 8);
+  EXPECT_EQ(counted.memory_bytes, bytes.problem + bytes.sharing + given.devices * (4 + 8)) << words;
+}
+
+TEST(element_columns_of_doubles, messages_bytes_and_memory_are_as_the_column_model_says) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  const auto triangle = random_triangle<double>(24, true, 9);
+  const SparsityPattern strict = strict_lower(triangle.pattern);
+  for (const int devices : {1, 2, 3, 5})
+    for (const index_t rhs : {1, 3, 50}) {
+      const index_t tasks = 1 + devices % 4;
+      expect_counts_of_the_model(triangle, {strict, devices, tasks, SumSharing::unified, rhs},
+                                 SolveMethod::devices_unified);
+      expect_counts_of_the_model(triangle, {strict, devices, tasks, SumSharing::zero_copy, rhs},
+                                 SolveMethod::devices_zero_copy);
+      expect_counts_of_the_model(triangle, {strict, devices, tasks, SumSharing::pushed, rhs},
+                                 SolveMethod::devices_pushed);
+    }
 }
 
 /// Beside the columns, on each of three devices: sums, counters and a ticket; slots and flags for sums of
