@@ -14,6 +14,8 @@ python_test_modules=(pytest lizard matplotlib mpi4py threadpoolctl)
 # of oneMKL, which it does not need with our library.
 python_door_modules=(casadi jax)
 python_door_modules_alone=(pypardiso)
+# Its wheels bring Ipopt; there is none for every Python.
+python_door_wheels=(cyipopt)
 # to build the documentation site; furo is its theme, myst-parser reads Markdown
 book_modules=(sphinx furo myst_parser linkify_it sphinx_copybutton)
 python_here=.venv/bin/python
@@ -122,9 +124,9 @@ install_nvcc() {
   fi
 }
 
-# The names of the packages of modules: those of the modules, with one exception.
+# The names of the packages of modules: those of the modules, with two exceptions.
 package_names() {
-  printf '%s\n' "${@//_/-}" | sed 's/^linkify-it$/linkify-it-py/'
+  printf '%s\n' "${@//_/-}" | sed 's/^linkify-it$/linkify-it-py/; s/^cyipopt$/cyipopt-wheels/'
 }
 
 # install_modules MODULE…: the environment .venv, with these modules from PyPI.
@@ -150,6 +152,10 @@ install_door_modules() {
     say "Other projects: could not be installed; the tests of ${python_door_modules[*]} and" \
       "${python_door_modules_alone[*]} are skipped"
   fi
+  has_modules "${python_door_wheels[@]}" ||
+    step "Wheels of other projects: installing into .venv" "$python_here" -m pip install --quiet \
+      --disable-pip-version-check --only-binary :all: $(package_names "${python_door_wheels[@]}") ||
+    say "Wheels of other projects: could not be installed; the tests of ${python_door_wheels[*]} are skipped"
 }
 pip_install_door_modules() {
   "$python_here" -m pip install --quiet --disable-pip-version-check "${python_door_modules[@]}" &&

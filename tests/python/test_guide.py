@@ -19,7 +19,7 @@ TYPED = [page for page in [DOCS / "tutorial.md", *HOW_TOS] if page_code.consoles
 DOORS = {
     DOCS / "guide/eigen.md": [],
     DOCS / "guide/jax.md": ["jax"],
-    DOCS / "guide/pardiso.md": ["pypardiso", "casadi"],
+    DOCS / "guide/pardiso.md": ["pypardiso", "casadi", "cyipopt"],
 }
 MODULES = [
     "palmette",

@@ -1,4 +1,5 @@
-"""Programs that call PARDISO run on Palmette's libraries: pypardiso, and Ipopt as CasADi's wheel has it.
+"""Programs that call PARDISO run on Palmette's libraries: pypardiso, and Ipopt as CasADi's and cyipopt's
+wheels have it.
 Skipped where these packages, or the libraries in the wheel or in build/, are missing."""
 
 import os
@@ -16,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from pardiso_door.hock_schittkowski import PROBLEMS  # noqa: E402
-from pardiso_door.ipopt import solve  # noqa: E402
+from pardiso_door.ipopt import solve, solve_by_cyipopt  # noqa: E402
 
 
 def library(name):
@@ -66,12 +67,30 @@ def test_a_code_of_ours_is_an_error_of_pypardiso(pypardiso):
     solver.free_memory(everything=True)
 
 
+def expect_the_way_of_mumps(run, problem):
+    found = run(problem, "pardiso", library("libpalmette_pardiso.so"))
+    expected = run(problem, "mumps", None)
+    assert found.status == expected.status == "Solve_Succeeded"
+    assert found.least == pytest.approx(problem.least, rel=1e-6, abs=1e-6)
+    assert found.iterations == pytest.approx(expected.iterations, rel=0.1)
+
+
 # Every third problem: the whole list takes longer than a test may.
 @pytest.mark.parametrize("problem", PROBLEMS[::3], ids=lambda problem: f"hs{problem.number}")
 def test_ipopt_goes_the_way_that_it_goes_with_mumps(problem):
     pytest.importorskip("casadi", reason="no CasADi (pip install casadi)")
-    found = solve(problem, "pardiso", library("libpalmette_pardiso.so"))
-    expected = solve(problem, "mumps", None)
-    assert found.status == expected.status == "Solve_Succeeded"
-    assert found.least == pytest.approx(problem.least, rel=1e-6, abs=1e-6)
-    assert found.iterations == pytest.approx(expected.iterations, rel=0.1)
+    expect_the_way_of_mumps(solve, problem)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS[1::3], ids=lambda problem: f"hs{problem.number}")
+def test_ipopt_of_cyipopt_goes_the_way_that_it_goes_with_mumps(problem):
+    pytest.importorskip("cyipopt", reason="no cyipopt (pip install cyipopt-wheels)")
+    pytest.importorskip("casadi", reason="no CasADi, for the derivatives (pip install casadi)")
+    expect_the_way_of_mumps(solve_by_cyipopt, problem)
+
+
+def test_ipopt_of_cyipopt_says_that_a_library_is_missing(tmp_path):
+    pytest.importorskip("cyipopt", reason="no cyipopt (pip install cyipopt-wheels)")
+    pytest.importorskip("casadi", reason="no CasADi, for the derivatives (pip install casadi)")
+    missing = solve_by_cyipopt(PROBLEMS[0], "pardiso", tmp_path / "libpalmette_pardiso.so")
+    assert missing.status != "Solve_Succeeded"  # so the library is what solved above
