@@ -3,7 +3,7 @@
 // send what the model says? One row of JSON for each case.
 //
 //   bench_column_elements simulate MACHINE PROBLEM N [PARAMETER]   the cases of the published figures
-//   bench_column_elements emulate PROBLEM N [PARAMETER]            one solve by each kernel, counted
+//   bench_column_elements emulate RHS PROBLEM N [PARAMETER]        one solve by each kernel, counted
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -45,16 +45,15 @@ Json facts(const Problem& problem) {
           {"levels", levels.levels},            {"parallelism", levels.parallelism}};
 }
 
-Json simulated(const Problem& problem, const ColumnMachine& machine, SumSharing sharing, int devices,
-               index_t tasks) {
-  const ColumnCase given{problem.strict, devices, tasks, sharing};
+Json simulated(const Problem& problem, const ColumnMachine& machine, const ColumnCase& given) {
   const ColumnSimulation run = simulate_columns(given, machine);
   const ColumnBytes bytes = column_bytes(given, 8);
   Json row = facts(problem);
   row.update({{"machine", machine.name},
-              {"sharing", sharing_names[static_cast<int>(sharing)]},
-              {"devices", devices},
-              {"tasks", tasks},
+              {"sharing", sharing_names[static_cast<int>(given.sharing)]},
+              {"devices", given.devices},
+              {"tasks", given.tasks_per_device},
+              {"rhs", given.num_rhs},
               {"seconds", run.seconds},
               {"local_additions", run.local_additions},
               {"other_additions", run.other_additions},
@@ -90,8 +89,9 @@ ColumnMachine machine_of(const std::string& name) {
 }
 
 void simulate(const Problem& problem, const ColumnMachine& machine) {
-  const auto print = [&](SumSharing sharing, int devices, index_t tasks) {
-    std::cout << simulated(problem, machine, sharing, devices, tasks).dump() << std::endl;
+  const auto print = [&](SumSharing sharing, int devices, index_t tasks, index_t num_rhs = 1) {
+    const ColumnCase given{problem.strict, devices, tasks, sharing, num_rhs};
+    std::cout << simulated(problem, machine, given).dump() << std::endl;
   };
   for (const index_t tasks : {1, 2, 4, 8, 16, 32}) print(SumSharing::zero_copy, 4, tasks);
   // Of the whole solve 32 tasks, whatever the number of devices; with four, 8 each as above.
@@ -103,11 +103,14 @@ void simulate(const Problem& problem, const ColumnMachine& machine) {
     print(SumSharing::unified, 4, tasks);
     print(SumSharing::pushed, 4, tasks);
   }
+  print(SumSharing::unified, 4, 1, 50);
+  print(SumSharing::zero_copy, 4, 8, 50);
+  print(SumSharing::pushed, 4, 8, 50);
   for (const int devices : {2, 3, 5, 6, 7, 8}) print(SumSharing::unified, devices, 1);
 }
 
 /// One solve by each method on four emulated devices, with the counts of the model beside.
-void emulate_solves(const Problem& problem) {
+void emulate_solves(const Problem& problem, index_t num_rhs) {
   const ColumnMachine machine = column_machine("dgx-2");
   for (const SumSharing sharing : {SumSharing::unified, SumSharing::zero_copy, SumSharing::pushed}) {
     TriangleOptions options;
@@ -115,12 +118,12 @@ void emulate_solves(const Problem& problem) {
     options.plan.of_world.by_columns = true;
     options.plan.of_world.tasks_per_element = 8;
     const SolvePlan<double> plan = plan_triangle(problem.matrix, options).value();
-    DenseMatrix<double> b(plan.size(), 1), x(plan.size(), 1);
+    DenseMatrix<double> b(plan.size(), num_rhs), x(plan.size(), num_rhs);
     std::fill(b.values.begin(), b.values.end(), 1.0);
     const std::string name = sharing_names[static_cast<int>(sharing)];
     plan.solve(Operation::plain, b.view(), x.view(), {solve_method("devices_" + name), nullptr});
     const WorldCounts counts = options.plan.world->counts();
-    Json row = simulated(problem, machine, sharing, 4, 8);
+    Json row = simulated(problem, machine, {problem.strict, 4, 8, sharing, num_rhs});
     row.update({{"emulated_gets", counts.gets},
                 {"emulated_get_bytes", counts.get_bytes},
                 {"emulated_puts", counts.puts},
@@ -137,10 +140,10 @@ int main(int count, char** words) {
     const std::string what = count > 1 ? words[1] : "";
     if (what == "simulate" && count >= 5)
       simulate(problem_of(count - 3, words + 3), machine_of(words[2]));
-    else if (what == "emulate" && count >= 4)
-      emulate_solves(problem_of(count - 2, words + 2));
+    else if (what == "emulate" && count >= 5)
+      emulate_solves(problem_of(count - 3, words + 3), static_cast<index_t>(std::stol(words[2])));
     else
-      throw UsageError("give simulate MACHINE PROBLEM N [PARAMETER], or emulate PROBLEM N [PARAMETER]");
+      throw UsageError("give simulate MACHINE PROBLEM N [PARAMETER], or emulate RHS PROBLEM N [PARAMETER]");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_column_elements: %s\n", error.what());
     return 2;

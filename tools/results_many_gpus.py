@@ -65,7 +65,7 @@ def run(words):
 def collect():
     """All rows, by machine and number of the case; those of the emulator behind them."""
     calls = [("simulate", machine, *case.ours) for machine in MACHINES for case in CASES]
-    calls += [("emulate", *problem) for problem in EMULATED]
+    calls += [("emulate", rhs, *problem) for rhs in (1, 50) for problem in EMULATED]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         rows = list(pool.map(run, calls))
     count = len(CASES)
@@ -74,14 +74,14 @@ def collect():
     return data
 
 
-def find(rows, sharing, devices, tasks):
+def find(rows, sharing, devices, tasks, rhs=1):
     """The row of one case."""
-    wanted = (sharing, devices, tasks)
-    return next(row for row in rows if (row["sharing"], row["devices"], row["tasks"]) == wanted)
+    wanted = (sharing, devices, tasks, rhs)
+    return next(row for row in rows if (row["sharing"], row["devices"], row["tasks"], row["rhs"]) == wanted)
 
 
-def seconds(rows, sharing, devices, tasks):
-    return find(rows, sharing, devices, tasks)["seconds"]
+def seconds(rows, sharing, devices, tasks, rhs=1):
+    return find(rows, sharing, devices, tasks, rhs)["seconds"]
 
 
 def over_all(devices):
@@ -222,6 +222,26 @@ def scaling(data):
     return table(head, rows), means
 
 
+def together(data):
+    """Fifty right-hand sides in one run of the kernels, four GPUs of a DGX-1: speed over fifty solves."""
+    designs_of_four = {"unified": 1, "zero_copy": 8, "pushed": 8}
+    rows, ratios = [], {sharing: [] for sharing in designs_of_four}
+    for case, mine in zip(CASES, data["dgx-1"]):
+        for sharing, tasks_of_each in designs_of_four.items():
+            ratios[sharing].append(
+                50 * seconds(mine, sharing, 4, tasks_of_each) / seconds(mine, sharing, 4, tasks_of_each, 50)
+            )
+        bytes_of = find(mine, "pushed", 4, 8)["bytes"], find(mine, "pushed", 4, 8, 50)["bytes"]
+        rows.append(
+            [case.published]
+            + [f"{ratios[sharing][-1]:.1f}" for sharing in ratios]
+            + [f"{find(mine, 'pushed', 4, 8, 50)['messages']:,}", f"{bytes_of[1] / bytes_of[0]:.0f}"]
+        )
+    rows.append(["geometric mean"] + [f"{mean(ratios[sharing]):.1f}" for sharing in ratios] + ["", ""])
+    head = ["kind of", "unified, 1 task", "zero-copy, 8 tasks", "pushed, 8 tasks", "puts", "bytes over one's"]
+    return table(head, rows)
+
+
 def both_machines(data):
     """X5: the gain of zero-copy over unified memory on either machine, and the share of arrays."""
     gain = {
@@ -246,6 +266,7 @@ def emulated(data):
                 [
                     f"{row['problem']} {row['n']}",
                     row["sharing"],
+                    row["rhs"],
                     f"{row['sums']:,}",
                     f"{row['emulated_puts']:,}",
                     f"{row['emulated_put_bytes']:,}",
@@ -259,6 +280,7 @@ def emulated(data):
     head = [
         "matrix",
         "sharing",
+        "right-hand sides",
         "sums that cross (model)",
         "puts (emulator)",
         "bytes",
@@ -289,9 +311,9 @@ devices, without a race and with the right answers. Their "shmem" is zero-copy w
 The simulation gives every warp its column, lets it wait, look, add, load, put or touch a page as the
 kernel does, and charges estimates, not measured, of what that costs on a V100 (in `column_machines.cpp`,
 each with where it comes from). 64 KB of managed memory take 50 µs to move (simulated), one device has
-them at a time. Times are of the solve with one right-hand side; the published ones include the count of
-in-degrees, which is not simulated. The matrices are generated graphs of the same kind as the published
-ones (below the diagonal of A, in the generator's numbering), not those.
+them at a time. Times are of the solve with one right-hand side, unless more are named; the published ones
+include the count of in-degrees, which is not simulated. The matrices are generated graphs of the same kind as
+the published ones (below the diagonal of A, in the generator's numbering), not those.
 
 ### X6: structure (counted)
 
@@ -328,13 +350,19 @@ Speed over one GPU of the same kernel. (The published figure is over cuSPARSE on
 
 {memory_verdict}
 
+### Fifty right-hand sides together (simulated, DGX-1, four GPUs)
+
+Speed of one run of the kernels for fifty right-hand sides over fifty runs for one. A row is waited for once,
+and a put carries the sums of all; zero-copy loads the sums one after the other.
+
+{together}
 ### The kernels beside the model (counted)
 
-Four devices, eight tasks each. Puts must be as many as the sums that cross, and loads of zero-copy twice
-that and more. A lane that waits in the emulator looks again only when the counter has changed, so it counts
-the fewest loads that a GPU could make; the model's polls are those of warps that look all the time. The
-emulator draws the order of threads, so its pages move more often than those of a GPU, whose warps touch a
-page together before it leaves.
+Four devices, eight tasks each. Puts must be as many as the sums that cross, whatever the number of right-hand
+sides, and loads of zero-copy one for each sum and right-hand side, and one and more for its counter. A lane
+that waits in the emulator looks again only when the counter has changed, so it counts the fewest loads that a
+GPU could make; the model's polls are those of warps that look all the time. The emulator draws the order of
+threads, so its pages move more often than those of a GPU, whose warps touch a page together before it leaves.
 
 {emulated}"""
 
@@ -492,6 +520,7 @@ def write(data):
                 share < 0.15,
             )
             + note_on_memory(data),
+            together=together(data),
             emulated=emulated(data),
         )
     )
