@@ -43,7 +43,9 @@ PALMETTE_DEVICE float zero_of(float) { return 0; }
 PALMETTE_DEVICE double zero_of(double) { return 0; }
 template <class R>
 PALMETTE_DEVICE Complex<R> zero_of(Complex<R>) {
-  return {0, 0};
+  Complex<R> zero;  // {0, 0} is a constant that nvcc loads from memory in code that is linked later
+  zero.re = zero.im = 0;
+  return zero;
 }
 template <class T>
 PALMETTE_DEVICE T zero() {

@@ -159,7 +159,7 @@ bool contains(const std::string& text, const std::string& words) {
 TEST(PtxInterpreter, refuses_an_unknown_instruction_by_name_and_line) {
   EXPECT_PRED2(contains, refusal("wgmma.fence.sync.aligned;"),
                "unknown instruction wgmma.fence.sync.aligned");
-  EXPECT_PRED2(contains, refusal("call.uni f, ();"), "unknown instruction call.uni");
+  EXPECT_PRED2(contains, refusal("call.uni f, ();"), "unknown instruction call f");
   EXPECT_PRED2(contains, refusal("tex.1d.v4.f32.s32 %r1, %r2;"), "unknown instruction tex.1d.v4.f32.s32");
 }
 

@@ -53,8 +53,15 @@ TEST(TriangleElements, fifty_right_hand_sides_are_right_and_without_race) {
 }
 
 std::string compiled_columns(Sharing sharing, const std::string& scalar, int num_rhs) {
-  return (sharing == Sharing::unified ? "unified" : "zero_copy") + ("_columns_kernel<" + scalar) +
-         (num_rhs == 1 ? ", 1>" : ", 4>");
+  const std::string name = sharing == Sharing::unified ? "unified"
+                           : sharing == Sharing::pushed ? "pushed"
+                                                        : "zero_copy";
+  return name + "_columns_kernel<" + scalar + (num_rhs == 1 ? ", 1>" : ", 4>");
+}
+
+/// Kernels that put call NVSHMEM, whose functions are declared for these words alone.
+const PtxModule& module_of(Sharing sharing, int architecture) {
+  return compiled_module(sharing == Sharing::pushed ? "network_words" : "columns", architecture);
 }
 
 /// Sums depend on the order of threads, so errors are judged and not bits.
@@ -62,15 +69,15 @@ TEST(TriangleElements, what_nvcc_made_is_right_and_without_race_too) {
   PALMETTE_NEEDS_NVCC();
   const SparseTriangle triangle = make_triangle(60, 3), small = make_triangle(24, 3);
   for (const int architecture : {80, 90}) {
-    const PtxModule& module = compiled_module("columns", architecture);
     const ColumnLauncher of_nvcc = [&](Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
                                        LaunchShape shape) {
       const Launch native = columns_with(fault, sharing, sweep, shape);
-      return launch(module, compiled_columns(sharing, "double", sweep.at.num_rhs), ptx_arguments(sweep),
+      return launch(module_of(sharing, architecture),
+                    compiled_columns(sharing, "double", sweep.at.num_rhs), ptx_arguments(sweep),
                     {native.device, native.blocks, native.threads, native.shared_bytes});
     };
     for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
-      for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy}) {
+      for (const Sharing sharing : all_sharings) {
         const int num_rhs = rhs_of_seed(seed);
         const ColumnTrial trial{num_rhs == 1 ? triangle : small, {1 + seed % 8, 1 + seed % 11}, sharing,
                                 Fault::none, num_rhs};

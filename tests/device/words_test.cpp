@@ -75,6 +75,8 @@ TEST_P(Words, of_pushed_columns_stand_in_the_order_of_the_protocol) {
 TEST_P(Words, are_all_known_to_the_interpreter) {
   PALMETTE_NEEDS_NVCC();
   EXPECT_EQ(compiled_module("words", GetParam()).kernel_names().size(), words.size());
+  // and pushed columns, of four scalar types, for one and four right-hand sides
+  EXPECT_EQ(compiled_module("network_words", GetParam()).kernel_names().size(), network_words.size() + 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTheVocabulary, Words, ::testing::Values(80, 90),

@@ -107,6 +107,7 @@ const InstructionSet& instruction_set() {
     add_memory(set);
     add_atomics(set);
     add_collectives(set);
+    add_calls(set);
     return set;
   }();
   return all;

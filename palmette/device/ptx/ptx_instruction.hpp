@@ -96,6 +96,8 @@ void add_conversions(InstructionSet& set);
 void add_memory(InstructionSet& set);
 void add_atomics(InstructionSet& set);
 void add_collectives(InstructionSet& set);
+/// Calls of functions, by the names "call " and the function's: what is returned, then the arguments.
+void add_calls(InstructionSet& set);
 const InstructionSet& instruction_set();
 
 // Types and their names in PTX, each given to a function f(value of the type, name).

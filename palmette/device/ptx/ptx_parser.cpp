@@ -129,6 +129,8 @@ class KernelParser {
     } else if (begins_with(".local")) {
       const Variable variable = read_variable(text);
       names_.declare_address(variable.name, place_variable(kernel_.local_bytes, variable));
+    } else if (begins_with(".param")) {
+      declare_of_call(read_variable(text).name);
     } else if (!begins_with(".shared") && !begins_with(".pragma") && !begins_with(".loc")) {
       fail(statement, "unknown directive");
     }
@@ -144,11 +146,15 @@ class KernelParser {
     std::string text = statement.text;
     if (text[0] == '@') text = take_predicate(statement, i);
     const auto space = std::min(text.find_first_of(" \t"), text.size());
-    const std::string name = text.substr(0, space);
+    std::string name = text.substr(0, space);
+    std::vector<std::string> operands = split_list(text.substr(space), ',');
+    if (name == "call" || name == "call.uni")
+      flatten_call(name, operands);
+    else
+      read_of_call(name, operands);
     if (!instruction_set().knows(name)) fail(statement, "unknown instruction " + name);
     Shape shape;
-    for (const std::string& operand : split_list(text.substr(space), ','))
-      add_operand(statement, operand, shape, i);
+    for (const std::string& operand : operands) add_operand(statement, operand, shape, i);
     i.execute = instruction_set().find(name, shape.letters);
     if (i.execute == nullptr) fail(statement, "operands of " + name + " of the kinds " + shape.letters);
     kernel_.code.push_back(i);
@@ -175,6 +181,34 @@ class KernelParser {
     std::string letters;
     int count = 0;
   };
+
+  // Calls: what a function is given and returns stands in variables of the space of parameters. Here they are
+  // registers, and the loads and stores of them are moves.
+
+  void declare_of_call(const std::string& name) {
+    names_.declare_registers(name);
+    of_calls_.insert("[" + name + "+0]");
+  }
+  /// `(returned), function, (arguments)`, the first and the last of which may be missing.
+  static void flatten_call(std::string& name, std::vector<std::string>& operands) {
+    std::vector<std::string> flat;
+    for (const std::string& operand : operands) {
+      if (operand[0] != '(') {
+        name = "call " + operand;
+        continue;
+      }
+      const std::vector<std::string> list = split_list(operand.substr(1, operand.size() - 2), ',');
+      flat.insert(flat.end(), list.begin(), list.end());
+    }
+    operands = std::move(flat);
+  }
+  void read_of_call(std::string& name, std::vector<std::string>& operands) const {
+    for (std::string& operand : operands) {
+      if (of_calls_.count(operand) == 0) continue;
+      operand = operand.substr(1, operand.size() - 4);
+      name = "mov.b64";
+    }
+  }
 
   std::string take_predicate(const Statement& statement, Instruction& i) {
     const auto space = std::min(statement.text.find_first_of(" \t"), statement.text.size());
@@ -227,6 +261,7 @@ class KernelParser {
   Kernel& kernel_;
   const std::string& file_;
   Names names_;
+  std::set<std::string> of_calls_;  // as operands: in brackets, with the offset that nvcc writes
   std::map<std::string, int> labels_;
   std::vector<std::pair<std::size_t, std::string>> branches_;
 };

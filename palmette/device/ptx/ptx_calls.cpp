@@ -1,0 +1,41 @@
+// Calls of NVSHMEM's functions, by the emulator's network.
+#include "palmette/device/ptx/ptx_instruction.hpp"
+
+namespace palmette::emulate::ptx {
+namespace {
+
+template <class P>
+P* pointer(const Thread& t, const Instruction& i, int operand) {
+  return reinterpret_cast<P*>(read<std::uint64_t>(t, i, operand));
+}
+
+/// Target, source, bytes, signal, its value, what is done with it (it is set), processing element.
+template <auto put>
+void put_with_signal(Thread& t, const Instruction& i) {
+  put(pointer<void>(t, i, 0), pointer<const void>(t, i, 1), read<int>(t, i, 2), pointer<Signal>(t, i, 3),
+      read<Signal>(t, i, 4), read<int>(t, i, 6));
+}
+/// Returns the signal; it is compared for being equal.
+void wait(Thread& t, const Instruction& i) {
+  wait_signal(pointer<Signal>(t, i, 1), read<Signal>(t, i, 3));
+  write(t, i, 0, read<Signal>(t, i, 3));
+}
+template <class T>
+void get_number(Thread& t, const Instruction& i) {
+  write(t, i, 0, get(pointer<const T>(t, i, 1), read<int>(t, i, 2)));
+}
+
+}  // namespace
+
+void add_calls(InstructionSet& set) {
+  set.add("call nvshmem_my_pe", "r", [](Thread& t, const Instruction& i) { write(t, i, 0, my_pe()); });
+  set.add("call nvshmem_n_pes", "r", [](Thread& t, const Instruction& i) { write(t, i, 0, num_pes()); });
+  set.add("call nvshmem_putmem_signal_nbi", "rrrrrrr", put_with_signal<put_signal>);
+  set.add("call nvshmemx_putmem_signal_nbi_block", "rrrrrrr", put_with_signal<put_signal_block>);
+  set.add("call nvshmem_signal_wait_until", "rrrr", wait);
+  set.add("call nvshmem_quiet", "", [](Thread&, const Instruction&) { quiet(); });
+  set.add("call nvshmem_double_g", "rrr", get_number<double>);
+  set.add("call nvshmem_int_g", "rrr", get_number<int>);
+}
+
+}  // namespace palmette::emulate::ptx
