@@ -14,7 +14,12 @@ namespace palmette::testing {
 
 inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
+/// 113 bits: a long double on 64-bit ARM, where __float128 has no name.
+#if __LDBL_MANT_DIG__ == 113
+using quad = long double;
+#else
 __extension__ typedef __float128 quad;
+#endif
 
 /// The reference scalar of T: 113 bits.
 template <class T>
