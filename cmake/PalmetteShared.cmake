@@ -34,27 +34,6 @@ function(palmette_compiled_rooms variable)
   set(${variable} ${compiled} PARENT_SCOPE)
 endfunction()
 
-# palmette_group_kernels(<target>): divides the sources that are compiled together so that none of the kernels
-# is in one unit with any other source. A target without kernels stays as it is.
-function(palmette_group_kernels target)
-  get_target_property(sources ${target} SOURCES)
-  get_target_property(batch ${target} UNITY_BUILD_BATCH_SIZE)
-  set(kernels ${sources})
-  list(FILTER kernels INCLUDE REGEX ${PALMETTE_LEVELED_FILES})
-  if(NOT kernels)
-    return()
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
-  list(FILTER sources EXCLUDE REGEX ${PALMETTE_LEVELED_FILES})
-  foreach(part kernels sources)
-    set(count 0)
-    foreach(source ${${part}})
-      math(EXPR unit "${count} / ${batch}")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${part}_${unit})
-      math(EXPR count "${count} + 1")
-    endforeach()
-  endforeach()
-endfunction()
 
 # palmette_kernel_objects(<variable> <target> <level>): sets the variable to the objects of a room's kernels,
 # compiled for a level; without one, to those of the room itself.

@@ -191,12 +191,13 @@ with_percentage() {
   return $status
 }
 
-# configure_and_build PRESET [OPTION…]: everything that the preset builds, and the Python module for .venv.
+# configure_and_build PRESET [OPTION…]: the command, and the Python modules for .venv.
 configure_and_build() {
   local preset=$1
   shift
   step "Configuring build/$preset" cmake --preset "$preset" "${python_options[@]}" "$@" || return
-  build_step "Building build/$preset with $jobs jobs" cmake --build "build/$preset" --parallel "$jobs"
+  build_step "Building build/$preset with $jobs jobs" cmake --build "build/$preset" --parallel "$jobs" \
+    --target palmette_command palmette_python_modules
 }
 
 # A fingerprint of the sources of the Python module.

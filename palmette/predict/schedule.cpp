@@ -10,7 +10,7 @@
 namespace palmette {
 namespace {
 
-struct Event {
+struct TaskEvent {
   enum class Kind : char { departure, arrival, turn, finish };
   Kind kind = Kind::turn;
   index_t rank = 0;   // turn
@@ -56,10 +56,10 @@ class Scheduler {
     for (index_t task = 0; task < tasks_.num_tasks(); ++task)
       if (waits_[task] == 0) make_ready(task);
     for (index_t rank = 0; rank < tasks_.num_ranks; ++rank) plan_turn(rank, 0);
-    events_.run([this](double now, const Event& event) {
-      if (event.kind == Event::Kind::departure) depart(now, event);
-      else if (event.kind == Event::Kind::arrival) arrive(now, event);
-      else if (event.kind == Event::Kind::finish) finish(static_cast<index_t>(event.at), now);
+    events_.run([this](double now, const TaskEvent& event) {
+      if (event.kind == TaskEvent::Kind::departure) depart(now, event);
+      else if (event.kind == TaskEvent::Kind::arrival) arrive(now, event);
+      else if (event.kind == TaskEvent::Kind::finish) finish(static_cast<index_t>(event.at), now);
       else take_turn(event.rank, now);
     });
     find_path();
@@ -74,7 +74,7 @@ class Scheduler {
     RankState& state = rank(number);
     if (state.turn_planned) return;
     state.turn_planned = true;
-    events_.plan(now, {Event::Kind::turn, number, 0});
+    events_.plan(now, {TaskEvent::Kind::turn, number, 0});
   }
   void make_ready(index_t number) {
     const SolveTask& one = task(number);
@@ -109,7 +109,7 @@ class Scheduler {
   /// @param at  an edge, or a packet. @returns when the rank is free again
   double send(index_t from, index_t to, offset_t at, double now) {
     return now + spend(from, rates_.cluster.link(from, to).send_overhead_us, [&](double later) {
-             events_.plan(now + later, {Event::Kind::departure, from, at});
+             events_.plan(now + later, {TaskEvent::Kind::departure, from, at});
            });
   }
   template <class Then>
@@ -144,13 +144,13 @@ class Scheduler {
   /// One edge of a message, whose ends are those of the message.
   const SolveEdge& edge_of(offset_t at) const { return tasks_.edges[at < 0 ? packet(at).edges.front() : at]; }
 
-  void depart(double now, const Event& event) {
+  void depart(double now, const TaskEvent& event) {
     const SolveEdge& edge = edge_of(event.at);
     const std::size_t bytes = event.at < 0 ? packet(event.at).bytes : rates_.message_bytes(edge);
     const double arrives = interconnect_.arrival(task(edge.from).rank, task(edge.to).rank, bytes, now);
-    events_.plan(arrives, {Event::Kind::arrival, task(edge.to).rank, event.at});
+    events_.plan(arrives, {TaskEvent::Kind::arrival, task(edge.to).rank, event.at});
   }
-  void arrive(double now, const Event& event) {
+  void arrive(double now, const TaskEvent& event) {
     RankState& state = rank(event.rank);
     state.inbox.push_back(event.at);
     if (state.busy < rates_.cluster.workers) plan_turn(event.rank, std::max(now, state.free_at));
@@ -211,7 +211,7 @@ class Scheduler {
     result_.seconds = std::max(result_.seconds, mine.end);
     if (is_forward(one.part)) result_.forward_seconds = std::max(result_.forward_seconds, mine.end);
     if (mine.end >= result_.seconds) last_ = next;
-    events_.plan(mine.end, {Event::Kind::finish, one.rank, next});
+    events_.plan(mine.end, {TaskEvent::Kind::finish, one.rank, next});
   }
 
   void finish(index_t number, double now) {
@@ -243,7 +243,7 @@ class Scheduler {
   std::vector<index_t> waits_;   // by task
   std::vector<PathStep> step_;   // by task
   std::vector<index_t> before_;  // by task: the task after which it began; −1
-  EventLoop<Event> events_;
+  EventLoop<TaskEvent> events_;
   index_t last_ = -1;
   Schedule result_;
 };
