@@ -105,10 +105,16 @@ template <class T>
 class CompiledElements : public ::testing::Test {};
 TYPED_TEST_SUITE(CompiledElements, TestedScalars);
 
+bool puts(const device::KernelCall& call) {
+  return call.kernel == device::Kernel::network_forward || call.kernel == device::Kernel::network_backward;
+}
+
 std::string compiled_name(const device::KernelCall& call) {
   static const char* const scalars[] = {"float", "double", "Complex<float>", "Complex<double>"};
-  const bool forward = call.kernel == device::Kernel::element_forward;
-  return std::string(forward ? "element_forward_kernel<" : "element_backward_kernel<") +
+  const bool forward =
+      call.kernel == device::Kernel::element_forward || call.kernel == device::Kernel::network_forward;
+  return (puts(call) ? "network_" : "element_") +
+         std::string(forward ? "forward_kernel<" : "backward_kernel<") +
          scalars[static_cast<int>(call.scalar)] + ", " + std::to_string(call.rhs_at_once) +
          (forward ? ", (Fault)0>" : ">");
 }
@@ -118,8 +124,8 @@ Launcher compiled(int architecture) {
   return [=](const device::KernelCall& call, const device::LaunchShape& shape) {
     const emulate::Launch native = device::emulated_launch(call, shape);
     const auto& argument = *static_cast<const device::ElementSweep<T>*>(call.argument);
-    return emulate::launch(sweeps::compiled_module("elements", architecture), compiled_name(call),
-                           emulate::ptx_arguments(argument),
+    const auto& module = sweeps::compiled_module(puts(call) ? "network_elements" : "elements", architecture);
+    return emulate::launch(module, compiled_name(call), emulate::ptx_arguments(argument),
                            {0, native.blocks, native.threads, native.shared_bytes});
   };
 }
@@ -135,12 +141,15 @@ TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_and_raise_no_repo
       const auto b = reference::random_dense<TypeParam>(factor->size(), num_rhs, 5);
       const auto alone = plan_solve(factor, on(make_emulated_world(1), Link::peers, {1, 1}));
       const auto judge = reference::solved(alone, Operation::plain, b);
-      for (const int architecture : {80, 90}) {
-        const auto world = make_emulated_world(4, watched(architecture), compiled<TypeParam>(architecture));
-        const auto plan = plan_solve(factor, on(world, Link::peers, {2, 2}));
-        EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
-            << name_of(kind) << ", " << num_rhs << " right-hand sides, sm_" << architecture;
-      }
+      for (const int architecture : {80, 90})
+        for (const Link link : {Link::peers, Link::network}) {
+          const auto world =
+              make_emulated_world(4, watched(architecture), compiled<TypeParam>(architecture));
+          const auto plan = plan_solve(factor, on(world, link, {2, 2}));
+          EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
+              << name_of(kind) << ", " << num_rhs << " right-hand sides, sm_" << architecture
+              << (link == Link::network ? ", network" : ", peers");
+        }
     }
   }
 }
