@@ -40,99 +40,71 @@ bool is_better(const Cut& one, const Cut& other) {
 void SeparatorSearch::work_on(const LevelGraph& graph, Cut& cut) {
   graph_ = &graph;
   side_ = cut.side.data();
-  if (states_.size() < cut.side.size()) states_.resize(cut.side.size());
+  if (pulled_.size() < cut.side.size()) pulled_.resize(cut.side.size());
+  moves_.fit(cut.side.size(), cut.total() / std::max<index_t>(graph.n, 1));
 }
 
-void SeparatorSearch::wish(index_t vertex, int side) {
-  wishes_.push_back({gain(vertex, side), age_++, vertex});
-  std::push_heap(wishes_.begin(), wishes_.end());
-}
-
-/// The vertex whose move to `side` gains most, or −1.
-index_t SeparatorSearch::best_wish(int side) {
-  while (!wishes_.empty()) {
-    const Wish& top = wishes_.front();
-    if (side_[top.vertex] == Side::separator && !states_[top.vertex].moved &&
-        gain(top.vertex, side) == top.gain)
-      return top.vertex;
-    std::pop_heap(wishes_.begin(), wishes_.end());
-    wishes_.pop_back();
-  }
-  return -1;
-}
-
-void SeparatorSearch::count_pulls(index_t vertex) {
-  index_t weight[3] = {0, 0, 0};
+index_t SeparatorSearch::weight_on(index_t vertex, Side side) const {
+  index_t weight = 0;
   for (const index_t other : graph_->neighbours(vertex))
-    weight[static_cast<int>(side_[other])] += graph_->weight[other];
-  states_[vertex].pulled[0] = weight[0];
-  states_[vertex].pulled[1] = weight[1];
+    if (side_[other] == side) weight += graph_->weight[other];
+  return weight;
 }
 
-void SeparatorSearch::change(index_t vertex, Side to, bool moved) {
-  changes_.push_back({vertex, side_[vertex], states_[vertex].moved});
+void SeparatorSearch::change(index_t vertex, Side to) {
+  changes_.push_back({vertex, side_[vertex]});
   side_[vertex] = to;
-  states_[vertex].moved = moved;
 }
 
 /// A neighbour of a vertex that moved comes from side `from` into the separator.
 void SeparatorSearch::pull(Cut& cut, index_t vertex, int from) {
   const index_t weight = graph_->weight[vertex];
-  change(vertex, Side::separator, states_[vertex].moved);
+  change(vertex, Side::separator);
   cut.side_weight[from] -= weight;
   cut.separator_weight += weight;
-  count_pulls(vertex);
-  if (!states_[vertex].listed) {
-    states_[vertex].listed = true;
-    cut.separator.push_back(vertex);
-  }
-  if (!states_[vertex].moved) wish(vertex, 1 - from);
+  cut.separator.push_back(vertex);
+  index_t pulled = 0;
   for (const index_t other : graph_->neighbours(vertex)) {
-    if (side_[other] != Side::separator) continue;
-    states_[other].pulled[from] -= weight;
-    if (!states_[other].moved) wish(other, 1 - from);
+    if (side_[other] == static_cast<Side>(from)) {
+      pulled += graph_->weight[other];
+    } else if (side_[other] == Side::separator && moves_.holds(other)) {
+      pulled_[other] -= weight;
+      moves_.change(other, gain(other));
+    }
   }
+  pulled_[vertex] = pulled;
+  moves_.insert(vertex, gain(vertex));
 }
 
+/// Move a vertex from the separator to `side`, which no vertex leaves before the end of the pass.
 void SeparatorSearch::move(Cut& cut, index_t vertex, int side) {
   const index_t weight = graph_->weight[vertex];
-  change(vertex, static_cast<Side>(side), true);
+  moves_.remove(vertex);
+  change(vertex, static_cast<Side>(side));
   cut.side_weight[side] += weight;
   cut.separator_weight -= weight;
-  for (const index_t other : graph_->neighbours(vertex))
-    if (side_[other] == Side::separator) states_[other].pulled[side] += weight;
   for (const index_t other : graph_->neighbours(vertex))
     if (side_[other] == static_cast<Side>(1 - side)) pull(cut, other, 1 - side);
 }
 
-void SeparatorSearch::list_wishes(const Cut& cut, int side) {
-  wishes_.clear();
-  age_ = 0;
+void SeparatorSearch::list_moves(const Cut& cut, int side) {
   for (const index_t vertex : cut.separator) {
-    count_pulls(vertex);
-    wishes_.push_back({gain(vertex, side), age_++, vertex});
+    pulled_[vertex] = weight_on(vertex, static_cast<Side>(1 - side));
+    moves_.insert(vertex, gain(vertex));
   }
-  std::make_heap(wishes_.begin(), wishes_.end());
 }
 
 void SeparatorSearch::undo_to(std::size_t length) {
   while (changes_.size() > length) {
-    const Change& last = changes_.back();
-    side_[last.vertex] = last.before;
-    states_[last.vertex].moved = last.was_moved;
+    side_[changes_.back().vertex] = changes_.back().before;
     changes_.pop_back();
   }
 }
 
-/// Keep in the list what is in the separator, and forget which vertices have moved.
+/// Keep in the list what is in the separator.
 void SeparatorSearch::end_pass(Cut& cut) {
-  std::size_t kept = 0;
-  for (const index_t vertex : cut.separator) {
-    if (side_[vertex] == Side::separator) cut.separator[kept++] = vertex;
-    else states_[vertex].listed = false;
-  }
-  cut.separator.resize(kept);
-  for (const Change& made : changes_) states_[made.vertex].moved = false;
+  std::erase_if(cut.separator, [&](index_t vertex) { return side_[vertex] != Side::separator; });
+  moves_.clear();
   changes_.clear();
 }
 
@@ -141,10 +113,10 @@ bool SeparatorSearch::run_pass(Cut& cut, int side) {
   const std::size_t idle_limit =
       std::clamp(idle_moves_for_each * cut.separator.size(), fewest_idle_moves, most_idle_moves);
   const offset_t allowed = cut.heaviest_allowed();
-  list_wishes(cut, side);
+  list_moves(cut, side);
   CutWeights best(cut);
   std::size_t best_length = 0, idle = 0;
-  for (index_t vertex = best_wish(side); vertex >= 0 && idle < idle_limit; vertex = best_wish(side), ++idle) {
+  for (index_t vertex = moves_.first(); vertex >= 0 && idle < idle_limit; vertex = moves_.first(), ++idle) {
     const offset_t grown = cut.side_weight[side] + graph_->weight[vertex];
     if (grown > allowed && grown > cut.side_weight[1 - side]) break;
     move(cut, vertex, side);
@@ -165,21 +137,17 @@ bool SeparatorSearch::run_pass(Cut& cut, int side) {
 
 void SeparatorSearch::improve(const LevelGraph& graph, Cut& cut, int passes) {
   work_on(graph, cut);
-  for (const index_t vertex : cut.separator) states_[vertex].listed = true;
   int side = cut.side_weight[0] < cut.side_weight[1] ? 1 : 0, fruitless = 0;
   for (int pass = 0; pass < passes && fruitless < 2; ++pass, side = 1 - side)
     fruitless = run_pass(cut, side) ? 0 : fruitless + 1;
-  for (const index_t vertex : cut.separator) states_[vertex].listed = false;
 }
 
 /// If no vertex is left to add, growth continues from the first vertex of the second side.
 void SeparatorSearch::grow(Cut& cut, index_t seed) {
-  wishes_.clear();
-  age_ = 0;
   index_t next_seed = 0;
   pull(cut, seed, 1);
   while (cut.side_weight[0] < cut.side_weight[1]) {
-    if (const index_t vertex = best_wish(0); vertex >= 0) {
+    if (const index_t vertex = moves_.first(); vertex >= 0) {
       move(cut, vertex, 0);
       continue;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "palmette/order/coarsen.hpp"
+#include "palmette/order/gain_buckets.hpp"
 
 namespace palmette::order_detail {
 
@@ -46,35 +47,17 @@ class SeparatorSearch {
   void improve(const LevelGraph& graph, Cut& cut, int passes);
 
  private:
-  struct Wish {  // a vertex that can move, with its gain when it was listed
-    index_t gain;
-    std::uint32_t age;
-    index_t vertex;
-    bool operator<(const Wish& other) const {
-      return gain != other.gain ? gain < other.gain : age > other.age;
-    }
-  };
-  struct VertexState {
-    index_t pulled[2] = {0, 0};  // weight of the neighbours on each side, for vertices of the separator
-    bool moved = false;          // moved out of the separator in this pass
-    bool listed = false;         // is in the separator's list
-  };
   struct Change {  // to undo it
     index_t vertex;
     Side before;
-    bool was_moved;
   };
   void work_on(const LevelGraph& graph, Cut& cut);
-  index_t gain(index_t vertex, int side) const {
-    return graph_->weight[vertex] - states_[vertex].pulled[1 - side];
-  }
-  void wish(index_t vertex, int side);
-  index_t best_wish(int side);
-  void count_pulls(index_t vertex);
-  void change(index_t vertex, Side to, bool moved);
+  index_t gain(index_t vertex) const { return graph_->weight[vertex] - pulled_[vertex]; }
+  void change(index_t vertex, Side to);
   void move(Cut& cut, index_t vertex, int side);
   void pull(Cut& cut, index_t vertex, int from);
-  void list_wishes(const Cut& cut, int side);
+  index_t weight_on(index_t vertex, Side side) const;
+  void list_moves(const Cut& cut, int side);
   bool run_pass(Cut& cut, int side);
   void undo_to(std::size_t length);
   void end_pass(Cut& cut);
@@ -82,10 +65,10 @@ class SeparatorSearch {
 
   const LevelGraph* graph_ = nullptr;
   Side* side_ = nullptr;
-  std::vector<VertexState> states_;  // moved and listed are false between calls
-  std::vector<Wish> wishes_;         // a heap; entries may be out of date
-  std::uint32_t age_ = 0;
-  std::vector<Change> changes_;      // of the pass
+  std::vector<index_t>
+      pulled_;         // by vertex of the separator: weight of its neighbours on the side that shrinks
+  GainBuckets moves_;  // vertices of the separator that have not moved; empty between passes
+  std::vector<Change> changes_;  // of the pass
 };
 
 }  // namespace palmette::order_detail

@@ -1,0 +1,143 @@
+// Question: does Palmette's nested dissection order as fast as METIS, and with as little fill? For each
+// problem: milliseconds of `metis`, of `nd` on one and two threads and of `amd`, measured in turn, and the
+// factor's entries and flops, counted by `analyze`, over those of METIS. Printed as rows of
+// docs/results/ordering.md.
+//
+//   bench_dissection [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]
+//
+// PROBLEM:N is a problem of `palmette generate`; without any, the list of the page. FILE is looked for in
+// FOLDER.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "palmette/analyze/analyze.hpp"
+#include "palmette/matrix/matrix.hpp"
+#include "palmette/order/order.hpp"
+
+namespace {
+
+using namespace palmette;
+
+struct Options {
+  int repeats = 3;
+  std::string matrices;  // a folder
+  std::vector<std::string> problems;
+};
+
+/// One way to order: the best time so far, and what the factor holds.
+struct Run {
+  OrderingMethod method;
+  int threads;
+  double seconds = 1e300, entries = 0, flops = 0;
+};
+
+const std::vector<std::string> generated = {
+    "kkt3d:20",        "convection_diffusion3d:40", "poisson3d7:15",  "poisson3d7:30", "poisson3d7:50",
+    "elasticity3d:10", "elasticity3d:20",           "poisson3d27:20", "kkt3d:15",      "poisson2d9:200",
+    "thermal2d:50000"};
+const std::vector<std::string> from_files = {"ncvxqp1.rsa.gz", "octocat_elast.mtx.gz",
+                                             "monkey8K_elast.mtx.gz", "delaunay_n16.mtx.gz",
+                                             "Andrews.mtx.gz"};
+
+SparseMatrix<double> read_or_make(const std::string& name, const std::string& folder) {
+  const std::size_t colon = name.find(':');
+  if (colon != std::string::npos) {
+    GenerateOptions options;
+    options.problem = name.substr(0, colon);
+    options.n = static_cast<index_t>(std::stol(name.substr(colon + 1)));
+    return generate(options);
+  }
+  return std::get<SparseMatrix<double>>(
+      read_matrix((std::filesystem::path(folder) / name).string(), {}).matrix);
+}
+
+void measure(const SparseMatrix<double>& matrix, Run& run, bool count) {
+  OrderOptions options;
+  options.method = run.method;
+  options.threads = run.threads;
+  const Stopwatch watch;
+  const Ordering ordering = order(matrix, options).value();
+  run.seconds = std::min(run.seconds, watch.seconds());
+  if (!count) return;
+  const SymbolicFactor symbolic = analyze(matrix.pattern, ordering);
+  run.entries = static_cast<double>(symbolic.nnz_factor);
+  run.flops = symbolic.flops_llt;
+}
+
+/// Sums of logarithms, for geometric means.
+struct Means {
+  int rows = 0;
+  double one = 0, two = 0, entries = 0, flops = 0;
+};
+
+void print_row(const std::string& name, const std::vector<Run>& runs, Means& means) {
+  const Run &metis = runs[0], &one = runs[1], &two = runs[2], &amd = runs[3];
+  std::printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f |\n", name.c_str(), 1e3 * metis.seconds,
+              1e3 * one.seconds, 1e3 * two.seconds, 1e3 * amd.seconds, one.entries / metis.entries,
+              one.flops / metis.flops, amd.entries / metis.entries);
+  std::fflush(stdout);
+  ++means.rows;
+  means.one += std::log(one.seconds / metis.seconds);
+  means.two += std::log(two.seconds / metis.seconds);
+  means.entries += std::log(one.entries / metis.entries);
+  means.flops += std::log(one.flops / metis.flops);
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int at = 1; at < argc; ++at) {
+    if (std::strcmp(argv[at], "--repeats") == 0 && at + 1 < argc)
+      options.repeats = std::stoi(argv[++at]);
+    else if (std::strcmp(argv[at], "--matrices") == 0 && at + 1 < argc)
+      options.matrices = argv[++at];
+    else if (argv[at][0] == '-')
+      throw UsageError(
+          std::string(
+              "usage: bench_dissection [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]; not ") +
+          argv[at]);
+    else
+      options.problems.push_back(argv[at]);
+  }
+  if (!options.problems.empty()) return options;
+  options.problems = generated;
+  if (!options.matrices.empty())
+    options.problems.insert(options.problems.end(), from_files.begin(), from_files.end());
+  return options;
+}
+
+void compare(const Options& options) {
+  std::puts(
+      "| problem | ms metis | ms nd, 1 thread | ms nd, 2 threads | ms amd | nnz(L) nd ÷ metis | "
+      "flops nd ÷ metis | nnz(L) amd ÷ metis |\n|---|--:|--:|--:|--:|--:|--:|--:|");
+  Means means;
+  for (const std::string& name : options.problems) {
+    const SparseMatrix<double> matrix = read_or_make(name, options.matrices);
+    std::vector<Run> runs = {{OrderingMethod::metis, 1},
+                             {OrderingMethod::nd, 1},
+                             {OrderingMethod::nd, 2},
+                             {OrderingMethod::amd, 1}};
+    for (int repeat = 0; repeat < options.repeats; ++repeat)
+      for (Run& run : runs) measure(matrix, run, repeat == 0);
+    print_row(name, runs, means);
+  }
+  const auto mean = [&](double sum) { return std::exp(sum / means.rows); };
+  std::printf(
+      "\nGeometric means over METIS: time %.2f on one thread and %.2f on two, entries %.3f, flops %.3f\n",
+      mean(means.one), mean(means.two), mean(means.entries), mean(means.flops));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    compare(parse(argc, argv));
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 2;
+  }
+}
