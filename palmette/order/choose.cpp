@@ -35,6 +35,7 @@ struct MergedGraph {
   Graph graph;
   Groups groups;        // empty if not merged
   bool merged = false;
+  bool alike = false;   // the members of each group have the same neighbours
 
   const Graph& graph_of(const Graph& original) const { return merged ? graph : original; }
   std::vector<index_t> expand(std::vector<index_t> order) const {
@@ -45,10 +46,10 @@ struct MergedGraph {
 MergedGraph merge(const Graph& graph) {
   MergedGraph result;
   result.groups = indistinguishable(graph);
-  const bool alike = result.groups.count() <= merge_ratio * graph.n;
-  if (!alike) result.groups = nearly_indistinguishable(graph);
+  result.alike = result.groups.count() <= merge_ratio * graph.n;
+  if (!result.alike) result.groups = nearly_indistinguishable(graph);
   result.merged = result.groups.count() <= merge_ratio * graph.n;
-  if (result.merged) result.graph = quotient(graph, result.groups, alike);
+  if (result.merged) result.graph = quotient(graph, result.groups, result.alike);
   return result;
 }
 
@@ -151,8 +152,13 @@ struct Candidate {
 };
 
 Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingMethod method, int threads) {
-  Candidate made{{method, merged.expand(dissect(merged.graph_of(graph), method, threads))}, 0};
-  made.flops = fill_count(graph, made.order.order).flops;
+  const Graph& small = merged.graph_of(graph);
+  std::vector<index_t> order = dissect(small, method, threads);
+  // Vertices with the same neighbours need not be told apart to count.
+  const bool counts_small = !merged.merged || merged.alike;
+  const double flops = counts_small ? fill_count(small, order).flops : 0;
+  Candidate made{{method, merged.expand(std::move(order))}, flops};
+  if (!counts_small) made.flops = fill_count(graph, made.order.order).flops;
   return made;
 }
 

@@ -16,10 +16,8 @@ constexpr index_t coarsest_vertices = 100;     // vertices of the graph on which
 constexpr index_t smallest_region = 200;       // minimum degree orders smaller regions
 constexpr double useless_separator = 0.4;      // separator ÷ region; above this a cut is rejected
 constexpr int deepest = 40;                    // levels of the tree
-constexpr int passes_on_a_level = 8;
-constexpr int separators_begun = 5;            // cuts, of which one is kept
-constexpr std::size_t separators_refined = 4;  // cuts on the next finer level; half as many on each further
-                                               // level
+constexpr int passes_on_a_level = 4;
+constexpr int separators_begun = 2;            // cuts, of which one is kept
 constexpr index_t fewest_to_hand_over = 1000;  // vertices of a region that another thread may take
 
 /// A part of the graph that is not yet ordered.
@@ -50,22 +48,25 @@ void project(const LevelGraph& fine, Cut& cut) {
   cut.side = std::move(side);
 }
 
-/// The best cut on the finest level: several cuts are started on the coarsest level, and half of them are
-/// dropped on each level.
+/// Drop all cuts but the best one.
+void keep_best(std::vector<Cut>& cuts) {
+  std::iter_swap(cuts.begin(), std::min_element(cuts.begin(), cuts.end(), is_better));
+  cuts.resize(1);
+}
+
+/// The best cut on the finest level. Cuts are begun on the coarsest level, the first at the border of the
+/// graph, the second opposite to such a border, and the better one is kept after the next finer level.
 Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
   std::vector<Cut> cuts;
-  for (std::uint64_t trial = 0; trial < separators_begun; ++trial)
-    cuts.push_back(search.begin(levels.back(), 16 * name + trial));
-  std::size_t kept = separators_refined;
-  for (std::size_t level = levels.size() - 1; level-- > 0; kept = std::max<std::size_t>(kept / 2, 1)) {
-    std::stable_sort(cuts.begin(), cuts.end(), is_better);
-    cuts.resize(std::min(kept, cuts.size()));
+  for (int trial = 0; trial < separators_begun; ++trial)
+    cuts.push_back(search.begin(levels.back(), 16 * name + static_cast<std::uint64_t>(trial), trial + 1));
+  for (std::size_t level = levels.size() - 1; level-- > 0; keep_best(cuts))
     for (Cut& cut : cuts) {
       project(levels[level], cut);
       search.improve(levels[level], cut, passes_on_a_level);
     }
-  }
-  return std::move(*std::min_element(cuts.begin(), cuts.end(), is_better));
+  keep_best(cuts);
+  return std::move(cuts.front());
 }
 
 class Dissection {

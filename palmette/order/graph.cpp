@@ -51,11 +51,12 @@ std::uint64_t scramble(index_t vertex) {
 
 /// Sum of words over a vertex and its neighbours: equal for indistinguishable vertices.
 std::vector<std::uint64_t> neighbourhood_hashes(const Graph& graph) {
-  std::vector<std::uint64_t> hash(graph.n);
+  std::vector<std::uint64_t> word(graph.n), hash(graph.n);
+  for (index_t vertex = 0; vertex < graph.n; ++vertex) word[vertex] = scramble(vertex);
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
-    std::uint64_t sum = scramble(vertex);
+    std::uint64_t sum = word[vertex];
     for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
-      sum += scramble(graph.neighbour[edge]);
+      sum += word[graph.neighbour[edge]];
     hash[vertex] = sum;
   }
   return hash;

@@ -10,31 +10,50 @@ namespace {
 
 // A pass ends after this many moves without improvement for each vertex of the separator, within these
 // limits.
-constexpr std::size_t idle_moves_for_each = 3;
-constexpr std::size_t fewest_idle_moves = 15, most_idle_moves = 300;
+constexpr std::size_t idle_moves_for_each = 2;
+constexpr std::size_t fewest_idle_moves = 15, most_idle_moves = 600;
 constexpr int passes_after_growth = 6;
+constexpr double price_of_uneven_sides = 0.25;
 
 /// The figures of a cut without its lists.
 struct CutWeights {
   explicit CutWeights(const Cut& cut)
       : side{cut.side_weight[0], cut.side_weight[1]}, separator(cut.separator_weight) {}
+  offset_t excess(offset_t allowed) const {
+    return std::max<offset_t>(std::max(side[0], side[1]) - allowed, 0);
+  }
+  double price() const {
+    const double uneven = static_cast<double>(side[0] - side[1]) /
+                          static_cast<double>(std::max<offset_t>(side[0] + side[1], 1));
+    return static_cast<double>(separator) * (1 + price_of_uneven_sides * uneven * uneven);
+  }
+  bool is_better_than(const CutWeights& other, offset_t allowed) const {
+    const offset_t over = excess(allowed), other_over = other.excess(allowed);
+    return over != other_over ? over < other_over : price() < other.price();
+  }
+
   offset_t side[2];
   offset_t separator;
 };
 
-bool is_better_at(offset_t heavier, offset_t separator, offset_t other_heavier, offset_t other_separator,
-                  offset_t allowed) {
-  const offset_t over = std::max<offset_t>(heavier - allowed, 0),
-                 other_over = std::max<offset_t>(other_heavier - allowed, 0);
-  if (over != other_over) return over < other_over;
-  return separator != other_separator ? separator < other_separator : heavier < other_heavier;
+/// A vertex to which no way is longer from `start`.
+index_t farthest_from(index_t start, const LevelGraph& graph) {
+  std::vector<index_t> reached = {start};
+  std::vector<char> seen(graph.n, 0);
+  seen[start] = 1;
+  for (std::size_t at = 0; at < reached.size(); ++at)
+    for (const index_t other : graph.neighbours(reached[at]))
+      if (!seen[other]) {
+        seen[other] = 1;
+        reached.push_back(other);
+      }
+  return reached.back();
 }
 
 }  // namespace
 
 bool is_better(const Cut& one, const Cut& other) {
-  return is_better_at(one.heavier(), one.separator_weight, other.heavier(), other.separator_weight,
-                      one.heaviest_allowed());
+  return CutWeights(one).is_better_than(CutWeights(other), one.heaviest_allowed());
 }
 
 void SeparatorSearch::work_on(const LevelGraph& graph, Cut& cut) {
@@ -120,10 +139,9 @@ bool SeparatorSearch::run_pass(Cut& cut, int side) {
     const offset_t grown = cut.side_weight[side] + graph_->weight[vertex];
     if (grown > allowed && grown > cut.side_weight[1 - side]) break;
     move(cut, vertex, side);
-    if (!is_better_at(cut.heavier(), cut.separator_weight, std::max(best.side[0], best.side[1]),
-                      best.separator, allowed))
-      continue;
-    best = CutWeights(cut);
+    const CutWeights now(cut);
+    if (!now.is_better_than(best, allowed)) continue;
+    best = now;
     best_length = changes_.size();
     idle = 0;
   }
@@ -158,13 +176,15 @@ void SeparatorSearch::grow(Cut& cut, index_t seed) {
   end_pass(cut);
 }
 
-Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name) {
+Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name, int sweeps) {
   Cut cut;
   cut.side.assign(graph.n, Side::second);
   for (const index_t weight : graph.weight) cut.side_weight[1] += weight;
   if (graph.n == 0) return cut;
   work_on(graph, cut);
-  grow(cut, static_cast<index_t>(scramble(name) % static_cast<std::uint64_t>(graph.n)));
+  index_t seed = static_cast<index_t>(scramble(name) % static_cast<std::uint64_t>(graph.n));
+  for (int sweep = 0; sweep < sweeps; ++sweep) seed = farthest_from(seed, graph);
+  grow(cut, seed);
   improve(graph, cut, passes_after_growth);
   return cut;
 }

@@ -21,10 +21,13 @@ struct Cut {
   offset_t total() const { return side_weight[0] + side_weight[1] + separator_weight; }
   offset_t heavier() const { return side_weight[0] > side_weight[1] ? side_weight[0] : side_weight[1]; }
   /// Above this a side counts as too heavy.
-  offset_t heaviest_allowed() const { return total() * 3 / 5; }
+  offset_t heaviest_allowed() const { return total() * 13 / 20; }
 };
 
-/// Lighter separators are better, then more even sides; a side that is too heavy is worse than any separator.
+/// The cut with the smaller separator · (1 + d²/4) is better, where d is the difference of the sides over
+/// their sum: uneven sides are accepted for a separator that is shorter by a few percent. A side that is too
+/// heavy is worse than any separator.
+/// @source [Ashcraft and Liu 1998], §2, for the form of the price
 bool is_better(const Cut& one, const Cut& other);
 
 /// Finds and improves cuts; reused for its memory by one thread.
@@ -40,8 +43,10 @@ class SeparatorSearch {
   /// Grow the first side from one vertex until the sides are even, always by the vertex that adds least to
   /// the separator, and improve the cut.
   /// @param name  determines the first vertex
+  /// @param sweeps  how often the first vertex is replaced by one that is farthest from it: balls around
+  ///   vertices inside a mesh have larger borders than those around its corners
   /// @cost O(edges · log) @source [Karypis and Kumar 1998], §3.2, for edge separators
-  Cut begin(const LevelGraph& graph, std::uint64_t name);
+  Cut begin(const LevelGraph& graph, std::uint64_t name, int sweeps);
   /// Make passes to the two sides in turn, until two passes bring no improvement or `passes` are done.
   /// @cost each pass O(edges · log) at most, in practice O(edges at the separator)
   void improve(const LevelGraph& graph, Cut& cut, int passes);

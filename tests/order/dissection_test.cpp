@@ -1,6 +1,7 @@
 // Palmette's own nested dissection and its parts: hierarchy, separators, minimum degree with a halo.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "palmette/order/choose.hpp"
@@ -98,7 +99,7 @@ TEST(Separators, leave_no_edge_between_the_sides_and_count_their_weights) {
   for (const NamedMatrix& named : larger_matrices()) {
     const Graph graph = graph_of(named.matrix);
     const LevelGraph level = finest_level(graph);
-    const Cut cut = SeparatorSearch().begin(level, 7);
+    const Cut cut = SeparatorSearch().begin(level, 7, 0);
     offset_t weight[3] = {0, 0, 0};
     for (index_t vertex = 0; vertex < graph.n; ++vertex) {
       ++weight[static_cast<int>(cut.side[vertex])];
@@ -121,9 +122,57 @@ TEST(Separators, of_a_long_strip_are_as_short_as_its_width) {
       if (x + 1 < 200) edges.emplace_back(8 * x + y, 8 * x + y + 8);
     }
   const Graph graph = graph_of(from_edges(1600, edges));
-  const Cut cut = SeparatorSearch().begin(finest_level(graph), 3);
+  const Cut cut = SeparatorSearch().begin(finest_level(graph), 3, 0);
   EXPECT_EQ(cut.separator_weight, 8);
   EXPECT_LE(cut.heavier(), cut.heaviest_allowed());
+}
+
+TEST(Separators, price_weighs_length_against_evenness) {
+  // Price: separator · (1 + d²/4). Sides 60 and 40: d² = 0.04, so even sides are worth one percent.
+  Cut even, uneven;
+  even.side_weight[0] = even.side_weight[1] = 50000;
+  uneven.side_weight[0] = 60000;
+  uneven.side_weight[1] = 40000;
+  uneven.separator_weight = 1000;
+  even.separator_weight = 1009;
+  EXPECT_TRUE(is_better(even, uneven));
+  even.separator_weight = 1011;
+  EXPECT_TRUE(is_better(uneven, even));
+  uneven.side_weight[0] = 70000;  // beyond 13/20 of all
+  uneven.side_weight[1] = 30000;
+  uneven.separator_weight = 1;
+  EXPECT_TRUE(is_better(even, uneven));
+}
+
+TEST(GainBuckets, give_the_largest_gain_first_and_the_oldest_of_equals) {
+  GainBuckets queue;
+  queue.fit(6, 1);
+  EXPECT_EQ(queue.first(), -1);
+  queue.insert(0, -2);
+  queue.insert(1, 1);
+  queue.insert(2, 1);
+  queue.insert(3, -9);
+  EXPECT_EQ(queue.first(), 1);
+  queue.change(1, 1);  // goes to the end of its bucket
+  EXPECT_EQ(queue.first(), 2);
+  queue.remove(2);
+  queue.change(3, 4);
+  EXPECT_EQ(queue.first(), 3);
+  EXPECT_TRUE(queue.holds(0) && queue.holds(1) && !queue.holds(2));
+  queue.clear();
+  EXPECT_FALSE(queue.holds(0) || queue.holds(1) || queue.holds(3));
+  EXPECT_EQ(queue.first(), -1);
+}
+
+TEST(GainBuckets, hold_gains_of_any_size) {
+  GainBuckets queue;
+  queue.fit(3, 1000000);
+  queue.insert(0, std::numeric_limits<index_t>::min());
+  queue.insert(1, std::numeric_limits<index_t>::max());
+  queue.insert(2, 0);
+  EXPECT_EQ(queue.first(), 1);
+  queue.remove(1);
+  EXPECT_EQ(queue.first(), 2);
 }
 
 TEST(MinimumDegree, fills_as_little_as_the_library_s) {
@@ -198,6 +247,16 @@ TEST(Dissection, of_a_cube_saves_flops_against_minimum_degree) {
   const Graph graph = graph_of(cube(24));
   EXPECT_LT(fill_count(graph, order_graph(graph, OrderingMethod::nd).order).flops,
             0.95 * fill_count(graph, amd_order(graph).order).flops);
+}
+
+TEST(Dissection, of_cubes_fills_like_the_library_s) {
+  if (!has_metis()) GTEST_SKIP() << "this build has no METIS to compare with";
+  for (const index_t side : {18, 24, 30}) {
+    const Graph graph = graph_of(cube(side));
+    EXPECT_LT(fill_count(graph, order_graph(graph, OrderingMethod::nd).order).entries,
+              1.1 * fill_count(graph, order_graph(graph, OrderingMethod::metis).order).entries)
+        << side;
+  }
 }
 
 TEST(Dissection, of_a_complete_graph_does_not_cut_it) {
