@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -105,6 +106,20 @@ struct LooseSymmetry {
 /// first that rules out every symmetry
 template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance);
+
+/// The entries below the diagonal of a symmetric pattern, and their mirror images. For matrices that
+/// come again with the same pattern.
+struct MirroredEntries {
+  std::vector<offset_t> below = {0};  ///< length cols + 1: entries below the diagonal of the columns before
+  std::vector<offset_t> mirror;       ///< for each of them, in the order of the columns, its mirror image
+};
+/// @returns nothing if the pattern is not symmetric @cost O(nnz)
+std::optional<MirroredEntries> mirrored_entries(const SparsityPattern& pattern);
+/// As above, for a matrix whose pattern has these mirrored entries. @param team  null: the caller's thread
+/// alone @cost one pass over the entries, shared by the team
+template <class T>
+LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, const MirroredEntries& mirrored,
+                              double tolerance, ThreadTeam* team);
 
 /// (A + Aᴴ) / 2 for hermitian, (A + Aᵀ) / 2 for symmetric: with exactly that symmetry, which is also
 /// declared.

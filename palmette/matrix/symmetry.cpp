@@ -76,7 +76,62 @@ struct LooseEqual {
     holds = difference <= tolerance * size;
     if (holds) largest = std::max(largest, difference / size);
   }
+  void join(const LooseEqual& more) {
+    holds = holds && more.holds;
+    largest = std::max(largest, more.largest);
+  }
 };
+
+/// What the pairs of a matrix, or of a part of it, allow.
+template <class T>
+struct PairsSeen {
+  LooseEqual symmetric, hermitian;
+  bool skew = true;
+
+  explicit PairsSeen(double tolerance) : symmetric{tolerance}, hermitian{tolerance, is_complex_v<T>} {}
+  /// @returns whether a symmetry is still possible
+  bool compare(const T& value, const T& other) {
+    symmetric.compare(value, other);
+    if constexpr (is_complex_v<T>) hermitian.compare(value, conjugate(other));
+    skew = skew && value == -other;
+    return symmetric.holds || hermitian.holds || skew;
+  }
+  void join(const PairsSeen& more) {
+    symmetric.join(more.symmetric);
+    hermitian.join(more.hermitian);
+    skew = skew && more.skew;
+  }
+  LooseSymmetry found() const {
+    if (hermitian.exact()) return {Symmetry::hermitian, 0};
+    if (symmetric.exact()) return {Symmetry::symmetric, 0};
+    if (skew) return {Symmetry::skew, 0};
+    if (hermitian.holds) return {Symmetry::hermitian, hermitian.largest};
+    if (symmetric.holds) return {Symmetry::symmetric, symmetric.largest};
+    return {};
+  }
+};
+
+/// The pairs of columns [first, end).
+template <class T>
+PairsSeen<T> compare_mirrored(const SparseMatrix<T>& matrix, const MirroredEntries& mirrored, index_t first,
+                              index_t end, double tolerance) {
+  PairsSeen<T> seen(tolerance);
+  const std::vector<offset_t>& column_ptr = matrix.pattern.column_ptr;
+  for (index_t column = first; column < end; ++column) {
+    offset_t pair = mirrored.below[column];
+    const offset_t behind = column_ptr[column + 1];
+    offset_t entry = behind - (mirrored.below[column + 1] - pair);
+    if (entry > column_ptr[column] && matrix.pattern.row_index[entry - 1] == column)
+      seen.compare(matrix.values[entry - 1], matrix.values[entry - 1]);
+    for (; entry < behind; ++entry, ++pair) {
+      const T& value = matrix.values[entry];
+      const T& other = matrix.values[mirrored.mirror[pair]];
+      seen.compare(value, other);
+      if (!seen.compare(other, value)) return seen;
+    }
+  }
+  return seen;
+}
 
 template <class T>
 bool is_not_a_number(const T& value) {
@@ -97,22 +152,45 @@ Symmetry detect_symmetry(const SparseMatrix<T>& matrix) {
 
 template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance) {
-  LooseEqual symmetric{tolerance}, hermitian{tolerance, is_complex_v<T>};
-  bool skew = true;
+  PairsSeen<T> seen(tolerance);
   const bool paired = walk_pairs(matrix.pattern, [&](offset_t entry, offset_t partner) {
-    const T& value = matrix.values[entry];
-    const T& other = matrix.values[partner];
-    symmetric.compare(value, other);
-    if constexpr (is_complex_v<T>) hermitian.compare(value, conjugate(other));
-    skew = skew && value == -other;
-    return symmetric.holds || hermitian.holds || skew;
+    return seen.compare(matrix.values[entry], matrix.values[partner]);
   });
-  if (!paired) return {};
-  if (hermitian.exact()) return {Symmetry::hermitian, 0};
-  if (symmetric.exact()) return {Symmetry::symmetric, 0};
-  if (skew) return {Symmetry::skew, 0};
-  if (hermitian.holds) return {Symmetry::hermitian, hermitian.largest};
-  return {Symmetry::symmetric, symmetric.largest};
+  return paired ? seen.found() : LooseSymmetry{};
+}
+
+std::optional<MirroredEntries> mirrored_entries(const SparsityPattern& pattern) {
+  MirroredEntries made;
+  made.below.resize(static_cast<std::size_t>(pattern.cols) + 1, 0);
+  for (index_t column = 0; column < pattern.cols; ++column) {
+    const auto rows = pattern.column(column);
+    made.below[column + 1] =
+        made.below[column] + (rows.end() - std::upper_bound(rows.begin(), rows.end(), column));
+  }
+  made.mirror.resize(made.below.back());
+  offset_t pair = 0;
+  const bool paired = walk_pairs(pattern, [&](offset_t entry, offset_t partner) {
+    // Entries below the diagonal have their mirror images in later columns.
+    if (partner > entry) made.mirror[pair++] = partner;
+    return true;
+  });
+  if (!paired) return std::nullopt;
+  return made;
+}
+
+template <class T>
+LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, const MirroredEntries& mirrored,
+                              double tolerance, ThreadTeam* team) {
+  const index_t n = matrix.cols();
+  if (team == nullptr) return compare_mirrored(matrix, mirrored, 0, n, tolerance).found();
+  const int parts = 8 * team->size();
+  std::vector<PairsSeen<T>> seen(parts, PairsSeen<T>(tolerance));
+  const auto begin = [&](int part) { return static_cast<index_t>(offset_t{n} * part / parts); };
+  team->share_parts(parts, [&](int part) {
+    seen[part] = compare_mirrored(matrix, mirrored, begin(part), begin(part + 1), tolerance);
+  });
+  for (int part = 1; part < parts; ++part) seen[0].join(seen[part]);
+  return seen[0].found();
 }
 
 template <class T>
@@ -151,6 +229,8 @@ void check_matrix(const SparseMatrix<T>& matrix) {
 #define PALMETTE_INSTANTIATE(T)                                               \
   template Symmetry detect_symmetry(const SparseMatrix<T>&);                  \
   template LooseSymmetry detect_symmetry(const SparseMatrix<T>&, double);     \
+  template LooseSymmetry detect_symmetry(const SparseMatrix<T>&, const MirroredEntries&, double, \
+                                         ThreadTeam*);                        \
   template SparseMatrix<T> symmetric_part(const SparseMatrix<T>&, Symmetry);  \
   template void check_matrix(const SparseMatrix<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

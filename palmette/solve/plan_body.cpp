@@ -45,11 +45,13 @@ void PlanBody<T>::check_sizes(DenseView<const T> b, DenseView<T> x) const {
 
 template <class T>
 PlanBody<T>::PlanBody(index_t n, std::vector<solve_detail::Stage<T>> stages,
-                      std::unique_ptr<const solve_detail::PartMaps<T>> parts)
+                      std::unique_ptr<const solve_detail::PartMaps<T>> parts,
+                      std::shared_ptr<WorkspacePool<T>> workspaces)
     : n_(n),
       stages_(std::move(stages)),
       parts_(std::move(parts)),
-      device_(stages_.empty() ? nullptr : stages_.front().core->device()) {
+      device_(stages_.empty() ? nullptr : stages_.front().core->device()),
+      pool_(workspaces ? std::move(workspaces) : std::make_shared<WorkspacePool<T>>()) {
   if (!device_) return;
   for (solve_detail::Stage<T>& stage : stages_) solve_detail::move_maps(stage, n_, device_);
 }
@@ -144,7 +146,7 @@ SolveTrace PlanBody<T>::over_blocks(DenseView<const T> b, DenseView<T> x, const 
     trace.threads = workspace->most_called;
     trace.device = device_counts() - before;
     trace.panels = panel_reads() - read_before;
-    give_back(std::move(workspace));
+    pool_->give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(b.cols) +
                       " right-hand sides");
@@ -193,23 +195,10 @@ typename PlanBody<T>::StageSides PlanBody<T>::sides_of(const solve_detail::Stage
 template <class T>
 std::unique_ptr<typename PlanBody<T>::Workspace> PlanBody<T>::borrow_workspace(index_t num_rhs,
                                                                               int threads) const {
-  std::unique_ptr<Workspace> workspace;
-  {
-    const BriefLock lock(&pool_);
-    if (!pool_.empty()) {
-      workspace = std::move(pool_.back());
-      pool_.pop_back();
-    }
-  }
+  std::unique_ptr<Workspace> workspace = pool_->take();
   if (!workspace) workspace = std::make_unique<Workspace>();
   prepare(*workspace, num_rhs, threads);
   return workspace;
-}
-
-template <class T>
-void PlanBody<T>::give_back(std::unique_ptr<Workspace> workspace) const {
-  const BriefLock lock(&pool_);
-  pool_.push_back(std::move(workspace));
 }
 
 template <class T>

@@ -8,6 +8,7 @@
 
 #include "palmette/solve/core.hpp"
 #include "palmette/solve/part_maps.hpp"
+#include "palmette/solve/plan_store.hpp"
 
 namespace palmette::solve_detail {
 
@@ -16,8 +17,10 @@ class PlanBody {
  public:
   /// @param stages  in the order of the plain solve, each n × n, one or more
   /// @param parts   of a factor that the only stage keeps alive; null: no solves with single factors
+  /// @param workspaces  of plans with the same structure; null: its own
   PlanBody(index_t n, std::vector<solve_detail::Stage<T>> stages,
-           std::unique_ptr<const solve_detail::PartMaps<T>> parts = nullptr);
+           std::unique_ptr<const solve_detail::PartMaps<T>> parts = nullptr,
+           std::shared_ptr<WorkspacePool<T>> workspaces = nullptr);
 
   index_t size() const { return n_; }
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
@@ -60,7 +63,6 @@ class PlanBody {
   /// The same with the vectors brought to the device and back.
   Block through_device(Operation operation) const;
   std::unique_ptr<Workspace> borrow_workspace(index_t num_rhs, int threads) const;
-  void give_back(std::unique_ptr<Workspace> workspace) const;
   void prepare(Workspace& workspace, index_t num_rhs, int threads) const;
   void run_chain(const Chain& chain, Workspace& workspace) const;
   void run_stage(const Chain& chain, std::size_t place, Workspace& workspace) const;
@@ -86,7 +88,7 @@ class PlanBody {
   std::vector<solve_detail::Stage<T>> stages_;
   std::unique_ptr<const solve_detail::PartMaps<T>> parts_;
   std::shared_ptr<Device> device_;  ///< holds all stages; null: the host
-  mutable std::vector<std::unique_ptr<Workspace>> pool_;  // under a brief lock: unused workspaces
+  std::shared_ptr<WorkspacePool<T>> pool_;
 };
 
 }  // namespace palmette::solve_detail

@@ -74,7 +74,7 @@ void PlanBody<T>::solve_block(Operation operation, EntryRun<T> block, const Solv
     trace.solve.method = chosen.method;
     trace.solve.threads = std::max(trace.solve.threads, workspace->most_called);
     trace.bytes += bytes;
-    give_back(std::move(workspace));
+    pool_->give_back(std::move(workspace));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the workspace of a solve with " + std::to_string(block.x.cols) +
                       " sparse right-hand sides");

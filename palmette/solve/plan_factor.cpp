@@ -51,35 +51,46 @@ void stream_panels(solve_detail::SupernodalParts<T>& parts, const PanelsInFile& 
   if (parts.upper) parts.upper->look_through(&parts.streamed->window(true));
 }
 
-/// @param values  of this triangle @param all  of the plan
+/// What a triangle may be made of besides its factor.
+template <class T>
+struct TriangleOrigin {
+  const TriangleValues<T>& values;  ///< of this triangle
+  const PlanValues<T>& all;         ///< of the plan
+  std::shared_ptr<solve_detail::TriangleStore<T>> store;  ///< null: memory of its own
+};
+
 template <class T>
 std::unique_ptr<solve_detail::SupernodalTriangle<T>> triangle_of(
     const PlanStructure& structure, const solve_detail::TriangleSource<T>& source, const PlanOptions& options,
-    const TriangleValues<T>& values, const PlanValues<T>& all) {
+    const TriangleOrigin<T>& from) {
   using Triangle = solve_detail::SupernodalTriangle<T>;
-  if (all.file) return std::make_unique<Triangle>(structure, source, values);
-  return std::make_unique<Triangle>(structure, source, options, values, all.owner);
+  if (from.store) return std::make_unique<Triangle>(structure, source, options, from.store);
+  if (from.all.file) return std::make_unique<Triangle>(structure, source, from.values);
+  return std::make_unique<Triangle>(structure, source, options, from.values, from.all.owner);
 }
 
 template <class T>
 solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
                                           std::shared_ptr<const PlanStructure> structure,
-                                          const PlanValues<T>& known) {
+                                          const PlanValues<T>& known, PlanStore<T>* store = nullptr) {
   solve_detail::SupernodalParts<T> parts;
   const bool fits = structure && &structure->symbolic() == factor->symbolic.get() &&
                     structure->entry_bytes() == bytes_of(ScalarTraits<T>::type);
   parts.structure = fits ? std::move(structure) : plan_structure(factor->symbolic, ScalarTraits<T>::type);
+  solve_detail::StoredParts<T> none{nullptr, factor->kind, nullptr, nullptr, nullptr};
+  const solve_detail::StoredParts<T>& stored =
+      store != nullptr ? store->parts_for(parts.structure, factor->kind) : none;
   solve_detail::TriangleSource<T> lower;
   lower.diagonal = lower.below = factor->lower.data();
   lower.unit_diagonal = factor->kind != FactorKind::llt;
   lower.place = factor->kind != FactorKind::llt ? factor->place.data() : nullptr;
-  parts.lower = triangle_of(*parts.structure, lower, options, known.lower, known);
+  parts.lower = triangle_of<T>(*parts.structure, lower, options, {known.lower, known, stored.lower});
   if (factor->kind == FactorKind::lu) {
     solve_detail::TriangleSource<T> upper;
     upper.diagonal = factor->lower.data();
     upper.below = factor->upper.data();
     upper.diagonal_is_upper = true;
-    parts.upper = triangle_of(*parts.structure, upper, options, known.upper, known);
+    parts.upper = triangle_of<T>(*parts.structure, upper, options, {known.upper, known, stored.upper});
   }
   if (factor->kind == FactorKind::ldlt)
     parts.diagonal.emplace(factor->hermitian, std::span<const T>(factor->d),
@@ -100,11 +111,24 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 }
 
 template <class T>
+const solve_detail::StoredParts<T>& PlanStore<T>::parts_for(std::shared_ptr<const PlanStructure> structure,
+                                                            FactorKind kind) {
+  if (!parts_ || parts_->structure != structure || parts_->kind != kind) {
+    parts_ = std::make_shared<solve_detail::StoredParts<T>>();
+    parts_->structure = std::move(structure);
+    parts_->kind = kind;
+  }
+  return *parts_;
+}
+
+template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options,
-                        std::shared_ptr<const PlanStructure> structure, const PlanValues<T>& known) {
+                        std::shared_ptr<const PlanStructure> structure, const PlanValues<T>& known,
+                        PlanStore<T>* store) {
   if (!factor || !factor->symbolic)
     throw UsageError("plan_solve: the factor is null; call factorize first and check that it succeeded");
   blas::use_one_thread();
+  if (options.device || options.world || known.owner || known.file) store = nullptr;
   try {
     solve_detail::Stage<T> stage;
     // Permutations and scalings stay in the factor, which the core keeps alive.
@@ -117,14 +141,16 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
     const index_t n = factor->size();
     auto maps = std::make_unique<const solve_detail::PartMaps<T>>(*factor);
+    const FactorKind kind = factor->kind;
     solve_detail::SupernodalParts<T> parts =
-        parts_of(std::move(factor), options, std::move(structure), known);
+        parts_of(std::move(factor), options, std::move(structure), known, store);
+    const auto workspaces = store != nullptr ? store->parts_for(parts.structure, kind).workspaces : nullptr;
     if (known.file) stream_panels(parts, *known.file);
     stage.core = solve_detail::make_core(std::move(parts), options);
     std::vector<solve_detail::Stage<T>> stages;
     stages.push_back(std::move(stage));
     return SolvePlan<T>(
-        std::make_unique<const solve_detail::PlanBody<T>>(n, std::move(stages), std::move(maps)));
+        std::make_unique<const solve_detail::PlanBody<T>>(n, std::move(stages), std::move(maps), workspaces));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the plan of a solve");
   }
@@ -171,7 +197,9 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
 
 #define PALMETTE_INSTANTIATE(T)                                                             \
   template SolvePlan<T> plan_solve<T>(std::shared_ptr<const Factor<T>>, const PlanOptions&, \
-                                      std::shared_ptr<const PlanStructure>, const PlanValues<T>&); \
+                                      std::shared_ptr<const PlanStructure>, const PlanValues<T>&,  \
+                                      PlanStore<T>*);                                              \
+  template class PlanStore<T>;                                                                     \
   template offset_t least_panel_memory<T>(std::shared_ptr<const Factor<T>>,                        \
                                           std::shared_ptr<const PlanStructure>, const PlanValues<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -122,7 +122,22 @@ namespace solve_detail {
 class SweepGroups;
 template <class T>
 class PlanBody;
+template <class T>
+struct StoredParts;
 }
+
+/// Memory that plans leave for the next plan of the same structure and kind when their last owner releases
+/// them: panels, and the workspaces of solves. Empty at first; one plan is made with it at a time.
+template <class T>
+class PlanStore {
+ public:
+  /// What serves plans of this structure; what another one has left is dropped.
+  const solve_detail::StoredParts<T>& parts_for(std::shared_ptr<const solve_detail::SweepGroups> structure,
+                                                FactorKind kind);
+
+ private:
+  std::shared_ptr<solve_detail::StoredParts<T>> parts_;
+};
 
 /// Constant after construction and thread-safe (each solve has its own workspace).
 template <class T>
@@ -198,6 +213,8 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 /// @param known  values() of a plan with the default options for this factor, made by a build of the same
 ///   plan_layout(): used in place. What does not fit is computed. With a file the factor has no panels, and
 ///   solves are made by the serial engine, with the bits of all engines, while a thread reads ahead
+/// @param store  of plans before this one, which is made in their memory and leaves it there in turn; null:
+///   memory of its own. Not used on devices and with `known` values
 /// @throws MemoryError; UsageError if the file's values do not fit, or its memory is less than
 ///   least_panel_memory
 /// @cost Σ w³ flops over supernodes of width w, and w²·r for the r rows below narrow ones, whose entries are
@@ -205,7 +222,7 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 template <class T>
 SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptions& options = {},
                         std::shared_ptr<const PlanStructure> structure = nullptr,
-                        const PlanValues<T>& known = {});
+                        const PlanValues<T>& known = {}, PlanStore<T>* store = nullptr);
 
 /// Bytes that solves with panels in a file need at least for panels in memory. @param known  with its file
 template <class T>

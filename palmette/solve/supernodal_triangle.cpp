@@ -159,16 +159,42 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const Tr
                                           const PlanOptions& options, const TriangleValues<T>& known,
                                           const std::shared_ptr<const void>& owner)
     : structure_(structure), source_(source) {
-  form_.assign(structure.symbolic().num_supernodes(), Form::guarded);
   find_places();
   if (!options.invert_diagonal_blocks) return;
   if (owner && fits(known)) {
     take(known, owner, options);
+    guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
   } else {
-    values_ = PanelArray<T>(offset_.back() + packed_slack, Uninitialised());
-    std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
-    fill(growth_limit_of(options, unit_roundoff<T>), options.team);
+    compute(options);
   }
+}
+
+template <class T>
+SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
+                                          const PlanOptions& options,
+                                          std::shared_ptr<TriangleStore<T>> store)
+    : structure_(structure), source_(source), store_(std::move(store)) {
+  TriangleMemory<T> left = store_->take();
+  values_ = std::move(left.values);
+  offset_ = std::move(left.offset);
+  form_ = std::move(left.form);
+  has_places_ = std::move(left.has_places);
+  find_places();
+  if (options.invert_diagonal_blocks) compute(options);
+}
+
+template <class T>
+SupernodalTriangle<T>::~SupernodalTriangle() {
+  if (store_)
+    store_->give_back({std::move(values_), std::move(offset_), std::move(form_), std::move(has_places_)});
+}
+
+template <class T>
+void SupernodalTriangle<T>::compute(const PlanOptions& options) {
+  const offset_t size = offset_.back() + packed_slack;
+  if (values_.size() != size) values_ = PanelArray<T>(size, Uninitialised());
+  std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
+  fill(growth_limit_of(options, unit_roundoff<T>), options.team);
   guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
 }
 
@@ -176,7 +202,6 @@ template <class T>
 SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                                           const TriangleValues<T>& known)
     : structure_(structure), source_(source) {
-  form_.assign(structure.symbolic().num_supernodes(), Form::guarded);
   find_places();
   if (!fits(known)) throw UsageError("the panels of the plan do not fit the structure");
   take_forms(known);
@@ -264,14 +289,16 @@ template <class T>
 void SupernodalTriangle<T>::find_places() {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const index_t count = symbolic.num_supernodes();
+  form_.assign(count, Form::guarded);
   has_places_.assign(count, 0);
-  offset_.assign(count + 1, 0);
-  for (index_t s = 0; s < count; ++s) {
-    offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source_.place != nullptr);
-    if (source_.place != nullptr)
+  if (source_.place != nullptr)
+    for (index_t s = 0; s < count; ++s)
       for (index_t k = 0; k < symbolic.width(s); ++k)
         if (source_.place[symbolic.supernode_begin[s] + k] != k) has_places_[s] = 1;
-  }
+  if (!offset_.empty()) return;
+  offset_.assign(count + 1, 0);
+  for (index_t s = 0; s < count; ++s)
+    offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source_.place != nullptr);
 }
 
 /// Each supernode's values depend on its panel alone, so threads take shares in any order, and touch their
@@ -535,56 +562,10 @@ offset_t SupernodalTriangle<T>::predicted_bytes(const SweepGroups& structure, of
          (offset_t{count} + 1) * static_cast<offset_t>(sizeof(offset_t));
 }
 
-template <class T>
-BlockDiagonal<T>::BlockDiagonal(bool hermitian, std::span<const T> d, std::span<const T> d_below)
-    : hermitian_(hermitian), diagonal_(d.size()), below_(d.size(), T(0)) {
-  for (std::size_t k = 0; k < d.size(); ++k) {
-    if (d_below[k] == T(0)) {
-      diagonal_[k] = T(1) / d[k];
-      continue;
-    }
-    // [a c'; c b] with c' = c or its conjugate, divided through by |c| as LAPACK's xSYTRS and xHETRS do: no
-    // overflow.
-    const real_t<T> size = std::abs(d_below[k]);
-    const T upper = d[k] / size, lower = d[k + 1] / size, c = d_below[k] / size;
-    const T scaled_determinant = (upper * lower - c * (hermitian ? conjugate(c) : c)) * size;
-    diagonal_[k] = lower / scaled_determinant;
-    diagonal_[k + 1] = upper / scaled_determinant;
-    below_[k] = -c / scaled_determinant;
-    ++k;
-  }
-}
-
-template <class T>
-void BlockDiagonal<T>::solve(index_t first, index_t count, RhsRows<T> values) const {
-  for (index_t row = 0; row < count; ++row) {
-    const T below = below_[first + row];
-    T* const x = values.row(row);
-    if (below == T(0)) {
-      for (index_t rhs = 0; rhs < values.stride; ++rhs) x[rhs] *= diagonal_[first + row];
-      continue;
-    }
-    T* const next = values.row(row + 1);
-    const T above = hermitian_ ? conjugate(below) : below;
-    for (index_t rhs = 0; rhs < values.stride; ++rhs) {
-      const T upper = x[rhs], lower = next[rhs];
-      x[rhs] = diagonal_[first + row] * upper + above * lower;
-      next[rhs] = below * upper + diagonal_[first + row + 1] * lower;
-    }
-    ++row;
-  }
-}
-
-template <class T>
-offset_t BlockDiagonal<T>::memory_bytes() const {
-  return static_cast<offset_t>((diagonal_.size() + below_.size()) * sizeof(T));
-}
-
 #define PALMETTE_INSTANTIATE(T)                                                                       \
   template bool expand_diagonal<T>(const DiagonalSource<T>&, const PlanOptions&, DenseView<T>);       \
   template void multiply_by_inverse<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);         \
-  template class SupernodalTriangle<T>;                                                               \
-  template class BlockDiagonal<T>;
+  template class SupernodalTriangle<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

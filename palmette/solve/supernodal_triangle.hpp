@@ -6,6 +6,7 @@
 
 #include "palmette/solve/panel_window.hpp"
 #include "palmette/solve/plan_options.hpp"
+#include "palmette/solve/plan_store.hpp"
 #include "palmette/solve/sweep_structure.hpp"
 
 namespace palmette::solve_detail {
@@ -70,6 +71,14 @@ class SupernodalTriangle {
                      const PlanOptions& options, const TriangleValues<T>& known = {},
                      const std::shared_ptr<const void>& owner = nullptr);
 
+  /// Computed in memory of the store, where it returns. @param store  of triangles of the same structure,
+  /// permuted or not
+  SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
+                     const PlanOptions& options, std::shared_ptr<TriangleStore<T>> store);
+  ~SupernodalTriangle();
+  SupernodalTriangle(const SupernodalTriangle&) = delete;
+  SupernodalTriangle& operator=(const SupernodalTriangle&) = delete;
+
   /// Panels stay in a file. @param source  without panels @throws UsageError if `known` does not fit
   SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                      const TriangleValues<T>& known);
@@ -106,7 +115,7 @@ class SupernodalTriangle {
   static offset_t predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes, bool permuted);
 
  private:
-  enum class Form : char { packed, inverted, guarded };
+  using Form = PanelForm;
 
   const T* in_window(const std::vector<std::uint64_t>& place, index_t s) const {
     return reinterpret_cast<const T*>(window_->base + place[s]);
@@ -123,6 +132,7 @@ class SupernodalTriangle {
   PackedPanel<T> packed(index_t s, bool backward) const;
   struct Workroom;  // of one thread that builds the triangle
   void find_places();
+  void compute(const PlanOptions& options);
   bool fits(const TriangleValues<T>& known) const;
   void fill(double growth_limit, ThreadTeam* team);
   template <class Each>
@@ -152,6 +162,7 @@ class SupernodalTriangle {
   std::vector<char> has_places_;  // length num_supernodes
   index_t guarded_count_ = 0;
   const PanelWindow* window_ = nullptr;  // null: panels are in memory
+  std::shared_ptr<TriangleStore<T>> store_;  // takes the memory in the end; null: it is freed
 };
 
 /// D of LDLᵀ, inverted: blocks of one and two rows.

@@ -13,13 +13,14 @@ namespace palmette {
 namespace {
 
 template <class T>
-SolvePlan<T> plan_of(const std::shared_ptr<const Factor<T>>& factor, const InverseOptions& options) {
+SolvePlan<T> plan_of(const std::shared_ptr<const Factor<T>>& factor, const InverseOptions& options,
+                     PlanStore<T>& store) {
   PlanOptions plan;
   plan.team = options.factorize.team;
   plan.device = options.device;
   plan.world = options.world;
   plan.of_world = options.of_world;
-  return plan_solve(factor, plan, options.structure);
+  return plan_solve(factor, plan, options.structure, {}, &store);
 }
 
 void check_panels_in_memory(const std::optional<PanelFileReport>& file) {
@@ -30,8 +31,8 @@ void check_panels_in_memory(const std::optional<PanelFileReport>& file) {
 template <class T>
 class WorkingInverse final : public Inverse<T> {
  public:
-  WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options)
-      : WorkingInverse(factor, plan_of(factor, options), options.structure) {}
+  WorkingInverse(std::shared_ptr<const Factor<T>> factor, const InverseOptions& options, PlanStore<T>& store)
+      : WorkingInverse(factor, plan_of(factor, options, store), options.structure) {}
   /// @param structure  of the plan; null: unknown
   WorkingInverse(std::shared_ptr<const Factor<T>> factor, SolvePlan<T> plan,
                  std::shared_ptr<const PlanStructure> structure,
@@ -215,7 +216,7 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_mixed(const SparseMatrix<T>& mat
   if (!factor) return factor.failure();
   const std::shared_ptr<const Factor<Low>> made = std::move(factor).value();
   return std::shared_ptr<const Inverse<T>>(std::make_shared<MixedInverse<T>>(
-      made, plan_of(made, options), std::move(row_scale), std::move(column_scale),
+      made, plan_of(made, options, memory.low_plans), std::move(row_scale), std::move(column_scale),
       typename MixedInverse<T>::Holder{options.device, {}}));
 }
 
@@ -264,7 +265,7 @@ Outcome<std::shared_ptr<const Inverse<T>>> make_inverse(const SparseMatrix<T>& m
   auto factor = factorize_again(memory.working, matrix, std::move(symbolic), ordering, options.factorize);
   if (!factor) return factor.failure();
   return std::shared_ptr<const Inverse<T>>(
-      std::make_shared<WorkingInverse<T>>(std::move(factor).value(), options));
+      std::make_shared<WorkingInverse<T>>(std::move(factor).value(), options, memory.plans));
 }
 
 template <class T>

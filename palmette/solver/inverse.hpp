@@ -88,6 +88,8 @@ struct InverseMemory {
   using Low = with_precision_t<T, float>;
   FactorizeMemory<T> working;
   FactorizeMemory<Low> low;
+  PlanStore<T> plans;
+  PlanStore<Low> low_plans;
   SparseMatrix<Low> low_matrix;  ///< mixed precision: the scaled matrix
   Ordering low_ordering;         ///< mixed precision: without scalings
 };

@@ -12,6 +12,7 @@
 #include "palmette/solver/products.hpp"
 #include "palmette/solver/timed_solve.hpp"
 #include "palmette/solver/updated_state.hpp"
+#include "palmette/solver/values_again.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
 namespace palmette {
@@ -104,15 +105,20 @@ struct Solver<T>::State {
     return shown_;
   }
 
-  Outcome<void> refactor(const KnownMatrix<T>& known, int at_most) {
-    const std::lock_guard alone(writer);
+  /// @param new_values  a matrix of the pattern that is known, or its values
+  template <class NewValues>
+  Outcome<void> refactor(NewValues new_values, int at_most) {
+    const bool left_behind = writer.lock();
+    const std::lock_guard alone(writer, std::adopt_lock);
+    if (left_behind) values_again_.forget();
     Products<T> made = *products();
     if (made.inverse->file())
       throw UsageError("new values need the factors in memory; load them without a memory budget");
-    check_same_pattern(made.known.matrix->pattern, known.matrix->pattern);
-    check_kind_kept<T>(made.kind, known.symmetry);
-    made.known = known;
-    made.report.matrix.symmetry = known.symmetry;
+    const double bytes = double(made.known.matrix->nnz()) * (sizeof(T) + sizeof(index_t));
+    made.known = values_again_.know(made.known, std::move(new_values),
+                                    team.for_work(bytes >= bytes_worth_a_team, at_most));
+    check_kind_kept<T>(made.kind, made.known.symmetry);
+    made.report.matrix.symmetry = made.known.symmetry;
     return adopt_if_made(maker.refactor(std::move(made), at_most), "");
   }
 
@@ -121,6 +127,7 @@ struct Solver<T>::State {
     const auto now = supernodal();
     if (!now) return now.failure();
     FactorUpdateReport spent;
+    values_again_.forget();
     const Outcome<void> adopted = adopt_if_made(maker.update(*now.value(), w, sign, spent), "");
     if (!adopted) return adopted.failure();
     return spent;
@@ -269,6 +276,7 @@ struct Solver<T>::State {
   }
 
  private:
+  ValuesAgain<T> values_again_;                  // guarded by `writer`
   std::shared_ptr<const Products<T>> products_;  // under a brief lock
   ProcessMutex shown_mutex_;
   std::shared_ptr<const Products<T>> shown_;  // of the same matrix as products_, or of an earlier one
@@ -392,19 +400,16 @@ template <class T>
 Outcome<void> Solver<T>::refactor(std::shared_ptr<const SparseMatrix<T>> matrix, int threads) {
   return with_memory_errors("out of memory while new values were factorized", [&]() -> Outcome<void> {
     check_threads(threads);
-    check_system(matrix, state_->options);
-    return state_->refactor(know_matrix(std::move(matrix)), threads);
+    return state_->refactor(std::move(matrix), threads);
   });
 }
 
 template <class T>
 Outcome<void> Solver<T>::refactor_values(std::vector<T> values, int threads) {
-  const SparsityPattern& pattern = state_->products()->known.matrix->pattern;
-  if (static_cast<offset_t>(values.size()) != pattern.nnz())
-    throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " +
-                         std::to_string(pattern.nnz()) + " entries");
-  return refactor(std::make_shared<const SparseMatrix<T>>(SparseMatrix<T>{pattern, std::move(values)}),
-                  threads);
+  return with_memory_errors("out of memory while new values were factorized", [&]() -> Outcome<void> {
+    check_threads(threads);
+    return state_->refactor(std::move(values), threads);
+  });
 }
 
 template <class T>

@@ -185,8 +185,8 @@ class Solver {
                                           const EntryRequest& request = {});
 
   /// Factorize again with new values in the same pattern, with the same ordering, scaling and structure. The
-  /// new factor reuses the memory of the factor before the last if no solve reads it any more; from the
-  /// second call on, the memory of two factors is held.
+  /// new factor and its solves reuse the memory of those before the last if no solve reads them any more;
+  /// from the second call on, the memory of two factors, their plans and two matrices is held.
   /// @param matrix   of the same pattern; taken over or copied as by create @throws UsageError if the pattern
   ///   differs
   /// @param threads  at most this many threads, and no more than the options allow; 0: as the options say

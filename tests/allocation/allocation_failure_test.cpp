@@ -3,6 +3,7 @@
 // a known structure allocate nothing. This is a separate program, since it replaces operator new.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -161,6 +162,43 @@ TEST(allocation, a_factorization_of_known_structure_asks_for_its_owner_count_alo
       ASSERT_TRUE(factorize_again(memory, *matrix, symbolic, ordering, options).ok());
     EXPECT_LE(requests - before, 20) << what.problem;
     EXPECT_LE(largest_request, 128) << what.problem;
+  }
+}
+
+TEST(allocation, new_values_and_their_solve_take_no_new_panels) {
+  struct Kind {
+    const char* problem;
+    index_t n;
+    FactorKind kind;
+  };
+  for (const Kind& what : {Kind{"poisson2d9", 60, FactorKind::llt}, Kind{"kkt3d", 8, FactorKind::ldlt},
+                           Kind{"convection_diffusion3d", 12, FactorKind::lu}}) {
+    const auto matrix = model(what.problem, what.n);
+    SolverOptions options;
+    options.threads = 2;
+    options.measure = false;
+    options.kind = what.kind;
+    options.ordering = OrderingMethod::amd;  // given explicitly, so that supernodes factor
+    Solver<double> solver = Solver<double>::create(matrix, options).value();
+    DenseMatrix<double> b(matrix->rows(), 1), x(matrix->rows(), 1);
+    for (double& value : b.values) value = 1;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      ASSERT_TRUE(solver.refactor(matrix).ok());
+      ASSERT_TRUE(solver.solve(std::as_const(b).view(), x.view()).ok());
+    }
+    long largest_of_refactor = 0, largest_of_solve = 0;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      largest_request = 0;
+      ASSERT_TRUE(solver.refactor(matrix).ok());
+      largest_of_refactor = std::max<long>(largest_of_refactor, largest_request);
+      largest_request = 0;
+      ASSERT_TRUE(solver.solve(std::as_const(b).view(), x.view()).ok());
+      largest_of_solve = std::max<long>(largest_of_solve, largest_request);
+    }
+    // threads that prepare the solves have room for one narrow panel each; verification takes vectors
+    const long factor_bytes = static_cast<long>(solver.report().factorize->memory_bytes);
+    EXPECT_LT(largest_of_refactor, factor_bytes / 10) << what.problem;
+    EXPECT_LE(largest_of_solve, 4L * matrix->rows() * long{sizeof(double)}) << what.problem;
   }
 }
 

@@ -1,0 +1,134 @@
+// Checks and copies of new values. What is unusual is left to the functions that look at a whole matrix.
+#include "palmette/solver/values_again.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "palmette/solver/checks.hpp"
+#include "palmette/solver/hall.hpp"
+
+namespace palmette {
+namespace {
+
+/// Calls each(first, end) for parts of [0, count), by the threads of a team, until one returns false.
+/// @returns whether none did
+template <class Each>
+bool all_parts(offset_t count, ThreadTeam* team, const Each& each) {
+  constexpr int parts_of_a_member = 8;
+  if (team == nullptr) return each(offset_t{0}, count);
+  const int parts = parts_of_a_member * team->size();
+  std::atomic<bool> all{true};
+  team->share_parts(parts, [&](int part) {
+    if (!all.load(std::memory_order_relaxed)) return;
+    if (!each(count * part / parts, count * (part + 1) / parts)) all.store(false, std::memory_order_relaxed);
+  });
+  return all;
+}
+
+template <class T>
+bool are_finite(const T* values, offset_t count) {
+  bool finite = true;
+  for (offset_t entry = 0; entry < count; ++entry) finite &= is_finite(values[entry]);
+  return finite;
+}
+
+/// Whether `given` has this pattern and finite values. @param copy  null, or receives the values
+template <class T>
+bool fits(const SparsityPattern& pattern, const SparseMatrix<T>& given, ThreadTeam* team, T* copy) {
+  const SparsityPattern& other = given.pattern;
+  if (other.rows != pattern.rows || other.cols != pattern.cols || other.column_ptr != pattern.column_ptr ||
+      other.row_index.size() != pattern.row_index.size() || given.values.size() != pattern.row_index.size())
+    return false;
+  return all_parts(pattern.nnz(), team, [&](offset_t first, offset_t end) {
+    const index_t* const rows = pattern.row_index.data();
+    const T* const values = given.values.data();
+    if (copy != nullptr) std::copy(values + first, values + end, copy + first);
+    return std::equal(rows + first, rows + end, other.row_index.data() + first) &&
+           are_finite(values + first, end - first);
+  });
+}
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<SparseMatrix<T>> ValuesAgain<T>::blank(const SparsityPattern& pattern) {
+  std::unique_ptr<SparseMatrix<T>> matrix;
+  {
+    const BriefLock lock(spare_.get());
+    matrix = std::move(spare_->matrix);
+  }
+  if (!matrix) matrix.reset(new SparseMatrix<T>{pattern, {}});
+  matrix->values.resize(matrix->pattern.row_index.size());
+  return matrix;
+}
+
+template <class T>
+std::shared_ptr<const SparseMatrix<T>> ValuesAgain<T>::returning(
+    std::unique_ptr<SparseMatrix<T>> matrix) const {
+  return std::shared_ptr<const SparseMatrix<T>>(
+      matrix.release(), [spare = spare_](const SparseMatrix<T>* used) {
+        std::unique_ptr<SparseMatrix<T>> back(const_cast<SparseMatrix<T>*>(used));
+        const BriefLock lock(spare.get());
+        std::swap(spare->matrix, back);
+      });
+}
+
+template <class T>
+LooseSymmetry ValuesAgain<T>::symmetry_of(const KnownMatrix<T>& now, const SparseMatrix<T>& matrix,
+                                          double tolerance, ThreadTeam* team) {
+  // Values that are not symmetric show that within a few entries.
+  if (now.symmetry == Symmetry::general) return detect_symmetry(matrix, tolerance);
+  if (!mirrored_) mirrored_ = mirrored_entries(matrix.pattern);
+  return detect_symmetry(matrix, mirrored_.value(), tolerance, team);
+}
+
+template <class T>
+KnownMatrix<T> ValuesAgain<T>::know(const KnownMatrix<T>& now, std::shared_ptr<const SparseMatrix<T>> given,
+                                    ThreadTeam* team) {
+  if (!given) throw UsageError("the matrix is null");
+  const SparsityPattern& pattern = now.matrix->pattern;
+  const bool is_ours = given.use_count() == 1;
+  std::unique_ptr<SparseMatrix<T>> copy = is_ours ? nullptr : blank(pattern);
+  const bool usual = fits(pattern, *given, team, copy ? copy->values.data() : nullptr);
+  const Symmetry promised = given->symmetry;
+  LooseSymmetry found{promised, 0};
+  if (usual)
+    found = symmetry_of(now, *given, promised == Symmetry::general ? symmetry_tolerance<T> : 0.0, team);
+  if (!usual || (promised != Symmetry::general && found.symmetry != promised)) {
+    check_system(given, {});
+    check_same_pattern(pattern, given->pattern);
+    return know_matrix(std::move(given));
+  }
+  const bool needs_mark = found.symmetry != promised && found.asymmetry == 0;
+  if (!needs_mark && is_ours) return {std::move(given), found.symmetry, found.asymmetry};
+  if (!copy) {
+    copy = blank(pattern);
+    copy->values = given->values;
+  }
+  copy->symmetry = found.asymmetry == 0 ? found.symmetry : promised;
+  return {returning(std::move(copy)), found.symmetry, found.asymmetry};
+}
+
+template <class T>
+KnownMatrix<T> ValuesAgain<T>::know(const KnownMatrix<T>& now, std::vector<T> values, ThreadTeam* team) {
+  const offset_t entries = now.matrix->nnz();
+  if (static_cast<offset_t>(values.size()) != entries)
+    throw DimensionError("there are " + std::to_string(values.size()) + " values, but the matrix has " +
+                         std::to_string(entries) + " entries");
+  std::unique_ptr<SparseMatrix<T>> matrix = blank(now.matrix->pattern);
+  matrix->values = std::move(values);
+  matrix->symmetry = Symmetry::general;
+  const bool finite = all_parts(matrix->nnz(), team, [&](offset_t first, offset_t end) {
+    return are_finite(matrix->values.data() + first, end - first);
+  });
+  if (!finite) check_matrix(*matrix);
+  const LooseSymmetry found = symmetry_of(now, *matrix, symmetry_tolerance<T>, team);
+  if (found.asymmetry == 0) matrix->symmetry = found.symmetry;
+  return {returning(std::move(matrix)), found.symmetry, found.asymmetry};
+}
+
+#define PALMETTE_INSTANTIATE(T) template class ValuesAgain<T>;
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette
