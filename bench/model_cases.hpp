@@ -1,5 +1,5 @@
 // What the benchmarks of generated problems share: their options and the frame of their JSON.
-//   --repeats N   --threads N   --right-hand sides N or N-M …   --json FILE   problem:n[:kind] …
+//   --repeats N   --threads N   --num-rhs N or N-M …   --json FILE   problem:n[:kind] …
 #pragma once
 
 #include <cstring>
@@ -53,7 +53,7 @@ inline Options parse(int argc, char** argv, Options options) {
     const bool more = at + 1 < argc;
     if (std::strcmp(argv[at], "--repeats") == 0 && more) options.repeats = std::stoi(argv[++at]);
     else if (std::strcmp(argv[at], "--threads") == 0 && more) options.threads = std::stoi(argv[++at]);
-    else if (std::strcmp(argv[at], "--sides") == 0 && more) add_counts(argv[++at], num_rhs);
+    else if (std::strcmp(argv[at], "--num-rhs") == 0 && more) add_counts(argv[++at], num_rhs);
     else if (std::strcmp(argv[at], "--json") == 0 && more) options.json = argv[++at];
     else cases.push_back(parse_case(argv[at]));
   }

@@ -2,9 +2,8 @@
 // triangles compare with the simplest loop over compressed rows? Both yardsticks are measured in the same
 // run.
 //
-//   bench_solve [--repeats N] [--threads N] [--right-hand sides N or N-M]… [--json FILE] [problem:n[:kind]
-//   …]      kind:
-//   llt, ldlt, lu or triangle
+//   bench_solve [--repeats N] [--threads N] [--num-rhs N or N-M]… [--json FILE] [problem:n[:kind] …]
+//   kind: llt, ldlt, lu or triangle
 #include <algorithm>
 #include <cstdio>
 #include <ctime>

@@ -62,8 +62,9 @@ set(PALMETTE_ROOMS_OF_BOTH_KINDS "factorize|solve|solver")
 # right-hand sides 1.7 times.
 set(PALMETTE_OPTIMIZED_FILES
     "solver/(answer_vectors|changed_matrix|checks|entry_check|hall|report)[.]"
-    "solver/(kept_factor|kept_products|known_matrix)[.]"
-    "solver/(long_products|product|scaled_solves|solve|timed_solve|triangular_solver|verified_answer)"
+    "solver/(kept_factor|kept_products|known_matrix|verified_answer)[.]"
+    "solver/(long_products|product|product_residual|products|scaled_solves|solve_request|solver)[.]"
+    "solver/(timed_solve|triangular_solver|values_again)[.]"
     "factorize/(panel_waits|pivot_tally|update_factor|workspace)[.]"
     "solve/([a-z_]*engine|plan|schedule|sweep_structure)")
 list(JOIN PALMETTE_OPTIMIZED_FILES "|" PALMETTE_OPTIMIZED_FILES)

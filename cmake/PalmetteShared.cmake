@@ -8,7 +8,7 @@ set(PALMETTE_LEVELED_FILES
     "batch/batch_group|blocks/|columns/|machine/bandwidth|matrix/multiply"
     "factorize/(assemble|factorize|finish|gather|program|rank_work|update_run)[.]"
     "refine/(condition|krylov|one_norm|refine|residual|verify)[.]"
-    "solve/(device_row|lower_tri|plan_factor|row_|selected_inv|supernodal|triangle)"
+    "solve/(block_diag|device_row|lower_tri|plan_factor|row_|selected_inv|supernodal|triangle)"
     "solve/(layered_program|rank_program)[.]")
 list(JOIN PALMETTE_LEVELED_FILES "|" PALMETTE_LEVELED_FILES)
 set(PALMETTE_LEVELED_FILES "/palmette/(${PALMETTE_LEVELED_FILES})")
