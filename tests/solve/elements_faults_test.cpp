@@ -143,8 +143,7 @@ TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_and_raise_no_repo
       const auto judge = reference::solved(alone, Operation::plain, b);
       for (const int architecture : {80, 90})
         for (const Link link : {Link::peers, Link::network}) {
-          const auto world =
-              make_emulated_world(4, watched(architecture), compiled<TypeParam>(architecture));
+          const auto world = make_emulated_world(4, watched(architecture), compiled<TypeParam>(architecture));
           const auto plan = plan_solve(factor, on(world, link, {2, 2}));
           EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
               << name_of(kind) << ", " << num_rhs << " right-hand sides, sm_" << architecture
