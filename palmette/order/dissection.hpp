@@ -9,11 +9,11 @@ namespace palmette::order_detail {
 
 /// Nested dissection: length n, the vertex at each place.
 ///
-/// Each region is coarsened and its coarsest graph is cut several times; the better cuts are improved on the
-/// way back. The two sides are dissected in the same way until they are small. Small regions are ordered by
-/// minimum degree, which takes the separators around them into account, and separators come after the regions
-/// that they separate. A region without a good separator stays whole. The threads of the team share the
-/// branches of the tree and the coarsening of the whole graph; the order depends on the graph alone.
+/// Each region is coarsened and its coarsest graph is cut twice; the better cut is improved on the way back.
+/// The two sides are dissected in the same way until they are small. Small regions are ordered by minimum
+/// degree, which takes the separators around them into account, and separators come after the regions that
+/// they separate. A region without a good separator stays whole. The threads of the team share the branches
+/// of the tree and the coarsening of the whole graph; the order depends on the graph alone.
 /// @throws MemoryError
 /// @cost O((n + edges)·log n) in practice; memory about 4 × the graph
 /// @source [George 1973]; [Karypis and Kumar 1998];

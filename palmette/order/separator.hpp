@@ -45,10 +45,10 @@ class SeparatorSearch {
   /// @param name  determines the first vertex
   /// @param sweeps  how often the first vertex is replaced by one that is farthest from it: balls around
   ///   vertices inside a mesh have larger borders than those around its corners
-  /// @cost O(edges · log) @source [Karypis and Kumar 1998], §3.2, for edge separators
+  /// @cost O(edges) @source [Karypis and Kumar 1998], §3.2, for edge separators
   Cut begin(const LevelGraph& graph, std::uint64_t name, int sweeps);
   /// Make passes to the two sides in turn, until two passes bring no improvement or `passes` are done.
-  /// @cost each pass O(edges · log) at most, in practice O(edges at the separator)
+  /// @cost each pass O(edges) at most, in practice O(edges at the separator)
   void improve(const LevelGraph& graph, Cut& cut, int passes);
 
  private:
