@@ -135,11 +135,24 @@ double growth_dimension(const Graph& graph) {
 
 namespace {
 
+/// Number of unknowns times number of entries beside the diagonal, if every unknown of a vertex is coupled to
+/// every unknown of its neighbours.
+double unknowns_times_entries(const Graph& graph) {
+  double unknowns = 0, entries = 0;
+  for (index_t vertex = 0; vertex < graph.n; ++vertex) {
+    double coupled = 0;
+    for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
+      coupled += graph.weight_of(graph.neighbour[edge]);
+    unknowns += graph.weight_of(vertex);
+    entries += graph.weight_of(vertex) * coupled;
+  }
+  return unknowns * entries;
+}
+
 /// Whether AMD is certain to lose and need not be tried: a mesh in space, large enough for nested dissection
 /// to pay. Depends on the graph alone, since the order must.
 bool is_large_mesh_in_space(const Graph& graph, const Graph& merged) {
-  const double least_flops =
-      space_flops * static_cast<double>(graph.n) * static_cast<double>(graph.start.back());
+  const double least_flops = space_flops * unknowns_times_entries(graph);
   if (merged.n > most_in_space || !nested_dissection_may_pay(least_flops, merged)) return false;
   const double dimension = growth_dimension(merged);
   return dimension >= space_begins && dimension <= space_ends;

@@ -37,7 +37,8 @@ FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads = 1
 ///
 /// AMD is not tried on large meshes in space, which growth_dimension recognizes: there it takes a quarter to
 /// a half of the time and had 1.14 to 10 times the flops of nested dissection on all 14 that were tested
-/// (dimensions 2.6 to 4.1).
+/// (dimensions 2.6 to 4.1). Vertices that stand for several unknowns, such as pairs of pivots, count as
+/// those.
 /// @param amd_flops  AMD's bound for the whole graph
 bool nested_dissection_may_pay(double amd_flops, const Graph& merged);
 
