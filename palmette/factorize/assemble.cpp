@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "palmette/factorize/listed_entries.hpp"
+
 namespace palmette::factorize_detail {
 namespace {
 
@@ -30,6 +32,27 @@ void assemble_upper_column(const Work<T>& work, index_t column) {
   });
 }
 
+/// The entries of a panel that are listed.
+template <class T>
+void put_listed(const Work<T>& work, index_t s, const Target<T>& target) {
+  const RowRange range = target.range;
+  const T* const values = work.matrix.values.data();
+  const index_t* const rows = work.matrix.pattern.row_index.data();
+  const index_t begin = work.first_column(s);
+  const std::vector<double>& row_scale = work.factor.row_scale;
+  for (index_t column = 0; column < target.lower.cols; ++column) {
+    T* const entries = target.lower.column(column);
+    const double column_scale =
+        scale_of(work.factor.column_scale, work.symbolic.column.new_to_old()[begin + column]);
+    work.listed->fetch_ahead(values, begin + column);
+    work.listed->visit(begin + column, [&](offset_t entry, index_t local) {
+      if (local < range.first || local >= range.end) return;
+      const double scale = row_scale.empty() ? column_scale : column_scale * row_scale[rows[entry]];
+      entries[local - range.first] = values[entry] * static_cast<real_t<T>>(scale);
+    });
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -40,6 +63,7 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
   else
     for (index_t column = 0; column < panel.cols; ++column)
       std::fill_n(panel.column(column), panel.rows, T(0));
+  if (work.listed != nullptr) return put_listed(work, s, target);
   const index_t begin = work.first_column(s);
   const bool whole_diagonal = work.kind() == FactorKind::lu;
   for (index_t column = 0; column < panel.cols; ++column) {

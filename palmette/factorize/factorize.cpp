@@ -159,15 +159,18 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   prepare_factor(factor, matrix, symbolic, ordering, options.kind);
   const double relative =
       options.tiny_pivot > 0 ? options.tiny_pivot : factorize_detail::default_tiny_pivot(unit_roundoff<T>);
-  const Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest),
-                     options.columns_last};
+  Work<T> work{matrix, *symbolic, factor, static_cast<real_t<T>>(relative * largest), options.columns_last};
   std::optional<Offload<T>> offload;
   if (options.offload.device) offload.emplace(work, options.offload);
   Offload<T>* const with_device = offload && !offload->plan().none() ? &*offload : nullptr;
   const RowChunks chunks =
       with_device != nullptr ? chunks_with_device(options.offload, offload->plan()) : RowChunks();
-  if (!workspace || !workspace->fits(symbolic, options.kind, team.size(), chunks))
+  if (!workspace || !workspace->fits(symbolic, options.kind, team.size(), chunks)) {
     workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size(), chunks);
+  } else {
+    if (!workspace->listed.fits(matrix.pattern)) workspace->listed.make(work, workspace->scratch, team);
+    work.listed = &workspace->listed;
+  }
   Program<T> program(work, *workspace, options.progress, with_device);
   if (options.kind == FactorKind::lu) factorize_detail::assemble_upper(work, team);
   DriveOptions drive_options;

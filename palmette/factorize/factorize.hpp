@@ -82,8 +82,10 @@ template <class T>
 struct KeptMemory;
 }
 
-/// Memory that the next factorization of the same structure reuses: tasks, the threads' workspaces, and the
-/// panels of a factor that is no longer used. Empty at first; one factorization at a time.
+/// Memory that the next factorization of the same structure reuses: tasks, the threads' workspaces, the
+/// panels of a factor that is no longer used, and from the second factorization on where the entries of the
+/// matrix go (4 bytes for each entry, 12 for each that the lower panels take). Empty at first; one
+/// factorization at a time.
 template <class T>
 class FactorizeMemory {
  public:

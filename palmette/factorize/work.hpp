@@ -26,6 +26,8 @@ struct Target {
   DenseView<T> upper;  ///< LU only
 };
 
+class ListedEntries;
+
 /// One factorization. `factor` is being written; everything else is constant.
 template <class T>
 struct Work {
@@ -34,6 +36,7 @@ struct Work {
   Factor<T>& factor;
   real_t<T> tiny = 0;  ///< pivots below this are replaced
   index_t columns_last = 0;  ///< that are not eliminated
+  const ListedEntries* listed = nullptr;  ///< of the matrix's pattern; null: not known yet
 
   bool is_eliminated(index_t s) const { return first_column(s) < symbolic.n - columns_last; }
   FactorKind kind() const { return factor.kind; }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "palmette/factorize/listed_entries.hpp"
 #include "palmette/factorize/pivot_tally.hpp"
 #include "palmette/factorize/work.hpp"
 
@@ -32,6 +33,7 @@ struct Workspace {
   ReadyTasks ready;
   std::vector<Scratch<T>> scratch;   // one for each thread
   std::vector<PivotTally> tallies;   // one for each task
+  ListedEntries listed;              // from the second factorization on
   std::unique_ptr<Transport> transport = make_loopback();
 };
 
